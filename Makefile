@@ -8,6 +8,8 @@ PYTHON ?= $(shell for p in python3.11 python3.12 python3.13 python3 python; do \
 	>/dev/null 2>&1 && echo "$$p" && break; done)
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt
 
+# Tests of models need torch, whose light build is for Python 3.11; elsewhere they are skipped.
+
 .PHONY: help demo test check unit docs bench clean
 
 help:
@@ -26,7 +28,7 @@ $(VENV)/.core: pyproject.toml constraints.txt | $(BIN)/python
 	@touch $@
 
 $(VENV)/.dev: pyproject.toml constraints.txt | $(BIN)/python
-	$(PIP) -e ".[dev,docs]"
+	$(PIP) -e ".[dev,docs,explore$$($(BIN)/python -c 'import sys; print(",models" * (sys.version_info[:2] == (3, 11)))')]"
 	@touch $@ $(VENV)/.core
 
 demo: $(VENV)/.core

@@ -18,7 +18,10 @@ from affectlab.errors import AffectlabError, InputError
 
 if TYPE_CHECKING:
     from affectlab import (
+        analysis,
         estimates,
+        evaluation,
+        models,
         protocols,
         ratings,
         recipes,
@@ -34,7 +37,10 @@ if TYPE_CHECKING:
     from affectlab.taxonomy import Taxonomy, load_taxonomy
 
 _ROOMS = (
+    "analysis",
     "estimates",
+    "evaluation",
+    "models",
     "protocols",
     "ratings",
     "recipes",
@@ -66,9 +72,12 @@ __all__ = [
     "Scale",
     "Taxonomy",
     "__version__",
+    "analysis",
     "estimates",
+    "evaluation",
     "load_protocol",
     "load_taxonomy",
+    "models",
     "protocols",
     "ratings",
     "read_ratings",

@@ -285,10 +285,10 @@ def test_bca_equals_the_formula_by_hand() -> None:
 
 @pytest.mark.parametrize("level", ["nominal", "ordinal", "interval", "ratio"])
 def test_acceleration_equals_leaving_out_by_hand(level: str) -> None:
+    from affectlab.ratings.arrays import answers_of
     from affectlab.reliability._alpha import _pairable
     from affectlab.reliability._alpha_choice import level_maker
     from affectlab.reliability._bca import acceleration
-    from affectlab.reliability._inputs import answers_of
 
     rng = np.random.default_rng(5)
     data = np.clip(rng.integers(0, 5, (1, 25)) + rng.integers(0, 3, (5, 25)), 0, 7).astype(float)

@@ -8,16 +8,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import spearmanr
 
+import affectlab._resampling as resampling
 import affectlab.reliability._alpha as alpha
 import affectlab.reliability._alpha_bootstrap as alpha_bootstrap
 import affectlab.reliability._alpha_lanes as alpha_lanes
 import affectlab.reliability._correlation_counts as counts
 import affectlab.reliability._kappa_dense as kappa_dense
-import affectlab.reliability._resampling as resampling
+from affectlab._compiled import LANES, in_threads
 from affectlab.ratings import Ratings
 from affectlab.reliability import interrater_correlation, krippendorff_alpha, pairwise_kappa
 from affectlab.reliability._kappa_tables import disagreement_weights, kappa_of_tables
-from affectlab.reliability._kernels import LANES, in_threads
 from affectlab.reliability._kernels._correlation import spearman_of_tables
 from affectlab.reliability._kernels._counting import sort_cells
 from affectlab.reliability._kernels._kappa import (

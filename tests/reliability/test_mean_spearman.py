@@ -5,10 +5,10 @@ import polars as pl
 import pytest
 from scipy.stats import spearmanr
 
+from affectlab._resampling import draw_weights
 from affectlab.errors import InputError
 from affectlab.ratings import Ratings
 from affectlab.reliability import mean_spearman
-from affectlab.reliability._resampling import draw_weights
 from affectlab.reliability._spearman_panel import panel_of, replicates_over_units
 
 

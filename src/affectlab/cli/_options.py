@@ -123,6 +123,25 @@ def _reading(
     )
 
 
+def _read_models(
+    files: list[Path], like: Ratings, scale: str | None, options: dict[str, Any]
+) -> Ratings | None:
+    """Read the files of models; what was said of the file of ratings holds for texts as well."""
+    if not files:
+        return None
+    from affectlab.ratings import read_models
+
+    return read_models(
+        files,
+        like,
+        scale=scale,
+        taxonomy=options["taxonomy"],
+        encoding=options["encoding"],
+        delimiter=options["delimiter"],
+        on_bad="set_aside" if options["set_aside"] else "raise",
+    )
+
+
 def _roles(text: str | None) -> dict[str, str] | None:
     if text is None:
         return None
@@ -137,7 +156,29 @@ def _roles(text: str | None) -> dict[str, str] | None:
     return roles
 
 
-def reads_ratings(verb: str) -> Callable[[Callable[..., None]], Callable[..., None]]:
+_MODEL_OPTIONS = {
+    "models": Annotated[
+        Optional[list[Path]],  # noqa: UP045
+        typer.Option(
+            "--models",
+            help="Answers of a model, for people's answers in FILE; may be given again.",
+            metavar="FILE",
+            show_default=False,
+        ),
+    ],
+    "models_scale": Annotated[
+        Optional[str],  # noqa: UP045
+        typer.Option(
+            help="Scale of the models' answers; by default that of people, with or without steps.",
+            rich_help_panel=_READING,
+        ),
+    ],
+}
+
+
+def reads_ratings(
+    verb: str, *, models: bool = False
+) -> Callable[[Callable[..., None]], Callable[..., None]]:
     """Make a function of ``(ratings, out, …)`` a verb that reads FILE.
 
     The verb gets the reading options, and --json, --quiet and --seed, which every verb has so that
@@ -147,11 +188,15 @@ def reads_ratings(verb: str) -> Callable[[Callable[..., None]], Callable[..., No
     ----------
     verb
         Name of the verb with its group, for its JSON output.
+    models
+        Make it a function of ``(ratings, models, out, …)``, with the answers of the files given
+        with --models, or None.
     """
+    given_first = 3 if models else 2
 
     def decorate(function: Callable[..., None]) -> Callable[..., None]:
         reading = list(inspect.signature(_reading, eval_str=False).parameters.values())
-        own = list(inspect.signature(function).parameters.values())[2:]
+        own = list(inspect.signature(function).parameters.values())[given_first:]
         names = {parameter.name for parameter in reading}
 
         @wraps(function)
@@ -160,20 +205,26 @@ def reads_ratings(verb: str) -> Callable[[Callable[..., None]], Callable[..., No
             options = {name: given.pop(name) for name in names}
             if not takes_seed:
                 given.pop("seed")
+            files, scale = given.pop("models", None) or [], given.pop("models_scale", None)
             with out.progress(f"reading {options['file']}"):
                 ratings = _reading(**options)
-            function(ratings, out, **given)
+                judged = _read_models(files, ratings, scale, options) if models else None
+            sources = (ratings, judged) if models else (ratings,)
+            function(*sources, out, **given)
 
         takes_seed = any(parameter.name == "seed" for parameter in own)
         common = [_parameter("as_json", JsonOption, False), _parameter("quiet", QuietOption, False)]
         if not takes_seed:
             common.append(_parameter("seed", SeedOption, 0))
+        told = _MODEL_OPTIONS if models else {}
+        of_models = [_parameter(name, kind, None) for name, kind in told.items()]
         # The argument and the verb's own options come first, then what all verbs share.
-        parameters = [reading[0], *own, *common, *reading[1:]]
+        parameters = [reading[0], *of_models[:1], *own, *common, *reading[1:], *of_models[1:]]
         parameters = [
             parameter.replace(kind=inspect.Parameter.KEYWORD_ONLY) for parameter in parameters
         ]
         hints = {**_hints(_reading), **_hints(function)}
+        hints |= told
         hints |= {"as_json": JsonOption, "quiet": QuietOption, "seed": SeedOption}
         parameters = [
             parameter.replace(annotation=hints[parameter.name]) for parameter in parameters

@@ -8,6 +8,7 @@ from affectlab.ratings._merge import merge
 from affectlab.ratings._options import read_table
 from affectlab.ratings._peek import Peek
 from affectlab.ratings._read import read_ratings
+from affectlab.ratings._read_models import read_models
 from affectlab.ratings._reshape import matrix, pivot
 from affectlab.ratings._scale import Scale
 from affectlab.ratings._schema import (
@@ -38,6 +39,7 @@ __all__ = [
     "matrix",
     "merge",
     "pivot",
+    "read_models",
     "read_ratings",
     "read_table",
     "write_ratings",

@@ -55,7 +55,18 @@ _ALIASES = {
         "model",
     ),
     "label": ("label", "emotion", "dimension", "category", "attribute", "question", "aspect"),
-    "value": ("value", "rating", "score", "answer", "response", "judgement", "judgment", "vote"),
+    "value": (
+        "value",
+        "rating",
+        "score",
+        "answer",
+        "response",
+        "judgement",
+        "judgment",
+        "vote",
+        "prediction",
+        "predicted",
+    ),
 }
 
 _RESPONDENT = ("respondent", "respondent_id", "responseid", "response_id")

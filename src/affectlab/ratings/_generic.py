@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import polars as pl
@@ -15,7 +16,7 @@ from affectlab.ratings._commas import commas_step, with_points
 from affectlab.ratings._hints import option
 from affectlab.ratings._options import ReadOptions, assemble
 from affectlab.ratings._peek import Peek
-from affectlab.ratings._source import read_columns
+from affectlab.ratings._source import Columns, read_columns
 from affectlab.ratings._table import Ratings
 from affectlab.ratings._values import is_number
 from affectlab.ratings._wide import unpivot
@@ -31,6 +32,8 @@ def read_generic(peek: Peek, options: ReadOptions) -> Ratings:
     source = str(peek.path)
     raters: pl.DataFrame | None = None
     given = read_columns(peek, **_column_hints(peek, options), on_bad=options.on_bad)
+    if options.rater is not None:
+        given = _with_rater(given, options, source)
     # Where semicolons part the columns, a comma between digits is a decimal comma.
     commas = not given.typed and peek.separator == ";"
     commas = commas and not (options.scale and options.scale.categories)
@@ -58,6 +61,19 @@ def read_generic(peek: Peek, options: ReadOptions) -> Ratings:
         history=steps,
         typed=given.typed,
     )
+
+
+def _with_rater(given: Columns, options: ReadOptions, source: str) -> Columns:
+    """Add the column of the one rater that the user names."""
+    column = (options.columns or {}).get("rater") or find_one("rater", list(given.columns))
+    if column is not None:
+        raise InputError(
+            f"{source}: column '{column}' names the raters, so no one rater {options.rater!r} gave "
+            "all answers; leave the name out"
+        )
+    height = len(next(iter(given.columns.values()), ()))
+    everybody = pl.Series("rater", [options.rater], dtype=pl.String).new_from_index(0, height)
+    return replace(given, columns={**given.columns, "rater": everybody})
 
 
 def _rated_texts(

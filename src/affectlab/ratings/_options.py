@@ -40,6 +40,8 @@ class ReadOptions:
     raters: pl.DataFrame | None = None
     stimuli: pl.DataFrame | None = None
     on_bad: OnBad = "raise"
+    rater: str | None = None
+    """Name of the one rater of a file that names none."""
 
 
 def assemble(

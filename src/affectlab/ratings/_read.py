@@ -32,6 +32,7 @@ def read_ratings(
     attributes: Sequence[str] | None = None,
     raters: Any = None,
     stimuli: Any = None,
+    rater: str | None = None,
     on_bad: OnBad = "raise",
     encoding: str | None = None,
     delimiter: str | None = None,
@@ -68,6 +69,8 @@ def read_ratings(
     raters, stimuli
         Attribute tables (a file or a data frame) with a column ``rater`` or ``stimulus``. They
         are joined with what the file says; where both say something, these tables go first.
+    rater
+        Name of the one rater who gave all answers, for a file without a column of raters.
     on_bad
         ``"raise"``: stop at the first row that cannot be used. ``"set_aside"``: leave such rows
         out, and count them with the reason in :attr:`Ratings.set_aside`.
@@ -113,6 +116,7 @@ def read_ratings(
         raters=frame_of(raters, "rater"),
         stimuli=frame_of(stimuli, "stimulus"),
         on_bad=on_bad,
+        rater=rater,
     )
     peek = Peek.open(path, encoding=encoding, delimiter=delimiter)
     plain = format is None and columns is None and wide is None

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import polars as pl
+from numpy.typing import ArrayLike
 
 from affectlab.errors import InputError, unknown_name
 from affectlab.ratings._build import Body, check_columns
@@ -16,7 +17,7 @@ from affectlab.ratings._scale import Scale
 if TYPE_CHECKING:
     from affectlab.ratings._table import Ratings
 
-__all__ = ["fill_absent", "group_labels"]
+__all__ = ["fill_absent", "group_labels", "with_values"]
 
 _AGGREGATES = ("max", "min", "mean", "sum")
 
@@ -173,3 +174,23 @@ def _scale_after(scale: Scale, how: str) -> Scale | None:
     if how == "mean" and scale.declared:
         return Scale("interval", scale.low, scale.high)
     return scale if how in ("max", "min") and scale.declared else None
+
+
+def with_values(
+    ratings: Ratings, values: ArrayLike, scale: str | Scale | None, step: str
+) -> Ratings:
+    """Replace the values of all rows; see :meth:`Ratings.with_values`."""
+    new_scale = ratings.scale if scale is None else Scale.parse(scale)
+    if not new_scale.numeric:
+        raise InputError(f"scale {new_scale}: values can be replaced on a scale of numbers only")
+    value = np.array(values, dtype=np.float64)
+    if value.shape != (ratings.n_rows,):
+        raise InputError(
+            f"values: shape is {value.shape}; expected one for each of {ratings.n_rows} rows"
+        )
+    wrong = ~np.isnan(value) & ~new_scale.contains(value)
+    if wrong.any():
+        row = int(np.argmax(wrong))
+        raise InputError(f"values: row {row + 1} is {value[row]:g}, which is off {new_scale}")
+    value.setflags(write=False)
+    return ratings._derive(replace(ratings._body, value=value), scale=new_scale, steps=(step,))

@@ -340,6 +340,28 @@ class Ratings(Holdings):
         """Join labels into the groups of a taxonomy level, per stimulus and rater."""
         return _regroup.group_labels(self, level, how)
 
+    def with_values(
+        self, values: ArrayLike, scale: str | Scale | None = None, *, step: str
+    ) -> Ratings:
+        """Replace the values, one per row, and the scale where one is given.
+
+        A `step` says what was done to the values, and is recorded in :attr:`history`.
+
+        Raises
+        ------
+        InputError
+            When there is not one value per row, or one is off the scale. A row without a value
+            (``nan``) stays without one.
+
+        Examples
+        --------
+        >>> r = Ratings({"stimulus": ["a", "b"], "rater": ["m", "m"], "value": [0.25, 1.0]},
+        ...             scale="0-1 interval")
+        >>> r.with_values(7 * r.value, "0-7 interval", step="spread from 0-1 to 0-7").value.tolist()
+        [1.75, 7.0]
+        """
+        return _regroup.with_values(self, values, scale, step)
+
     def with_raters(self, raters: Any) -> Ratings:
         """Replace the table of raters, which has a column ``rater``.
 

@@ -9,16 +9,17 @@ from typing import Literal, TypedDict, Unpack, overload
 import numpy as np
 from numpy.typing import ArrayLike
 
+from affectlab._resampling import Uncertainty, check_confidence, summarise
+from affectlab._types import Ints
 from affectlab.errors import InputError, unknown_name
 from affectlab.estimates import Estimate, Estimates
 from affectlab.ratings import Ratings
+from affectlab.ratings.arrays import Answers, answers_of
 from affectlab.reliability._alpha_bootstrap import Resample, bootstrap_alpha
 from affectlab.reliability._alpha_choice import LevelName, level_maker
 from affectlab.reliability._alpha_levels import Distance, alpha_of
 from affectlab.reliability._bca import acceleration, bca_interval
-from affectlab.reliability._inputs import Answers, Ints, answers_of
 from affectlab.reliability._pairable import Pairable
-from affectlab.reliability._resampling import Uncertainty, check_confidence, summarise
 
 __all__ = ["LevelName", "krippendorff_alpha"]
 

@@ -7,11 +7,11 @@ from typing import Literal, TypeAlias
 
 import numpy as np
 
+from affectlab._resampling import draw_weights
+from affectlab._types import Floats
 from affectlab.reliability._alpha_lanes import alphas_by_lanes, worth_compiling
 from affectlab.reliability._alpha_levels import Level
-from affectlab.reliability._inputs import Floats
 from affectlab.reliability._pairable import Sums
-from affectlab.reliability._resampling import draw_weights
 
 __all__ = ["Resample", "bootstrap_alpha"]
 

@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from affectlab._types import Floats
 from affectlab.errors import InputError, unknown_name
+from affectlab.ratings.arrays import require_order
 from affectlab.reliability._alpha_levels import (
     Distance,
     DistanceLevel,
@@ -16,7 +18,6 @@ from affectlab.reliability._alpha_levels import (
     Nominal,
     Ordinal,
 )
-from affectlab.reliability._inputs import Floats, require_order
 from affectlab.reliability._pairable import Pairable
 
 if TYPE_CHECKING:

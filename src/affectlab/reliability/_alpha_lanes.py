@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from affectlab._types import Floats
 from affectlab.reliability._alpha_levels import DistanceLevel, Interval, Level, Nominal, Ordinal
-from affectlab.reliability._inputs import Floats
 
 __all__ = ["alphas_by_lanes", "worth_compiling"]
 
@@ -50,7 +50,7 @@ def alphas_by_lanes(
     -------
     Shape (replicates, labels).
     """
-    from affectlab.reliability._kernels import LANES, in_threads
+    from affectlab._compiled import LANES, in_threads
 
     n_boot = rater_weights.shape[0]
     n_units = max(level.data.n_units for level in levels)

@@ -15,7 +15,7 @@ from typing import Protocol, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from affectlab.reliability._inputs import Floats, Ints
+from affectlab._types import Floats, Ints
 from affectlab.reliability._pairable import (
     Pairable,
     Sums,
@@ -167,19 +167,11 @@ class Ordinal:
         if n_values > _MOST_ORDINAL_VALUES:
             return None
         low, high = self._pair_values
-        column = np.zeros((n_values, n_values), dtype=np.int64)
-        column[low, high] = np.arange(low.size)
-        width = low.size + n_values
-        table = np.bincount(
-            data.unit[data.cell] * width + low.size + data.code, minlength=data.n_units * width
-        ).astype(np.float64)
-        for first, second in data.pairs():
-            unequal = data.code[first] != data.code[second]
-            first, second = first[unequal], second[unequal]
-            cell = data.cell[first]
-            at = data.unit[cell] * width + column[data.code[first], data.code[second]]
-            table += np.bincount(at, 2 / (data.size[cell] - 1), minlength=table.size)
-        return table.reshape(data.n_units, width)
+        n_cells = data.unit.size
+        counts = np.bincount(data.cell * n_values + data.code, minlength=n_cells * n_values)
+        counts = counts.reshape(n_cells, n_values).astype(np.float64)
+        pairs = counts[:, low] * counts[:, high] * (2 / (data.size - 1))[:, None]
+        return data.sum_by_unit(np.hstack([pairs, counts]))
 
     @staticmethod
     def _midranks(margins: Floats) -> Floats:
@@ -262,9 +254,8 @@ class DistanceLevel:
         return one_minus_ratio(observed, self._expected(margins_of(data, margin)))
 
 
-def alpha_of(level: Level) -> float:
-    """Compute alpha of the ratings as they are."""
-    sums = level.statistics()
+def alpha_of(level: Level, sums: Sums | None) -> float:
+    """Compute alpha of the ratings as they are; ``sums`` are the ``statistics`` of the level."""
     if sums is not None:
         totals = np.asarray(sums.sum(axis=0), dtype=np.float64)
         return float(level.from_totals(totals.reshape(1, -1))[0])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from affectlab.reliability._inputs import Floats
+from affectlab._types import Floats
 
 __all__ = ["Anderson"]
 

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from affectlab._types import Floats
 from affectlab.reliability._alpha_bootstrap import Resample
 from affectlab.reliability._alpha_levels import Level
-from affectlab.reliability._inputs import Floats
 
 __all__ = ["acceleration", "bca_interval"]
 

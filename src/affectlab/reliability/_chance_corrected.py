@@ -8,13 +8,14 @@ from typing import Literal, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike
 
+from affectlab._resampling import check_confidence
+from affectlab._types import Floats, Ints
 from affectlab.errors import unknown_name
 from affectlab.estimates import Estimates
 from affectlab.ratings import Ratings, Scale
-from affectlab.reliability._inputs import Answers, Floats, Ints, answers_of
+from affectlab.ratings.arrays import Answers, answers_of
 from affectlab.reliability._kappa import declared_levels, positions_of, scale_text
 from affectlab.reliability._kappa_tables import Weights, disagreement_weights
-from affectlab.reliability._resampling import check_confidence
 
 __all__ = ["fleiss_kappa", "gwet_ac"]
 

@@ -6,7 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from affectlab.reliability._inputs import Answers, Floats
+from affectlab._types import Floats
+from affectlab.ratings.arrays import Answers
 
 __all__ = ["Components", "identifiable", "rater_variances", "variance_components"]
 

@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import ArrayLike
 
+from affectlab._types import Ints
 from affectlab.errors import InputError
 from affectlab.ratings import Ratings
-from affectlab.reliability._inputs import Answers, Ints, answers_of
+from affectlab.ratings.arrays import Answers, answers_of
 
 if TYPE_CHECKING:
     import polars as pl

@@ -6,13 +6,14 @@ import numpy as np
 import polars as pl
 from scipy.special import stdtrit
 
+from affectlab._resampling import check_confidence
+from affectlab._types import Floats, Ints
 from affectlab.errors import InputError
 from affectlab.estimates import Estimates
 from affectlab.ratings import Ratings
+from affectlab.ratings.arrays import require_order
 from affectlab.reliability._fisher import fisher_interval
-from affectlab.reliability._inputs import Floats, Ints, require_order
 from affectlab.reliability._ranks import grouped_spearman
-from affectlab.reliability._resampling import check_confidence
 
 __all__ = ["self_consistency"]
 

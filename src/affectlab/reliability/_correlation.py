@@ -8,14 +8,15 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import stdtrit
 
+from affectlab._resampling import check_confidence
+from affectlab._types import Floats
 from affectlab.errors import unknown_name
 from affectlab.estimates import Estimates
 from affectlab.ratings import Ratings
+from affectlab.ratings.arrays import Answers, answers_of, require_order
 from affectlab.reliability._correlation_counts import Correlations, by_counting, rounding_digits
 from affectlab.reliability._fisher import fisher_interval
-from affectlab.reliability._inputs import Answers, Floats, answers_of, require_order
 from affectlab.reliability._ranks import grouped_spearman
-from affectlab.reliability._resampling import check_confidence
 
 __all__ = ["interrater_correlation"]
 

@@ -8,8 +8,8 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
+from affectlab._types import Floats, Ints
 from affectlab.ratings import Ratings
-from affectlab.reliability._inputs import Floats, Ints
 
 __all__ = ["Correlations", "by_counting", "rounding_digits"]
 
@@ -64,7 +64,7 @@ def by_counting(data: Ratings, used: NDArray[np.bool_]) -> Correlations | None:
     n_words = n_labels * n_units * (n_raters // 64 + 1)
     if value.size < _FEW_ANSWERS or n_words > _MOST_WORDS:
         return None
-    from affectlab.reliability._kernels import in_threads, n_threads
+    from affectlab._compiled import in_threads, n_threads
     from affectlab.reliability._kernels._correlation import (
         code_pairs,
         count_codes,

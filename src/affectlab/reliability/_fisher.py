@@ -8,7 +8,7 @@ import numpy as np
 from scipy.special import ndtri
 
 if TYPE_CHECKING:
-    from affectlab.reliability._inputs import Floats, Ints
+    from affectlab._types import Floats, Ints
 
 __all__ = ["fisher_interval"]
 

@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike
 
+from affectlab._types import Floats, Ints
 from affectlab.errors import InputError, unknown_name
 from affectlab.ratings import Ratings
-from affectlab.reliability._inputs import Answers, Floats, Ints, answers_of
+from affectlab.ratings.arrays import Answers, answers_of
 from affectlab.reliability._one_label import one_label
 
 if TYPE_CHECKING:

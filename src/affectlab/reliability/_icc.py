@@ -8,12 +8,12 @@ from typing import Literal, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike
 
+from affectlab._resampling import check_confidence
 from affectlab.errors import InputError, unknown_name
 from affectlab.estimates import Estimates
 from affectlab.ratings import Ratings
+from affectlab.ratings.arrays import Answers, answers_of, require_order
 from affectlab.reliability._icc_forms import FORMS, from_complete, from_gaps
-from affectlab.reliability._inputs import Answers, answers_of, require_order
-from affectlab.reliability._resampling import check_confidence
 
 __all__ = ["intraclass_correlation"]
 

@@ -6,7 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from affectlab.reliability._inputs import Answers, Floats, Ints
+from affectlab._types import Floats, Ints
+from affectlab.ratings.arrays import Answers
 
 __all__ = ["FORMS", "FormResult", "from_complete", "from_gaps"]
 

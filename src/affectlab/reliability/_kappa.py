@@ -7,10 +7,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from affectlab._resampling import check_confidence
+from affectlab._types import Floats, Ints
 from affectlab.errors import InputError
 from affectlab.estimates import Estimate, Estimates
 from affectlab.ratings import Ratings, Scale
-from affectlab.reliability._inputs import Answers, Floats, Ints, answers_of, require_order
+from affectlab.ratings.arrays import Answers, answers_of, require_order
 from affectlab.reliability._kappa_dense import dense_kappas, dense_panel
 from affectlab.reliability._kappa_results import KappaResult, side_of
 from affectlab.reliability._kappa_tables import (
@@ -21,7 +23,6 @@ from affectlab.reliability._kappa_tables import (
     pairwise_tables,
     to_levels,
 )
-from affectlab.reliability._resampling import check_confidence
 
 __all__ = [
     "declared_levels",

@@ -13,8 +13,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import ndtri
 
+from affectlab._types import Floats
 from affectlab.ratings import Ratings
-from affectlab.reliability._inputs import Floats, matrix_of
+from affectlab.ratings.arrays import matrix_of
 from affectlab.reliability._kappa_tables import KappaTable, disagreement_weights, kappa_status
 
 __all__ = ["DensePanel", "dense_kappas", "dense_panel"]
@@ -87,7 +88,7 @@ def dense_kappas(panel: DensePanel, weights: str, confidence: float) -> KappaTab
     Shape (labels x pairs,), label after label, with the pairs of a label in the order of
     ``np.triu_indices(n_raters, 1)``.
     """
-    from affectlab.reliability._kernels import in_threads
+    from affectlab._compiled import in_threads
     from affectlab.reliability._kernels._kappa import (
         count_pairs,
         count_pairs_by_bits,

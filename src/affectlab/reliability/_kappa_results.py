@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from affectlab._types import Floats
 from affectlab.errors import unknown_name
 from affectlab.estimates import Estimates
 from affectlab.ratings import HUMAN_KINDS
-from affectlab.reliability._inputs import Floats
 
 if TYPE_CHECKING:
     import polars as pl

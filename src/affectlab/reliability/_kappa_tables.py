@@ -10,9 +10,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import ndtri
 
+from affectlab._types import Floats, Ints
 from affectlab.errors import InputError, unknown_name
 from affectlab.ratings import Scale
-from affectlab.reliability._inputs import Answers, Floats, Ints
+from affectlab.ratings.arrays import Answers
 
 __all__ = [
     "KappaTable",

@@ -8,11 +8,12 @@ from typing import Literal, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike
 
+from affectlab._resampling import INTERVALS, Uncertainty, check_confidence, summarise
+from affectlab._types import Floats
 from affectlab.errors import InputError, unknown_name
 from affectlab.estimates import Estimates
 from affectlab.ratings import Ratings
-from affectlab.reliability._inputs import Floats, require_order
-from affectlab.reliability._resampling import INTERVALS, Uncertainty, check_confidence, summarise
+from affectlab.ratings.arrays import require_order
 from affectlab.reliability._spearman_panel import (
     Aggregate,
     Panel,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from affectlab.errors import InputError, unknown_name
-from affectlab.reliability._inputs import Answers
+from affectlab.ratings.arrays import Answers
 
 __all__ = ["one_label"]
 

@@ -10,7 +10,7 @@ from typing import TypeAlias
 import numpy as np
 from scipy import sparse
 
-from affectlab.reliability._inputs import Floats, Ints
+from affectlab._types import Floats, Ints
 
 __all__ = [
     "Pairable",
@@ -87,6 +87,16 @@ class Pairable:
         """Sum over the ratings of each cell, along the last axis."""
         total: Floats = np.add.reduceat(weights, self.starts, axis=-1)
         return total
+
+    def sum_by_unit(self, cells: Floats) -> Floats:
+        """Sum rows of cells, (cells, k), into rows of units, (n_units, k)."""
+        table = np.zeros((self.n_units, cells.shape[1]))
+        if (np.diff(self.unit) > 0).all():
+            table[self.unit] = cells
+            return table
+        for column in range(cells.shape[1]):
+            table[:, column] = np.bincount(self.unit, cells[:, column], self.n_units)
+        return table
 
 
 def one_minus_ratio(observed: Floats, expected: Floats, scale: Floats | float = 0.0) -> Floats:

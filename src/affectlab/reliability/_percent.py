@@ -6,11 +6,12 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import stdtrit
 
+from affectlab._resampling import check_confidence
+from affectlab._types import Floats
 from affectlab.errors import InputError
 from affectlab.estimates import Estimates
 from affectlab.ratings import Ratings
-from affectlab.reliability._inputs import Answers, Floats, answers_of
-from affectlab.reliability._resampling import check_confidence
+from affectlab.ratings.arrays import Answers, answers_of
 
 __all__ = ["percent_agreement"]
 

@@ -11,16 +11,16 @@ import numpy as np
 
 from affectlab.estimates import Estimates
 from affectlab.ratings import Ratings
+from affectlab.ratings.arrays import answers_of
 from affectlab.reliability._components import identifiable
 from affectlab.reliability._golden import Overlap, batch_overlap
-from affectlab.reliability._inputs import answers_of
 from affectlab.reliability._plan_fit import plan_model
 from affectlab.reliability._plan_model import PlanModel
 from affectlab.reliability._scores import mean_opinion_scores
 from affectlab.reliability._split_half import split_half
 
 if TYPE_CHECKING:
-    from affectlab.reliability._inputs import Answers
+    from affectlab.ratings.arrays import Answers
     from affectlab.reliability._split_half import Scorer
 
 __all__ = ["PilotReport", "pilot_report"]

@@ -9,8 +9,10 @@ from typing import TYPE_CHECKING, Literal, TypeAlias, cast
 import numpy as np
 from numpy.typing import ArrayLike
 
+from affectlab._resampling import check_confidence
+from affectlab._types import Floats, Ints
 from affectlab.errors import InputError, unknown_name
-from affectlab.reliability._inputs import Answers, Floats, Ints, answers_of
+from affectlab.ratings.arrays import Answers, answers_of
 from affectlab.reliability._one_label import one_label
 from affectlab.reliability._plan_fit import fit_plan_model, replicate
 from affectlab.reliability._plan_model import PlanModel
@@ -21,7 +23,6 @@ from affectlab.reliability._plan_simulation import (
     interval_widths,
     split_half_correlations,
 )
-from affectlab.reliability._resampling import check_confidence
 
 if TYPE_CHECKING:
     import polars as pl

@@ -10,9 +10,10 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import polygamma
 
+from affectlab._types import Floats
 from affectlab.errors import InputError
+from affectlab.ratings.arrays import Answers, answers_of
 from affectlab.reliability._components import rater_variances, variance_components
-from affectlab.reliability._inputs import Answers, Floats, answers_of
 from affectlab.reliability._one_label import one_label
 from affectlab.reliability._plan_model import PlanModel
 from affectlab.reliability._plan_scale import noise_of, undo_scale

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.special import ndtri
 
+from affectlab._types import Floats
 from affectlab.errors import InputError
 from affectlab.ratings import Scale
-from affectlab.reliability._inputs import Floats
 
 __all__ = ["PlanModel"]
 

@@ -10,8 +10,8 @@ from typing import TypedDict
 import numpy as np
 from scipy.special import ndtri
 
+from affectlab._types import Floats
 from affectlab.reliability._components import Components
-from affectlab.reliability._inputs import Floats
 from affectlab.reliability._plan_model import PlanModel
 
 __all__ = ["noise_of", "undo_scale"]

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import stdtr, stdtrit
 
-from affectlab.reliability._inputs import Floats, Ints
+from affectlab._types import Floats, Ints
 from affectlab.reliability._plan_model import PlanModel
 from affectlab.reliability._ranks import grouped_spearman
 

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from affectlab._types import Floats
 from affectlab.errors import InputError
 from affectlab.estimates import Estimates
 from affectlab.ratings import Ratings
-from affectlab.reliability._inputs import Floats
 from affectlab.reliability._ppca_data import Judgements, Split, judgements_of, split_raters
 
 if TYPE_CHECKING:
@@ -210,7 +210,7 @@ def _components(cross: Floats) -> tuple[Floats, Floats]:
 
 def _left_out(split: Split, min_items: int) -> Floats:
     """Correlations of every rater with the others, shape (raters, components)."""
-    from affectlab.reliability._kernels import in_threads
+    from affectlab._compiled import in_threads
     from affectlab.reliability._kernels._ppca import project
 
     data = split.data

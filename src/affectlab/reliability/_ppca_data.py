@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
+from affectlab._types import Floats, Ints
 from affectlab.errors import InputError, unknown_name
 from affectlab.ratings import Ratings
-from affectlab.reliability._inputs import Floats, Ints
 
 __all__ = ["Judgements", "Split", "judgements_of", "split_raters"]
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 if TYPE_CHECKING:
-    from affectlab.reliability._inputs import Floats, Ints
+    from affectlab._types import Floats, Ints
 
 __all__ = ["grouped_midranks", "grouped_spearman"]
 

@@ -6,10 +6,10 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Literal, overload
 
+from affectlab._resampling import check_confidence
 from affectlab.errors import InputError, unknown_name
 from affectlab.estimates import Estimate, Estimates
 from affectlab.ratings import Ratings, Scale
-from affectlab.reliability._resampling import check_confidence
 from affectlab.reliability._running_raters import RaterChecks
 from affectlab.reliability._running_state import read_state, rows_of, state_of
 from affectlab.reliability._running_store import Store, TrialKind

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, cast
 import numpy as np
 from scipy.special import stdtrit
 
+from affectlab._types import Floats
 from affectlab.estimates import Estimates
 from affectlab.reliability._alpha_choice import level_maker
 from affectlab.reliability._alpha_levels import alpha_of
-from affectlab.reliability._inputs import Floats
 from affectlab.reliability._pairable import Pairable
 from affectlab.reliability._running_sums import Cell, LabelSums, PairCounts, exact_alpha
 

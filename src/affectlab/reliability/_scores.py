@@ -8,11 +8,12 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import stdtrit
 
+from affectlab._resampling import check_confidence
+from affectlab._types import Floats, Ints
 from affectlab.errors import InputError
 from affectlab.estimates import Estimates
 from affectlab.ratings import Ratings, Scale
-from affectlab.reliability._inputs import Answers, Floats, Ints, answers_of, require_order
-from affectlab.reliability._resampling import check_confidence
+from affectlab.ratings.arrays import Answers, answers_of, require_order
 
 if TYPE_CHECKING:
     import polars as pl

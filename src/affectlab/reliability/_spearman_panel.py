@@ -9,11 +9,12 @@ from typing import Literal, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from affectlab._resampling import draw_weights
+from affectlab._types import Floats, Ints
 from affectlab.errors import InputError, unknown_name
 from affectlab.ratings import Ratings
-from affectlab.reliability._inputs import Answers, Floats, Ints, answers_of
+from affectlab.ratings.arrays import Answers, answers_of
 from affectlab.reliability._ranks import grouped_spearman
-from affectlab.reliability._resampling import draw_weights
 
 __all__ = ["Aggregate", "Panel", "correlations", "panel_of", "replicates_over_units"]
 
@@ -194,7 +195,7 @@ def replicates_over_units(
     -------
     Shape (replicates, raters, labels), ``nan`` where a side is constant in a replicate.
     """
-    from affectlab.reliability._kernels import LANES, in_threads
+    from affectlab._compiled import LANES, in_threads
     from affectlab.reliability._kernels._spearman import rank_lanes, spearman_lanes
 
     n_raters, n_labels, n_units = panel.others.shape

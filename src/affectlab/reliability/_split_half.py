@@ -11,11 +11,12 @@ import numpy as np
 import polars as pl
 from numpy.typing import ArrayLike, NDArray
 
+from affectlab._resampling import check_confidence
+from affectlab._types import Floats, Ints
 from affectlab.errors import InputError, unknown_name
 from affectlab.estimates import Estimates
 from affectlab.ratings import Ratings
-from affectlab.reliability._inputs import Floats, Ints, require_order
-from affectlab.reliability._resampling import check_confidence
+from affectlab.ratings.arrays import require_order
 from affectlab.reliability._subject_data import Grouped, Panel, only_present, panels_of, sweeping
 from affectlab.reliability._subject_fit import FITS
 from affectlab.reliability._subject_fitted import Fitted
@@ -219,7 +220,7 @@ def _splits(
     threads: bool,
 ) -> _Summary:
     """Score all splits of one label, on all cores."""
-    from affectlab.reliability._kernels import in_threads
+    from affectlab._compiled import in_threads
     from affectlab.reliability._kernels._halves import first_answers, halve
 
     n_raters = panel.data.n_raters

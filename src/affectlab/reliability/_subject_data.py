@@ -12,9 +12,10 @@ from typing import TYPE_CHECKING, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from affectlab._types import Floats, Ints
 from affectlab.errors import InputError
 from affectlab.ratings import Ratings
-from affectlab.reliability._inputs import Floats, Ints, matrix_of
+from affectlab.ratings.arrays import matrix_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -181,7 +182,7 @@ def sweeping(data: Grouped, *, parallel: bool, leverage: bool = True) -> Iterato
 
     ``leverage`` asks for the third sum of each rater.
     """
-    from affectlab.reliability._kernels import n_threads
+    from affectlab._compiled import n_threads
     from affectlab.reliability._kernels._subject import sweep
 
     big = data.rater.size >= max(_CHUNKED_FROM, 64 * data.n_raters)

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from affectlab.reliability._inputs import Floats
+from affectlab._types import Floats
 from affectlab.reliability._subject_data import Grouped
 
 __all__ = ["bias_covariance", "bias_degrees", "pairs_of"]

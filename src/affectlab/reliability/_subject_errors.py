@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from affectlab.reliability._inputs import Floats
+from affectlab._types import Floats
 from affectlab.reliability._subject_data import Grouped
 from affectlab.reliability._subject_degrees import bias_covariance, pairs_of
 from affectlab.reliability._subject_fit import Fit

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from affectlab._types import Floats, Ints
 from affectlab.reliability._anderson import Anderson
-from affectlab.reliability._inputs import Floats, Ints
 from affectlab.reliability._subject_data import Grouped, Sweep, sweeping
 from affectlab.reliability._subject_degrees import bias_degrees
 

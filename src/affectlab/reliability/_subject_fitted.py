@@ -8,7 +8,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from affectlab.reliability._inputs import Floats, Ints
+from affectlab._types import Floats, Ints
 from affectlab.reliability._subject_data import Grouped, Panel
 from affectlab.reliability._subject_errors import Errors, reml_errors
 from affectlab.reliability._subject_fit import Fit

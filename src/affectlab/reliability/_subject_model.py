@@ -9,10 +9,10 @@ from typing import Literal
 
 from numpy.typing import ArrayLike
 
+from affectlab._resampling import check_confidence
 from affectlab.errors import InputError, unknown_name
 from affectlab.ratings import Ratings
-from affectlab.reliability._inputs import require_order
-from affectlab.reliability._resampling import check_confidence
+from affectlab.ratings.arrays import require_order
 from affectlab.reliability._subject_data import Grouped, panels_of
 from affectlab.reliability._subject_fit import FITS, PRIOR_DF, Fit, fit_reml
 from affectlab.reliability._subject_fitted import Fitted

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from affectlab._types import Ints
 from affectlab.estimates import Estimates
-from affectlab.reliability._inputs import Ints
 from affectlab.reliability._subject_fitted import Fitted
 
 if TYPE_CHECKING:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from affectlab.reliability._inputs import Floats, Ints
-from affectlab.reliability._kernels import kernel
+from affectlab._compiled import kernel
+from affectlab._types import Floats, Ints
 
 __all__ = ["moment_lanes", "pair_lanes"]
 

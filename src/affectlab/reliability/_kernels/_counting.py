@@ -1,23 +1,11 @@
-"""Small passes over codes: drawn things counted, and the ratings of every cell put in order."""
+"""The ratings of every cell put in order."""
 
 from __future__ import annotations
 
-from typing import Any
+from affectlab._compiled import kernel
+from affectlab._types import Floats, Ints
 
-from numpy.typing import NDArray
-
-from affectlab.reliability._inputs import Floats, Ints
-from affectlab.reliability._kernels import kernel
-
-__all__ = ["sort_cells", "tally"]
-
-
-@kernel
-def tally(drawn: NDArray[Any], weights: Floats) -> None:
-    """Count how often each thing was drawn, per row; ``weights`` is zero before."""
-    for b in range(drawn.shape[0]):
-        for k in range(drawn.shape[1]):
-            weights[b, drawn[b, k]] += 1.0
+__all__ = ["sort_cells"]
 
 
 @kernel

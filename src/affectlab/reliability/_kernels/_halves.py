@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from affectlab.reliability._kernels import kernel
+from affectlab._compiled import kernel
 
 __all__ = ["first_answers", "halve", "rank_correlation"]
 

@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from affectlab.reliability._inputs import Floats
-from affectlab.reliability._kernels import kernel
+from affectlab._compiled import kernel
+from affectlab._types import Floats
 
 __all__ = ["count_pairs", "count_pairs_by_bits", "fill_cube", "kappa_of_counts"]
 

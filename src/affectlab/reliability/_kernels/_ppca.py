@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from affectlab.reliability._inputs import Floats, Ints
-from affectlab.reliability._kernels import kernel
+from affectlab._compiled import kernel
+from affectlab._types import Floats, Ints
 
 __all__ = ["cross_products", "partial_out", "project", "spearman_of_rows"]
 

@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from affectlab.reliability._inputs import Floats
-from affectlab.reliability._kernels import kernel
+from affectlab._compiled import kernel
+from affectlab._types import Floats
 
 __all__ = ["rank_lanes", "spearman_lanes"]
 

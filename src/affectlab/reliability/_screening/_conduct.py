@@ -7,7 +7,7 @@ from typing import Literal
 import numpy as np
 from pydantic import Field
 
-from affectlab.reliability._inputs import Floats
+from affectlab._types import Floats
 from affectlab.reliability._screening._rule import (
     Judgement,
     Rule,

@@ -7,7 +7,7 @@ from typing import Literal
 import numpy as np
 from pydantic import Field, model_validator
 
-from affectlab.reliability._inputs import Ints
+from affectlab._types import Ints
 from affectlab.reliability._screening._rule import (
     Judgement,
     Rule,

@@ -7,7 +7,7 @@ from typing import Literal
 import numpy as np
 from pydantic import Field
 
-from affectlab.reliability._inputs import Floats, Ints
+from affectlab._types import Floats, Ints
 from affectlab.reliability._ranks import grouped_spearman
 from affectlab.reliability._screening._rule import Judgement, Rule, judged
 from affectlab.reliability._screening._trials import Trials

@@ -9,7 +9,7 @@ from typing import Literal
 import numpy as np
 from pydantic import BaseModel, ConfigDict, Field
 
-from affectlab.reliability._inputs import Floats, Ints
+from affectlab._types import Floats, Ints
 from affectlab.reliability._screening._trials import Mask, Trials
 
 __all__ = ["Judgement", "Rule", "ScaleRule", "Table", "judged", "not_applicable"]

@@ -7,8 +7,8 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 
+from affectlab._types import Ints
 from affectlab.ratings import Ratings
-from affectlab.reliability._inputs import Ints
 from affectlab.reliability._screening._controls import Combined
 from affectlab.reliability._screening._policy import Policy, load_policy
 from affectlab.reliability._screening._result import Screening

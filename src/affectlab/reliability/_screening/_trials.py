@@ -10,10 +10,10 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from affectlab._types import Floats, Ints
 from affectlab.errors import InputError
 from affectlab.ratings import Ratings
 from affectlab.reliability._golden import GoldenItems
-from affectlab.reliability._inputs import Floats, Ints
 
 __all__ = ["Golden", "Mask", "Trials", "trials_of"]
 

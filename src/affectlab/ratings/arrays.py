@@ -5,18 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from itertools import pairwise
-from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from affectlab._types import Floats, Ints
 from affectlab.errors import InputError
-from affectlab.ratings import Ratings, Scale
+from affectlab.ratings._scale import Scale
+from affectlab.ratings._table import Ratings
 
-__all__ = ["Answers", "Floats", "Ints", "answers_of", "matrix_of", "require_order"]
-
-Floats: TypeAlias = NDArray[np.float64]
-Ints: TypeAlias = NDArray[np.int64]
+__all__ = ["Answers", "answers_of", "matrix_of", "require_order"]
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""Compiled inner loops. Import from here inside the function that needs them: numba loads slowly.
+"""Compiling inner loops. Import from here inside the function that needs it: numba loads slowly.
 
 Kernels release the interpreter lock; :func:`in_threads` runs independent parts side by side, each
 part writing its own output, so that results do not depend on the number of threads.

@@ -11,7 +11,7 @@ import numpy as np
 from affectlab.errors import InputError, unknown_name
 
 if TYPE_CHECKING:
-    from affectlab.reliability._inputs import Floats, Ints
+    from affectlab._types import Floats, Ints
 
 __all__ = ["INTERVALS", "Uncertainty", "check_confidence", "draw_weights", "summarise"]
 
@@ -46,7 +46,7 @@ def draw_weights(rng: np.random.Generator, n: int, n_boot: int) -> Iterator[Floa
             flat = (drawn + np.arange(size, dtype=np.int64)[:, None] * n).ravel()
             yield np.bincount(flat, minlength=size * n).reshape(size, n).astype(np.float64)
             continue
-        from affectlab.reliability._kernels._counting import tally
+        from affectlab._tally import tally
 
         weights = np.zeros((size, n))
         tally(drawn, weights)

@@ -1,0 +1,1 @@
+"""Asking machines. Everything here needs the extra ``models`` (torch)."""

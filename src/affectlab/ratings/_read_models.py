@@ -1,0 +1,130 @@
+"""Reading the answers of models, to be judged beside those of people."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from affectlab.errors import InputError
+from affectlab.ratings._columns import find_one
+from affectlab.ratings._hints import option
+from affectlab.ratings._peek import Peek
+from affectlab.ratings._read import read_ratings
+from affectlab.ratings._scale import Scale
+from affectlab.ratings._table import Ratings
+
+__all__ = ["read_models"]
+
+
+def read_models(
+    path: str | Path | Sequence[str | Path],
+    like: Ratings,
+    *,
+    rater: str | None = None,
+    scale: str | Scale | None = None,
+    **options: Any,
+) -> Ratings:
+    """Read the answers of one or more models to what people were asked.
+
+    Every rater of the file is taken as a model, unless it is said to be a baseline. A file without
+    a column of raters holds the answers of one model; one without a column of values has a column
+    per label.
+
+    Parameters
+    ----------
+    path
+        File of the answers, or several; see :func:`affectlab.ratings.read_ratings`.
+    like
+        The answers of people. Their taxonomy holds here, too.
+    rater
+        Name of the one model of a file that names none; by default the name of the file.
+    scale
+        Scale of the answers. None: that of `like` when all answers are on it; the same bounds
+        without steps when they lie in between (``3.2`` of 0 to 7); else inferred. Files on these
+        two are put on the one without steps.
+    options
+        Further options of :func:`affectlab.ratings.read_ratings`.
+
+    Raises
+    ------
+    InputError
+        When a file cannot be read, or files have different scales.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> people = Ratings({"stimulus": ["a", "b"], "rater": ["r1", "r1"], "value": [3, 7]},
+    ...                  scale="0-7")
+    >>> file = Path(tempfile.mkdtemp()) / "tiny-model.csv"
+    >>> _ = file.write_text("stimulus,prediction\\na,2.5\\nb,6.9\\n")
+    >>> model = read_models(file, people)
+    >>> model.rater_names, model.rater_kinds, model.scale
+    (('tiny-model',), ('model',), Scale('interval 0 to 7'))
+    """
+    paths = [path] if isinstance(path, str | Path) else list(path)
+    if not paths:
+        raise InputError("no file of models was given; expected one or more")
+    found = [_read_one(one, like, rater, scale, dict(options)) for one in paths]
+    if len({table.scale for table in found}) > 1:
+        found = [_between(table, like.scale) for table in found]
+    if len({table.scale for table in found}) > 1:
+        scales = "; ".join(f"{one}: {table.scale}" for one, table in zip(paths, found, strict=True))
+        raise InputError(
+            f"the files of models have different scales ({scales}); name one "
+            f"({option('models_scale', '0-7')})"
+        )
+    return found[0].merge(*found[1:])
+
+
+def _read_one(
+    path: str | Path,
+    like: Ratings,
+    rater: str | None,
+    scale: str | Scale | None,
+    options: dict[str, Any],
+) -> Ratings:
+    taxonomy = options.pop("taxonomy", None) or like.taxonomy
+    header = Peek.open(
+        path, encoding=options.get("encoding"), delimiter=options.get("delimiter")
+    ).header
+    roles = options.get("columns") or {}
+    if options.get("format") is None and header:
+        if rater is None and "rater" not in roles and find_one("rater", header) is None:
+            rater = Path(path).stem
+        if (
+            options.get("wide") is None
+            and "value" not in roles
+            and find_one("value", header) is None
+        ):
+            options["wide"] = "labels"
+    first = Scale.parse(scale) if scale is not None else like.scale
+    try:
+        found = read_ratings(path, scale=first, taxonomy=taxonomy, rater=rater, **options)
+    except InputError:
+        if scale is not None or not like.scale.numeric or like.scale.categories:
+            raise
+        found = read_ratings(path, taxonomy=taxonomy, rater=rater, **options)
+        found = _between(found, like.scale)
+    return _as_models(found)
+
+
+def _between(found: Ratings, scale: Scale) -> Ratings:
+    """Give answers the bounds of a scale when all lie between them."""
+    low = -np.inf if scale.low is None else scale.low
+    high = np.inf if scale.high is None else scale.high
+    value = found.value
+    if not found.scale.numeric or not ((value >= low) & (value <= high) | np.isnan(value)).all():
+        return found
+    continuous = Scale("interval", scale.low, scale.high)
+    return found.with_values(
+        value, continuous, step=f"answers lie between the steps of the people's scale ({scale})"
+    )
+
+
+def _as_models(found: Ratings) -> Ratings:
+    kinds = ["baseline" if kind == "baseline" else "model" for kind in found.rater_kinds]
+    return found.with_raters(found.raters.with_columns(rater_kind=pl.Series(kinds)))

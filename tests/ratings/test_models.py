@@ -1,0 +1,116 @@
+"""Reading the answers of models beside those of people."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from affectlab import InputError, Ratings, Scale, read_ratings
+from affectlab.ratings import read_models
+
+
+@pytest.fixture
+def people() -> Ratings:
+    return Ratings(
+        {
+            "stimulus": ["a", "a", "b", "b"],
+            "rater": ["r1", "r1", "r1", "r1"],
+            "label": ["joy", "fear"] * 2,
+            "value": [1, 2, 3, 4],
+        },
+        scale="0-7",
+    )
+
+
+def write(folder: Path, name: str, text: str) -> Path:
+    path = folder / name
+    path.write_text(text, encoding="utf-8")
+    return path
+
+
+def test_a_wide_file_of_one_model(people: Ratings, tmp_path: Path) -> None:
+    found = read_models(write(tmp_path, "net.csv", "stimulus,joy,fear\na,3,1\nb,0,6\n"), people)
+    assert found.rater_names == ("net",)
+    assert found.rater_kinds == ("model",)
+    assert found.scale == people.scale
+    assert sorted(found.value.tolist()) == [0, 1, 3, 6]
+
+
+def test_answers_between_the_steps_keep_the_bounds(people: Ratings, tmp_path: Path) -> None:
+    found = read_models(write(tmp_path, "net.csv", "stimulus,joy,fear\na,3.5,1\nb,0,6\n"), people)
+    assert found.scale == Scale("interval", 0.0, 7.0)
+    assert "lie between the steps" in found.history[-1]
+
+
+def test_answers_beyond_the_bounds_get_a_scale_of_their_own(
+    people: Ratings, tmp_path: Path
+) -> None:
+    found = read_models(write(tmp_path, "net.csv", "stimulus,joy,fear\na,-3.5,1\nb,0,9\n"), people)
+    assert (found.scale.low, found.scale.high) == (-3.5, 9.0)
+
+
+def test_files_with_and_without_steps_are_put_together(people: Ratings, tmp_path: Path) -> None:
+    whole = write(tmp_path, "whole.csv", "stimulus,joy,fear\na,3,1\nb,0,6\n")
+    parts = write(tmp_path, "parts.csv", "stimulus,label,score\na,joy,2.25\n")
+    found = read_models([whole, parts], people)
+    assert found.rater_names == ("whole", "parts")
+    assert found.scale == Scale("interval", 0.0, 7.0)
+
+
+def test_files_of_different_scales_are_refused(people: Ratings, tmp_path: Path) -> None:
+    whole = write(tmp_path, "whole.csv", "stimulus,joy,fear\na,3,1\nb,0,6\n")
+    far = write(tmp_path, "far.csv", "stimulus,joy,fear\na,300,1\nb,0,6\n")
+    with pytest.raises(InputError, match="different scales"):
+        read_models([whole, far], people)
+
+
+def test_kinds_a_baseline_stays_one_and_the_rest_are_models(
+    people: Ratings, tmp_path: Path
+) -> None:
+    text = "stimulus,rater,rater_kind,label,value\na,chance,baseline,joy,1\na,net,human,joy,2\n"
+    found = read_models(write(tmp_path, "both.csv", text), people)
+    assert dict(zip(found.rater_names, found.rater_kinds, strict=True)) == {
+        "chance": "baseline",
+        "net": "model",
+    }
+
+
+def test_a_declared_scale_holds(people: Ratings, tmp_path: Path) -> None:
+    path = write(tmp_path, "net.csv", "stimulus,joy,fear\na,.5,.1\nb,0,.6\n")
+    found = read_models(path, people, scale="0-1 interval")
+    assert found.scale == Scale("interval", 0.0, 1.0)
+
+
+def test_names_of_categories(tmp_path: Path) -> None:
+    people = Ratings(
+        {"stimulus": ["a", "b"], "rater": ["r", "r"], "value": ["joy", "fear"]},
+        scale="nominal:joy,fear",
+    )
+    found = read_models(write(tmp_path, "net.csv", "id,predicted\na,fear\nb,fear\n"), people)
+    assert found.value.tolist() == [1.0, 1.0]
+    with pytest.raises(InputError, match="rage"):
+        read_models(write(tmp_path, "bad.csv", "id,predicted\na,rage\n"), people)
+
+
+def test_one_rater_by_name(tmp_path: Path) -> None:
+    path = write(tmp_path, "x.csv", "stimulus,value\na,1\nb,2\n")
+    assert read_ratings(path, scale="0-7", rater="Ann").rater_names == ("Ann",)
+    named = write(tmp_path, "y.csv", "stimulus,rater,value\na,r1,1\n")
+    with pytest.raises(InputError, match="column 'rater' names the raters"):
+        read_ratings(named, scale="0-7", rater="Ann")
+
+
+class TestWithValues:
+    def test_replaces_values_and_says_so(self, people: Ratings) -> None:
+        found = people.with_values(people.value / 7, "0-1 interval", step="spread")
+        assert np.allclose(found.value, people.value / 7)
+        assert found.history[-1] == "spread"
+        assert people.value.tolist() == [1, 2, 3, 4]
+
+    def test_refuses_values_off_the_scale_and_other_shapes(self, people: Ratings) -> None:
+        with pytest.raises(InputError, match="row 2 is 9"):
+            people.with_values([1, 9, 2, 3], step="x")
+        with pytest.raises(InputError, match="one for each of 4 rows"):
+            people.with_values([1, 2], step="x")
