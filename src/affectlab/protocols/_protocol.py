@@ -67,6 +67,8 @@ class Protocol(Part):
     """What is shown."""
     question: str = Field(min_length=1)
     """Wording, with places such as ``{label}``, ``{definition}``, ``{words}``."""
+    prompt: str = ""
+    """Wording over a trial that asks for all labels at once, where `question` names one label."""
     instructions: str = ""
     """What raters and models read before the first trial."""
     answer: AnswerKind

@@ -1,0 +1,41 @@
+"""``affectlab study close``."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from affectlab.cli._options import JsonOption, QuietOption
+from affectlab.cli._output import Output
+from affectlab.cli.study._common import DatabaseOption, StudyArgument, require_study_extra
+
+__all__ = ["close"]
+
+
+def close(
+    study: StudyArgument,
+    pause: Annotated[
+        bool, typer.Option("--pause", help="Let nobody new in; who has begun can finish.")
+    ] = False,
+    reopen: Annotated[bool, typer.Option("--reopen", help="Open it again.")] = False,
+    database: DatabaseOption = None,
+    as_json: JsonOption = False,
+    quiet: QuietOption = False,
+) -> None:
+    """Close a study, pause it, or open it again; a running server follows at once.
+
+    Example: affectlab study close examples/study-faces.toml --pause
+    """
+    require_study_extra()
+    from affectlab.errors import InputError
+    from affectlab.study import load_study, open_store
+
+    if pause and reopen:
+        raise InputError("--pause and --reopen contradict each other; expected one of them")
+    status = "paused" if pause else "open" if reopen else "closed"
+    out = Output("study close", as_json=as_json, quiet=quiet)
+    with open_store(load_study(study), database) as store:
+        store.set_status(status)
+    out.show(f"{study}: {status}")
+    out.finish({"status": status})

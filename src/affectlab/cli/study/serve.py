@@ -1,0 +1,81 @@
+"""``affectlab study serve``."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from affectlab.cli._options import QuietOption
+from affectlab.cli._output import Output
+from affectlab.cli.study._common import DatabaseOption, StudyArgument, require_study_extra
+
+__all__ = ["serve"]
+
+_LIMITS = "Limits"
+
+
+def serve(
+    study: StudyArgument,
+    host: Annotated[
+        str, typer.Option(help="Where to listen; 0.0.0.0 for other machines.")
+    ] = "127.0.0.1",
+    port: Annotated[int, typer.Option(help="Port to listen on.", min=1, max=65535)] = 8000,
+    database: DatabaseOption = None,
+    workers: Annotated[
+        int, typer.Option(help="Processes; several need PostgreSQL.", min=1, max=64)
+    ] = 1,
+    https: Annotated[
+        bool, typer.Option("--https", help="Visitors come over https, through your proxy.")
+    ] = False,
+    trust_proxy: Annotated[
+        bool,
+        typer.Option("--trust-proxy", help="Read visitors' addresses from X-Forwarded-For."),
+    ] = False,
+    entries_per_minute: Annotated[
+        int,
+        typer.Option(
+            help="Sessions one address may begin a minute; 0: any.",
+            min=0,
+            rich_help_panel=_LIMITS,
+        ),
+    ] = 120,
+    requests_per_second: Annotated[
+        float,
+        typer.Option(
+            help="Requests one session may make a second; 0: any.",
+            min=0,
+            rich_help_panel=_LIMITS,
+        ),
+    ] = 20.0,
+    quiet: QuietOption = False,
+) -> None:
+    """Serve a study until interrupted (Ctrl-C); what is answered stays beside the study file.
+
+    Example: affectlab study serve examples/study-faces.toml
+    """
+    require_study_extra()
+    from affectlab.study.server import Settings, serve
+
+    out = Output("study serve", as_json=False, quiet=quiet)
+
+    def ready(address: str) -> None:
+        if not quiet:
+            out.show(f"participants: {address}")
+            out.show(f"answers:      {study.with_suffix('.affectlab')}")
+            out.show("Press Ctrl-C to stop; nothing is lost.")
+
+    serve(
+        study,
+        host=host,
+        port=port,
+        database=database,
+        workers=workers,
+        settings=Settings(
+            https=https,
+            trust_proxy=trust_proxy,
+            entries_per_minute=entries_per_minute,
+            requests_per_second=requests_per_second,
+        ),
+        ready=ready,
+    )

@@ -1,0 +1,70 @@
+"""``affectlab study simulate``."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import Annotated, Optional
+
+import typer
+
+from affectlab.cli._options import JsonOption, QuietOption, SeedOption
+from affectlab.cli._output import Output
+from affectlab.cli.study._common import DatabaseOption, StudyArgument, require_study_extra
+
+__all__ = ["simulate"]
+
+
+def simulate(
+    study: StudyArgument,
+    people: Annotated[int, typer.Option(help="Simulated people who take part.", min=1)] = 12,
+    careless: Annotated[
+        int, typer.Option(help="Of these, people who do not look at what they rate.", min=0)
+    ] = 2,
+    url: Annotated[
+        Optional[str],  # noqa: UP045
+        typer.Option(
+            help="Address of a running server of this study; one is started otherwise.",
+            show_default=False,
+        ),
+    ] = None,
+    database: DatabaseOption = None,
+    seed: SeedOption = 0,
+    as_json: JsonOption = False,
+    quiet: QuietOption = False,
+) -> None:
+    """Rehearse a study: simulated people of known truth take part in it through the server.
+
+    They are marked as simulated in all data. A study that real people have answered is refused.
+
+    Example: affectlab study simulate examples/study-faces.toml
+    """
+    require_study_extra()
+    from affectlab._words import count, plural
+    from affectlab.study import simulate_study
+
+    out = Output("study simulate", as_json=as_json, quiet=quiet)
+    with out.progress("simulated people take part") as progress:
+        found = simulate_study(
+            study,
+            people=people,
+            careless=careless,
+            url=url,
+            database=database,
+            seed=seed,
+            progress=progress,
+        )
+    out.show(
+        f"{plural(found.people, 'simulated person', 'simulated people')} came, "
+        f"{count(found.completed)} completed; {plural(found.answers, 'trial')} answered."
+    )
+    out.show(f"A session would take a person about {found.minutes_per_person:.1f} minutes.")
+    if found.pay is not None:
+        out.show(f"The completed sessions would cost {found.pay:,.2f}, fees not counted.")
+    out.show(f"The planted truth: {found.truth}")
+    folder = study.with_suffix("").name
+    out.show(
+        "",
+        f"Next: affectlab study export {study} --out {folder}-data",
+        f"      affectlab report {folder}-data/ratings.parquet --out {folder}-report",
+    )
+    out.finish(asdict(found))

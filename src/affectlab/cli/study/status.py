@@ -1,0 +1,51 @@
+"""``affectlab study status``."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+
+from affectlab.cli._options import JsonOption, QuietOption
+from affectlab.cli._output import Output
+from affectlab.cli.study._common import DatabaseOption, StudyArgument, require_study_extra
+
+__all__ = ["status"]
+
+
+def status(
+    study: StudyArgument,
+    database: DatabaseOption = None,
+    as_json: JsonOption = False,
+    quiet: QuietOption = False,
+) -> None:
+    """Say how far a study is.
+
+    Example: affectlab study status examples/study-faces.toml
+    """
+    require_study_extra()
+    from rich.table import Table
+
+    from affectlab._words import count, percent
+    from affectlab.study import load_study, open_store, study_status
+
+    out = Output("study status", as_json=as_json, quiet=quiet)
+    with open_store(load_study(study), database) as store:
+        found = study_status(store)
+    table = Table(box=None, show_header=False)
+    share = found.valid / found.wanted if found.wanted else 0.0
+    pace = "–" if found.seconds_per_trial is None else f"{found.seconds_per_trial:.1f} s"
+    for name, value in (
+        ("study", f"{found.name} ({found.status})"),
+        (
+            "participants",
+            f"{count(found.participants)}, of these {count(found.simulated)} simulated",
+        ),
+        ("sessions", ", ".join(f"{n} {stage}" for stage, n in sorted(found.sessions.items()))),
+        ("answers", f"{count(found.answers)}, of these {count(found.rejected)} rejected"),
+        ("valid", f"{count(found.valid)} of {count(found.wanted)} wanted ({percent(share)})"),
+        ("tasks done", f"{count(found.tasks_done)} of {count(found.tasks)}"),
+        ("tasks held now", count(found.leased)),
+        ("time per trial", pace),
+    ):
+        table.add_row(name, value or "–")
+    out.show(table)
+    out.finish(asdict(found))

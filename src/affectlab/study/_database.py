@@ -1,0 +1,160 @@
+"""The database of a study: SQLite by default, PostgreSQL for many participants or processes."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from alembic import command
+from alembic.config import Config
+from alembic.runtime.migration import MigrationContext
+from alembic.script import ScriptDirectory
+from sqlalchemy import Connection, Engine, create_engine, event, text
+from sqlalchemy.engine import make_url
+from sqlalchemy.exc import ArgumentError, NoSuchModuleError, OperationalError
+
+from affectlab.errors import AffectlabError, InputError
+
+__all__ = ["Database", "now_ms"]
+
+_MIGRATIONS = Path(__file__).parent / "migrations"
+_BUSY_MS = 20_000
+"""How long a connection waits for another process to finish writing (SQLite)."""
+
+
+def now_ms() -> int:
+    """Milliseconds since 1970, UTC."""
+    return time.time_ns() // 1_000_000
+
+
+class Database:
+    """Connections to the database of one study.
+
+    Parameters
+    ----------
+    url
+        Address as SQLAlchemy writes it: ``sqlite:///…`` or ``postgresql+psycopg://…``.
+
+    Raises
+    ------
+    InputError
+        When the address is not understood or names another kind of database.
+    """
+
+    def __init__(self, url: str) -> None:
+        try:
+            address = make_url(url)
+        except ArgumentError:
+            raise InputError(
+                "database: the address is not understood; expected sqlite:///FILE or "
+                "postgresql+psycopg://USER@HOST/NAME"
+            ) from None
+        if address.drivername == "postgresql":
+            address = address.set(drivername="postgresql+psycopg")
+        self.is_sqlite = address.get_backend_name() == "sqlite"
+        if not self.is_sqlite and address.get_backend_name() != "postgresql":
+            raise InputError(
+                f"database: {address.get_backend_name()} is not supported; expected sqlite or "
+                "postgresql"
+            )
+        options: dict[str, Any] = {"pool_pre_ping": not self.is_sqlite}
+        if self.is_sqlite:
+            options["connect_args"] = {"check_same_thread": False}
+        else:
+            options |= {"pool_size": 10, "max_overflow": 20, "isolation_level": "READ COMMITTED"}
+        try:
+            self.engine: Engine = create_engine(address, **options)
+        except NoSuchModuleError:
+            raise InputError(f"database: no driver for {address.drivername!r}") from None
+        self._writing = threading.Lock()
+        if self.is_sqlite:
+            _prepare_sqlite(self.engine)
+
+    @classmethod
+    def in_folder(cls, folder: Path) -> Database:
+        """Open the SQLite database in a study's folder, which is made when absent."""
+        folder.mkdir(parents=True, exist_ok=True)
+        return cls(f"sqlite:///{folder.absolute() / 'study.sqlite'}")
+
+    @contextmanager
+    def write(self) -> Iterator[Connection]:
+        """Open a transaction that writes; it commits at the end and rolls back on an error.
+
+        SQLite has one writer at a time: the threads of a process queue up here, processes wait in
+        the database. PostgreSQL locks the rows that are read ``FOR UPDATE``.
+        """
+        if not self.is_sqlite:
+            with self.engine.begin() as connection:
+                yield connection
+            return
+        with self._writing, self.engine.connect() as connection:
+            connection = connection.execution_options(affectlab_write=True)
+            with connection.begin():
+                yield connection
+
+    @contextmanager
+    def read(self) -> Iterator[Connection]:
+        """Open a transaction that only reads."""
+        with self.engine.connect() as connection:
+            yield connection
+
+    def upgrade(self) -> None:
+        """Create the tables, or bring them to the version of this package.
+
+        Raises
+        ------
+        AffectlabError
+            When the database cannot be reached, or was written by a newer version.
+        """
+        config = Config()
+        config.set_main_option("script_location", str(_MIGRATIONS).replace("%", "%%"))
+        script = ScriptDirectory.from_config(config)
+        try:
+            with self.write() as connection:
+                current = MigrationContext.configure(connection).get_current_revision()
+                known = {revision.revision for revision in script.walk_revisions()}
+                if current is not None and current not in known:
+                    raise AffectlabError(
+                        f"the database is of a newer version of affectlab ({current}); update "
+                        "affectlab to open it"
+                    )
+                config.attributes["connection"] = connection
+                command.upgrade(config, "head")
+        except OperationalError as error:
+            raise AffectlabError(f"the database cannot be opened: {_first_line(error)}") from None
+
+    def check(self) -> None:
+        """Raise when the database does not answer."""
+        with self.read() as connection:
+            connection.execute(text("SELECT 1"))
+
+    def close(self) -> None:
+        """Close all connections."""
+        self.engine.dispose()
+
+
+def _prepare_sqlite(engine: Engine) -> None:
+    @event.listens_for(engine, "connect")
+    def connected(connection: Any, _record: Any) -> None:
+        # The driver would begin transactions by itself, and too late to hold what was read.
+        connection.isolation_level = None
+        cursor = connection.cursor()
+        cursor.execute(f"PRAGMA busy_timeout = {_BUSY_MS}")
+        cursor.execute("PRAGMA journal_mode = WAL")
+        # An answer that was acknowledged is on the disk, even when the power fails.
+        cursor.execute("PRAGMA synchronous = FULL")
+        cursor.execute("PRAGMA foreign_keys = ON")
+        cursor.close()
+
+    @event.listens_for(engine, "begin")
+    def begun(connection: Connection) -> None:
+        writes = connection.get_execution_options().get("affectlab_write", False)
+        connection.exec_driver_sql("BEGIN IMMEDIATE" if writes else "BEGIN")
+
+
+def _first_line(error: Exception) -> str:
+    return str(getattr(error, "orig", error)).strip().splitlines()[0]

@@ -1,0 +1,283 @@
+"""One session: finding it by its token, and moving it on from stage to stage."""
+
+from __future__ import annotations
+
+import json
+import math
+from typing import Any
+
+from sqlalchemy import Connection, RowMapping, func, select, update
+
+from affectlab.study._claims import claim, expire, left_over, release, retake
+from affectlab.study._database import now_ms
+from affectlab.study._entry import hashed
+from affectlab.study._errors import closed, invalid, not_found, out_of_order
+from affectlab.study._stages import stage_after
+from affectlab.study._store import Store, log
+from affectlab.study._tables import participants, sessions, studies, trials
+
+__all__ = [
+    "advance",
+    "count_trials",
+    "end",
+    "find_session",
+    "finish_when_done",
+    "go_to",
+    "is_late",
+    "refresh",
+    "withdraw",
+]
+
+
+def find_session(
+    connection: Connection, store: Store, token: str, *, for_update: bool = False
+) -> RowMapping:
+    """Find the session that a token opens.
+
+    Raises
+    ------
+    StudyError
+        When no session has it, or the study is closed and the session is not finished.
+    """
+    wanted = select(sessions).where(sessions.c.token == hashed(token))
+    if for_update and not store.database.is_sqlite:
+        wanted = wanted.with_for_update()
+    session = connection.execute(wanted).mappings().one_or_none()
+    if session is None:
+        raise not_found(
+            "This session is not known here. Please open the link you were given again."
+        )
+    if for_update and session["stage"] not in ("complete", "ended"):
+        if connection.execute(select(studies.c.status)).scalar_one() == "closed":
+            raise closed("This study has been closed. Thank you for your help so far.")
+        if is_late(store, session):
+            end(connection, session, "late")
+            return _again(connection, session)
+    return session
+
+
+def is_late(store: Store, session: RowMapping) -> bool:
+    """Whether a session was left for longer than it can be taken up again."""
+    silent = now_ms() - int(session["last_seen_at"])
+    unfinished = session["stage"] not in ("complete", "ended")
+    return unfinished and silent > store.study.design.sessions.resume_hours * 3_600_000
+
+
+def refresh(connection: Connection, store: Store, token: str) -> RowMapping:
+    """Bring a session up to date when its participant comes back: end it, or lease again."""
+    session = find_session(connection, store, token, for_update=True)
+    if session["stage"] == "trials":
+        retake(connection, store, session["id"], session["participant_id"])
+        finish_when_done(connection, store, session)
+    return _again(connection, session)
+
+
+def finish_when_done(connection: Connection, store: Store, session: RowMapping) -> None:
+    """Complete a session that has nothing left to answer."""
+    left = connection.execute(
+        select(func.count()).where(
+            trials.c.session_id == session["id"], trials.c.state.in_(("open", "expired"))
+        )
+    ).scalar_one()
+    if not left:
+        go_to(connection, store, session, "complete")
+        log(
+            connection,
+            "completed",
+            participant=session["participant_id"],
+            session=session["id"],
+        )
+
+
+def advance(connection: Connection, store: Store, token: str, stage: str, data: Any) -> RowMapping:
+    """Finish a stage other than the trials; give the session as it then is.
+
+    Parameters
+    ----------
+    stage
+        The stage that is finished, which must be the session's own.
+    data
+        ``{"agreed": bool}`` of the consent; ``{"answers": {name: value or None}}`` of the
+        demographics; ``{}`` of the instructions, and to look for tasks again while waiting;
+        ``{"answers": [choice, …]}`` of the quiz.
+
+    Raises
+    ------
+    StudyError
+        When the session is at another stage, or `data` is not what the stage needs.
+    """
+    session = find_session(connection, store, token, for_update=True)
+    if session["stage"] != stage:
+        raise out_of_order(f"This session is at stage {session['stage']}, not {stage}.")
+    if not isinstance(data, dict):
+        raise invalid("data: expected an object.")
+    step = {
+        "consent": _consent,
+        "demographics": _demographics,
+        "instructions": _instructions,
+        "quiz": _quiz,
+        "waiting": _begin_trials,
+    }.get(stage)
+    if step is None:
+        raise out_of_order(f"Stage {stage} is not finished by advancing.")
+    step(connection, store, session, data)
+    connection.execute(
+        update(sessions).where(sessions.c.id == session["id"]).values(last_seen_at=now_ms())
+    )
+    return _again(connection, session)
+
+
+def go_to(connection: Connection, store: Store, session: RowMapping, stage: str) -> None:
+    """Bring a session to a stage; at the trials it claims its tasks."""
+    if stage == "trials":
+        _begin_trials(connection, store, session, {})
+        return
+    finished = {"finished_at": now_ms()} if stage == "complete" else {}
+    _set(connection, session, stage=stage, **finished)
+
+
+def end(connection: Connection, session: RowMapping, reason: str) -> None:
+    """End a session without completion, and give back what it holds."""
+    release(connection, session["id"])
+    _set(connection, session, stage="ended", verdict=reason, finished_at=now_ms())
+    log(
+        connection,
+        "ended",
+        participant=session["participant_id"],
+        session=session["id"],
+        body={"reason": reason},
+    )
+
+
+def withdraw(connection: Connection, store: Store, token: str) -> RowMapping:
+    """End a session because its participant wants to; what was answered stays stored."""
+    session = find_session(connection, store, token, for_update=True)
+    if session["stage"] not in ("complete", "ended"):
+        end(connection, session, "withdrawn")
+    return _again(connection, session)
+
+
+def _consent(
+    connection: Connection, store: Store, session: RowMapping, data: dict[str, Any]
+) -> None:
+    agreed = data.get("agreed")
+    if not isinstance(agreed, bool):
+        raise invalid("agreed: expected true or false.")
+    if not agreed:
+        end(connection, session, "declined")
+        return
+    consent = store.study.design.consent
+    connection.execute(
+        update(participants)
+        .where(participants.c.id == session["participant_id"])
+        .values(consented_at=now_ms())
+    )
+    log(
+        connection,
+        "consented",
+        participant=session["participant_id"],
+        session=session["id"],
+        body={"version": "" if consent is None else consent.version},
+    )
+    go_to(connection, store, session, stage_after(store.study, "consent"))
+
+
+def _demographics(
+    connection: Connection, store: Store, session: RowMapping, data: dict[str, Any]
+) -> None:
+    given = data.get("answers")
+    if not isinstance(given, dict):
+        raise invalid("answers: expected an object of answers by name, null where declined.")
+    questions = {one.name: one for one in store.study.design.demographics.questions}
+    unknown = next((name for name in given if name not in questions), None)
+    if unknown is not None:
+        raise invalid("answers: there is a question that was not asked.")
+    kept: dict[str, Any] = {}
+    for name, question in questions.items():
+        value = given.get(name)
+        if value is None or value == "":
+            continue
+        if question.kind == "choice" and value not in question.choices:
+            raise invalid(f"{name}: expected one of the choices, or null to decline.")
+        if question.kind == "text" and not (isinstance(value, str) and len(value) <= 200):
+            raise invalid(f"{name}: expected a text of up to 200 characters.")
+        if question.kind == "number":
+            low = -math.inf if question.low is None else question.low
+            high = math.inf if question.high is None else question.high
+            number = isinstance(value, int | float) and not isinstance(value, bool)
+            if not (number and math.isfinite(value) and low <= value <= high):
+                raise invalid(f"{name}: expected a number from {low:g} to {high:g}, or null.")
+        kept[name] = value
+    person = participants.c.id == session["participant_id"]
+    # What an invitation said of the person stays beside what the person says.
+    before = connection.execute(select(participants.c.demographics).where(person)).scalar_one()
+    told = json.dumps({**json.loads(before), **kept}, ensure_ascii=False)
+    connection.execute(update(participants).where(person).values(demographics=told))
+    go_to(connection, store, session, stage_after(store.study, "demographics"))
+
+
+def _instructions(
+    connection: Connection, store: Store, session: RowMapping, _data: dict[str, Any]
+) -> None:
+    go_to(connection, store, session, stage_after(store.study, "instructions"))
+
+
+def _quiz(connection: Connection, store: Store, session: RowMapping, data: dict[str, Any]) -> None:
+    quiz = store.study.design.quiz
+    given = data.get("answers")
+    if not isinstance(given, list) or len(given) != len(quiz.questions):
+        raise invalid(f"answers: expected a list of {len(quiz.questions)} choices.")
+    wrong = [
+        number
+        for number, (question, choice) in enumerate(zip(quiz.questions, given, strict=True))
+        if choice != question.answer
+    ]
+    attempts = session["quiz_attempts"] + 1
+    _set(connection, session, quiz_attempts=attempts)
+    log(
+        connection,
+        "quiz",
+        participant=session["participant_id"],
+        session=session["id"],
+        body={"attempt": attempts, "wrong": wrong},
+    )
+    if not wrong:
+        go_to(connection, store, session, stage_after(store.study, "quiz"))
+    elif attempts >= quiz.attempts:
+        end(connection, session, "quiz")
+
+
+def _begin_trials(
+    connection: Connection, store: Store, session: RowMapping, _data: dict[str, Any]
+) -> None:
+    """Claim tasks; wait where others hold all of them, and end where nothing is left to do."""
+    expire(connection)
+    claimed = claim(connection, store, session["id"], session["participant_id"], session["seed"])
+    if claimed:
+        _set(connection, session, stage="trials")
+        return
+    held, _ = left_over(connection, session["participant_id"])
+    if held:
+        _set(connection, session, stage="waiting")
+    else:
+        end(connection, session, "full")
+
+
+def _set(connection: Connection, session: RowMapping, **values: Any) -> None:
+    connection.execute(update(sessions).where(sessions.c.id == session["id"]).values(**values))
+
+
+def _again(connection: Connection, session: RowMapping) -> RowMapping:
+    found = connection.execute(select(sessions).where(sessions.c.id == session["id"]))
+    return found.mappings().one()
+
+
+def count_trials(connection: Connection, session: int) -> tuple[int, int]:
+    """Count the trials of a session that are done, and all of them."""
+    rows = connection.execute(
+        select(trials.c.state, func.count())
+        .where(trials.c.session_id == session)
+        .group_by(trials.c.state)
+    ).all()
+    counts = {str(state): int(n) for state, n in rows}
+    return counts.get("answered", 0) + counts.get("skipped", 0), sum(counts.values())

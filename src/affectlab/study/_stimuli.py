@@ -1,0 +1,202 @@
+"""The stimuli of a study: drawn, found in a folder, or named in a table."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from affectlab.errors import InputError
+from affectlab.study._design import Study
+
+__all__ = ["IMAGES", "Stimulus", "draw_faces", "stimuli_of"]
+
+IMAGES = {
+    ".png": "image/png",
+    ".jpg": "image/jpeg",
+    ".jpeg": "image/jpeg",
+    ".webp": "image/webp",
+    ".gif": "image/gif",
+}
+"""Suffixes of pictures that every browser shows, and their types."""
+
+_INTENSITIES = (1.0, 0.7, 0.4)
+
+
+@dataclass(frozen=True)
+class Stimulus:
+    """What is shown, and what is known of it."""
+
+    name: str
+    files: tuple[Path, ...] = ()
+    texts: tuple[str, ...] = ()
+    attributes: dict[str, Any] = field(default_factory=dict)
+    kind: str = "main"
+    expected: dict[str, Any] | None = None
+    """Known answers by label (or ``""`` where there are no labels), for golden and training."""
+
+
+def stimuli_of(study: Study) -> list[Stimulus]:
+    """Find the stimuli that a study names; drawn faces must have been drawn.
+
+    Raises
+    ------
+    InputError
+        When a file is missing, a name comes twice, or there is nothing to show.
+    """
+    wanted = study.design.stimuli
+    if wanted.table is not None:
+        found = _from_table(study, study.place(wanted.table))
+    elif wanted.folder is not None:
+        found = _from_folder(study.place(wanted.folder))
+    else:
+        found = _drawn(study)
+    if not found:
+        raise InputError(f"{study.path}: there are no stimuli; expected at least one")
+    _check_content(study, found)
+    return _with_known_answers(study, found)
+
+
+def draw_faces(study: Study) -> None:
+    """Draw the faces of a study that asks for them, unless they are there."""
+    wanted = study.design.stimuli.faces
+    folder = study.state / "media"
+    if wanted is None or (folder / "faces.json").exists():
+        return
+    from affectlab.simulate import EXPRESSIONS, face_specs, save_faces
+
+    # Strong expressions come first, so that few faces are clear ones of every kind.
+    expressions = EXPRESSIONS[:8]
+    per_person = len(expressions) * len(_INTENSITIES)
+    specs = face_specs(-(-wanted // per_person), expressions, _INTENSITIES)
+    order = sorted(specs, key=lambda spec: (spec.person.name, _INTENSITIES.index(spec.intensity)))[
+        :wanted
+    ]
+    table = save_faces(folder, order, size=384)
+    rows = table.to_dicts()
+    (folder / "faces.json").write_text(json.dumps(rows), encoding="utf-8")
+
+
+def _drawn(study: Study) -> list[Stimulus]:
+    folder = study.state / "media"
+    rows = json.loads((folder / "faces.json").read_text(encoding="utf-8"))
+    return [
+        Stimulus(
+            row["stimulus"],
+            (folder / row["file"],),
+            attributes={k: v for k, v in row.items() if k not in ("stimulus", "file")},
+        )
+        for row in rows
+    ]
+
+
+def _from_folder(folder: Path) -> list[Stimulus]:
+    files = sorted(file for file in folder.rglob("*") if file.suffix.lower() in IMAGES)
+    return [Stimulus(file.relative_to(folder).as_posix(), (file,)) for file in files]
+
+
+def _from_table(study: Study, path: Path) -> list[Stimulus]:
+    from affectlab.ratings import read_table
+
+    table = read_table(path)
+    named = study.design.stimuli.folder
+    folder = path.parent if named is None else study.place(named)
+    if "file" not in table.columns and "text" not in table.columns:
+        raise InputError(
+            f"{path}: expected a column 'file' or 'text'; found: {', '.join(table.columns)}"
+        )
+    found = []
+    for row in table.iter_rows(named=True):
+        name, file, text = str(row.pop("stimulus")), row.pop("file", None), row.pop("text", None)
+        files = () if file in (None, "") else (_inside(folder, str(file), path),)
+        texts = () if text in (None, "") else (str(text),)
+        if not files and not texts:
+            raise InputError(f"{path}: stimulus {name!r} has neither a file nor a text")
+        found.append(Stimulus(name, files, texts, row))
+    return found
+
+
+def _inside(folder: Path, file: str, table: Path) -> Path:
+    """Path of a file of a folder; one that leads out of it is refused."""
+    path = (folder / file).resolve()
+    if not path.is_relative_to(folder.resolve()):
+        raise InputError(f"{table}: file {file!r} lies outside {folder}")
+    if path.suffix.lower() not in IMAGES:
+        raise InputError(
+            f"{table}: file {file!r} is no picture that browsers show; expected one of: "
+            f"{', '.join(IMAGES)}"
+        )
+    if not path.is_file():
+        raise InputError(f"{table}: file {file!r} is not in {folder}")
+    return folder / file
+
+
+def _check_content(study: Study, found: list[Stimulus]) -> None:
+    names = [one.name for one in found]
+    if len(set(names)) < len(names):
+        twice = next(name for name in names if names.count(name) > 1)
+        raise InputError(f"{study.path}: stimulus {twice!r} comes twice; expected different names")
+    needs = "texts" if study.protocol.stimulus == "text" else "files"
+    for one in found:
+        if not getattr(one, needs):
+            what = "a text" if needs == "texts" else "a picture"
+            raise InputError(
+                f"{study.path}: stimulus {one.name!r} has no {needs[:-1]}; protocol "
+                f"{study.protocol.name!r} shows {what}"
+            )
+
+
+def _with_known_answers(study: Study, found: list[Stimulus]) -> list[Stimulus]:
+    """Mark stimuli with known answers, and those that are kept for training."""
+    wanted = study.design.stimuli
+    known: dict[str, dict[str, Any]] = {}
+    if wanted.golden is not None:
+        known = _known_answers(study, study.place(wanted.golden))
+    names = {one.name for one in found}
+    for name in (*known, *wanted.training):
+        if name not in names:
+            raise InputError(f"{study.path}: stimulus {name!r} has a known answer but is not there")
+    for name in wanted.training:
+        if name not in known:
+            raise InputError(
+                f"{study.path}: training stimulus {name!r} has no known answer; name one in "
+                "stimuli.golden"
+            )
+    marked = []
+    for one in found:
+        if one.name not in known:
+            marked.append(one)
+            continue
+        kind = "training" if one.name in wanted.training else "golden"
+        marked.append(
+            Stimulus(one.name, one.files, one.texts, one.attributes, kind, known[one.name])
+        )
+    return marked
+
+
+def _known_answers(study: Study, path: Path) -> dict[str, dict[str, Any]]:
+    from affectlab.ratings import read_table
+
+    table = read_table(path)
+    if "value" not in table.columns:
+        raise InputError(f"{path}: no column 'value'; found: {', '.join(table.columns)}")
+    labels = study.protocol.labels()
+    taxonomy = study.protocol.taxonomy()
+    known: dict[str, dict[str, Any]] = {}
+    for row in table.iter_rows(named=True):
+        label = str(row.get("label") or "")
+        if labels and taxonomy is not None and label:
+            label = taxonomy.name_of(label)
+        if bool(labels) != bool(label) or (labels and label not in labels):
+            raise InputError(
+                f"{path}: stimulus {row['stimulus']!r}: label {label!r} is not asked for; "
+                f"expected one of: {', '.join(labels) or 'none'}"
+            )
+        if not study.protocol.scale.allows(row["value"]):
+            raise InputError(
+                f"{path}: stimulus {row['stimulus']!r}: {row['value']!r} is off the scale; "
+                f"expected {study.protocol.scale}"
+            )
+        known.setdefault(str(row["stimulus"]), {})[label] = row["value"]
+    return known

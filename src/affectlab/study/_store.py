@@ -1,0 +1,303 @@
+"""The data of one study: its folder, its database and its key."""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import json
+import os
+import random
+import secrets
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from pydantic import ValidationError
+from sqlalchemy import Connection, RowMapping, insert, select, update
+
+from affectlab.errors import AffectlabError, InputError, unknown_name
+from affectlab.protocols import Protocol
+from affectlab.study._database import Database, now_ms
+from affectlab.study._design import Study
+from affectlab.study._stimuli import Stimulus, draw_faces, stimuli_of
+from affectlab.study._tables import events, stimuli, studies, tasks
+
+__all__ = ["Store", "log", "open_store"]
+
+_BLOCK = 1000
+"""Rows that one statement inserts."""
+_SCHEMA_LOCK = 0x616666656374
+"""Number under which processes that open one PostgreSQL database wait for each other."""
+
+
+@dataclass(frozen=True)
+class Store:
+    """An open study.
+
+    Use :func:`open_store`, and close it with :meth:`close`.
+    """
+
+    study: Study
+    database: Database
+    key: bytes = field(repr=False)
+    """Secret of this study: pseudonyms, addresses of pictures and form tokens hang on it."""
+
+    def digest(self, purpose: str, text: str, length: int = 32) -> str:
+        """Give a keyed digest, in hexadecimal digits, which nobody without the key can compute."""
+        made = hmac.new(self.key, f"{purpose}\0{text}".encode(), hashlib.sha256).hexdigest()
+        return made[:length]
+
+    @property
+    def status(self) -> str:
+        """``open``, ``paused`` or ``closed``."""
+        with self.database.read() as connection:
+            return str(connection.execute(select(studies.c.status)).scalar_one())
+
+    def set_status(self, status: str) -> None:
+        """Open, pause or close the study."""
+        with self.database.write() as connection:
+            connection.execute(update(studies).values(status=status))
+            log(connection, "study_status", body={"status": status})
+
+    @cached_property
+    def content(self) -> dict[int, dict[str, Any]]:
+        """What is shown of every stimulus: ``files``, ``texts``, ``name``, ``kind``, ``expected``.
+
+        Stimuli never change once a study has begun, so they are read once.
+        """
+        with self.database.read() as connection:
+            rows = connection.execute(select(stimuli)).mappings().all()
+        return {
+            row["id"]: {
+                **json.loads(row["content"]),
+                "attributes": row["attributes"],
+                "name": row["name"],
+                "kind": row["kind"],
+                "expected": None if row["expected"] is None else json.loads(row["expected"]),
+            }
+            for row in rows
+        }
+
+    @cached_property
+    def media(self) -> dict[str, Path]:
+        """Picture by the digest under which browsers ask for it."""
+        return {
+            self.media_key(file): self.study.path.parent / file
+            for content in self.content.values()
+            for file in content["files"]
+        }
+
+    def media_key(self, file: str) -> str:
+        """Give the digest that stands for a picture, which says nothing of its name."""
+        return self.digest("media", file)
+
+    def close(self) -> None:
+        """Close the connections to the database."""
+        self.database.close()
+
+    def __enter__(self) -> Store:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+
+def open_store(study: Study, database: str | None = None) -> Store:
+    """Open the data of a study, and begin it when there is none yet.
+
+    Parameters
+    ----------
+    study
+        See :func:`affectlab.study.load_study`.
+    database
+        Address of a database; None: SQLite in the study's folder.
+
+    Raises
+    ------
+    InputError
+        When the stimuli cannot be used, or the study file was changed after the study had begun in
+        what decides about the data.
+    AffectlabError
+        When the database cannot be opened.
+    """
+    study.state.mkdir(mode=0o700, parents=True, exist_ok=True)
+    key = _key(study.state / "secret.key")
+    draw_faces(study)
+    opened = Database.in_folder(study.state) if database is None else Database(database)
+    try:
+        opened.upgrade()
+        with opened.write() as connection:
+            if not opened.is_sqlite:
+                connection.exec_driver_sql(f"SELECT pg_advisory_xact_lock({_SCHEMA_LOCK})")
+            begun = connection.execute(select(studies)).mappings().one_or_none()
+            if begun is None:
+                _begin(connection, study)
+            else:
+                study = _go_on(connection, study, begun)
+    except BaseException:
+        opened.close()
+        raise
+    return Store(study, opened, key)
+
+
+def log(
+    connection: Connection,
+    kind: str,
+    *,
+    participant: int | None = None,
+    session: int | None = None,
+    trial: int | None = None,
+    body: dict[str, Any] | None = None,
+) -> None:
+    """Append to what happened, in the transaction that made it happen."""
+    connection.execute(
+        insert(events).values(
+            at=now_ms(),
+            kind=kind,
+            participant_id=participant,
+            session_id=session,
+            trial_id=trial,
+            body=json.dumps(body or {}, ensure_ascii=False),
+        )
+    )
+
+
+def _key(path: Path) -> bytes:
+    """Read the study's key, or make one that only its owner can read."""
+    try:
+        handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    except FileExistsError:
+        key = bytes.fromhex(path.read_text(encoding="ascii").strip())
+        if len(key) < 32:
+            raise AffectlabError(f"{path}: the key of the study is damaged") from None
+        return key
+    with os.fdopen(handle, "w", encoding="ascii") as file:
+        made = secrets.token_bytes(32)
+        file.write(made.hex())
+    return made
+
+
+def _decisive(study: Study) -> dict[str, Any]:
+    """Give what a study file says that decides about its data."""
+    design = study.design
+    named = design.protocol.name
+    own = study.place(named).read_text(encoding="utf-8-sig") if named.endswith(".toml") else ""
+    return {
+        "protocol": design.protocol.model_dump(mode="json"),
+        "protocol_file": hashlib.sha256(own.encode()).hexdigest() if own else "",
+        "raters": design.sessions.raters,
+        "stimuli": design.stimuli.model_dump(mode="json"),
+        "seed": design.study.seed,
+    }
+
+
+def _begin(connection: Connection, study: Study) -> None:
+    found = stimuli_of(study)
+    connection.execute(
+        insert(studies).values(
+            id=1,
+            name=study.design.study.name,
+            design=json.dumps(
+                {
+                    "decisive": _decisive(study),
+                    "protocol": study.protocol.model_dump(mode="json", exclude_unset=True),
+                },
+                ensure_ascii=False,
+            ),
+            fingerprint=study.fingerprint,
+            status="open",
+            created_at=now_ms(),
+        )
+    )
+    rows = [_row(study, number, one) for number, one in enumerate(found, start=1)]
+    _insert(connection, stimuli, rows)
+    _insert(connection, tasks, _tasks(study, found))
+    log(connection, "study_begun", body={"file": study.text})
+
+
+def _go_on(connection: Connection, study: Study, begun: RowMapping) -> Study:
+    """Check that a study is still the one that was begun; give it with the protocol it began with.
+
+    A newer version of this package may word a built-in protocol in another way; those who answer
+    later are asked what those before them were asked.
+    """
+    stored = json.loads(begun["design"])
+    if stored["decisive"] != _decisive(study):
+        raise InputError(
+            f"{study.path}: the protocol, the stimuli or the seed were changed after the study had "
+            f"begun, so its answers would no longer belong together; undo that, or copy the file "
+            "to start another study"
+        )
+    if begun["fingerprint"] != study.fingerprint:
+        connection.execute(update(studies).values(fingerprint=study.fingerprint))
+        log(connection, "study_changed", body={"file": study.text})
+    try:
+        protocol = Protocol.model_validate(stored["protocol"])
+    except ValidationError:
+        raise AffectlabError(
+            f"{study.path}: the study was begun with another version of affectlab, which had a "
+            "protocol that this one cannot read"
+        ) from None
+    return replace(study, protocol=protocol)
+
+
+def _row(study: Study, number: int, one: Stimulus) -> dict[str, Any]:
+    base = study.path.parent.absolute()
+    files = [Path(os.path.relpath(file.absolute(), base)).as_posix() for file in one.files]
+    content = {"files": files, "texts": list(one.texts)}
+    return {
+        "id": number,
+        "name": one.name,
+        "content": json.dumps(content, ensure_ascii=False),
+        "attributes": json.dumps(one.attributes, ensure_ascii=False, default=str),
+        "kind": one.kind,
+        "expected": None if one.expected is None else json.dumps(one.expected),
+    }
+
+
+def _tasks(study: Study, found: list[Stimulus]) -> list[dict[str, Any]]:
+    """Make one task per stimulus; where a trial asks for one label, one per cell to ask about."""
+    shuffled = random.Random(study.design.study.seed)
+    rows = [
+        {"stimulus_id": number, "label": label, "batch": batch}
+        for number, one in enumerate(found, start=1)
+        if one.kind == "main"
+        for label, batch in _cells(study, one, shuffled)
+    ]
+    if not rows:
+        raise InputError(
+            f"{study.path}: every stimulus is golden or for training; expected some to ask about"
+        )
+    ranks = list(range(len(rows)))
+    shuffled.shuffle(ranks)
+    wanted = study.protocol.routing.wanted([])
+    return [{**row, "rank": rank, "wanted": wanted} for row, rank in zip(rows, ranks, strict=True)]
+
+
+def _cells(study: Study, one: Stimulus, shuffled: random.Random) -> list[tuple[str, str]]:
+    """Labels to ask one stimulus about, each with its batch."""
+    protocol, intended = study.protocol, study.design.stimuli.intended
+    if protocol.asks.per_trial != "one":
+        return [("", "main")]
+    labels = protocol.labels()
+    if intended is None:
+        return [(label, "main") for label in labels]
+    named = str(one.attributes.get(intended) or "")
+    taxonomy = protocol.taxonomy()
+    try:
+        own = named if taxonomy is None else taxonomy.name_of(named)
+        if own not in labels:
+            raise unknown_name("label", named, labels)
+    except InputError as error:
+        raise InputError(
+            f"{study.path}: stimulus {one.name!r}: column {intended!r} (stimuli.intended): {error}"
+        ) from None
+    others = [label for label in labels if label != own]
+    contrast = [(shuffled.choice(others), "contrast")] if protocol.routing.contrastive else []
+    return [(own, "main"), *contrast]
+
+
+def _insert(connection: Connection, table: Any, rows: list[dict[str, Any]]) -> None:
+    for start in range(0, len(rows), _BLOCK):
+        connection.execute(insert(table), rows[start : start + _BLOCK])

@@ -1,0 +1,138 @@
+"""How much work a study is, before anyone is asked."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Any
+
+from affectlab._words import count, plural
+from affectlab.study._design import SERVED, Study
+from affectlab.study._stimuli import stimuli_of
+
+if TYPE_CHECKING:
+    from rich.table import Table
+
+__all__ = ["Workload", "workload"]
+
+_SECONDS = {"radio": 1.5, "slider": 2.0, "checkbox": 0.4, "buttons": 2.0, "text": 15.0}
+"""Rough time that one label takes with each widget; a pilot tells better."""
+
+
+@dataclass(frozen=True)
+class Workload:
+    """What a study asks of people."""
+
+    name: str
+    protocol: str
+    stimuli: int
+    labels: int
+    tasks: int
+    answers: int
+    """Valid answers wanted, as far as is known before anyone answers."""
+    sessions: int
+    """Sessions needed at least."""
+    trials_per_session: int
+    minutes_per_session: float
+    """A rough guess."""
+    pay: float | None
+    currency: str
+    warnings: tuple[str, ...] = ()
+
+    def as_dict(self) -> dict[str, Any]:
+        """Give the numbers by name."""
+        found = asdict(self)
+        del found["warnings"]
+        return found
+
+    def __rich__(self) -> Table:
+        from rich.table import Table
+
+        table = Table(box=None, show_header=False)
+        rows = [
+            ("study", self.name),
+            ("protocol", self.protocol),
+            ("stimuli", count(self.stimuli)),
+            ("labels", count(self.labels)),
+            ("tasks", count(self.tasks)),
+            ("answers wanted", f"{count(self.answers)} or more"),
+            ("sessions", f"{count(self.sessions)} or more, of {self.trials_per_session} trials"),
+            ("a session takes", f"about {max(1, round(self.minutes_per_session))} min (a guess)"),
+        ]
+        if self.pay is not None:
+            rows.append(("payments", f"{self.pay:,.2f} {self.currency} or more, without fees"))
+        for row in rows:
+            table.add_row(*row)
+        return table
+
+
+def workload(study: Study) -> Workload:
+    """Count what a study asks of people, and what a researcher should know before it begins.
+
+    Raises
+    ------
+    InputError
+        When a stimulus cannot be used.
+    """
+    protocol, design = study.protocol, study.design
+    n_main, warnings = _stimuli(study)
+    labels = protocol.labels()
+    one = protocol.asks.per_trial == "one"
+    per_stimulus = 1
+    if one:
+        contrast = 1 + int(protocol.routing.contrastive)
+        per_stimulus = len(labels) if design.stimuli.intended is None else contrast
+    tasks = n_main * per_stimulus
+    raters = protocol.routing.wanted([])
+    answers = tasks * raters
+    trials = min(design.sessions.trials, tasks)
+    sessions = max(math.ceil(answers / trials), raters)
+    extra = protocol.checks.golden + protocol.checks.repeats
+    asked = 1 if one else max(1, len(labels))
+    seconds = 2.0 + asked * _SECONDS[study.widget]
+    if protocol.name not in SERVED:
+        warnings.append(
+            f"protocol {protocol.name!r} has no pages yet; served are: {', '.join(SERVED)}"
+        )
+    if design.consent is None:
+        warnings.append("there is no consent text; most ethics committees want one")
+    if not design.study.contact:
+        warnings.append("there is no contact; participants cannot ask anyone")
+    return Workload(
+        name=design.study.name,
+        protocol=protocol.name,
+        stimuli=n_main,
+        labels=len(labels),
+        tasks=tasks,
+        answers=answers,
+        sessions=sessions,
+        trials_per_session=trials,
+        minutes_per_session=(trials + extra) * seconds / 60,
+        pay=None if design.recruitment.pay is None else sessions * design.recruitment.pay,
+        currency=design.recruitment.currency,
+        warnings=tuple(warnings),
+    )
+
+
+def _stimuli(study: Study) -> tuple[int, list[str]]:
+    """Count the main stimuli; faces are counted without drawing them."""
+    warnings: list[str] = []
+    if study.design.stimuli.faces is not None:
+        return study.design.stimuli.faces, warnings
+    found = stimuli_of(study)
+    broken = [one.name for one in found if not all(_opens(file) for file in one.files)]
+    if broken:
+        shown = ", ".join(broken[:3]) + (", …" if len(broken) > 3 else "")
+        warnings.append(f"{plural(len(broken), 'picture')} cannot be opened: {shown}")
+    return sum(one.kind == "main" for one in found), warnings
+
+
+def _opens(file: Any) -> bool:
+    from PIL import Image, UnidentifiedImageError
+
+    try:
+        with Image.open(file) as image:
+            image.verify()
+    except (OSError, UnidentifiedImageError, SyntaxError, ValueError):
+        return False
+    return True

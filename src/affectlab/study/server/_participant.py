@@ -1,0 +1,172 @@
+"""The interface that the participant pages use."""
+
+from __future__ import annotations
+
+import hmac
+import json
+import math
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Cookie, Header, Request, Response
+from fastapi.responses import FileResponse
+
+from affectlab.study._answers import Submission
+from affectlab.study._entry import Visitor, enter
+from affectlab.study._errors import StudyError, forbidden, invalid, not_found
+from affectlab.study._service import Service
+from affectlab.study._stimuli import IMAGES
+from affectlab.study.server._limits import Limiter
+from affectlab.study.server._messages import Advance, Answer, Enter, PageEvent, Skip
+from affectlab.study.server._settings import Settings
+
+__all__ = ["COOKIE", "participant_routes"]
+
+COOKIE = "affectlab_session"
+
+Token = Annotated[str, Cookie(alias=COOKIE, max_length=100)]
+Csrf = Annotated[str, Header(alias="X-CSRF", max_length=100)]
+
+_DEEPEST = 6
+"""Levels of nesting that an answer may have."""
+
+
+def participant_routes(service: Service, settings: Settings) -> APIRouter:
+    """Make the routes under which participants take part."""
+    routes = APIRouter()
+    entries = Limiter(settings.entries_per_minute / 60, max(1, settings.entries_per_minute))
+    requests = Limiter(settings.requests_per_second, max(1, int(4 * settings.requests_per_second)))
+
+    def known(token: str) -> str:
+        """Refuse requests without a session, and too many of one."""
+        if not token:
+            raise StudyError(401, "no_session", "There is no session in this browser yet.")
+        if not requests.allows(token):
+            raise StudyError(429, "too_many", "Too many requests; please wait a moment.")
+        return token
+
+    def trusted(token: str, csrf: str) -> str:
+        """Refuse requests that do not come from our own pages."""
+        if not hmac.compare_digest(_csrf(service, known(token)).encode(), csrf.encode()):
+            raise forbidden("This request does not come from the page of the study.")
+        return token
+
+    def told(token: str, state: dict[str, Any]) -> dict[str, Any]:
+        return {**state, "csrf": _csrf(service, token)}
+
+    @routes.post("/api/enter")
+    def begin(message: Enter, request: Request, response: Response) -> dict[str, Any]:
+        """Begin a session, or take up the one that was begun."""
+        if not entries.allows(_address(request, settings)):
+            raise StudyError(429, "too_many", "Too many people enter from here; please wait.")
+        token = enter(service.store, _visitor(message, service))
+        response.set_cookie(
+            COOKIE, token, httponly=True, samesite="lax", secure=settings.https, max_age=30 * 86400
+        )
+        return told(token, service.state(token))
+
+    @routes.get("/api/session", responses={204: {"description": "No session in this browser."}})
+    def session(token: Token = "") -> Any:
+        """Describe the session of this browser; nothing when there is none."""
+        try:
+            return told(known(token), service.state(token))
+        except StudyError as error:
+            if error.code not in ("no_session", "not_found"):
+                raise
+            return Response(status_code=204)
+
+    @routes.post("/api/advance")
+    def advance(message: Advance, token: Token = "", csrf: Csrf = "") -> dict[str, Any]:
+        """Finish a stage that is not a trial."""
+        trusted(token, csrf)
+        _check_content(message.data)
+        return told(token, service.advance(token, message.stage, message.data))
+
+    @routes.post("/api/answers")
+    def answer(message: Answer, token: Token = "", csrf: Csrf = "") -> dict[str, Any]:
+        """Store the answer to the next trial; it is on the disk when the reply comes."""
+        trusted(token, csrf)
+        _check_content(message.answer)
+        movement = None if message.movement is None else [list(pair) for pair in message.movement]
+        given = Submission(
+            int(message.trial),
+            message.answer,
+            message.key,
+            message.widget,
+            message.rt_ms,
+            movement,
+        )
+        return told(token, service.answer(token, given))
+
+    @routes.post("/api/skip")
+    def skip(message: Skip, token: Token = "", csrf: Csrf = "") -> dict[str, Any]:
+        """Leave out the next trial, which could not be shown."""
+        trusted(token, csrf)
+        return told(token, service.skip(token, int(message.trial), message.reason))
+
+    @routes.post("/api/withdraw")
+    def withdraw(token: Token = "", csrf: Csrf = "") -> dict[str, Any]:
+        """End the session; what was answered stays."""
+        trusted(token, csrf)
+        return told(token, service.withdraw(token))
+
+    @routes.post("/api/events", status_code=204)
+    def event(message: PageEvent, token: Token = "", csrf: Csrf = "") -> Response:
+        """Note something that the page noticed."""
+        trusted(token, csrf)
+        if len(json.dumps(message.body)) > 1000:
+            raise invalid("body: expected at most 1,000 characters.")
+        service.report(token, message.kind, message.body)
+        return Response(status_code=204)
+
+    @routes.get("/media/{digest}")
+    def media(digest: str, token: Token = "") -> FileResponse:
+        """Give a picture of the session's own trials."""
+        path = service.store.media.get(digest)
+        if path is None or not service.may_see(known(token), digest):
+            raise not_found("There is no such picture.")
+        return FileResponse(
+            path,
+            media_type=IMAGES[path.suffix.lower()],
+            headers={"Cache-Control": "private, max-age=86400, immutable"},
+        )
+
+    return routes
+
+
+def _csrf(service: Service, token: str) -> str:
+    return service.store.digest("csrf", token)
+
+
+def _visitor(message: Enter, service: Service) -> Visitor:
+    platform = service.store.study.design.recruitment.platform
+    if message.invitation is not None:
+        return Visitor("link", invitation=message.invitation, language=message.language)
+    named = {"prolific": message.prolific_pid, "connect": message.participant_id}.get(platform)
+    if platform != "none" and named is None:
+        raise forbidden("This address is not complete. Please open the study from your platform.")
+    return Visitor(
+        "open" if named is None else platform,
+        external_id=named,
+        external_session=message.external_session,
+        code=message.code,
+        language=message.language,
+    )
+
+
+def _address(request: Request, settings: Settings) -> str:
+    forwarded = request.headers.get("x-forwarded-for", "")
+    if settings.trust_proxy and forwarded:
+        # The last part is what our own proxy saw; those before it are the visitor's word.
+        return forwarded.rpartition(",")[2].strip()
+    return request.client.host if request.client else ""
+
+
+def _check_content(content: Any, depth: int = 0) -> None:
+    """Refuse content that is nested without end, or holds a number that is none."""
+    if depth > _DEEPEST:
+        raise invalid("The content is nested too deeply.")
+    if isinstance(content, float) and not math.isfinite(content):
+        raise invalid("The content holds a number that is not finite.")
+    if isinstance(content, dict | list):
+        for part in content.values() if isinstance(content, dict) else content:
+            _check_content(part, depth + 1)
