@@ -28,6 +28,7 @@ if TYPE_CHECKING:
         reliability,
         report,
         simulate,
+        study,
         taxonomy,
     )
     from affectlab.estimates import Estimate, Estimates
@@ -47,6 +48,7 @@ _ROOMS = (
     "reliability",
     "report",
     "simulate",
+    "study",
     "taxonomy",
 )
 _NAMES = {
@@ -85,6 +87,7 @@ __all__ = [
     "reliability",
     "report",
     "simulate",
+    "study",
     "taxonomy",
     "write_report",
 ]

@@ -31,10 +31,22 @@ VERBS = [
     ["reliability", "ppca"],
     ["reliability", "plan"],
     ["reliability", "consensus"],
+    ["analyze"],
+    ["analyze", "correlations"],
+    ["analyze", "words"],
+    ["analyze", "map"],
+    ["evaluate", "alignment"],
+    ["evaluate", "compare"],
+    ["evaluate", "classification"],
+    ["evaluate", "outcomes"],
+    ["evaluate", "leaderboard"],
+    ["evaluate", "fairness"],
     ["report"],
     ["reproduce"],
+    ["evaluate", "difference"],
+    ["evaluate", "preference"],
 ]
-GROUPS = ([], ["taxonomy"], ["ratings"], ["reliability"])
+GROUPS = ([], ["taxonomy"], ["ratings"], ["reliability"], ["analyze"])
 
 
 def run(*arguments: str | Path, code: int = 0) -> subprocess.CompletedProcess[str]:

@@ -94,6 +94,14 @@ def test_names_of_categories(tmp_path: Path) -> None:
         read_models(write(tmp_path, "bad.csv", "id,predicted\na,rage\n"), people)
 
 
+def test_a_model_may_name_what_nobody_named_unless_categories_are_declared(tmp_path: Path) -> None:
+    people = Ratings({"stimulus": ["a", "b"], "rater": ["r", "r"], "value": ["joy", "fear"]})
+    first = write(tmp_path, "net.csv", "id,predicted\na,bliss\nb,fear\n")
+    second = write(tmp_path, "other.csv", "id,predicted\na,joy\nb,rage\n")
+    found = read_models([first, second], people)
+    assert set(found.scale.categories) == {"bliss", "fear", "joy", "rage"}
+
+
 def test_one_rater_by_name(tmp_path: Path) -> None:
     path = write(tmp_path, "x.csv", "stimulus,value\na,1\nb,2\n")
     assert read_ratings(path, scale="0-7", rater="Ann").rater_names == ("Ann",)

@@ -69,67 +69,6 @@ def test_pairs_by_kind(report, panel):
         assert row["n_values"] == len(values)
 
 
-def test_models_against_people(report, panel):
-    """Independent computation with dense matrices and scipy; models meet the panels of people."""
-    frame = table(report, "models_and_people")
-    answers = panel.answers()
-    names = list(answers.rater_names)
-    people = [k for k, kind in enumerate(answers.rater_kinds) if kind == "human"]
-    for row in frame.iter_rows(named=True):
-        k = names.index(row["rater"])
-        found, shared = [], 0
-        for label in answers.label_names:
-            matrix = answers.matrix(label)
-            for left_out in [k] if k in people else people:
-                others = [p for p in people if p != left_out]
-                median = np.nanmedian(matrix[others], axis=0)
-                both = ~np.isnan(matrix[k]) & ~np.isnan(median)
-                found.append(spearmanr(matrix[k][both], median[both]).statistic)
-            asked = ~np.isnan(
-                np.delete(matrix[people], people.index(k), 0) if k in people else matrix[people]
-            ).all(axis=0)
-            shared += int((asked & ~np.isnan(matrix[k])).sum())
-        assert row["spearman"] == pytest.approx(np.mean(found))
-        assert row["n_shared"] == shared
-        kappas = pairwise_kappa(panel).to_frame()
-        other_names = [names[p] for p in people if p != k]
-        mine = kappas.filter(
-            ((pl.col("rater_a") == row["rater"]) & pl.col("rater_b").is_in(other_names))
-            | ((pl.col("rater_b") == row["rater"]) & pl.col("rater_a").is_in(other_names))
-        )
-        assert row["with_people"] == pytest.approx(mine["value"].mean())
-
-
-def test_people_below_a_model(report):
-    frame = table(report, "models_and_people")
-    people = frame.filter(pl.col("rater_kind") == "human")
-    for row in frame.filter(pl.col("rater_kind") == "model").iter_rows(named=True):
-        assert row["spearman_above"] == (people["spearman"] < row["spearman"]).sum()
-        assert row["n_people"] == people.height
-
-
-def test_models_meet_panels_as_large_as_people_do(tmp_path):
-    """A model that answers as people do must not stand above them because its panel is larger."""
-    above = []
-    for seed in range(12):
-        rng = np.random.default_rng(seed)
-        truth = rng.normal(0, 1, 150)
-        values = np.clip(np.rint(3.5 + 1.3 * (truth[:, None] + rng.normal(0, 1, (150, 4)))), 0, 7)
-        raters = ["a", "b", "c", "m"]
-        ratings = Ratings(
-            {
-                "stimulus": np.repeat(np.arange(150), 4).astype(str),
-                "rater": raters * 150,
-                "value": values.ravel(),
-            },
-            scale="0-7",
-            raters={"rater": raters, "rater_kind": ["human"] * 3 + ["model"]},
-        )
-        frame = Study(ratings, n_boot=0).against_people
-        above.append(frame["spearman"][0] - frame["spearman"][1:].mean())
-    assert abs(np.mean(above)) < 0.015
-
-
 def test_self_consistency(report, panel):
     """Independent computation, answer by answer."""
     frame = table(report, "self_consistency")

@@ -6,7 +6,18 @@ from typing import Annotated
 
 import typer
 
-from affectlab.cli import demo, doctor, ratings, reliability, report, reproduce, taxonomy
+from affectlab.cli import (
+    analyze,
+    demo,
+    doctor,
+    evaluate,
+    ratings,
+    reliability,
+    report,
+    reproduce,
+    study,
+    taxonomy,
+)
 
 __all__ = ["app"]
 
@@ -45,5 +56,8 @@ app.command("doctor")(doctor.doctor)
 app.add_typer(taxonomy.app, name="taxonomy")
 app.add_typer(ratings.app, name="ratings")
 app.add_typer(reliability.app, name="reliability")
+app.add_typer(analyze.app, name="analyze")
+app.add_typer(evaluate.app, name="evaluate")
+app.add_typer(study.app, name="study")
 app.command("report")(report.report)
 app.command("reproduce")(reproduce.reproduce)

@@ -51,11 +51,9 @@ class Output:
     def show(self, *parts: Any) -> None:
         """Print for people, names as they are but without control codes; nothing in JSON mode."""
         if not self.as_json:
-            from affectlab._words import shown
-
             console = self._console()
             for part in parts:
-                console.print(shown(part) if isinstance(part, str) else part)
+                console.print(_printable(part) if isinstance(part, str) else part)
 
     def head(self, text: str) -> None:
         """Print a heading for people."""
@@ -162,6 +160,14 @@ class Output:
                 bar.update(task, description=what, completed=done, total=total)
 
             yield report
+
+
+def _printable(text: str) -> str:
+    """Keep the empty lines before a text; a line break within it may come from a name."""
+    from affectlab._words import shown
+
+    inner = text.lstrip("\n")
+    return "\n" * (len(text) - len(inner)) + shown(inner)
 
 
 def _cell(value: Any) -> str:

@@ -16,9 +16,10 @@ if TYPE_CHECKING:
 __all__ = ["report"]
 
 
-@reads_ratings("report")
+@reads_ratings("report", models=True)
 def report(
     ratings: Ratings,
+    models: Ratings | None,
     out: Output,
     to: Annotated[
         Path, typer.Option("--out", "-o", help="Folder for the report, its tables and figures.")
@@ -44,7 +45,14 @@ def report(
 
     with out.progress("writing the report") as progress:
         paths = write_report(
-            ratings, to, title=title, images=images, n_boot=boot, seed=seed, progress=progress
+            ratings,
+            to,
+            models=models,
+            title=title,
+            images=images,
+            n_boot=boot,
+            seed=seed,
+            progress=progress,
         )
     out.show(f"report: {paths.html}")
     out.finish(

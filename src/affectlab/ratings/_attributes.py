@@ -26,17 +26,22 @@ __all__ = [
 
 PERSONAL = {
     "age",
+    "control",
     "country",
     "education",
     "ethnicity",
+    "family",
     "gender",
     "language",
     "location",
+    "model",
     "nationality",
+    "of",
+    "prompt",
     "rater_kind",
     "sex",
 }
-"""Names that tell of a person when a column could belong to the rater or to the stimulus."""
+"""Names that tell of a rater when a column could belong to the rater or to the stimulus."""
 
 
 def attribute_table(key: str, coded: Coded, given: pl.DataFrame | None) -> pl.DataFrame:

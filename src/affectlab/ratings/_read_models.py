@@ -45,7 +45,8 @@ def read_models(
     scale
         Scale of the answers. None: that of `like` when all answers are on it; the same bounds
         without steps when they lie in between (``3.2`` of 0 to 7); else inferred. Files on these
-        two are put on the one without steps.
+        two are put on the one without steps. A model may name a class that no person named, unless
+        the categories were declared.
     options
         Further options of :func:`affectlab.ratings.read_ratings`.
 
@@ -71,7 +72,9 @@ def read_models(
     found = [_read_one(one, like, rater, scale, dict(options)) for one in paths]
     if len({table.scale for table in found}) > 1:
         found = [_between(table, like.scale) for table in found]
-    if len({table.scale for table in found}) > 1:
+    names = all(table.scale.kind == "nominal" and not table.scale.declared for table in found)
+    # Categories that were only inferred are put together when the tables are.
+    if len({table.scale for table in found}) > 1 and not names:
         scales = "; ".join(f"{one}: {table.scale}" for one, table in zip(paths, found, strict=True))
         raise InputError(
             f"the files of models have different scales ({scales}); name one "
@@ -105,7 +108,8 @@ def _read_one(
     try:
         found = read_ratings(path, scale=first, taxonomy=taxonomy, rater=rater, **options)
     except InputError:
-        if scale is not None or not like.scale.numeric or like.scale.categories:
+        fixed = like.scale.declared if like.scale.categories else not like.scale.numeric
+        if scale is not None or fixed:
             raise
         found = read_ratings(path, taxonomy=taxonomy, rater=rater, **options)
         found = _between(found, like.scale)
@@ -117,7 +121,9 @@ def _between(found: Ratings, scale: Scale) -> Ratings:
     low = -np.inf if scale.low is None else scale.low
     high = np.inf if scale.high is None else scale.high
     value = found.value
-    if not found.scale.numeric or not ((value >= low) & (value <= high) | np.isnan(value)).all():
+    if {"nominal", "text"} & {found.scale.kind, scale.kind} or not (
+        (value >= low) & (value <= high) | np.isnan(value)
+    ).all():
         return found
     continuous = Scale("interval", scale.low, scale.high)
     return found.with_values(

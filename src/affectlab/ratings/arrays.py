@@ -16,6 +16,9 @@ from affectlab.ratings._table import Ratings
 
 __all__ = ["Answers", "answers_of", "matrix_of", "require_order"]
 
+_MOST_GAPS = 4
+"""Possible answers per answer up to which a table of all possible ones beats sorting."""
+
 
 @dataclass(frozen=True)
 class Answers:
@@ -108,10 +111,7 @@ def answers_of(data: Ratings | ArrayLike, *, repeats: bool = False) -> Answers:
     label = used.label_code.astype(np.int64)
     n_units, n_raters = len(used.stimulus_names), len(used.rater_names)
     key = (label * n_units + unit) * n_raters + rater
-    order = np.argsort(key, kind="stable")
-    if not repeats and order.size:
-        ordered = key[order]
-        order = order[np.concatenate([[True], ordered[1:] != ordered[:-1]])]
+    order = _in_order(key, len(used.label_names) * n_units * n_raters, repeats=repeats)
     order = order[np.isfinite(value[order])]
     return Answers(
         unit=unit[order],
@@ -124,6 +124,23 @@ def answers_of(data: Ratings | ArrayLike, *, repeats: bool = False) -> Answers:
         rater_kinds=tuple(used.rater_kinds),
         scale=data.scale,
     )
+
+
+def _in_order(key: Ints, n_keys: int, *, repeats: bool) -> Ints:
+    """Rows in rising order of their key, below ``n_keys``; of equal keys the first unless told."""
+    if n_keys <= _MOST_GAPS * key.size:
+        # Most keys occur: each row goes straight to its place. Written last to first, so that of
+        # equal keys the first row stays.
+        place = np.full(n_keys, -1, dtype=np.int64)
+        place[key[::-1]] = np.arange(key.size - 1, -1, -1)
+        order = place[place >= 0]
+        if order.size == key.size or not repeats:
+            return order
+    order = np.argsort(key, kind="stable")
+    if not repeats and order.size:
+        ordered = key[order]
+        order = order[np.concatenate([[True], ordered[1:] != ordered[:-1]])]
+    return order
 
 
 def matrix_of(data: ArrayLike) -> Floats:

@@ -5,6 +5,7 @@ with ``nan`` where there is no rating.
 """
 
 from affectlab.reliability._alpha import krippendorff_alpha
+from affectlab.reliability._alpha_results import AlphaResult
 from affectlab.reliability._chance_corrected import fleiss_kappa, gwet_ac
 from affectlab.reliability._consensus import Batch, ConsensusFlow, consensus_flow
 from affectlab.reliability._consistency import self_consistency
@@ -37,6 +38,7 @@ from affectlab.reliability._subject_results import SubjectModel
 
 __all__ = [
     "PPCA",
+    "AlphaResult",
     "Batch",
     "ConsensusFlow",
     "GoldenItems",

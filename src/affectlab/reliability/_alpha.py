@@ -10,16 +10,17 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from affectlab._resampling import Uncertainty, check_confidence, summarise
-from affectlab._types import Ints
+from affectlab._types import Floats, Ints
 from affectlab.errors import InputError, unknown_name
 from affectlab.estimates import Estimate, Estimates
 from affectlab.ratings import Ratings
 from affectlab.ratings.arrays import Answers, answers_of
 from affectlab.reliability._alpha_bootstrap import Resample, bootstrap_alpha
 from affectlab.reliability._alpha_choice import LevelName, level_maker
-from affectlab.reliability._alpha_levels import Distance, alpha_of
+from affectlab.reliability._alpha_levels import Distance, Level, alpha_of
+from affectlab.reliability._alpha_results import AlphaResult
 from affectlab.reliability._bca import acceleration, bca_interval
-from affectlab.reliability._pairable import Pairable
+from affectlab.reliability._pairable import Pairable, Sums
 
 __all__ = ["LevelName", "krippendorff_alpha"]
 
@@ -47,7 +48,7 @@ def krippendorff_alpha(
     *,
     by_label: Literal[True] = ...,
     **options: Unpack[_Options],
-) -> Estimates: ...
+) -> AlphaResult: ...
 
 
 @overload
@@ -82,7 +83,7 @@ def krippendorff_alpha(
     interval: str = "percentile",
     confidence: float = 0.95,
     seed: int | np.random.Generator | None = None,
-) -> Estimate | Estimates:
+) -> Estimate | AlphaResult:
     r"""Compute Krippendorff's alpha, the agreement of any number of raters beyond chance.
 
     With :math:`n_{uc}` ratings of value c in unit u, :math:`m_u \ge 2` ratings in all,
@@ -130,9 +131,9 @@ def krippendorff_alpha(
     Returns
     -------
     An :class:`~affectlab.estimates.Estimate` for an array and for pooled ratings, otherwise
-    :class:`~affectlab.estimates.Estimates` by ``label``. Values are at most 1. Items, raters and
-    ratings are those of units with at least two ratings. Alpha is ``nan`` with a status where no
-    unit has two ratings or only one category occurs.
+    :class:`AlphaResult`, estimates by ``label`` that also know their average over labels. Values
+    are at most 1. Items, raters and ratings are those of units with at least two ratings. Alpha is
+    ``nan`` with a status where no unit has two ratings or only one category occurs.
 
     Raises
     ------
@@ -179,12 +180,14 @@ def krippendorff_alpha(
             name += ", whole stimuli"
     parts, n_units, n_raters = _pairable(answers, pooled=pooled)
     levels = [None if part is None else make(part) for part in parts]
-    point = np.array([np.nan if level is None else alpha_of(level) for level in levels])
+    point, sums = _points(levels, keep=n_boot > 0 and resample == "units")
     method = [f"Krippendorff's alpha, {name}"] * point.size
-    spread = Uncertainty.none(point.size)
+    spread, replicates = Uncertainty.none(point.size), np.empty((0, point.size))
     if n_boot:
         rng = np.random.default_rng(seed)
-        replicates = bootstrap_alpha(levels, n_units, n_raters, n_boot, resample, joint, rng)
+        replicates = bootstrap_alpha(
+            levels, sums, n_units, n_raters, n_boot, resample=resample, joint=joint, rng=rng
+        )
         spread = summarise(point, replicates, confidence)
         if interval == "bca":
             skew = acceleration(levels, n_raters, resample)
@@ -202,7 +205,7 @@ def krippendorff_alpha(
         ]
     counts = [_counts(part) for part in parts]
     labels = ("pooled",) if pooled else answers.labels
-    result = Estimates.build(
+    table = Estimates.build(
         {"label": labels},
         value=point,
         se=spread.se,
@@ -215,7 +218,20 @@ def krippendorff_alpha(
         n_ratings=[ratings for _, _, ratings in counts],
         status=[_status(part, alpha) for part, alpha in zip(parts, point, strict=True)],
     )
-    return result["pooled"] if pooled else result
+    if pooled:
+        return table["pooled"]
+    return AlphaResult(table.frame, table.keys, replicates=replicates, joint=joint)
+
+
+def _points(levels: Sequence[Level | None], *, keep: bool) -> tuple[Floats, list[Sums | None]]:
+    """Compute alpha of every label, and keep the sums over units where replicates need them."""
+    point, kept = np.full(len(levels), np.nan), []
+    for k, level in enumerate(levels):
+        sums = None if level is None else level.statistics()
+        if level is not None:
+            point[k] = alpha_of(level, sums)
+        kept.append(sums if keep else None)
+    return point, kept
 
 
 def _check(n_boot: int, resample: str, interval: str, confidence: float) -> None:

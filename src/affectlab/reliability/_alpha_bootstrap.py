@@ -23,16 +23,19 @@ _STACK = 1 << 23
 
 def bootstrap_alpha(
     levels: Sequence[Level | None],
+    sums: Sequence[Sums | None],
     n_units: int,
     n_raters: int,
     n_boot: int,
+    *,
     resample: Resample,
     joint: bool,
     rng: np.random.Generator,
 ) -> Floats:
     """Draw replicates of alpha, shape (n_boot, labels); ``nan`` where alpha is not defined.
 
-    ``joint``: every replicate draws units and raters once, for all labels.
+    ``sums`` are the ``statistics`` of the levels, which only replicates over units need. ``joint``:
+    every replicate draws units and raters once, for all labels.
     """
     out = np.full((n_boot, len(levels)), np.nan)
     present = [(k, level) for k, level in enumerate(levels) if level is not None]
@@ -43,7 +46,7 @@ def bootstrap_alpha(
         columns = [k for k, _ in group]
         bound = [level for _, level in group]
         if resample == "units":
-            out[:, columns] = _over_units(bound, n_units, n_boot, rng)
+            out[:, columns] = _over_units(bound, [sums[k] for k in columns], n_units, n_boot, rng)
         else:
             both = resample == "both"
             out[:, columns] = _over_raters(bound, n_units, n_raters, n_boot, both, rng)
@@ -51,13 +54,16 @@ def bootstrap_alpha(
 
 
 def _over_units(
-    levels: Sequence[Level], n_units: int, n_boot: int, rng: np.random.Generator
+    levels: Sequence[Level],
+    tables: Sequence[Sums | None],
+    n_units: int,
+    n_boot: int,
+    rng: np.random.Generator,
 ) -> Floats:
     """Weights times sums per unit. Narrow sums are put side by side, for one large product."""
     out = np.empty((n_boot, len(levels)))
-    tables = {k: level.statistics() for k, level in enumerate(levels)}
-    stacks = list(_stack({k: t for k, t in tables.items() if isinstance(t, np.ndarray)}))
-    alone = [k for k, table in tables.items() if not isinstance(table, np.ndarray)]
+    stacks = list(_stack({k: t for k, t in enumerate(tables) if isinstance(t, np.ndarray)}))
+    alone = [k for k, table in enumerate(tables) if not isinstance(table, np.ndarray)]
     start = 0
     for weights in draw_weights(rng, n_units, n_boot):
         rows = slice(start, start + weights.shape[0])

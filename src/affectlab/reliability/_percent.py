@@ -7,13 +7,17 @@ from numpy.typing import ArrayLike
 from scipy.special import stdtrit
 
 from affectlab._resampling import check_confidence
-from affectlab._types import Floats
+from affectlab._types import Floats, Ints
 from affectlab.errors import InputError
 from affectlab.estimates import Estimates
 from affectlab.ratings import Ratings
 from affectlab.ratings.arrays import Answers, answers_of
 
 __all__ = ["percent_agreement"]
+
+_MOST_COUNTS = 1 << 20
+"""Counts of values per unit that are held at once, beside four per answer."""
+_MOST_WHOLE = 256
 
 
 def percent_agreement(
@@ -77,7 +81,7 @@ def _summary(
 ) -> tuple[float, float, float, float, int, int, int]:
     shares = _unit_agreement(part, tolerance)
     n = shares.size
-    n_raters = np.unique(part.rater).size
+    n_raters = int(np.count_nonzero(np.bincount(part.rater)))
     if n == 0:
         return np.nan, np.nan, np.nan, np.nan, 0, 0, 0
     mean = float(shares.mean())
@@ -90,10 +94,17 @@ def _summary(
 
 def _unit_agreement(part: Answers, tolerance: float) -> Floats:
     """Share of agreeing pairs of each unit of one label, shape (units,)."""
-    order = np.lexsort((part.value, part.unit))
-    _, unit = np.unique(part.unit[order], return_inverse=True)
-    value = part.value[order]
+    starts = np.flatnonzero(np.diff(part.unit, prepend=-1))
+    unit = np.repeat(np.arange(starts.size), np.diff(starts, append=part.unit.size))
     size = np.bincount(unit)
+    if not tolerance:
+        levels, code = _levels(part.value)
+        if levels * size.size <= _MOST_COUNTS + 4 * code.size:
+            counts = np.bincount(unit * levels + code, minlength=levels * size.size)
+            same = (counts.reshape(size.size, levels) ** 2).sum(axis=1) - size
+            equal: Floats = same / (size * (size - 1))
+            return equal
+    value = part.value[np.lexsort((part.value, unit))]
     agree = np.zeros(size.size)
     slack = tolerance + 1e-9 * (tolerance > 0)
     lag = 1
@@ -104,3 +115,14 @@ def _unit_agreement(part: Answers, tolerance: float) -> Floats:
         agree += np.bincount(unit[lag:][close], minlength=size.size)
         lag += 1
     return agree / (size * (size - 1) / 2)
+
+
+def _levels(value: Floats) -> tuple[int, Ints]:
+    """Number of distinct values, and the code of each; whole numbers in a range need no sort."""
+    low, high = value.min(initial=np.inf), value.max(initial=-np.inf)
+    if value.size and high - low < _MOST_WHOLE:
+        code = (value - low).astype(np.int64)
+        if (code == value - low).all():
+            return int(high - low) + 1, code
+    found, code = np.unique(value, return_inverse=True)
+    return found.size, code

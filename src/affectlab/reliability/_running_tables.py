@@ -102,7 +102,8 @@ def _alpha_of_answers(level: str, cells: Iterable[Cell]) -> float:
         unit=np.arange(len(kept)),
         n_units=len(kept),
     )
-    return alpha_of(level_maker(level, None, None)[1](part))
+    bound = level_maker(level, None, None)[1](part)
+    return alpha_of(bound, bound.statistics())
 
 
 def agreement_table(

@@ -11,7 +11,8 @@ import numpy as np
 from affectlab._words import number
 
 if TYPE_CHECKING:
-    from affectlab.estimates import Estimates
+    from affectlab._types import Bools, Floats
+    from affectlab.reliability import AlphaResult
 
 __all__ = ["ENOUGH_ITEMS", "FIRM", "TENTATIVE", "Agreement", "agreement_of", "grade"]
 
@@ -39,9 +40,9 @@ class Agreement:
     value: float
     """Median alpha."""
     low: float
-    """Median of the lower ends of the intervals; ``nan`` where no grade can be given."""
+    """Lower end of the interval of the median; ``nan`` where no grade can be given."""
     high: float
-    """Median of the upper ends."""
+    """Upper end."""
     n_items: int
     """Median number of stimuli with two answers."""
     n_tentative: int
@@ -72,11 +73,13 @@ class Agreement:
         return f"{first} and above {number(FIRM)} on {self.n_firm or 'none'}"
 
 
-def agreement_of(alpha: Estimates, n_boot: int) -> Agreement:
+def agreement_of(alpha: AlphaResult) -> Agreement:
     """Sum up alpha over labels.
 
-    A label without an interval (or one of no width), or with fewer than 30 stimuli, counts as one
-    whose alpha may lie anywhere. No grade can be given when these are half of the labels or more.
+    The interval of the median comes from the bootstrap replicates, each of which drew the same
+    stimuli for all labels. A label without an interval (or one of no width), or with fewer than 30
+    stimuli, counts as one whose alpha may lie anywhere. No grade can be given when these are half
+    of the labels or more.
     """
     frame = alpha.to_frame()
     value, low, high = (frame[name].to_numpy() for name in ("value", "low", "high"))
@@ -92,22 +95,31 @@ def agreement_of(alpha: Estimates, n_boot: int) -> Agreement:
     ungraded: Ungraded = ""
     if 2 * enough.sum() <= n:
         ungraded = "few"
-    elif n_boot == 0:
+    elif alpha.replicates.size == 0:
         ungraded = "not asked"
     elif 2 * sure.sum() <= n:
         ungraded = "no interval"
-    low, high = np.where(sure, low, -1.0), np.where(sure, high, 1.0)
+    ends = (math.nan, math.nan) if ungraded else _ends(alpha.replicates[:, known], sure)
     return Agreement(
         n_labels=n,
         n_all=frame.height,
         value=float(np.median(value)),
-        low=math.nan if ungraded else float(np.median(low)),
-        high=math.nan if ungraded else float(np.median(high)),
+        low=ends[0],
+        high=ends[1],
         n_items=int(np.median(items)),
-        n_tentative=int((low >= TENTATIVE).sum()),
-        n_firm=int((low >= FIRM).sum()),
+        n_tentative=int((sure & (low >= TENTATIVE)).sum()),
+        n_firm=int((sure & (low >= FIRM)).sum()),
         ungraded=ungraded,
     )
+
+
+def _ends(replicates: Floats, sure: Bools) -> tuple[float, float]:
+    """Give the ends of the interval of the median, where unsure labels may lie anywhere."""
+    tails = []
+    for tail, anywhere in ((0.025, -1.0), (0.975, 1.0)):
+        filled = np.where(sure & ~np.isnan(replicates), replicates, anywhere)
+        tails.append(float(np.quantile(np.median(filled, axis=1), tail)))
+    return tails[0], tails[1]
 
 
 def grade(low: float, high: float) -> str:

@@ -9,7 +9,6 @@ import polars as pl
 from affectlab._words import joined, number, percent, plural, shown
 from affectlab.reliability import interrater_correlation, krippendorff_alpha
 from affectlab.report._agreement import ENOUGH_ITEMS
-from affectlab.report._pairs import is_person
 from affectlab.report._study import Study
 
 if TYPE_CHECKING:
@@ -23,7 +22,7 @@ _FULL = 0.99
 
 def cautions(study: Study) -> list[str]:
     """Say in words what a reader must know before reading the numbers."""
-    found = list(study.ratings.warnings)
+    found = [*_stand_ins(study), *study.warnings]
     if study.numeric is None:
         return found
     if study.flow is not None:
@@ -35,13 +34,23 @@ def cautions(study: Study) -> list[str]:
     return found + _odd_people(study) + _coverage(study) + _undefined(study) + _few(study)
 
 
+def _stand_ins(study: Study) -> list[str]:
+    """Name raters whose answers are those of several people."""
+    if not study.stand_ins:
+        return []
+    verb = "is" if len(study.stand_ins) == 1 else "are"
+    return [
+        f"{_listed(list(study.stand_ins))} {verb} left out of this report: answers aggregated from "
+        "those of several people would count these twice."
+    ]
+
+
 def _coverage(study: Study) -> list[str]:
     """Name models that answered only a part of what people answered."""
-    frame = study.against_people
-    if frame is None:
+    found = study.beside.alignment
+    if found is None:
         return []
-    person = pl.Series([is_person(kind) for kind in frame["rater_kind"]])
-    part = frame.filter(~person & (pl.col("coverage") < _FULL))
+    part = found.to_frame().filter(pl.col("coverage") < _FULL)
     if part.height == 0:
         return []
     listed = joined(

@@ -32,7 +32,12 @@ __all__ = [
 Progress: TypeAlias = Callable[[str, int, int], None]
 """Called with what is being done, the steps done and the steps in all."""
 
-ColumnKind = Literal["name", "text", "count", "number", "share", "interval", "share_interval"]
+_LONG = 12
+"""Rows above which a table is folded."""
+
+ColumnKind = Literal[
+    "name", "text", "count", "number", "p_value", "share", "interval", "share_interval"
+]
 
 
 @dataclass(frozen=True)
@@ -110,12 +115,21 @@ class Table:
     columns: tuple[Column, ...]
     limit: int = 60
     """Rows shown; the file holds all of them. 0: only a line that says where the file is."""
+    folded: bool | None = None
+    """Whether a reader has to unfold the table; ``None``: when it shows more than 12 rows."""
+    notes: tuple[str, ...] = ()
+    """What the columns mean, in sentences; they stand under the table."""
     template: ClassVar[str] = "table"
 
     @property
     def shown_rows(self) -> int:
         """Number of rows that the page shows."""
         return min(self.frame.height, self.limit)
+
+    @property
+    def is_folded(self) -> bool:
+        """Whether only the name of the table is seen at first."""
+        return self.shown_rows > _LONG if self.folded is None else self.folded
 
 
 @dataclass(frozen=True)

@@ -20,7 +20,7 @@ __all__ = ["render_page"]
 _CELL_LIMIT = 80
 _TEXT_LIMIT = 600
 _SHORT = 20
-_NUMERIC = ("count", "number", "share", "interval", "share_interval")
+_NUMERIC = ("count", "number", "p_value", "share", "interval", "share_interval")
 
 
 @dataclass(frozen=True)
@@ -145,6 +145,9 @@ def _table_view(block: Table, numbers: dict[str, int]) -> dict[str, Any]:
         "name": block.name,
         "number": numbers["table"],
         "caption": shown(block.caption),
+        "folded": block.is_folded,
+        "notes": [shown(note) for note in block.notes],
+        "topic": shown(block.caption).split(". ")[0].rstrip("."),
         "head": [_Cell(shown(c.head), numeric=c.kind in _NUMERIC) for c in block.columns],
         "rows": [
             [_cell(column, row, first=k == 0) for k, column in enumerate(block.columns)]
@@ -174,6 +177,7 @@ def _cell(column: Column, row: dict[str, Any], *, first: bool) -> _Cell:
         written = {
             "count": lambda: count(value),
             "number": lambda: number(value, column.digits),
+            "p_value": lambda: "< 0.001" if value < 0.001 else number(value, 3),
             "share": lambda: percent(value, column.digits),
         }[column.kind]()
         return _Cell(written, numeric=True)

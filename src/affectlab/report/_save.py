@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from affectlab.report._svg import standalone_svg, to_png, to_svg
+from affectlab.report._svg import settled, standalone_svg, to_png, to_svg
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -42,8 +42,8 @@ def save_figure(
     folder = Path(folder)
     folder.mkdir(parents=True, exist_ok=True)
     png, svg = folder / f"{name}.png", folder / f"{name}.svg"
-    png.write_bytes(to_png(figure))
-    svg.write_text(
-        standalone_svg(to_svg(figure), title=title, description=description), encoding="utf-8"
-    )
+    with settled(figure):
+        png.write_bytes(to_png(figure))
+        drawn = to_svg(figure)
+    svg.write_text(standalone_svg(drawn, title=title, description=description), encoding="utf-8")
     return png, svg

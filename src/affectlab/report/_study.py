@@ -9,21 +9,64 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
+from affectlab._words import joined, shown
 from affectlab.errors import InputError
 from affectlab.report._agreement import Agreement, agreement_of
 from affectlab.report._pairs import PairAgreement, is_person, pair_agreement
-from affectlab.report._people import against_people
+from affectlab.report._people import Beside, beside_people
 
 if TYPE_CHECKING:
     from affectlab.estimates import Estimates
     from affectlab.ratings import Ratings, RatingsSummary
-    from affectlab.reliability import ConsensusFlow
+    from affectlab.reliability import AlphaResult, ConsensusFlow
 
 __all__ = ["Study"]
 
 _SEVERAL = 10
 _STOPPED_AT_NO = 0.9
 _OUT_OF_PROTOCOL = 1 / 20
+
+
+def _without_stand_ins(ratings: Ratings) -> tuple[Ratings, tuple[str, ...]]:
+    """Leave out raters that stand for several people (attribute ``aggregated``), and name them.
+
+    They stay where there is no other person: then they are all there is of people.
+    """
+    table = ratings.raters
+    if "aggregated" not in table.columns:
+        return ratings, ()
+    words = table["aggregated"].cast(pl.String).str.strip_chars().str.to_lowercase()
+    person = pl.Series([is_person(kind) for kind in table["rater_kind"]], dtype=pl.Boolean)
+    several = words.is_in(["true", "yes", "1", "1.0"]).fill_null(False) & person
+    if not several.any() or not (person & ~several).any():
+        return ratings, ()
+    names = tuple(table["rater"].filter(several).to_list())
+    kept = ratings.where(
+        ~pl.col("rater").cast(pl.String).is_in(list(names)),
+        step=f"left out of the report: {joined(map(shown, names))}, answers of several people",
+    )
+    return kept, names
+
+
+def _without_controls(ratings: Ratings) -> Ratings:
+    """Leave out control runs of models, such as those without the image."""
+    from affectlab.evaluation import main_runs
+
+    try:
+        return main_runs(ratings)
+    except InputError:  # An attribute ``control`` that means something else.
+        return ratings
+
+
+def _together(ratings: Ratings, models: Ratings) -> Ratings:
+    """Put models beside people, on the scale of people, for what looks at all raters."""
+    from affectlab.evaluation import on_scale
+
+    kinds = ["model" if is_person(kind) else kind for kind in models.rater_kinds]
+    judged = models.with_raters(models.raters.with_columns(rater_kind=pl.Series(kinds)))
+    if ratings.scale.kind not in ("nominal", "text"):
+        judged = on_scale(judged, ratings.scale)
+    return ratings.merge(judged)
 
 
 class Study:
@@ -33,6 +76,8 @@ class Study:
     ----------
     ratings
         The ratings of the report.
+    models
+        Answers of models in a table of their own, which may have another scale.
     seed
         Seed of all that is drawn.
     n_boot
@@ -42,9 +87,27 @@ class Study:
     """
 
     def __init__(
-        self, ratings: Ratings, *, seed: int = 0, n_boot: int = 1000, images: Path | None = None
+        self,
+        ratings: Ratings,
+        models: Ratings | None = None,
+        *,
+        seed: int = 0,
+        n_boot: int = 1000,
+        images: Path | None = None,
     ) -> None:
-        self.ratings = ratings
+        kept, self.stand_ins = _without_stand_ins(ratings)
+        everything = kept if models is None else _together(kept, models)
+        self.ratings = _without_controls(everything)
+        self.controls = everything if self.ratings is not everything else None
+        """The ratings with control runs of models; None where there are no such runs."""
+        if self.controls is not None:
+            kept = _without_controls(kept)
+            models = None if models is None else _without_controls(models)
+        if models is not None and not set(models.rater_names) & set(self.ratings.rater_names):
+            models = None  # All of them are control runs.
+        mixed = models is None or any(not is_person(kind) for kind in kept.rater_kinds)
+        self.sources = (self.ratings, None) if mixed else (kept, models)
+        """What statistics of models beside people take: one table of both, or one of each."""
         self.seed = seed
         self.n_boot = n_boot
         self.images = images
@@ -53,6 +116,11 @@ class Study:
     def summary(self) -> RatingsSummary:
         """Counts over all rows."""
         return self.ratings.summary()
+
+    @cached_property
+    def warnings(self) -> tuple[str, ...]:
+        """What a reader of the results should know, as the ratings say it."""
+        return self.summary.warnings
 
     @cached_property
     def numeric(self) -> Ratings | None:
@@ -91,8 +159,9 @@ class Study:
         if self.numeric is None:
             return ()
         coded = pl.DataFrame({"rater": self.numeric.rater_code, "value": self.numeric.value})
-        spread = coded.group_by("rater").agg(k=pl.col("value").n_unique(), n=pl.len())
-        same = spread.filter((pl.col("k") == 1) & (pl.col("n") >= _SEVERAL)).sort("rater")
+        value = pl.col("value")
+        spread = coded.group_by("rater").agg(low=value.min(), high=value.max(), n=pl.len())
+        same = spread.filter(pl.col("low") == pl.col("high"), pl.col("n") >= _SEVERAL).sort("rater")
         return tuple(self.numeric.rater_names[code] for code in same["rater"])
 
     @cached_property
@@ -108,7 +177,7 @@ class Study:
         return "people" if self.panel is self.people else "all raters"
 
     @cached_property
-    def alpha(self) -> Estimates | None:
+    def alpha(self) -> AlphaResult | None:
         """Krippendorff's alpha per label of the panel."""
         from affectlab.reliability import krippendorff_alpha
 
@@ -119,7 +188,7 @@ class Study:
     @cached_property
     def agreement(self) -> Agreement | None:
         """Alpha over the labels of the panel, and what may be said of it."""
-        return None if self.alpha is None else agreement_of(self.alpha, self.n_boot)
+        return None if self.alpha is None else agreement_of(self.alpha)
 
     @cached_property
     def correlation(self) -> Estimates | None:
@@ -145,11 +214,19 @@ class Study:
         return pair_agreement(self.numeric)
 
     @cached_property
-    def against_people(self) -> pl.DataFrame | None:
-        """Models and people against the (other) people; None without people or without models."""
-        if self.people is None or self.models is None or self.numeric is None or not self.pairs:
-            return None
-        return against_people(self.numeric, self.pairs)
+    def beside(self) -> Beside:
+        """Models beside people."""
+        if self.numeric is None:
+            return Beside(None, "there are no numeric answers.")
+        if self.people is None or self.models is None:
+            missing = "people" if self.people is None else "models"
+            return Beside(None, f"there are no {missing} among the raters.")
+        if self.flow is not None:
+            return Beside(None, "votes that stop at a no are given on items chosen by the others.")
+        if self.people.n_raters < 2:
+            return Beside(None, "one person alone cannot show how far people agree.")
+        ratings, models = self.sources
+        return beside_people(ratings, models, n_boot=self.n_boot, seed=self.seed)
 
     @cached_property
     def flow(self) -> ConsensusFlow | None:

@@ -6,16 +6,19 @@ import html
 import io
 import re
 import warnings
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
 
 from affectlab.report._theme import ROLE_OF_COLOUR, themed
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-__all__ = ["inline_svg", "to_png", "to_svg"]
+__all__ = ["inline_svg", "settled", "standalone_svg", "to_png", "to_svg"]
 
 _PNG_DPI = 200
+_PNG_COMPRESSION = 4
 _FONTS = (
     'system-ui, -apple-system, "Segoe UI", Roboto, "Helvetica Neue", "Noto Sans", '
     '"Liberation Sans", Arial, sans-serif'
@@ -27,26 +30,86 @@ _REFERENCE = re.compile(r'(?:xlink:href="|url\()#([^")]+)')
 _STYLE = re.compile(r'style="([^"]*)"')
 
 
-@themed
-def _save(figure: Figure, kind: str, **options: Any) -> bytes:
-    out = io.BytesIO()
-    with warnings.catch_warnings():
-        # The bundled font lacks emoji and many scripts; browsers draw them with their own fonts.
-        warnings.filterwarnings("ignore", message=r"Glyph .* missing from font")
-        warnings.filterwarnings("ignore", message=r"Matplotlib currently does not support")
-        figure.savefig(out, format=kind, **options)
-    return out.getvalue()
+@contextmanager
+def settled(figure: Figure) -> Iterator[None]:
+    """Arrange the parts of a figure once, for all the formats that are written meanwhile."""
+    engine = figure.get_layout_engine()
+    if engine is None:
+        yield
+        return
+    _arrange(figure)
+    figure.set_layout_engine("none")
+    try:
+        yield
+    finally:
+        figure.set_layout_engine(engine)
 
 
 def to_png(figure: Figure) -> bytes:
     """Draw a figure as PNG, on white, at 200 dpi."""
-    return _save(figure, "png", dpi=_PNG_DPI, facecolor="white", metadata={"Software": None})
+    return _png(figure)
 
 
 def to_svg(figure: Figure) -> str:
     """Draw a figure as SVG, transparent; the same figure gives the same text."""
+    return _svg(figure)
+
+
+@themed
+def _arrange(figure: Figure) -> None:
+    engine = figure.get_layout_engine()
+    if engine is not None:
+        with _quiet():
+            engine.execute(figure)
+
+
+# Figure.savefig draws everything twice, once to no end; the canvases of the formats draw once.
+@themed
+def _png(figure: Figure) -> bytes:
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+
+    out = io.BytesIO()
+    canvas, dpi, ground = figure.canvas, figure.dpi, figure.get_facecolor()
+    figure.set_dpi(_PNG_DPI)
+    figure.set_facecolor("white")
+    try:
+        with _quiet():
+            FigureCanvasAgg(figure).print_png(  # type: ignore[no-untyped-call]
+                out,
+                metadata={"Software": None},
+                pil_kwargs={"compress_level": _PNG_COMPRESSION},
+            )
+    finally:
+        figure.set_dpi(dpi)
+        figure.set_facecolor(ground)
+        figure.set_canvas(canvas)
+    return out.getvalue()
+
+
+@themed
+def _svg(figure: Figure) -> str:
+    from matplotlib.backends.backend_svg import FigureCanvasSVG
+
+    out = io.BytesIO()
+    canvas = figure.canvas
     nothing = dict.fromkeys(("Creator", "Date", "Format", "Type"))
-    return _save(figure, "svg", metadata=nothing).decode("utf-8")
+    try:
+        with _quiet():
+            FigureCanvasSVG(figure).print_svg(  # type: ignore[no-untyped-call]
+                out, metadata=nothing
+            )
+    finally:
+        figure.set_canvas(canvas)
+    return out.getvalue().decode("utf-8")
+
+
+@contextmanager
+def _quiet() -> Iterator[None]:
+    """Say nothing of glyphs: the bundled font lacks emoji and many scripts, browsers do not."""
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", message=r"Glyph .* missing from font")
+        warnings.filterwarnings("ignore", message=r"Matplotlib currently does not support")
+        yield
 
 
 def standalone_svg(svg: str, *, title: str, description: str) -> str:

@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import numpy as np
-
-from affectlab._words import count, joined, percent, plural
+from affectlab._words import count, joined, number, percent, plural
 from affectlab.report._agreement import ENOUGH_ITEMS, Agreement, grade
-from affectlab.report._pairs import is_person
 from affectlab.report._sections import panel_in_words
 from affectlab.report._study import Study
 
@@ -62,20 +59,46 @@ def _ungraded(found: Agreement, who: str) -> str:
 
 
 def _models(study: Study) -> str:
-    """Say how many models agree with people at least as well as the middle one of the people."""
-    frame = study.against_people
-    # Votes of a protocol that stops at a no are not comparable, and few stimuli show nothing.
-    if frame is None or study.flow is not None or study.summary.n_stimuli < ENOUGH_ITEMS:
+    """Say how many models are shown to be inside the range of people, within a stated margin."""
+    found = study.beside.alignment
+    # Few stimuli show nothing.
+    if found is None or study.summary.n_stimuli < ENOUGH_ITEMS:
         return ""
-    person = np.array([is_person(kind) for kind in frame["rater_kind"]])
-    value = frame["with_people"].fill_null(np.nan).to_numpy()
-    people, models = (value[mask & ~np.isnan(value)] for mask in (person, ~person))
-    if people.size < 2 or models.size == 0:
+    verdicts: list[str] = [verdict for verdict in found.verdicts.values() if verdict in _STANDING]
+    if not verdicts:
         return ""
-    good = int((models >= np.median(people)).sum())
-    if models.size == 1:
-        how = "as well as" if good else "less well than"
-        return f", and the model agrees with people {how} the median person does"
-    share = f"{good} of {models.size} models" if good else f"none of {models.size} models"
-    verb = "agrees" if good <= 1 else "agree"
-    return f", and {share} {verb} with people as well as the median person does"
+    margin = f"a margin of {number(found.margin)} of {found.measure_words}"
+    if len(verdicts) == 1:
+        return f", and the model {_STANDING[verdicts[0]][0].format(margin=margin)}"
+    placed, parts = "the range of people", []
+    for name, words in _STANDING.items():
+        n = verdicts.count(name)
+        if n:
+            parts.append(f"{count(n)} {words[1 if n == 1 else 2]}".format(range=placed))
+            placed = "it"
+    return f", and of {len(verdicts)} models {joined(parts)} ({margin})"
+
+
+_STANDING = {
+    "inside": (
+        "agrees with people as people do with one another, within {margin}",
+        "is inside {range}",
+        "are inside {range}",
+    ),
+    "above": (
+        "agrees with people more than people do with one another, by more than {margin}",
+        "is above {range}",
+        "are above {range}",
+    ),
+    "below": (
+        "agrees with people less than people do with one another, by more than {margin}",
+        "is below {range}",
+        "are below {range}",
+    ),
+    "not shown": (
+        "is shown neither inside nor outside the range of people, with {margin}",
+        "is shown neither inside nor outside {range}",
+        "are shown neither inside nor outside {range}",
+    ),
+}
+"""What is said of one model, and of one or several among several."""

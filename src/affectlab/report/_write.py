@@ -16,7 +16,7 @@ from affectlab.report._content import Picture, Progress, ReportPaths, Section, S
 from affectlab.report._html import render_page
 from affectlab.report._sections import BUILDERS, glossary, provenance, source_name
 from affectlab.report._study import Study
-from affectlab.report._svg import standalone_svg, to_png, to_svg
+from affectlab.report._svg import settled, standalone_svg, to_png, to_svg
 from affectlab.report._verdict import verdict
 
 if TYPE_CHECKING:
@@ -32,6 +32,7 @@ def write_report(
     ratings: Ratings,
     out: str | Path,
     *,
+    models: Ratings | None = None,
     title: str | None = None,
     seed: int = 0,
     n_boot: int = 1000,
@@ -52,6 +53,9 @@ def write_report(
     out
         Folder for ``report.html``, ``tables/*.csv``, ``figures/*.png`` and ``figures/*.svg``; made
         when absent. Files of the same names are replaced.
+    models
+        Answers of models in a table of their own. They may be on another scale (people rate in
+        steps, a model gives any number); what compares all raters takes them to the nearest step.
     title
         Heading of the report; by default from the source of the ratings.
     seed
@@ -75,8 +79,8 @@ def write_report(
     Raises
     ------
     InputError
-        When `out` or `images` is not a folder, `n_boot` is negative, or two parts of the report
-        have one name.
+        When `out` or `images` is not a folder, `n_boot` is negative, `models` do not fit the
+        ratings, or two parts of the report have one name.
 
     Notes
     -----
@@ -96,7 +100,7 @@ def write_report(
     folder, pictures = _folders(out, images)
     if n_boot < 0:
         raise InputError(f"n_boot {n_boot}: expected 0 or the number of bootstrap samples")
-    study = Study(ratings, seed=seed, n_boot=n_boot, images=pictures)
+    study = Study(ratings, models, seed=seed, n_boot=n_boot, images=pictures)
     steps = _Steps(progress, len(BUILDERS) + 2)
     sections: list[Section] = []
     skipped: list[Skipped] = []
@@ -186,10 +190,11 @@ def _write_table(table: Table, folder: Path) -> Path:
 
 
 def _write_picture(picture: Picture, folder: Path) -> tuple[str, str, tuple[Path, Path]]:
-    svg = to_svg(picture.figure)
     png_path = folder / "figures" / f"{picture.name}.png"
     svg_path = folder / "figures" / f"{picture.name}.svg"
-    png_path.write_bytes(to_png(picture.figure))
+    with settled(picture.figure):
+        svg = to_svg(picture.figure)
+        png_path.write_bytes(to_png(picture.figure))
     svg_path.write_text(
         standalone_svg(svg, title=picture.title, description=shown(picture.description)),
         encoding="utf-8",

@@ -1,26 +1,59 @@
 """Figures of the report, one kind per module; they take plain arrays, not ratings."""
 
+from affectlab.report._figures.alignment import (
+    fig_agreement_bars,
+    fig_discrepancy,
+    fig_equivalence,
+    fig_groups_compared,
+    fig_kinds_by_label,
+)
 from affectlab.report._figures.answers import fig_answers, fig_answers_by_label
 from affectlab.report._figures.attributes import Panel, fig_attributes
+from affectlab.report._figures.calibration import fig_reliability_diagram
+from affectlab.report._figures.clusters import fig_confusion_clusters, fig_label_clusters
+from affectlab.report._figures.confusion import fig_confusion
 from affectlab.report._figures.consensus import fig_consensus_flow
+from affectlab.report._figures.fairness import fig_fairness
 from affectlab.report._figures.frequencies import fig_frequencies, group_colours
 from affectlab.report._figures.intervals import fig_alpha, fig_intervals
+from affectlab.report._figures.label_map import fig_label_map
+from affectlab.report._figures.outcomes import fig_outcomes
 from affectlab.report._figures.pairs import fig_by_kind, fig_pair_heatmap
 from affectlab.report._figures.people_range import fig_people_range
 from affectlab.report._figures.plan import fig_plan
+from affectlab.report._figures.preference import fig_item_votes, fig_preferences
+from affectlab.report._figures.scatter import Scatter, fig_scatter_fit
+from affectlab.report._figures.words import fig_words
 
 __all__ = [
     "Panel",
+    "Scatter",
+    "fig_agreement_bars",
     "fig_alpha",
     "fig_answers",
     "fig_answers_by_label",
     "fig_attributes",
     "fig_by_kind",
+    "fig_confusion",
+    "fig_confusion_clusters",
     "fig_consensus_flow",
+    "fig_discrepancy",
+    "fig_equivalence",
+    "fig_fairness",
     "fig_frequencies",
+    "fig_groups_compared",
     "fig_intervals",
+    "fig_item_votes",
+    "fig_kinds_by_label",
+    "fig_label_clusters",
+    "fig_label_map",
+    "fig_outcomes",
     "fig_pair_heatmap",
     "fig_people_range",
     "fig_plan",
+    "fig_preferences",
+    "fig_reliability_diagram",
+    "fig_scatter_fit",
+    "fig_words",
     "group_colours",
 ]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -28,6 +28,7 @@ def fig_intervals(
     value_name: str,
     lines: Sequence[tuple[float, str]] = (),
     groups: Sequence[str] | None = None,
+    roles: Mapping[str, str] | None = None,
     limits: tuple[float, float] | None = None,
     largest_first: bool = True,
 ) -> Figure:
@@ -43,6 +44,9 @@ def fig_intervals(
         Values to mark with a line, and what to call them.
     groups
         Group of each row, for the colour.
+    roles
+        Role of each group, such as ``people`` or ``model``, whose colour it takes; by default
+        every group has a colour of its own.
     limits
         Ends of the axis; by default from the values.
     largest_first
@@ -61,6 +65,8 @@ def fig_intervals(
     figure = canvas(0.75 + 0.2 * len(names) + (0.25 if groups else 0))
     axes = figure.add_subplot()
     colours = {} if groups is None else group_colours(groups)
+    if groups is not None and roles is not None:
+        colours = {name: colour(roles[name]) for name in dict.fromkeys(groups)}
     tint = [colour("people") if groups is None else colours[groups[k]] for k in order]
     rows = np.arange(len(names))
     for at, text in lines:

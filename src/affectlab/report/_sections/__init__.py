@@ -10,11 +10,16 @@ from affectlab.report._sections.attributes import (
 )
 from affectlab.report._sections.closing import glossary, provenance, source_name
 from affectlab.report._sections.consistency import consistency_section
+from affectlab.report._sections.controls import controls_section
+from affectlab.report._sections.errors import errors_section
 from affectlab.report._sections.flow import flow_section
 from affectlab.report._sections.labels import agreement_section, frequency_section
 from affectlab.report._sections.models import models_section
+from affectlab.report._sections.outcomes import outcomes_section
 from affectlab.report._sections.pairs import pairs_section
+from affectlab.report._sections.published import published_section
 from affectlab.report._sections.raters import raters_section
+from affectlab.report._sections.soft import soft_section
 from affectlab.report._sections.stimuli import stimuli_section
 from affectlab.report._sections.summary import panel_in_words, summary_section
 from affectlab.report._study import Study
@@ -31,6 +36,11 @@ BUILDERS: tuple[tuple[str, Callable[[Study], Section | Skipped]], ...] = (
     ("agreement", agreement_section),
     ("pairs of raters", pairs_section),
     ("models and people", models_section),
+    ("models and people, as published", published_section),
+    ("errors", errors_section),
+    ("soft labels", soft_section),
+    ("outcomes", outcomes_section),
+    ("controls", controls_section),
     ("self-consistency", consistency_section),
     ("raters", raters_section),
     ("attributes of raters", rater_attributes_section),

@@ -32,7 +32,8 @@ _TERMS = (
         "report says that raters agree well enough only where the whole interval lies above such a "
         "mark, and that they do not only where it lies below. Each label has an alpha of its own: "
         "over all labels at once, differences between labels would pass for agreement. For several "
-        "labels the median alpha is given, with the medians of the ends of the intervals.",
+        "labels the median alpha is given, with an interval from bootstrap samples that they all "
+        "share.",
         "agreement",
     ),
     (
@@ -100,9 +101,9 @@ def glossary(keys: set[str]) -> list[tuple[str, str]]:
 
 
 def source_name(study: Study) -> str:
-    """Name the source; of a whole path only the file, since a report may travel."""
-    source = study.ratings.source
-    return Path(source).name if source and Path(source).is_absolute() else source
+    """Name the sources; of a whole path only the file, since a report may travel."""
+    parts = study.ratings.source.split("; ")
+    return "; ".join(Path(part).name if Path(part).is_absolute() else part for part in parts)
 
 
 def provenance(study: Study) -> list[tuple[str, str]]:

@@ -41,7 +41,8 @@ def pairs_section(study: Study) -> Section | Skipped:
         for kind in _KINDS
         if (part := known.filter(pl.col("pair_kind") == kind)).height
     }
-    if len(known) > 2:
+    # Beside models the boxes stand among what was published, with its tests.
+    if len(known) > 2 and study.beside.alignment is None:
         blocks.append(_boxes(pairs, values, by_kind))
     blocks += [_kind_table(pairs, by_kind), *_pair_tables(pairs)]
     return Section("pairs", title, tuple(blocks))

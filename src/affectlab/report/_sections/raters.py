@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
-from affectlab._words import count, shown
-from affectlab.report._content import Bullets, Column, Paragraph, Section, Skipped, Table
+from affectlab._words import count, number, plural, shown
+from affectlab.report._content import Column, Paragraph, Section, Skipped, Table
 from affectlab.report._pairs import is_person
 from affectlab.report._study import Study
 
@@ -55,11 +55,39 @@ def raters_section(study: Study) -> Section | Skipped:
     columns += [Column(name, shown(name, 24)) for name in attributes[:_MOST_ATTRIBUTES]]
     if "status" in computed:
         columns.append(Column("status", "Note"))
-    table = Table("raters", "Raters, people first.", frame, tuple(columns))
     remarks = _remarks(study, computed, panel, n_more=len(attributes) - _MOST_ATTRIBUTES)
     remarks += [f"The model of raters says: {note}." for note in notes[:_MOST_NOTES]]
-    before = Bullets(tuple(remarks)) if remarks else Paragraph("Every rater with what they gave.")
-    return Section("raters", "Raters", (before, table))
+    table = Table("raters", "Raters, people first.", frame, tuple(columns), notes=tuple(remarks))
+    return Section("raters", "Raters", (Paragraph(_words(frame)), table))
+
+
+def _words(frame: pl.DataFrame) -> str:
+    """Say how much raters answered, and who stands at the ends."""
+    answers = frame["n_ratings"].to_numpy()
+    text = f"{plural(frame.height, 'rater')} gave "
+    if answers.min() == answers.max():
+        each = " each" if frame.height > 1 else ""
+        text += f"{plural(int(answers[0]), 'answer')}{each}."
+    else:
+        text += (
+            f"{count(answers.min())} to {count(answers.max())} answers "
+            f"(median {count(float(np.median(answers)))})."
+        )
+    ends = (
+        ("mean", "The mean answer runs from"),
+        ("inconsistency", "The inconsistency, in points of the scale, runs from"),
+    )
+    for name, start in ends:
+        known = frame.filter(pl.col(name).is_not_nan()) if name in frame.columns else frame.head(0)
+        known = known.filter(pl.col(name).is_not_null()) if known.height else known
+        if known.height > 1:
+            known = known.sort(name, maintain_order=True)
+            first, last = known.row(0, named=True), known.row(-1, named=True)
+            text += (
+                f" {start} {number(first[name])} ({shown(first['rater'], 40)}) to "
+                f"{number(last[name])} ({shown(last['rater'], 40)})."
+            )
+    return text
 
 
 def _remarks(study: Study, computed: list[str], panel: str, *, n_more: int) -> list[str]:

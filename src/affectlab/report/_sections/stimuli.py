@@ -32,7 +32,7 @@ def stimuli_section(study: Study) -> Section | Skipped:
     order = np.random.default_rng(study.seed).permutation(stimuli.height).tolist()
     found: list[Thumbnail] = []
     broken: list[str] = []
-    tops = _top_labels(study)
+    tops: dict[str, str] | None = None
     for row in order[:_MOST_TRIED]:
         attributes = stimuli.row(row, named=True)
         name = str(attributes["stimulus"])
@@ -44,6 +44,8 @@ def stimuli_section(study: Study) -> Section | Skipped:
         if picture is None:
             broken.append(name)
             continue
+        if tops is None:
+            tops = _top_labels(study)
         known = [
             f"{key} {_short(attributes[key])}"
             for key in _PERSONAL
@@ -83,9 +85,9 @@ def _short(value: object) -> str:
 def _pictures(study: Study) -> Pictures:
     """Say where pictures may lie: in the folder given, and beside the source."""
     folders = [] if study.images is None else [study.images]
-    source = study.ratings.source
-    if source and len(source) < _LONGEST_PATH and "\0" not in source and Path(source).is_file():
-        folders.append(Path(source).parent)
+    for source in study.ratings.source.split("; "):
+        if source and len(source) < _LONGEST_PATH and "\0" not in source:
+            folders += [Path(source).parent] if Path(source).is_file() else []
     return Pictures(folders, study.images)
 
 

@@ -1,0 +1,250 @@
+"""How labels go together: correlations over stimuli."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from affectlab._resampling import Uncertainty, check_confidence, summarise
+from affectlab._types import Floats, Ints
+from affectlab._words import number, shown
+from affectlab.analysis._moments import pearson, spearman, weight_blocks
+from affectlab.analysis._profiles import label_groups, neutral_label, vectors_of
+from affectlab.errors import InputError, unknown_name
+from affectlab.estimates import Estimates
+from affectlab.ratings import Ratings
+from affectlab.ratings.arrays import require_order
+
+if TYPE_CHECKING:
+    import polars as pl
+    from rich.table import Table
+
+__all__ = ["LabelCorrelations", "label_correlations"]
+
+_METHODS = {"pearson": pearson, "spearman": spearman}
+
+
+@dataclass(frozen=True, repr=False)
+class LabelCorrelations:
+    """Correlations of every pair of labels over stimuli.
+
+    Everything of shape (L, L) is in the order of ``labels``.
+    """
+
+    labels: tuple[str, ...]
+    matrix: Floats
+    """Correlations in [-1, 1], shape (L, L); 1 on the diagonal, ``nan`` where not defined."""
+    low: Floats
+    """Lower ends of the intervals, shape (L, L)."""
+    high: Floats
+    """Upper ends of the intervals, shape (L, L)."""
+    n: Ints
+    """Stimuli that both labels were asked about, shape (L, L)."""
+    table: Estimates
+    """One row per pair, by ``label_a`` and ``label_b``."""
+    groups: tuple[str, ...] | None = None
+    """Sentiment of each label, where the taxonomy says."""
+    excluded: tuple[str, ...] = ()
+    """Labels that were left out on request."""
+    replicates: Floats | None = None
+    """Bootstrap replicates of the pairs of ``table``, shape (n_boot, pairs)."""
+
+    def to_frame(self) -> pl.DataFrame:
+        """Give one row per pair as a polars data frame."""
+        return self.table.to_frame()
+
+    def strongest(self, n: int = 5) -> pl.DataFrame:
+        """Give the n highest and the n lowest of the defined correlations, highest first."""
+        import polars as pl
+
+        known = self.to_frame().filter(pl.col("value").is_not_nan())
+        ordered = known.sort("value", descending=True, maintain_order=True)
+        if ordered.height <= 2 * n:
+            return ordered
+        return pl.concat([ordered.head(n), ordered.tail(n)])
+
+    def __repr__(self) -> str:
+        pairs = len(self.table)
+        return f"LabelCorrelations({len(self.labels)} labels, {pairs} pairs)"
+
+    def __rich__(self) -> Table:
+        from rich.table import Table
+        from rich.text import Text
+
+        table = Table(box=None, header_style="bold")
+        table.add_column("label")
+        table.add_column("label")
+        for name in ("correlation", "interval", "stimuli"):
+            table.add_column(name, justify="right")
+        for row in self.strongest().iter_rows(named=True):
+            low, high = number(row["low"], 3), number(row["high"], 3)
+            ends = "" if row["low"] != row["low"] else f"{low} to {high}"
+            pair = (Text(shown(row[name], 30)) for name in ("label_a", "label_b"))
+            table.add_row(*pair, number(row["value"], 3), ends, f"{row['n_items']:,}")
+        return table
+
+
+def label_correlations(
+    ratings: Ratings | ArrayLike,
+    *,
+    labels: Sequence[str] | None = None,
+    method: Literal["pearson", "spearman"] = "pearson",
+    exclude_neutral: bool = True,
+    n_boot: int = 0,
+    confidence: float = 0.95,
+    seed: int | np.random.Generator | None = None,
+) -> LabelCorrelations:
+    """Correlate labels over stimuli, after averaging the people's answers per stimulus.
+
+    Parameters
+    ----------
+    ratings
+        Ratings (people where there are both people and models; main trials; of a rater's repeats
+        the first; on a nominal scale without labels the categories are the labels), or an array of
+        shape (stimuli, labels), ``nan`` where a label was not asked about.
+    labels
+        Names of the columns of an array.
+    method
+        ``"pearson"``, as in the paper, or ``"spearman"``.
+    exclude_neutral
+        Leave out the label that stands for no emotion.
+    n_boot
+        Bootstrap replicates over stimuli for the intervals; 0: no intervals.
+    confidence
+        Coverage of the (percentile) intervals.
+    seed
+        Same seed, same result.
+
+    Returns
+    -------
+    LabelCorrelations
+        A pair is correlated over the stimuli that both labels were asked about; it is ``nan``,
+        with a status, where these are fewer than three or a label does not vary over them. A label
+        that was not asked about is missing, not 0: see :meth:`affectlab.Ratings.fill_absent`.
+
+    Raises
+    ------
+    InputError
+        If the answers are no numbers, or fewer than two labels are left.
+
+    References
+    ----------
+    Demszky et al. (2020), GoEmotions, section 4.2.
+
+    Examples
+    --------
+    >>> found = label_correlations([[0, 0, 5], [1, 2, 4], [3, 3, 1]], labels=["joy", "awe", "fear"])
+    >>> found.matrix.round(2).tolist()
+    [[1.0, 0.93, -1.0], [0.93, 1.0, -0.89], [-1.0, -0.89, 1.0]]
+    >>> found.table["joy", "awe"].n_items
+    3
+    """
+    if method not in _METHODS:
+        raise unknown_name("method", method, _METHODS)
+    if n_boot < 0:
+        raise InputError(f"n_boot {n_boot}: expected 0 or more replicates")
+    check_confidence(confidence)
+    if not (isinstance(ratings, Ratings) and ratings.scale.kind == "nominal"):
+        require_order(ratings, "the correlation of labels")
+    profiles = vectors_of(ratings, labels)
+    neutral = neutral_label(ratings, profiles.labels) if exclude_neutral else None
+    used = [k for k, name in enumerate(profiles.labels) if name != neutral]
+    if len(used) < 2:
+        raise InputError(f"{len(used)} label is left; expected two or more to correlate")
+    names = tuple(profiles.labels[k] for k in used)
+    values = profiles.mean[:, used]
+    first, second = (part.astype(np.int64) for part in np.triu_indices(len(used), 1))
+    kinds, counts = _kinds(values)
+    correlate = _METHODS[method]
+    shared = _shared(values, first, second)
+    point = correlate(kinds, counts[None, :].astype(np.float64), first, second)[0]
+    point[shared < 3] = np.nan
+    found, replicates = Uncertainty.none(first.size), None
+    if n_boot:
+        defined = np.flatnonzero(~np.isnan(point))
+        replicates = np.full((n_boot, first.size), np.nan)
+        start = 0
+        for weights in weight_blocks(np.random.default_rng(seed), counts, n_boot):
+            part = correlate(kinds, weights, first[defined], second[defined])
+            replicates[start : start + weights.shape[0], defined] = part
+            start += weights.shape[0]
+        found = summarise(point, replicates, confidence)
+    table = Estimates.build(
+        {"label_a": [names[k] for k in first], "label_b": [names[k] for k in second]},
+        value=point,
+        se=found.se,
+        low=found.low,
+        high=found.high,
+        method=f"{method.capitalize()} correlation over stimuli of mean answers"
+        + (f"; percentile bootstrap, {n_boot} replicates" if n_boot else ""),
+        resampled="units" if n_boot else "none",
+        n_items=shared,
+        n_raters=profiles.n_raters,
+        n_ratings=profiles.n_ratings,
+        status=_statuses(point, shared, found),
+    )
+    return LabelCorrelations(
+        names,
+        _square(point, first, second, len(used), _diagonal(values)),
+        _square(found.low, first, second, len(used)),
+        _square(found.high, first, second, len(used)),
+        _square(shared, first, second, len(used), (~np.isnan(values)).sum(axis=0)).astype(np.int64),
+        table,
+        label_groups(ratings, names),
+        () if neutral is None else (neutral,),
+        replicates,
+    )
+
+
+def _kinds(values: Floats) -> tuple[Floats, Ints]:
+    """Join stimuli whose answers are the same, where that makes far fewer of them.
+
+    A bootstrap sample of stimuli is then drawn as counts of their kinds, which is the same draw.
+    """
+    single = np.ones(values.shape[0], dtype=np.int64)
+    if np.isnan(values).any():
+        return values, single
+    kinds, counts = np.unique(values, axis=0, return_counts=True)
+    return (kinds, counts.astype(np.int64)) if 4 * len(counts) < len(values) else (values, single)
+
+
+def _shared(values: Floats, first: Ints, second: Ints) -> Ints:
+    present = (~np.isnan(values)).astype(np.float64)
+    both: Ints = np.rint(present.T @ present).astype(np.int64)[first, second]
+    return both
+
+
+def _diagonal(values: Floats) -> Floats:
+    """1 for a label that varies, ``nan`` for one that does not."""
+    known = ~np.isnan(values)
+    spread = np.where(known, values, -np.inf).max(axis=0) > np.where(known, values, np.inf).min(
+        axis=0
+    )
+    return np.where(spread, 1.0, np.nan)
+
+
+def _statuses(point: Floats, shared: Ints, found: Uncertainty) -> list[str]:
+    status = [why or "ok" for why in found.missing]
+    for k in np.flatnonzero(np.isnan(point)):
+        few = shared[k] < 3
+        status[k] = (
+            "undefined: fewer than three stimuli in common"
+            if few
+            else "undefined: a label does not vary"
+        )
+    return status
+
+
+def _square(
+    pairs: Floats | Ints, first: Ints, second: Ints, n: int, diagonal: Floats | Ints | None = None
+) -> Floats:
+    """Spread values of pairs over both halves of a square."""
+    square = np.full((n, n), np.nan)
+    square[first, second] = square[second, first] = pairs
+    if diagonal is not None:
+        np.fill_diagonal(square, diagonal)
+    return square

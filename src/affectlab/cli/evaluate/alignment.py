@@ -1,0 +1,252 @@
+"""``affectlab evaluate alignment``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Literal, Optional
+
+import typer
+
+from affectlab.cli._options import SeedOption, reads_ratings
+from affectlab.cli._output import write_csv
+
+if TYPE_CHECKING:
+    import polars as pl
+    from rich.table import Table
+
+    from affectlab.cli._output import Output
+    from affectlab.evaluation import AlignmentResult, PublishedTables
+    from affectlab.ratings import Ratings
+
+__all__ = ["alignment"]
+
+_PUBLISHED = "As published"
+
+
+@reads_ratings("evaluate alignment", models=True)
+def alignment(
+    ratings: Ratings,
+    models: Ratings | None,
+    out: Output,
+    margin: Annotated[
+        float,
+        typer.Option(help="Largest difference of agreement that does not matter; state it first."),
+    ] = 0.05,
+    epsilon: Annotated[
+        float,
+        typer.Option(
+            help="What a model may lose in the alternative-annotator test for being cheaper: 0.2 "
+            "beside experts, 0.15 beside skilled people, 0.1 beside crowd workers."
+        ),
+    ] = 0.2,
+    resample: Annotated[
+        Literal["both", "units", "raters"],
+        typer.Option(help="What is drawn: stimuli and people, stimuli, or people."),
+    ] = "both",
+    boot: Annotated[int, typer.Option(help="Bootstrap replicates for intervals.", min=0)] = 1000,
+    exclude: Annotated[
+        Optional[list[str]],  # noqa: UP045
+        typer.Option(
+            "--exclude", help="Label to leave out; may be given again.", show_default=False
+        ),
+    ] = None,
+    rescale: Annotated[
+        bool,
+        typer.Option(
+            "--rescale", help="Spread models from the bounds of their scale to those of people."
+        ),
+    ] = False,
+    groups: Annotated[
+        Optional[str],  # noqa: UP045
+        typer.Option(
+            help="Attribute of models that makes groups, such as family or prompt.",
+            rich_help_panel=_PUBLISHED,
+            show_default=False,
+        ),
+    ] = None,
+    over: Annotated[
+        Literal["labels", "cells"],
+        typer.Option(help="What the SD of the rater table runs over.", rich_help_panel=_PUBLISHED),
+    ] = "labels",
+    truncate: Annotated[
+        bool,
+        typer.Option(
+            "--truncate",
+            help="Drop fractions of models for kappa, in place of rounding.",
+            rich_help_panel=_PUBLISHED,
+        ),
+    ] = False,
+    to: Annotated[
+        Optional[Path],  # noqa: UP045
+        typer.Option("--to", help="Write one row per model to this CSV file."),
+    ] = None,
+    figures: Annotated[
+        Optional[Path],  # noqa: UP045
+        typer.Option(help="Folder for figures (PNG, SVG).", show_default=False),
+    ] = None,
+    seed: SeedOption = 0,
+) -> None:
+    """Say for each model whether it agrees with people as people do, and what that rests on.
+
+    Agreement of models with people is compared with that of people with one another, with a
+    bootstrap over stimuli and people, a test of equivalence, and the alternative-annotator test.
+
+    Example: affectlab evaluate alignment people.csv --scale 0-7 --models model.csv --margin 0.05
+    """
+    from affectlab.evaluation import alignment as compute
+    from affectlab.evaluation import published_tables
+
+    common: dict[str, Any] = {
+        "exclude": exclude or (),
+        "rescale": rescale,
+        "truncate": truncate,
+        "n_boot": boot,
+        "seed": seed,
+    }
+    with out.progress("models beside people"):
+        found = compute(
+            ratings, models, margin=margin, epsilon=epsilon, resample=resample, **common
+        )
+        tables = published_tables(ratings, models, groups=groups, over=over, **common)
+    _show(found, tables, out)
+    if to is not None:
+        write_csv(found.to_frame(), to)
+        out.show("", f"one row per model written to {to}")
+    if figures is not None:
+        from affectlab.cli.evaluate._alignment_figures import save_figures
+
+        save_figures(found, tables, figures, families=_families(ratings, models, groups))
+        out.show("", f"figures: {figures}")
+    # That a table of models holds no people is as it should be.
+    of_models = [] if models is None else models.warnings
+    warnings = [*ratings.warnings, *(text for text in of_models if "human" not in text)]
+    out.finish(_result(found, tables), list(dict.fromkeys(warnings)))
+
+
+def _families(ratings: Ratings, models: Ratings | None, groups: str | None) -> dict[str, str]:
+    """Group of each model, for the colours of bars."""
+    from affectlab.evaluation import sides
+
+    if groups is None:
+        return {}
+    table = sides(ratings, models).models.raters
+    if groups not in table.columns:
+        return {}
+    return {row["rater"]: str(row[groups]) for row in table.iter_rows(named=True)}
+
+
+def _show(found: AlignmentResult, tables: PublishedTables, out: Output) -> None:
+    for sentence in found.sentences:
+        out.show(f"- {sentence}")
+    if found.notes:
+        out.head("\nNotes")
+        out.show(*(f"- {note}" for note in found.notes))
+    out.head("\nModels with people, and people with one another")
+    out.show(_models(found))
+    out.show(*(f"- {text}" for text in _ceiling(found)))
+    if tables.raters is not None and tables.kinds is not None:
+        spread = tables.raters["sd_over"][0]
+        out.head(f"\nEvery rater with people ({found.measure_words}; SD over {spread})")
+        shown = tables.raters.rename({"rater_kind": "kind", "n_items": "stimuli"})
+        columns = ["rater", "kind", "mean", "sd", "median", "best_label", "best", "stimuli"]
+        out.show_frame(shown, columns, more="--json gives all of them")
+        out.head(f"\nKinds of pairs ({found.measure_words})")
+        out.show_frame(tables.kinds, ["pair_kind", "mean", "sd", "median", "n"])
+    if tables.groups is not None:
+        for row in tables.groups.frame.iter_rows(named=True):
+            if row["p"] == row["p"]:
+                out.show(f"- {_group(row)}")
+        out.show("  As published: cells are taken as independent, which overstates certainty.")
+
+
+def _models(found: AlignmentResult) -> Table:
+    from rich.table import Table
+    from rich.text import Text
+
+    from affectlab._words import number, percent, shown
+
+    table = Table(box=None, header_style="bold")
+    for name in ("model", "verdict"):
+        table.add_column(name)
+    for name in (
+        "agreement",
+        "people",
+        "difference",
+        "interval",
+        "people below",
+        "wins",
+        "covered",
+    ):
+        table.add_column(name, justify="right", no_wrap=name == "interval")
+    alt = {row["rater"]: row for row in found.alt.to_frame().iter_rows(named=True)}
+    for row in found.to_frame().iter_rows(named=True):
+        won = alt[row["rater"]]
+        below = row["people_below"]
+        table.add_row(
+            Text(shown(row["rater"])),
+            row["verdict"],
+            *(number(row[name], 3) for name in ("agreement", "people", "difference")),
+            f"{number(row['low'], 3)} – {number(row['high'], 3)}"
+            if row["low"] is not None
+            else "–",
+            "–" if below is None else f"{below} of {row['n_people']}",
+            f"{won['wins']} of {won['n_people']}" if won["passed"] is not None else "–",
+            percent(row["coverage"]),
+        )
+    return table
+
+
+def _ceiling(found: AlignmentResult) -> list[str]:
+    """Say what people reach with one another."""
+    from affectlab._words import number, shown
+
+    texts = []
+    for row in found.ceiling.to_frame().iter_rows(named=True):
+        if row["min"] is None:
+            continue
+        name = {"spearman": "Spearman with the median of the others"}.get(
+            row["measure"], found.measure_words
+        )
+        texts.append(
+            f"A person left out reaches {number(row['value'], 3)} on average ({name}); people "
+            f"range from {number(row['min'], 3)} to {number(row['max'], 3)} ({shown(row['best'])})."
+        )
+    return texts
+
+
+def _group(row: dict[str, Any]) -> str:
+    from affectlab._words import number, shown
+
+    p = "p < 0.001" if row["p"] < 0.001 else f"p = {number(row['p'], 3)}"
+    return (
+        f"{shown(row['group_a'])} less {shown(row['group_b'])}: difference of means "
+        f"{number(row['value'], 3)}, Mann-Whitney U {p}."
+    )
+
+
+def _result(found: AlignmentResult, tables: PublishedTables) -> dict[str, Any]:
+    def rows(table: Any) -> pl.DataFrame | None:
+        return None if table is None else table.to_frame()
+
+    return {
+        "sentences": found.sentences,
+        "verdicts": found.verdicts,
+        "notes": found.notes,
+        "models": found.to_frame(),
+        "difference": found.difference.to_frame(),
+        "agreement": found.agreement.to_frame(),
+        "by_label": found.by_label.to_frame(),
+        "ceiling": found.ceiling.to_frame(),
+        "people": found.ceiling.people_frame(),
+        "alt_test": found.alt.to_frame(),
+        "alt_test_people": found.alt.people_frame(),
+        "raters": tables.raters,
+        "pair_kinds": tables.kinds,
+        "pair_kinds_by_label": tables.kinds_by_label,
+        "spearman_kinds": tables.spearman_kinds,
+        "groups": rows(tables.groups),
+        "kind_groups": rows(tables.kind_groups),
+        "spearman_with_median": rows(tables.with_median),
+        "alpha": rows(tables.alpha),
+        "discrepancy": rows(tables.discrepancy),
+    }

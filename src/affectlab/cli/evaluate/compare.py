@@ -1,0 +1,170 @@
+"""``affectlab evaluate compare``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Optional
+
+import typer
+
+from affectlab.cli._options import SeedOption, reads_ratings
+from affectlab.cli._output import write_csv
+from affectlab.cli.evaluate._classes import (
+    ClassesOption,
+    CostsOption,
+    MappingOption,
+    MinPeopleOption,
+    MissingOption,
+    RuleOption,
+    ScoreOption,
+    TiesOption,
+    TruthOption,
+    make_classes,
+    warnings_on,
+)
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from affectlab.cli._output import Output
+    from affectlab.ratings import Ratings
+
+__all__ = ["compare"]
+
+
+@reads_ratings("evaluate compare", models=True)
+def compare(
+    ratings: Ratings,
+    models: Ratings | None,
+    out: Output,
+    model_a: Annotated[
+        Optional[str],  # noqa: UP045
+        typer.Argument(help="A model; without, all are compared with all.", show_default=False),
+    ] = None,
+    model_b: Annotated[
+        Optional[str],  # noqa: UP045
+        typer.Argument(help="Another; without, all others.", show_default=False),
+    ] = None,
+    truth: TruthOption = "people",
+    costs: CostsOption = None,
+    mapping: MappingOption = None,
+    classes: ClassesOption = None,
+    score: ScoreOption = None,
+    missing: MissingOption = "common",
+    margin: Annotated[
+        Optional[float],  # noqa: UP045
+        typer.Option(
+            help="Difference up to which two models count as equivalent.", show_default=False
+        ),
+    ] = None,
+    alpha: Annotated[float, typer.Option(help="Level of the tests.")] = 0.05,
+    boot: Annotated[int, typer.Option(help="Bootstrap replicates for intervals.", min=0)] = 1000,
+    to: Annotated[
+        Optional[Path],  # noqa: UP045
+        typer.Option("--to", help="Write all differences to this CSV file.", show_default=False),
+    ] = None,
+    rule: RuleOption = None,
+    ties: TiesOption = "leave_out",
+    min_people: MinPeopleOption = 1,
+    seed: SeedOption = 0,
+) -> None:
+    """Compare models as classifiers, pair by pair: which is better on what.
+
+    Differences have paired bootstrap intervals and paired tests; p values are adjusted (Holm) over
+    all pairs and metrics, and decide the verdict.
+
+    Example: affectlab evaluate compare people.csv big small --models big.csv --models small.csv
+    """
+    from affectlab.evaluation import compare_models
+
+    with out.progress("comparing"):
+        made = make_classes(
+            ratings,
+            models,
+            truth=truth,
+            mapping=mapping,
+            classes=classes,
+            scores=score,
+            rule=rule,
+            ties=ties,
+            min_people=min_people,
+            seed=seed,
+        )
+        found = compare_models(
+            made,
+            model_a,
+            model_b,
+            costs=costs,
+            missing=missing,
+            margin=margin,
+            alpha=alpha,
+            n_boot=boot,
+            seed=seed,
+        )
+    out.show(f"Truth: {made.truth_said}.\n")
+    frame = found.to_frame()
+    for (one, other), sentence in found.verdicts.items():
+        rows = frame.filter((frame["model_a"] == one) & (frame["model_b"] == other))
+        out.head(f"{one} and {other}")
+        out.show(_table(rows), f"{sentence}\n")
+    if len(found.pairs) > 1:
+        out.show(found.verdict)
+    if to is not None:
+        write_csv(found.to_frame(), to)
+        out.show(f"differences written to {to}")
+    out.finish(
+        {
+            "truth": made.truth_said,
+            "verdict": found.verdict,
+            "verdicts": [
+                {"model_a": one, "model_b": other, "verdict": said}
+                for (one, other), said in found.verdicts.items()
+            ],
+            "differences": found.to_frame(),
+            "alpha": alpha,
+            "notes": found.notes,
+        },
+        (*found.notes, *warnings_on(ratings, truth)),
+    )
+
+
+def _table(rows: pl.DataFrame) -> Any:
+    """Differences of one pair of models."""
+    from rich.table import Table
+    from rich.text import Text
+
+    from affectlab._words import shown
+    from affectlab.evaluation import CLASSIFICATION_METRICS
+
+    table = Table(box=None, header_style="bold", pad_edge=False)
+    for name in ("metric", "first", "second", "difference", "interval", "p", "adjusted p"):
+        table.add_column(name, justify="left" if name == "metric" else "right", no_wrap=True)
+    table.add_column("better", overflow="fold")
+    for row in rows.iter_rows(named=True):
+        title = CLASSIFICATION_METRICS[row["metric"]].title
+        if row["status"] != "ok":
+            table.add_row(title, *["–"] * 6, row["status"])
+            continue
+        equal = "equivalent" if row["equivalent"] else "–"
+        table.add_row(
+            title,
+            f"{row['value_a']:.3f}",
+            f"{row['value_b']:.3f}",
+            signed(row["value"]),
+            "" if row["low"] != row["low"] else f"{signed(row['low'])} – {signed(row['high'])}",
+            _p(row["p_value"]),
+            _p(row["p_adjusted"]),
+            Text(shown(row["better"] or equal)),
+        )
+    return table
+
+
+def signed(value: float) -> str:
+    """Write a difference with its sign, a true minus."""
+    return f"{value:+.3f}".replace("-", "−")
+
+
+def _p(value: float | None) -> str:
+    if value is None or value != value:
+        return "–"
+    return "< 0.001" if value < 0.001 else f"{value:.3f}"

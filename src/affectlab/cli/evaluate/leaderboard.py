@@ -1,0 +1,71 @@
+"""``affectlab evaluate leaderboard``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Optional
+
+import typer
+
+from affectlab.cli._options import JsonOption, QuietOption, SeedOption
+from affectlab.cli._output import Output, write_csv
+
+__all__ = ["leaderboard"]
+
+
+def leaderboard(
+    folder: Annotated[
+        Path,
+        typer.Argument(
+            help="Folder with result files, one JSON file per model.",
+            metavar="DIR",
+            show_default=False,
+        ),
+    ],
+    page: Annotated[
+        Optional[Path],  # noqa: UP045
+        typer.Option("--out", "-o", help="Write an HTML page that can be sorted."),
+    ] = None,
+    sort: Annotated[
+        Optional[str],  # noqa: UP045
+        typer.Option(help="Metric to sort by; the first one when not given.", show_default=False),
+    ] = None,
+    label: Annotated[
+        Optional[str],  # noqa: UP045
+        typer.Option(help="Show the numbers on this label.", show_default=False),
+    ] = None,
+    title: Annotated[str, typer.Option(help="Heading of the page.")] = "Models and people",
+    to: Annotated[
+        Optional[Path],  # noqa: UP045
+        typer.Option("--to", help="Write all numbers to this CSV file."),
+    ] = None,
+    set_aside: Annotated[
+        bool,
+        typer.Option(
+            "--set-aside",
+            help="Leave out files that cannot be used, and name them, without stopping.",
+        ),
+    ] = False,
+    as_json: JsonOption = False,
+    quiet: QuietOption = False,
+    seed: SeedOption = 0,
+) -> None:
+    """Put models and people into one table, from result files.
+
+    Results on different data sets get tables of their own; ranks are those that intervals allow.
+
+    Example: affectlab evaluate leaderboard results/ --out leaderboard.html --sort kappa
+    """
+    from affectlab.evaluation import leaderboard as read
+
+    out = Output("evaluate leaderboard", as_json=as_json, quiet=quiet)
+    found = read(folder, sort=sort, label=label, on_bad="set_aside" if set_aside else "raise")
+    out.show(found)
+    if to is not None:
+        write_csv(found.to_frame(), to)
+        out.show("", f"numbers written to {to}")
+    if page is not None:
+        from affectlab.report import write_leaderboard
+
+        out.show("", f"page: {write_leaderboard(found, page, title=title)}")
+    out.finish({**found.as_dict(), "page": page}, found.warnings)

@@ -1,0 +1,109 @@
+"""``affectlab evaluate outcomes``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Optional
+
+import typer
+
+from affectlab.cli._options import AllOption, SeedOption, reads_ratings
+from affectlab.cli._output import write_csv
+
+if TYPE_CHECKING:
+    from affectlab.cli._output import Output
+    from affectlab.evaluation import ControlChecks, OutcomeTable
+    from affectlab.ratings import Ratings
+
+__all__ = ["outcomes"]
+
+
+@reads_ratings("evaluate outcomes", models=True)
+def outcomes(
+    ratings: Ratings,
+    models: Ratings | None,
+    out: Output,
+    by: Annotated[
+        Optional[str],  # noqa: UP045
+        typer.Option(
+            help="What to tell apart: rater,prompt; by default these, where there is a prompt.",
+            show_default=False,
+        ),
+    ] = None,
+    boot: Annotated[int, typer.Option(help="Bootstrap replicates for the controls.", min=0)] = 1000,
+    to: Annotated[
+        Optional[Path],  # noqa: UP045
+        typer.Option("--to", help="Write the table of outcomes to this CSV file."),
+    ] = None,
+    figures: Annotated[
+        Optional[Path],  # noqa: UP045
+        typer.Option(help="Folder for the figure (PNG, SVG).", show_default=False),
+    ] = None,
+    everyone: AllOption = False,
+    seed: SeedOption = 0,
+) -> None:
+    """Count what became of the questions to each model, and check whether it looked.
+
+    Outcomes come from the column outcome (ok, refused, empty, truncated, …). Control runs are
+    raters with the attributes control (no_image, wrong_image, decoy_hint) and of (the rater they
+    control).
+
+    Example: affectlab evaluate outcomes answers.csv --by model,prompt --figures figures/
+    """
+    from affectlab.evaluation import outcome_table
+
+    names = None if by is None else [name.strip() for name in by.split(",") if name.strip()]
+    with out.progress("outcomes"):
+        table = outcome_table(ratings, names, models=models, everyone=everyone)
+    out.head("What became of the answers")
+    out.show(table)
+    with out.progress("controls"):
+        checks = _checks(ratings, models, boot, seed)
+    if checks is not None:
+        out.head("\nDid it look?")
+        out.show(checks)
+    if to is not None:
+        write_csv(table.to_frame(), to)
+        out.show("", f"outcomes written to {to}")
+    if figures is not None:
+        _figure(table, figures)
+        out.show("", f"figure: {figures}")
+    controls = None if checks is None else checks.as_dict()
+    warnings = [*table.warnings, *(() if models is None else models.warnings), *ratings.warnings]
+    out.finish({**table.as_dict(), "controls": controls}, list(dict.fromkeys(warnings)))
+
+
+def _checks(ratings: Ratings, models: Ratings | None, boot: int, seed: int) -> ControlChecks | None:
+    """Controls, where there are models with answers that are numbers."""
+    from affectlab.evaluation import control_checks
+    from affectlab.ratings import MODEL_KINDS
+
+    judged = ratings if models is None else models
+    known = models is not None or set(ratings.rater_kinds) & set(MODEL_KINDS)
+    if not known or ratings.scale.kind == "text" or not judged.n_ratings:
+        return None
+    return control_checks(ratings, models, n_boot=boot, seed=seed)
+
+
+def _figure(table: OutcomeTable, folder: Path) -> None:
+    from affectlab.evaluation import OUTCOMES
+    from affectlab.report import fig_outcomes, save_figure
+
+    counts = table.counts()
+    names = [", ".join(row) for row in counts.select(table.by).rows()]
+    usable = table.usable.to_frame()
+    save_figure(
+        fig_outcomes(
+            names,
+            {name: counts[name].to_numpy() for name in OUTCOMES},
+            low=usable["low"],
+            high=usable["high"],
+        ),
+        folder,
+        "outcomes",
+        title="What became of the answers",
+        description="; ".join(
+            f"{name}: {100 * share:.1f} % usable"
+            for name, share in zip(names, usable["value"], strict=True)
+        ),
+    )

@@ -1,0 +1,151 @@
+"""Which stimuli and which people enter each replicate of the two-way bootstrap."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Literal, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from affectlab._resampling import draw_weights
+from affectlab.errors import InputError, unknown_name
+
+__all__ = ["Draws", "Resample", "draw"]
+
+Resample: TypeAlias = Literal["both", "units", "raters"]
+
+_HELD = 1 << 24
+"""Weights that are held as floating point numbers at once."""
+
+
+@dataclass(frozen=True)
+class Draws:
+    """Rows of weights: the data as they are, each person left out in turn, then the replicates.
+
+    The rows in which a person is left out are there only where people are resampled.
+    """
+
+    items: NDArray[np.uint8]
+    """How often each stimulus counts, shape (rows, stimuli)."""
+    people: NDArray[np.int32]
+    """How often each person counts, shape (rows, people)."""
+    n_left_out: int
+    """Rows in which a person is left out."""
+    resample: Resample
+
+    @property
+    def n_rows(self) -> int:
+        """All rows."""
+        return int(self.items.shape[0])
+
+    @property
+    def n_boot(self) -> int:
+        """Replicates of the bootstrap."""
+        return self.n_rows - 1 - self.n_left_out
+
+    @property
+    def left_out(self) -> slice:
+        """The rows in which a person is left out."""
+        return slice(1, 1 + self.n_left_out)
+
+    @property
+    def replicates(self) -> slice:
+        """The rows of the bootstrap."""
+        return slice(1 + self.n_left_out, None)
+
+    @cached_property
+    def people_share(self) -> float:
+        r"""How much of the variance due to people the replicates show, for a mean over people.
+
+        With shares :math:`p_j` of the draws this is :math:`P\,E \sum_j (p_j - 1/P)^2`: (P - 1)/P
+        for P draws from P people.
+        """
+        drawn = self.people[self.replicates].astype(np.float64)
+        if self.resample == "units" or not self.n_boot:
+            return 1.0
+        share = drawn / drawn.sum(axis=1, keepdims=True)
+        n = drawn.shape[1]
+        return float(n * ((share - 1 / n) ** 2).sum(axis=1).mean())
+
+    def blocks(self, least: int = 1 << 30) -> Iterator[tuple[slice, NDArray[np.float32]]]:
+        """Give the weights of stimuli in blocks of rows, shape (stimuli, rows of the block).
+
+        Parameters
+        ----------
+        least
+            Rows of a block at most.
+        """
+        size = min(least, self._at_once)
+        if size >= self.n_rows:
+            yield slice(0, self.n_rows), self._turned
+            return
+        for start in range(0, self.n_rows, size):
+            rows = slice(start, min(start + size, self.n_rows))
+            yield rows, np.ascontiguousarray(self.items[rows].T, dtype=np.float32)
+
+    @property
+    def _at_once(self) -> int:
+        return max(16, _HELD // max(int(self.items.shape[1]), 1))
+
+    def prepare(self) -> None:
+        """Turn the weights once, before several threads ask for them."""
+        if self._at_once >= self.n_rows:
+            _ = self._turned
+
+    @cached_property
+    def _turned(self) -> NDArray[np.float32]:
+        return np.ascontiguousarray(self.items.T, dtype=np.float32)
+
+
+def draw(
+    n_items: int,
+    n_people: int,
+    n_boot: int,
+    resample: Resample,
+    seed: int | np.random.Generator | None,
+) -> Draws:
+    """Draw stimuli and people.
+
+    Stimuli are drawn with replacement; so are people, once more where a draw holds a single
+    person, since nobody else is then left to agree with. Two people or fewer are not resampled.
+
+    Raises
+    ------
+    InputError
+        When ``n_boot`` is negative or ``resample`` not known.
+    """
+    if n_boot < 0:
+        raise InputError(f"n_boot {n_boot}: expected 0 or the number of bootstrap replicates")
+    if resample not in ("both", "units", "raters"):
+        raise unknown_name("resample", str(resample), ("both", "units", "raters"))
+    rng = np.random.default_rng(seed)
+    if n_people < 3 and resample == "both":
+        resample = "units"
+    of_people = resample != "units" and n_boot > 0
+    n_left_out = n_people if of_people else 0
+    n_rows = 1 + n_left_out + n_boot
+    items = np.ones((n_rows, n_items), dtype=np.uint8)
+    people = np.ones((n_rows, n_people), dtype=np.int32)
+    people[np.arange(1, 1 + n_left_out), np.arange(n_left_out)] = 0
+    if n_boot and resample != "raters":
+        at = 1 + n_left_out
+        for block in draw_weights(rng, n_items, n_boot):
+            items[at : at + len(block)] = np.minimum(block, 255)
+            at += len(block)
+    if of_people:
+        people[1 + n_left_out :] = _people(rng, n_people, n_boot)
+    return Draws(items, people, n_left_out, resample)
+
+
+def _people(rng: np.random.Generator, n: int, n_boot: int) -> NDArray[np.int32]:
+    drawn = np.zeros((n_boot, n), dtype=np.int32)
+    open_rows = np.arange(n_boot)
+    while open_rows.size and n > 1:
+        chosen = rng.integers(0, n, size=(open_rows.size, n))
+        drawn[open_rows] = 0
+        np.add.at(drawn, (open_rows[:, None], chosen), 1)
+        open_rows = open_rows[(drawn[open_rows] > 0).sum(axis=1) < 2]
+    return drawn

@@ -1,0 +1,99 @@
+"""Agreement in every row of the draws, averaged over labels, for each measure."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
+
+import numpy as np
+
+from affectlab._types import Bools, Floats, Ints
+from affectlab.evaluation._alignment_draws import Draws
+from affectlab.evaluation._alignment_kappa import Agreements, kappas
+from affectlab.evaluation._alignment_panel import Panel
+from affectlab.evaluation._alignment_ranks import spearman_of_label
+from affectlab.evaluation._alignment_spread import mean_of_defined
+
+__all__ = ["Measure", "MeasureName", "measures_of"]
+
+MeasureName: TypeAlias = Literal["kappa", "concordance", "spearman"]
+
+
+@dataclass(frozen=True)
+class Measure:
+    """One measure of agreement, by model, label and row of the draws."""
+
+    name: MeasureName
+    words: str
+    """Its name in a sentence."""
+    models: Floats
+    """Of each model with people, shape (models, labels, rows)."""
+    among: Floats
+    """Of people with other people on the stimuli of each model, shape (models, labels, rows)."""
+    people: Floats
+    """Of people with other people on all stimuli, shape (labels, rows)."""
+    persons: Floats
+    """Of each person with the others on all stimuli, shape (people, labels, rows)."""
+    beside: Floats
+    """The same on the stimuli of each model, as the data are, shape (models, people, labels)."""
+
+    @property
+    def both(self) -> Bools:
+        """Labels on which a model, and people, are defined: shape (models, labels)."""
+        defined: Bools = ~np.isnan(self.models[:, :, 0]) & ~np.isnan(self.among[:, :, 0])
+        return defined
+
+    @property
+    def left_out(self) -> Ints:
+        """Labels that are not in the mean of each model, shape (models,)."""
+        missing: Ints = (~self.both).sum(axis=1)
+        return missing
+
+    def over_labels(self) -> tuple[Floats, Floats]:
+        """Average models, and people beside them, over the same labels: shape (models, rows)."""
+        missing = np.isnan(self.models) | np.isnan(self.among) | ~self.both[:, :, None]
+        return (
+            mean_of_defined(np.where(missing, np.nan, self.models), axis=1),
+            mean_of_defined(np.where(missing, np.nan, self.among), axis=1),
+        )
+
+    def alone(self) -> Floats:
+        """Average models over all labels on which they are defined: shape (models, rows)."""
+        return mean_of_defined(self.models, axis=1)
+
+    def persons_beside(self) -> Floats:
+        """Average each person over the labels of each model: shape (models, people)."""
+        kept = np.where(self.both[:, None, :], self.beside, np.nan)
+        return mean_of_defined(kept, axis=2)
+
+
+def measures_of(panel: Panel, draws: Draws) -> tuple[Measure, ...]:
+    """Compute every measure that the scale allows, the one that decides first.
+
+    Kappa where the scale has steps (unweighted where they have no order), Lin's concordance where
+    it has none, and Spearman's correlation where there is an order.
+    """
+    kind = panel.scale.kind
+    name: MeasureName = "kappa" if panel.has_steps or not panel.ordered else "concordance"
+    words = "quadratic kappa" if kind == "ordinal" or name == "kappa" else "concordance"
+    if kind in ("nominal", "binary"):
+        words = "kappa"
+    found = [
+        _measure(name, words, kappas(panel, draws)),
+    ]
+    if panel.ordered:
+        parts = [spearman_of_label(part, draws) for part in panel.parts]
+        found.append(_measure("spearman", "Spearman correlation", parts))
+    return tuple(found)
+
+
+def _measure(name: MeasureName, words: str, parts: list[Agreements]) -> Measure:
+    return Measure(
+        name,
+        words,
+        models=np.stack([part.models for part in parts], axis=1),
+        among=np.stack([part.among for part in parts], axis=1),
+        people=np.stack([part.people for part in parts]),
+        persons=np.stack([part.persons for part in parts], axis=1),
+        beside=np.stack([part.beside for part in parts], axis=2),
+    )

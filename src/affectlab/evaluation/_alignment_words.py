@@ -1,0 +1,223 @@
+"""Verdicts on models in words, and what a reader has to know beside them."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from affectlab._words import count, joined, number, percent, plural, shown
+from affectlab.estimates import Estimates
+from affectlab.evaluation._alignment_draws import Draws
+from affectlab.evaluation._alignment_measures import Measure
+from affectlab.evaluation._alignment_panel import Panel
+from affectlab.evaluation._alt_test import AltTest
+
+__all__ = ["notes_on", "sentence_on"]
+
+_FEW_PEOPLE = 5
+_FEW_SHARED = 30
+_WIDE = 0.5
+"""Share of the agreement of people from which on a margin is wide."""
+_LITTLE = 0.2
+"""Agreement of people below which a smaller epsilon is advised."""
+
+
+def sentence_on(
+    panel: Panel,
+    f: int,
+    measures: Sequence[Measure],
+    difference: Estimates,
+    alt: AltTest,
+    confidence: float,
+) -> str:
+    """Say in one sentence where a model stands, and what that rests on."""
+    model, name = panel.models[f], shown(panel.models[f])
+    rows = {row["measure"]: row for row in difference.frame.to_dicts() if row["rater"] == model}
+    first = rows[measures[0].name]
+    basis = _basis(panel, f, first)
+    if first["verdict"] == "undefined":
+        why = first["status"].removeprefix("undefined: ")
+        return f"{name} cannot be placed: {why} ({basis})."
+    parts = [f"{name} {_opening(first, measures[0].words, confidence)}"]
+    second = rows.get("spearman")
+    if second is not None and not math.isnan(second["value"]):
+        parts.append(
+            f"its Spearman correlation with the median of people is "
+            f"{number(second['agreement'], 3)}, that of a person left out "
+            f"{number(second['people'], 3)}"
+        )
+    parts.append(_alternative(alt, model, first))
+    return "; ".join(parts) + f" ({basis})."
+
+
+def _opening(row: dict[str, Any], measure: str, confidence: float) -> str:
+    own, people = number(row["agreement"], 3), number(row["people"], 3)
+    compared = f"its mean {measure} with people is {own}, theirs with one another {people}"
+    if math.isnan(row["se"]):
+        return f"is not shown to be inside the human range, for want of an interval: {compared}"
+    margin = number(row["margin"], 2 if round(row["margin"], 2) == row["margin"] else 3)
+    interval = (
+        f"difference {number(row['value'], 3)}, {percent(confidence)} interval "
+        f"{number(row['low'], 3)} to {number(row['high'], 3)}"
+    )
+    p = _p(row["p"])
+    verdict = row["verdict"]
+    if verdict == "inside":
+        return (
+            f"is inside the human range: {compared} ({interval}), a difference shown to be smaller "
+            f"than the margin of {margin} (two one-sided tests, {p})"
+        )
+    if verdict == "below":
+        return (
+            f"is below the human range: {compared} ({interval}), less by more than the margin of "
+            f"{margin}"
+        )
+    if verdict == "above":
+        return (
+            f"is above the human range: {compared} ({interval}), more by more than the margin of "
+            f"{margin}; it agrees with people better than they do with one another"
+        )
+    if row["low"] > 0:
+        open_question = f"it agrees more, and whether by more than the margin of {margin} is open"
+    elif row["high"] < 0:
+        open_question = f"it agrees less, and whether by more than the margin of {margin} is open"
+    else:
+        open_question = (
+            f"the data do not say whether they differ by more than the margin of {margin}"
+        )
+    if row["at_least"] and not row["high"] < 0:
+        open_question += ", though worse by more than that it is not"
+    return f"is not shown to be inside the human range: {compared} ({interval}), so {open_question}"
+
+
+def _alternative(alt: AltTest, model: str, first: dict[str, Any]) -> str:
+    row = next(row for row in alt.to_frame().to_dicts() if row["rater"] == model)
+    test = f"the alternative-annotator test (ε = {row['epsilon']:g})"
+    if row["passed"] is None:
+        why = row["status"].removeprefix("undefined: ")
+        return f"{test} cannot be done: {why}"
+    won = f"with {row['wins']} of {plural(row['n_people'], 'person', 'people')} won against"
+    if row["passed"]:
+        but = "yet " if first["verdict"] == "below" else ""
+        return f"{but}it passes {test}, {won}"
+    but = "yet " if first["verdict"] in ("inside", "above") else ""
+    return f"{but}it does not pass {test}, {won}"
+
+
+def _basis(panel: Panel, f: int, row: dict[str, Any]) -> str:
+    people = plural(panel.n_people, "person", "people")
+    labels = plural(row["n_labels"] or len(panel.labels), "label")
+    stimuli = count(row["n_items"])
+    total = panel.n_offered_stimuli
+    of = f" of {count(total)}" if row["n_items"] != total else ""
+    share = panel.coverage[f]
+    covered = "" if share > 1 - 1e-9 else f", {percent(share, 1)} of what people rated"
+    word = "stimulus" if total == 1 else "stimuli"
+    return f"{people}, {stimuli}{of} {word}, {labels}{covered}"
+
+
+def _p(value: float) -> str:
+    return "p < 0.001" if value < 0.001 else f"p = {number(value, 3)}"
+
+
+def notes_on(
+    panel: Panel, measures: Sequence[Measure], difference: Estimates, draws: Draws, alt: AltTest
+) -> tuple[str, ...]:
+    """Say what weakens the comparison."""
+    first = measures[0]
+    rows = [row for row in difference.frame.to_dicts() if row["measure"] == first.name]
+    notes = [f"{note[:1].upper()}{note[1:]}." for note in panel.notes]
+    notes += _on_people(panel, draws)
+    notes += _on_margin(rows, first.words, alt)
+    partial = [
+        f"{shown(row['rater'])} ({percent(row['coverage'], 1)})"
+        for row in rows
+        if row["coverage"] < 1 - 1e-9
+    ]
+    if partial:
+        notes.append(
+            f"Compared on the part of the answers of people that they share: {joined(partial)}; "
+            "what a model leaves out may be what is hard."
+        )
+    for measure in measures:
+        left_out = [
+            f"{shown(name)} ({plural(n, 'label')})"
+            for name, n in zip(panel.models, measure.left_out, strict=True)
+            if n and panel.n_people > 1
+        ]
+        if left_out:
+            notes.append(
+                f"Labels without a defined {measure.words} are left out of the means of models "
+                f"and people: {joined(left_out)}."
+            )
+    return tuple(notes)
+
+
+def _on_people(panel: Panel, draws: Draws) -> list[str]:
+    n = panel.n_people
+    notes = []
+    if n == 1:
+        notes.append("One person cannot show how far people agree; two or more are needed.")
+    elif n == 2 and draws.n_boot:
+        notes.append(
+            "Two people cannot be resampled: intervals are over stimuli, and about these two alone."
+        )
+    elif n < _FEW_PEOPLE and draws.n_boot and draws.resample != "units":
+        notes.append(
+            f"With {n} people the intervals rest on {plural(n - 1, 'degree')} of freedom for the "
+            "choice of people, and are wide."
+        )
+    if draws.n_boot and draws.resample == "units" and n > 2:
+        notes.append("Intervals are over stimuli: about these people, and no others.")
+    if n > 1:
+        shared = _shared_by_pairs(panel)
+        if shared < _FEW_SHARED:
+            notes.append(
+                f"Two people who meet share {number(shared, 0)} stimuli in the middle, so the "
+                "kappa of a single pair is uncertain; means over pairs are less so."
+            )
+    return notes
+
+
+def _shared_by_pairs(panel: Panel) -> float:
+    """Median number of stimuli that two people share who share any, on the first label."""
+    part = max(panel.parts, key=lambda part: part.value.size)
+    if part.whole:
+        return float(part.rated.sum())
+    n = panel.n_people
+    if n * part.n_items > 1 << 26:
+        # Too large for a table: what a person shares with the average other person they meet.
+        size = np.bincount(part.item, minlength=part.n_items)
+        met = np.bincount(part.person, weights=size[part.item] - 1.0, minlength=n)
+        return float(np.median(met / (n - 1)))
+    table = np.zeros((n, part.n_items), dtype=np.float32)
+    table[part.person, part.item] = 1.0
+    together = (table @ table.T)[np.triu_indices(n, 1)]
+    shared = together[together > 0]
+    return float(np.median(shared)) if shared.size else 0.0
+
+
+def _on_margin(rows: list[dict[str, Any]], measure: str, alt: AltTest) -> list[str]:
+    people = [row["people"] for row in rows if not math.isnan(row["people"])]
+    if not people:
+        return []
+    least, margin, notes = min(people), rows[0]["margin"], []
+    if margin >= least:
+        notes.append(
+            f"The margin of {margin:g} is not below the agreement of people ({number(least, 3)}): "
+            "a model that agrees with nobody would be inside. State a smaller one."
+        )
+    elif margin >= _WIDE * least:
+        notes.append(
+            f"The margin of {margin:g} is {percent(margin / least)} of the agreement of people "
+            f"(mean {measure} {number(least, 3)}), which is wide."
+        )
+    if least < _LITTLE and alt.epsilon > 0.1:
+        notes.append(
+            f"People agree little; the authors of the alternative-annotator test advise a smaller "
+            f"epsilon than {alt.epsilon:g} then."
+        )
+    return notes

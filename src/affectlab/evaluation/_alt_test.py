@@ -1,0 +1,318 @@
+"""The alternative-annotator test: may a model take the place of a person?"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Collection
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, get_args
+
+import numpy as np
+from scipy.special import stdtr
+
+from affectlab._types import Bools, Floats, Ints
+from affectlab.errors import InputError, unknown_name
+from affectlab.estimates import Estimates
+from affectlab.evaluation._alignment_panel import Panel, panel_of
+from affectlab.evaluation._alt_test_scores import Duels, Items, Score, duels_of
+from affectlab.ratings import Ratings
+
+if TYPE_CHECKING:
+    import polars as pl
+
+__all__ = ["AltTest", "alt_test", "alt_test_of", "benjamini_yekutieli"]
+
+PASSED = 0.5
+"""Winning rate from which on the test is passed."""
+
+
+@dataclass(frozen=True)
+class AltTest:
+    """Whether each model passes, and how it stands against each person."""
+
+    table: Estimates
+    """By ``rater`` (the model): the winning rate, and beside it ``passed``, ``advantage`` (the
+    average advantage probability), ``wins``, ``n_people`` (people tested), ``epsilon``."""
+    people: pl.DataFrame
+    """One row per model and person left out: ``rater``, ``person``, ``n_items``, ``advantage`` (how
+    often the model is at least as close to the others as the person), ``person_advantage``,
+    ``difference`` (of the two, person less model), ``t``, ``p``, ``p_adjusted``, ``wins``,
+    ``status``."""
+    score: Score
+    """How closeness is measured."""
+    items: Items
+    """What was compared: stimuli or cells."""
+    epsilon: float
+
+    def to_frame(self) -> pl.DataFrame:
+        """One row per model."""
+        return self.table.to_frame()
+
+    def people_frame(self) -> pl.DataFrame:
+        """One row per model and person."""
+        return self.people
+
+
+def alt_test(
+    ratings: Ratings,
+    models: Ratings | None = None,
+    *,
+    epsilon: float = 0.2,
+    score: Score | None = None,
+    items: Items = "stimuli",
+    alpha: float = 0.05,
+    min_people: int = 3,
+    min_items: int = 30,
+    exclude: Collection[str] = (),
+    rescale: bool = False,
+) -> AltTest:
+    r"""Test whether a model represents the panel at least as well as the people in it do.
+
+    Each person :math:`h_j` is left out in turn. On every item i that they answered, the model f
+    and the person are scored by their closeness S to the remaining people:
+
+    .. math:: W^f_{ij} = [S(f, x_i, j) \ge S(h_j, x_i, j)], \quad
+        W^h_{ij} = [S(h_j, x_i, j) \ge S(f, x_i, j)],
+
+    so that both win a tie. :math:`\rho^f_j` and :math:`\rho^h_j` are their means over items: the
+    advantage probabilities. A paired t-test of :math:`H_0: \rho^f_j \le \rho^h_j - \varepsilon`
+    says whether the model *wins against* person j, given that it costs less; p-values of all people
+    are corrected by Benjamini and Yekutieli's procedure, since the tests share data. The winning
+    rate :math:`\omega` is the share of people whose hypothesis is rejected; the model passes when
+    :math:`\omega \ge 0.5`. The average advantage probability :math:`\rho` is the mean of
+    :math:`\rho^f_j`, and ranks models.
+
+    Parameters
+    ----------
+    ratings, models
+        People and models, see :func:`affectlab.evaluation.sides`.
+    epsilon
+        What the model may lose for being cheaper: by the authors' rule of thumb 0.2 where people
+        are experts, 0.15 where they are skilled, 0.1 for crowd workers; smaller when they agree
+        little.
+    score
+        ``"accuracy"``: the share of the remaining people who gave the same answer. ``"rmse"``: the
+        negative root mean squared distance to them. ``"jaccard"``: the mean similarity of the sets
+        of chosen labels. By default from the scale: nominal and binary answers by accuracy, binary
+        answers to several labels as sets, numbers by distance (models with their fractions).
+    items
+        ``"stimuli"``: an item is a stimulus, scored over all its labels together. ``"cells"``:
+        every (stimulus, label) is an item, as the authors do; these are not independent, and where
+        most answers are 0 most are ties, which both win.
+    alpha
+        False discovery rate.
+    min_people
+        People who answered an item (the one left out included) for it to count, and people with
+        enough items for a verdict. The authors advise 3; 2 is possible.
+    min_items
+        Items of a person for the t-test.
+    exclude
+        Labels that are left out.
+    rescale
+        Spread the answers of models from the bounds of their scale to those of people.
+
+    Returns
+    -------
+    AltTest. The winning rate is ``nan`` with a status where too few people, or people with too few
+    items, are left. Where all differences of a person are equal the p-value is 0 or 1.
+
+    Raises
+    ------
+    InputError
+        When an option cannot be used, or the scale does not fit the score.
+
+    Notes
+    -----
+    The test asks who is closer to the others on single items. A model that gives everything the
+    average answer is close to everybody and may pass; whether it tells stimuli apart is what
+    :func:`alignment` asks.
+
+    References
+    ----------
+    Calderon, Reichart and Dror (2025), The Alternative Annotator Test for LLM-as-a-Judge: How to
+    Statistically Justify Replacing Human Annotators with LLMs, ACL, sections 3 and 4.
+
+    Examples
+    --------
+    >>> from affectlab.ratings import Ratings
+    >>> stimuli = [f"s{k}" for k in range(40)]
+    >>> def answers(rater, values, kind):
+    ...     return Ratings({"stimulus": stimuli, "rater": [rater] * 40, "value": values},
+    ...                    scale="0-7", raters={"rater": [rater], "rater_kind": [kind]})
+    >>> truth = [k % 8 for k in range(40)]
+    >>> people = answers("ann", truth, "human").merge(
+    ...     answers("ben", truth, "human"), answers("cai", [7 - x for x in truth], "human"))
+    >>> found = alt_test(people, answers("net", truth, "model"))
+    >>> found.table["net"].value, found.people["wins"].to_list()
+    (1.0, [True, True, True])
+    """
+    panel = panel_of(ratings, models, exclude=exclude, rescale=rescale)
+    return alt_test_of(
+        panel,
+        epsilon=epsilon,
+        score=score,
+        items=items,
+        alpha=alpha,
+        min_people=min_people,
+        min_items=min_items,
+    )
+
+
+def alt_test_of(
+    panel: Panel,
+    *,
+    epsilon: float,
+    score: Score | None = None,
+    items: Items = "stimuli",
+    alpha: float = 0.05,
+    min_people: int = 3,
+    min_items: int = 30,
+) -> AltTest:
+    """Do the test on a panel that is arranged already."""
+    chosen = _score(panel, score)
+    _check(epsilon, alpha, items, min_people, min_items)
+    import polars as pl
+
+    frames, winning, advantage, wins, tested, counts, status = [], [], [], [], [], [], []
+    for f, duels in enumerate(duels_of(panel, chosen, items, min_people)):
+        frame = _against_people(panel, duels, epsilon, alpha, min_items)
+        known = frame.filter(pl.col("status") == "ok")
+        enough = known.height >= min_people
+        frames.append(frame.insert_column(0, pl.Series("rater", [panel.models[f]] * frame.height)))
+        won = int(known["wins"].sum())
+        wins.append(won)
+        tested.append(known.height)
+        winning.append(won / known.height if enough else math.nan)
+        advantage.append(float(known["advantage"].to_numpy().mean()) if enough else math.nan)
+        counts.append(panel.counts(f))
+        why = f"undefined: fewer than {min_people} people with {min_items} items"
+        status.append("ok" if enough else why)
+    table = Estimates.build(
+        {"rater": panel.models},
+        value=winning,
+        method=f"winning rate in the alternative-annotator test, {_WORDS[chosen]}, "
+        f"items are {'stimuli' if items == 'stimuli' else 'stimuli by labels'}",
+        n_items=[n for n, _ in counts],
+        n_raters=tested,
+        n_ratings=[cells for _, cells in counts],
+        status=status,
+    )
+    rate = np.array(winning)
+    passed = [None if math.isnan(value) else bool(value >= PASSED) for value in rate]
+    frame = table.frame.with_columns(
+        pl.Series("passed", passed, dtype=pl.Boolean),
+        pl.Series("advantage", advantage, dtype=pl.Float64),
+        pl.Series("wins", wins, dtype=pl.Int64),
+        pl.Series("n_people", tested, dtype=pl.Int64),
+        pl.Series("epsilon", [epsilon] * len(wins), dtype=pl.Float64),
+    )
+    return AltTest(Estimates(frame, table.keys), pl.concat(frames), chosen, items, epsilon)
+
+
+_WORDS = {
+    "accuracy": "share of the others with the same answer",
+    "rmse": "distance to the others",
+    "jaccard": "similarity of label sets",
+}
+
+
+def _score(panel: Panel, score: Score | None) -> Score:
+    kind = panel.scale.kind
+    if score is None:
+        if kind == "nominal":
+            return "accuracy"
+        if kind == "binary":
+            return "jaccard" if len(panel.labels) > 1 else "accuracy"
+        return "rmse"
+    if score not in get_args(Score):
+        raise unknown_name("score", str(score), get_args(Score))
+    if score == "rmse" and kind == "nominal":
+        raise InputError(f"score 'rmse' needs numbers; the answers are {panel.scale}")
+    if score == "jaccard" and kind != "binary":
+        raise InputError(f"score 'jaccard' needs yes/no answers; the scale is {panel.scale}")
+    return score
+
+
+def _check(epsilon: float, alpha: float, items: str, min_people: int, min_items: int) -> None:
+    if not 0 <= epsilon < 1:
+        raise InputError(f"epsilon {epsilon!r}: expected a number from 0 to below 1, such as 0.2")
+    if not 0 < alpha < 1:
+        raise InputError(f"alpha {alpha!r}: expected a rate between 0 and 1, such as 0.05")
+    if items not in get_args(Items):
+        raise unknown_name("items", str(items), get_args(Items))
+    if min_people < 2:
+        raise InputError(f"min_people {min_people}: expected 2 or more, so that somebody is left")
+    if min_items < 2:
+        raise InputError(f"min_items {min_items}: expected 2 or more, for a spread")
+
+
+def _against_people(
+    panel: Panel, duels: Duels, epsilon: float, alpha: float, min_items: int
+) -> pl.DataFrame:
+    import polars as pl
+
+    size = panel.n_people
+    n = np.bincount(duels.person, minlength=size)
+    model, own, squares = (
+        np.bincount(duels.person, weights=column, minlength=size)
+        for column in (
+            duels.model_wins.astype(np.float64),
+            duels.person_wins.astype(np.float64),
+            (duels.model_wins != duels.person_wins).astype(np.float64),
+        )
+    )
+    with np.errstate(divide="ignore", invalid="ignore"):
+        of_model, of_person = model / n, own / n
+    difference: Floats = of_person - of_model
+    t, p = _t_test(difference, squares.astype(np.float64), n, epsilon)
+    enough = n >= min_items
+    p = np.where(enough, p, np.nan)
+    adjusted = np.full(size, np.nan)
+    adjusted[enough] = benjamini_yekutieli(p[enough])
+    few = f"left out: fewer than {min_items} items"
+    return pl.DataFrame(
+        {
+            "person": list(panel.people),
+            "n_items": n.astype(np.int64),
+            "advantage": of_model,
+            "person_advantage": of_person,
+            "difference": difference,
+            "t": np.where(enough, t, np.nan),
+            "p": p,
+            "p_adjusted": adjusted,
+            "wins": enough & (adjusted <= alpha),
+            "status": ["ok" if one else few for one in enough],
+        }
+    )
+
+
+def _t_test(difference: Floats, squares: Floats, n: Ints, epsilon: float) -> tuple[Floats, Floats]:
+    """Test that the mean difference is at or above epsilon, against below.
+
+    Differences are -1, 0 or 1, so their sum of squares counts those that are not 0.
+    """
+    with np.errstate(divide="ignore", invalid="ignore"):
+        variance = np.maximum(squares - n * difference**2, 0.0) / (n - 1)
+        t = (difference - epsilon) / np.sqrt(variance / n)
+    p: Floats = stdtr(np.maximum(n - 1, 1).astype(np.float64), t)
+    constant: Bools = variance <= 1e-15
+    return t, np.where(constant, np.where(difference < epsilon, 0.0, 1.0), p)
+
+
+def benjamini_yekutieli(p: Floats) -> Floats:
+    """Adjust p-values so that those up to alpha have a false discovery rate of alpha or less.
+
+    Holds under any dependence of the tests (Benjamini and Yekutieli 2001, Annals of Statistics 29).
+
+    Examples
+    --------
+    >>> benjamini_yekutieli(np.array([0.01, 0.2, 0.03])).round(4).tolist()
+    [0.055, 0.3667, 0.0825]
+    """
+    m = p.size
+    order = np.argsort(p, kind="stable")
+    factor = m * (1.0 / np.arange(1, m + 1)).sum() / np.arange(1, m + 1)
+    stepped = np.minimum.accumulate((p[order] * factor)[::-1])[::-1]
+    adjusted = np.empty(m)
+    adjusted[order] = np.minimum(stepped, 1.0)
+    return adjusted

@@ -1,0 +1,63 @@
+"""The area under the curve: how often a good item has a larger value than a poor one."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from affectlab._types import Bools, Floats
+
+__all__ = ["area", "delong_errors", "replicated_areas"]
+
+
+def area(values: Floats, good: Bools) -> float:
+    """Give the area for values without ``nan``; ``nan`` without a good or a poor item."""
+    return float(replicated_areas(values, good, np.ones((1, values.size)))[0])
+
+
+def replicated_areas(values: Floats, good: Bools, weights: Floats) -> Floats:
+    """Give the area in every replicate.
+
+    Parameters
+    ----------
+    values, good
+        Shape (n,).
+    weights
+        How often each item counts, shape (replicates, n).
+    """
+    from affectlab._compiled import LANES, in_threads
+    from affectlab.evaluation._kernels._pref_auc import auc_lanes
+
+    order = np.argsort(values, kind="stable").astype(np.int32)
+    ordered = values[order]
+    last = np.append(ordered[1:] > ordered[:-1], np.ones(min(values.size, 1), dtype=bool))
+    out = np.full(weights.shape[0], np.nan)
+
+    def one(start: int) -> None:
+        lanes = np.ascontiguousarray(weights[start : start + LANES].T, dtype=np.float64)
+        auc_lanes(order, last, good, lanes, out[start : start + LANES])
+
+    in_threads(one, range(0, weights.shape[0], LANES))
+    return out
+
+
+def delong_errors(values: Floats, good: Bools) -> tuple[float, float]:
+    r"""Give the area and its standard error after DeLong.
+
+    With :math:`V_i` the share of poor items that good item i beats, and :math:`W_j` the share of
+    good items that beat poor item j, :math:`\mathrm{var} = s_V^2 / n_{good} + s_W^2 / n_{poor}`.
+    """
+    high, low = np.sort(values[good]), np.sort(values[~good])
+    if high.size == 0 or low.size == 0:
+        return float("nan"), float("nan")
+
+    def beaten(those: Floats, sorted_others: Floats) -> Floats:
+        less = np.searchsorted(sorted_others, those, side="left")
+        not_more = np.searchsorted(sorted_others, those, side="right")
+        share: Floats = (less + not_more) / (2 * sorted_others.size)
+        return share
+
+    of_good, of_poor = beaten(high, low), 1 - beaten(low, high)
+    if high.size < 2 or low.size < 2:
+        return float(of_good.mean()), float("nan")
+    variance = of_good.var(ddof=1) / high.size + of_poor.var(ddof=1) / low.size
+    return float(of_good.mean()), float(np.sqrt(variance))

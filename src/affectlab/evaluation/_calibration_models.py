@@ -1,0 +1,113 @@
+"""Calibration of models against the answers of people."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Literal
+
+import numpy as np
+
+from affectlab._types import Bools, Floats
+from affectlab.errors import InputError, unknown_name
+from affectlab.evaluation._calibration import Calibration, calibration
+from affectlab.evaluation._sides import sides
+from affectlab.evaluation._soft_distributions import label_distributions, rater_distributions
+from affectlab.evaluation._soft_metrics import aligned
+from affectlab.evaluation._soft_votes import Absent, Rule
+from affectlab.ratings import Ratings
+
+__all__ = ["model_calibration"]
+
+
+def model_calibration(
+    ratings: Ratings,
+    models: Ratings | None = None,
+    *,
+    truth: Literal["distribution", "majority"] = "distribution",
+    rule: Rule | None = None,
+    labels: Sequence[str] | None = None,
+    absent: Absent = "auto",
+    n_bins: int = 15,
+    n_boot: int = 0,
+    confidence: float = 0.95,
+    seed: int | np.random.Generator | None = None,
+) -> dict[str, Calibration]:
+    """Measure the calibration of every model against people.
+
+    Parameters
+    ----------
+    ratings, models
+        People and models, in one table or two. A model scores labels; per stimulus its scores are
+        made to sum to 1.
+    truth
+        ``"distribution"``: the outcome is the share of people who chose the model's most probable
+        label, so a model should be as sure as people are united. ``"majority"``: the outcome is
+        whether it is the label that most people chose; stimuli on which people are tied are left
+        out.
+    rule, labels, absent
+        As for :func:`~affectlab.evaluation.label_distributions`.
+    n_bins, n_boot, confidence, seed
+        As for :func:`~affectlab.evaluation.calibration`; every model gets the same draws.
+
+    Returns
+    -------
+    Calibration by model. A model that gives one label all the mass everywhere claims no
+    probability and is left out.
+
+    Raises
+    ------
+    InputError
+        When no model gives probabilities, or a model shares no stimulus with people.
+
+    Examples
+    --------
+    >>> given = {"stimulus": list("aabb"), "rater": ["m"] * 4, "label": ["joy", "fear"] * 2,
+    ...          "value": [0.9, 0.1, 0.5, 0.5]}
+    >>> model = Ratings(given, scale="0-1 interval")
+    >>> people = Ratings({"stimulus": list("aabb") * 2, "rater": list("rsrs") * 2,
+    ...                   "label": ["joy"] * 4 + ["fear"] * 4, "value": [1, 1, 1, 0, 0, 0, 0, 1]},
+    ...                  scale="binary")
+    >>> round(model_calibration(people, model)["m"]["overconfidence"].value, 3)
+    -0.05
+    """
+    if truth not in ("distribution", "majority"):
+        raise unknown_name("truth", truth, ("distribution", "majority"))
+    both = sides(ratings, models)
+    people = label_distributions(both.people, rule=rule, labels=labels, absent=absent)
+    predictions = rater_distributions(both.models, rule=rule, labels=labels, absent=absent)
+    draws = seed if not isinstance(seed, np.random.Generator) else int(seed.integers(2**63))
+    found = {}
+    for name, given in predictions.items():
+        predicted = aligned(name, people, given)
+        rows = np.logical_not(np.isnan(predicted + people.values).any(axis=1))
+        if not rows.any():
+            raise InputError(f"model {name!r} answers no stimulus that people answered")
+        if bool((predicted[rows].max(axis=1) == 1).all()):
+            continue
+        aim, rows = (people.values, rows) if truth == "distribution" else _one(people.values, rows)
+        if not rows.any():
+            raise InputError("people are tied on every stimulus; expected some with a majority")
+        found[name] = calibration(
+            predicted[rows],
+            aim[rows],
+            labels=people.labels,
+            n_bins=n_bins,
+            n_raters=int(both.people.n_raters),
+            n_boot=n_boot,
+            confidence=confidence,
+            seed=draws,
+        )
+    if not found:
+        raise InputError(
+            "no model gives probabilities: each puts everything on one label; expected scores of "
+            "several labels per stimulus"
+        )
+    return found
+
+
+def _one(people: Floats, rows: Bools) -> tuple[Floats, Bools]:
+    """Put everything on the label that most people chose, where there is one."""
+    known = np.nan_to_num(people, nan=-1.0)
+    highest = known.max(axis=1, keepdims=True)
+    first = known >= highest - 1e-9
+    return first.astype(np.float64), rows & (first.sum(axis=1) == 1)

@@ -1,0 +1,272 @@
+"""Is a model as good for one group as for another, and do groups of people rate alike."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import numpy as np
+
+from affectlab._resampling import check_confidence
+from affectlab._words import joined
+from affectlab.errors import InputError, unknown_name
+from affectlab.evaluation._classes_truth import Truth
+from affectlab.evaluation._costs_of import CostsLike, TaxonomyLike
+from affectlab.evaluation._fairness_data import sides_of, units_of
+from affectlab.evaluation._fairness_groups import Edges, clusters_of, grouping_of
+from affectlab.evaluation._fairness_plan import Plan
+from affectlab.evaluation._fairness_result import Fairness
+from affectlab.evaluation._fairness_rows import Options
+from affectlab.evaluation._fairness_tables import Limits, Words, gap_table, group_table
+from affectlab.evaluation._fairness_tests import Correction, judge_groups
+from affectlab.evaluation._metric_registry import AnswerMetric, MetricLike, load_metric
+from affectlab.evaluation._sides import sides
+from affectlab.ratings import HUMAN_KINDS, MODEL_KINDS, Ratings
+
+__all__ = ["fairness"]
+
+_LEAST_PERMUTATIONS = 1999
+_MOST_PERMUTATIONS = 19999
+
+
+def fairness(
+    ratings: Ratings,
+    models: Ratings | None = None,
+    *,
+    by: str | Sequence[str],
+    metric: MetricLike = "mae",
+    against: str = "rest",
+    edges: Edges | None = None,
+    labels: Sequence[str] | None = None,
+    by_label: bool = False,
+    cluster: str | None = None,
+    truth: Truth = "people",
+    taxonomy: TaxonomyLike | None = None,
+    costs: CostsLike | None = None,
+    people: bool | None = None,
+    min_items: int = 5,
+    min_gap: float = 0.0,
+    alpha: float = 0.05,
+    correction: Correction = "holm",
+    n_boot: int = 0,
+    n_permutations: int | None = None,
+    confidence: float = 0.95,
+    seed: int | np.random.Generator | None = None,
+) -> Fairness:
+    r"""Compute a metric by group of stimuli or of people, and test the gaps between groups.
+
+    Parameters
+    ----------
+    ratings
+        People, or people and models.
+    models
+        Models in a table of their own.
+    by
+        Attribute that makes the groups: ``"stimulus.gender"``, ``"rater.age"``, or the bare name
+        where only one table has it. Several are crossed: ``"rater.gender x rater.age"``, or a
+        list. Groups of stimuli say whether a model is worse on some of them. Groups of people say
+        whether it agrees with some people more than with others; each person's own value counts
+        once, whatever the number of their answers.
+    metric
+        A name (see :func:`~affectlab.evaluation.list_metrics`), an
+        :class:`~affectlab.evaluation.AnswerMetric`, or a function of the truth and the answers.
+
+        - ``mae``, ``bias`` (answer less truth), ``spearman``: answers beside the mean of people,
+          for people the mean of the *other* people. In ``bias`` by attributes of people each person
+          is part of the panel, so that a gap is the difference of two groups' ratings.
+        - ``quadratic_kappa``: models beside each person.
+        - ``mean``: the mean rating. ``alpha``: agreement of the people among themselves (interval
+          distance, nominal where answers have no order).
+        - metrics of classes: ``accuracy``, ``acc2``, ``ecc``, ``emc``, ``macro_f1``, …
+
+        Where there are several labels, ``spearman``, ``quadratic_kappa`` and ``alpha`` are means
+        over labels, the others means over all answers.
+    against
+        ``"rest"``: every group against all others (with two groups, one against the other);
+        a group by name: every other group against it; ``"largest"``: the two groups that are
+        furthest apart, tested as such.
+    edges
+        Where to cut attributes that are numbers: ``{"age": [30, 50]}`` makes under 30, 30 to under
+        50, and 50 and over.
+    labels, by_label
+        Labels to use; and whether each is judged by itself, which makes more tests.
+    cluster
+        Attribute of the same carrier within which answers depend on each other, such as the actor
+        shown. Clusters are then resampled and permuted whole; without it, gaps between the few
+        actors of a group pass for gaps between the groups.
+    truth, taxonomy, costs
+        For metrics of classes, as in :func:`~affectlab.evaluation.classes_of`.
+    people
+        Whether people are judged, too; by default where there is no model.
+    min_items
+        Stimuli, or people, that a group needs to be tested; smaller ones are shown. They belong to
+        the rest.
+    min_gap
+        Smallest gap that matters, in units of the metric: smaller ones are never flagged.
+    alpha
+        Error rate over all gaps of this call.
+    correction
+        ``"holm"`` (chance of any false flag), ``"bh"`` (expected share of false flags;
+        Benjamini-Hochberg) or ``"none"``.
+    n_boot
+        Bootstrap replicates, units drawn anew within each group; 0 gives no interval.
+    n_permutations
+        Shuffles of the groups over the units. By default 1,999, or more where the correction needs
+        smaller p values, at most 19,999; 0 gives no test.
+    confidence
+        Coverage of the percentile intervals, each by itself.
+    seed
+        For replicates, permutations and ties of classes.
+
+    Returns
+    -------
+    :class:`Fairness`. A gap is ``flagged`` where its corrected p value is at most `alpha` and it is
+    no smaller than `min_gap`. ``detectable`` is :math:`(z_{1 - \alpha/2m} + z_{0.8})\,\mathrm{se}`
+    for m tests (1 without correction): a true gap of that size is shown in four of five studies
+    like this one.
+
+    The permutation test asks whether groups could be exchanged; where they differ in spread but
+    not in level, it can show a gap in level that is none, most of all between groups of very
+    different size.
+
+    Raises
+    ------
+    InputError
+        When an attribute, metric or group is not known, numbers come without edges, or people and
+        models are on different scales.
+
+    References
+    ----------
+    Phipson and Smyth (2010) for permutation p values; Holm (1979); Benjamini and Hochberg (1995).
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(1)
+    >>> stimuli = [f"s{k}" for k in range(40)]
+    >>> gender = ["man", "woman"] * 20
+    >>> level = rng.integers(1, 6, 40)
+    >>> people = Ratings({"stimulus": stimuli * 2, "rater": ["ann"] * 40 + ["ben"] * 40,
+    ...                   "value": [*level, *level]}, scale="0-7",
+    ...                  stimuli={"stimulus": stimuli, "gender": gender})
+    >>> model = Ratings({"stimulus": stimuli, "rater": ["net"] * 40,
+    ...                  "value": level + np.tile([0, 1], 20)}, scale="0-7")
+    >>> found = fairness(people, model, by="stimulus.gender", n_permutations=999, seed=1)
+    >>> found.groups["net", "woman"].value, found.gaps["net", "woman", "man"].value
+    (1.0, 1.0)
+    >>> found.flagged().height
+    1
+    """
+    check_confidence(confidence)
+    chosen = load_metric(metric)
+    _check_options(alpha, min_gap, min_items, correction, n_boot, n_permutations)
+    asked, judged = _tables(ratings, models, chosen, truth)
+    has_people = bool(set(asked.rater_kinds) & set(HUMAN_KINDS))
+    with_people = judged is None if people is None else people
+    with_people = with_people and has_people and chosen.needs != "pairs"
+    if chosen.needs == "pairs" and judged is None:
+        raise InputError(
+            f"metric {chosen.name!r} compares models with people; there is no model here, and "
+            "'alpha' compares people with each other"
+        )
+    grouping = grouping_of(by, asked, judged, edges)
+    if grouping.carrier == "rater" and not has_people:
+        raise InputError(f"by {grouping.name!r}: no rater is human; expected groups of people")
+    units = units_of(
+        grouping, None if cluster is None else clusters_of(cluster, grouping, asked, judged)
+    )
+    if chosen.needs == "answers" and grouping.carrier == "rater":
+        # How high a person rates has nothing to do with models.
+        judged, with_people = None, True
+    rng = np.random.default_rng(seed)
+    options = Options(grouping.carrier == "rater", truth, taxonomy, costs, int(rng.integers(2**31)))
+    found = list(
+        sides_of(
+            asked,
+            judged,
+            chosen,
+            units,
+            options,
+            labels=labels,
+            by_label=by_label,
+            with_people=with_people,
+        )
+    )
+    plans = [Plan(side, units, grouping.groups, against, min_items) for side in found]
+    n_tests = sum(len(plan.contrasts(np.zeros(len(grouping.groups)))) for plan in plans)
+    if n_permutations is None:
+        needed = math.ceil(10 * (n_tests if correction != "none" else 1) / alpha)
+        n_permutations = min(max(_LEAST_PERMUTATIONS, needed - 1), _MOST_PERMUTATIONS)
+    results = [
+        judge_groups(
+            plan.side.evaluate,
+            plan.codes,
+            len(grouping.groups),
+            plan.contrasts,
+            rng,
+            n_boot=n_boot,
+            n_permutations=n_permutations,
+        )
+        for plan in plans
+    ]
+    words = Words(chosen, by_label, cluster, n_boot)
+    limits = Limits(alpha, min_gap, correction)
+    gaps, n_tests = gap_table(plans, results, words, limits, confidence, n_permutations)
+    return Fairness(
+        chosen,
+        grouping.name,
+        group_table(plans, results, words, confidence),
+        gaps,
+        (*grouping.notes, *_too_small(plans)),
+        alpha,
+        min_gap,
+        correction,
+        n_tests,
+        units.things,
+    )
+
+
+def _check_options(
+    alpha: float,
+    min_gap: float,
+    min_items: int,
+    correction: str,
+    n_boot: int,
+    n_permutations: int | None,
+) -> None:
+    if not 0 < alpha < 1:
+        raise InputError(f"alpha {alpha!r}: expected a share between 0 and 1, like 0.05")
+    if not min_gap >= 0:
+        raise InputError(f"min_gap {min_gap!r}: expected a size of 0 or more")
+    if min_items < 1:
+        raise InputError(f"min_items {min_items!r}: expected 1 or more")
+    if correction not in ("holm", "bh", "none"):
+        raise unknown_name("correction", correction, ("holm", "bh", "none"))
+    if n_boot < 0 or (n_permutations is not None and n_permutations < 0):
+        raise InputError("n_boot and n_permutations: expected 0 or more")
+
+
+def _too_small(plans: Sequence[Plan]) -> tuple[str, ...]:
+    """Name the groups that are shown and not tested."""
+    found: dict[str, str] = {}
+    for plan in plans:
+        for at in np.flatnonzero(plan.present & ~plan.tested).tolist():
+            found.setdefault(plan.groups[at], f"{plan.groups[at]} ({plan.size[at]})")
+    if not found:
+        return ()
+    plan = plans[0]
+    named = joined(found.values())
+    return (f"Not tested, with fewer than {plan.min_items} {plan.things}: {named}.",)
+
+
+def _tables(
+    ratings: Ratings, models: Ratings | None, metric: AnswerMetric, truth: Truth
+) -> tuple[Ratings, Ratings | None]:
+    """People, and models where there are any; models alone where something else is the truth."""
+    kinds = set(ratings.rater_kinds)
+    told = metric.needs == "classes" and not (isinstance(truth, str) and truth == "people")
+    if told and models is None and not kinds & set(HUMAN_KINDS):
+        return ratings, None
+    if metric.needs == "people" or (models is None and not kinds & set(MODEL_KINDS)):
+        return ratings.humans(), None
+    both = sides(ratings, models)
+    return both.people, both.models

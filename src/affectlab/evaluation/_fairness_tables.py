@@ -1,0 +1,192 @@
+"""Tables of groups and of gaps."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from affectlab._resampling import Uncertainty, summarise
+from affectlab._types import Floats
+from affectlab.estimates import Estimates
+from affectlab.evaluation._fairness_data import Side
+from affectlab.evaluation._fairness_plan import Plan
+from affectlab.evaluation._fairness_tests import Correction, Judged, corrected
+from affectlab.evaluation._metric_registry import AnswerMetric
+
+__all__ = ["Limits", "Words", "gap_table", "group_table"]
+
+_POWER = 0.8
+
+
+@dataclass(frozen=True)
+class Limits:
+    """What makes a gap worth a flag."""
+
+    alpha: float
+    min_gap: float
+    correction: Correction
+
+
+@dataclass(frozen=True)
+class Words:
+    """Keys and words of the tables."""
+
+    metric: AnswerMetric
+    by_label: bool
+    cluster: str | None
+    n_boot: int
+
+    def keys(self, sides: Sequence[Side], **more: list[str]) -> dict[str, list[str]]:
+        keys = {"rater": [side.rater for side in sides]}
+        if self.by_label:
+            keys["label"] = [side.label for side in sides]
+        return keys | more
+
+    def resampled(self, plan: Plan) -> str:
+        if self.n_boot == 0:
+            return "none"
+        if self.cluster is not None:
+            return "clusters"
+        return "raters" if plan.things == "people" else "units"
+
+
+def _spread(values: Floats, replicates: Floats, confidence: float) -> Uncertainty:
+    if replicates.shape[0] == 0:
+        return Uncertainty.none(values.size)
+    return summarise(values, replicates, confidence)
+
+
+def group_table(
+    plans: Sequence[Plan], results: Sequence[Judged], words: Words, confidence: float
+) -> Estimates:
+    rows: list[dict[str, Any]] = []
+    for plan, result in zip(plans, results, strict=True):
+        spread = _spread(result.values, result.replicates, confidence)
+        for at in np.flatnonzero(plan.present):
+            value = float(result.values[at])
+            few = plan.size[at] < plan.min_items
+            status = spread.missing[at] or "ok"
+            if few:
+                status = f"small: {plan.size[at]} {plan.things}, not tested"
+            if math.isnan(value):
+                status = f"undefined: {words.metric.title} is not defined for this group"
+            rows.append(
+                {
+                    "side": plan.side,
+                    "group": plan.groups[at],
+                    "value": value,
+                    "se": float(spread.se[at]),
+                    "low": float(spread.low[at]),
+                    "high": float(spread.high[at]),
+                    "resampled": words.resampled(plan),
+                    "status": spread.missing[at]
+                    if status == "ok" and spread.missing[at]
+                    else status,
+                    **plan.side.counts(plan.codes == at),
+                }
+            )
+    return _table(rows, words, ("group",))
+
+
+def gap_table(
+    plans: Sequence[Plan],
+    results: Sequence[Judged],
+    words: Words,
+    limits: Limits,
+    confidence: float,
+    n_permutations: int,
+) -> tuple[Estimates, int]:
+    import polars as pl
+    from scipy.special import ndtri
+
+    rows: list[dict[str, Any]] = []
+    for plan, result in zip(plans, results, strict=True):
+        spread = _spread(result.gaps, result.gap_replicates, confidence)
+        blank = {"value": math.nan, "se": math.nan, "low": math.nan, "high": math.nan}
+        own: list[dict[str, Any]] = []
+        common = {"side": plan.side, "resampled": words.resampled(plan)}
+        for at, contrast in enumerate(result.contrasts):
+            both = plan.units(contrast.first | contrast.second)
+            pool, inside = plan.units(contrast.pool).sum(), plan.units(contrast.first).sum()
+            things = "clusters" if words.cluster is not None else plan.things
+            undefined = math.isnan(float(result.gaps[at]))
+            status = spread.missing[at] or "ok"
+            own.append(
+                {
+                    **common,
+                    "group": contrast.group,
+                    "against": contrast.against,
+                    "value": float(result.gaps[at]),
+                    "se": float(spread.se[at]),
+                    "low": float(spread.low[at]),
+                    "high": float(spread.high[at]),
+                    "p": float(result.p[at]),
+                    "ways": math.comb(int(pool), int(inside)),
+                    "spread": f"{pool} {things} can be shared out",
+                    "status": "undefined: the metric is not defined on one side"
+                    if undefined
+                    else status,
+                    **plan.side.counts(both),
+                }
+            )
+        own += [
+            {
+                **common,
+                **blank,
+                "group": group,
+                "against": against,
+                "p": math.nan,
+                "status": why,
+                **plan.side.counts(plan.units(both)),
+            }
+            for group, against, both, why in plan.untested()
+        ]
+        order = {group: at for at, group in enumerate(plan.groups)}
+        own.sort(key=lambda row, order=order: order.get(row["group"], 0))  # type: ignore[misc]
+        rows += own
+    p = np.array([row["p"] for row in rows], dtype=np.float64)
+    adjusted = corrected(p, limits.correction)
+    n_tests = int((~np.isnan(p)).sum())
+    share = limits.alpha / max(n_tests, 1) if limits.correction != "none" else limits.alpha
+    reach = float(ndtri(1 - share / 2) + ndtri(_POWER))
+    for row in rows:
+        if not math.isnan(row["value"]) and row.get("ways", math.inf) < 1 / share:
+            row["se_of_test"] = math.nan
+            row["status"] = f"cannot be shown: {row['spread']} in {row['ways']} ways only"
+    table = _table(rows, words, ("group", "against"))
+    with np.errstate(invalid="ignore"):
+        large = np.abs(table.frame["value"].to_numpy()) >= limits.min_gap
+        flagged = (adjusted <= limits.alpha) & large
+    how = {"holm": ", Holm's correction", "bh": ", Benjamini-Hochberg correction", "none": ""}
+    tested = f"; {n_permutations:,} permutations{how[limits.correction]}" if n_permutations else ""
+    frame = table.frame.with_columns(
+        pl.col("method") + tested,
+        pl.Series("p", p),
+        pl.Series("p_corrected", adjusted),
+        pl.Series("flagged", flagged, dtype=pl.Boolean),
+        pl.Series("detectable", [row.get("se_of_test", row["se"]) * reach for row in rows]),
+    )
+    return Estimates(frame, table.keys), n_tests
+
+
+def _table(rows: Sequence[dict[str, Any]], words: Words, keys: tuple[str, ...]) -> Estimates:
+    def column(name: str) -> list[Any]:
+        return [row[name] for row in rows]
+
+    return Estimates.build(
+        words.keys(column("side"), **{key: column(key) for key in keys}),
+        value=column("value"),
+        se=column("se"),
+        low=column("low"),
+        high=column("high"),
+        method=words.metric.title,
+        resampled=column("resampled"),
+        n_items=column("n_items"),
+        n_raters=column("n_raters"),
+        n_ratings=column("n_ratings"),
+        status=column("status"),
+    )

@@ -1,0 +1,253 @@
+"""Models and people as the EmoNet-Face study reports them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+import polars as pl
+
+from affectlab._words import joined, number, plural, shown
+from affectlab.report._content import Block, Column, Paragraph, Picture, Section, Skipped, Table
+from affectlab.report._figures.alignment import (
+    fig_agreement_bars,
+    fig_discrepancy,
+    fig_groups_compared,
+)
+from affectlab.report._study import Study
+
+if TYPE_CHECKING:
+    from affectlab.estimates import Estimates
+    from affectlab.report._pairs import PairAgreement
+
+__all__ = ["published_section"]
+
+_MOST_SHOWN = 40
+_MOST_HEADS = 10
+_MOST_LABELS = 20
+_KINDS = ("human-human", "human-model", "model-model")
+_CAUTION = (
+    "These are the numbers of the EmoNet-Face study (Schuhmann et al. 2025), to be laid beside "
+    "published ones. Its tests take every pair and label as independent, though all share stimuli "
+    "and people: p-values are too small, intervals too narrow, and what differs “not "
+    "significantly” is not shown to be equal. What is recommended stands under Models beside "
+    "people."
+)
+
+
+def published_section(study: Study) -> Section | Skipped:
+    """Kinds of pairs, correlation with the median, means, and the table of raters."""
+    from affectlab.evaluation import group_comparison
+
+    title = "Models and people, as published"
+    pairs = study.pairs
+    if study.beside.alignment is None or pairs is None:
+        return Skipped(title, "this needs models beside people.")
+    known = pairs.frame.filter(pl.col("value").is_not_nan())
+    if not known.filter(pl.col("pair_kind") == "human-model").height:
+        return Skipped(title, f"no person and model have a defined {pairs.measure}.")
+    sides = group_comparison(
+        study.ratings, pairs=pairs.result, n_boot=study.n_boot, seed=study.seed
+    )
+    kinds = group_comparison(study.ratings, pairs=pairs.result, groups="kinds", n_boot=0)
+    blocks: list[Block] = [
+        Paragraph(_CAUTION),
+        Paragraph(_words(sides, pairs)),
+        _boxes(known, kinds.to_frame(), pairs),
+    ]
+    if study.ordered:
+        blocks.append(_bars(study))
+        if study.ratings.has_labels:
+            blocks += _means(study)
+    blocks += [_comparisons(sides, kinds, pairs), _raters(study, pairs)]
+    return Section("published", title, tuple(blocks))
+
+
+def _words(sides: Estimates, pairs: PairAgreement) -> str:
+    row = sides.to_frame().row(0, named=True)
+    interval = ""
+    if row["low"] == row["low"]:
+        interval = f", 95\u00a0% interval {number(row['low'])} to {number(row['high'])}"
+    return (
+        f"The mean {pairs.measure} with people is {number(row['mean_a'])} for people and "
+        f"{number(row['mean_b'])} for models: a difference of {number(row['value'])}{interval} "
+        f"(Mann-Whitney U, {_p(row['p'])})."
+    )
+
+
+def _p(value: float) -> str:
+    if value != value:
+        return "p not defined"
+    return "p < 0.001" if value < 0.001 else f"p = {value:.3f}"
+
+
+def _boxes(known: pl.DataFrame, kinds: pl.DataFrame, pairs: PairAgreement) -> Picture:
+    values = {
+        kind: part["value"].to_numpy()
+        for kind in _KINDS
+        if (part := known.filter(pl.col("pair_kind") == kind)).height
+    }
+    medians = joined(
+        f"{number(float(np.median(value)))} of {kind} pairs" for kind, value in values.items()
+    )
+    labelled = pairs.frame["label"].n_unique() > 1
+    return Picture(
+        "pairs_by_kind",
+        "Agreement by kind of pair",
+        ("Each dot is one pair on one label" if labelled else "Each dot is one pair")
+        + ". The box holds the middle half, the line is the median, and the whiskers reach 1.5 "
+        "times the box. Beside it: Mann-Whitney tests as published.",
+        f"Median {pairs.measure}: {medians}.",
+        fig_groups_compared(
+            values,
+            [
+                (row["group_a"], row["group_b"], _p(row["p"]))
+                for row in kinds.iter_rows(named=True)
+                if row["group_a"] in values and row["group_b"] in values
+            ],
+            value_name=pairs.measure,
+        ),
+    )
+
+
+def _bars(study: Study) -> Picture:
+    from affectlab.evaluation import spearman_with_people
+
+    ratings, models = study.sources
+    frame = spearman_with_people(ratings, models, n_boot=study.n_boot, seed=study.seed).to_frame()
+    part = frame.head(_MOST_SHOWN)
+    listed = joined(
+        f"{shown(row['rater'], 40)} {number(row['value'])}"
+        for row in part.head(_MOST_HEADS).iter_rows(named=True)
+    )
+    return Picture(
+        "spearman_with_people",
+        "Correlation of models with the median of people",
+        "Spearman's correlation with the median answer of all people"
+        + (", mean over labels" if study.ratings.n_labels > 1 else "")
+        + (
+            "; lines: 95 % intervals over stimuli, with ranks computed anew in every replicate."
+            if study.n_boot
+            else "."
+        )
+        + " The median of all is less noisy than that of all but one, which a person meets.",
+        f"Correlation with the median of people: {listed}.",
+        fig_agreement_bars(
+            part["rater"].to_list(),
+            part["value"],
+            part["low"],
+            part["high"],
+            value_name="Spearman's correlation",
+            families=_families(study, part["rater"].to_list()),
+        ),
+    )
+
+
+def _families(study: Study, names: list[str]) -> list[str] | None:
+    """Families of models, where the table of raters has them."""
+    table = study.ratings.raters
+    if "family" not in table.columns:
+        return None
+    family = dict(table.select("rater", pl.col("family").cast(pl.String)).rows())
+    found = [family.get(name) for name in names]
+    return None if None in found else [str(name) for name in found]
+
+
+def _means(study: Study) -> list[Block]:
+    """By how much people rate each label higher than the models do."""
+    from affectlab.evaluation import discrepancy
+
+    ratings, models = study.sources
+    frame = discrepancy(ratings, models, n_boot=0).to_frame()
+    known = frame.filter(pl.col("value").is_not_nan())
+    if known.height == 0:
+        return []
+    names = frame["rater"].unique(maintain_order=True).to_list()
+    labels = frame["label"].unique(maintain_order=True).to_list()
+    if len(labels) < 2:
+        return []
+    values = frame["value"].to_numpy().reshape(len(names), len(labels))[:_MOST_SHOWN]
+    size = np.abs(np.nan_to_num(values)).max(axis=0)
+    shown_labels = np.sort(np.argsort(-size, kind="stable")[:_MOST_LABELS])
+    rule = (
+        f" Of {len(labels)} labels the {_MOST_LABELS} with the largest differences."
+        if len(labels) > _MOST_LABELS
+        else ""
+    )
+    ordered = known.sort(pl.col("value").abs(), descending=True, maintain_order=True)
+    row = ordered.row(0, named=True)
+    more = "more" if row["value"] > 0 else "less"
+    words = (
+        f"The largest difference of means: people see {number(abs(row['value']))} points {more} "
+        f"{row['label']} than {shown(row['rater'], 40)} does."
+    )
+    return [
+        Picture(
+            "discrepancy",
+            "Means of people less those of models",
+            "Mean answer of people less that of each model on the same stimuli, in points of the "
+            "scale: above 0 people see more of the label. Equal means do not make equal answers."
+            + rule,
+            words,
+            fig_discrepancy(
+                [labels[k] for k in shown_labels], names[:_MOST_SHOWN], values[:, shown_labels]
+            ),
+        ),
+        Table(
+            "discrepancy", "Mean of people less that of each model, per label.", frame, (), limit=0
+        ),
+    ]
+
+
+def _comparisons(sides: Estimates, kinds: Estimates, pairs: PairAgreement) -> Table:
+    frame = pl.concat([sides.to_frame(), kinds.to_frame()], how="diagonal_relaxed")
+    columns = (
+        Column("group_a", "Group", "name"),
+        Column("group_b", "Other group"),
+        Column("mean_a", "Mean", "number"),
+        Column("mean_b", "Other mean", "number"),
+        Column("value", "Difference", "number"),
+        Column("interval", "95 % interval", "interval"),
+        Column("u", "U", "count"),
+        Column("p", "p", "p_value"),
+        Column("n_a", "Values", "count"),
+        Column("n_b", "Other values", "count"),
+    )
+    return Table(
+        "groups_compared",
+        f"Groups compared as published: {pairs.measure} by rater and label (people, models) and by "
+        "pair and label (kinds of pairs). Values are not independent of each other.",
+        frame,
+        columns,
+        folded=True,
+    )
+
+
+def _raters(study: Study, pairs: PairAgreement) -> Table:
+    from affectlab.evaluation import rater_table
+
+    frame = rater_table(study.ratings, pairs=pairs.result)
+    columns = [
+        Column("rater", "Rater", "name"),
+        Column("rater_kind", "Kind"),
+        Column("mean", "Mean", "number"),
+        Column("sd", "SD", "number"),
+        Column("median", "Median", "number"),
+        *(
+            [Column("best_label", "Best label"), Column("best", "There", "number")]
+            if study.ratings.has_labels
+            else []
+        ),
+        Column("n_people", "People met", "count"),
+        Column("n_items", "Stimuli", "count"),
+        Column("coverage", "Coverage", "share"),
+    ]
+    many = plural(frame.height, "rater")
+    return Table(
+        "rater_table",
+        f"{pairs.measure[0].upper()}{pairs.measure[1:]} with people of {many}, the best first. "
+        "People meet all other people, models all people; SD and median run over labels.",
+        frame,
+        tuple(columns),
+        folded=True,
+    )

@@ -1,0 +1,91 @@
+"""``affectlab analyze correlations``, run as a user runs it."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+import pytest
+
+from affectlab.ratings import Ratings
+
+
+def run(*arguments: str | Path, code: int = 0) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-c", "from affectlab.cli import main; main()"]
+    done = subprocess.run(
+        [*command, "analyze", "correlations", *map(str, arguments)],
+        check=False,
+        capture_output=True,
+        text=True,
+        env={"PATH": "", "COLUMNS": "100", "PYTHONIOENCODING": "utf-8", "HOME": "/nonexistent"},
+    )
+    assert done.returncode == code, done.stderr
+    return done
+
+
+@pytest.fixture(scope="module")
+def file(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Three people and a model; joy goes with love, and anger with disgust."""
+    rng = np.random.default_rng(0)
+    causes = rng.integers(0, 6, (80, 2))
+    labels = ("joy", "love", "anger", "disgust", "neutral")
+    rows = []
+    for rater in ("anna", "ben", "cleo", "net"):
+        answers = np.column_stack(
+            [causes[:, [0, 0, 1, 1]] + rng.integers(-1, 2, (80, 4)), rng.integers(0, 8, (80, 1))]
+        )
+        for j, own in enumerate(np.clip(answers, 0, 7)):
+            rows += [(f"s{j}", rater, *pair) for pair in zip(labels, own.tolist(), strict=True)]
+    frame = pl.DataFrame(rows, schema=["stimulus", "rater", "label", "value"], orient="row")
+    raters = {"rater": ["anna", "ben", "cleo", "net"], "rater_kind": [*["human"] * 3, "model"]}
+    ratings = Ratings(frame, scale="0-7", taxonomy="goemotions", raters=raters)
+    return ratings.write(tmp_path_factory.mktemp("answers") / "ratings.parquet")
+
+
+def test_json_and_files(file: Path, tmp_path: Path) -> None:
+    to, figures = tmp_path / "pairs.csv", tmp_path / "figures"
+    options = ("--boot", "50", "--to", to, "--figures", figures, "--json")
+    content = json.loads(run(file, *options).stdout)
+    found = content["result"]
+    assert content["schema"] == "affectlab/analyze-correlations/1"
+    assert len(found["correlations"]) == 6
+    assert found["excluded"] == ["neutral"]
+    assert found["panel"] == "3 people; 1 models left out"
+    groups: dict[int, set[str]] = {}
+    for row in found["clusters"]:
+        groups.setdefault(row["cluster"], set()).add(row["label"])
+        assert row["stability"] > 0.95
+    assert sorted(map(sorted, groups.values())) == [["anger", "disgust"], ["joy", "love"]]
+    assert len(to.read_text().splitlines()) == 1 + 6
+    assert {path.name for path in figures.iterdir()} == {
+        "label_correlations.png",
+        "label_correlations.svg",
+    }
+
+
+def test_what_is_printed(file: Path) -> None:
+    done = run(file, "--boot", "0", "--clusters", "2", "--method", "spearman", "--neutral")
+    assert "Spearman correlations of 5 labels" in done.stdout
+    assert "2 clusters (given; mean silhouette" in done.stdout
+    assert "1 models left out" in done.stderr
+    assert "Stability" not in done.stdout
+
+
+def test_pairs_without_stimuli_in_common_are_said(tmp_path: Path) -> None:
+    rows = [
+        f"s{k},r,{label},{k % 2}" for k in range(8) for label in ("joy", "awe", "fear")[k % 3 :]
+    ]
+    file = tmp_path / "some.csv"
+    file.write_text("stimulus,rater,label,value\n" + "\n".join(rows[:9]) + "\n")
+    done = run(file, "--boot", "0")
+    assert "undefined: fewer than three stimuli in common" in done.stdout
+    assert "None: undefined: " in done.stdout
+
+
+def test_bad_options(file: Path) -> None:
+    assert "--clusters: 'many'" in run(file, "--clusters", "many", code=2).stderr
+    assert "expected 1 to 4 clusters" in run(file, "--clusters", "9", "--boot", "0", code=2).stderr

@@ -1,0 +1,146 @@
+"""``affectlab evaluate fairness``, run as a user runs it."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pytest
+
+
+def run(*arguments: str | Path, code: int = 0) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-c", "from affectlab.cli import main; main()"]
+    done = subprocess.run(
+        [*command, "evaluate", "fairness", *map(str, arguments)],
+        check=False,
+        capture_output=True,
+        text=True,
+        env={"PATH": "", "COLUMNS": "100", "PYTHONIOENCODING": "utf-8", "HOME": "/nonexistent"},
+    )
+    assert done.returncode == code, done.stderr
+    return done
+
+
+@pytest.fixture(scope="module")
+def files(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    """People, a model that rates women higher, and tables of who they are."""
+    rng = np.random.default_rng(0)
+    folder = tmp_path_factory.mktemp("fairness")
+    n, people = 60, 8
+    truth = rng.integers(1, 6, n).astype(float)
+    woman = np.arange(n) % 2 == 1
+    names = [f"face{k:02d}" for k in range(n)]
+    answers = [
+        pl.DataFrame(
+            {
+                "stimulus": names,
+                "rater": [f"p{k}"] * n,
+                "value": np.clip(truth + rng.integers(-1, 2, n), 0, 7),
+            }
+        )
+        for k in range(people)
+    ]
+    tables = {
+        "people": pl.concat(answers),
+        "net": pl.DataFrame({"stimulus": names, "value": truth + woman + rng.normal(0, 0.3, n)}),
+        "stimuli": pl.DataFrame(
+            {"stimulus": names, "gender": ["woman" if own else "man" for own in woman]}
+        ),
+        "raters": pl.DataFrame(
+            {"rater": [f"p{k}" for k in range(people)], "age": [20 + 5 * k for k in range(people)]}
+        ),
+    }
+    paths = {name: folder / f"{name}.csv" for name in tables}
+    for name, table in tables.items():
+        table.write_csv(paths[name])
+    return paths
+
+
+def reading(files: dict[str, Path], *more: str | Path) -> list[str | Path]:
+    return [
+        *(files["people"], "--scale", "0-7", "--models", files["net"]),
+        *("--models-scale", "interval", "--stimuli", files["stimuli"]),
+        *("--raters", files["raters"], *more),
+    ]
+
+
+def test_a_planted_gap_is_printed_drawn_and_written(files: dict[str, Path], tmp_path: Path) -> None:
+    to, figures = tmp_path / "gaps.csv", tmp_path / "figures"
+    options = ("--by", "stimulus.gender", "--metric", "bias", "--boot", "100", "--to", to)
+    done = run(*reading(files, *options, "--figures", figures))
+    words = " ".join(done.stdout.split())
+    assert "Mean signed difference by stimulus.gender, 0 is best" in words
+    assert "higher for woman than for man" in words
+    assert "shown" in words
+    assert all(len(line) <= 100 for line in done.stdout.splitlines())
+    assert pl.read_csv(to)["part"].to_list() == ["group", "group", "gap"]
+    assert (figures / "fairness.png").stat().st_size > 0
+    assert "higher for woman" in (figures / "fairness.svg").read_text(encoding="utf-8")
+
+
+def test_json(files: dict[str, Path]) -> None:
+    options = ("--by", "stimulus.gender", "--boot", "50", "--people", "--json")
+    content: dict[str, Any] = json.loads(run(*reading(files, *options)).stdout)
+    assert content["schema"] == "affectlab/evaluate-fairness/1"
+    found = content["result"]
+    assert [row["rater"] for row in found["gaps"]] == ["net", "people"]
+    assert {"value", "low", "high", "p", "p_corrected", "flagged"} <= set(found["gaps"][0])
+    assert found["n_tests"] == 2
+    assert len(found["sentences"]) == 2
+
+
+def test_groups_of_people(files: dict[str, Path]) -> None:
+    options = ("--by", "rater.age", "--metric", "mean", "--boot", "20")
+    bad = run(*reading(files, *options), code=2)
+    assert "give edges" in bad.stderr
+    assert bad.stderr.count("\n") == 1
+    text = run(*reading(files, *options, "--edges", "age=40", "--min-items", "4")).stdout
+    assert "under 40" in text
+    small = run(*reading(files, *options, "--edges", "age=30"))
+    assert "not tested" in small.stdout
+    assert "fewer than 5 people: under 30 (2)" in small.stderr
+
+
+def test_models_alone_beside_a_truth(files: dict[str, Path], tmp_path: Path) -> None:
+    n = 40
+    said = tmp_path / "said.csv"
+    pl.DataFrame(
+        {
+            "stimulus": [f"s{k}" for k in range(n)],
+            "rater": ["net"] * n,
+            "rater_kind": ["model"] * n,
+            "value": ["joy" if k % 4 else "fear" for k in range(n)],
+            "skin": ["dark" if k % 2 else "light" for k in range(n)],
+            "expression": ["joy"] * n,
+        }
+    ).write_csv(said)
+    options = ("--by", "skin", "--metric", "accuracy", "--truth", "attribute:expression")
+    found = json.loads(run(said, *options, "--boot", "20", "--json").stdout)["result"]
+    assert {row["group"]: row["value"] for row in found["groups"]} == {"dark": 1.0, "light": 0.5}
+    assert (
+        "--truth 'nowhere.csv': no such file"
+        in run(said, "--by", "skin", "--truth", "nowhere.csv", code=2).stderr
+    )
+    assert "--costs 'ringg'" in run(said, "--by", "skin", "--costs", "ringg", code=2).stderr
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        (["--by", "stimulus.gendr"], "did you mean 'stimulus.gender'"),
+        (["--by", "stimulus.gender", "--metric", "mea"], "unknown metric 'mea'"),
+        (["--by", "rater.age", "--edges", "age:30"], "--edges: 'age:30' is not understood"),
+        (["--by", "rater.age", "--edges", "age=x"], "expected NAME=30,50"),
+    ],
+)
+def test_bad_options_are_one_sentence(
+    files: dict[str, Path], options: list[str], words: str
+) -> None:
+    done = run(*reading(files, *options), code=2)
+    assert words in done.stderr
+    assert done.stderr.count("\n") == 1

@@ -1,0 +1,149 @@
+"""``affectlab evaluate outcomes``, run as a user runs it."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pytest
+
+from affectlab.ratings import Ratings
+
+
+def run(*arguments: str | Path, code: int = 0) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-c", "from affectlab.cli import main; main()"]
+    done = subprocess.run(
+        [*command, "evaluate", "outcomes", *map(str, arguments)],
+        check=False,
+        capture_output=True,
+        text=True,
+        env={"PATH": "", "COLUMNS": "100", "PYTHONIOENCODING": "utf-8", "HOME": "/nonexistent"},
+    )
+    assert done.returncode == code, done.stderr
+    return done
+
+
+@pytest.fixture(scope="module")
+def file(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Three people, a model under two prompts, and its run without the image."""
+    rng = np.random.default_rng(0)
+    truth = rng.integers(0, 8, (60, 2)).astype(float)
+    names = ["anna", "ben", "cleo", "net-zs", "net-ms", "net-blind"]
+    parts = []
+    for name in names:
+        outcome = np.array(["ok"] * 60, dtype=object)
+        values = np.clip(truth + rng.integers(-1, 2, truth.shape), 0, 7)
+        if name == "net-zs":
+            outcome[:12] = "refused"
+            outcome[12:15] = "truncated"
+        if name == "net-blind":
+            values[:] = [3, 4]
+        values[outcome != "ok"] = np.nan
+        parts.append(
+            pl.DataFrame(
+                {
+                    "stimulus": np.repeat([f"s{k:02d}" for k in range(60)], 2),
+                    "rater": [name] * 120,
+                    "label": ["joy", "fear"] * 60,
+                    "value": values.ravel(),
+                    "outcome": np.repeat(outcome, 2).tolist(),
+                }
+            )
+        )
+    raters = {
+        "rater": names,
+        "rater_kind": ["human"] * 3 + ["model"] * 3,
+        "model": [None] * 3 + ["net"] * 3,
+        "prompt": [None] * 3 + ["zero-shot", "multi-shot", "zero-shot"],
+        "control": [None] * 5 + ["no_image"],
+        "of": [None] * 5 + ["net-zs"],
+    }
+    table = pl.concat(parts).with_columns(pl.col("value").fill_nan(None))
+    path = tmp_path_factory.mktemp("data") / "answers.csv"
+    return Ratings(table, scale="0-7", raters=raters).write(path)
+
+
+def test_tables_and_sentences(file: Path) -> None:
+    text = run(file, "--boot", "100").stdout
+    assert "net-zs     zero-shot      60   75.0" in text
+    assert "Did it look?" in text
+    flat = " ".join(text.replace("\xa0", " ").split())
+    assert "- net-zs gave the same answer vector to" in flat
+    assert "without the image it keeps" in flat
+    assert max(map(len, text.splitlines())) <= 100
+
+
+def test_json(file: Path) -> None:
+    content: dict[str, Any] = json.loads(
+        run(file, "--by", "model,prompt", "--boot", "50", "--json").stdout
+    )
+    assert content["schema"] == "affectlab/evaluate-outcomes/1"
+    found = content["result"]
+    assert found["by"] == ["model", "prompt"]
+    refused = [
+        row["count"]
+        for row in found["shares"]
+        if row["outcome"] == "refused" and row["prompt"] == "zero-shot"
+    ]
+    assert refused == [12]
+    assert set(found["controls"]["sentences"]) == {"net-zs", "net-ms"}
+    assert "refused" in found["outcomes"]
+
+
+def test_figure_and_csv(file: Path, tmp_path: Path) -> None:
+    table = tmp_path / "outcomes.csv"
+    run(file, "--boot", "0", "--figures", tmp_path / "figures", "--to", table)
+    assert (tmp_path / "figures" / "outcomes.png").read_bytes().startswith(b"\x89PNG")
+    assert "net-zs, zero-shot: 75.0 % usable" in (tmp_path / "figures" / "outcomes.svg").read_text(
+        encoding="utf-8"
+    )
+    assert pl.read_csv(table)["count"].sum() == 180
+
+
+def test_people_alone(tmp_path: Path) -> None:
+    file = tmp_path / "people.csv"
+    file.write_text("stimulus,rater,value\na,r,1\nb,r,2\n", encoding="utf-8")
+    done = run(file, "--scale", "0-7")
+    assert "Did it look?" not in done.stdout
+    assert "no column 'outcome'" in done.stderr
+
+
+def test_models_in_files_of_their_own(tmp_path: Path) -> None:
+    def write(name: str, header: str, row: str) -> Path:
+        path = tmp_path / f"{name}.csv"
+        rows = [row.format(k=k, v=k % 8) for k in range(20)]
+        path.write_text("\n".join([header, *rows]) + "\n", encoding="utf-8")
+        return path
+
+    people = write("people", "stimulus,rater,value", "s{k},anna,{v}")
+    net = write("net", "stimulus,value,outcome", "s{k},{v},ok")
+    blind = write(
+        "blind", "stimulus,value,outcome,rater_control,rater_of", "s{k},3,ok,no_image,net"
+    )
+    done = run(people, "--scale", "0-7", "--models", net, "--models", blind, "--boot", "50")
+    flat = " ".join(done.stdout.replace("\xa0", " ").split())
+    assert "net 20 100.0 %" in flat
+    assert "without the image it keeps 0 % of its agreement with people" in flat
+
+
+def test_nothing_but_failures(tmp_path: Path) -> None:
+    file = tmp_path / "failed.csv"
+    file.write_text(
+        "stimulus,rater,value,outcome,rater_kind\na,m,,refused,model\nb,m,,empty,model\n",
+        encoding="utf-8",
+    )
+    done = run(file, "--scale", "0-7")
+    assert "0.0" in done.stdout
+    assert "refused" in done.stdout
+
+
+def test_unknown_column(file: Path) -> None:
+    assert (
+        "by: unknown column 'promt'; did you mean 'prompt'?"
+        in run(file, "--by", "promt", code=2).stderr
+    )

@@ -1,0 +1,135 @@
+"""``affectlab evaluate preference``, run as a user runs it."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+SCALE = ("--scale", "nominal:A,B,both,neither")
+
+
+def run(*arguments: str | Path, code: int = 0) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-c", "from affectlab.cli import main; main()"]
+    done = subprocess.run(
+        [*command, "evaluate", "preference", *map(str, arguments)],
+        check=False,
+        capture_output=True,
+        text=True,
+        env={"PATH": "", "COLUMNS": "100", "PYTHONIOENCODING": "utf-8", "HOME": "/nonexistent"},
+    )
+    assert done.returncode == code, done.stderr
+    return done
+
+
+def result(*arguments: str | Path) -> dict[str, Any]:
+    found: dict[str, Any] = json.loads(run(*arguments, "--json").stdout)
+    return found
+
+
+def write(file: Path, systems: tuple[str, ...], items: int = 40, judges: int = 6) -> Path:
+    """Write judgements in which the first system is better, and the last worst."""
+    rng = np.random.default_rng(0)
+    rows = ["item,judge,answer,A,B,left"]
+    for item in range(items):
+        a, b = rng.choice(len(systems), 2, replace=False)
+        for judge in range(judges):
+            first = rng.random() < 1 / (1 + np.exp(1.2 * (a - b)))
+            choice = "both" if rng.random() < 0.1 else "A" if first else "B"
+            left = "AB"[rng.integers(0, 2)]
+            rows.append(f"pair{item},j{judge},{choice},{systems[a]},{systems[b]},{left}")
+    file.write_text("\n".join(rows) + "\n", encoding="utf-8")
+    return file
+
+
+@pytest.fixture
+def judgements(tmp_path: Path) -> Path:
+    return write(tmp_path / "judgements.csv", ("human", "model"))
+
+
+def test_published_counts() -> None:
+    text = run("--counts", "human=707,model=292").stdout.replace("\u00a0", " ")
+    assert "human is preferred to model: 707 of 999 decided votes (70.8 %" in text
+    assert "67.8 % – 73.6 %" in text
+    found = result("--counts", "487,242,171")["result"]
+    assert found["systems"] == ["A", "B"]
+    assert [row["count"] for row in found["shares"][:3]] == [487, 242, 171]
+
+
+def test_a_study_with_its_figures(judgements: Path, tmp_path: Path) -> None:
+    to, folder = tmp_path / "shares.csv", tmp_path / "figures"
+    content = result(judgements, *SCALE, "--to", to, "--figures", folder)
+    assert content["schema"] == "affectlab/evaluate-preference/1"
+    found = content["result"]
+    assert found["systems"] == ["human", "model"]
+    rows = {(r["about"], r["choice"]): r for r in found["shares"]}
+    assert rows["votes", "human"]["of"] == 240
+    assert rows["decided votes", "human"]["low"] > 0.5
+    assert rows["side", "left"]["p"] > 0.001
+    assert len(found["verdicts"]) == 40
+    assert found["agreement"]["status"] == "ok"
+    assert len(to.read_text(encoding="utf-8").splitlines()) == 1 + len(found["shares"])
+    assert {path.name for path in folder.glob("*.svg")} == {
+        "preference.svg",
+        "preference_by_item.svg",
+    }
+    text = run(judgements, *SCALE).stdout
+    assert max(map(len, text.splitlines())) <= 100
+    assert found["sentences"][0].replace("\u00a0", " ") in text.replace("\u00a0", " ")
+
+
+def test_more_than_two_systems_get_a_scale(tmp_path: Path) -> None:
+    file = write(tmp_path / "arena.csv", ("human", "large", "small"), items=60)
+    options = ("--boot", "50", "--figures", tmp_path / "figures", "--to", tmp_path / "scale.csv")
+    found = result(file, *SCALE, *options)["result"]
+    assert [row["system"] for row in found["scale"]] == ["human", "large", "small"]
+    assert len(found["pairs"]) == 3
+    assert (tmp_path / "figures" / "preference_scale.png").stat().st_size > 0
+    assert "human is strongest" in run(file, *SCALE, "--boot", "20").stdout
+    pair = result(file, *SCALE, "--systems", "human,small")["result"]
+    assert pair["systems"] == ["human", "small"]
+    probit = result(file, *SCALE, "--boot", "0", "--strength", "thurstone")["result"]
+    assert 0 < probit["scale"][0]["value"] < found["scale"][0]["value"]
+    assert "--systems to name two" in run(file, *SCALE, "--metric", file, code=2).stderr
+
+
+def test_does_a_metric_see_it(judgements: Path, tmp_path: Path) -> None:
+    verdicts = {r["item"]: r["verdict"] for r in result(judgements, *SCALE)["result"]["verdicts"]}
+    metric = tmp_path / "clip.csv"
+    rows = [f"{item},{0.9 if said == 'model' else 0.2}" for item, said in verdicts.items()]
+    metric.write_text("item,value\n" + "\n".join(rows) + "\n", encoding="utf-8")
+    found = result(judgements, *SCALE, "--metric", metric, "--boot", "50")["result"]["metric"]
+    assert found[0]["metric"] == "clip"
+    assert found[0]["value"] == 1.0
+    text = run(judgements, *SCALE, "--metric", metric, "--boot", "50").stdout
+    assert "Does the metric see it?" in text
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        ([], "FILE is missing"),
+        (["--counts", "human=x"], "'human=x' is not understood"),
+        (["--counts", "a=1,a=2"], "not understood"),
+        (["--counts", "a=1"], "two systems"),
+        (["{file}", "--counts", "a=1,b=2"], "got both"),
+        (["{file}", *SCALE, "--systems", "human,gpt"], "unknown system 'gpt'"),
+        (["{file}", *SCALE, "--metric", "{file}x"], "{file}x"),
+    ],
+)
+def test_bad_input_is_one_sentence(arguments: list[str], words: str, judgements: Path) -> None:
+    done = run(*(part.format(file=judgements) for part in arguments), code=2)
+    assert done.stdout == ""
+    assert done.stderr.splitlines()[-1].startswith("affectlab: ")
+    assert words.format(file=judgements) in done.stderr.replace("\n", " ")
+
+
+def test_numbers_are_no_preferences(tmp_path: Path) -> None:
+    file = tmp_path / "ratings.csv"
+    file.write_text("stimulus,rater,value\na,r,3\n", encoding="utf-8")
+    assert "nominal scale" in run(file, "--scale", "0-7", code=2).stderr

@@ -1,0 +1,469 @@
+"""Gaps between groups: planted ones are found, absent ones are not, and words say so."""
+
+from __future__ import annotations
+
+import numpy as np
+import polars as pl
+import pytest
+from scipy.stats import kstest, permutation_test
+
+from affectlab.errors import InputError
+from affectlab.evaluation import fairness
+from affectlab.evaluation._fairness_tests import benjamini_hochberg
+from affectlab.ratings import Ratings
+
+LABELS = ("joy", "fear")
+
+
+def study(
+    seed=0,
+    n=120,
+    raters=12,
+    gap=0.0,
+    rater_gap=0.0,
+    actor=0.0,
+    groups=("man", "woman"),
+    label_gap=(1.0, 1.0),
+) -> tuple[Ratings, Ratings]:
+    """People and a model; the model rates the last group higher, people in group f too."""
+    rng = np.random.default_rng(seed)
+    code = np.arange(n) % len(groups)
+    cast = 4 * code + rng.integers(0, 4, n)
+    truth = rng.normal(3.5, 1, (n, 2))
+    mine = (
+        truth + rng.normal(0, 0.7, (n, 2)) + (rng.normal(0, actor, 4 * len(groups)))[cast][:, None]
+    )
+    mine += gap * np.array(label_gap) * (code == len(groups) - 1)[:, None]
+    theirs = truth[:, :, None] + rng.normal(0, 0.7, (n, 2, raters))
+    theirs += rater_gap * (np.arange(raters) % 2)
+    stimulus, label, rater = (at.ravel() for at in np.indices(theirs.shape))
+    people = Ratings(
+        {
+            "stimulus": [f"s{k}" for k in stimulus],
+            "rater": [f"p{k}" for k in rater],
+            "label": [LABELS[k] for k in label],
+            "value": np.clip(np.rint(theirs.ravel()), 0, 7),
+        },
+        scale="0-7",
+        stimuli={
+            "stimulus": [f"s{k}" for k in range(n)],
+            "gender": [groups[k] for k in code],
+            "actor": [f"a{k}" for k in cast],
+        },
+        raters={
+            "rater": [f"p{k}" for k in range(raters)],
+            "gender": ["f" if k % 2 else "m" for k in range(raters)],
+            "age": [20 + 4 * k for k in range(raters)],
+        },
+    )
+    stimulus, label = (at.ravel() for at in np.indices(mine.shape))
+    model = Ratings(
+        {
+            "stimulus": [f"s{k}" for k in stimulus],
+            "rater": ["net"] * stimulus.size,
+            "label": [LABELS[k] for k in label],
+            "value": mine.ravel(),
+        },
+        scale="interval",
+    )
+    return people, model
+
+
+def values(found) -> dict[str, float]:
+    return {keys[-1]: estimate.value for keys, estimate in found.groups}
+
+
+def test_values_by_hand():
+    people, model = study(n=20)
+    found = fairness(people, model, by="stimulus.gender", n_permutations=0)
+    frame = people.to_frame().group_by("stimulus", "label").agg(pl.col("value").mean())
+    both = frame.join(model.to_frame(), on=["stimulus", "label"], suffix="_model")
+    both = both.join(people.stimuli.cast({"stimulus": pl.String}), on="stimulus")
+    error = both.with_columns((pl.col("value_model") - pl.col("value")).alias("gap"))
+    expected = error.group_by("gender").agg(
+        pl.col("gap").abs().mean(), pl.col("gap").mean().alias("b")
+    )
+    for gender, mae, bias in expected.rows():
+        assert values(found)[gender] == pytest.approx(mae)
+        signed = fairness(people, model, by="stimulus.gender", metric="bias", n_permutations=0)
+        assert values(signed)[gender] == pytest.approx(bias)
+    assert found.groups["net", "man"].n_items == 10
+    assert found.groups["net", "man"].n_ratings == 20
+    # A gap between two groups is one gap.
+    assert len(found.gaps) == 1
+    assert found.gaps.frame["p"].is_nan().all()
+
+
+def test_groups_of_people_count_each_person_once():
+    people, model = study(n=20, raters=6)
+    found = fairness(people, model, by="rater.gender", n_permutations=0)
+    joined = people.to_frame().join(model.to_frame(), on=["stimulus", "label"], suffix="_model")
+    own = joined.group_by("rater").agg(
+        (pl.col("value_model") - pl.col("value")).abs().mean().alias("e")
+    )
+    raters = people.raters.cast({"rater": pl.String})
+    expected = dict(own.join(raters, on="rater").group_by("gender").agg(pl.col("e").mean()).rows())
+    assert values(found) == pytest.approx(expected)
+    assert found.groups["net", "f"].n_raters == 3
+    assert found.things == "people"
+
+
+def test_how_much_higher_a_group_of_people_rates():
+    people, _ = study(n=200, rater_gap=0.5)
+    means = fairness(people, by="rater.gender", metric="mean", seed=1)
+    found = fairness(people, by="rater.gender", metric="bias", n_boot=500, seed=1)
+    gap = found.gaps["people", "m", "f"]
+    assert gap.value == pytest.approx(-0.5, abs=0.05)
+    # Everybody rated everything, so the bias is the difference of the means.
+    assert gap.value == pytest.approx(means.gaps["people", "m", "f"].value)
+    assert gap.high < 0
+    assert found.flagged().height == 1
+    assert "people: mean signed difference is 0" in found.sentences()[0]
+
+
+def test_a_planted_gap_is_found_and_said():
+    people, model = study(gap=0.8, groups=("man", "nonbinary", "woman"))
+    found = fairness(people, model, by="stimulus.gender", metric="bias", n_boot=500, seed=2)
+    row = found.gaps["net", "woman", "rest"]
+    assert row.value == pytest.approx(0.8, abs=0.25)
+    assert row.low < row.value < row.high
+    flags = dict(found.gaps.frame.select("group", "flagged").rows())
+    assert flags["woman"]
+    sentence = found.sentences()[0]
+    for words in ("net: mean signed difference is", "higher for woman than for the rest", "Holm"):
+        assert words in sentence
+    errors = fairness(people, model, by="stimulus.gender", n_boot=200, seed=2)
+    assert "that is worse for the former" in errors.sentences()[0]
+
+
+def test_a_gap_in_one_label_is_found_there():
+    people, model = study(gap=0.8, label_gap=(1.0, -1.0))
+    pooled = fairness(people, model, by="stimulus.gender", metric="bias", n_boot=99, seed=1)
+    assert not pooled.gaps.frame["flagged"].any()
+    found = fairness(
+        people, model, by="stimulus.gender", metric="bias", by_label=True, n_boot=99, seed=1
+    )
+    assert found.gaps["net", "joy", "woman", "man"].value > 0.4
+    assert found.gaps["net", "fear", "woman", "man"].value < -0.4
+    assert found.gaps.frame["flagged"].all()
+    assert "of joy is" in " ".join(found.sentences())
+    only = fairness(people, model, by="stimulus.gender", labels=["joy"], n_permutations=0)
+    assert only.groups["net", "man"].n_ratings == 60
+
+
+def test_power_and_error_rate():
+    found, false = 0, 0
+    for seed in range(60):
+        for gap in (0.0, 0.45):
+            people, model = study(seed, n=60, raters=5, gap=gap, groups=("a", "b", "c"))
+            flagged = fairness(
+                people, model, by="stimulus.gender", metric="bias", n_permutations=499, seed=seed
+            ).gaps.frame["flagged"]
+            if gap:
+                found += bool(flagged[2])
+            else:
+                false += bool(flagged.any())
+    # Holm keeps the chance of any false flag at 5 %; 8 of 60 happens once in a hundred.
+    assert false <= 8
+    assert found >= 30
+
+
+def test_without_correction_many_tests_flag_more():
+    people, model = study(3, n=60, groups=tuple("abcdefgh"))
+    options = {"by": "stimulus.gender", "by_label": True, "n_permutations": 999, "seed": 1}
+    p = {
+        how: fairness(people, model, correction=how, **options).gaps.frame["p_corrected"].to_numpy()
+        for how in ("holm", "bh", "none")
+    }
+    assert (p["none"] <= p["bh"]).all()
+    assert (p["bh"] <= p["holm"]).all()
+    assert (p["none"] < p["holm"]).any()
+
+
+def test_benjamini_hochberg_against_scipy():
+    from scipy.stats import false_discovery_control
+
+    p = np.random.default_rng(1).random(30) ** 2
+    np.testing.assert_allclose(benjamini_hochberg(p), false_discovery_control(p))
+
+
+def test_p_is_uniform_where_groups_are_alike():
+    p = []
+    for seed in range(150):
+        people, model = study(seed, n=30, raters=3)
+        found = fairness(people, model, by="stimulus.gender", n_permutations=199, seed=seed)
+        p.append(found.gaps.frame["p"][0])
+    assert kstest(p, "uniform").pvalue > 0.001
+    assert np.mean(np.array(p) <= 0.05) < 0.12
+
+
+def test_p_is_that_of_scipy():
+    people, model = study(4, n=40, gap=0.3)
+    found = fairness(
+        people, model, by="stimulus.gender", metric="bias", n_permutations=9999, seed=1
+    )
+    frame = people.to_frame().group_by("stimulus", "label").agg(pl.col("value").mean())
+    both = frame.join(model.to_frame(), on=["stimulus", "label"], suffix="_model")
+    item = both.group_by("stimulus").agg(
+        (pl.col("value_model") - pl.col("value")).mean().alias("e")
+    )
+    item = item.join(people.stimuli.cast({"stimulus": pl.String}), on="stimulus")
+    one, other = (item.filter(pl.col("gender") == g)["e"].to_numpy() for g in ("woman", "man"))
+    peer = permutation_test((one, other), lambda a, b: a.mean() - b.mean(), n_resamples=9999, rng=1)
+    assert found.gaps.frame["value"][0] == pytest.approx(peer.statistic)
+    assert found.gaps.frame["p"][0] == pytest.approx(peer.pvalue, abs=0.02)
+
+
+def test_clusters_are_kept_whole():
+    # Actors differ, genders do not: taking stimuli for independent finds gaps that are none.
+    alone, clustered = 0, 0
+    for seed in range(25):
+        people, model = study(seed, n=120, raters=3, actor=0.6)
+        options = {"by": "stimulus.gender", "metric": "bias", "n_permutations": 299, "seed": seed}
+        alone += fairness(people, model, **options).gaps.frame["flagged"].any()
+        found = fairness(people, model, cluster="stimulus.actor", n_boot=20, **options)
+        clustered += found.gaps.frame["flagged"].any()
+        assert set(found.gaps.frame["resampled"]) == {"clusters"}
+    assert alone >= 10
+    assert clustered <= 5
+
+
+def test_too_few_clusters_cannot_show_anything():
+    people, model = study(gap=3)
+    stimuli = people.stimuli.with_columns(actor=pl.col("gender"))
+    people = people.with_stimuli(stimuli)
+    found = fairness(
+        people, model, by="stimulus.gender", cluster="stimulus.actor", n_boot=20, seed=1
+    )
+    assert found.gaps.frame["status"][0].startswith("cannot be shown: 2 clusters")
+    assert found.sentences() == [
+        "net: no gap in mean absolute error by stimulus.gender could be shown: "
+        "2 clusters can be shared out in 2 ways only."
+    ]
+
+
+def test_largest_gap_is_tested_as_the_largest():
+    p, rest = [], []
+    for seed in range(100):
+        people, model = study(seed, n=40, raters=2, groups=tuple("abcd"))
+        options = {"by": "stimulus.gender", "metric": "bias", "n_permutations": 199, "seed": seed}
+        found = fairness(people, model, against="largest", **options)
+        p.append(found.gaps.frame["p"][0])
+        assert found.gaps.frame["value"][0] == pytest.approx(
+            max(values(found).values()) - min(values(found).values())
+        )
+        rest.append(fairness(people, model, against="a", **options).gaps.frame.height)
+    assert kstest(p, "uniform").pvalue > 0.001
+    assert set(rest) == {3}
+
+
+def test_small_groups_are_shown_and_not_tested():
+    people, model = study(n=60)
+    stimuli = people.stimuli.with_columns(
+        gender=pl.when(pl.int_range(60) < 3).then(pl.lit("other")).otherwise(pl.col("gender"))
+    )
+    people = people.with_stimuli(stimuli)
+    found = fairness(people, model, by="stimulus.gender", n_boot=50, seed=1)
+    assert found.groups["net", "other"].status == "small: 3 stimuli, not tested"
+    assert np.isfinite(found.groups["net", "other"].value)
+    row = found.gaps["net", "other", "rest"]
+    assert row.status == "not tested: 3 stimuli, fewer than 5"
+    assert np.isnan(row.value)
+    assert found.n_tests == 2
+    assert found.notes == ("Not tested, with fewer than 5 stimuli: other (3).",)
+    all_small = fairness(people, model, by="stimulus.gender", min_items=50, n_boot=50, seed=1)
+    assert all_small.n_tests == 0
+    assert "could be tested" in all_small.sentences()[0]
+    largest = fairness(people, model, by="stimulus.gender", min_items=50, against="largest", seed=1)
+    assert largest.gaps.frame["status"][0] == "not tested: fewer than two groups of 50 stimuli"
+
+
+def test_small_gaps_do_not_matter():
+    people, model = study(gap=0.8)
+    found = fairness(
+        people, model, by="stimulus.gender", metric="bias", min_gap=2, n_boot=200, seed=1
+    )
+    assert not found.gaps.frame["flagged"].any()
+    assert "none reaches 2.000" in found.sentences()[0]
+
+
+def test_no_gap_says_what_could_have_been_missed():
+    people, model = study()
+    found = fairness(people, model, by="stimulus.gender", n_boot=300, seed=1)
+    row = found.gaps.frame.row(0, named=True)
+    assert row["detectable"] == pytest.approx((1.959964 + 0.841621) * row["se"], rel=1e-5)
+    (sentence,) = found.sentences()
+    assert f"a gap below {row['detectable']:.3f} could have been missed" in sentence
+    assert "with 60 stimuli in a group" in sentence
+    none = fairness(people, model, by="stimulus.gender", seed=1).sentences()[0]
+    assert "without intervals" in none
+
+
+def test_intervals_cover():
+    covered = 0
+    for seed in range(80):
+        people, model = study(seed, n=80, raters=3, gap=0.5)
+        found = fairness(
+            people,
+            model,
+            by="stimulus.gender",
+            metric="bias",
+            n_boot=200,
+            n_permutations=0,
+            seed=seed,
+        ).gaps["net", "woman", "man"]
+        covered += found.low <= 0.5 <= found.high
+    assert covered >= 69
+
+
+def test_numbers_are_cut_at_edges_and_attributes_are_crossed():
+    people, _ = study(n=10)
+    found = fairness(people, by="rater.age", edges={"age": [30, 50]}, min_items=2, n_permutations=0)
+    assert list(values(found)) == ["under 30", "30 to under 50", "50 and over"]
+    assert [e.n_raters for _, e in found.groups] == [3, 5, 4]
+    crossed = fairness(
+        people, by="rater.gender x rater.age", edges=[40], min_items=2, n_permutations=0
+    )
+    names = ["f, under 40", "f, 40 and over", "m, under 40", "m, 40 and over"]
+    assert list(values(crossed)) == names
+    listed = fairness(
+        people, by=["rater.gender", "age"], edges={"rater.age": [40]}, n_permutations=0
+    )
+    assert list(values(listed)) == names
+    with pytest.raises(InputError, match=r"has 12 different numbers; give edges.*--edges age="):
+        fairness(people, by="rater.age")
+
+
+def test_missing_attributes_are_left_out_and_counted():
+    people, model = study(n=40)
+    stimuli = people.stimuli.with_columns(
+        gender=pl.when(pl.int_range(40) < 6).then(None).otherwise(pl.col("gender"))
+    )
+    found = fairness(people.with_stimuli(stimuli), model, by="stimulus.gender", n_permutations=0)
+    assert found.notes[0] == "6 of 40 stimuli are left out: no stimulus.gender is known."
+    assert sum(e.n_items for _, e in found.groups) == 34
+
+
+def test_truth_and_falsehood_few_numbers_and_both_tables():
+    people, model = study(n=40)
+    flags = people.stimuli.with_columns(smile=pl.int_range(40) % 4 == 0, size=pl.int_range(40) % 3)
+    people = people.with_stimuli(flags)
+    assert list(values(fairness(people, model, by="smile", n_permutations=0))) == ["yes", "no"]
+    assert list(values(fairness(people, model, by="size", n_permutations=0))) == ["0", "1", "2"]
+    bare = people.with_stimuli(people.stimuli.select("stimulus"))
+    there = model.with_stimuli(flags.cast({"stimulus": pl.String}).select("stimulus", "smile"))
+    assert list(values(fairness(bare, there, by="smile", n_permutations=0))) == ["yes", "no"]
+
+
+def test_classes_and_a_truth_beside_people():
+    rng = np.random.default_rng(1)
+    n = 60
+    names = [f"s{k}" for k in range(n)]
+    truth = rng.choice(["awe", "fear", "anger"], n)
+    wrong = (np.arange(n) % 2 == 1) & (np.arange(n) % 4 == 1)
+    said = np.where(wrong, np.where(truth == "awe", "fear", "awe"), truth)
+    stimuli = {"stimulus": names, "skin": ["light", "dark"] * (n // 2), "expression": truth}
+    model = Ratings(
+        {"stimulus": names, "rater": ["net"] * n, "value": said},
+        scale="nominal:awe,fear,anger",
+        stimuli=stimuli,
+        raters={"rater": ["net"], "rater_kind": ["model"]},
+        taxonomy="mikels",
+    )
+    options = {"by": "skin", "truth": "attribute:expression", "seed": 1}
+    found = fairness(model, metric="accuracy", n_boot=100, **options)
+    assert values(found) == {"dark": 0.5, "light": 1.0}
+    assert found.flagged().height == 1
+    milder = fairness(model, metric="emc", n_boot=100, **options)
+    assert milder.groups["net", "light"].status.startswith("undefined")
+    assert milder.gaps.frame["status"][0].startswith("undefined")
+    assert values(fairness(model, metric="ecc", n_permutations=0, **options))["light"] == 1
+
+
+def test_models_alone_have_no_groups_of_people():
+    rows = {"stimulus": ["a", "b"] * 2, "rater": ["m", "m", "n", "n"], "value": ["awe"] * 4}
+    models = Ratings(
+        rows,
+        scale="nominal:awe,fear",
+        stimuli={"stimulus": ["a", "b"], "expression": ["awe", "fear"]},
+        raters={"rater": ["m", "n"], "rater_kind": ["model"] * 2, "family": ["small", "large"]},
+    )
+    with pytest.raises(InputError, match="no rater is human"):
+        fairness(models, by="rater.family", metric="accuracy", truth="attribute:expression")
+
+
+def test_same_seed_same_bytes():
+    people, model = study(n=40)
+    frames = [
+        fairness(people, model, by="stimulus.gender", n_boot=50, seed=5).to_frame() for _ in "12"
+    ]
+    assert frames[0].equals(frames[1])
+    assert frames[0]["part"].unique(maintain_order=True).to_list() == ["group", "gap"]
+
+
+@pytest.mark.parametrize(
+    "metric", ["mae", "spearman", "quadratic_kappa", "alpha", "accuracy", "mean"]
+)
+@pytest.mark.parametrize("by", ["stimulus.gender", "rater.gender"])
+def test_every_metric_by_every_carrier(metric, by):
+    people, model = study(n=30, raters=10)
+    found = fairness(people, model, by=by, metric=metric, n_boot=20, n_permutations=19, seed=1)
+    frame = found.groups.frame
+    assert frame["value"].is_not_nan().all()
+    expected = "people" if metric == "alpha" or (metric, by) == ("mean", "rater.gender") else "net"
+    assert set(frame["rater"]) == {expected}
+    assert found.gaps.frame["p"].is_not_nan().all()
+    if metric not in ("quadratic_kappa", "alpha"):
+        both = fairness(people, model, by=by, metric=metric, people=True, n_permutations=0, seed=1)
+        assert "people" in set(both.groups.frame["rater"])
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({"by": "gender"}, "raters and stimuli both have it"),
+        ({"by": "stimulus.gendr"}, "did you mean 'stimulus.gender'"),
+        ({"by": "stimulus.gender x rater.gender"}, "crosses attributes of raters"),
+        ({"by": "stimulus.gender x stimulus.gender"}, "names an attribute twice"),
+        ({"by": ""}, "expected an attribute"),
+        ({"by": "stimulus.gender", "edges": [3]}, "0 attributes are numbers"),
+        ({"by": "stimulus.gender", "edges": {"gender": [3]}}, "holds words, not numbers"),
+        ({"by": "stimulus.gender", "edges": {"age": [3]}}, "unknown attribute 'age'"),
+        ({"by": "rater.age", "edges": [50, 30]}, "expected rising numbers"),
+        ({"by": "rater.age", "edges": [500]}, "there is one group, 'under 500'"),
+        ({"by": "stimulus.gender", "against": "womn"}, "did you mean 'woman'"),
+        ({"by": "stimulus.gender", "metric": "ecc"}, "metric 'ecc': no costs of mistakes"),
+        (
+            {"by": "stimulus.gender", "metric": "accuracy", "by_label": True},
+            "one class per stimulus",
+        ),
+        ({"by": "stimulus.gender", "labels": ["joi"]}, "unknown label 'joi'"),
+        ({"by": "stimulus.gender", "cluster": "rater.age"}, "is an attribute of the rater"),
+        ({"by": "rater.gender", "cluster": "rater.gender x"}, "unknown attribute"),
+        (
+            {"by": "stimulus.actor", "cluster": "stimulus.gender"},
+            "expected each cluster in one group",
+        ),
+        ({"by": "stimulus.gender", "alpha": 5}, "alpha 5"),
+        ({"by": "stimulus.gender", "min_gap": -1}, "min_gap -1"),
+        ({"by": "stimulus.gender", "min_items": 0}, "min_items 0"),
+        ({"by": "stimulus.gender", "correction": "bonferroni"}, "unknown correction"),
+        ({"by": "stimulus.gender", "n_boot": -1}, "0 or more"),
+        ({"by": "stimulus.gender", "confidence": 95}, "confidence"),
+    ],
+)
+def test_bad_input(options, words):
+    people, model = study(n=20)
+    with pytest.raises(InputError, match=words):
+        fairness(people, model, **options)
+
+
+def test_kappa_needs_models_and_scales_must_agree():
+    people, model = study(n=20)
+    with pytest.raises(InputError, match="'alpha' compares people"):
+        fairness(people, by="stimulus.gender", metric="quadratic_kappa")
+    percent = model.with_values(10 * np.abs(model.value), "0-100 interval", step="percent")
+    with pytest.raises(InputError, match="on_scale"):
+        fairness(people, percent, by="stimulus.gender")
+    found = fairness(people, percent, by="stimulus.gender", metric="spearman", n_permutations=0)
+    assert found.groups["net", "man"].ok

@@ -1,0 +1,136 @@
+"""Precision, recall and F1: what is undefined says so; one and several labels per item."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from affectlab.errors import InputError
+from affectlab.evaluation import precision_recall_f1
+from affectlab.evaluation._metrics_prf import _sd
+
+
+def test_undefined_is_nan_with_a_status_and_counts_as_said():
+    true = ["a", "a", "b", "c"]
+    predicted = ["a", "d", "a", "c"]
+    result = precision_recall_f1(true, predicted, labels=["a", "b", "c", "d", "e"])
+    frame = result.to_frame()
+    assert frame["label"].to_list() == ["a", "b", "c", "d", "e"]
+    assert frame["precision"].to_list()[:1] == [0.5]
+    assert np.isnan(frame["precision"][1])
+    assert np.isnan(frame["recall"][3])
+    assert frame["f1"].to_list()[:4] == pytest.approx([0.5, 0, 1, 0])
+    assert frame["status"].to_list() == [
+        "ok",
+        "precision undefined: never predicted",
+        "ok",
+        "recall undefined: never true",
+        "precision undefined: never predicted; recall undefined: never true; "
+        "f1 undefined: neither true nor predicted",
+    ]
+    assert frame["support"].to_list() == [2, 1, 1, 0, 0]
+    assert frame["predicted"].to_list() == [2, 0, 1, 1, 0]
+    macro = result.averages["macro", "precision"]
+    # Label e occurs nowhere and has no part; b counts as 0.
+    assert macro.value == pytest.approx((0.5 + 0 + 1 + 0) / 4)
+    assert "undefined labels count as 0" in macro.method
+    row = result.averages.frame.row(0, named=True)
+    assert (row["n_labels"], row["n_undefined"]) == (4, 1)
+    left_out = precision_recall_f1(true, predicted, zero_division=np.nan)
+    assert left_out.averages["macro", "precision"].value == pytest.approx((0.5 + 1 + 0) / 3)
+    one = precision_recall_f1(true, predicted, zero_division=1.0)
+    assert one.averages["macro", "precision"].value == pytest.approx((0.5 + 1 + 1 + 0) / 4)
+    assert result.exact_match.value == 0.5
+
+
+def test_several_labels_in_every_form():
+    sets = [["joy", "love"], [], ["fear"]], [["joy"], ["fear"], {"fear", "joy"}]
+    labels = ["fear", "joy", "love"]
+    arrays = (
+        np.array([[0, 1, 1], [0, 0, 0], [1, 0, 0]]),
+        np.array([[0, 1, 0], [1, 0, 0], [1, 1, 0]], dtype=bool),
+    )
+    one = precision_recall_f1(*sets, labels=labels)
+    other = precision_recall_f1(*arrays, labels=labels)
+    assert one.per_label.frame.equals(other.per_label.frame)
+    assert one.averages.frame.equals(other.averages.frame)
+    assert str(one.exact_match) == str(other.exact_match)
+    assert one.exact_match.value == 0
+    assert one.averages["micro", "precision"].value == pytest.approx(2 / 4)
+    assert one.averages["micro", "recall"].value == pytest.approx(2 / 3)
+    mixed = precision_recall_f1(sets[0], arrays[1], labels=labels)
+    assert mixed.averages.frame.equals(one.averages.frame)
+    with_names = precision_recall_f1([["Joy"]], [["joy", "fear"]], "goemotions")
+    assert with_names.averages["micro", "recall"].value == 1
+
+
+def test_sd_over_labels_is_that_of_a_sample():
+    """Table 5 of GoEmotions: the printed SD fits ddof 1 and, for recall, not ddof 0."""
+    table = np.array(
+        [[0.54, 0.66, 0.60], [0.65, 0.76, 0.70], [0.64, 0.69, 0.67], [0.78, 0.87, 0.82]]
+    )
+    assert _sd(table) == pytest.approx([0.09, 0.10, 0.09], abs=0.01)
+    assert table[:, 1].std() == pytest.approx(0.081, abs=0.001)
+    true = ["a", "a", "b", "b"]
+    result = precision_recall_f1(true, ["a", "b", "b", "b"])
+    recall = result.averages.frame.filter(metric="recall", average="macro")
+    assert recall["sd"][0] == pytest.approx(np.std([0.5, 1], ddof=1))
+
+
+@pytest.mark.parametrize("several", [False, True])
+def test_intervals(several):
+    rng = np.random.default_rng(0)
+    n = 400
+    if several:
+        true = rng.random((n, 4)) < 0.3
+        predicted = np.where(rng.random((n, 4)) < 0.8, true, ~true)
+        labels = ["a", "b", "c", "d"]
+    else:
+        true = np.array(list("abcd"))[rng.integers(0, 4, n)]
+        predicted = np.where(rng.random(n) < 0.7, true, "a")
+        labels = None
+    result = precision_recall_f1(true, predicted, labels=labels, n_boot=2000, seed=1)
+    again = precision_recall_f1(true, predicted, labels=labels, n_boot=2000, seed=1)
+    assert result.averages.frame.equals(again.averages.frame)
+    loop = []
+    for _ in range(300):
+        rows = rng.integers(0, n, n)
+        one = precision_recall_f1(true[rows], predicted[rows], labels=labels)
+        loop.append([*one.per_label.frame["value"], *one.averages.frame["value"]])
+    expected = np.std(loop, axis=0, ddof=1)
+    found = [*result.per_label.frame["se"], *result.averages.frame["se"]]
+    # A recall of 1 in every replicate has no standard error.
+    known = expected > 0
+    assert np.array(found)[known] == pytest.approx(expected[known], rel=0.25)
+    assert result.exact_match.low < result.exact_match.value < result.exact_match.high
+    assert result.exact_match.resampled == "units"
+
+
+def test_no_items():
+    for empty in ([], np.empty((0, 2))):
+        result = precision_recall_f1(empty, empty, labels=["a", "b"], n_boot=10)
+        assert result.exact_match.status == "undefined: no items"
+        assert np.isnan(result.exact_match.value)
+
+
+@pytest.mark.parametrize(
+    ("true", "predicted", "options", "message"),
+    [
+        ([["a"]], [["a"], ["b"]], {}, "y_pred: 2 items; expected one set of labels per item, 1"),
+        ([["a"]], [["z"]], {"labels": ["a"]}, "unknown label 'z'"),
+        ([["a"]], ["a"], {}, "y_pred, item 0: 'a'; expected a list or set of labels"),
+        ([["a"]], [[None]], {}, "y_pred, item 0: None is no label"),
+        (np.eye(2), np.eye(2), {}, "0/1 columns need labels"),
+        (np.eye(2), np.eye(2), {"labels": ["a"]}, "expected one 0/1 column per label, 1"),
+        (
+            np.eye(2),
+            np.eye(2) * 0.7,
+            {"labels": ["a", "b"]},
+            "y_pred, item 0, label 'a': 0.7; expected 0 or 1",
+        ),
+        (["a"], ["a"], {"n_boot": -2}, "n_boot -2"),
+    ],
+)
+def test_bad_input(true, predicted, options, message):
+    with pytest.raises(InputError, match=message):
+        precision_recall_f1(true, predicted, **options)
