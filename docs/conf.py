@@ -1,5 +1,7 @@
 """Sphinx configuration."""
 
+from importlib.util import find_spec
+
 from affectlab import __version__
 
 project = "affectlab"
@@ -20,6 +22,8 @@ myst_heading_anchors = 3
 exclude_patterns = ["_build"]
 suppress_warnings = ["ref.python"]
 
+# Where the extra "models" is not installed its pages are made all the same.
+autodoc_mock_imports = [name for name in ("torch", "torchmetrics") if find_spec(name) is None]
 autodoc_typehints = "none"
 autodoc_member_order = "bysource"
 autodoc_default_options = {"members": True, "show-inheritance": True}

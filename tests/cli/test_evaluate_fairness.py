@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import re
+import shlex
 import subprocess
 import sys
 from pathlib import Path
@@ -144,3 +146,25 @@ def test_bad_options_are_one_sentence(
     done = run(*reading(files, *options), code=2)
     assert words in done.stderr
     assert done.stderr.count("\n") == 1
+
+
+ROOT = Path(__file__).resolve().parents[2]
+GUIDE = ROOT / "docs" / "howto" / "fairness.md"
+
+
+def test_outputs_of_the_guide_are_real(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    text = GUIDE.read_text(encoding="utf-8")
+    assert len(text.splitlines()) <= 120
+    monkeypatch.chdir(ROOT / "examples" / "fairness")
+    printed = ""
+    for line in re.findall(r"^affectlab evaluate fairness (.*)$", text, re.MULTILINE):
+        words = shlex.split(line)
+        words = [str(tmp_path) if word == "figures" else word for word in words]
+        done = run(*words)
+        printed += done.stdout
+    rows = {" ".join(row.split()) for row in printed.splitlines()}
+    for block in re.findall(r"```text\n(.*?)```", text, re.DOTALL):
+        assert {" ".join(row.split()) for row in block.splitlines()} <= rows
+    assert "p = 0.010 after Holm's correction" in printed
+    assert "A group has 4 clusters (stimulus.actor)" in " ".join(done.stderr.split())
+    assert {path.name for path in tmp_path.glob("*.svg")} == {"fairness.svg", "fairness_gaps.svg"}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -133,3 +134,11 @@ def test_numbers_are_no_preferences(tmp_path: Path) -> None:
     file = tmp_path / "ratings.csv"
     file.write_text("stimulus,rater,value\na,r,3\n", encoding="utf-8")
     assert "nominal scale" in run(file, "--scale", "0-7", code=2).stderr
+
+
+def test_the_published_counts_of_the_guide_are_real() -> None:
+    guide = Path(__file__).resolve().parents[2] / "docs" / "howto" / "preference-study.md"
+    (shown,) = re.findall(r"```text\n(.*?)```", guide.read_text(encoding="utf-8"), re.DOTALL)
+    printed = run("--counts", "human=707,model=292").stdout
+    rows = {" ".join(row.split()) for row in printed.splitlines()}
+    assert {" ".join(row.split()) for row in shown.splitlines()} <= rows

@@ -116,6 +116,7 @@ def simulated(rng: np.random.Generator, scale: str, gaps: float) -> tuple[Array,
             "0-7": (3.5, 2, 7),
             "0-8": (4, 2, 8),
             "0-30": (15, 7, 30),
+            "0-60": (30, 20, 60),
             "binary": (0.5, 1, 1),
             "nominal:a,b,c": (1, 1, 2),
         }[scale]
@@ -133,7 +134,9 @@ def simulated(rng: np.random.Generator, scale: str, gaps: float) -> tuple[Array,
     return people, models
 
 
-@pytest.mark.parametrize("scale", ["0-7", "0-8", "0-30", "binary", "interval", "nominal:a,b,c"])
+@pytest.mark.parametrize(
+    "scale", ["0-7", "0-8", "0-30", "0-60", "binary", "interval", "nominal:a,b,c"]
+)
 @pytest.mark.parametrize("gaps", [0.0, 0.05, 0.3, 0.75])
 def test_every_row_is_what_a_plain_computation_gives(scale: str, gaps: float) -> None:
     rng = np.random.default_rng(int(100 * gaps) + len(scale))

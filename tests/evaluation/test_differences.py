@@ -383,3 +383,44 @@ def test_missing_attributes_make_no_group() -> None:
     found = difference_metrics(y, x, by={"kind": [None if k < 10 else "intra" for k in range(30)]})
     assert found.groups == ("all", "kind=intra")
     assert found["0", "kind=intra", "srocc"].n_items == 20
+
+
+def test_control_runs_are_left_out() -> None:
+    stimuli = [f"s{k}" for k in range(12)]
+    people = Ratings(
+        {"stimulus": stimuli * 2, "rater": ["a"] * 12 + ["b"] * 12, "value": [*range(12)] * 2},
+        scale="0-100",
+    )
+    models = Ratings(
+        {
+            "stimulus": stimuli * 2,
+            "rater": ["vlm"] * 12 + ["vlm-blind"] * 12,
+            "value": [*range(12), *([5] * 12)],
+        },
+        scale="0-100",
+        raters={
+            "rater": ["vlm", "vlm-blind"],
+            "rater_kind": ["model", "model"],
+            "control": ["none", "no_image"],
+            "of": [None, "vlm"],
+        },
+    )
+    found = difference_metrics(people, models)
+    assert found.raters == ("vlm",)
+    assert found.notes[0] == "1 control run not judged: vlm-blind"
+
+
+def test_intra_inter_and_actors_as_published() -> None:
+    """Groups of face-expressions-70k: each equals the same metric on its rows alone."""
+    y, x = simulated(240, m=2, seed=3)
+    kind = np.array(["intra", "inter"])[np.arange(240) % 2]
+    actor = np.arange(240) // 30 + 1
+    by = {"kind": kind.tolist(), "actor": actor.tolist(), "split": (actor > 6).tolist()}
+    found = difference_metrics(y, x, names=["FaRL", "blendshapes"], by=by)
+    groups = ["all", "kind=inter", "kind=intra", *(f"actor={k}" for k in range(1, 9))]
+    assert found.groups == (*groups, "split=False", "split=True")
+    for rater, row in zip(found.raters, x, strict=True):
+        for group, kept in (("kind=intra", kind == "intra"), ("actor=7", actor == 7)):
+            plain = by_scipy(row[kept], y[kept])
+            for name in ("srocc", "plcc", "kendall", "rmse"):
+                assert found[rater, group, name].value == pytest.approx(plain[name])

@@ -94,6 +94,23 @@ def test_a_straight_line_is_fitted_as_one_and_said_to_be() -> None:
     assert fit.r == pytest.approx(1, abs=1e-6)
 
 
+@pytest.mark.parametrize(
+    ("n", "levels", "seed"), [(7, 15, 644877), (6, 15, 128577), (10, 22, 402099), (8, 30, 790857)]
+)
+@pytest.mark.parametrize("sign", [1, -1])
+def test_a_curve_in_its_far_tail_keeps_its_digits(
+    n: int, levels: int, seed: int, sign: int
+) -> None:
+    """Few pairs can ask for the tail of a curve whose other end is millions away."""
+    rng = np.random.default_rng(seed)
+    y = rng.integers(0, levels, n).astype(float)
+    x = sign * (y * rng.choice([-1.0, 1.0]) + rng.integers(0, levels, n))
+    fit = logistic_fit(x, y)
+    drawn = fit.predict(x)
+    assert fit.r == pytest.approx(abs(np.corrcoef(drawn, y)[0, 1]), abs=1e-6)
+    assert fit.rmse == pytest.approx(np.sqrt(np.mean((drawn - y) ** 2)), abs=1e-6)
+
+
 def test_where_there_is_no_curve() -> None:
     assert logistic_fit([], []).status.startswith("undefined: fewer than five")
     assert logistic_fit([1, 2, 3, 4, 4], [1, 2, 3, 4, 5]).status.startswith("undefined: fewer")

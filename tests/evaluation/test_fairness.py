@@ -467,3 +467,33 @@ def test_kappa_needs_models_and_scales_must_agree():
         fairness(people, percent, by="stimulus.gender")
     found = fairness(people, percent, by="stimulus.gender", metric="spearman", n_permutations=0)
     assert found.groups["net", "man"].ok
+
+
+def test_control_runs_are_not_judged():
+    people, model = study()
+    blind = Ratings(
+        model.to_frame().select("stimulus", "label", "value").with_columns(rater=pl.lit("blind")),
+        scale=model.scale,
+        raters={
+            "rater": ["blind"],
+            "rater_kind": ["model"],
+            "control": ["no_image"],
+            "of": ["net"],
+        },
+    )
+    options = {"by": "stimulus.gender", "n_permutations": 99, "seed": 1}
+    both = fairness(people, model.merge(blind), **options)
+    assert "blind" not in both.groups.frame["rater"].to_list()
+    assert both.notes[0] == "1 control run not judged: blind"
+    assert both.n_tests == fairness(people, model, **options).n_tests
+
+
+def test_a_bias_that_is_zero_by_its_making_is_not_tested():
+    people, model = study()
+    options = {"by": "stimulus.gender", "metric": "bias", "n_permutations": 99, "seed": 1}
+    found = fairness(people, model, people=True, **options)
+    assert set(found.groups.frame["rater"]) == set(model.rater_names)
+    assert found.n_tests == 1
+    assert any("is 0 on any stimuli" in note for note in found.notes)
+    with pytest.raises(InputError, match="is 0 whatever they answer"):
+        fairness(people, **options)

@@ -12,7 +12,7 @@ from scipy import stats
 from statsmodels.stats.proportion import proportion_confint
 
 from affectlab.errors import InputError
-from affectlab.evaluation import Preferences, preferences
+from affectlab.evaluation import Preferences, metric_sees_preference, preferences
 from affectlab.ratings import Ratings
 
 
@@ -85,6 +85,68 @@ def test_to_err_like_human_user_study() -> None:
     assert rows["items", "higher ECC"]["value"] == 0.8
     assert rows["decided items", "higher ECC"]["p"] == pytest.approx(stats.binomtest(24, 30).pvalue)
     assert "24 of 30 items" in found.sentences()[2]
+
+
+def test_to_err_like_human_intervals() -> None:
+    """Published counts with the intervals of statsmodels; items that vary widen those of votes."""
+    votes = published_margins()
+    found = preferences(votes, choices=["higher ECC", "higher ACC", "indistinct"])
+    rows = {(r["about"], r["choice"]): r for r in found.to_frame().to_dicts()}
+    images = rows["decided items", "higher ECC"]
+    exact = proportion_confint(24, 30, method="beta")
+    assert (images["low"], images["high"]) == pytest.approx(exact)
+    assert images["p"] == pytest.approx(0.00143, abs=1e-5)
+    decided = rows["decided votes", "higher ECC"]
+    assert (decided["count"], decided["of"]) == (487, 729)
+    alone = preferences({"higher ECC": 487, "higher ACC": 242, "indistinct": 171})
+    single = alone["decided votes", "higher ECC"]
+    assert (single.low, single.high) == pytest.approx(proportion_confint(487, 729, method="beta"))
+    assert decided["high"] - decided["low"] > single.high - single.low
+    assert decided["low"] > 0.5
+    assert found.sentences()[0].startswith("higher ECC is preferred to higher ACC: 487 of 729")
+    assert "indistinct 171" in found.sentences()[1]
+
+
+def test_emonet_face_b3_from_its_judgements() -> None:
+    """999 images, 500 to one judge and 499 to the other: 707 for people, as the counts alone."""
+    order = np.random.default_rng(0).permutation(999)
+    said = np.where(order < 707, "human", "model")
+    votes = [(f"face{k}", f"judge{int(k >= 500)}", choice) for k, choice in enumerate(said)]
+    found = preferences(study(votes, scale="nominal:human,model"))
+    counted = preferences({"human": 707, "model": 292})
+    one, other = found["decided votes", "human"], counted["decided votes", "human"]
+    assert (one.value, one.low, one.high) == pytest.approx((other.value, other.low, other.high))
+    assert (round(one.low, 3), round(one.high, 3)) == (0.678, 0.736)
+    assert found.notes == ("2 judges: intervals are about other items, not about other judges",)
+    assert ("items", "tied") not in dict(iter(found))
+    assert found.sentences()[0] == counted.sentences()[0]
+
+
+def test_socratis_verdicts_of_three_judges() -> None:
+    """500 items, 382 of them with a majority of two: the published verdicts, vote by vote."""
+    scale = "nominal:machine,human,both,neither"
+    published = {"machine": 91, "human": 233, "both": 47, "neither": 11}
+    wanted = [name for name, n in published.items() for _ in range(n)] + [""] * 118
+    other = {"machine": "human", "human": "both", "both": "human", "neither": "both", "": ""}
+    votes = []
+    for k, name in enumerate(wanted):
+        three = [name, other[name], name] if name else ["machine", "human", "neither"]
+        votes += [(f"item{k}", f"judge{j}", choice) for j, choice in enumerate(three)]
+    found = preferences(study(votes, scale=scale))
+    rows = {(r["about"], r["choice"]): r for r in found.to_frame().to_dicts()}
+    assert {name: rows["verdicts", name]["count"] for name in published} == published
+    assert rows["verdicts", "no majority"]["count"] == 118
+    low, high = proportion_confint(233, 500, method="wilson")
+    assert (rows["verdicts", "human"]["low"], rows["verdicts", "human"]["high"]) == pytest.approx(
+        (low, high)
+    )
+    decided = rows["decided verdicts", "human"]
+    assert decided["p"] == pytest.approx(stats.binomtest(233, 324).pvalue)
+    assert decided["low"] > 0.5
+    seen = metric_sees_preference(
+        np.arange(500.0), found, system="machine", n_permutations=0, names=["order"]
+    ).frame.row(0, named=True)
+    assert (seen["n_good"], seen["n_poor"], seen["n_left_out"]) == (138, 233, 129)
 
 
 def published_margins() -> Any:

@@ -136,3 +136,12 @@ def test_input_that_cannot_be_used() -> None:
         preference_pairs(ratings.humans())
     with pytest.raises(InputError, match="called 'human'"):
         preference_pairs(faces(models=("human",)))
+
+
+def test_control_runs_are_not_shown() -> None:
+    table = faces(models=("net", "blind"))
+    kinds = {"rater": ["net", "blind"], "rater_kind": ["model"] * 2}
+    marked = table.with_raters(kinds | {"control": [None, "wrong_image"], "of": [None, "net"]})
+    pairs = preference_pairs(marked, k=5, seed=0)
+    assert set(pairs["A"]) | set(pairs["B"]) == {"human", "net"}
+    assert pairs.height == 9

@@ -78,7 +78,6 @@ def test_a_large_complete_panel_has_no_warnings() -> None:
 @pytest.mark.parametrize(
     ("r", "text"),
     [
-        (panel(4), "4 human raters per stimulus (median): prefer `reml` scores"),
         (panel(1), "There is one human rater: agreement between people is not defined."),
         (panel(10, 1), "There is one stimulus: most measures of agreement are not defined."),
         (

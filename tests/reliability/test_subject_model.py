@@ -110,6 +110,7 @@ class TestP910:
         assert not model.converged
         assert model.iterations == 2
         assert "not converged after 2 rounds" in model.notes[-1]
+        assert "3 raters per stimulus (median): p910 can collapse" in model.notes[0]
 
 
 class TestMaximumLikelihood:

@@ -134,7 +134,34 @@ class TestNumbers:
                     _spearman(matrix[k], np.nanmedian(matrix[others], axis=0))
                     for matrix in matrices
                 ]
-                assert row["spearman"] == pytest.approx(np.mean(found))
+            else:
+                found = [
+                    _spearman(
+                        np.where(np.isnan(matrix[left_out]), np.nan, matrix[k]),
+                        np.nanmedian(matrix[[p for p in people if p != left_out]], axis=0),
+                    )
+                    for matrix in matrices
+                    for left_out in people
+                ]
+            assert row["spearman"] == pytest.approx(np.mean(found))
+
+    def test_people_below_a_model_are_counted(self, tmp_path):
+        write_report(ratings_of(planted("twin", "random", "oracle")), tmp_path, n_boot=0)
+        everybody = table(tmp_path, "models_and_people")
+        people = everybody.filter(rater_kind="person")
+        for row in everybody.filter(rater_kind="model").iter_rows(named=True):
+            assert row["people_below"] == (people["kappa"] < row["kappa"]).sum()
+        assert everybody["people_below"].to_list()[:3].count(8) >= 1
+
+    def test_models_are_counted_as_the_table_says(self, tmp_path):
+        ratings = ratings_of(planted("twin", "random", "random too", "oracle"))
+        write_report(ratings, tmp_path, n_boot=300, seed=1)
+        sentence = verdict(Study(ratings, n_boot=300, seed=1))
+        said = table(tmp_path, "models")["verdict"].to_list()
+        assert sorted(said) == ["above", "below", "below", "inside"]
+        assert "of 4 models 1 is inside the range of people, 1 is above it and 2 are below it" in (
+            sentence
+        )
 
     def test_table_is_that_of_the_alignment(self, report, panel):
         frame = pl.read_csv(next(path for path in report.tables if path.stem == "models"))

@@ -74,7 +74,9 @@ def _reading(
     ] = None,
     raters: Annotated[
         Optional[Path],  # noqa: UP045
-        typer.Option(help="Table of raters (rater, rater_kind, …).", rich_help_panel=_READING),
+        typer.Option(
+            help="Table of raters, models too (rater, rater_kind, …).", rich_help_panel=_READING
+        ),
     ] = None,
     stimuli: Annotated[
         Optional[Path],  # noqa: UP045
@@ -126,7 +128,7 @@ def _reading(
 def _read_models(
     files: list[Path], like: Ratings, scale: str | None, options: dict[str, Any]
 ) -> Ratings | None:
-    """Read the files of models; what was said of the file of ratings holds for texts as well."""
+    """Read the files of models; the table of raters, and what was said of texts, hold as well."""
     if not files:
         return None
     from affectlab.ratings import read_models
@@ -136,6 +138,7 @@ def _read_models(
         like,
         scale=scale,
         taxonomy=options["taxonomy"],
+        raters=options["raters"],
         encoding=options["encoding"],
         delimiter=options["delimiter"],
         on_bad="set_aside" if options["set_aside"] else "raise",

@@ -35,6 +35,7 @@ from affectlab.evaluation._discrepancy import discrepancy
 from affectlab.evaluation._equivalence import Equivalence, equivalence
 from affectlab.evaluation._evaluate_classification import evaluate_classification
 from affectlab.evaluation._evaluate_classification_result import ClassificationResult
+from affectlab.evaluation._evaluate_soft_labels import SoftLabels, evaluate_soft_labels
 from affectlab.evaluation._fairness import fairness
 from affectlab.evaluation._fairness_result import Fairness
 from affectlab.evaluation._groups import group_comparison, group_values
@@ -75,6 +76,7 @@ from affectlab.evaluation._score_mapping_file import list_score_mappings, load_s
 from affectlab.evaluation._scorer import affect_scorer
 from affectlab.evaluation._separation import metric_sees_preference
 from affectlab.evaluation._sides import Sides, on_scale, sides
+from affectlab.evaluation._soft_compare import soft_label_comparison
 from affectlab.evaluation._soft_distributions import (
     LabelDistributions,
     label_distributions,
@@ -132,6 +134,7 @@ __all__ = [
     "ScoreMapping",
     "SeverityBounds",
     "Sides",
+    "SoftLabels",
     "Sources",
     "Standing",
     "Thresholds",
@@ -160,6 +163,7 @@ __all__ = [
     "emc",
     "equivalence",
     "evaluate_classification",
+    "evaluate_soft_labels",
     "fairness",
     "figures_possible",
     "group_comparison",
@@ -204,6 +208,7 @@ __all__ = [
     "score_variants",
     "severity_bounds",
     "sides",
+    "soft_label_comparison",
     "soft_label_metrics",
     "spearman_with_people",
     "top_labels",

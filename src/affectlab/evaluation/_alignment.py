@@ -142,7 +142,7 @@ def alignment(
     rows = difference.frame.to_dicts()
     verdicts = {row["rater"]: row["verdict"] for row in rows if row["measure"] == first.name}
     sentences = tuple(
-        sentence_on(panel, f, measures, difference, alt, confidence)
+        sentence_on(panel, f, measures, difference, alt, confidence, alpha)
         for f in range(len(panel.models))
     )
     return AlignmentResult(
@@ -155,6 +155,7 @@ def alignment(
         ceiling=ceiling,
         alt=alt,
         margin=margin,
+        alpha=alpha,
         primary=first.name,
         measure_words=first.words,
     )
@@ -231,6 +232,8 @@ def _differences(
                     "p_lower": tested.p_lower,
                     "p_upper": tested.p_upper,
                     "p": tested.p,
+                    "test_low": tested.low,
+                    "test_high": tested.high,
                     "verdict": tested.verdict,
                     "at_least": None if np.isnan(tested.p_lower) else tested.at_least,
                     "df": float(spread.df[f]),

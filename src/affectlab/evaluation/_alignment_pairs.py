@@ -10,7 +10,8 @@ import numpy as np
 from affectlab._types import Floats, Ints
 from affectlab.errors import InputError
 from affectlab.estimates import Estimates
-from affectlab.evaluation._sides import on_scale, sides
+from affectlab.evaluation._alignment_sides import judged_sides
+from affectlab.evaluation._sides import on_scale
 from affectlab.ratings import HUMAN_KINDS, MODEL_KINDS, Ratings
 from affectlab.ratings.arrays import answers_of, require_order
 from affectlab.reliability import (
@@ -48,18 +49,13 @@ def merged(
     InputError
         When a side is missing, scales do not fit, or a model has the name of a person.
     """
-    both = sides(ratings, models)
-    if models is None:
+    both = judged_sides(ratings, models)
+    if models is None and both.people.n_raters + both.models.n_raters == ratings.n_raters:
         table = ratings
     else:
         judged = on_scale(
             both.models, both.people.scale, "truncate" if truncate else "round", rescale=rescale
         )
-        same = set(both.people.rater_names) & set(judged.rater_names)
-        if same:
-            raise InputError(
-                f"{min(same)!r} is the name of a person and of a model; expected different names"
-            )
         import polars as pl
 
         kinds = [kind if kind in MODEL_KINDS else "model" for kind in judged.rater_kinds]
@@ -166,7 +162,7 @@ def pairwise_spearman(
     >>> pairwise_spearman(people, model)["rating", "x", "m"].value
     0.8
     """
-    both = sides(ratings, models)
+    both = judged_sides(ratings, models)
     require_order(both.people, "Spearman's correlation")
     require_order(both.models, "Spearman's correlation")
     people, judged = answers_of(both.people), answers_of(both.models)
@@ -354,7 +350,7 @@ def spearman_with_people(
     """
     import polars as pl
 
-    both = sides(ratings, models)
+    both = judged_sides(ratings, models)
     known = set(both.people.label_names)
     table = mean_spearman(
         both.people,
@@ -365,9 +361,12 @@ def spearman_with_people(
         confidence=confidence,
         seed=seed,
     )
-    people = answers_of(both.people)
-    kept = np.array([name not in exclude for name in people.labels])[people.label]
-    cells = np.unique(people.cell[kept]).size
+    used = both.people.answers()
+    kept = np.array([name not in exclude for name in used.label_names])[used.label_code]
+    kept &= np.isfinite(used.value)
+    rated = np.zeros((used.n_labels, used.n_stimuli), dtype=np.bool_)
+    rated[used.label_code[kept], used.stimulus_code[kept]] = True
+    cells = int(rated.sum())
     frame = table.frame.with_columns((pl.col("n_ratings") / max(cells, 1)).alias("coverage"))
     frame = frame.sort("value", descending=True, nulls_last=True, maintain_order=True)
     defined = frame.filter(pl.col("value").is_not_nan())

@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 
 from affectlab._types import Bools, Floats, Ints
 from affectlab.errors import InputError, unknown_name
-from affectlab.evaluation._sides import Rounding, on_scale, sides
+from affectlab.evaluation._alignment_sides import judged_sides
+from affectlab.evaluation._sides import Rounding, on_scale
 from affectlab.ratings import HUMAN_KINDS, MODEL_KINDS, Ratings, Scale
 from affectlab.ratings.arrays import Answers, answers_of
 
@@ -166,7 +167,7 @@ def panel_of(
             raise InputError("no rater is human; expected the answers of people")
         people, judged = (ratings.humans() if mixed else ratings), None
     else:
-        both = sides(ratings, models)
+        both = judged_sides(ratings, models)
         people, judged = both.people, both.models
     for name in exclude:
         if name not in people.label_names:
@@ -185,6 +186,7 @@ def panel_of(
         answered = set(used.stimulus_names)
         units = tuple(name for name in answers.units if name in answered)
         steps, raw, notes = _on_people_scale(used, scale, rescale, truncate)
+        notes = (*both.notes, *notes)
     if not labels:
         raise InputError("no label is left to compare people and models on")
     if not units:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
@@ -54,7 +54,7 @@ class PublishedTables:
     with_median: Estimates | None
     """See :func:`spearman_with_people`."""
     alpha: Estimates
-    """See :func:`alpha_by_side`."""
+    """See :func:`alpha_by_side`; at the interval level, as published, where answers are numbers."""
     discrepancy: Estimates | None
     """See :func:`discrepancy`."""
 
@@ -85,8 +85,8 @@ def published_tables(
     over
         What the SD of the rater table runs over, see :func:`rater_table`.
     n_boot
-        Bootstrap replicates for the differences of groups, the correlation with the median and the
-        discrepancies; 0 for no intervals.
+        Bootstrap replicates for the differences of groups, the correlation with the median, alpha
+        and the discrepancies; 0 for no intervals.
     seed
         Seed or generator.
 
@@ -112,6 +112,8 @@ def published_tables(
     scale = table.scale
     steps = scale.step is not None and scale.low is not None and scale.high is not None
     ordered = scale.kind != "nominal"
+    # The study takes the steps 0 to 7 as numbers, for alpha as for kappa.
+    level: Literal["interval"] | None = "interval" if scale.kind == "ordinal" else None
     kappa = pairwise_kappa(table) if steps or not ordered else None
     spearman = pairwise_spearman(ratings, models, exclude=exclude) if ordered else None
 
@@ -132,7 +134,7 @@ def published_tables(
         with_median=spearman_with_people(ratings, models, exclude=exclude, n_boot=n_boot, seed=rng)
         if ordered
         else None,
-        alpha=alpha_by_side(table),
+        alpha=alpha_by_side(table, level=level, n_boot=n_boot, seed=rng),
         discrepancy=discrepancy(
             ratings, models, exclude=exclude, rescale=rescale, n_boot=n_boot, seed=rng
         )

@@ -60,7 +60,6 @@ def _correlations(part: LabelPanel, draws: Draws) -> tuple[Floats, Floats]:
     from affectlab.evaluation._kernels._align_ranks import (
         MOST_DRAWN,
         correlate_any,
-        correlate_whole,
         correlate_words,
     )
 
@@ -69,37 +68,20 @@ def _correlations(part: LabelPanel, draws: Draws) -> tuple[Floats, Floats]:
     rows = draws.n_rows
     own = np.full((rows, part.n_people, len(sets)), np.nan)
     models = np.full((rows, part.n_people, of_model.size), np.nan)
-    tasks = [slice(first, min(first + _ROWS, rows)) for first in range(0, rows, _ROWS)]
+    tasks = _tasks(rows)
     level, n_levels, regular = _levels(value)
     largest = np.bincount(part.item).max(initial=0) * int(draws.people.max(initial=1))
     largest = min(largest, int(draws.people.sum(axis=1).max(initial=1)))
     in_bytes = regular and n_levels <= _MOST_LEVELS and largest <= MOST_DRAWN
-    if in_bytes and part.whole and len(sets) == 1:
-        kept = np.flatnonzero(part.rated)
-        shape = (part.n_people, kept.size)
-        words = np.ascontiguousarray(_words(level, n_levels).T).reshape(*shape, -1)
-        words = np.ascontiguousarray(words.swapaxes(1, 2))
+    if in_bytes and part.whole:
+        shape = (part.n_people, int(part.rated.sum()))
+        words = np.ascontiguousarray(_words(level, n_levels).T).reshape(*shape, -1).swapaxes(1, 2)
         code = level.reshape(shape)
-        order, last = _order(part.models[:, kept])
-        weights = draws.items if kept.size == part.n_items else draws.items[:, kept]
-
-        def whole(where: slice) -> None:
-            alone = np.empty((where.stop - where.start, part.n_people))
-            alone[:] = np.nan
-            correlate_whole(
-                words,
-                code,
-                n_levels,
-                order,
-                last,
-                weights[where],
-                draws.people[where],
-                alone,
-                models[where],
+        for g, answered in enumerate(sets):
+            judged = np.flatnonzero(of_model == g)
+            _correlate_set(
+                part, draws, answered, judged, words, code, n_levels, own[:, :, g], models
             )
-            own[where, :, 0] = alone
-
-        in_threads(whole, tasks)
         return own, models
     answered = sets[:, item]
     order, last = _order_by_person(part.models, start, item, answered, of_model)
@@ -151,6 +133,53 @@ def _correlations(part: LabelPanel, draws: Draws) -> tuple[Floats, Floats]:
 
     in_threads(anyhow, tasks)
     return own, models
+
+
+def _correlate_set(
+    part: LabelPanel,
+    draws: Draws,
+    answered: Bools,
+    judged: Ints,
+    words: NDArray[np.uint64],
+    code: NDArray[np.int32],
+    n_levels: int,
+    own: Floats,
+    models: Floats,
+) -> None:
+    """Fill in people, and the models of one set of stimuli, where people answered everything."""
+    from affectlab._compiled import in_threads
+    from affectlab.evaluation._kernels._align_ranks_whole import correlate_whole
+
+    kept = np.flatnonzero(answered)
+    here = answered[part.rated]
+    counted = np.ascontiguousarray(words[:, :, here])
+    level = np.ascontiguousarray(code[:, here])
+    order, last = _order(part.models[np.ix_(judged, kept)])
+    weights = draws.items if kept.size == part.n_items else draws.items[:, kept]
+
+    def some_rows(where: slice) -> None:
+        size = where.stop - where.start
+        alone = np.full((size, part.n_people), np.nan)
+        found = np.full((size, part.n_people, judged.size), np.nan)
+        correlate_whole(
+            counted,
+            level,
+            n_levels,
+            order,
+            last,
+            weights[where],
+            draws.people[where],
+            alone,
+            found,
+        )
+        own[where] = alone
+        models[where, :, judged] = found
+
+    in_threads(some_rows, _tasks(draws.n_rows))
+
+
+def _tasks(n_rows: int) -> list[slice]:
+    return [slice(first, min(first + _ROWS, n_rows)) for first in range(0, n_rows, _ROWS)]
 
 
 def _levels(value: Floats) -> tuple[NDArray[np.int32], int, bool]:

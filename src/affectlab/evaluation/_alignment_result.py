@@ -34,8 +34,9 @@ class AlignmentResult:
     difference: Estimates
     """By ``measure`` and ``rater``: the model with people less people with one another, on the same
     stimuli and labels, and for Spearman with the same panels. Beside it ``agreement``, ``people``,
-    ``margin``, ``p_lower``, ``p_upper``, ``p``, ``verdict``, ``at_least`` (not worse than a person
-    by the margin), ``df``, ``people_share`` (of the variance, due to the choice of people),
+    ``margin``, ``p_lower``, ``p_upper``, ``p``, ``test_low`` and ``test_high`` (the interval of
+    coverage 1 - 2 alpha, which decides), ``verdict``, ``at_least`` (not worse than a person by the
+    margin), ``df``, ``people_share`` (of the variance, due to the choice of people),
     ``n_labels``, ``coverage``, ``people_below`` (people who agree less with the others than the
     model does) and ``n_people``."""
     by_label: Estimates
@@ -45,6 +46,8 @@ class AlignmentResult:
     alt: AltTest
     """The alternative-annotator test."""
     margin: float
+    alpha: float
+    """Level of each of the two one-sided tests."""
     primary: str
     """The measure that decides."""
     measure_words: str
@@ -54,10 +57,11 @@ class AlignmentResult:
         """One row per model, with the columns of the measure that decides.
 
         ``rater``, ``rater_kind``, ``verdict``, ``measure``, ``agreement``, ``people``,
-        ``difference``, ``low``, ``high``, ``p``, ``at_least``; ``spearman``, ``spearman_people``,
-        ``spearman_difference``, ``spearman_low``, ``spearman_high`` (null on a nominal scale);
-        ``people_below``, ``n_people``; ``winning_rate``, ``advantage``, ``passed``; ``n_items``,
-        ``n_labels``, ``n_ratings``, ``coverage``, ``margin``, ``epsilon``, ``status``.
+        ``difference``, ``low``, ``high``, ``test_low``, ``test_high``, ``p``, ``at_least``;
+        ``spearman``, ``spearman_people``, ``spearman_difference``, ``spearman_low``,
+        ``spearman_high`` (null on a nominal scale); ``people_below``, ``n_people``;
+        ``winning_rate``, ``advantage``, ``passed``; ``n_items``, ``n_labels``, ``n_ratings``,
+        ``coverage``, ``margin``, ``epsilon``, ``status``.
         """
         import polars as pl
 
@@ -79,7 +83,8 @@ class AlignmentResult:
         )
         return joined.rename({"value": "difference"}).select(
             *("rater", "rater_kind", "verdict", "measure", "agreement", "people", "difference"),
-            *("low", "high", "p", "at_least", "spearman", "spearman_people"),
+            *("low", "high", "test_low", "test_high", "p", "at_least"),
+            *("spearman", "spearman_people"),
             *("spearman_difference", "spearman_low", "spearman_high", "people_below", "n_people"),
             *("winning_rate", "advantage", "passed", "n_items", "n_labels", "n_ratings"),
             *("coverage", "margin", "epsilon", "status"),

@@ -13,6 +13,7 @@ from affectlab.estimates import Estimates
 from affectlab.evaluation._alignment_draws import Draws
 from affectlab.evaluation._alignment_measures import Measure
 from affectlab.evaluation._alignment_panel import Panel
+from affectlab.evaluation._alignment_spread import mean_of_defined
 from affectlab.evaluation._alt_test import AltTest
 
 __all__ = ["notes_on", "sentence_on"]
@@ -23,6 +24,8 @@ _WIDE = 0.5
 """Share of the agreement of people from which on a margin is wide."""
 _LITTLE = 0.2
 """Agreement of people below which a smaller epsilon is advised."""
+_HARDLY = 0.1
+"""Share of the median agreement of people below which a person hardly agrees with anybody."""
 
 
 def sentence_on(
@@ -32,6 +35,7 @@ def sentence_on(
     difference: Estimates,
     alt: AltTest,
     confidence: float,
+    alpha: float,
 ) -> str:
     """Say in one sentence where a model stands, and what that rests on."""
     model, name = panel.models[f], shown(panel.models[f])
@@ -41,7 +45,7 @@ def sentence_on(
     if first["verdict"] == "undefined":
         why = first["status"].removeprefix("undefined: ")
         return f"{name} cannot be placed: {why} ({basis})."
-    parts = [f"{name} {_opening(first, measures[0].words, confidence)}"]
+    parts = [f"{name} {_opening(first, measures[0].words, confidence, alpha)}"]
     second = rows.get("spearman")
     if second is not None and not math.isnan(second["value"]):
         parts.append(
@@ -53,7 +57,7 @@ def sentence_on(
     return "; ".join(parts) + f" ({basis})."
 
 
-def _opening(row: dict[str, Any], measure: str, confidence: float) -> str:
+def _opening(row: dict[str, Any], measure: str, confidence: float, alpha: float) -> str:
     own, people = number(row["agreement"], 3), number(row["people"], 3)
     compared = f"its mean {measure} with people is {own}, theirs with one another {people}"
     if math.isnan(row["se"]):
@@ -68,7 +72,8 @@ def _opening(row: dict[str, Any], measure: str, confidence: float) -> str:
     if verdict == "inside":
         return (
             f"is inside the human range: {compared} ({interval}), a difference shown to be smaller "
-            f"than the margin of {margin} (two one-sided tests, {p})"
+            f"than the margin of {margin} (two one-sided tests, {p}: {percent(1 - 2 * alpha)} "
+            f"interval {number(row['test_low'], 3)} to {number(row['test_high'], 3)})"
         )
     if verdict == "below":
         return (
@@ -89,7 +94,10 @@ def _opening(row: dict[str, Any], measure: str, confidence: float) -> str:
             f"the data do not say whether they differ by more than the margin of {margin}"
         )
     if row["at_least"] and not row["high"] < 0:
-        open_question += ", though worse by more than that it is not"
+        open_question += (
+            f", though worse by more than that it is not (one-sided test, "
+            f"{percent(1 - 2 * alpha)} interval from {number(row['test_low'], 3)})"
+        )
     return f"is not shown to be inside the human range: {compared} ({interval}), so {open_question}"
 
 
@@ -131,6 +139,7 @@ def notes_on(
     rows = [row for row in difference.frame.to_dicts() if row["measure"] == first.name]
     notes = [f"{note[:1].upper()}{note[1:]}." for note in panel.notes]
     notes += _on_people(panel, draws)
+    notes += _on_strangers(panel, first)
     notes += _on_margin(rows, first.words, alt)
     partial = [
         f"{shown(row['rater'])} ({percent(row['coverage'], 1)})"
@@ -182,8 +191,29 @@ def _on_people(panel: Panel, draws: Draws) -> list[str]:
     return notes
 
 
+def _on_strangers(panel: Panel, measure: Measure) -> list[str]:
+    """Name people who hardly agree with anybody, while the others do."""
+    own = mean_of_defined(measure.persons[:, :, 0], axis=1)
+    known = own[~np.isnan(own)]
+    middle = float(np.median(known)) if known.size > 2 else 0.0
+    if middle < _HARDLY:
+        return []
+    far = [
+        f"{shown(name)} ({number(value, 3)})"
+        for name, value in zip(panel.people, own, strict=True)
+        if value < _HARDLY * middle
+    ]
+    if not far:
+        return []
+    return [
+        f"Hardly in agreement with any other person, where the middle person reaches "
+        f"{number(middle, 3)}: {joined(far)}. Beside careless people any model looks good; screen "
+        "people before models are judged."
+    ]
+
+
 def _shared_by_pairs(panel: Panel) -> float:
-    """Median number of stimuli that two people share who share any, on the first label."""
+    """Median number of stimuli that two people share who share any, on the fullest label."""
     part = max(panel.parts, key=lambda part: part.value.size)
     if part.whole:
         return float(part.rated.sum())

@@ -10,13 +10,11 @@ import numpy as np
 from affectlab._types import Bools, Floats
 from affectlab.errors import InputError, unknown_name
 from affectlab.evaluation._calibration import Calibration, calibration
-from affectlab.evaluation._sides import sides
-from affectlab.evaluation._soft_distributions import label_distributions, rater_distributions
-from affectlab.evaluation._soft_metrics import aligned
+from affectlab.evaluation._soft_sides import SoftSides, aligned, soft_sides
 from affectlab.evaluation._soft_votes import Absent, Rule
 from affectlab.ratings import Ratings
 
-__all__ = ["model_calibration"]
+__all__ = ["calibrations", "model_calibration", "names_one_label"]
 
 
 def model_calibration(
@@ -38,7 +36,7 @@ def model_calibration(
     ----------
     ratings, models
         People and models, in one table or two. A model scores labels; per stimulus its scores are
-        made to sum to 1.
+        made to sum to 1. Runs that control another are not judged.
     truth
         ``"distribution"``: the outcome is the share of people who chose the model's most probable
         label, so a model should be as sure as people are united. ``"majority"``: the outcome is
@@ -72,17 +70,43 @@ def model_calibration(
     """
     if truth not in ("distribution", "majority"):
         raise unknown_name("truth", truth, ("distribution", "majority"))
-    both = sides(ratings, models)
-    people = label_distributions(both.people, rule=rule, labels=labels, absent=absent)
-    predictions = rater_distributions(both.models, rule=rule, labels=labels, absent=absent)
+    both = soft_sides(ratings, models, rule=rule, labels=labels, absent=absent)
+    for name, given in both.predictions.items():
+        if np.isnan(aligned(name, both.people, given) + both.people.values).any(axis=1).all():
+            raise InputError(f"model {name!r} answers no stimulus that people answered")
+    found = calibrations(
+        both,
+        truth=truth,
+        n_bins=n_bins,
+        n_boot=n_boot,
+        confidence=confidence,
+        seed=seed,
+    )
+    if not found:
+        raise InputError(
+            "no model gives probabilities: each puts everything on one label; expected scores of "
+            "several labels per stimulus"
+        )
+    return found
+
+
+def calibrations(
+    both: SoftSides,
+    *,
+    truth: Literal["distribution", "majority"],
+    n_bins: int,
+    n_boot: int,
+    confidence: float,
+    seed: int | np.random.Generator | None,
+) -> dict[str, Calibration]:
+    """Measure every model that claims probabilities; see :func:`model_calibration`."""
+    people = both.people
     draws = seed if not isinstance(seed, np.random.Generator) else int(seed.integers(2**63))
     found = {}
-    for name, given in predictions.items():
+    for name, given in both.predictions.items():
         predicted = aligned(name, people, given)
         rows = np.logical_not(np.isnan(predicted + people.values).any(axis=1))
-        if not rows.any():
-            raise InputError(f"model {name!r} answers no stimulus that people answered")
-        if bool((predicted[rows].max(axis=1) == 1).all()):
+        if not rows.any() or names_one_label(predicted[rows]):
             continue
         aim, rows = (people.values, rows) if truth == "distribution" else _one(people.values, rows)
         if not rows.any():
@@ -92,17 +116,17 @@ def model_calibration(
             aim[rows],
             labels=people.labels,
             n_bins=n_bins,
-            n_raters=int(both.people.n_raters),
+            n_raters=0 if both.source is None else int(both.source.n_raters),
             n_boot=n_boot,
             confidence=confidence,
             seed=draws,
         )
-    if not found:
-        raise InputError(
-            "no model gives probabilities: each puts everything on one label; expected scores of "
-            "several labels per stimulus"
-        )
     return found
+
+
+def names_one_label(predicted: Floats) -> bool:
+    """Whether every distribution has all its mass on one label, so that nothing is claimed."""
+    return bool((predicted.max(axis=1) == 1).all())
 
 
 def _one(people: Floats, rows: Bools) -> tuple[Floats, Bools]:

@@ -66,8 +66,8 @@ def difference_metrics(
     predictions
         Ratings of which each rater is a metric (or each label, where the scores have no labels), or
         an array of shape (n,) or (metrics, n), ``nan`` where a metric says nothing. Metrics are
-        judged on the stimuli that they predict;
-        ``coverage`` says on how many.
+        judged on the stimuli that they predict; ``coverage`` says on how many. Runs that control
+        another (:func:`~affectlab.evaluation.main_runs`) are left out.
     names
         Names of the metrics, with arrays.
     by

@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike
 from affectlab._types import Floats, Ints
 from affectlab._words import plural
 from affectlab.errors import InputError, unknown_name
+from affectlab.evaluation._model_runs import judged_runs
 from affectlab.evaluation._sides import sides
 from affectlab.ratings import Ratings
 
@@ -194,7 +195,8 @@ def _from_ratings(
     if models is not None and models.has_labels and not ratings.has_labels:
         models = labels_as_metrics(models)
     found = sides(ratings, models)
-    people, judged = found.people, found.models
+    people = found.people
+    judged, left_out = judged_runs(found.models)
     for side in (people, judged):
         require_order(side, "a correlation with scores")
     people, judged = (_one_label(side, label) for side in (people, judged))
@@ -231,7 +233,7 @@ def _from_ratings(
         n_people=len(set(people.answers().rater_code.tolist())),
         n_ratings=table["n_ratings"].to_numpy().astype(np.int64),
         score_name=score_name,
-        notes=notes,
+        notes=(*left_out, *notes),
     )
     return _complete(pairs, ~np.isnan(y) & ~np.isnan(pairs.predictions).all(axis=0)), people
 

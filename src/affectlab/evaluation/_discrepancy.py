@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Collection
+from dataclasses import dataclass
 
 import numpy as np
 from scipy.sparse import csr_array
 
 from affectlab._resampling import check_confidence
-from affectlab._types import Floats
+from affectlab._types import Floats, Ints
 from affectlab.errors import InputError
 from affectlab.estimates import Estimates
 from affectlab.evaluation._alignment_draws import Draws, Resample, draw
-from affectlab.evaluation._alignment_panel import LabelPanel, panel_of
+from affectlab.evaluation._alignment_panel import LabelPanel, Panel, panel_of
 from affectlab.evaluation._alignment_spread import spread_of
 from affectlab.evaluation._ceiling import method_of
 from affectlab.ratings import Ratings
@@ -22,6 +23,8 @@ __all__ = ["discrepancy"]
 
 _DENSE = 1 << 24
 """Places of a table of people by stimuli above which it is kept as a list."""
+_ROWS = 64
+"""Replicates that are summed at once: few, so that they stay in the cache."""
 
 
 def discrepancy(
@@ -79,8 +82,11 @@ def discrepancy(
     if not panel.ordered:
         raise InputError(f"a difference of means needs numbers; the answers are {panel.scale}")
     draws = draw(len(panel.stimuli), panel.n_people, n_boot, resample, seed)
-    rows = [_rows(part, f, draws) for f in range(len(panel.models)) for part in panel.parts]
-    spread = spread_of(np.stack([row[0] for row in rows]), draws, len(panel.stimuli), confidence)
+    parts = _side_by_side(panel, draws)
+    n_models = len(panel.models)
+    rows = np.stack([part.rows[f] for f in range(n_models) for part in parts])
+    spread = spread_of(rows, draws, len(panel.stimuli), confidence)
+    shared = [part.n_items[f] for f in range(n_models) for part in parts]
     import polars as pl
 
     table = Estimates.build(
@@ -94,35 +100,77 @@ def discrepancy(
         high=spread.high,
         method=f"mean of people less that of the model{method_of(draws)}",
         resampled=spread.resampled,
-        n_items=[row[3] for row in rows],
+        n_items=shared,
         n_raters=panel.n_people,
-        n_ratings=[row[4] for row in rows],
-        status=["ok" if row[3] else "undefined: no common stimuli" for row in rows],
+        n_ratings=[part.n_answers[f] for f in range(n_models) for part in parts],
+        status=["ok" if n else "undefined: no common stimuli" for n in shared],
     )
+    means = {
+        "mean_people": [part.mean_people[f] for f in range(n_models) for part in parts],
+        "mean_model": [part.mean_model[f] for f in range(n_models) for part in parts],
+    }
     frame = table.frame.with_columns(
-        pl.Series("mean_people", [row[1] for row in rows], dtype=pl.Float64),
-        pl.Series("mean_model", [row[2] for row in rows], dtype=pl.Float64),
+        pl.Series(name, column, dtype=pl.Float64) for name, column in means.items()
     )
     return Estimates(frame, table.keys)
 
 
-def _rows(part: LabelPanel, f: int, draws: Draws) -> tuple[Floats, float, float, int, int]:
-    """Difference in every row of the draws, both means, common stimuli and answers of people."""
-    own = part.models[f][part.item]
-    kept = ~np.isnan(own)
-    if not kept.any():
-        return np.full(draws.n_rows, np.nan), np.nan, np.nan, 0, 0
-    item, person, value, own = part.item[kept], part.person[kept], part.value[kept], own[kept]
+@dataclass(frozen=True)
+class _Differences:
+    """People less each model on one label."""
+
+    rows: Floats
+    """In every row of the draws, shape (models, rows)."""
+    mean_people: Floats
+    """Over the answers of people to stimuli that the model answered, too: shape (models,)."""
+    mean_model: Floats
+    n_items: Ints
+    """Common stimuli, shape (models,)."""
+    n_answers: Ints
+    """Answers of people to them, shape (models,)."""
+
+
+def _side_by_side(panel: Panel, draws: Draws) -> list[_Differences]:
+    """Compute all labels, one core each."""
+    from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
+
+    from affectlab._compiled import in_threads
+
+    found: dict[int, _Differences] = {}
+
+    def one_label(k: int) -> None:
+        found[k] = _of_label(panel.parts[k], draws)
+
+    with threadpool_limits(1 if len(panel.parts) > 1 else None, user_api="blas"):
+        in_threads(one_label, range(len(panel.parts)))
+    return [found[k] for k in range(len(panel.parts))]
+
+
+def _of_label(part: LabelPanel, draws: Draws) -> _Differences:
+    """Sum what the drawn people say of each stimulus once, for all models."""
+    answered = (~np.isnan(part.models)).astype(np.float64)
+    own = np.nan_to_num(part.models)
     shape = (part.n_people, part.n_items)
-    total = csr_array((value - own, (person, item)), shape=shape)
-    present = csr_array((np.ones(item.size), (person, item)), shape=shape)
+    said = csr_array((part.value, (part.person, part.item)), shape=shape)
+    present = csr_array((np.ones(part.item.size), (part.person, part.item)), shape=shape)
     dense = part.n_people * part.n_items <= _DENSE
-    sums, sizes = (table.toarray() if dense else table for table in (total, present))
-    out = np.empty(draws.n_rows)
-    for where, weights in draws.blocks():
-        copies = draws.people[where].T.astype(np.float64)
-        w = weights.astype(np.float64)
-        summed = (copies * (sums @ w)).sum(axis=0)
-        n = (copies * (sizes @ w)).sum(axis=0)
-        out[where] = np.divide(summed, n, out=np.full(n.shape, np.nan), where=n > 0)
-    return out, float(value.mean()), float(own.mean()), int(np.unique(item).size), item.size
+    values, counts = (table.toarray() if dense else table for table in (said, present))
+    out = np.empty((len(own), draws.n_rows))
+    for first in range(0, draws.n_rows, _ROWS):
+        rows = slice(first, first + _ROWS)
+        copies, weights = draws.people[rows].astype(np.float64), draws.items[rows]
+        total, n_drawn = copies @ values, copies @ counts
+        total *= weights
+        n_drawn *= weights
+        summed = total @ answered.T - n_drawn @ own.T
+        n = n_drawn @ answered.T
+        out[:, rows] = np.divide(summed, n, out=np.full(n.shape, np.nan), where=n > 0).T
+    size = np.bincount(part.item, minlength=part.n_items).astype(np.float64)
+    total = np.bincount(part.item, weights=part.value, minlength=part.n_items)
+    n_answers = answered @ size
+    with np.errstate(invalid="ignore"):
+        mean_people, mean_model = answered @ total / n_answers, own @ size / n_answers
+    n_items = (answered * part.rated).sum(axis=1)
+    return _Differences(
+        out, mean_people, mean_model, n_items.astype(np.int64), n_answers.astype(np.int64)
+    )

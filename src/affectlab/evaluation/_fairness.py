@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from affectlab._resampling import check_confidence
-from affectlab._words import joined
+from affectlab._words import joined, plural
 from affectlab.errors import InputError, unknown_name
 from affectlab.evaluation._classes_truth import Truth
 from affectlab.evaluation._costs_of import CostsLike, TaxonomyLike
@@ -20,6 +20,7 @@ from affectlab.evaluation._fairness_rows import Options
 from affectlab.evaluation._fairness_tables import Limits, Words, gap_table, group_table
 from affectlab.evaluation._fairness_tests import Correction, judge_groups
 from affectlab.evaluation._metric_registry import AnswerMetric, MetricLike, load_metric
+from affectlab.evaluation._model_runs import judged_runs
 from affectlab.evaluation._sides import sides
 from affectlab.ratings import HUMAN_KINDS, MODEL_KINDS, Ratings
 
@@ -27,6 +28,8 @@ __all__ = ["fairness"]
 
 _LEAST_PERMUTATIONS = 1999
 _MOST_PERMUTATIONS = 19999
+_FEW_CLUSTERS = 10
+"""Clusters in a group below which the bootstrap is rough."""
 
 
 def fairness(
@@ -60,7 +63,8 @@ def fairness(
     ratings
         People, or people and models.
     models
-        Models in a table of their own.
+        Models in a table of their own. Runs that control another
+        (:func:`~affectlab.evaluation.main_runs`) are not judged.
     by
         Attribute that makes the groups: ``"stimulus.gender"``, ``"rater.age"``, or the bare name
         where only one table has it. Several are crossed: ``"rater.gender x rater.age"``, or a
@@ -159,7 +163,7 @@ def fairness(
     check_confidence(confidence)
     chosen = load_metric(metric)
     _check_options(alpha, min_gap, min_items, correction, n_boot, n_permutations)
-    asked, judged = _tables(ratings, models, chosen, truth)
+    asked, judged, left_out = _tables(ratings, models, chosen, truth)
     has_people = bool(set(asked.rater_kinds) & set(HUMAN_KINDS))
     with_people = judged is None if people is None else people
     with_people = with_people and has_people and chosen.needs != "pairs"
@@ -171,6 +175,15 @@ def fairness(
     grouping = grouping_of(by, asked, judged, edges)
     if grouping.carrier == "rater" and not has_people:
         raise InputError(f"by {grouping.name!r}: no rater is human; expected groups of people")
+    if chosen.with_self and grouping.carrier == "stimulus" and with_people:
+        # The differences of people from the other people of a stimulus add up to 0.
+        if judged is None:
+            raise InputError(
+                f"metric {chosen.name!r} of people by {grouping.name!r} is 0 whatever they answer; "
+                "expected models, another metric, or groups of people"
+            )
+        with_people = False
+        left_out = (*left_out, f"People are not judged: their {chosen.title} is 0 on any stimuli.")
     units = units_of(
         grouping, None if cluster is None else clusters_of(cluster, grouping, asked, judged)
     )
@@ -216,7 +229,7 @@ def fairness(
         grouping.name,
         group_table(plans, results, words, confidence),
         gaps,
-        (*grouping.notes, *_too_small(plans)),
+        (*left_out, *grouping.notes, *_too_small(plans), *_few_clusters(plans, cluster, n_boot)),
         alpha,
         min_gap,
         correction,
@@ -258,15 +271,38 @@ def _too_small(plans: Sequence[Plan]) -> tuple[str, ...]:
     return (f"Not tested, with fewer than {plan.min_items} {plan.things}: {named}.",)
 
 
+def _few_clusters(plans: Sequence[Plan], cluster: str | None, n_boot: int) -> tuple[str, ...]:
+    """Warn where a group that is tested consists of few clusters."""
+    if cluster is None or not n_boot:
+        return ()
+    sizes = [
+        int((plan.codes == at).sum())
+        for plan in plans
+        for at in np.flatnonzero(plan.tested).tolist()
+    ]
+    if not sizes or min(sizes) >= _FEW_CLUSTERS:
+        return ()
+    return (
+        f"A group has {plural(min(sizes), 'cluster')} ({cluster}): few to resample, so intervals, "
+        "and the gap that could have been missed, are too small rather than too large; the test "
+        "does not resample.",
+    )
+
+
 def _tables(
     ratings: Ratings, models: Ratings | None, metric: AnswerMetric, truth: Truth
-) -> tuple[Ratings, Ratings | None]:
-    """People, and models where there are any; models alone where something else is the truth."""
+) -> tuple[Ratings, Ratings | None, tuple[str, ...]]:
+    """People, models where there are any, and which runs are left out.
+
+    Models stand alone where something else is the truth.
+    """
     kinds = set(ratings.rater_kinds)
     told = metric.needs == "classes" and not (isinstance(truth, str) and truth == "people")
     if told and models is None and not kinds & set(HUMAN_KINDS):
-        return ratings, None
+        alone, left_out = judged_runs(ratings)
+        return alone, None, left_out
     if metric.needs == "people" or (models is None and not kinds & set(MODEL_KINDS)):
-        return ratings.humans(), None
+        return ratings.humans(), None, ()
     both = sides(ratings, models)
-    return both.people, both.models
+    judged, left_out = judged_runs(both.models)
+    return both.people, judged, left_out

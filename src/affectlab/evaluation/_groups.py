@@ -200,6 +200,11 @@ def _groups_of(table: Ratings, groups: str | Mapping[str, str] | None) -> dict[s
         if groups not in attributes:
             raise unknown_name("attribute of raters", groups, attributes, "groups")
         column = dict(zip(table.raters["rater"], table.raters[groups], strict=True))
+        if all(column[name] is None for name in names):
+            raise InputError(
+                f"groups {groups!r}: no model has this attribute; expected it as a column of the "
+                "models' answers or in a table of raters that names the models"
+            )
         return {name: "none" if column[name] is None else str(column[name]) for name in names}
     for name in groups:
         if name not in names:

@@ -26,6 +26,8 @@ _ROOM = 1.0
 """How far beyond the predictions the middle may lie, in their range."""
 _WIDTHS = (1e-2, 200.0)
 """Least and largest width in the range of the predictions: a step, and practically a line."""
+_LINE = 20.0
+"""Width from which on the curve leaves a line by less than a ten-thousandth of its rise."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -218,7 +220,7 @@ def fit_in_bins(x: Floats, y: Floats, bins: Bins) -> LogisticFit:
         r=math.sqrt(share),
         rmse=math.sqrt(total * (1 - share) / n),
         n=n,
-        at_bound=bool(near.any()),
+        at_bound=bool(near.any() or out[1] >= _LINE),
     )
 
 

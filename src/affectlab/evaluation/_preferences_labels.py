@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 
 from affectlab.errors import InputError, unknown_name
+from affectlab.evaluation._model_runs import judged_runs
 from affectlab.evaluation._sides import sides
 from affectlab.ratings import Ratings
 from affectlab.ratings.arrays import answers_of, require_order
@@ -137,7 +138,8 @@ def preference_pairs(
     Parameters
     ----------
     ratings, models
-        Ratings of people and of models, in one table or two; both rate several labels.
+        Ratings of people and of models, in one table or two; both rate several labels. Runs that
+        control another (:func:`~affectlab.evaluation.main_runs`) are not shown.
     k
         Labels per set, see :func:`top_labels`.
     seed
@@ -174,10 +176,11 @@ def preference_pairs(
     import polars as pl
 
     found = sides(ratings, models)
-    if _HUMAN in found.models.rater_names:
+    judged, _ = judged_runs(found.models)
+    if _HUMAN in judged.rater_names:
         raise InputError(f"a model is called {_HUMAN!r}; expected another name")
     human = _sets(top_labels(found.people, k), ["stimulus"]).rename({"labels": "of_people"})
-    machine = _sets(top_labels(found.models, k, by="rater"), ["stimulus", "rater"])
+    machine = _sets(top_labels(judged, k, by="rater"), ["stimulus", "rater"])
     pairs = machine.join(human, on="stimulus", how="inner").sort("rater", "stimulus")
     rng = np.random.default_rng(seed)
     first = np.zeros(pairs.height, dtype=bool)

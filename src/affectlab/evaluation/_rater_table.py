@@ -128,8 +128,9 @@ def _coverage(table: Ratings) -> pl.DataFrame:
     rated[answers.cell[human[answers.rater]]] = True
     kept = rated[answers.cell]
     own = np.bincount(answers.rater[kept], minlength=len(answers.raters))
-    stimuli = np.unique(answers.rater[kept] * len(answers.units) + answers.unit[kept])
-    n_stimuli = np.bincount(stimuli // len(answers.units), minlength=len(answers.raters))
+    shared = np.zeros((len(answers.raters), len(answers.units)), dtype=np.bool_)
+    shared[answers.rater[kept], answers.unit[kept]] = True
+    n_stimuli = shared.sum(axis=1)
     return pl.DataFrame(
         {
             "rater": list(answers.raters),

@@ -3,70 +3,29 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
-from affectlab._resampling import check_confidence, draw_weights, summarise
-from affectlab._types import Floats, Ints
-from affectlab._words import plural
-from affectlab.errors import InputError, unknown_name
+from affectlab._resampling import check_confidence
+from affectlab._types import Floats
 from affectlab.estimates import Estimates
-from affectlab.evaluation._costs_of import CostsLike, LabelFacts, TaxonomyLike, label_facts
-from affectlab.evaluation._sides import sides
-from affectlab.evaluation._soft_distributions import (
-    LabelDistributions,
-    label_distributions,
-    rater_distributions,
-)
+from affectlab.evaluation._costs_of import CostsLike, TaxonomyLike
+from affectlab.evaluation._soft_distributions import LabelDistributions
 from affectlab.evaluation._soft_people import HALVES, ONE_PERSON, Ballots
-from affectlab.evaluation._soft_scores import SOFT_METRICS, raised
+from affectlab.evaluation._soft_rows import (
+    BASELINE,
+    Measures,
+    Row,
+    mean_by,
+    measures_of,
+    metric_names,
+    table_of,
+)
+from affectlab.evaluation._soft_sides import SoftSides, aligned, soft_sides
 from affectlab.evaluation._soft_votes import Absent, Rule
 from affectlab.ratings import Ratings
 
-__all__ = ["aligned", "soft_label_metrics"]
-
-_BASELINE = "mean of all stimuli"
-
-
-@dataclass(frozen=True)
-class _Row:
-    """One who predicts, with the scores of each stimulus."""
-
-    rater: str
-    role: str
-    scores: Mapping[str, Floats]
-    """Scores by metric, shape (stimuli,), ``nan`` where there is no prediction."""
-    n_raters: int
-    n_ratings: int
-    status: str = ""
-    """Why there are no scores at all."""
-
-
-@dataclass(frozen=True)
-class _Measures:
-    """The metrics that were asked for, with what they need."""
-
-    names: tuple[str, ...]
-    distance: Floats | None
-    missing: str
-    """Why there are no distances between labels."""
-    floor: float
-
-    def of(self, p: Floats, q: Floats) -> dict[str, Floats]:
-        """Score predictions q of p by every metric, shape (n,) each."""
-        nothing = np.full(p.shape[0], np.nan)
-        return {
-            name: nothing
-            if SOFT_METRICS[name].needs_costs and self.distance is None
-            else SOFT_METRICS[name].function(p, q, self.distance, self.floor)
-            for name in self.names
-        }
-
-    def why(self, name: str) -> str:
-        """Say why a metric is not defined for anybody; empty if it is."""
-        needs = SOFT_METRICS[name].needs_costs and self.distance is None
-        return f"undefined: {self.missing}" if needs else ""
+__all__ = ["metrics_of_sides", "soft_label_metrics"]
 
 
 def soft_label_metrics(
@@ -97,7 +56,9 @@ def soft_label_metrics(
     ratings
         People, or people and models; or the people's distributions.
     models
-        Models, or the distributions that each of them predicts.
+        Models, or the distributions that each of them predicts. Where people name one label,
+        models may do so, too, or score each. Runs that control another
+        (:func:`~affectlab.evaluation.main_runs`) are not judged.
     taxonomy, costs
         What gives the costs W for the earth mover's distance, whose ground distance is W - 1: a
         taxonomy (by default that of the ratings), and a cost matrix or the kind of costs to make.
@@ -165,117 +126,40 @@ def soft_label_metrics(
     0.3113
     """
     check_confidence(confidence)
+    names = metric_names(metrics)
+    both = soft_sides(ratings, models, rule=rule, labels=labels, absent=absent, smoothing=smoothing)
+    measures = measures_of(names, both, taxonomy, costs, floor)
+    return metrics_of_sides(both, measures, n_splits, n_boot, confidence, seed, by_person=by_person)
+
+
+def metrics_of_sides(
+    both: SoftSides,
+    measures: Measures,
+    n_splits: int,
+    n_boot: int,
+    confidence: float,
+    seed: int | np.random.Generator | None,
+    *,
+    by_person: bool,
+) -> Estimates:
+    """Score everybody; see :func:`soft_label_metrics`."""
     rng = np.random.default_rng(seed)
-    names = _metric_names(metrics)
-    options = {"rule": rule, "labels": labels, "absent": absent}
-    ballots: Ballots | None = None
-    if isinstance(ratings, LabelDistributions):
-        people, predictions = ratings, _given_predictions(ratings, models)
-        source: Ratings | None = None
-    elif models is None or isinstance(models, Ratings):
-        both = sides(ratings, models)
-        source = both.people
-        people = label_distributions(source, **options, smoothing=smoothing)  # type: ignore[arg-type]
-        predictions = rater_distributions(both.models, **options)  # type: ignore[arg-type]
-    else:
-        source = ratings.humans()
-        people = label_distributions(source, **options, smoothing=smoothing)  # type: ignore[arg-type]
-        predictions = dict(models)
-    if source is not None:
-        ballots = Ballots.of(source, rule, labels, absent, smoothing)
-    measures = _Measures(names, *_distance(people, source, taxonomy, costs), floor)
-    raised(np.ones((1, len(people.labels))), floor)
-    known = ~np.isnan(people.values).any(axis=1)
-    if not known.any():
-        raise InputError("nobody chose a label for any stimulus; expected answers to compare with")
-    rows = [_model_row(name, people, found, measures) for name, found in predictions.items()]
-    if ballots is not None:
-        rows += _people_rows(ballots, people, measures, n_splits, rng, by_person=by_person)
+    people = both.people
+    rows = [_model_row(name, people, found, measures) for name, found in both.predictions.items()]
+    if both.ballots is not None:
+        rows += _people_rows(both.ballots, people, measures, n_splits, rng, by_person=by_person)
     mean = np.broadcast_to(people.mean(), people.values.shape)
     total = int(people.n_raters.sum())
-    rows.append(_Row(_BASELINE, "baseline", measures.of(people.values, mean), 0, total))
-    return _table(rows, measures, n_boot, confidence, rng)
-
-
-def _metric_names(metrics: Sequence[str] | None) -> tuple[str, ...]:
-    names = tuple(SOFT_METRICS) if metrics is None else tuple(dict.fromkeys(metrics))
-    for name in names:
-        if name not in SOFT_METRICS:
-            raise unknown_name("metric", name, SOFT_METRICS)
-    if not names:
-        raise InputError(f"metrics: expected at least one of {', '.join(SOFT_METRICS)}")
-    return names
-
-
-def _given_predictions(
-    people: LabelDistributions, models: Ratings | Mapping[str, LabelDistributions] | None
-) -> dict[str, LabelDistributions]:
-    if isinstance(models, Ratings):
-        return rater_distributions(models)
-    if not models:
-        raise InputError(f"{people!r}: expected the distributions of at least one model beside it")
-    return dict(models)
-
-
-def _distance(
-    people: LabelDistributions,
-    source: Ratings | None,
-    taxonomy: TaxonomyLike | None,
-    costs: CostsLike | None,
-) -> tuple[Floats | None, str]:
-    """Ground distances between the labels, or why there are none."""
-    given = taxonomy is not None or costs is not None
-    if people.ordered and not given:
-        place = np.arange(len(people.labels), dtype=np.float64)
-        return np.abs(place[:, None] - place[None, :]), ""
-    own = None if source is None else source.taxonomy
-    facts = label_facts(own if taxonomy is None else taxonomy, costs=costs)
-    if facts is None:
-        return None, "no costs of mistakes are known; pass a taxonomy or costs"
-    try:
-        places: Sequence[int] = [facts.index(name) for name in people.labels]
-    except InputError:
-        if given:
-            raise
-        return None, "the taxonomy does not know all labels; pass costs"
-    return _from_facts(facts, places, given=given)
-
-
-def _from_facts(
-    facts: LabelFacts, places: Sequence[int], *, given: bool
-) -> tuple[Floats | None, str]:
-    missing = facts.without_costs(places)
-    if missing and given:
-        raise InputError(f"costs: {missing}")
-    if missing or facts.costs is None:
-        return None, missing
-    return np.ascontiguousarray(facts.costs[np.ix_(places, places)] - 1.0), ""
-
-
-def aligned(name: str, people: LabelDistributions, found: LabelDistributions) -> Floats:
-    """Predictions in the order of the people's stimuli and labels, ``nan`` where there is none."""
-    place = {label: at for at, label in enumerate(people.labels)}
-    extra = [at for at, label in enumerate(found.labels) if label not in place]
-    if extra and bool((np.nan_to_num(found.values[:, extra]) > 0).any()):
-        raise InputError(
-            f"model {name!r} answers {found.labels[extra[0]]!r}, which people were not asked "
-            "about; choose labels that both have"
-        )
-    row_of = {stimulus: row for row, stimulus in enumerate(found.stimuli)}
-    rows = np.array([row_of.get(stimulus, -1) for stimulus in people.stimuli], dtype=np.int64)
-    columns = [at for at, label in enumerate(found.labels) if label in place]
-    wide = np.zeros(people.values.shape)
-    wide[:, [place[found.labels[at]] for at in columns]] = found.values[rows][:, columns]
-    wide[(rows < 0) | np.isnan(wide).any(axis=1)] = np.nan
-    return wide
+    rows.append(Row(BASELINE, "baseline", measures.of(people.values, mean), 0, total))
+    return table_of(rows, measures, n_boot, confidence, rng)
 
 
 def _model_row(
-    name: str, people: LabelDistributions, found: LabelDistributions, measures: _Measures
-) -> _Row:
+    name: str, people: LabelDistributions, found: LabelDistributions, measures: Measures
+) -> Row:
     predicted = aligned(name, people, found)
     both = ~np.isnan(predicted).any(axis=1) & ~np.isnan(people.values).any(axis=1)
-    return _Row(
+    return Row(
         name,
         "model",
         measures.of(people.values, predicted),
@@ -288,12 +172,12 @@ def _model_row(
 def _people_rows(
     ballots: Ballots,
     people: LabelDistributions,
-    measures: _Measures,
+    measures: Measures,
     n_splits: int,
     rng: np.random.Generator,
     *,
     by_person: bool,
-) -> Iterator[_Row]:
+) -> Iterator[Row]:
     """What people reach: one against the others, half against half, and each of them."""
     alone = "undefined: no stimulus with two people"
     unit, rater, own, others = ballots.against_others()
@@ -302,8 +186,8 @@ def _people_rows(
     row = np.array([row_of[ballots.votes.units[u]] for u in unit.tolist()], dtype=np.int64)
     n, several = len(people), unit.size > 0
     count = int(np.unique(rater).size)
-    mean = {name: _mean_by(value, row, n) for name, value in scores.items()}
-    yield _Row(ONE_PERSON, "people", mean, count, unit.size, "" if several else alone)
+    mean = {name: mean_by(value, row, n) for name, value in scores.items()}
+    yield Row(ONE_PERSON, "people", mean, count, unit.size, "" if several else alone)
     halves: dict[str, list[Floats]] = {name: [] for name in measures.names}
     for units, first, second in ballots.halves(n_splits, rng):
         at = np.array([row_of[ballots.votes.units[u]] for u in units.tolist()], dtype=np.int64)
@@ -312,7 +196,7 @@ def _people_rows(
             wide[at] = value
             halves[name].append(wide)
     split = {name: _mean_of(parts, n) for name, parts in halves.items()}
-    yield _Row(HALVES, "people", split, count, unit.size, "" if several else alone)
+    yield Row(HALVES, "people", split, count, unit.size, "" if several else alone)
     if not by_person:
         return
     for code, name in enumerate(ballots.votes.raters):
@@ -323,16 +207,7 @@ def _people_rows(
             wide[row[mine]] = value[mine]
             wide_scores[metric] = wide
         missing = "" if mine.any() else "undefined: no stimulus that somebody else answered"
-        yield _Row(name, "person", wide_scores, 1, int(mine.sum()), missing)
-
-
-def _mean_by(value: Floats, row: Ints, n: int) -> Floats:
-    """Mean over the entries of each row, ``nan`` where there are none; infinite where one is."""
-    known = ~np.isnan(value)
-    total = np.bincount(row[known], weights=value[known], minlength=n)
-    count = np.bincount(row[known], minlength=n)
-    mean: Floats = np.divide(total, count, out=np.full(n, np.nan), where=count > 0)
-    return mean
+        yield Row(name, "person", wide_scores, 1, int(mine.sum()), missing)
 
 
 def _mean_of(parts: Sequence[Floats], n: int) -> Floats:
@@ -340,80 +215,4 @@ def _mean_of(parts: Sequence[Floats], n: int) -> Floats:
         return np.full(n, np.nan)
     stacked = np.stack(parts)
     row = np.broadcast_to(np.arange(n), stacked.shape)
-    return _mean_by(stacked.ravel(), row.ravel(), n)
-
-
-def _table(
-    rows: Sequence[_Row],
-    measures: _Measures,
-    n_boot: int,
-    confidence: float,
-    rng: np.random.Generator,
-) -> Estimates:
-    import polars as pl
-
-    cells = [(row, name, row.scores[name]) for row in rows for name in measures.names]
-    scores = np.stack([score for _, _, score in cells], axis=1)
-    known = ~np.isnan(scores)
-    n_items = known.sum(axis=0)
-    with np.errstate(invalid="ignore"):
-        total = np.where(known, scores, 0.0).sum(axis=0)
-        value = np.divide(total, n_items, out=np.full(total.size, np.nan), where=n_items > 0)
-    infinite = np.isinf(value)
-    status = [
-        _status(row, measures.why(name), int(np.isinf(score).sum()), int(items))
-        for (row, name, score), items in zip(cells, n_items.tolist(), strict=True)
-    ]
-    finite = np.where(known & ~infinite, scores, 0.0)
-    blocks = [
-        (weights @ finite, weights @ known.astype(np.float64))
-        for weights in draw_weights(rng, scores.shape[0], n_boot)
-    ]
-    se = low = high = np.full(value.size, np.nan)
-    if blocks:
-        replicates = np.concatenate([_divided(top, bottom) for top, bottom in blocks])
-        replicates[:, infinite] = np.nan
-        spread = summarise(np.where(infinite, np.nan, value), replicates, confidence)
-        se, low, high = spread.se, spread.low, spread.high
-        status = [
-            why if was == "ok" and why else was
-            for was, why in zip(status, spread.missing, strict=True)
-        ]
-    floor = f", floor {measures.floor:g}" if measures.floor else ""
-    floored = ("cross_entropy", "kullback_leibler")
-    table = Estimates.build(
-        {
-            "rater": [row.rater for row, _, _ in cells],
-            "metric": [name for _, name, _ in cells],
-        },
-        value=value,
-        se=se,
-        low=low,
-        high=high,
-        method=[
-            SOFT_METRICS[name].method + (floor if name in floored else "") for _, name, _ in cells
-        ],
-        resampled="units" if n_boot else "none",
-        n_items=n_items,
-        n_raters=[row.n_raters for row, _, _ in cells],
-        n_ratings=[row.n_ratings for row, _, _ in cells],
-        status=status,
-    )
-    role = pl.Series("role", [row.role for row, _, _ in cells], dtype=pl.String)
-    return Estimates(table.frame.with_columns(role), table.keys)
-
-
-def _divided(top: Floats, bottom: Floats) -> Floats:
-    ratio: Floats = np.divide(top, bottom, out=np.full_like(top, np.nan), where=bottom > 0)
-    return ratio
-
-
-def _status(row: _Row, why: str, n_infinite: int, n_items: int) -> str:
-    if row.status or why:
-        return row.status or why
-    if n_items == 0:
-        return "undefined: no stimulus with a distribution on both sides"
-    if n_infinite:
-        where = plural(n_infinite, "stimulus", "stimuli")
-        return f"infinite: a label that was chosen is given 0 at {where}"
-    return "ok"
+    return mean_by(stacked.ravel(), row.ravel(), n)

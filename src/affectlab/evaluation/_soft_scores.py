@@ -251,15 +251,20 @@ class SoftMetric:
     function: Callable[[Floats, Floats, Floats | None, float], Floats]
     """Of people, predictions, ground distances and the floor; checked rows to shape (n,)."""
     needs_costs: bool = False
+    floored: bool = False
+    """Whether the floor changes it."""
 
 
 SOFT_METRICS: dict[str, SoftMetric] = {
     "cross_entropy": SoftMetric(
-        "cross-entropy, nats", lambda p, q, _, floor: _cross_entropy(p, raised(q, floor))
+        "cross-entropy, nats",
+        lambda p, q, _, floor: _cross_entropy(p, raised(q, floor)),
+        floored=True,
     ),
     "kullback_leibler": SoftMetric(
         "Kullback-Leibler divergence, nats",
         lambda p, q, _, floor: _kullback_leibler(p, raised(q, floor)),
+        floored=True,
     ),
     "jensen_shannon": SoftMetric(
         "Jensen-Shannon divergence, base 2", lambda p, q, *_: _jensen_shannon(p, q)

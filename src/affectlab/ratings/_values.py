@@ -127,6 +127,9 @@ def _from_numbers(column: pl.Series, categories: _Names) -> ParsedValues:
         known = names[found] == given
         bad = np.flatnonzero(~known & ~np.isnan(given))
         value = np.where(known, codes[found], np.nan).astype(np.float64)
+    elif categories:
+        # A number stands for the place of a category; what lies between two names none.
+        bad = np.flatnonzero(~np.isnan(value) & (value != np.floor(value)))
     value[bad] = np.nan
     texts = {int(row): f"{given[row]:g}" for row in bad[:_SHOWN]}
     positions = bool(categories) and not categories.are_numbers

@@ -19,7 +19,6 @@ if TYPE_CHECKING:
 
 __all__ = ["pair_counts", "warnings_of"]
 
-_SMALL_PANEL = 8
 _REPEATABLE = {"session", "trial", "trial_kind", "text"}
 """Columns whose presence lets a rater answer the same question twice."""
 _LOW_CODES = (-1.0, -9.0, -88.0, -99.0, -888.0, -999.0, -9999.0)
@@ -167,11 +166,6 @@ def _of_people(ratings: Ratings, rows: Mask) -> list[str]:
             found.append(
                 f"{lone:,} of {len(rated):,} stimuli {verb} one human rater: agreement between "
                 "people rests on the others."
-            )
-        elif median < _SMALL_PANEL and ratings.scale.kind in ("ordinal", "interval"):
-            found.append(
-                f"{median:g} human raters per stimulus (median): prefer `reml` scores; the `p910` "
-                "and `mle` subject models can collapse on panels this small."
             )
     simulated = kinds.count("simulated")
     if simulated:

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 __all__ = ["SubjectModel"]
 
+_SMALL_PANEL = 8
 _ONE_RATER = "undefined: one rater, so bias and score cannot be told apart"
 _COLLAPSED = "collapsed: one rater has all the weight"
 _AGREED = "raters agree exactly but for their biases"
@@ -70,6 +71,14 @@ class SubjectModel:
     def notes(self) -> tuple[str, ...]:
         """What a reader of the scores should know, in sentences."""
         notes = list(self.collapsed)
+        if self.method != "reml" and self.fitted:
+            of_stimuli = np.concatenate([one.n_raters[one.rated] for one in self.fitted])
+            median = float(np.median(of_stimuli)) if of_stimuli.size else 0.0
+            if 1 < median < _SMALL_PANEL:
+                notes.append(
+                    f"{median:g} raters per stimulus (median): {self.method} can collapse on "
+                    "panels this small; prefer reml"
+                )
         for one in self.fitted:
             where = f"{one.panel.labels[one.label]}: " if one.label is not None else ""
             if not one.fit.converged:

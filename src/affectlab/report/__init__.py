@@ -20,6 +20,7 @@ from affectlab.report._content import (
 from affectlab.report._figures import (
     Panel,
     Scatter,
+    StaircasePanel,
     fig_agreement_bars,
     fig_alpha,
     fig_answers,
@@ -46,6 +47,7 @@ from affectlab.report._figures import (
     fig_preferences,
     fig_reliability_diagram,
     fig_scatter_fit,
+    fig_staircase,
     fig_words,
 )
 from affectlab.report._label_map import write_label_map
@@ -63,6 +65,7 @@ __all__ = [
     "ReportPaths",
     "Scatter",
     "Section",
+    "StaircasePanel",
     "Table",
     "Thumbnail",
     "Tile",
@@ -93,6 +96,7 @@ __all__ = [
     "fig_preferences",
     "fig_reliability_diagram",
     "fig_scatter_fit",
+    "fig_staircase",
     "fig_words",
     "save_figure",
     "write_label_map",

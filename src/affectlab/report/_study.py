@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from concurrent.futures import Executor, Future
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -106,11 +107,20 @@ class Study:
         if models is not None and not set(models.rater_names) & set(self.ratings.rater_names):
             models = None  # All of them are control runs.
         mixed = models is None or any(not is_person(kind) for kind in kept.rater_kinds)
-        self.sources = (self.ratings, None) if mixed else (kept, models)
-        """What statistics of models beside people take: one table of both, or one of each."""
+        self._apart = None if mixed else (kept, models)
         self.seed = seed
         self.n_boot = n_boot
         self.images = images
+        self._ahead: Future[Beside] | None = None
+
+    @cached_property
+    def sources(self) -> tuple[Ratings, Ratings | None]:
+        """What statistics of models beside people take: a table of each, told apart once."""
+        if self._apart is not None:
+            return self._apart
+        if len({is_person(kind) for kind in self.ratings.rater_kinds}) < 2:
+            return self.ratings, None
+        return self.ratings.humans(), self.ratings.models()
 
     @cached_property
     def summary(self) -> RatingsSummary:
@@ -213,20 +223,41 @@ class Study:
             return None
         return pair_agreement(self.numeric)
 
+    def compare_ahead(self, pool: Executor) -> None:
+        """Compare models with people while the sections that need no comparison are made.
+
+        It is most of the work, and its inner loops leave the interpreter to others. What others
+        read, too, is computed before, so that no two threads compute it.
+        """
+        if self._beside_missing is None:
+            ratings, models = self.sources
+            self._ahead = pool.submit(
+                beside_people, ratings, models, n_boot=self.n_boot, seed=self.seed
+            )
+
     @cached_property
     def beside(self) -> Beside:
         """Models beside people."""
-        if self.numeric is None:
-            return Beside(None, "there are no numeric answers.")
-        if self.people is None or self.models is None:
-            missing = "people" if self.people is None else "models"
-            return Beside(None, f"there are no {missing} among the raters.")
-        if self.flow is not None:
-            return Beside(None, "votes that stop at a no are given on items chosen by the others.")
-        if self.people.n_raters < 2:
-            return Beside(None, "one person alone cannot show how far people agree.")
+        if self._beside_missing is not None:
+            return Beside(None, self._beside_missing)
+        if self._ahead is not None:
+            return self._ahead.result()
         ratings, models = self.sources
         return beside_people(ratings, models, n_boot=self.n_boot, seed=self.seed)
+
+    @cached_property
+    def _beside_missing(self) -> str | None:
+        """Why models cannot be compared with people, None where they can."""
+        if self.numeric is None:
+            return "there are no numeric answers."
+        if self.people is None or self.models is None:
+            missing = "people" if self.people is None else "models"
+            return f"there are no {missing} among the raters."
+        if self.flow is not None:
+            return "votes that stop at a no are given on items chosen by the others."
+        if self.people.n_raters < 2:
+            return "one person alone cannot show how far people agree."
+        return None
 
     @cached_property
     def flow(self) -> ConsensusFlow | None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
@@ -14,7 +15,7 @@ from affectlab.errors import InputError
 from affectlab.report._cautions import cautions
 from affectlab.report._content import Picture, Progress, ReportPaths, Section, Skipped, Table
 from affectlab.report._html import render_page
-from affectlab.report._sections import BUILDERS, glossary, provenance, source_name
+from affectlab.report._sections import BUILDERS, LATE, glossary, provenance, source_name
 from affectlab.report._study import Study
 from affectlab.report._svg import settled, standalone_svg, to_png, to_svg
 from affectlab.report._verdict import verdict
@@ -102,12 +103,9 @@ def write_report(
         raise InputError(f"n_boot {n_boot}: expected 0 or the number of bootstrap samples")
     study = Study(ratings, models, seed=seed, n_boot=n_boot, images=pictures)
     steps = _Steps(progress, len(BUILDERS) + 2)
-    sections: list[Section] = []
-    skipped: list[Skipped] = []
-    for name, build in BUILDERS:
-        steps.next(name)
-        part = build(study)
-        (sections if isinstance(part, Section) else skipped).append(part)  # type: ignore[arg-type]
+    parts = _build(study, steps)
+    sections = [part for part in parts if isinstance(part, Section)]
+    skipped = [part for part in parts if isinstance(part, Skipped)]
     sections += extra_sections
     _check_names(sections)
     steps.next("tables and figures")
@@ -131,6 +129,17 @@ def write_report(
     steps.finish()
     figures = tuple(path for _, _, paths in drawn for path in paths)
     return ReportPaths(path, tuple(tables), figures)
+
+
+def _build(study: Study, steps: _Steps) -> list[Section | Skipped]:
+    """Make the sections, those that wait for others last, and give them in their order."""
+    made: dict[str, Section | Skipped] = {}
+    with ThreadPoolExecutor(1) as pool:
+        study.compare_ahead(pool)
+        for name, build in sorted(BUILDERS, key=lambda builder: builder[0] in LATE):
+            steps.next(name)
+            made[name] = build(study)
+    return [made[name] for name, _ in BUILDERS]
 
 
 class _Steps:

@@ -54,6 +54,10 @@ SAMPLES = {
         "ID|CITY|COUN|SUBJ|SEX|AGE|RELI|PRAC|FOCC|MOCC|FIEL|EMOT|Field1|MYKEY|SIT|STATE|\n"
         "7|1|1|1|1|33|1|2|6|1|2|2|fear|0110|When I was lost|or thought so.|1|\n"
     ),
+    "mturk-batch": (
+        "HITId,AssignmentId,WorkerId,AssignmentStatus,WorkTimeInSeconds,Input.url,Answer.joy\n"
+        "H1,A1,W1,Approved,12,a.jpg,3\nH2,A2,W2,Submitted,14,b.jpg,5\n"
+    ),
     "sureal": json.dumps(
         {
             "ref_videos": [{"content_id": 0, "path": "a.yuv"}],

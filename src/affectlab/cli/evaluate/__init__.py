@@ -10,6 +10,7 @@ from affectlab.cli.evaluate.fairness import fairness
 from affectlab.cli.evaluate.leaderboard import leaderboard
 from affectlab.cli.evaluate.outcomes import outcomes
 from affectlab.cli.evaluate.preference import preference
+from affectlab.cli.evaluate.soft_labels import soft_labels
 
 __all__ = ["app"]
 
@@ -19,6 +20,7 @@ app.command("outcomes")(outcomes)
 app.command("alignment")(alignment)
 app.command("classification")(classification)
 app.command("compare")(compare)
+app.command("soft-labels")(soft_labels)
 app.command("fairness")(fairness)
 app.command("difference")(difference)
 app.command("preference")(preference)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from affectlab._words import number
+from affectlab._words import number, percent
 
 if TYPE_CHECKING:
     import polars as pl
@@ -75,6 +75,9 @@ def _equivalence(found: AlignmentResult, folder: Path) -> None:
         _column(frame, "high"),
         frame["verdict"].to_list(),
         margin=found.margin,
+        inner_low=_column(frame, "test_low"),
+        inner_high=_column(frame, "test_high"),
+        inner_name=f"{percent(1 - 2 * found.alpha)} interval, which decides",
         value_name=f"{found.measure_words}: model with people less people with one another",
     )
     save_figure(
@@ -130,13 +133,16 @@ def _kinds(found: AlignmentResult, tables: PublishedTables, folder: Path) -> Non
 
 
 def _brackets(groups: Estimates) -> list[tuple[str, str, str]]:
-    """Write the difference and p of every comparison."""
+    """Write the difference, its interval and p of every comparison."""
     found = []
     for row in groups.frame.iter_rows(named=True):
         if row["p"] != row["p"]:
             continue
         p = "p < 0.001" if row["p"] < 0.001 else f"p = {number(row['p'], 3)}"
-        found.append((row["group_a"], row["group_b"], f"Δ {number(row['value'], 3)}\n{p}"))
+        text = f"Δ {number(row['value'], 3)}"
+        if row["low"] == row["low"]:
+            text += f"\n[{number(row['low'], 3)}, {number(row['high'], 3)}]"
+        found.append((row["group_a"], row["group_b"], f"{text}\n{p}"))
     return found
 
 

@@ -21,6 +21,10 @@ if TYPE_CHECKING:
 __all__ = ["alignment"]
 
 _PUBLISHED = "As published"
+_FEW = 3
+"""Comparisons of groups that are written as sentences."""
+_NAME = 20
+"""Letters of a model's name that stand on one line."""
 
 
 @reads_ratings("evaluate alignment", models=True)
@@ -136,6 +140,8 @@ def _families(ratings: Ratings, models: Ratings | None, groups: str | None) -> d
 
 
 def _show(found: AlignmentResult, tables: PublishedTables, out: Output) -> None:
+    import polars as pl
+
     for sentence in found.sentences:
         out.show(f"- {sentence}")
     if found.notes:
@@ -153,9 +159,7 @@ def _show(found: AlignmentResult, tables: PublishedTables, out: Output) -> None:
         out.head(f"\nKinds of pairs ({found.measure_words})")
         out.show_frame(tables.kinds, ["pair_kind", "mean", "sd", "median", "n"])
     if tables.groups is not None:
-        for row in tables.groups.frame.iter_rows(named=True):
-            if row["p"] == row["p"]:
-                out.show(f"- {_group(row)}")
+        _show_groups(tables.groups.frame.filter(pl.col("p").is_not_nan()), out)
         out.show("  As published: cells are taken as independent, which overstates certainty.")
 
 
@@ -165,33 +169,30 @@ def _models(found: AlignmentResult) -> Table:
 
     from affectlab._words import number, percent, shown
 
-    table = Table(box=None, header_style="bold")
-    for name in ("model", "verdict"):
-        table.add_column(name)
-    for name in (
-        "agreement",
-        "people",
-        "difference",
-        "interval",
-        "people below",
-        "wins",
-        "covered",
-    ):
+    frame = found.to_frame()
+    partial = (frame["coverage"] < 1).any()
+    longest = max(len(shown(name)) for name in frame["rater"])
+    # Eight columns fit 80 letters where the padding between them is shared.
+    table = Table(box=None, header_style="bold", collapse_padding=True)
+    table.add_column("model", min_width=min(longest, _NAME), overflow="fold")
+    table.add_column("verdict")
+    numbers = ["agree-\nment", "differ-\nence", "interval", "people\nbelow", "wins"]
+    for name in (*numbers, "covered") if partial else numbers:
         table.add_column(name, justify="right", no_wrap=name == "interval")
     alt = {row["rater"]: row for row in found.alt.to_frame().iter_rows(named=True)}
-    for row in found.to_frame().iter_rows(named=True):
+    for row in frame.iter_rows(named=True):
         won = alt[row["rater"]]
         below = row["people_below"]
         table.add_row(
             Text(shown(row["rater"])),
             row["verdict"],
-            *(number(row[name], 3) for name in ("agreement", "people", "difference")),
+            *(number(row[name], 3) for name in ("agreement", "difference")),
             f"{number(row['low'], 3)} – {number(row['high'], 3)}"
             if row["low"] is not None
             else "–",
-            "–" if below is None else f"{below} of {row['n_people']}",
-            f"{won['wins']} of {won['n_people']}" if won["passed"] is not None else "–",
-            percent(row["coverage"]),
+            "–" if below is None else f"{below}/{row['n_people']}",
+            f"{won['wins']}/{won['n_people']}" if won["passed"] is not None else "–",
+            *([percent(row["coverage"])] if partial else []),
         )
     return table
 
@@ -214,13 +215,42 @@ def _ceiling(found: AlignmentResult) -> list[str]:
     return texts
 
 
+def _show_groups(frame: pl.DataFrame, out: Output) -> None:
+    """Say how groups differ: in words where they are few, else in a table."""
+    import polars as pl
+
+    if frame.height <= _FEW:
+        out.show(*(f"- {_group(row)}" for row in frame.iter_rows(named=True)))
+        return
+    out.head("\nGroups: difference of means, with the p-value of Mann-Whitney's U")
+    table = frame.select(
+        pl.col("group_a").alias("group"),
+        pl.col("group_b").alias("less"),
+        pl.col("value").alias("difference"),
+        "low",
+        "high",
+        pl.Series("p", [_p(value) for value in frame["p"]], dtype=pl.String),
+    )
+    out.show_frame(table, ["group", "less", "difference", ("low", "high"), "p"])
+
+
+def _p(value: float) -> str:
+    from affectlab._words import number
+
+    return "< 0.001" if value < 0.001 else number(value, 3)
+
+
 def _group(row: dict[str, Any]) -> str:
     from affectlab._words import number, shown
 
-    p = "p < 0.001" if row["p"] < 0.001 else f"p = {number(row['p'], 3)}"
+    p = _p(row["p"])
+    p = f"p {p}" if p.startswith("<") else f"p = {p}"
+    interval = ""
+    if row["low"] == row["low"]:
+        interval = f", 95 % interval {number(row['low'], 3)} to {number(row['high'], 3)}"
     return (
         f"{shown(row['group_a'])} less {shown(row['group_b'])}: difference of means "
-        f"{number(row['value'], 3)}, Mann-Whitney U {p}."
+        f"{number(row['value'], 3)}{interval}, Mann-Whitney U {p}."
     )
 
 

@@ -153,16 +153,15 @@ def _soft_labels(
 ) -> tuple[Estimates | None, list[str]]:
     """Distances from the distribution of people's answers, or why there are none."""
     from affectlab.errors import InputError
-    from affectlab.evaluation import sides, soft_label_metrics
+    from affectlab.evaluation import soft_label_metrics
 
     metrics = ["jensen_shannon", "brier"]
     if found.costs is not None:
         metrics.insert(1, "earth_movers_distance")
     try:
-        both = sides(ratings, models)
         soft = soft_label_metrics(
-            both.people,
-            both.models,
+            ratings,
+            models,
             taxonomy=found.classes.taxonomy,
             costs=found.costs,
             metrics=metrics,

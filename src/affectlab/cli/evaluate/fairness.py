@@ -9,6 +9,7 @@ import typer
 
 from affectlab.cli._options import SeedOption, reads_ratings
 from affectlab.cli._output import write_csv
+from affectlab.cli.evaluate._costs import TaxonomyCostsOption, taxonomy_costs
 
 if TYPE_CHECKING:
     import polars as pl
@@ -16,14 +17,12 @@ if TYPE_CHECKING:
     from affectlab.cli._output import Output
     from affectlab.evaluation import Fairness
     from affectlab.ratings import Ratings
-    from affectlab.taxonomy import CostMatrix
 
 __all__ = ["fairness"]
 
 _TESTING = "Testing"
 _MOST_SECTIONS = 24
 """Models and labels that a figure shows."""
-_COSTS = ("ring", "groups", "reference")
 
 
 @reads_ratings("evaluate fairness", models=True)
@@ -87,14 +86,7 @@ def fairness(
             metavar="people|attribute:NAME|rater:NAME|FILE",
         ),
     ] = "people",
-    costs: Annotated[
-        Optional[str],  # noqa: UP045
-        typer.Option(
-            help="For ecc and emc: ring, groups, reference, or a CSV file with a matrix.",
-            metavar="ring|groups|reference|FILE",
-            show_default=False,
-        ),
-    ] = None,
+    costs: TaxonomyCostsOption = None,
     min_gap: Annotated[
         float, typer.Option("--min-gap", help="Smallest gap that matters.", min=0)
     ] = 0.0,
@@ -154,7 +146,7 @@ def fairness(
             by_label=by_label,
             cluster=cluster,
             truth=_truth(truth),
-            costs=_costs(costs),
+            costs=taxonomy_costs(costs),
             people=True if people else None,
             min_items=min_items,
             min_gap=min_gap,
@@ -220,17 +212,6 @@ def _truth(text: str) -> Any:
     return read_truth(text)
 
 
-def _costs(text: str | None) -> CostMatrix | str | None:
-    if text is None or text in _COSTS:
-        return text
-    from affectlab.errors import InputError
-    from affectlab.evaluation import read_costs
-
-    if not Path(text).is_file():
-        raise InputError(f"--costs {text!r}: no such file; expected {', '.join(_COSTS)} or a file")
-    return read_costs(text)
-
-
 def _show(found: Fairness, sentences: list[str], out: Output) -> None:
     import polars as pl
 
@@ -251,7 +232,9 @@ def _show(found: Fairness, sentences: list[str], out: Output) -> None:
     out.head("\nGaps")
     shown = pl.when("flagged").then(pl.lit("shown")).otherwise(_short("status"))
     gaps = found.gaps.frame.with_columns(shown.alias("flag"))
-    gaps = gaps.rename({"value": "gap", "p_corrected": "corrected p"})
+    gaps = gaps.rename({"value": "gap", "p_corrected": "corrected p"}).with_columns(
+        pl.col(name).map_elements(_p_value, return_dtype=pl.String) for name in ("p", "corrected p")
+    )
     keys = ["rater", *label, "group", "against"]
     out.show_frame(gaps, [*keys, "gap", interval, "p", "corrected p", "flag"])
     out.show("", *(f"- {sentence}" for sentence in sentences))
@@ -265,28 +248,68 @@ def _short(column: str) -> pl.Expr:
     return pl.when(pl.col(column) == "ok").then(pl.lit("")).otherwise(first).alias("remark")
 
 
+def _p_value(p: float) -> str:
+    """Write a p value; none is 0, whatever its first digits."""
+    return "–" if p != p else "< 0.001" if p < 0.001 else f"{p:.3f}"
+
+
 def _draw(found: Fairness, sentences: list[str], folder: Path) -> None:
-    """Draw the groups; with many labels those with a gap first, up to a number that fits a page."""
+    """Draw groups and gaps; with many labels those with a gap first, as many as fit a page."""
+    import polars as pl
+
     from affectlab.report import fig_fairness, save_figure
 
     frame = _sections(found)
-    shown = frame["section"].unique(maintain_order=True).to_list()
-    kept = frame.filter(frame["section"].is_in(shown[:_MOST_SECTIONS]))
+    shown = frame["section"].unique(maintain_order=True).to_list()[:_MOST_SECTIONS]
+    kept = frame.filter(frame["section"].is_in(shown))
     size = "n_raters" if found.things == "people" else "n_items"
-    figure = fig_fairness(
-        *(kept[name].to_list() for name in ("section", "group", "value", "low", "high")),
-        value_name=f"{found.metric.title} by {found.by}",
-        flagged=kept["flagged"].to_list(),
-        sizes=kept[size].to_list(),
-        line=0.0 if found.metric.better == "zero" else None,
-    )
+    columns = ("value", "low", "high")
     save_figure(
-        figure,
+        fig_fairness(
+            *(kept[name].to_list() for name in ("section", "group", *columns)),
+            value_name=f"{found.metric.title} by {found.by}",
+            flagged=kept["flagged"].to_list(),
+            sizes=kept[size].to_list(),
+            line=0.0 if found.metric.better == "zero" else None,
+        ),
         folder,
         "fairness",
         title=f"{found.metric.title} by {found.by}",
         description=" ".join(sentences),
     )
+    gaps = found.gaps.frame.with_columns(_heading(found))
+    gaps = gaps.filter(gaps["section"].is_in(shown) & gaps["value"].is_not_nan())
+    if gaps.is_empty():
+        return
+    place = {name: at for at, name in enumerate(shown)}
+    gaps = gaps.sort(pl.col("section").replace_strict(place), maintain_order=True)
+    against = gaps["against"].to_list()
+    names = [
+        f"{group} − {'rest' if other == 'rest' else other}"
+        for group, other in zip(gaps["group"].to_list(), against, strict=True)
+    ]
+    save_figure(
+        fig_fairness(
+            gaps["section"].to_list(),
+            names,
+            *(gaps[name].to_list() for name in columns),
+            value_name=f"gap in {found.metric.title} by {found.by}",
+            flagged=gaps["flagged"].to_list(),
+            line=0.0,
+            band=found.min_gap,
+        ),
+        folder,
+        "fairness_gaps",
+        title=f"Gaps in {found.metric.title} by {found.by}",
+        description=" ".join(sentences),
+    )
+
+
+def _heading(found: Fairness) -> pl.Expr:
+    import polars as pl
+
+    keys = [key for key in found.gaps.keys if key in ("rater", "label")]
+    return pl.concat_str(keys, separator=" · ").alias("section")
 
 
 def _sections(found: Fairness) -> pl.DataFrame:
@@ -301,8 +324,7 @@ def _sections(found: Fairness) -> pl.DataFrame:
     ]
     # Where a group stands out from another, both are stressed; the rest is no group.
     marked = pl.concat(sides).unique(maintain_order=True)
-    heading = pl.concat_str(keys, separator=" · ").alias("section")
     frame = found.groups.frame.join(
         marked, on=[*keys, "group"], how="left", maintain_order="left"
-    ).with_columns(pl.col("flagged").fill_null(False), heading)
+    ).with_columns(pl.col("flagged").fill_null(False), _heading(found))
     return frame.sort(pl.col("flagged").any().over("section"), descending=True, maintain_order=True)

@@ -13,14 +13,12 @@ from numpy.typing import NDArray
 from affectlab._compiled import kernel
 from affectlab._types import Bools, Floats, Ints
 
-__all__ = ["MOST_DRAWN", "correlate_any", "correlate_whole", "correlate_words"]
+__all__ = ["MOST_DRAWN", "correlate_any", "correlate_words"]
 
 MOST_DRAWN = 127
 """Answers to one stimulus that a byte can count, with the bit that comparisons need."""
 
 Words = NDArray[np.uint64]
-_STRIPES = 4
-"""Tables that counts are spread over: adding to one place again and again has to wait."""
 
 
 @kernel
@@ -45,7 +43,7 @@ def _medians(counts: Words, own: Words, copies: int, middle: NDArray[np.int32]) 
     own
         Words of the person, shape (words, items), counted `copies` times.
     middle
-        Overwritten: shape (items,), -1 where nobody is left.
+        Overwritten: shape (items,); without meaning where nobody is left.
     """
     one, top = np.uint64(0x0101010101010101), np.uint64(0x8080808080808080)
     several = np.uint64(copies)
@@ -62,9 +60,6 @@ def _medians(counts: Words, own: Words, copies: int, middle: NDArray[np.int32]) 
             # Bytes that count fewer than half of the answers stand for levels below the median.
             below = np.int32(16) - np.int32(reached)
             middle[s] = below if q == 0 else middle[s] + below
-    for s in range(n):
-        if (sizes[s] - several * own_sizes[s]) >> np.uint64(56) == 0:
-            middle[s] = -1
 
 
 @kernel
@@ -86,111 +81,6 @@ def _rho(products: float, n: float, squares_a: float, squares_b: float) -> float
     centre = n * (0.5 * (n + 1.0)) ** 2
     size = (squares_a - centre) * (squares_b - centre)
     return (products - centre) / np.sqrt(size) if size > 0.0 else np.nan
-
-
-@kernel
-def correlate_whole(
-    words: Words,
-    code: NDArray[np.int32],
-    n_levels: int,
-    order: NDArray[np.int32],
-    last: Bools,
-    weights: NDArray[np.uint8],
-    copies: NDArray[np.int32],
-    own: Floats,
-    models: Floats,
-) -> None:
-    """Correlate people and models with the median of the other people; everyone rated everything.
-
-    Parameters
-    ----------
-    words
-        Answers of people, shape (people, words, items); see :func:`_medians`.
-    code
-        Their levels from 0, shape (people, items).
-    n_levels
-        Number of levels.
-    order
-        Items by rising answer of each model, shape (models, items).
-    last
-        Whether the next item of ``order`` has a larger answer, or there is none.
-    weights
-        How often each item counts, shape (replicates, items).
-    copies
-        How often each person was drawn, shape (replicates, people).
-    own
-        Overwritten where a person was drawn: shape (replicates, people).
-    models
-        Overwritten likewise: shape (replicates, people, models), each model with the panel
-        without that person.
-    """
-    n_people, n_words, n = words.shape
-    n_models = order.shape[0]
-    counts = np.empty((n_words, n), np.uint64)
-    room = np.empty((n_models + 1) * (n + 1))
-    squares = np.empty(n_models)
-    drawn = np.empty(n, np.int64)
-    place = np.empty(n, np.int64)
-    weight = np.empty(n, np.int64)
-    middle = np.empty(n, np.int32)
-    of_middle = np.empty(n + 1)
-    n_middles = 16 * n_words + 1
-    middles = np.empty((_STRIPES, n_middles), np.int64)
-    levels = np.empty((_STRIPES, n_levels), np.int64)
-    middle_rank, level_rank = np.empty(n_middles), np.empty(n_levels)
-    for b in range(weights.shape[0]):
-        n_drawn = 0
-        for s in range(n):
-            drawn[n_drawn] = s
-            weight[n_drawn] = weights[b, s]
-            n_drawn += weights[b, s] > 0
-        # Items that were not drawn share one place behind the others, where the median is 0.
-        place[:] = n_drawn
-        for t in range(n_drawn):
-            place[drawn[t]] = t
-        of_middle[n_drawn] = 0.0
-        ranked = room[: (n_models + 1) * (n_drawn + 1)].reshape(n_models + 1, n_drawn + 1)
-        ranked[:, n_drawn] = 0.0
-        for f in range(n_models):
-            before, tied, total, first = 0.0, 0.0, 0.0, 0
-            for k in range(n):
-                tied += weights[b, order[f, k]]
-                if last[f, k]:
-                    rank = before + 0.5 * (tied + 1.0)
-                    total += tied * rank * rank
-                    for j in range(first, k + 1):
-                        s = order[f, j]
-                        ranked[f + 1, place[s]] = weights[b, s] * rank
-                    before += tied
-                    tied = 0.0
-                    first = k + 1
-            squares[f] = total
-        counts[:] = 0
-        for j in range(n_people):
-            if copies[b, j] > 0:
-                several = np.uint64(copies[b, j])
-                for q in range(n_words):
-                    for s in range(n):
-                        counts[q, s] += several * words[j, q, s]
-        everyone = copies[b].sum()
-        for i in range(n_people):
-            if copies[b, i] == 0 or copies[b, i] == everyone:
-                continue
-            _medians(counts, words[i], copies[b, i], middle)
-            middles[:] = 0
-            levels[:] = 0
-            for t in range(n_drawn):
-                middles[t & 3, middle[drawn[t]]] += weight[t]
-                levels[t & 3, code[i, drawn[t]]] += weight[t]
-            total, of_medians = _midranks(middles, middle_rank)
-            total, of_person = _midranks(levels, level_rank)
-            for t in range(n_drawn):
-                ranked[0, t] = weight[t] * level_rank[code[i, drawn[t]]]
-                of_middle[t] = middle_rank[middle[drawn[t]]]
-            products = np.dot(ranked, of_middle[: n_drawn + 1])
-            own[b, i] = _rho(products[0], total, of_medians, of_person)
-            for f in range(n_models):
-                models[b, i, f] = _rho(products[f + 1], total, of_medians, squares[f])
 
 
 @kernel
@@ -283,7 +173,7 @@ def correlate_words(
     own: Floats,
     models: Floats,
 ) -> None:
-    """Do what :func:`correlate_whole` does where people, or models, answered a part.
+    """Correlate people and models with the median of the other people.
 
     Everybody is compared on the items of the person who is left out, and of the model.
 
@@ -302,8 +192,10 @@ def correlate_words(
     order, last
         For each model, the answers of a person by rising answer of the model to the same item,
         counted from the start of that person: shape (models, answers); -1 behind the last.
-    weights, copies
-        As for :func:`correlate_whole`.
+    weights
+        How often each item counts, shape (replicates, items).
+    copies
+        How often each person was drawn, shape (replicates, people).
     own
         Shape (replicates, people, sets).
     models
@@ -335,7 +227,9 @@ def correlate_words(
                     theirs[q, t] = counts[q, item[start[i] + t]]
             _medians(theirs[:, :size], words[:, here], copies[b, i], middle[:size])
             for t in range(size):
-                weight[t] = weights[b, item[start[i] + t]] if middle[t] >= 0 else 0
+                # The person alone answered where the count is their own copies.
+                alone = (theirs[n_words - 1, t] >> np.uint64(56)) == np.uint64(copies[b, i])
+                weight[t] = 0 if alone else weights[b, item[start[i] + t]]
             _correlate_panel(
                 middle[:size],
                 16 * n_words + 1,

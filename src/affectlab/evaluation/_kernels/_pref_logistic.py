@@ -75,7 +75,7 @@ def logistic_moments(
         Of the curve s = 1 / (1 + exp(-(x - middle) / width)).
     m
         Overwritten: sums of w v_i v_j (upper triangle) for v = (1, s, ds/dmiddle, ds/dlog width),
-        and of w y v_i in the last column, shape (4, 5).
+        and of w y v_i in the last column, shape (4, 5); s is less 1 where most of it is near 1.
 
     Returns
     -------
@@ -83,10 +83,18 @@ def logistic_moments(
     """
     m00 = m01 = m02 = m03 = m11 = m12 = m13 = m22 = m23 = m33 = 0.0
     y0 = y1 = y2 = y3 = 0.0
+    places = 0.0
+    for k in range(x.size):
+        m00 += w[k]
+        places += w[k] * x[k]
+    # Where most of the curve is near 1, s - 1 takes the place of s: the same curve to a linear fit,
+    # and its differences keep their digits.
+    top = -1.0 if places > middle * m00 else 1.0
+    m00 = 0.0
     for k in range(x.size):
         z = (x[k] - middle) / width
-        s = 1.0 / (1.0 + np.exp(-z))
-        slope = s * (1.0 - s)
+        s = top / (1.0 + np.exp(-top * z))
+        slope = abs(s) * (1.0 - abs(s))
         a = -slope / width
         c = -slope * z
         u = w[k]

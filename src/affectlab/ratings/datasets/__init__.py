@@ -14,6 +14,7 @@ from affectlab.ratings.datasets import (
     _goemotions_raw,
     _goemotions_simplified,
     _isear,
+    _mturk,
     _score_matrix,
     _socratis,
     _sureal,
@@ -22,6 +23,7 @@ from affectlab.ratings.datasets._emonet_face import emonet_face
 from affectlab.ratings.datasets._face_expressions import face_expressions
 from affectlab.ratings.datasets._goemotions import goemotions
 from affectlab.ratings.datasets._isear import isear
+from affectlab.ratings.datasets._mturk import mturk
 from affectlab.ratings.datasets._score_matrix import score_matrix
 from affectlab.ratings.datasets._socratis import socratis
 from affectlab.ratings.datasets._sureal import sureal
@@ -32,6 +34,7 @@ __all__ = [
     "face_expressions",
     "goemotions",
     "isear",
+    "mturk",
     "score_matrix",
     "socratis",
     "sureal",
@@ -43,6 +46,7 @@ FORMATS: tuple[Format, ...] = (
     _emonet_face_binary.FORMAT,
     _face_expressions.FORMAT,
     _isear.FORMAT,
+    _mturk.FORMAT,
     _emonet_face_scores.FORMAT,
     _emonet_face_vlm.FORMAT,
     _sureal.FORMAT,

@@ -23,11 +23,13 @@ from affectlab.report._figures.people_range import fig_people_range
 from affectlab.report._figures.plan import fig_plan
 from affectlab.report._figures.preference import fig_item_votes, fig_preferences
 from affectlab.report._figures.scatter import Scatter, fig_scatter_fit
+from affectlab.report._figures.staircase import StaircasePanel, fig_staircase
 from affectlab.report._figures.words import fig_words
 
 __all__ = [
     "Panel",
     "Scatter",
+    "StaircasePanel",
     "fig_agreement_bars",
     "fig_alpha",
     "fig_answers",
@@ -54,6 +56,7 @@ __all__ = [
     "fig_preferences",
     "fig_reliability_diagram",
     "fig_scatter_fit",
+    "fig_staircase",
     "fig_words",
     "group_colours",
 ]

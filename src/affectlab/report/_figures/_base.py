@@ -6,13 +6,14 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Literal
 
 from affectlab._words import shown
+from affectlab.report._theme import colour
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
     from matplotlib.lines import Line2D
 
-__all__ = ["WIDTH", "canvas", "grid_along", "key_below", "names_on_y", "swatch"]
+__all__ = ["WIDTH", "canvas", "grid_along", "key_below", "names_on_y", "say", "swatch"]
 
 WIDTH = 7.2
 """Width of a figure in inches."""
@@ -69,4 +70,17 @@ def swatch(colour: str, marker: str = "s", *, size: float = 6, edge: str | None 
         markersize=size,
         color=colour,
         markeredgecolor=edge or colour,
+    )
+
+
+def say(axes: Axes, row: int, text: str) -> None:
+    """Write why a row shows no value, in its place."""
+    axes.annotate(
+        text,
+        (0.01, row),
+        xycoords=("axes fraction", "data"),
+        va="center",
+        color=colour("soft"),
+        fontsize=8,
+        style="italic",
     )

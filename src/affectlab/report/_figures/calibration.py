@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from affectlab._words import shown
-from affectlab.report._figures._base import canvas, grid_along
+from affectlab.report._figures._base import canvas, grid_along, key_below, swatch
 from affectlab.report._theme import colour, themed
 
 if TYPE_CHECKING:
@@ -32,6 +32,9 @@ def fig_reliability_diagram(
     title: str = "",
 ) -> Figure:
     """Draw the outcome of each bin over its mean confidence, with a histogram of counts below.
+
+    Bars in between show how far the two are apart; a model that knows what it knows stands on the
+    diagonal.
 
     Parameters
     ----------
@@ -66,7 +69,7 @@ def fig_reliability_diagram(
     above.plot([0, 1], [0, 1], color=colour("soft"), linewidth=0.9, dashes=(4, 3))
     known = ~np.isnan(sure) & ~np.isnan(true)
     above.vlines(
-        sure[known], sure[known], true[known], color=colour("model"), linewidth=5, alpha=0.25
+        sure[known], sure[known], true[known], color=colour("model"), linewidth=5, alpha=0.4
     )
     above.vlines(sure[known], least[known], most[known], color=colour("people"), linewidth=1.3)
     above.plot(sure[known], true[known], color=colour("people"), linewidth=1.1, alpha=0.6)
@@ -97,4 +100,12 @@ def fig_reliability_diagram(
     below.set_xlabel("confidence")
     below.set_ylabel("items")
     grid_along(below, "y")
+    if known.any():
+        key_below(
+            figure,
+            [
+                (outcome_name, swatch(colour("people"), "o", size=5)),
+                ("gap to the confidence", swatch(colour("model"), "s")),
+            ],
+        )
     return figure

@@ -33,6 +33,7 @@ def fig_fairness(
     flagged: Sequence[bool] | None = None,
     sizes: Sequence[int] | None = None,
     line: float | None = None,
+    band: float = 0.0,
 ) -> Figure:
     """Draw a dot with its interval per group, one block per model or label.
 
@@ -51,7 +52,9 @@ def fig_fairness(
     sizes
         Number of stimuli, or people, in each group, written beside its name.
     line
-        A value to mark, such as 0 for a signed difference.
+        A value to mark, such as 0 for a signed difference or for gaps.
+    band
+        What counts as small: values that lie no further than this from the line stand on grey.
 
     Examples
     --------
@@ -77,6 +80,8 @@ def fig_fairness(
             at += 1
     figure = canvas(0.8 + 0.2 * (at + 0.4) + (0.2 if stressed.any() else 0))
     axes = figure.add_subplot()
+    if line is not None and band > 0:
+        axes.axvspan(line - band, line + band, color=colour("faint"), linewidth=0, zorder=0)
     if line is not None:
         axes.axvline(line, color=colour("soft"), linewidth=0.8, dashes=(4, 3))
     tint = [colour("model" if stress else "people") for stress in stressed]

@@ -78,6 +78,8 @@ def fig_scatter_fit(
     looks = _looks(panels)
     rows = -(-len(looks) // 4)
     figure = canvas(0.45 + down * (0.9 * side + 0.25) + 0.2 * rows, width)
+    # Titles and notes of neighbours would else read as one.
+    figure.get_layout_engine().set(wspace=0.05 if across > 1 else 0)  # type: ignore[union-attr, call-arg]
     grid = figure.subplots(down, across, sharey=True, sharex=share_x, squeeze=False)
     for axes, panel in zip(grid.ravel(), panels, strict=False):
         _draw(axes, panel, looks)

@@ -12,6 +12,7 @@ from affectlab.report._sections.closing import glossary, provenance, source_name
 from affectlab.report._sections.consistency import consistency_section
 from affectlab.report._sections.controls import controls_section
 from affectlab.report._sections.errors import errors_section
+from affectlab.report._sections.fairness import fairness_section
 from affectlab.report._sections.flow import flow_section
 from affectlab.report._sections.labels import agreement_section, frequency_section
 from affectlab.report._sections.models import models_section
@@ -24,7 +25,7 @@ from affectlab.report._sections.stimuli import stimuli_section
 from affectlab.report._sections.summary import panel_in_words, summary_section
 from affectlab.report._study import Study
 
-__all__ = ["BUILDERS", "glossary", "panel_in_words", "provenance", "source_name"]
+__all__ = ["BUILDERS", "LATE", "glossary", "panel_in_words", "provenance", "source_name"]
 
 BUILDERS: tuple[tuple[str, Callable[[Study], Section | Skipped]], ...] = (
     ("summary", summary_section),
@@ -39,6 +40,7 @@ BUILDERS: tuple[tuple[str, Callable[[Study], Section | Skipped]], ...] = (
     ("models and people, as published", published_section),
     ("errors", errors_section),
     ("soft labels", soft_section),
+    ("fairness", fairness_section),
     ("outcomes", outcomes_section),
     ("controls", controls_section),
     ("self-consistency", consistency_section),
@@ -47,3 +49,6 @@ BUILDERS: tuple[tuple[str, Callable[[Study], Section | Skipped]], ...] = (
     ("attributes of stimuli", stimulus_attributes_section),
 )
 """What is being done, and the function that does it."""
+
+LATE = ("pairs of raters", "models and people", "models and people, as published")
+"""Sections that wait for the comparison of models with people; they are made last."""

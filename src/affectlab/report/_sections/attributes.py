@@ -21,6 +21,8 @@ _FILES = ("file", "image", "path", "url", "src", "filename")
 def rater_attributes_section(study: Study) -> Section | Skipped:
     """Age, gender, location and other attributes of the raters."""
     frame = study.ratings.raters.drop("rater", "rater_kind")
+    if study.controls is not None:
+        frame = frame.drop("control", "of", strict=False)
     return _section("raters", "rater", "Who the raters are", frame, "people")
 
 

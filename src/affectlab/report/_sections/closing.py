@@ -64,12 +64,33 @@ _TERMS = (
         "pairs",
     ),
     (
-        "Range of people",
+        "Human range",
         "Each person is compared with the other people, and each model with the same groups of "
-        "people: all but one, for each one in turn. A model inside this range agrees with people "
-        "as much as some person does. That is a description; it does not show that the model can "
-        "stand in for a person.",
+        "people: all but one, for each one in turn. A model is inside the human range where its "
+        "agreement with people is shown to differ from that of people with one another by less "
+        "than a stated margin. That nothing is shown is no proof of being alike; and agreeing as "
+        "much as people do does not show that a model can stand in for a person.",
         "models",
+    ),
+    (
+        "ECC and EMC",
+        "Accuracy that counts how far apart two classes are. ECC: a right answer counts 1, a wrong "
+        "one 1 divided by its cost. EMC looks at mistakes alone: 1 where all of them are as mild "
+        "as a mistake can be.",
+        "errors",
+    ),
+    (
+        "Jensen–Shannon divergence",
+        "How far two distributions lie apart, from 0 (the same) to 1 (nothing in common). Here: "
+        "what people chose for a stimulus, and what a model expects them to choose.",
+        "soft-labels",
+    ),
+    (
+        "Gap between groups",
+        "The value of a model in one group less that in the rest. A gap is called shown where "
+        "shuffling the groups seldom makes one as large, after a correction for the number of gaps "
+        "looked at. With few stimuli in a group a large gap can be missed.",
+        "fairness",
     ),
     (
         "Self-consistency",

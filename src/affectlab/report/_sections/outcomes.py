@@ -77,7 +77,8 @@ def outcomes_section(study: Study) -> Section | Skipped:
         Table(
             "outcomes",
             "Outcomes of the answers, with Wilson intervals of the share that can be used. "
-            "Answers to golden, repeated and training trials count, too.",
+            "Answers to golden, repeated and training trials count, too"
+            + (", and so do control runs." if study.controls is not None else "."),
             frame,
             tuple(columns),
         )

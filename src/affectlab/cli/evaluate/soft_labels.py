@@ -1,0 +1,214 @@
+"""``affectlab evaluate soft-labels``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Literal, Optional
+
+import typer
+
+from affectlab.cli._options import SeedOption, reads_ratings
+from affectlab.cli._output import write_csv
+from affectlab.cli.evaluate._costs import TaxonomyCostsOption, taxonomy_costs
+from affectlab.cli.evaluate._soft_labels_show import draw_figures, show_result
+
+if TYPE_CHECKING:
+    from affectlab.cli._output import Output
+    from affectlab.evaluation import LabelDistributions
+    from affectlab.ratings import Ratings
+
+__all__ = ["soft_labels"]
+
+_DISTRIBUTIONS = "Distributions"
+_CALIBRATION = "Calibration"
+
+
+@reads_ratings("evaluate soft-labels", models=True)
+def soft_labels(
+    ratings: Ratings,
+    models: Ratings | None,
+    out: Output,
+    costs: TaxonomyCostsOption = None,
+    metric: Annotated[
+        Optional[list[str]],  # noqa: UP045
+        typer.Option(
+            "--metric",
+            help="jensen_shannon, earth_movers_distance, cross_entropy, kullback_leibler, brier, "
+            "jensen_shannon_distance, mean_absolute_difference; may be given again. By default the "
+            "first three.",
+            metavar="NAME",
+            show_default=False,
+        ),
+    ] = None,
+    by_person: Annotated[
+        bool, typer.Option("--by-person", help="A row for every person, against the others.")
+    ] = False,
+    rule: Annotated[
+        Optional[Literal["choices", "votes", "intensity", "top"]],  # noqa: UP045
+        typer.Option(
+            help="How answers become shares: answers to one question; labels chosen; mean "
+            "intensity; or each rater's strongest label. By default as the scale says.",
+            rich_help_panel=_DISTRIBUTIONS,
+            show_default=False,
+        ),
+    ] = None,
+    label: Annotated[
+        Optional[list[str]],  # noqa: UP045
+        typer.Option(
+            "--label",
+            help="Label to use; may be given again.",
+            rich_help_panel=_DISTRIBUTIONS,
+            show_default=False,
+        ),
+    ] = None,
+    absent: Annotated[
+        Literal["auto", "missing", "zero"],
+        typer.Option(
+            help="A label that a rater left out: nothing is known (missing), or not chosen (zero); "
+            "auto: zero where the answers hold no zero.",
+            rich_help_panel=_DISTRIBUTIONS,
+        ),
+    ] = "auto",
+    smoothing: Annotated[
+        float,
+        typer.Option(
+            help="People that are added to every label.", min=0, rich_help_panel=_DISTRIBUTIONS
+        ),
+    ] = 0.0,
+    floor: Annotated[
+        float,
+        typer.Option(
+            help="Smallest share that a prediction gives a label in the cross-entropy.",
+            min=0,
+            rich_help_panel=_DISTRIBUTIONS,
+        ),
+    ] = 0.01,
+    truth: Annotated[
+        Literal["distribution", "majority"],
+        typer.Option(
+            help="What a model's confidence is held against: the share of people who say the same, "
+            "or whether most people do.",
+            rich_help_panel=_CALIBRATION,
+        ),
+    ] = "distribution",
+    bins: Annotated[
+        Optional[int],  # noqa: UP045
+        typer.Option(
+            help="Bins of confidence; by default 15, or fewer where stimuli are few.",
+            min=1,
+            rich_help_panel=_CALIBRATION,
+            show_default=False,
+        ),
+    ] = None,
+    boot: Annotated[int, typer.Option(help="Bootstrap replicates for intervals.", min=0)] = 1000,
+    splits: Annotated[int, typer.Option(help="Random halves of the people.", min=1)] = 10,
+    figures: Annotated[
+        Optional[Path],  # noqa: UP045
+        typer.Option(help="Folder for figures (PNG, SVG).", show_default=False),
+    ] = None,
+    to: Annotated[
+        Optional[Path],  # noqa: UP045
+        typer.Option("--to", help="Write all distances to this CSV file.", show_default=False),
+    ] = None,
+    shares_to: Annotated[
+        Optional[Path],  # noqa: UP045
+        typer.Option(
+            "--shares-to",
+            help="Write people's shares of each label to this CSV file, to train with.",
+            show_default=False,
+        ),
+    ] = None,
+    seed: SeedOption = 0,
+) -> None:
+    """Compare models with how people's answers are spread: not one truth, but a share per label.
+
+    Distances say how near a model comes, beside what people reach when they are judged alike;
+    calibration whether it is as sure as people are united. Without models, the shares themselves.
+
+    Example: affectlab evaluate soft-labels people.csv --models net.csv --taxonomy mikels
+    """
+    from affectlab.evaluation import evaluate_soft_labels, label_distributions
+
+    if models is None and not set(ratings.rater_kinds) & {"model", "baseline"}:
+        with out.progress("sharing out"):
+            people = label_distributions(
+                ratings.humans(), rule=rule, labels=label, absent=absent, smoothing=smoothing
+            )
+        _only_people(people, out, shares_to)
+        return
+    with out.progress("judging"):
+        found = evaluate_soft_labels(
+            ratings,
+            models,
+            costs=taxonomy_costs(costs),
+            metrics=metric,
+            rule=rule,
+            labels=label,
+            absent=absent,
+            smoothing=smoothing,
+            floor=floor,
+            truth=truth,
+            by_person=by_person,
+            n_splits=splits,
+            n_bins=bins,
+            n_boot=boot,
+            seed=seed,
+        )
+    show_result(found, out)
+    if to is not None:
+        write_csv(found.metrics.to_frame(), to)
+        out.show(f"distances written to {to}")
+    if shares_to is not None:
+        write_csv(found.people.to_frame(), shares_to)
+        out.show(f"people's shares written to {shares_to}")
+    if figures is not None:
+        draw_figures(found, figures)
+        out.show(f"figures: {figures}")
+    out.finish(
+        {
+            "rule": found.people.rule,
+            "labels": found.people.labels,
+            "n_stimuli": len(found.people),
+            "truth": found.truth,
+            "floor": found.floor,
+            "sentences": found.sentences,
+            "metrics": found.metrics.to_frame(),
+            "comparison": found.comparison.to_frame(),
+            "calibration": {
+                name: {
+                    "metrics": one.to_frame(),
+                    "bins": one.bins,
+                    "bins_equal_mass": one.bins_equal_mass,
+                    "classes": one.classes,
+                }
+                for name, one in found.calibration.items()
+            },
+            "one_label": found.one_label,
+            "no_costs": found.costs,
+            "notes": found.notes,
+        },
+        (*found.notes, *_warnings(ratings)),
+    )
+
+
+def _only_people(people: LabelDistributions, out: Output, shares_to: Path | None) -> None:
+    """Show how united people are, where there is no model to compare with."""
+    from affectlab.cli.evaluate._soft_labels_show import show_people
+
+    show_people(people, out)
+    if shares_to is not None:
+        write_csv(people.to_frame(), shares_to)
+        out.show(f"people's shares written to {shares_to}")
+    out.finish(
+        {
+            "rule": people.rule,
+            "labels": people.labels,
+            "n_stimuli": len(people),
+            "shares": people.to_frame(),
+        }
+    )
+
+
+def _warnings(ratings: Ratings) -> tuple[str, ...]:
+    """Leave out the warning that categories were inferred: shares need no order."""
+    return tuple(text for text in ratings.warnings if not text.startswith("The categories are"))

@@ -1,0 +1,158 @@
+"""Figures of models beside people take plain arrays, show what was given, and are drawn alike."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from affectlab.report import (
+    fig_agreement_bars,
+    fig_discrepancy,
+    fig_equivalence,
+    fig_groups_compared,
+    fig_kinds_by_label,
+)
+from affectlab.report._svg import to_png, to_svg
+from affectlab.report._theme import colour
+
+nan = float("nan")
+LONG = "a model with a name that is far too long for any axis"
+SPREAD = np.random.default_rng(0).normal(size=900)
+
+EVERY = {
+    "equivalence": lambda: fig_equivalence(
+        ["low", LONG, "none", "high"],
+        [-0.2, 0.01, nan, 0.2],
+        [-0.3, -0.04, nan, 0.1],
+        [-0.1, 0.06, nan, 0.3],
+        ["below", "inside", "undefined", "above"],
+        margin=0.05,
+        value_name="difference of kappa",
+        inner_low=[-0.28, -0.03, nan, 0.12],
+        inner_high=[-0.12, 0.04, nan, 0.28],
+        inner_name="90 % interval",
+    ),
+    "without intervals": lambda: fig_equivalence(
+        ["m"], [0.1], [nan], [nan], ["not shown"], margin=0.05, value_name="x"
+    ),
+    "groups": lambda: fig_groups_compared(
+        {"people": SPREAD, "insight": [0.1, 0.2], "vlm": [], LONG: [nan, 0.3]},
+        [("people", "insight", "p = 0.1"), ("insight", LONG, "Δ 0.1\np < 0.001")],
+        value_name="kappa",
+    ),
+    "kinds of pairs": lambda: fig_groups_compared(
+        {"human-human": [0.4, 0.5], "human-model": [0.3, 0.2], "model-model": [0.1, 0.0]},
+        [
+            ("human-human", "human-model", "Δ 0.2\n[0.1, 0.3]\np < 0.001"),
+            ("human-human", "model-model", "Δ 0.4\n[0.3, 0.5]\np < 0.001"),
+            ("human-model", "model-model", "Δ 0.2\n[0.1, 0.3]\np < 0.001"),
+        ],
+        value_name="kappa",
+    ),
+    "bars": lambda: fig_agreement_bars(
+        ["a", "b", LONG],
+        [0.2, nan, 0.5],
+        [0.1, nan, 0.4],
+        [0.3, nan, 0.6],
+        value_name="Spearman",
+        families=["vlm", "vlm", "insight"],
+        people=[0.4, 0.5, nan],
+    ),
+    "kinds by label": lambda: fig_kinds_by_label(
+        ["joy", "awe", "rage"],
+        {"human-human": [0.2, 0.4, nan], "human-model": [0.1, nan, nan]},
+        value_name="kappa",
+    ),
+    "discrepancy": lambda: fig_discrepancy(
+        ["joy", "awe", "rage"], ["m", "n"], [[0.2, -0.4, nan], [0.1, 0.3, nan]]
+    ),
+    "discrepancy of many": lambda: fig_discrepancy(
+        ["joy", "awe"], [f"model {k}" for k in range(12)], SPREAD[:24].reshape(12, 2)
+    ),
+    "discrepancy of one value": lambda: fig_discrepancy(["joy"], list("abcd"), np.zeros((4, 1))),
+}
+
+
+@pytest.mark.parametrize("name", EVERY)
+def test_figures_are_drawn_alike_twice(name):
+    first, second = EVERY[name](), EVERY[name]()
+    assert to_svg(first) == to_svg(second)
+    assert to_png(first) == to_png(second)
+
+
+def names_of(axes):
+    return [tick.get_text() for tick in axes.get_yticklabels()]
+
+
+def test_differences_are_sorted_on_the_margin():
+    axes = EVERY["equivalence"]().axes[0]
+    names = names_of(axes)
+    assert (names[0], names[2], names[3]) == ("high", "low", "none")
+    assert names[1].startswith("a model with a name")
+    (band,) = axes.patches
+    assert band.get_extents().transformed(axes.transData.inverted()).intervalx.tolist() == (
+        pytest.approx([-0.05, 0.05])
+    )
+    assert [text.get_text() for text in axes.texts] == ["not defined"]
+    # Wide and narrow interval of each model, one on the other.
+    wide, narrow = (lines.get_segments() for lines in axes.collections[:2])
+    for outer, inner in zip(wide[:3], narrow[:3], strict=True):
+        assert outer[0][0] < inner[0][0] < inner[1][0] < outer[1][0]
+        assert outer[0][1] == inner[0][1]
+    low, high = axes.get_xlim()
+    assert low < -0.3
+    assert high > 0.3
+
+
+def test_verdicts_have_their_colours_and_the_key_names_what_is_there():
+    figure = EVERY["equivalence"]()
+    said = [text.get_text() for text in figure.legends[0].get_texts()]
+    assert said == ["above", "inside", "below", "not shown", "margin of ±0.05", "90 % interval"]
+    marks = [line.get_color() for line in figure.legends[0].get_lines()]
+    assert marks[:3] == [colour("people"), colour("positive"), colour("negative")]
+    plain = EVERY["without intervals"]()
+    assert [text.get_text() for text in plain.legends[0].get_texts()] == [
+        "not shown",
+        "margin of ±0.05",
+    ]
+
+
+def test_brackets_say_what_was_found():
+    axes = EVERY["kinds of pairs"]().axes[0]
+    assert len(axes.texts) == 3
+    assert all("p < 0.001" in text.get_text() for text in axes.texts)
+    # Two short brackets share a column; the long one stands outside.
+    left = sorted({round(text.get_position()[0], 3) for text in axes.texts})
+    assert len(left) == 2
+    empty = EVERY["groups"]().axes[0]
+    assert "no values" in [text.get_text() for text in empty.texts]
+
+
+def test_bars_stand_in_order_with_their_families():
+    figure = EVERY["bars"]()
+    names = names_of(figure.axes[0])
+    assert names[1:] == ["a", "b"]
+    bars = figure.axes[0].patches
+    widths = [bar.get_width() for bar in bars if bar.get_height() == pytest.approx(0.66)]
+    assert widths == pytest.approx([0.5, 0.2])
+    said = {text.get_text() for text in figure.legends[0].get_texts()}
+    assert said == {"range and median of people", "vlm", "insight"}
+
+
+def test_labels_are_sorted_and_undefined_ones_come_last():
+    assert names_of(EVERY["kinds by label"]().axes[0]) == ["awe", "joy", "rage"]
+    axes = EVERY["discrepancy"]().axes[0]
+    assert names_of(axes) == ["joy", "rage", "awe"]
+    assert [text.get_text() for text in axes.texts] == ["not defined"]
+
+
+def test_many_models_make_a_heatmap():
+    figure = EVERY["discrepancy of many"]()
+    assert len(figure.axes) == 2
+    ticks = [tick.get_text() for tick in figure.axes[0].get_xticklabels()]
+    assert ticks == [f"model {k}" for k in range(12)]
+    # Zero lies in the middle of the colours.
+    mesh = figure.axes[0].collections[0]
+    assert mesh.norm.vmin == -mesh.norm.vmax
+    numbers = [text.get_text() for text in EVERY["discrepancy of one value"]().axes[0].texts]
+    assert numbers == ["0.00"] * 4

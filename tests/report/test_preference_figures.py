@@ -1,0 +1,71 @@
+"""Figures of preference studies and of difference metrics, from plain arrays."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from matplotlib.colors import to_hex
+
+from affectlab.report import Scatter, fig_item_votes, fig_preferences, fig_scatter_fit
+from affectlab.report._svg import to_png, to_svg
+from affectlab.report._theme import colour
+
+nan = float("nan")
+VOTES = np.array([[3, 1, 2], [0, 5, 1], [4, 4, 0], [0, 0, 0]])
+EVERY = {
+    "published counts": lambda: fig_preferences(
+        ["human", "model"], [0.708, 0.292], [0.678, 0.264], [0.736, 0.322], [707, 292]
+    ),
+    "nothing decided": lambda: fig_preferences(
+        ["a", "b"], [nan, nan], [nan] * 2, [nan] * 2, [0, 0]
+    ),
+    "few items": lambda: fig_item_votes(VOTES, ["human", "model", "both"], items=list("abcd")),
+    "many items": lambda: fig_item_votes(np.tile(VOTES, (100, 1)), ["model", "human", "both"]),
+    "dots": lambda: fig_scatter_fit(
+        [Scatter(f"metric {k}", [0.1, nan, 0.9], [1, 2, 3], note="SROCC 1.00") for k in range(4)]
+    ),
+    "density": lambda: fig_scatter_fit(
+        [Scatter("many", np.arange(4000.0), np.arange(4000.0) ** 2, curve=([0, 4000], [0, 1e7]))]
+    ),
+    "no pairs": lambda: fig_scatter_fit([Scatter("none", [nan], [1.0])]),
+}
+
+
+@pytest.mark.parametrize("name", EVERY)
+def test_figures_are_drawn_alike_twice(name):
+    first, second = EVERY[name](), EVERY[name]()
+    assert to_svg(first) == to_svg(second)
+    assert to_png(first) == to_png(second)
+
+
+def test_bars_are_as_long_as_shares_and_people_have_their_colour():
+    axes = EVERY["published counts"]().axes[0]
+    assert [bar.get_width() for bar in axes.patches] == [0.708, 0.292]
+    assert to_hex(axes.patches[0].get_facecolor()) == colour("people")
+    texts = [text.get_text().replace("\u00a0", " ") for text in axes.texts]
+    assert texts == ["70.8 % (707)", "29.2 % (292)"]
+
+
+def test_items_stand_from_most_to_least_and_without_votes_not_at_all():
+    axes = EVERY["few items"]().axes[0]
+    assert [tick.get_text() for tick in axes.get_xticklabels()] == ["a", "c", "b"]
+    heights = np.array([bar.get_height() for bar in axes.patches]).reshape(3, 3)
+    # Layers from below: the first system, others, the second system.
+    assert heights[0].tolist() == [0.5, 0.5, 0.0]
+    assert heights.sum(axis=0) == pytest.approx([1, 1, 1])
+
+
+def test_people_keep_their_colour_when_they_come_second():
+    axes = fig_preferences(["model", "human"], [0.3, 0.7], [0.2, 0.6], [0.4, 0.8], [3, 7]).axes[0]
+    assert to_hex(axes.patches[1].get_facecolor()) == colour("people")
+
+
+def test_panels_share_their_scores_and_leave_out_missing_predictions():
+    figure = EVERY["dots"]()
+    shown = [axes for axes in figure.axes if axes.get_visible()]
+    assert len(shown) == 4
+    assert len({axes.get_ylim() for axes in shown}) == 1
+    assert shown[0].collections[0].get_offsets().shape == (2, 2)
+    (dense,) = EVERY["density"]().axes
+    assert dense.collections[0].get_array().sum() == 4000
+    assert "4,000 pairs" in dense.texts[0].get_text()
