@@ -5,8 +5,21 @@ from __future__ import annotations
 from importlib.util import find_spec
 
 # Modules that cannot be imported without their extra have examples, which pytest would collect.
+_TEXT = "src/affectlab/models/text/"
+_TEXT_TESTS = "tests/models/text/"
 _NEEDS = {
-    "torch": ["src/affectlab/models/metrics.py", "tests/models"],
+    "torch": [
+        "src/affectlab/models/metrics.py",
+        "tests/models/test_metrics.py",
+        *(f"{_TEXT}_{name}.py" for name in ("bilstm", "checkpoint", "loop", "network", "tensors")),
+        f"{_TEXT}_torch.py",
+    ],
+    "transformers": [
+        *(f"{_TEXT}_{name}.py" for name in ("embedding", "encoder", "gradients", "pretrained")),
+        *(f"{_TEXT}_{name}.py" for name in ("probe", "transformer")),
+        *(f"{_TEXT_TESTS}test_{name}.py" for name in ("bilstm", "embedding", "probe")),
+        f"{_TEXT_TESTS}test_transformer.py",
+    ],
     "sqlalchemy": ["tests/study"],
 }
 

@@ -66,6 +66,7 @@ def test_few_stimuli(method: str, n: int) -> None:
 def test_one_label_and_stimuli_that_are_all_the_same() -> None:
     found = label_map(np.ones((20, 1)), labels=["joy"])
     assert "one place" in found.method
+    assert any("'joy' is the only label" in note for note in found.notes)
     assert set(found.colours) == set(found.label_colours)
     assert np.isfinite(found.places).all()
 
@@ -85,6 +86,18 @@ def test_colour_is_the_mean_over_labels_chosen_by_half() -> None:
     expected = mixed_colours(np.array([[0.75, 0.5]]), [colours["joy"], colours["fear"]])[0]
     assert found.colours == (expected, GREY)
     assert found.to_frame()["labels"].to_list() in (["joy, fear", ""], ["fear, joy", ""])
+
+
+def test_half_of_those_who_were_asked_is_enough() -> None:
+    """Of four people two were asked about fear, and one of the two chose it."""
+    rows = [("s", rater, "joy", 1) for rater in "abcd"]
+    rows += [("s", "a", "fear", 1), ("s", "b", "fear", 0)]
+    rows += [("t", rater, label, 0) for rater in "abcd" for label in ("joy", "fear")]
+    frame = pl.DataFrame(rows, schema=["stimulus", "rater", "label", "value"], orient="row")
+    found = label_map(Ratings(frame, scale="binary"), method="pca")
+    assert set(found.to_frame()["labels"][0].split(", ")) == {"joy", "fear"}
+    fear = found.labels.index("fear")
+    assert found.shares[0, fear] == 0.5
 
 
 def test_neutral_is_left_out_and_said() -> None:

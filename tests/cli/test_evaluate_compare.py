@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import io
 import json
+import sys
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -87,3 +89,22 @@ def test_bad_input_is_one_sentence(run: Run, names: list[str], words: str) -> No
     done = run("people.csv", *names, *FILES[1:], "--quiet", code=2)
     assert words in done.stderr
     assert done.stderr.count("\n") == 1
+
+
+class Closed(io.StringIO):
+    """A standard output whose reader has left, as in ``… | head``."""
+
+    def write(self, _: str) -> int:
+        raise BrokenPipeError
+
+
+@pytest.mark.parametrize("verb", ["compare", "classification", "soft-labels"])
+def test_files_are_written_before_anything_is_printed(
+    verb: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(EXAMPLES)
+    monkeypatch.setattr(sys, "stdout", Closed())
+    to = tmp_path / f"{verb}.csv"
+    with pytest.raises((BrokenPipeError, SystemExit)):
+        main(["evaluate", verb, *FILES, "--boot", "20", "--to", str(to)])
+    assert to.stat().st_size > 0

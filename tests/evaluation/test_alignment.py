@@ -11,58 +11,12 @@ import polars as pl
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from numpy.typing import NDArray
 from scipy.stats import spearmanr
 from sklearn.metrics import cohen_kappa_score
+from tests.evaluation.panels import Array, models_of, people_of, study, table
 
 from affectlab import InputError, Ratings
 from affectlab.evaluation import AlignmentResult, alignment
-
-Array = NDArray[np.float64]
-
-
-def table(
-    values: Array,
-    names: Sequence[str],
-    kind: str,
-    scale: str = "0-7",
-    *,
-    labels: Sequence[str] = (),
-    **attributes: Sequence[str | None],
-) -> Ratings:
-    """Make ratings of an array by rater, label and stimulus; ``nan`` is no answer."""
-    rater, label, unit = np.nonzero(~np.isnan(values))
-    said = labels or [f"e{k}" for k in range(values.shape[1])]
-    return Ratings(
-        {
-            "stimulus": [f"s{k:04d}" for k in unit],
-            "rater": [names[k] for k in rater],
-            "label": [said[k] for k in label],
-            "value": values[rater, label, unit],
-        },
-        scale=scale,
-        raters={"rater": list(names), "rater_kind": [kind] * len(names), **attributes},
-    )
-
-
-def people_of(values: Array, **options: Any) -> Ratings:
-    return table(values, [f"p{k:02d}" for k in range(len(values))], "human", **options)
-
-
-def models_of(values: Array, scale: str = "0-7 interval", **options: Any) -> Ratings:
-    return table(values, [f"m{k}" for k in range(len(values))], "model", scale, **options)
-
-
-def study(
-    rng: np.random.Generator, n_people: int, n: int, n_labels: int, noises: Sequence[float]
-) -> tuple[Array, Array]:
-    """People who differ in noise (1 to 2) and bias; models with given noise and no bias."""
-    truth = rng.normal(3, 2, (n_labels, n))
-    noise, bias = rng.uniform(1, 2, n_people), rng.normal(0, 0.4, n_people)
-    shape = (n_people, n_labels, n)
-    said = truth + bias[:, None, None] + noise[:, None, None] * rng.normal(size=shape)
-    models = [truth + one * rng.normal(size=truth.shape) for one in noises]
-    return np.clip(np.rint(said), 0, 7), np.clip(np.stack(models), 0, 7)
 
 
 def true_differences(noises: Sequence[float], n_labels: int) -> Array:
@@ -188,6 +142,8 @@ def test_values_are_those_of_scipy_and_scikit_learn(gaps: float, partial: float)
     people[:3, :, 3:][rng.random((3, 3, 57)) < gaps] = np.nan
     models[1, :, 3:][:, rng.random(57) < partial] = np.nan
     found = alignment(people_of(people), models_of(models), n_boot=0)
+    # Gaps as small as these keep means over pairs; see test_alignment_sparse.py for larger ones.
+    assert not found.pooled
     for f, model in enumerate(models):
         for name, (own, theirs) in plain(people, model).items():
             row = found.difference.frame.filter(
@@ -375,134 +331,6 @@ def test_a_label_that_nobody_used_is_left_out_and_said() -> None:
     assert without.notes == base.notes[: len(without.notes)]
 
 
-# -- control runs ----------------------------------------------------------------------------------
-
-
-def with_control(models: Array) -> Ratings:
-    return table(
-        models,
-        ["net", "net, no image"],
-        "model",
-        "0-7 interval",
-        control=[None, "no_image"],
-        of=[None, "net"],
-    )
-
-
-def test_control_runs_are_no_models() -> None:
-    people, models = study(np.random.default_rng(13), 5, 40, 2, [1.5, 6.0])
-    found = alignment(people_of(people), with_control(models), n_boot=50, seed=0)
-    assert list(found.verdicts) == ["net"]
-    assert len(found.sentences) == 1
-    assert any("control" in note and "net, no image" in note for note in found.notes)
-    alone = alignment(
-        people_of(people), table(models[:1], ["net"], "model", "0-7 interval"), n_boot=50, seed=0
-    )
-    assert found.difference.frame.equals(alone.difference.frame)
-
-
-def test_control_runs_in_the_table_of_people() -> None:
-    people, models = study(np.random.default_rng(14), 4, 40, 1, [1.5, 6.0])
-    models = np.rint(models)
-    judged = table(models, ["net", "blind"], "model", control=[None, "no_image"], of=[None, "net"])
-    found = alignment(people_of(people).merge(judged), n_boot=0)
-    assert list(found.verdicts) == ["net"]
-
-
-def test_nothing_but_control_runs() -> None:
-    people, models = study(np.random.default_rng(15), 4, 40, 1, [6.0])
-    judged = table(models, ["blind"], "model", "0-7 interval", control=["no_image"], of=["net"])
-    with pytest.raises(InputError):
-        alignment(people_of(people), judged, n_boot=0)
-
-
-def test_an_attribute_of_stimuli_named_control_may_mean_something_else() -> None:
-    """In an experiment some pictures are controls; that says nothing about runs of models."""
-    people, models = study(np.random.default_rng(16), 4, 40, 1, [1.5, 2.0])
-    judged = models_of(models)
-    pictures = pl.DataFrame(
-        {
-            "stimulus": judged.stimulus_names,
-            "control": ["yes" if k % 2 else "no" for k in range(40)],
-        }
-    )
-    found = alignment(people_of(people), judged.with_stimuli(pictures), n_boot=0)
-    assert list(found.verdicts) == ["m0", "m1"]
-
-
-# -- people who are hardly there -------------------------------------------------------------------
-
-
-def test_one_person_cannot_show_how_people_agree() -> None:
-    people, models = study(np.random.default_rng(17), 1, 40, 2, [1.5])
-    found = alignment(people_of(people), models_of(models), n_boot=50, seed=0)
-    assert found.verdicts == {"m0": "undefined"}
-    assert "m0 cannot be placed: one person agrees with nobody else" in found.sentences[0]
-    assert any("One person" in note for note in found.notes)
-    # The model's agreement with that person is still there.
-    assert found.agreement["kappa", "m0"].value > 0.3
-
-
-def test_two_people_are_not_resampled() -> None:
-    people, models = study(np.random.default_rng(18), 2, 60, 2, [1.5])
-    found = alignment(people_of(people), models_of(models), n_boot=50, seed=0)
-    assert set(found.difference.frame["resampled"]) == {"units"}
-    assert any("Two people cannot be resampled" in note for note in found.notes)
-    assert "cannot be done" in found.sentences[0]
-
-
-def test_a_person_with_one_answer_throughout_is_named() -> None:
-    people, models = study(np.random.default_rng(19), 6, 60, 2, [1.5])
-    clean = alignment(people_of(people), models_of(models), n_boot=50, seed=0)
-    assert not any("Hardly" in note for note in clean.notes)
-    people[2] = 3.0
-    found = alignment(people_of(people), models_of(models), n_boot=50, seed=0)
-    (note,) = [note for note in found.notes if "Hardly" in note]
-    assert "p02 (0.000)" in note
-    assert "p01" not in note
-
-
-def test_constant_people_and_constant_models() -> None:
-    people, models = study(np.random.default_rng(20), 4, 40, 2, [1.5, 2.0])
-    models[1] = 3.0
-    found = alignment(people_of(people), models_of(models), n_boot=50, seed=0)
-    assert found.verdicts["m1"] == "below"
-    rows = found.difference.frame.filter(pl.col("rater") == "m1")
-    assert rows["agreement"][0] == 0.0
-    assert math.isnan(rows.filter(pl.col("measure") == "spearman")["value"][0])
-    same = np.full_like(people, 2.0)
-    nobody = alignment(people_of(same), models_of(np.full_like(models, 2.0)), n_boot=50, seed=0)
-    assert set(nobody.verdicts.values()) == {"undefined"}
-    assert all("no label with varied answers" in text for text in nobody.sentences)
-
-
-def test_people_who_never_meet() -> None:
-    """Every stimulus has one person: nobody can be compared with anybody."""
-    people, models = study(np.random.default_rng(21), 4, 40, 1, [1.5])
-    owner = np.arange(40) % 4
-    people[np.arange(4)[:, None, None] != owner] = np.nan
-    found = alignment(people_of(people), models_of(models), n_boot=30, seed=0)
-    assert found.verdicts == {"m0": "undefined"}
-
-
-def test_no_interval_no_verdict() -> None:
-    people, models = study(np.random.default_rng(22), 4, 40, 1, [1.5])
-    found = alignment(people_of(people), models_of(models), n_boot=0)
-    assert found.verdicts == {"m0": "not shown"}
-    assert "for want of an interval" in found.sentences[0]
-    assert math.isnan(found.to_frame()["p"].fill_null(math.nan)[0])
-
-
-def test_a_margin_as_wide_as_the_agreement_of_people_is_noted() -> None:
-    rng = np.random.default_rng(23)
-    people = rng.integers(0, 8, (5, 1, 60)).astype(float)
-    people[:, 0, :20] = np.arange(20) % 8
-    found = alignment(people_of(people), models_of(people[:1] * 1.0), margin=0.9, n_boot=30, seed=0)
-    assert any("is not below the agreement of people" in note for note in found.notes)
-    wide = alignment(people_of(people), models_of(people[:1] * 1.0), margin=0.25, n_boot=30, seed=0)
-    assert any("which is wide" in note for note in wide.notes)
-
-
 # -- scales and bad input --------------------------------------------------------------------------
 
 
@@ -531,6 +359,7 @@ def test_models_on_another_scale() -> None:
         ({"confidence": 1.0}, "confidence"),
         ({"epsilon": 1.0}, "epsilon"),
         ({"n_boot": -1}, "n_boot"),
+        ({"n_boot": 1}, "one replicate has no spread"),
         ({"resample": "everything"}, "resample"),
         ({"exclude": ["joy"]}, "unknown label 'joy'"),
         ({"exclude": ["e0", "e1"]}, "no label is left"),

@@ -213,13 +213,18 @@ def test_nobody_meets_a_copy_of_themself() -> None:
 
 def test_draws() -> None:
     draws = draw(30, 5, 200, "both", 3)
-    assert draws.n_rows == 206
+    assert draws.n_rows == 236
+    assert draws.n_boot == 200
     assert (draws.items[:6] == 1).all()
+    # Each stimulus is in one of the groups that are left out in turn.
+    assert (draws.items[draws.groups].sum(axis=0) == 29).all()
+    assert (draws.people[draws.groups] == 1).all()
     assert (draws.people[0] == 1).all()
     assert (draws.people[1:6] == 1 - np.eye(5)).all()
-    assert (draws.items.sum(axis=1) == 30).all()
-    assert (draws.people[6:].sum(axis=1) == 5).all()
-    assert ((draws.people[6:] > 0).sum(axis=1) >= 2).all()
+    assert (draws.items[draws.replicates].sum(axis=1) == 30).all()
+    drawn = draws.people[draws.replicates]
+    assert (drawn.sum(axis=1) == 5).all()
+    assert ((drawn > 0).sum(axis=1) >= 2).all()
     assert draws.people_share == pytest.approx(0.8, abs=0.05)
     again = draw(30, 5, 200, "both", 3)
     assert again.items.tobytes() == draws.items.tobytes()

@@ -139,7 +139,7 @@ def test_models_are_left_out_and_one_person_is_alone() -> None:
     assert together["kappa"].value == human_ceiling(people_of(values))["kappa"].value
     alone = human_ceiling(people_of(values[:1]), n_boot=20, seed=0)
     assert math.isnan(alone["kappa"].value)
-    assert alone["kappa"].status == "undefined: one person"
+    assert alone["kappa"].status == "undefined: one person agrees with nobody else"
     with pytest.raises(InputError, match="no rater is human"):
         human_ceiling(models)
 

@@ -9,8 +9,9 @@ from scipy.stats import kstest, permutation_test
 
 from affectlab.errors import InputError
 from affectlab.evaluation import fairness
-from affectlab.evaluation._fairness_tests import benjamini_hochberg
+from affectlab.evaluation._multiple_tests import benjamini_hochberg
 from affectlab.ratings import Ratings
+from affectlab.taxonomy import load_taxonomy
 
 LABELS = ("joy", "fear")
 
@@ -212,6 +213,65 @@ def test_p_is_that_of_scipy():
     peer = permutation_test((one, other), lambda a, b: a.mean() - b.mean(), n_resamples=9999, rng=1)
     assert found.gaps.frame["value"][0] == pytest.approx(peer.statistic)
     assert found.gaps.frame["p"][0] == pytest.approx(peer.pvalue, abs=0.02)
+
+
+def test_unequal_spread_is_no_gap():
+    """A small group scatters more about the same level: a permutation alone flags every third."""
+    false = 0
+    for seed in range(80):
+        rng = np.random.default_rng(seed)
+        group = (np.arange(100) < 12).astype(int)
+        truth = rng.uniform(1, 6, 100)
+        said = truth + rng.normal(0, np.where(group == 1, 1.5, 0.4))
+        stimuli = [f"s{k}" for k in range(100)]
+        people = Ratings(
+            {"stimulus": stimuli, "rater": ["a"] * 100, "value": truth},
+            scale="interval",
+            stimuli={"stimulus": stimuli, "g": np.array(["x", "y"])[group].tolist()},
+        )
+        model = Ratings(
+            {"stimulus": stimuli, "rater": ["m"] * 100, "value": said}, scale="interval"
+        )
+        found = fairness(
+            people, model, by="stimulus.g", metric="bias", n_permutations=199, seed=seed
+        )
+        false += found.flagged().height > 0
+    assert false <= 9
+
+
+def _classified(right: np.ndarray, seed: int) -> Ratings:
+    """A model that is right with these chances, and errs alike where it errs."""
+    rng = np.random.default_rng(seed)
+    ring = np.array(load_taxonomy("mikels").labels)
+    n = right.size
+    truth = rng.integers(0, 8, n)
+    wrong = rng.random(n) > right
+    said = np.where(wrong, (truth + rng.integers(1, 8, n)) % 8, truth)
+    stimuli = [f"s{k}" for k in range(n)]
+    return Ratings(
+        {"stimulus": stimuli, "rater": ["m"] * n, "value": ring[said].tolist()},
+        scale="nominal:" + ",".join(ring),
+        raters={"rater": ["m"], "rater_kind": ["model"]},
+        stimuli={
+            "stimulus": stimuli,
+            "g": ["x", "y"] * (n // 2),
+            "truth": ring[truth].tolist(),
+        },
+    )
+
+
+def test_a_group_with_fewer_mistakes_has_no_milder_ones():
+    options = {"by": "stimulus.g", "metric": "emc", "truth": "attribute:truth"}
+    options |= {"taxonomy": "mikels", "n_permutations": 199}
+    false = 0
+    for seed in range(60):
+        table = _classified(np.tile([0.88, 0.45], 120), seed)
+        false += fairness(table, **options, seed=seed).flagged().height > 0
+    assert false <= 8
+    few = fairness(_classified(np.tile([0.97, 0.45], 60), 1), **options, seed=1)
+    assert "mistakes on one side, fewer than 10" in few.gaps.frame["status"][0]
+    assert few.gaps.frame["p"].is_nan().all()
+    assert "could be tested (not tested:" in few.sentences()[0]
 
 
 def test_clusters_are_kept_whole():

@@ -6,10 +6,12 @@ from itertools import product
 
 import numpy as np
 import pytest
+from scipy import stats
 
 from affectlab.errors import InputError
 from affectlab.evaluation import classification_metrics, compare_predictions, confusion
-from affectlab.evaluation._metrics_tests import exact_mcnemar, holm, permutation_p
+from affectlab.evaluation._metrics_tests import exact_mcnemar, permutation_p, tango_p
+from affectlab.evaluation._multiple_tests import holm
 from affectlab.taxonomy import cost_from_correlation, load_taxonomy
 
 MIKELS = load_taxonomy("mikels")
@@ -58,7 +60,7 @@ def brute_force(true, a, b, metric):
     return extreme / 2 ** len(true)
 
 
-@pytest.mark.parametrize("metric", ["ecc", "emc", "mean_emotional_distance", "macro_f1", "kappa"])
+@pytest.mark.parametrize("metric", ["ecc", "mean_emotional_distance"])
 def test_permutation_is_that_of_brute_force(metric):
     true = np.array(["awe", "awe", "fear", "fear", "anger", "sadness", "sadness", "disgust"])
     a = np.array(["awe", "contentment", "sadness", "fear", "anger", "fear", "sadness", "anger"])
@@ -69,6 +71,121 @@ def test_permutation_is_that_of_brute_force(metric):
     expected = brute_force(true, a, b, metric)
     assert found.frame["p_value"][0] == pytest.approx(expected, abs=0.012)
     assert found.frame["test"][0] == "paired permutation, 20000 draws"
+
+
+@pytest.mark.parametrize("metric", ["macro_f1", "kappa"])
+def test_a_ratio_passes_two_tests(metric):
+    """The larger of brute force's p value and that of a t test from a plain jackknife."""
+    true, a, b = data(14, 3, right=(0.8, 0.35))
+    found = compare_predictions(
+        true,
+        a,
+        b,
+        "mikels",
+        metrics=[metric],
+        labels=NAMES,
+        n_boot=200,
+        n_permutations=20_000,
+        seed=1,
+    )
+
+    def gap(rows):
+        one, other = (
+            confusion(true[rows], said[rows], "mikels", labels=NAMES).metric(metric)
+            for said in (a, b)
+        )
+        return one - other
+
+    n = true.size
+    left = np.array([gap(np.arange(n) != k) for k in range(n)])
+    shift = left.mean() - left
+    se = np.sqrt((n - 1) / n * (shift**2).sum())
+    df = np.clip((shift**2).sum() ** 2 / (shift**4).sum() - 1, 1, n - 1)
+    row = found.frame.row(0, named=True)
+    of_t = 2 * stats.t.sf(abs(row["value"]) / se, df)
+    assert row["p_value"] == pytest.approx(max(brute_force(true, a, b, metric), of_t), abs=0.012)
+    assert row["test"] == "paired permutation, 20000 draws, and jackknife t"
+    half = stats.t.isf(0.025, df) * se
+    assert (row["se"], row["low"], row["high"]) == pytest.approx(
+        (se, row["value"] - half, row["value"] + half)
+    )
+
+
+@pytest.mark.parametrize(("right", "n"), [((0.95, 0.45), 200), ((0.9, 0.6), 400)])
+def test_no_winner_on_the_severity_of_equally_bad_mistakes(right, n):
+    """Mistakes of both are drawn alike, but one makes many more of them."""
+    named, clear = 0, 0
+    for seed in range(120):
+        true, a, b = data(n, seed, right=right, near=(False, False))
+        row = compare_predictions(
+            true, a, b, "mikels", metrics=["emc"], n_boot=40, n_permutations=199, seed=seed
+        ).frame.row(0, named=True)
+        named += row["better"] != ""
+        clear += row["low"] > 0 or row["high"] < 0
+        # A verdict never goes against its interval.
+        assert not row["better"] or row["low"] * row["high"] > 0
+    # 13 of 120 happens once in two hundred at 5 %; permutations alone name 30 of 100.
+    assert named <= 13
+    assert clear <= 13
+
+
+def test_a_handful_of_mistakes_is_not_tested():
+    true, a, b = data(80, 2, right=(0.95, 0.4), near=(False, False))
+    row = compare_predictions(true, a, b, "mikels", metrics=["emc"], margin=0.9, seed=0).frame.row(
+        0, named=True
+    )
+    few = int((a != true).sum())
+    assert 0 < few < 10
+    assert row["test"] == f"not tested: one makes {few} mistakes, fewer than 10"
+    assert np.isnan(row["p_value"])
+    assert np.isnan(row["low"])
+    assert (row["better"], row["equivalent"]) == ("", False)
+
+
+def test_few_items_show_no_equivalence():
+    """Shares 0.08 apart, a margin of 0.05: 20 items can hardly ever tell."""
+    said = 0
+    for seed in range(200):
+        rng = np.random.default_rng(seed)
+        right = rng.random(20) < 0.9
+        other = np.where(rng.random(20) < 0.1, ~right, right)
+        names = np.array(["fear", "awe"])
+        found = compare_predictions(
+            ["awe"] * 20,
+            names[right.astype(int)],
+            names[other.astype(int)],
+            "mikels",
+            metrics=["accuracy", "ecc"],
+            margin=0.05,
+            n_boot=0,
+            n_permutations=9,
+            seed=seed,
+        )
+        said += found.frame["equivalent"].any()
+    assert said <= 10
+    two = compare_predictions(["awe", "fear"], ["awe", "fear"], ["awe", "fear"], "mikels",
+                              margin=0.01, seed=0)  # fmt: skip
+    assert not two.frame["equivalent"].drop_nulls().any()
+    assert "equivalent" not in two.verdict
+
+
+@pytest.mark.parametrize(("b", "c", "n", "against"), [(2, 9, 60, -0.3), (0, 0, 40, -0.1),
+                                                     (12, 3, 50, 0.1)])  # fmt: skip
+def test_score_test_of_equivalence(b, c, n, against):
+    """The likeliest shares under the null, searched for on a grid."""
+    share = np.linspace(1e-9, (1 - abs(against)) / 2 - 1e-9, 200_001)
+    only_second = share + max(-against, 0)
+    only_first = only_second + against
+    with np.errstate(divide="ignore"):
+        likely = (
+            b * np.log(only_first)
+            + c * np.log(only_second)
+            + (n - b - c) * np.log(1 - only_first - only_second)
+        )
+    best = only_second[np.nanargmax(likely)]
+    spread = n * (2 * best + against * (1 - against))
+    expected = stats.norm.sf((b - c - n * against) / np.sqrt(spread))
+    assert tango_p(b, c, n, against) == pytest.approx(expected, rel=1e-3)
 
 
 def test_alike_items_are_permuted_one_by_one():
@@ -178,7 +295,8 @@ def test_clusters_widen_and_change_the_test():
     grouped = compare_predictions(true, a, b, "mikels", clusters=actors, **options)
     assert grouped["accuracy"].se > 1.5 * flat["accuracy"].se
     assert grouped["accuracy"].resampled == "clusters"
-    assert set(grouped.frame["test"]) == {"paired permutation, 999 draws"}
+    permuted = "paired permutation, 999 draws"
+    assert set(grouped.frame["test"]) == {permuted, f"{permuted}, and jackknife t"}
     assert grouped.frame["p_value"][0] > flat.frame["p_value"][0]
 
 
@@ -201,7 +319,7 @@ def test_margin():
 
 
 def test_same_predictions_are_equivalent():
-    true, a, _ = data(100, 0)
+    true, a, _ = data(500, 0)
     result = compare_predictions(true, a, a, "mikels", margin=0.01, seed=0)
     assert result["ecc"].value == 0
     assert set(result.frame["p_value"]) == {1.0}

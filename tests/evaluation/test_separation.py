@@ -182,3 +182,26 @@ def test_input_that_cannot_be_used() -> None:
     fails("different names", [[1.0, 2], [2, 3]], ["model", "human"], names=["x", "x"])
     fails("n_permutations", [1.0, 2], ["model", "human"], n_permutations=-1)
     fails("confidence", [1.0, 2], ["model", "human"], confidence=2)
+
+
+def test_interval_of_the_area_covers_with_few_items():
+    from scipy.stats import norm
+
+    true = float(norm.cdf(1.5 / np.sqrt(2)))
+    covered, delong, n = 0, 0, 0
+    for seed in range(120):
+        rng = np.random.default_rng(seed)
+        good = rng.integers(0, 2, 30)
+        x = rng.normal(0, 1, 30) + 1.5 * good
+        said = ["model" if each else "human" for each in good]
+        found = metric_sees_preference(x, said, n_boot=200, n_permutations=0, seed=seed)
+        if np.isnan(found["0", "auc"].low):
+            continue
+        n += 1
+        covered += found["0", "auc"].low <= true <= found["0", "auc"].high
+        delong += found["0", "auc_delong"].low <= true <= found["0", "auc_delong"].high
+        assert 0 < found["0", "auc"].low < found["0", "auc"].value < found["0", "auc"].high < 1
+    # About 0.96; percentiles cover 0.90, and an interval about the area itself 0.87.
+    assert n > 115
+    assert covered >= 0.915 * n
+    assert delong >= 0.915 * n

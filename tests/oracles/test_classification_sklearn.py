@@ -14,7 +14,8 @@ from affectlab.evaluation import (
     multilabel_confusion,
     precision_recall_f1,
 )
-from affectlab.evaluation._metrics_tests import exact_mcnemar, holm
+from affectlab.evaluation._metrics_tests import exact_mcnemar
+from affectlab.evaluation._multiple_tests import holm
 
 sklearn_metrics = pytest.importorskip("sklearn.metrics")
 

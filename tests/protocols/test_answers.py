@@ -33,6 +33,7 @@ GO = load_taxonomy("goemotions").labels
         ("staircase", "same"),
         ("preference", "neither"),
         ("reaction", [{"emotion": "hope", "reason": "The child is smiling."}]),
+        ("jspsych", [{"trial_type": "survey", "response": {"Q0": None}}, {}]),
     ],
 )
 def test_valid_answers(name: str, answer: object) -> None:
@@ -80,6 +81,11 @@ def test_valid_answers(name: str, answer: object) -> None:
         ("reaction", [{"emotoin": "joy"}], "entry 1: unknown field 'emotoin'"),
         ("reaction", ["joy"], "entry 1 is of type str"),
         ("reaction", "joy", "answer is of type str"),
+        ("jspsych", [], "0 trials are given; expected 1 to 10000"),
+        ("jspsych", [{}] * 10_001, "10001 trials are given"),
+        ("jspsych", {"rt": 3}, "answer is of type dict; expected a list of trials"),
+        ("jspsych", [{}, 3], "trial 2 is of type int; expected its values by name"),
+        ("jspsych", [{" ": 3}], "trial 1: a value has no name"),
     ],
 )
 def test_problems_are_said(name: str, answer: object, problem: str) -> None:

@@ -18,6 +18,7 @@ from affectlab.taxonomy import Taxonomy, load_taxonomy
 BUILTIN = (
     "difference",
     "intensity",
+    "jspsych",
     "multilabel",
     "preference",
     "reaction",

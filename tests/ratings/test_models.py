@@ -122,3 +122,20 @@ class TestWithValues:
             people.with_values([1, 9, 2, 3], step="x")
         with pytest.raises(InputError, match="one for each of 4 rows"):
             people.with_values([1, 2], step="x")
+
+
+@pytest.mark.parametrize("name", ["net.parquet", "net.csv"])
+def test_what_affectlab_wrote_says_itself_what_it_holds(
+    people: Ratings, tmp_path: Path, name: str
+) -> None:
+    """Scale, rater and taxonomy are those of the file, and not guessed from the people's."""
+    written = Ratings(
+        {"stimulus": ["a", "b"], "rater": ["m", "m"], "label": ["awe", "anger"],
+         "value": [0.25, 0.5]},
+        scale="0-1 interval",
+        raters={"rater": ["m"], "rater_kind": ["model"]},
+        taxonomy="mikels",
+    )  # fmt: skip
+    found = read_models(written.write(tmp_path / name), people)
+    assert found.equals(written)
+    assert found.taxonomy == written.taxonomy

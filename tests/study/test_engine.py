@@ -251,7 +251,7 @@ class TestClaims:
         assert state["stage"] == "trials"
         assert service.answer(second, submission(state))["progress"] == {"done": 1, "total": 6}
         consistent(store)
-        assert service.state(first)["stage"] == "complete"
+        assert service.state(first)["stage"] == "ended"
 
     def test_a_late_answer_is_stored_and_counts(self, make_study: Maker, begin: Begin) -> None:
         store = make_study()
@@ -429,8 +429,9 @@ class TestEntry:
         if status == "paused":
             assert complete(service, token, state)["stage"] == "complete"
         else:
-            with pytest.raises(StudyError, match="closed"):
+            with pytest.raises(StudyError, match="at stage ended"):
                 service.answer(token, submission(state))
+            assert service.state(token)["ended"]["reason"] == "closed"
 
     def test_a_blocked_person_stays_out(self, make_study: Maker) -> None:
         store = make_study()
@@ -616,7 +617,9 @@ class TestStore:
         _, _, state = begin(make_study())
         address = state["trial"]["stimulus"]["images"][0]
         assert address.startswith("/media/")
-        assert all(letter in "0123456789abcdef" for letter in address.removeprefix("/media/"))
+        position, place, digest = address.removeprefix("/media/").split("-")
+        assert (position, place, len(digest)) == ("1", "0", 32)
+        assert set(digest) <= set("0123456789abcdef")
 
     @pytest.mark.parametrize(
         ("old", "new", "sentence"),

@@ -11,10 +11,14 @@ import pytest
 from sqlalchemy import func, select
 from starlette.testclient import TestClient
 
-from affectlab.study import Store
+from affectlab.study import Store, open_store, study_status
+from affectlab.study._accounts import add_account
+from affectlab.study._audit import audit
 from affectlab.study._entry import invite
-from affectlab.study._tables import answers, sessions
+from affectlab.study._tables import answers, events, sessions
 from affectlab.study.server import Settings, create_app
+from affectlab.study.server._limits import Limiter
+from affectlab.study.server._refusals import Refusals, door
 
 from .conftest import FACES
 
@@ -262,3 +266,102 @@ def test_the_platform_must_say_who_comes(make_study: Maker) -> None:
 def test_the_interface_describes_itself(browser: Browser) -> None:
     described = browser.client.get("/openapi.json").json()
     assert set(described["paths"]) >= {"/api/answers", "/api/session", "/api/advance"}
+
+
+class TestRefusals:
+    """Refused requests are written down, and can fill no disk."""
+
+    def test_what_comes_too_fast_is_counted(self, store: Store) -> None:
+        refusals = Refusals(store)
+        for _ in range(130):
+            refusals.note("forbidden", "/api/answers", "")
+        with store.database.read() as connection:
+            asked = select(events.c.body).where(events.c.kind == "refused")
+            bodies = connection.execute(asked).scalars().all()
+        assert bodies == ['{"code": "forbidden", "path": "/api/answers"}'] * 100
+        # As many again would take a thousand seconds; the next row says what was not listed.
+        refusals._limiter = Limiter(0, 1)
+        refusals.note("invalid", "/p/secret-of-somebody", "made-up")
+        assert study_status(store).refused == 131
+        assert audit(store)[1][0]["told"] == {"code": "invalid", "path": "/p", "unlogged": 30}
+
+    @pytest.mark.parametrize(
+        ("path", "expected"),
+        [
+            ("/api/answers", "/api/answers"),
+            ("/api/answers/more", "/api/answers"),
+            ("/dashboard/api/sessions/7/verdict", "/dashboard/api/sessions"),
+            ("/media/1-0-aa", "/media"),
+            ("/p/invitation", "/p"),
+            ("/phpmyadmin", "other"),
+            ("/\x00", "other"),
+            ("", "other"),
+        ],
+    )
+    def test_paths_are_kept_without_what_visitors_wrote(self, path: str, expected: str) -> None:
+        assert door(path) == expected
+
+
+@pytest.mark.parametrize("path", ["/", "/take", "/p/somebody", "/health"])
+def test_monitors_may_ask_for_the_head_alone(browser: Browser, path: str) -> None:
+    reply = browser.client.head(path)
+    assert (reply.status_code, reply.content) == (200, b"")
+
+
+def test_the_database_is_for_its_owner_alone(make_study: Maker) -> None:
+    store = make_study()
+    folder = store.study.state
+    with store.database.write() as connection:
+        connection.execute(select(sessions))
+    files = [*folder.glob("study.sqlite*")]
+    assert files
+    assert [file.stat().st_mode & 0o077 for file in files] == [0] * len(files)
+    # What an earlier version left open to others is closed.
+    folder.chmod(0o755)
+    for file in files:
+        file.chmod(0o644)
+    open_store(store.study).close()
+    assert [one.stat().st_mode & 0o077 for one in (folder, *files)] == [0] * (1 + len(files))
+
+
+def test_strangers_cannot_lock_an_account_out(store: Store) -> None:
+    add_account(store, "olga", "a good pass phrase 1", "owner", by="test")
+    app = create_app(store, Settings(trust_proxy=True))
+
+    def logs_in(client: TestClient, password: str, address: str) -> int:
+        token = client.get("/dashboard/api/login").json()["csrf"]
+        message = {"name": "olga", "password": password}
+        headers = {"X-CSRF": token, "X-Forwarded-For": address}
+        return client.post("/dashboard/api/login", json=message, headers=headers).status_code
+
+    with TestClient(app, base_url="http://127.0.0.1") as own:
+        assert logs_in(own, "a good pass phrase 1", "192.0.2.1") == 200
+        own.cookies.delete("affectlab_dashboard")
+        with TestClient(app, base_url="http://127.0.0.1") as stranger:
+            # From ever new addresses, also those of one network.
+            codes = [
+                logs_in(stranger, "wrong", f"2001:db8:{k // 4}::{k}" if k % 2 else f"10.0.{k}.1")
+                for k in range(34)
+            ]
+            assert codes[:20] == [401] * 20
+            assert codes[-1] == 429
+        assert logs_in(own, "a good pass phrase 1", "192.0.2.99") == 200
+
+
+def test_a_picture_has_an_address_for_each_place_it_stands_at(make_study: Maker) -> None:
+    store = make_study(replace={"trials = 3": "trials = 6\n"})
+    first, second = Browser(store), Browser(store)
+    addresses: list[list[str]] = []
+    for one in (first, second):
+        state = one.begin()
+        addresses.append([])
+        while state["stage"] == "trials":
+            addresses[-1] += state["trial"]["stimulus"]["images"]
+            state = one.post("answers", one.message(state))
+    assert len(set(addresses[0])) == len(set(addresses[1])) == 6
+    # Both saw the same six pictures, and neither the other nor anyone after could tell.
+    assert not set(addresses[0]) & set(addresses[1])
+    mine = addresses[0][0]
+    assert first.client.get(mine).status_code == 200
+    for changed in (mine[:-1] + ("0" if mine[-1] != "0" else "1"), mine.replace("/1-0-", "/2-0-")):
+        assert first.client.get(changed).status_code == 404

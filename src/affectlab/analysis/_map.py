@@ -158,6 +158,11 @@ def label_map(
     if not used:
         raise InputError("no label is left; expected one or more to map")
     notes: list[str] = []
+    if given is None and len(used) == 1:
+        notes.append(
+            f"{profiles.labels[used[0]]!r} is the only label: places show how much of it there is, "
+            "and nothing else"
+        )
     vectors = profiles.mean[:, used]
     rows = _rows(vectors, profiles.chosen[:, used], neutral, most, seed, notes)
     if given is None and np.isnan(vectors[rows]).any():

@@ -30,6 +30,8 @@ class Profiles:
     """Raters who chose the label, shape (n, L)."""
     raters: Ints
     """Raters who answered about the stimulus at all, shape (n,)."""
+    asked: Ints
+    """Raters who answered about the label of the stimulus, shape (n, L)."""
     n_raters: int
     n_ratings: int
     rule: str
@@ -38,7 +40,7 @@ class Profiles:
     """Shares of raters that were given in place of answers, shape (n, L)."""
 
     def chosen_by(self, min_raters: int | None) -> Bools:
-        """Say which labels so many raters chose; None: at least half of those who answered.
+        """Say which labels so many raters chose; None: at least half of those asked about it.
 
         Returns
         -------
@@ -46,16 +48,18 @@ class Profiles:
         """
         if min_raters is None and self.given_shares is not None:
             return np.asarray(self.given_shares >= 0.5)
-        needed = (self.raters + 1) // 2 if min_raters is None else np.full_like(self.raters, 1)
-        needed = np.maximum(needed, min_raters or 1)
-        return np.asarray((self.chosen >= needed[:, None]) & (self.raters > 0)[:, None])
+        if min_raters is None:
+            needed = np.maximum((self.asked + 1) // 2, 1)
+        else:
+            needed = np.full_like(self.asked, max(min_raters, 1))
+        return np.asarray(self.chosen >= needed)
 
     @property
     def shares(self) -> Floats:
-        """Share of the stimulus's raters who chose the label, in [0, 1], shape (n, L)."""
+        """Share of those asked about the label who chose it, in [0, 1], shape (n, L)."""
         if self.given_shares is not None:
             return self.given_shares
-        return self.chosen / np.maximum(self.raters, 1)[:, None]
+        return self.chosen / np.maximum(self.asked, 1)
 
 
 def people_of(ratings: Ratings) -> Ratings:
@@ -116,6 +120,7 @@ def profiles_of(ratings: Ratings, *, above: float | None = None) -> Profiles:
         mean if every else mean[seen],
         chosen.astype(np.int64)[seen],
         raters.astype(np.int64)[seen],
+        count.astype(np.int64)[seen],
         int(np.unique(answers.rater).size),
         int(value.size),
         "the chosen category" if nominal else rule,
@@ -157,6 +162,7 @@ def vectors_of(data: Ratings | ArrayLike, labels: Sequence[str] | None) -> Profi
         mean,
         chosen.astype(np.int64),
         np.ones(n, dtype=np.int64),
+        np.isfinite(mean).astype(np.int64),
         1,
         int(np.isfinite(mean).sum()),
         "a value of at least a half" if is_share else "a value above 0",

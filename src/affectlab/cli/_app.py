@@ -11,12 +11,14 @@ from affectlab.cli import (
     demo,
     doctor,
     evaluate,
+    rate,
     ratings,
     reliability,
     report,
     reproduce,
     study,
     taxonomy,
+    train,
 )
 
 __all__ = ["app"]
@@ -59,5 +61,7 @@ app.add_typer(reliability.app, name="reliability")
 app.add_typer(analyze.app, name="analyze")
 app.add_typer(evaluate.app, name="evaluate")
 app.add_typer(study.app, name="study")
+app.add_typer(train.app, name="train")
+app.add_typer(rate.app, name="rate")
 app.command("report")(report.report)
 app.command("reproduce")(reproduce.reproduce)

@@ -201,6 +201,9 @@ def reads_ratings(
         reading = list(inspect.signature(_reading, eval_str=False).parameters.values())
         own = list(inspect.signature(function).parameters.values())[given_first:]
         names = {parameter.name for parameter in reading}
+        # A verb that looks for something beside FILE asks for its path by that name.
+        takes_file = any(parameter.name == "file" for parameter in own)
+        own = [parameter for parameter in own if parameter.name != "file"]
 
         @wraps(function)
         def run(**given: Any) -> None:
@@ -213,6 +216,8 @@ def reads_ratings(
                 ratings = _reading(**options)
                 judged = _read_models(files, ratings, scale, options) if models else None
             sources = (ratings, judged) if models else (ratings,)
+            if takes_file:
+                given["file"] = options["file"]
             function(*sources, out, **given)
 
         takes_seed = any(parameter.name == "seed" for parameter in own)

@@ -90,7 +90,7 @@ class Output:
                 table.add_column(header, justify="right" if number else "left", no_wrap=number)
         for row in frame.head(most).iter_rows(named=True):
             cells = (
-                " – ".join(_cell(row[name]) for name in column)
+                _interval(*(row[name] for name in column))
                 if isinstance(column, tuple)
                 else _cell(row[column])
                 for column in columns
@@ -170,11 +170,19 @@ def _printable(text: str) -> str:
     return "\n" * (len(text) - len(inner)) + shown(inner)
 
 
+def _interval(low: Any, high: Any) -> str:
+    """Write an interval; one dash where there is none."""
+    ends = _cell(low), _cell(high)
+    return "–" if set(ends) == {"–"} else " – ".join(ends)
+
+
 def _cell(value: Any) -> str:
     if value is None or value != value:
         return "–"
     if isinstance(value, float):
-        return f"{value:.3f}"
+        from affectlab._words import number
+
+        return number(value, 3)
     return f"{value:,}" if isinstance(value, int) else str(value)
 
 
@@ -201,14 +209,17 @@ def plain(value: Any) -> Any:
     return str(value)
 
 
-def write_csv(frame: Any, path: Path) -> None:
+def write_csv(frame: Any, path: Path, *, sheet: bool = False) -> None:
     """Write a polars frame to a CSV file.
+
+    With `sheet`, text that a spreadsheet would take for a formula gets a ``'`` first.
 
     Raises
     ------
     InputError
         When the folder does not exist or the path is one.
     """
+    from affectlab._csv import write_data_csv, write_sheet_csv
     from affectlab.errors import InputError
 
     if path.is_dir() or not path.parent.is_dir():
@@ -216,4 +227,4 @@ def write_csv(frame: Any, path: Path) -> None:
             f"the folder {path.parent} does not exist" if not path.is_dir() else "it is a folder"
         )
         raise InputError(f"{path} cannot be written: {where}")
-    frame.write_csv(path)
+    (write_sheet_csv if sheet else write_data_csv)(frame, path)

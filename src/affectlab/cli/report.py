@@ -10,6 +10,8 @@ import typer
 from affectlab.cli._options import SeedOption, reads_ratings
 
 if TYPE_CHECKING:
+    import polars as pl
+
     from affectlab.cli._output import Output
     from affectlab.ratings import Ratings
 
@@ -21,6 +23,7 @@ def report(
     ratings: Ratings,
     models: Ratings | None,
     out: Output,
+    file: Path,
     to: Annotated[
         Path, typer.Option("--out", "-o", help="Folder for the report, its tables and figures.")
     ] = Path("report"),
@@ -31,6 +34,14 @@ def report(
     images: Annotated[
         Optional[Path],  # noqa: UP045
         typer.Option(help="Folder with the rated images, to show some.", show_default=False),
+    ] = None,
+    truth: Annotated[
+        Optional[Path],  # noqa: UP045
+        typer.Option(
+            help="What simulated people answered from (stimulus, label, value); of a rehearsal, "
+            "truth.csv beside FILE is taken by itself.",
+            show_default=False,
+        ),
     ] = None,
     boot: Annotated[int, typer.Option(help="Bootstrap replicates for intervals.", min=0)] = 1000,
     seed: SeedOption = 0,
@@ -50,6 +61,7 @@ def report(
             models=models,
             title=title,
             images=images,
+            truth=_truth(ratings, truth, file),
             n_boot=boot,
             seed=seed,
             progress=progress,
@@ -58,3 +70,17 @@ def report(
     out.finish(
         {"html": paths.html, "tables": paths.tables, "figures": paths.figures}, ratings.warnings
     )
+
+
+def _truth(ratings: Ratings, named: Path | None, file: Path) -> pl.DataFrame | None:
+    """Read the planted truth: as it was named, or beside the answers of simulated people."""
+    from affectlab.ratings import read_table
+
+    if named is not None:
+        return read_table(named)
+    beside = file.parent / "truth.csv"
+    if "planted" not in ratings.raters.columns or not beside.is_file():
+        return None
+    found = read_table(beside)
+    # Where something else than labels is asked about, the truth is no table of scores.
+    return found if {"stimulus", "label", "value"} <= set(found.columns) else None

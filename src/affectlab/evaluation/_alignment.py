@@ -13,7 +13,7 @@ from affectlab.evaluation._alignment_draws import Draws, Resample, draw
 from affectlab.evaluation._alignment_measures import Measure, measures_of
 from affectlab.evaluation._alignment_panel import Panel, panel_of
 from affectlab.evaluation._alignment_result import AlignmentResult
-from affectlab.evaluation._alignment_spread import Spread, spread_of
+from affectlab.evaluation._alignment_spread import columns_of, spread_of
 from affectlab.evaluation._alignment_words import notes_on, sentence_on
 from affectlab.evaluation._alt_test import alt_test_of
 from affectlab.evaluation._ceiling import ceiling_of, method_of
@@ -48,9 +48,15 @@ def alignment(
         \kappa_f = \frac{1}{E} \sum_e \frac{1}{P} \sum_j \kappa_{fje}, \qquad
         \kappa_h = \frac{1}{E} \sum_e \frac{2}{P (P - 1)} \sum_{j < k} \kappa_{jke},
 
-    and what is judged is their difference. By Spearman's correlation each person meets the median
-    of the *other* people, and a model meets the same medians, those without each person in turn: a
-    median of more people is less noisy and agrees better with anybody. A model that answered part
+    and what is judged is their difference. Where pairs of people share few stimuli, kappas of pairs
+    are biased towards 0, and more so than those with a model, which answered all; disagreement,
+    observed and by chance, is then pooled over pairs before dividing (a *pooled* kappa, see
+    ``measure_words`` and the notes), which puts a model that answers as a person does where people
+    are. Complete tables keep the means over pairs.
+
+    By Spearman's correlation each person meets the median of the *other* people, and a model meets
+    the same medians, those without each person in turn: a median of more people is less noisy and
+    agrees better with anybody. A model that answered part
     of the stimuli is compared with people on that part.
 
     Intervals come from a two-way bootstrap: stimuli are drawn, and people are drawn, and kappas,
@@ -72,7 +78,8 @@ def alignment(
         The largest difference of agreement that does not matter; state it before looking. The
         default of 0.05 is a quarter of the width of the customary bands of kappa (0.2 to 0.4 fair,
         0.4 to 0.6 moderate), and about what one person of a panel differs from the next; where
-        people hardly agree it is too wide, and the notes say so.
+        people hardly agree it is too wide, and the notes say so; where it is not below their
+        agreement nothing is shown by it, and no model is ``inside``.
     epsilon
         What a model may lose in the alternative-annotator test for being cheaper: 0.2 beside
         experts, 0.15 beside skilled people, 0.1 beside crowd workers.
@@ -83,10 +90,10 @@ def alignment(
     truncate
         Drop the fractions of models for kappa, in place of rounding.
     n_boot
-        Bootstrap replicates; 0 for no interval, and no verdict.
+        Bootstrap replicates, two or more; 0 for no interval, and no verdict.
     resample
         ``"both"``; ``"units"`` for stimuli alone, which claims less: about these people and no
-        others; ``"raters"`` for people alone.
+        others; ``"raters"`` for people alone, three or more.
     confidence
         Coverage of the intervals, in (0, 1). Verdicts use their own, of coverage 1 - 2 alpha.
     alpha
@@ -98,6 +105,7 @@ def alignment(
     -------
     AlignmentResult: sentences, verdicts and the tables behind them. Labels on which a model or
     people are not defined (one answer throughout) are left out of the mean of both, and counted.
+    Every model is tested at the level alpha; ``p_holm`` holds for all of them together.
 
     Raises
     ------
@@ -107,8 +115,9 @@ def alignment(
     Notes
     -----
     Drawing P of P people shows only (P - 1)/P of the variance due to people; the rest is added
-    from leaving out each person in turn. Two people cannot be resampled: intervals are then over
-    stimuli, and say so.
+    from leaving out each person in turn. Drawing people and stimuli at once counts what is due to
+    single answers three times; two of these are taken out, with the help of leaving out groups of
+    stimuli. Two people cannot be resampled: intervals are then over stimuli, and say so.
 
     References
     ----------
@@ -142,13 +151,13 @@ def alignment(
     rows = difference.frame.to_dicts()
     verdicts = {row["rater"]: row["verdict"] for row in rows if row["measure"] == first.name}
     sentences = tuple(
-        sentence_on(panel, f, measures, difference, alt, confidence, alpha)
+        sentence_on(panel, f, measures, difference, alt, draws, confidence, alpha)
         for f in range(len(panel.models))
     )
     return AlignmentResult(
         sentences=sentences,
         verdicts=verdicts,
-        notes=notes_on(panel, measures, difference, draws, alt),
+        notes=notes_on(panel, measures, difference, draws, alt, alpha),
         agreement=_agreement(panel, measures, draws, confidence),
         difference=difference,
         by_label=_by_label(panel, measures, draws, confidence),
@@ -158,6 +167,7 @@ def alignment(
         alpha=alpha,
         primary=first.name,
         measure_words=first.words,
+        pooled=first.pooled,
     )
 
 
@@ -166,11 +176,6 @@ def _keys(panel: Panel, measures: Sequence[Measure]) -> dict[str, list[str]]:
         "measure": [measure.name for measure in measures for _ in panel.models],
         "rater": list(panel.models) * len(measures),
     }
-
-
-def _joined(spreads: Sequence[Spread]) -> dict[str, Floats]:
-    names = ("value", "se", "low", "high")
-    return {name: np.concatenate([getattr(one, name) for one in spreads]) for name in names}
 
 
 def _agreement(
@@ -182,13 +187,13 @@ def _agreement(
         # A single person has no others; a model may still agree with that person.
         rows = measure.alone() if panel.n_people < 2 else measure.over_labels()[0]
         spreads.append(spread_of(rows, draws, n_items, confidence).clipped())
-    columns = _joined(spreads)
+    columns = columns_of(spreads)
     counts = [panel.counts(f) for f in range(len(panel.models))] * len(measures)
     return Estimates.build(
         _keys(panel, measures),
         **columns,
         method=[
-            f"{_METHOD[measure.name]}, mean over people and labels{method_of(draws)}"
+            f"{_method(measure)}, mean over people and labels{method_of(draws)}"
             for measure in measures
             for _ in panel.models
         ],
@@ -196,7 +201,7 @@ def _agreement(
         n_items=[n for n, _ in counts],
         n_raters=panel.n_people,
         n_ratings=[cells for _, cells in counts],
-        status=_status(columns["value"], panel),
+        status=_status(measures, columns["value"], panel),
     )
 
 
@@ -221,6 +226,12 @@ def _differences(
             tested = two_one_sided(
                 float(spread.value[f]), float(spread.se[f]), margin, float(spread.df[f]), alpha
             )
+            # Within such a margin lies a model that agrees with nobody.
+            too_wide = margin >= among[f, 0]
+            verdict = tested.verdict
+            if too_wide and verdict == "inside":
+                verdict = "not shown"
+            tells = not (np.isnan(tested.p_lower) or too_wide)
             known = beside[f][~np.isnan(beside[f])]
             defined = not np.isnan(spread.value[f])
             extra.append(
@@ -234,8 +245,8 @@ def _differences(
                     "p": tested.p,
                     "test_low": tested.low,
                     "test_high": tested.high,
-                    "verdict": tested.verdict,
-                    "at_least": None if np.isnan(tested.p_lower) else tested.at_least,
+                    "verdict": verdict,
+                    "at_least": tested.at_least if tells else None,
                     "df": float(spread.df[f]),
                     "people_share": float(spread.people_share[f]),
                     "n_labels": int(measure.both[f].sum()),
@@ -246,13 +257,13 @@ def _differences(
                     "n_people": panel.n_people,
                 }
             )
-    columns = _joined(spreads)
+    columns = columns_of(spreads)
     counts = [panel.counts(f) for f in range(len(panel.models))] * len(measures)
     table = Estimates.build(
         _keys(panel, measures),
         **columns,
         method=[
-            f"{_METHOD[measure.name]}, models less people{method_of(draws)}"
+            f"{_method(measure)}, models less people{method_of(draws)}"
             for measure in measures
             for _ in panel.models
         ],
@@ -260,10 +271,25 @@ def _differences(
         n_items=[n for n, _ in counts],
         n_raters=panel.n_people,
         n_ratings=[cells for _, cells in counts],
-        status=_status(columns["value"], panel),
+        status=_status(measures, columns["value"], panel),
     )
+    for start in range(0, len(extra), len(panel.models)):
+        of_measure = extra[start : start + len(panel.models)]
+        adjusted = _holm(np.array([row["p"] for row in of_measure], dtype=np.float64))
+        for row, p in zip(of_measure, adjusted, strict=True):
+            row["p_holm"] = float(p)
     frame = pl.DataFrame(extra, schema_overrides={"at_least": pl.Boolean, "people_below": pl.Int64})
     return Estimates(table.frame.hstack(frame), table.keys)
+
+
+def _holm(p: Floats) -> Floats:
+    """Adjust p-values so that alpha holds for all of them together; ``nan`` take no part."""
+    known = np.flatnonzero(~np.isnan(p))
+    order = known[np.argsort(p[known], kind="stable")]
+    factors = np.arange(order.size, 0, -1)
+    adjusted = np.full(p.size, np.nan)
+    adjusted[order] = np.minimum(np.maximum.accumulate(p[order] * factors), 1.0)
+    return adjusted
 
 
 def _by_label(
@@ -282,7 +308,7 @@ def _by_label(
         [(~np.isnan(part.models) & part.rated).sum(axis=1) for part in panel.parts]
     ).T.ravel()
     k = len(measures)
-    columns = _joined(spreads)
+    columns = columns_of(spreads)
     table = Estimates.build(
         {
             "measure": [m.name for m in measures for _ in range(n_models * n_labels)],
@@ -291,7 +317,7 @@ def _by_label(
         },
         **columns,
         method=[
-            f"{_METHOD[m.name]}, models less people{method_of(draws)}"
+            f"{_method(m)}, models less people{method_of(draws)}"
             for m in measures
             for _ in range(n_models * n_labels)
         ],
@@ -310,15 +336,14 @@ def _by_label(
     return Estimates(frame, table.keys)
 
 
-_METHOD = {
-    "kappa": "kappa with each person",
-    "concordance": "Lin's concordance with each person",
-    "spearman": "Spearman with the median of all people but one",
-}
+def _method(measure: Measure) -> str:
+    return measure.method("", "all people but one" if measure.name == "spearman" else "the people")
 
 
-def _status(value: Floats, panel: Panel) -> list[str]:
-    why = "undefined: no label with varied answers"
-    if panel.n_people < 2:
-        why = "undefined: one person agrees with nobody else"
-    return ["ok" if known else why for known in ~np.isnan(value)]
+def _status(measures: Sequence[Measure], values: Floats, panel: Panel) -> list[str]:
+    parts = np.split(values, len(measures))
+    return [
+        text
+        for measure, part in zip(measures, parts, strict=True)
+        for text in measure.status(part, panel.n_people)
+    ]

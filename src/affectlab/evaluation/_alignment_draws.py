@@ -11,21 +11,25 @@ import numpy as np
 from numpy.typing import NDArray
 
 from affectlab._resampling import draw_weights
+from affectlab._words import plural
 from affectlab.errors import InputError, unknown_name
 
 __all__ = ["Draws", "Resample", "draw"]
 
 Resample: TypeAlias = Literal["both", "units", "raters"]
 
+_GROUPS = 60
+"""Groups of stimuli that are left out in turn, at most."""
 _HELD = 1 << 24
 """Weights that are held as floating point numbers at once."""
 
 
 @dataclass(frozen=True)
 class Draws:
-    """Rows of weights: the data as they are, each person left out in turn, then the replicates.
+    """Rows of weights: the data as they are, parts of them left out in turn, then the replicates.
 
-    The rows in which a person is left out are there only where people are resampled.
+    First each person is left out, where people are resampled; then each group of stimuli, where
+    both are.
     """
 
     items: NDArray[np.uint8]
@@ -35,6 +39,8 @@ class Draws:
     n_left_out: int
     """Rows in which a person is left out."""
     resample: Resample
+    n_groups: int = 0
+    """Rows in which a group of stimuli is left out."""
 
     @property
     def n_rows(self) -> int:
@@ -44,7 +50,7 @@ class Draws:
     @property
     def n_boot(self) -> int:
         """Replicates of the bootstrap."""
-        return self.n_rows - 1 - self.n_left_out
+        return self.n_rows - 1 - self.n_left_out - self.n_groups
 
     @property
     def left_out(self) -> slice:
@@ -52,9 +58,14 @@ class Draws:
         return slice(1, 1 + self.n_left_out)
 
     @property
+    def groups(self) -> slice:
+        """The rows in which a group of stimuli is left out."""
+        return slice(1 + self.n_left_out, 1 + self.n_left_out + self.n_groups)
+
+    @property
     def replicates(self) -> slice:
         """The rows of the bootstrap."""
-        return slice(1 + self.n_left_out, None)
+        return slice(1 + self.n_left_out + self.n_groups, None)
 
     @cached_property
     def people_share(self) -> float:
@@ -110,34 +121,51 @@ def draw(
     """Draw stimuli and people.
 
     Stimuli are drawn with replacement; so are people, once more where a draw holds a single
-    person, since nobody else is then left to agree with. Two people or fewer are not resampled.
+    person, since nobody else is then left to agree with. Two people or fewer are not drawn with
+    ``"both"``.
 
     Raises
     ------
     InputError
-        When ``n_boot`` is negative or ``resample`` not known.
+        When ``n_boot`` is negative or 1, ``resample`` is not known, or two people are to be drawn.
     """
     if n_boot < 0:
         raise InputError(f"n_boot {n_boot}: expected 0 or the number of bootstrap replicates")
     if resample not in ("both", "units", "raters"):
         raise unknown_name("resample", str(resample), ("both", "units", "raters"))
+    if n_boot == 1:
+        raise InputError(
+            "n_boot 1: one replicate has no spread; expected 0, or 2 and more (1,000 are usual)"
+        )
+    if resample == "raters" and n_people < 3 and n_boot:
+        raise InputError(
+            f"resample 'raters' with {plural(n_people, 'person', 'people')}: no others can be "
+            "drawn from so few; "
+            "expected three or more people, or resample 'units'"
+        )
     rng = np.random.default_rng(seed)
     if n_people < 3 and resample == "both":
         resample = "units"
     of_people = resample != "units" and n_boot > 0
     n_left_out = n_people if of_people else 0
-    n_rows = 1 + n_left_out + n_boot
+    n_groups = min(n_items, _GROUPS) if of_people and resample == "both" and n_items > 1 else 0
+    before = 1 + n_left_out + n_groups
+    n_rows = before + n_boot
     items = np.ones((n_rows, n_items), dtype=np.uint8)
     people = np.ones((n_rows, n_people), dtype=np.int32)
     people[np.arange(1, 1 + n_left_out), np.arange(n_left_out)] = 0
     if n_boot and resample != "raters":
-        at = 1 + n_left_out
+        at = before
         for block in draw_weights(rng, n_items, n_boot):
             items[at : at + len(block)] = np.minimum(block, 255)
             at += len(block)
     if of_people:
-        people[1 + n_left_out :] = _people(rng, n_people, n_boot)
-    return Draws(items, people, n_left_out, resample)
+        people[before:] = _people(rng, n_people, n_boot)
+    if n_groups:
+        # At random: stimuli often stand in a regular order.
+        group = rng.permutation(n_items) % n_groups
+        items[1 + n_left_out + group, np.arange(n_items)] = 0
+    return Draws(items, people, n_left_out, resample, n_groups)
 
 
 def _people(rng: np.random.Generator, n: int, n_boot: int) -> NDArray[np.int32]:

@@ -11,6 +11,7 @@ from affectlab._types import Bools, Floats, Ints
 from affectlab.evaluation._alignment_draws import Draws
 from affectlab.evaluation._alignment_kappa import Agreements, kappas
 from affectlab.evaluation._alignment_panel import Panel
+from affectlab.evaluation._alignment_pooled import LEAST_SHARED, pooled_kappas, shares_little
 from affectlab.evaluation._alignment_ranks import spearman_of_label
 from affectlab.evaluation._alignment_spread import mean_of_defined
 
@@ -36,6 +37,25 @@ class Measure:
     """Of each person with the others on all stimuli, shape (people, labels, rows)."""
     beside: Floats
     """The same on the stimuli of each model, as the data are, shape (models, people, labels)."""
+    pooled: bool = False
+    """Whether disagreement is pooled over pairs; else the values of pairs are averaged."""
+
+    def method(self, who: str, others: str) -> str:
+        """Say what was computed of whom with whom, such as ``""`` with ``"person"``."""
+        if self.name == "spearman":
+            return f"Spearman{who} with the median of {others}"
+        name = "Lin's concordance" if self.name == "concordance" else "kappa"
+        pooled = ", disagreement pooled over pairs" if self.pooled else ""
+        return f"{name}{who} with each of {others}{pooled}"
+
+    def status(self, value: Floats, n_people: int) -> list[str]:
+        """Say why values are not defined."""
+        why = "undefined: no label with varied answers"
+        if self.pooled:
+            why += f", and {LEAST_SHARED} stimuli that two people answered"
+        if n_people < 2:
+            why = "undefined: one person agrees with nobody else"
+        return ["ok" if known else why for known in ~np.isnan(value)]
 
     @property
     def both(self) -> Bools:
@@ -71,23 +91,28 @@ def measures_of(panel: Panel, draws: Draws) -> tuple[Measure, ...]:
     """Compute every measure that the scale allows, the one that decides first.
 
     Kappa where the scale has steps (unweighted where they have no order), Lin's concordance where
-    it has none, and Spearman's correlation where there is an order.
+    it has none, and Spearman's correlation where there is an order. Where people share few stimuli
+    with one another, disagreement is pooled over pairs; see
+    :mod:`affectlab.evaluation._alignment_pooled`.
     """
     kind = panel.scale.kind
     name: MeasureName = "kappa" if panel.has_steps or not panel.ordered else "concordance"
     words = "quadratic kappa" if kind == "ordinal" or name == "kappa" else "concordance"
     if kind in ("nominal", "binary"):
         words = "kappa"
-    found = [
-        _measure(name, words, kappas(panel, draws)),
-    ]
+    if shares_little(panel):
+        found = [_measure(name, f"pooled {words}", pooled_kappas(panel, draws), pooled=True)]
+    else:
+        found = [_measure(name, words, kappas(panel, draws))]
     if panel.ordered:
         parts = [spearman_of_label(part, draws) for part in panel.parts]
         found.append(_measure("spearman", "Spearman correlation", parts))
     return tuple(found)
 
 
-def _measure(name: MeasureName, words: str, parts: list[Agreements]) -> Measure:
+def _measure(
+    name: MeasureName, words: str, parts: list[Agreements], *, pooled: bool = False
+) -> Measure:
     return Measure(
         name,
         words,
@@ -96,4 +121,5 @@ def _measure(name: MeasureName, words: str, parts: list[Agreements]) -> Measure:
         people=np.stack([part.people for part in parts]),
         persons=np.stack([part.persons for part in parts], axis=1),
         beside=np.stack([part.beside for part in parts], axis=2),
+        pooled=pooled,
     )

@@ -332,8 +332,10 @@ def spearman_with_people(
 
     Returns
     -------
-    Estimates by ``rater``, the best first, with ``coverage``: the share of the (stimulus, label)
-    cells of people that the model answered.
+    Estimates by ``rater`` with ``n_labels`` (in the mean), ``n_undefined`` (labels on which a side
+    gave one answer throughout, left out of the mean), ``value_all`` (the mean with those as 0) and
+    ``coverage`` (the share of the (stimulus, label) cells of people that the model answered). The
+    highest ``value_all`` comes first, so that nobody gains by not answering the hard labels.
 
     References
     ----------
@@ -367,7 +369,11 @@ def spearman_with_people(
     rated = np.zeros((used.n_labels, used.n_stimuli), dtype=np.bool_)
     rated[used.label_code[kept], used.stimulus_code[kept]] = True
     cells = int(rated.sum())
-    frame = table.frame.with_columns((pl.col("n_ratings") / max(cells, 1)).alias("coverage"))
-    frame = frame.sort("value", descending=True, nulls_last=True, maintain_order=True)
+    labels = pl.col("n_labels") + pl.col("n_undefined")
+    frame = table.frame.with_columns(
+        (pl.col("value") * pl.col("n_labels") / labels).alias("value_all"),
+        (pl.col("n_ratings") / max(cells, 1)).alias("coverage"),
+    )
+    frame = frame.sort("value_all", descending=True, nulls_last=True, maintain_order=True)
     defined = frame.filter(pl.col("value").is_not_nan())
     return Estimates(pl.concat([defined, frame.filter(pl.col("value").is_nan())]), table.keys)

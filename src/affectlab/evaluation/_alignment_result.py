@@ -34,7 +34,8 @@ class AlignmentResult:
     difference: Estimates
     """By ``measure`` and ``rater``: the model with people less people with one another, on the same
     stimuli and labels, and for Spearman with the same panels. Beside it ``agreement``, ``people``,
-    ``margin``, ``p_lower``, ``p_upper``, ``p``, ``test_low`` and ``test_high`` (the interval of
+    ``margin``, ``p_lower``, ``p_upper``, ``p``, ``p_holm`` (for all
+    models together), ``test_low`` and ``test_high`` (the interval of
     coverage 1 - 2 alpha, which decides), ``verdict``, ``at_least`` (not worse than a person by the
     margin), ``df``, ``people_share`` (of the variance, due to the choice of people),
     ``n_labels``, ``coverage``, ``people_below`` (people who agree less with the others than the
@@ -52,14 +53,23 @@ class AlignmentResult:
     """The measure that decides."""
     measure_words: str
     """Its name in a sentence."""
+    pooled: bool = False
+    """Whether it is from disagreement pooled over pairs, since people share few stimuli."""
+
+    @property
+    def pair_words(self) -> str:
+        """Name of the measure of one pair."""
+        return self.measure_words.removeprefix("pooled ")
 
     def to_frame(self) -> pl.DataFrame:
         """One row per model, with the columns of the measure that decides.
 
         ``rater``, ``rater_kind``, ``verdict``, ``measure``, ``agreement``, ``people``,
-        ``difference``, ``low``, ``high``, ``test_low``, ``test_high``, ``p``, ``at_least``;
+        ``difference``, ``low``, ``high``, ``test_low``, ``test_high``, ``p``, ``p_holm``,
+        ``at_least``;
         ``spearman``, ``spearman_people``, ``spearman_difference``, ``spearman_low``,
-        ``spearman_high`` (null on a nominal scale); ``people_below``, ``n_people``;
+        ``spearman_high``, ``spearman_labels`` (null on a nominal scale); ``people_below``,
+        ``n_people``;
         ``winning_rate``, ``advantage``, ``passed``; ``n_items``, ``n_labels``, ``n_ratings``,
         ``coverage``, ``margin``, ``epsilon``, ``status``.
         """
@@ -74,6 +84,7 @@ class AlignmentResult:
             spearman_difference="value",
             spearman_low="low",
             spearman_high="high",
+            spearman_labels="n_labels",
         )
         alt = self.alt.to_frame().select(
             "rater", "advantage", "passed", "epsilon", winning_rate="value"
@@ -83,9 +94,10 @@ class AlignmentResult:
         )
         return joined.rename({"value": "difference"}).select(
             *("rater", "rater_kind", "verdict", "measure", "agreement", "people", "difference"),
-            *("low", "high", "test_low", "test_high", "p", "at_least"),
+            *("low", "high", "test_low", "test_high", "p", "p_holm", "at_least"),
             *("spearman", "spearman_people"),
-            *("spearman_difference", "spearman_low", "spearman_high", "people_below", "n_people"),
+            *("spearman_difference", "spearman_low", "spearman_high", "spearman_labels"),
+            *("people_below", "n_people"),
             *("winning_rate", "advantage", "passed", "n_items", "n_labels", "n_ratings"),
             *("coverage", "margin", "epsilon", "status"),
         )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -10,7 +11,7 @@ from scipy.special import stdtrit
 from affectlab._types import Floats
 from affectlab.evaluation._alignment_draws import Draws
 
-__all__ = ["Spread", "mean_of_defined", "spread_of"]
+__all__ = ["Spread", "columns_of", "mean_of_defined", "spread_of"]
 
 _MOST_UNDEFINED = 0.1
 """Share of undefined replicates from which on there is no interval."""
@@ -48,13 +49,19 @@ def spread_of(
 ) -> Spread:
     r"""Give values, standard errors and intervals.
 
-    The variance V is that of the replicates. Drawing P of P people with replacement shows only the
-    part c = (P - 1)/P of the variance :math:`V_P` that is due to people, so
-    :math:`(1 - c) V_P` is added, with :math:`V_P` from leaving out each person in turn (the
-    jackknife). Intervals are :math:`\pm t \sqrt{V}`, around the value: replicates hold fewer
-    different people than the data, whose median is less good, so their middle lies too low. The
-    degrees of freedom are Satterthwaite's, with P - 1 for :math:`V_P` and one less than the number
-    of stimuli for the rest.
+    Where stimuli and people are drawn at once, the variance V of the replicates is too large: what
+    is due to the single answers, :math:`V_A`, is in it three times (Owen 2007). Leaving out each
+    person in turn (the jackknife) gives the variance :math:`V_P` due to people and leaving out
+    groups of stimuli :math:`V_S`, each with :math:`V_A` once; so :math:`V = V_P + V_S + V_A`, and
+
+    .. math:: \widehat V = V_P + V_S - V_A = 2 (V_P + V_S) - V,
+
+    as with errors that are clustered in two ways. It is kept between the larger of the two and V.
+    Drawing P of P people with replacement shows only the part c = (P - 1)/P of :math:`V_P`, so
+    :math:`(1 - c) V_P` is added to V. Intervals are :math:`\pm t` standard errors around the value:
+    replicates hold fewer different people than the data, whose median is less good, so their middle
+    lies too low. The degrees of freedom are Satterthwaite's, with P - 1 for :math:`V_P` and one
+    less than the number of stimuli for the rest.
 
     Parameters
     ----------
@@ -83,6 +90,7 @@ def spread_of(
         left_out = rows[:, draws.left_out]
         of_people = _variance(left_out) * (n - 1) ** 2 / n
         total = total + max(1.0 - draws.people_share, 0.0) * np.nan_to_num(of_people)
+        total = _once(rows, draws, total, np.nan_to_num(of_people))
         people = np.clip(np.nan_to_num(of_people), 0.0, total)
         rest = total - people
         with np.errstate(divide="ignore", invalid="ignore"):
@@ -97,6 +105,17 @@ def spread_of(
     se, df, share = (np.where(hidden, np.nan, part) for part in (se, df, share))
     half = stdtrit(df, (1 + confidence) / 2) * se
     return Spread(value, se, value - half, value + half, df, share, draws.resample)
+
+
+def _once(rows: Floats, draws: Draws, total: Floats, of_people: Floats) -> Floats:
+    """Take out of the variance of the replicates what it holds more than once."""
+    n = draws.n_groups
+    if not n:
+        return total
+    of_stimuli = np.nan_to_num(_variance(rows[:, draws.groups])) * (n - 1) ** 2 / n
+    least = np.minimum(np.maximum(of_people, of_stimuli), total)
+    corrected: Floats = np.clip(2.0 * (of_people + of_stimuli) - total, least, total)
+    return corrected
 
 
 def _variance(rows: Floats) -> Floats:
@@ -117,3 +136,9 @@ def mean_of_defined(values: Floats, axis: int = 0) -> Floats:
     total = np.where(defined, values, 0.0).sum(axis=axis)
     mean: Floats = np.divide(total, n, out=np.full(n.shape, np.nan), where=n > 0)
     return mean
+
+
+def columns_of(spreads: Sequence[Spread]) -> dict[str, Floats]:
+    """Put values with their uncertainty one after the other, as columns of a table."""
+    names = ("value", "se", "low", "high")
+    return {name: np.concatenate([getattr(one, name) for one in spreads]) for name in names}

@@ -22,6 +22,7 @@ _FEW_PEOPLE = 5
 _FEW_SHARED = 30
 _WIDE = 0.5
 """Share of the agreement of people from which on a margin is wide."""
+_FEW_REPLICATES = 100
 _LITTLE = 0.2
 """Agreement of people below which a smaller epsilon is advised."""
 _HARDLY = 0.1
@@ -34,6 +35,7 @@ def sentence_on(
     measures: Sequence[Measure],
     difference: Estimates,
     alt: AltTest,
+    draws: Draws,
     confidence: float,
     alpha: float,
 ) -> str:
@@ -45,23 +47,48 @@ def sentence_on(
     if first["verdict"] == "undefined":
         why = first["status"].removeprefix("undefined: ")
         return f"{name} cannot be placed: {why} ({basis})."
-    parts = [f"{name} {_opening(first, measures[0].words, confidence, alpha)}"]
+    scope = _scope(panel, first, draws)
+    parts = [f"{name} {_opening(first, measures[0], scope, confidence, alpha)}"]
     second = rows.get("spearman")
     if second is not None and not math.isnan(second["value"]):
         parts.append(
             f"its Spearman correlation with the median of people is "
             f"{number(second['agreement'], 3)}, that of a person left out "
-            f"{number(second['people'], 3)}"
+            f"{number(second['people'], 3)}{_order(second, confidence)}"
         )
     parts.append(_alternative(alt, model, first))
     return "; ".join(parts) + f" ({basis})."
 
 
-def _opening(row: dict[str, Any], measure: str, confidence: float, alpha: float) -> str:
-    own, people = number(row["agreement"], 3), number(row["people"], 3)
-    compared = f"its mean {measure} with people is {own}, theirs with one another {people}"
+def _scope(panel: Panel, row: dict[str, Any], draws: Draws) -> str:
+    """Say whom, or what, the interval is about where it is not about any people and stimuli."""
+    if draws.resample == "both" or not draws.n_boot:
+        return ""
+    if draws.resample == "units":
+        return f" of these {count(panel.n_people)} people"
+    return f" on these {plural(row['n_items'], 'stimulus', 'stimuli')}"
+
+
+def _order(row: dict[str, Any], confidence: float) -> str:
+    """Say how far the order of stimuli differs, and whether that is shown."""
     if math.isnan(row["se"]):
-        return f"is not shown to be inside the human range, for want of an interval: {compared}"
+        return f" (difference {number(row['value'], 3)})"
+    shown_to = "" if row["low"] > 0 or row["high"] < 0 else ": not shown to differ in order"
+    return (
+        f" (difference {number(row['value'], 3)}, {percent(confidence)} interval "
+        f"{number(row['low'], 3)} to {number(row['high'], 3)}{shown_to})"
+    )
+
+
+def _opening(
+    row: dict[str, Any], measure: Measure, scope: str, confidence: float, alpha: float
+) -> str:
+    own, people = number(row["agreement"], 3), number(row["people"], 3)
+    name = measure.words if measure.pooled else f"mean {measure.words}"
+    compared = f"its {name} with people is {own}, theirs with one another {people}"
+    where = f"the human range{scope}"
+    if math.isnan(row["se"]):
+        return f"is not shown to be inside {where}, for want of an interval: {compared}"
     margin = number(row["margin"], 2 if round(row["margin"], 2) == row["margin"] else 3)
     interval = (
         f"difference {number(row['value'], 3)}, {percent(confidence)} interval "
@@ -71,19 +98,23 @@ def _opening(row: dict[str, Any], measure: str, confidence: float, alpha: float)
     verdict = row["verdict"]
     if verdict == "inside":
         return (
-            f"is inside the human range: {compared} ({interval}), a difference shown to be smaller "
+            f"is inside {where}: {compared} ({interval}), a difference shown to be smaller "
             f"than the margin of {margin} (two one-sided tests, {p}: {percent(1 - 2 * alpha)} "
             f"interval {number(row['test_low'], 3)} to {number(row['test_high'], 3)})"
         )
     if verdict == "below":
         return (
-            f"is below the human range: {compared} ({interval}), less by more than the margin of "
-            f"{margin}"
+            f"is below {where}: {compared} ({interval}), less by more than the margin of {margin}"
         )
     if verdict == "above":
         return (
-            f"is above the human range: {compared} ({interval}), more by more than the margin of "
+            f"is above {where}: {compared} ({interval}), more by more than the margin of "
             f"{margin}; it agrees with people better than they do with one another"
+        )
+    if row["margin"] >= row["people"]:
+        return (
+            f"is not shown to be inside {where}: {compared} ({interval}), and the margin of "
+            f"{margin} shows nothing, since a model that agrees with nobody would lie within it"
         )
     if row["low"] > 0:
         open_question = f"it agrees more, and whether by more than the margin of {margin} is open"
@@ -98,7 +129,7 @@ def _opening(row: dict[str, Any], measure: str, confidence: float, alpha: float)
             f", though worse by more than that it is not (one-sided test, "
             f"{percent(1 - 2 * alpha)} interval from {number(row['test_low'], 3)})"
         )
-    return f"is not shown to be inside the human range: {compared} ({interval}), so {open_question}"
+    return f"is not shown to be inside {where}: {compared} ({interval}), so {open_question}"
 
 
 def _alternative(alt: AltTest, model: str, first: dict[str, Any]) -> str:
@@ -132,13 +163,18 @@ def _p(value: float) -> str:
 
 
 def notes_on(
-    panel: Panel, measures: Sequence[Measure], difference: Estimates, draws: Draws, alt: AltTest
+    panel: Panel,
+    measures: Sequence[Measure],
+    difference: Estimates,
+    draws: Draws,
+    alt: AltTest,
+    alpha: float,
 ) -> tuple[str, ...]:
     """Say what weakens the comparison."""
     first = measures[0]
     rows = [row for row in difference.frame.to_dicts() if row["measure"] == first.name]
     notes = [f"{note[:1].upper()}{note[1:]}." for note in panel.notes]
-    notes += _on_people(panel, draws)
+    notes += _on_people(panel, first, draws)
     notes += _on_strangers(panel, first)
     notes += _on_margin(rows, first.words, alt)
     partial = [
@@ -160,12 +196,31 @@ def notes_on(
         if left_out:
             notes.append(
                 f"Labels without a defined {measure.words} are left out of the means of models "
-                f"and people: {joined(left_out)}."
+                f"and people: {joined(left_out)}. A model that answers the same throughout on hard "
+                "labels is spared them."
             )
+    notes += _on_several(rows, alpha)
+    if 0 < draws.n_boot < _FEW_REPLICATES:
+        notes.append(f"Intervals rest on {draws.n_boot} replicates, which is few; 1,000 are usual.")
     return tuple(notes)
 
 
-def _on_people(panel: Panel, draws: Draws) -> list[str]:
+def _on_several(rows: list[dict[str, Any]], alpha: float) -> list[str]:
+    """Say what holds for all models together, where there are several."""
+    tested = [row for row in rows if not math.isnan(row["p"])]
+    inside = [row for row in tested if row["verdict"] == "inside"]
+    if len(tested) < 2 or not inside:
+        return []
+    held = [shown(row["rater"]) for row in inside if row["p_holm"] <= alpha]
+    lost = [shown(row["rater"]) for row in inside if row["p_holm"] > alpha]
+    text = f"{count(len(tested))} models are judged, each at a level of {percent(alpha)}. "
+    if not lost:
+        return [f"{text}With Holm's correction for all of them, the same are inside."]
+    kept = f"only {joined(held)} {'is' if len(held) == 1 else 'are'}" if held else "none is"
+    return [f"{text}With Holm's correction for all of them, {kept} shown to be inside."]
+
+
+def _on_people(panel: Panel, measure: Measure, draws: Draws) -> list[str]:
     n = panel.n_people
     notes = []
     if n == 1:
@@ -182,13 +237,27 @@ def _on_people(panel: Panel, draws: Draws) -> list[str]:
     if draws.n_boot and draws.resample == "units" and n > 2:
         notes.append("Intervals are over stimuli: about these people, and no others.")
     if n > 1:
-        shared = _shared_by_pairs(panel)
-        if shared < _FEW_SHARED:
-            notes.append(
-                f"Two people who meet share {number(shared, 0)} stimuli in the middle, so the "
-                "kappa of a single pair is uncertain; means over pairs are less so."
-            )
+        notes += _on_shared(_shared_by_pairs(panel), measure)
     return notes
+
+
+def _on_shared(shared: float, measure: Measure) -> list[str]:
+    """Say what follows where two people share few stimuli."""
+    middle = plural(round(shared), "stimulus", "stimuli")
+    meet = f"Two people who meet share {middle} in the middle"
+    if measure.pooled:
+        return [
+            f"{meet}, a person and a model more. A mean of kappas of pairs, each biased towards 0 "
+            "on few stimuli, would put models above people; so disagreement is pooled over pairs "
+            f"before it is divided ({measure.words}). Tables of pairs are not, and models "
+            "and people must not be compared in them."
+        ]
+    if shared < _FEW_SHARED:
+        return [
+            f"{meet}, as do a person and a model, so the {measure.words} of any pair is uncertain "
+            "and somewhat too near to 0, of models and people alike."
+        ]
+    return []
 
 
 def _on_strangers(panel: Panel, measure: Measure) -> list[str]:
@@ -238,7 +307,8 @@ def _on_margin(rows: list[dict[str, Any]], measure: str, alt: AltTest) -> list[s
     if margin >= least:
         notes.append(
             f"The margin of {margin:g} is not below the agreement of people ({number(least, 3)}): "
-            "a model that agrees with nobody would be inside. State a smaller one."
+            "a model that agrees with nobody would lie within it, so that no model is shown to be "
+            "inside. State a smaller one."
         )
     elif margin >= _WIDE * least:
         notes.append(

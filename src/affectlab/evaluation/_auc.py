@@ -6,7 +6,7 @@ import numpy as np
 
 from affectlab._types import Bools, Floats
 
-__all__ = ["area", "delong_errors", "replicated_areas"]
+__all__ = ["area", "delong_errors", "logit_interval", "replicated_areas"]
 
 
 def area(values: Floats, good: Bools) -> float:
@@ -61,3 +61,28 @@ def delong_errors(values: Floats, good: Bools) -> tuple[float, float]:
         return float(of_good.mean()), float("nan")
     variance = of_good.var(ddof=1) / high.size + of_poor.var(ddof=1) / low.size
     return float(of_good.mean()), float(np.sqrt(variance))
+
+
+def logit_interval(area: float, error: float, confidence: float) -> tuple[float, float]:
+    r"""Give an interval for an area that stays within 0 and 1 and is wider towards 0.5.
+
+    .. math:: \mathrm{logit}(A) \pm z\,\mathrm{se} / (A (1 - A))
+
+    With few items an area near 1 is skewed: an interval about the area itself covers too rarely.
+
+    References
+    ----------
+    Pepe (2003), The statistical evaluation of medical tests for classification and prediction, 5.2.
+
+    Examples
+    --------
+    >>> low, high = logit_interval(0.9, 0.05, 0.95)
+    >>> round(low, 3), round(high, 3)
+    (0.752, 0.964)
+    """
+    from scipy.special import expit, logit, ndtri
+
+    if not (0 < area < 1 and error > 0):
+        return float("nan"), float("nan")
+    half = float(ndtri((1 + confidence) / 2)) * error / (area * (1 - area))
+    return float(expit(logit(area) - half)), float(expit(logit(area) + half))

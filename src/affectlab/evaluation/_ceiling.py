@@ -13,7 +13,7 @@ from affectlab.estimates import Estimate, Estimates
 from affectlab.evaluation._alignment_draws import Draws, Resample, draw
 from affectlab.evaluation._alignment_measures import Measure, measures_of
 from affectlab.evaluation._alignment_panel import Panel, panel_of
-from affectlab.evaluation._alignment_spread import Spread, mean_of_defined, spread_of
+from affectlab.evaluation._alignment_spread import columns_of, mean_of_defined, spread_of
 from affectlab.ratings import Ratings
 
 if TYPE_CHECKING:
@@ -79,7 +79,9 @@ def human_ceiling(
     Returns
     -------
     HumanCeiling, with values in [-1, 1]: ``kappa`` (quadratic; unweighted on a nominal scale;
-    Lin's ``concordance`` on a scale without steps) and ``spearman`` (not on a nominal scale).
+    Lin's ``concordance`` on a scale without steps) and ``spearman`` (not on a nominal scale). Where
+    pairs of people share few stimuli, kappa is from disagreement pooled over pairs, as in
+    :func:`alignment`; ``method`` says so.
 
     Raises
     ------
@@ -137,15 +139,17 @@ def ceiling_of(
         )
     whole = Estimates.build(
         {"measure": [measure.name for measure in measures]},
-        **_columns(means),
-        method=[
-            f"{_METHOD[m.name]}, mean over people and labels{method_of(draws)}" for m in measures
-        ],
+        **columns_of(means),
+        method=[f"{_method(m)}, mean over people and labels{method_of(draws)}" for m in measures],
         resampled=means[0].resampled,
         n_items=n_items,
         n_raters=panel.n_people,
         n_ratings=n_answers,
-        status=_status(np.concatenate([mean.value for mean in means]), panel.n_people),
+        status=[
+            text
+            for measure, mean in zip(measures, means, strict=True)
+            for text in measure.status(mean.value, panel.n_people)
+        ],
     )
     schema = {"min": pl.Float64, "max": pl.Float64, "sd": pl.Float64, "best": pl.String}
     frame = whole.frame.hstack(pl.DataFrame(about, schema=schema))
@@ -155,9 +159,9 @@ def ceiling_of(
             "measure": [measure.name for measure in measures for _ in panel.people],
             "rater": list(panel.people) * k,
         },
-        **_columns(singles),
+        **columns_of(singles),
         method=[
-            f"{_METHOD[m.name]}, mean over labels{method_of(draws)}"
+            f"{_method(m)}, mean over labels{method_of(draws)}"
             for m in measures
             for _ in panel.people
         ],
@@ -165,16 +169,17 @@ def ceiling_of(
         n_items=n_items,
         n_raters=max(panel.n_people - 1, 0),
         n_ratings=np.tile(own, k),
-        status=_status(np.concatenate([single.value for single in singles]), panel.n_people),
+        status=[
+            text
+            for measure, single in zip(measures, singles, strict=True)
+            for text in measure.status(single.value, panel.n_people)
+        ],
     )
     return HumanCeiling(people, Estimates(frame, whole.keys))
 
 
-_METHOD = {
-    "kappa": "kappa of a person with each other person",
-    "concordance": "Lin's concordance of a person with each other person",
-    "spearman": "Spearman with the median of the other people",
-}
+def _method(measure: Measure) -> str:
+    return measure.method(" of a person", "the other people")
 
 
 def method_of(draws: Draws) -> str:
@@ -183,13 +188,3 @@ def method_of(draws: Draws) -> str:
         return ""
     what = {"both": "stimuli and people", "units": "stimuli", "raters": "people"}[draws.resample]
     return f"; bootstrap of {what}, {draws.n_boot} replicates, t interval"
-
-
-def _columns(spreads: Sequence[Spread]) -> dict[str, np.ndarray]:
-    names = ("value", "se", "low", "high")
-    return {name: np.concatenate([getattr(one, name) for one in spreads]) for name in names}
-
-
-def _status(value: np.ndarray, n_people: int) -> list[str]:
-    why = "undefined: one person" if n_people < 2 else "undefined: no label with varied answers"
-    return ["ok" if known else why for known in ~np.isnan(value)]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -28,6 +29,10 @@ Costs: TypeAlias = "CostMatrix | str | Path"
 NO_ANSWER = "(no answer)"
 """The class of stimuli without an answer, where those count as mistakes."""
 _KINDS = ("ring", "reference", "groups")
+
+
+_MOST_COST = 1e9
+"""Costs beyond which sums of them lose digits."""
 
 
 def read_costs(path: str | Path) -> CostMatrix:
@@ -71,11 +76,28 @@ def read_costs(path: str | Path) -> CostMatrix:
         )
     text = [name for name in names if not frame.schema[name].is_numeric()]
     if text:
+        _check_costs(path, frame.select(first, *labels))
         raise InputError(f"{path}: column {text[0]!r} holds no numbers; expected costs")
+    _check_costs(path, frame.select(first, *labels))
     try:
         return CostMatrix(labels, frame.select(labels).to_numpy(), kind=path.name)
     except InputError as error:
         raise InputError(f"{path}: {error}") from None
+
+
+def _check_costs(path: Path, frame: pl.DataFrame) -> None:
+    """Name the first cell that holds no cost."""
+    for row in frame.iter_rows():
+        for name, value in zip(frame.columns[1:], row[1:], strict=True):
+            try:
+                cost = math.nan if value is None else float(value)
+            except ValueError:
+                cost = math.nan
+            if not abs(cost) <= _MOST_COST:
+                raise InputError(
+                    f"{path}: row {row[0]!r}, column {name!r} is {value!r}; expected a cost, a "
+                    f"number from 1 to {_MOST_COST:,.0f}"
+                )
 
 
 @dataclass(frozen=True, eq=False)

@@ -131,7 +131,8 @@ def class_map(
 
     With a mapping they are its target. Else they are the names that occur, in the order of
     `taxonomy`, or of the first of the `known` ones that holds the names of the answers, or of a
-    built-in one that has just these; or in the order in which they occur.
+    built-in one that has just these; or, where no taxonomy is known, in the order in which they
+    occur.
 
     Parameters
     ----------
@@ -158,9 +159,14 @@ def class_map(
         return found
     chosen = None if taxonomy is None else load_taxonomy(taxonomy)
     if chosen is None:
-        candidates = [entry for entry in known if entry is not None]
-        candidates += [entry] if (entry := match_taxonomy([*names, *truths])) is not None else []
-        chosen = next((entry for entry in candidates if all(name in entry for name in names)), None)
+        named = [entry for entry in known if entry is not None]
+        found_by_names = match_taxonomy([*names, *truths])
+        candidates = named if found_by_names is None else [*named, found_by_names]
+        # One that was named and does not fit is a mistake to be told, not one to be passed over.
+        chosen = next(
+            (entry for entry in candidates if all(name in entry for name in names)),
+            named[0] if named else None,
+        )
     if chosen is None:
         chosen = _from_names([*names, *truths])
     probe = ClassMap(chosen.labels, chosen, None)

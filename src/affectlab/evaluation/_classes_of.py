@@ -87,7 +87,8 @@ def classes_of(
     multilabel
         Whether a stimulus has a set of classes, rather than one.
     threshold
-        For sets: scores from which on a class counts as answered. Not needed for yes and no.
+        For sets: scores from which on a class counts as answered. Not needed for yes and no, nor
+        for models that say which labels they choose (a column ``chosen`` of 0 and 1).
     truth_threshold
         The same for pooled scores of people.
     rule
@@ -140,7 +141,9 @@ def classes_of(
     told_by = truth.partition(":")[2] if source.kind == "rater" and isinstance(truth, str) else None
     if source.kind == "rater":
         settings = replace(settings, min_people=1)
-    people, judged = split_panels(ratings, models, scores, told_by)
+    people, judged = split_panels(
+        ratings, models, scores, told_by, own_sets=multilabel and threshold is None
+    )
     if source.kind == "people":
         if people is None:
             raise InputError(

@@ -13,7 +13,10 @@ from affectlab.evaluation._classes_map import ClassMap
 from affectlab.evaluation._classes_panel import Panel, panel_of, score_variants
 from affectlab.ratings import HUMAN_KINDS, MODEL_KINDS, Ratings
 
-__all__ = ["neutral_offsets", "split_panels"]
+__all__ = ["CHOSEN", "neutral_offsets", "split_panels"]
+
+CHOSEN = "chosen"
+"""Column in which a model says 1 for each label that its own thresholds choose."""
 
 
 def split_panels(
@@ -21,11 +24,14 @@ def split_panels(
     models: Ratings | None,
     scores: str | Sequence[str] | None,
     told_by: str | None,
+    *,
+    own_sets: bool = False,
 ) -> tuple[Panel | None, list[Panel]]:
     """Panels of the people and of the models, without the rater who tells the truth.
 
     People may be absent, and may have answered in another form than models; so this asks less of
-    the two than :func:`affectlab.evaluation.sides` does.
+    the two than :func:`affectlab.evaluation.sides` does. With `own_sets`, models that say which
+    labels they choose (column ``chosen``) answer these, and not scores.
     """
     kinds = set(ratings.rater_kinds)
     people = None
@@ -39,6 +45,8 @@ def split_panels(
     if scores is not None:
         columns = [scores] if isinstance(scores, str) else list(scores)
         judged = [score_variants(table, columns) for table in judged]
+    elif own_sets:
+        judged = [_chosen_sets(table) for table in judged]
     panels = [panel_of(table) for table in judged]
     names = [rater for panel in panels for rater in panel.raters]
     names += people.rater_names if people is not None else ()
@@ -46,6 +54,19 @@ def split_panels(
     if twice is not None:
         raise InputError(f"rater {twice!r} is in both tables; expected a name of its own for each")
     return None if people is None else panel_of(people), panels
+
+
+def _chosen_sets(table: Ratings) -> Ratings:
+    """Take the labels that a model chose by thresholds of its own, where it says so."""
+    frame = table.frame
+    if table.scale.kind == "binary" or CHOSEN not in frame.columns:
+        return table
+    chosen = frame[CHOSEN]
+    if not chosen.dtype.is_integer() or chosen.null_count() or not chosen.is_in([0, 1]).all():
+        return table
+    return table.with_values(
+        chosen.to_numpy(), "binary", step=f"labels as the model chose them (column {CHOSEN!r})"
+    )
 
 
 def _without(table: Ratings, rater: str | None) -> Ratings | None:

@@ -11,7 +11,7 @@ from typing import Any, TypeAlias
 from affectlab._words import plural
 from affectlab.errors import InputError, unknown_name
 from affectlab.evaluation._classes_panel import Panel, panel_of
-from affectlab.ratings import Peek, Ratings, read_ratings
+from affectlab.ratings import HUMAN_KINDS, Peek, Ratings, read_ratings
 from affectlab.taxonomy import Taxonomy
 
 __all__ = ["Truth", "TruthSource", "read_truth", "truth_source"]
@@ -148,5 +148,11 @@ def _rater(name: str, ratings: Ratings, models: Ratings | None) -> TruthSource:
         if name in table.rater_names:
             panel = panel_of(table.select(raters=name))
             return TruthSource("rater", f"rater {name!r}", panel=panel, taxonomy=table.taxonomy)
-    known = dict.fromkeys(rater for table in tables for rater in table.rater_names)
+    kinds = {
+        rater: kind
+        for table in tables
+        for rater, kind in zip(table.rater_names, table.rater_kinds, strict=True)
+    }
+    # A truth is told by a person more often than by a model: people come first.
+    known = sorted(kinds, key=lambda rater: kinds[rater] not in HUMAN_KINDS)
     raise unknown_name("rater", name, known, "truth")

@@ -27,7 +27,7 @@ from affectlab.evaluation._evaluate_classification_rows import (
 )
 from affectlab.evaluation._evaluate_classification_work import facts_of
 from affectlab.evaluation._metrics_kinds import CLASSIFICATION_METRICS
-from affectlab.evaluation._metrics_tests import holm
+from affectlab.evaluation._multiple_tests import holm
 from affectlab.evaluation._predictions_compare import Comparison, compare_predictions
 from affectlab.evaluation._score_mapping import ScoreMapping
 from affectlab.ratings import Ratings

@@ -56,7 +56,7 @@ def difference_metrics(
     where the metric predicts on their scale. ``plcc_fit`` and ``rmse_fit`` come after the monotone
     curve of :func:`logistic_fit`, fitted on the same pairs, so they flatter a metric a little; they
     stand beside the others and never in their place. A metric that falls as the scores rise, as
-    similarities do, has negative correlations; ``plcc_fit`` is positive either way.
+    similarities do, has negative correlations, ``plcc_fit`` too: it has the sign of the curve.
 
     Parameters
     ----------

@@ -271,7 +271,7 @@ def _fitted(
     lanes, bins = weights.shape[1], metric.bins
     total, products = np.empty((lanes, bins.x.size)), np.empty((lanes, bins.x.size))
     bin_lanes(metric.order.items, bins.end, weights, block.y, total, products)
-    n, _, y, _, yy, _, _, _ = sums
+    n, x, y, _, yy, xy, _, _ = sums
     spread = yy - y * y / n
     bounds = bounds_of(bins.x)
     own = np.clip([metric.fit.middle, metric.fit.width], bounds[[0, 2]], bounds[[1, 3]])
@@ -279,7 +279,8 @@ def _fitted(
     explained = np.empty(lanes)
     fit_logistic_lanes(bins.x, total, products, starts, bounds, 1e-8 * spread, explained)
     share = np.where(spread > _EQUAL * yy, np.clip(explained / spread, 0, 1), np.nan)
-    return {"plcc_fit": np.sqrt(share), "rmse_fit": np.sqrt(spread * (1 - share) / n)}
+    sign = np.where(xy - x * y / n < 0, -1.0, 1.0)
+    return {"plcc_fit": sign * np.sqrt(share), "rmse_fit": np.sqrt(spread * (1 - share) / n)}
 
 
 def _status(block: _Block, metric: _Metric, name: str) -> str:

@@ -15,6 +15,7 @@ from affectlab.errors import InputError
 from affectlab.estimates import Estimates
 from affectlab.evaluation._differences_bootstrap import Measured, measure, replicate
 from affectlab.evaluation._differences_data import Pairs
+from affectlab.evaluation._multiple_tests import holm
 
 __all__ = ["Drawn", "compared", "counts_of", "resampled_name"]
 
@@ -168,10 +169,7 @@ def _holm(p: Floats, families: NDArray[np.str_]) -> Floats:
     """Correct p-values for the number of tests in their family, after Holm."""
     out = np.full(p.size, np.nan)
     for family in np.unique(families):
-        rows = np.flatnonzero((families == family) & ~np.isnan(p))
-        order = rows[np.argsort(p[rows], kind="stable")]
-        steps = p[order] * np.arange(order.size, 0, -1)
-        out[order] = np.minimum(np.maximum.accumulate(steps), 1.0)
+        out[families == family] = holm(p[families == family])
     return out
 
 

@@ -46,7 +46,8 @@ class _Words:
             parts += [self._severity(), self._confusion(seen)]
         people = self.known.get((PEOPLE, "accuracy"))
         if people is not None and people.ok:
-            parts.append(f"people{self._by_others()} are right on {self._share(people)}")
+            of = plural(people.n_ratings, "answer")
+            parts.append(f"people{self._by_others()} are right on {self._share(people)} of {of}")
         return parts
 
     def sets(self) -> list[str]:

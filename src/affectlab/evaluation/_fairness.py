@@ -106,7 +106,7 @@ def fairness(
         Stimuli, or people, that a group needs to be tested; smaller ones are shown. They belong to
         the rest.
     min_gap
-        Smallest gap that matters, in units of the metric: smaller ones are never flagged.
+        Smallest gap that matters, in units of the metric: smaller estimates are never flagged.
     alpha
         Error rate over all gaps of this call.
     correction
@@ -124,14 +124,18 @@ def fairness(
 
     Returns
     -------
-    :class:`Fairness`. A gap is ``flagged`` where its corrected p value is at most `alpha` and it is
-    no smaller than `min_gap`. ``detectable`` is :math:`(z_{1 - \alpha/2m} + z_{0.8})\,\mathrm{se}`
-    for m tests (1 without correction): a true gap of that size is shown in four of five studies
-    like this one.
+    :class:`Fairness`. A gap is ``flagged`` where its corrected p value is at most `alpha` and the
+    estimate is no smaller than `min_gap`. ``detectable`` is
+    :math:`(z_{1 - \alpha/2m} + z_{0.8})\,\mathrm{se}` for m tests (1 without correction): a true gap
+    of that size is shown in four of five studies like this one.
 
-    The permutation test asks whether groups could be exchanged; where they differ in spread but
-    not in level, it can show a gap in level that is none, most of all between groups of very
-    different size.
+    A p value is the larger one of two. The permutation test asks whether groups could trade places,
+    and is exact where they could; groups that differ in spread, or in how many mistakes a ratio
+    rests on, cannot, although their values may be equal. So each gap must also be large beside its
+    jackknife standard error, in which each side has its own spread (a t test as Welch's; Games and
+    Howell's for ``"largest"``). EMC is not tested where a side has fewer than 10 mistakes.
+
+    That a gap reaches `min_gap` is said of the estimate; the test is about a gap of 0.
 
     Raises
     ------
@@ -141,7 +145,9 @@ def fairness(
 
     References
     ----------
-    Phipson and Smyth (2010) for permutation p values; Holm (1979); Benjamini and Hochberg (1995).
+    Phipson and Smyth (2010) for permutation p values; Welch (1947), Janssen (1997) and, for the
+    largest gap, Games and Howell (1976), for groups of unequal spread; Holm (1979); Benjamini and
+    Hochberg (1995).
 
     Examples
     --------

@@ -8,16 +8,21 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from affectlab._types import Bools, Floats, Ints
+from affectlab._words import plural
 from affectlab.errors import InputError, unknown_name
 from affectlab.evaluation._costs_of import label_facts
 from affectlab.evaluation._fairness_groups import Grouping
 from affectlab.evaluation._fairness_rows import Options, Rows, class_rows, score_rows
 from affectlab.evaluation._metric_registry import AnswerMetric, Compared
 from affectlab.evaluation._metric_registry_scores import mean_defined
-from affectlab.evaluation._metrics_kinds import CLASSIFICATION_METRICS, why_not
+from affectlab.evaluation._metrics_kinds import (
+    CLASSIFICATION_METRICS,
+    rests_on_mistakes,
+    why_not,
+)
 from affectlab.ratings import Ratings
 
-__all__ = ["Side", "Units", "sides_of", "units_of"]
+__all__ = ["Side", "Units", "counted", "sides_of", "units_of"]
 
 
 @dataclass(frozen=True)
@@ -53,6 +58,8 @@ class Side:
     n_items: int
     n_raters: int
     of_raters: bool
+    mistakes: Ints | None = None
+    """Mistakes in each unit, shape (U,), for a metric that looks at mistakes alone."""
 
     @property
     def present(self) -> Bools:
@@ -68,6 +75,11 @@ class Side:
             "n_raters": members if self.of_raters else self.n_raters,
             "n_ratings": int(self.ratings[group].sum()),
         }
+
+
+def counted(n: int, things: str) -> str:
+    """Write how many stimuli or people there are."""
+    return plural(n, "person" if things == "people" else "stimulus", things)
 
 
 def units_of(grouping: Grouping, clusters: dict[str, str] | None) -> Units:
@@ -156,6 +168,10 @@ def _side(
     data, thing = data.take(kept), thing[kept]
     n_units = len(units.names)
     data = replace(data, unit=unit_of[thing], n_units=n_units, of_raters=of_raters)
+    mistakes = None
+    kind = CLASSIFICATION_METRICS.get(metric.name)
+    if metric.needs == "classes" and kind is not None and rests_on_mistakes(kind):
+        mistakes = np.bincount(data.unit[data.answer != data.truth], minlength=n_units)
     if of_raters and metric.needs != "people":
         data, thing = _value_per_person(data, thing, metric)
         evaluate: Callable[[Floats], Floats] = _mean_of_values(data)
@@ -175,6 +191,7 @@ def _side(
         n_items=int(np.unique(data.stimulus).size),
         n_raters=int(np.unique(data.rater).size) if is_people else 1,
         of_raters=of_raters,
+        mistakes=mistakes,
     )
 
 

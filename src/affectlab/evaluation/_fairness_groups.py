@@ -125,6 +125,12 @@ def clusters_of(
     return found
 
 
+_TABLE_OF = {
+    "rater": "with read_ratings(…, raters=…), or --raters FILE",
+    "stimulus": "with read_ratings(…, stimuli=…), or --stimuli FILE",
+}
+
+
 def _parts(by: str | Sequence[str]) -> list[str]:
     given = by.replace("×", " x ").split(" x ") if isinstance(by, str) else list(by)
     wanted = [name.strip() for name in given]
@@ -160,6 +166,16 @@ def _find(name: str, people: Ratings, models: Ratings | None) -> tuple[Carrier, 
             f"by {name!r}: raters and stimuli both have it; say rater.{name} or stimulus.{name}"
         )
     if not known:
+        if "," in name:
+            crossed = " x ".join(part.strip() for part in name.split(","))
+            raise InputError(f"by {name!r}: attributes are crossed with x, as in {crossed!r}")
+        if not _attributes(["rater", "stimulus"], people, models):
+            raise InputError(
+                f"by {name!r}: there are no attributes of raters or stimuli; add a table of "
+                f"{'raters' if carriers == ['rater'] else 'stimuli'} "
+                f"({_TABLE_OF['rater' if carriers == ['rater'] else 'stimulus']})"
+                + ("" if len(carriers) < 2 else f", or of raters ({_TABLE_OF['rater']})")
+            )
         raise unknown_name("attribute", name, _attributes(carriers, people, models), "by")
     carrier, column = known[0]
     return carrier, wanted, column

@@ -6,7 +6,7 @@ import numpy as np
 
 from affectlab._types import Bools, Floats, Ints
 from affectlab.errors import unknown_name
-from affectlab.evaluation._fairness_data import Side, Units
+from affectlab.evaluation._fairness_data import Side, Units, counted
 from affectlab.evaluation._fairness_tests import Contrast
 
 __all__ = ["Plan"]
@@ -59,7 +59,7 @@ class Plan:
         if self.against == "largest":
             if int(self.tested.sum()) >= 2:
                 return []
-            why = f"not tested: fewer than two groups of {self.min_items} {self.things}"
+            why = f"not tested: fewer than two groups of {counted(self.min_items, self.things)}"
             return [("largest", "smallest", self.present, why)]
         return [
             (self.groups[at], name, self.single(at) | others, self._why(at, others))
@@ -86,7 +86,7 @@ class Plan:
 
     def _why(self, place: int, others: Bools) -> str:
         small = min(int(self.size[place]), int(self.size[others].sum()))
-        return f"not tested: {small} {self.things}, fewer than {self.min_items}"
+        return f"not tested: {counted(small, self.things)}, fewer than {self.min_items}"
 
     def _furthest_apart(self, values: Floats) -> tuple[Contrast, ...]:
         usable = np.flatnonzero(self.tested & ~np.isnan(values))

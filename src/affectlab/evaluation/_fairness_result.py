@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from affectlab._words import joined, number
 from affectlab.estimates import Estimates
+from affectlab.evaluation._fairness_data import counted
 from affectlab.evaluation._metric_registry import AnswerMetric
 
 if TYPE_CHECKING:
@@ -144,8 +145,9 @@ class Fairness:
         column = "n_raters" if self.things == "people" else "n_items"
         mine = self.groups.frame.filter(pl.col("rater") == rater)[column]
         low, high = int(mine.min()), int(mine.max())  # type: ignore[arg-type]
-        of = f"{low:,}" if low == high else f"{low:,} to {high:,}"
-        return f"with {of} {self.things} in a group"
+        if low == high:
+            return f"with {counted(low, self.things)} in a group"
+        return f"with {low:,} to {high:,} {self.things} in a group"
 
 
 def _against(name: object) -> str:

@@ -11,11 +11,13 @@ import numpy as np
 
 from affectlab._resampling import Uncertainty, summarise
 from affectlab._types import Floats
+from affectlab._words import plural
 from affectlab.estimates import Estimates
-from affectlab.evaluation._fairness_data import Side
+from affectlab.evaluation._fairness_data import Side, counted
 from affectlab.evaluation._fairness_plan import Plan
-from affectlab.evaluation._fairness_tests import Correction, Judged, corrected
+from affectlab.evaluation._fairness_tests import Contrast, Correction, Judged, corrected
 from affectlab.evaluation._metric_registry import AnswerMetric
+from affectlab.evaluation._metrics_kinds import FEWEST_MISTAKES
 
 __all__ = ["Limits", "Words", "gap_table", "group_table"]
 
@@ -71,7 +73,7 @@ def group_table(
             few = plan.size[at] < plan.min_items
             status = spread.missing[at] or "ok"
             if few:
-                status = f"small: {plan.size[at]} {plan.things}, not tested"
+                status = f"small: {counted(int(plan.size[at]), plan.things)}, not tested"
             if math.isnan(value):
                 status = f"undefined: {words.metric.title} is not defined for this group"
             rows.append(
@@ -114,6 +116,7 @@ def gap_table(
             pool, inside = plan.units(contrast.pool).sum(), plan.units(contrast.first).sum()
             things = "clusters" if words.cluster is not None else plan.things
             undefined = math.isnan(float(result.gaps[at]))
+            few = _too_few_mistakes(plan, contrast)
             status = spread.missing[at] or "ok"
             own.append(
                 {
@@ -124,12 +127,12 @@ def gap_table(
                     "se": float(spread.se[at]),
                     "low": float(spread.low[at]),
                     "high": float(spread.high[at]),
-                    "p": float(result.p[at]),
+                    "p": math.nan if few else float(result.p[at]),
                     "ways": math.comb(int(pool), int(inside)),
                     "spread": f"{pool} {things} can be shared out",
                     "status": "undefined: the metric is not defined on one side"
                     if undefined
-                    else status,
+                    else few or status,
                     **plan.side.counts(both),
                 }
             )
@@ -171,6 +174,17 @@ def gap_table(
         pl.Series("detectable", [row.get("se_of_test", row["se"]) * reach for row in rows]),
     )
     return Estimates(frame, table.keys), n_tests
+
+
+def _too_few_mistakes(plan: Plan, contrast: Contrast) -> str:
+    """Say why a metric of mistakes is not tested; empty where it is."""
+    if plan.side.mistakes is None:
+        return ""
+    sides = (contrast.first, contrast.second)
+    fewest = min(int(plan.side.mistakes[plan.units(groups)].sum()) for groups in sides)
+    if fewest >= FEWEST_MISTAKES:
+        return ""
+    return f"not tested: {plural(fewest, 'mistake')} on one side, fewer than {FEWEST_MISTAKES}"
 
 
 def _table(rows: Sequence[dict[str, Any]], words: Words, keys: tuple[str, ...]) -> Estimates:

@@ -7,17 +7,22 @@ from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from affectlab._types import Bools, Floats, Ints
-from affectlab.evaluation._metrics_tests import holm, permutation_p
+from affectlab.evaluation._jackknife import contributions, spread_of, t_test
+from affectlab.evaluation._metrics_tests import permutation_p
+from affectlab.evaluation._multiple_tests import benjamini_hochberg, holm
 
-__all__ = ["Contrast", "Correction", "Judged", "benjamini_hochberg", "corrected", "judge_groups"]
+__all__ = ["Contrast", "Correction", "Judged", "corrected", "judge_groups"]
 
 Correction: TypeAlias = Literal["holm", "bh", "none"]
 
 _BLOCK = 1 << 22
 """Weights that are held at once."""
+_MOST_BLOCKS = 500
+"""Parts of a group of which one is left out at a time."""
+_SMALL = 1e-12
+"""Standard errors up to here are rounding noise."""
 
 Evaluate: TypeAlias = Callable[[Floats], Floats]
 
@@ -51,7 +56,7 @@ class Judged:
     gap_replicates: Floats
     """Shape (n_boot, C)."""
     p: Floats
-    """Permutation p values, shape (C,); ``nan`` where nothing was permuted."""
+    """P values, shape (C,); ``nan`` where nothing was permuted."""
 
 
 @dataclass
@@ -103,7 +108,9 @@ def judge_groups(
     n_boot
         Replicates; units are drawn anew within each group.
     n_permutations
-        Permutations of the groups over the units of both sides of a gap.
+        Permutations of the groups over the units of both sides of a gap. A p value is the larger
+        one of the permutation test, which is exact for groups that could trade places, and of a
+        t test that lets each side have its own spread.
     """
     single = np.eye(n_groups, dtype=np.bool_)
     plain = _Values(evaluate, group, np.ones((1, group.size)))
@@ -117,6 +124,8 @@ def judge_groups(
         if wanted:
             gap_replicates.append(np.stack([drawn.gap(c) for c in wanted], axis=1))
     p = _permutation_tests(evaluate, group, wanted, gaps, n_permutations, rng)
+    if n_permutations:
+        p = np.maximum(p, _welch_tests(evaluate, group, wanted, gaps, rng))
     return Judged(
         values, np.concatenate(replicates), wanted, gaps, np.concatenate(gap_replicates), p
     )
@@ -176,6 +185,65 @@ def _permutation_tests(
     return p
 
 
+def _welch_tests(
+    evaluate: Evaluate,
+    group: Ints,
+    contrasts: tuple[Contrast, ...],
+    gaps: Floats,
+    rng: np.random.Generator,
+) -> Floats:
+    """Two-sided p values of the gaps over jackknife standard errors, each side with its own.
+
+    0 where no unit makes a difference, so that only the permutation can tell; 1 where a value is
+    not defined without one of the units.
+    """
+    p = np.zeros(len(contrasts))
+    known: dict[bytes, Floats] = {}
+    for place, contrast in enumerate(contrasts):
+        parts = []
+        for groups in (contrast.first, contrast.second):
+            key = groups.tobytes()
+            if key not in known:
+                known[key] = contributions(_without_each(evaluate, group, groups, rng)[:, None])
+            parts.append(known[key])
+        se, df = (float(one[0]) for one in spread_of(np.concatenate(parts)))
+        gap = abs(float(gaps[place]))
+        if np.isnan(se) or np.isnan(gap):
+            p[place] = np.nan if np.isnan(gap) else 1.0
+        elif se <= _SMALL * max(gap, 1.0):
+            continue
+        elif contrast.largest:
+            p[place] = _tukey(gap / se, int(contrast.pool.sum()), df)
+        else:
+            p[place] = 2 * float(t_test(np.array([gap]), np.array([se]), np.array([df]))[0])
+    return p
+
+
+def _tukey(t: float, n_groups: int, df: float) -> float:
+    """P value of the largest of all differences of groups (Games and Howell 1976)."""
+    from scipy.stats import studentized_range
+
+    return float(studentized_range.sf(np.sqrt(2) * t, n_groups, df))
+
+
+def _without_each(
+    evaluate: Evaluate, group: Ints, groups: Bools, rng: np.random.Generator
+) -> Floats:
+    """Values of a set of groups without one unit after the other; of many units, without blocks."""
+    inside = np.append(groups, False)[group]
+    members = np.flatnonzero(inside)
+    blocks = min(members.size, _MOST_BLOCKS)
+    if blocks < 2:
+        return np.full(1, np.nan)
+    gone = np.arange(members.size) * blocks // members.size
+    if blocks < members.size:
+        # Neighbours in a file may be alike: blocks are drawn at random.
+        gone = rng.permutation(gone)
+    weights = np.tile(inside.astype(np.float64), (blocks, 1))
+    weights[gone, members] = 0.0
+    return evaluate(weights)
+
+
 def _range(drawn: _Values, contrast: Contrast) -> Floats:
     """Largest less smallest value of the groups of a contrast."""
     places = np.flatnonzero(contrast.pool)
@@ -184,32 +252,6 @@ def _range(drawn: _Values, contrast: Contrast) -> Floats:
     values = np.stack([drawn.of(one) for one in single], axis=1)
     width: Floats = values.max(axis=1) - values.min(axis=1)
     return width
-
-
-def benjamini_hochberg(p_values: ArrayLike) -> Floats:
-    """Adjust p values so that the expected share of false findings among the findings is kept.
-
-    Parameters
-    ----------
-    p_values
-        Shape (m,); ``nan`` is no test, does not count, and stays.
-
-    References
-    ----------
-    Benjamini and Hochberg (1995), Journal of the Royal Statistical Society B 57.
-
-    Examples
-    --------
-    >>> benjamini_hochberg([0.01, 0.04, 0.03, float("nan")]).round(3).tolist()
-    [0.03, 0.04, 0.04, nan]
-    """
-    p = np.asarray(p_values, dtype=np.float64)
-    adjusted = np.full(p.shape, np.nan)
-    places = np.flatnonzero(~np.isnan(p))
-    order = places[np.argsort(p[places], kind="stable")[::-1]]
-    steps = p[order] * order.size / np.arange(order.size, 0, -1)
-    adjusted[order] = np.minimum(1.0, np.minimum.accumulate(steps))
-    return adjusted
 
 
 def corrected(p_values: Floats, correction: Correction) -> Floats:

@@ -50,7 +50,8 @@ class LogisticFit:
     width: float
     """Scale of the predictions over which the curve turns, above 0."""
     r: float
-    """Pearson correlation of the fitted scores with the scores, in [0, 1]."""
+    """Pearson correlation of the fitted scores with the scores, with the sign of the curve: below
+    0 where it falls; in [-1, 1]."""
     rmse: float
     """Root mean squared error of the fitted scores, over n."""
     n: int
@@ -217,7 +218,7 @@ def fit_in_bins(x: Floats, y: Floats, bins: Bins) -> LogisticFit:
         right=left + rise,
         middle=float(x.min() + span * out[0]),
         width=float(span * out[1]),
-        r=math.sqrt(share),
+        r=math.copysign(math.sqrt(share), rise),
         rmse=math.sqrt(total * (1 - share) / n),
         n=n,
         at_bound=bool(near.any() or out[1] >= _LINE),

@@ -16,11 +16,17 @@ from affectlab.evaluation._metrics_tally import Tally
 
 __all__ = [
     "CLASSIFICATION_METRICS",
+    "FEWEST_MISTAKES",
     "ClassificationMetric",
     "chosen_metrics",
     "metric_values",
     "ratio",
+    "rests_on_mistakes",
+    "why_not",
 ]
+
+FEWEST_MISTAKES = 10
+"""Mistakes from which on a mean over mistakes is tested: a handful may all be near by chance."""
 
 Needs = Literal["nothing", "costs", "polarity"]
 
@@ -41,6 +47,8 @@ class ClassificationMetric:
     """From the sums and the value of a ratio without a denominator, to the metric."""
     bounded: bool = True
     """Whether its values lie in [-1, 1], so that one margin serves several metrics."""
+    ratio: bool = False
+    """Whether it divides by what the predictions decide, such as the number of mistakes."""
 
 
 def ratio(above: Floats, below: Floats, otherwise: float = np.nan) -> Floats:
@@ -137,6 +145,7 @@ CLASSIFICATION_METRICS: Mapping[str, ClassificationMetric] = MappingProxyType(
                 "costs",
                 "undefined: no mistakes",
                 lambda t, _: ratio(t.mildness, t.mistakes),
+                ratio=True,
             ),
             ClassificationMetric(
                 "mean_emotional_distance",
@@ -154,6 +163,7 @@ CLASSIFICATION_METRICS: Mapping[str, ClassificationMetric] = MappingProxyType(
                 "nothing",
                 "undefined: no label has a precision",
                 lambda t, other: _macro(precision(t, other), t),
+                ratio=True,
             ),
             ClassificationMetric(
                 "macro_recall",
@@ -162,6 +172,7 @@ CLASSIFICATION_METRICS: Mapping[str, ClassificationMetric] = MappingProxyType(
                 "nothing",
                 "undefined: no label has a recall",
                 lambda t, other: _macro(recall(t, other), t),
+                ratio=True,
             ),
             ClassificationMetric(
                 "macro_f1",
@@ -170,6 +181,7 @@ CLASSIFICATION_METRICS: Mapping[str, ClassificationMetric] = MappingProxyType(
                 "nothing",
                 _NO_ITEMS,
                 lambda t, other: _macro(f1(t, other), t),
+                ratio=True,
             ),
             ClassificationMetric(
                 "micro_f1",
@@ -180,9 +192,17 @@ CLASSIFICATION_METRICS: Mapping[str, ClassificationMetric] = MappingProxyType(
                 lambda t, _: ratio(t.hits, t.n),
             ),
             ClassificationMetric(
-                "weighted_f1", "weighted F1", "higher", "nothing", _NO_ITEMS, _weighted_f1
+                "weighted_f1",
+                "weighted F1",
+                "higher",
+                "nothing",
+                _NO_ITEMS,
+                _weighted_f1,
+                ratio=True,
             ),
-            ClassificationMetric("kappa", "kappa", "higher", "nothing", _ONE_LABEL, _cohen),
+            ClassificationMetric(
+                "kappa", "kappa", "higher", "nothing", _ONE_LABEL, _cohen, ratio=True
+            ),
             ClassificationMetric(
                 "weighted_kappa",
                 "cost-weighted kappa",
@@ -190,6 +210,7 @@ CLASSIFICATION_METRICS: Mapping[str, ClassificationMetric] = MappingProxyType(
                 "costs",
                 _ONE_LABEL,
                 _weighted_cohen,
+                ratio=True,
             ),
         )
     }
@@ -229,6 +250,11 @@ def metric_values(
 ) -> Floats:
     """Compute metrics from sums of shape (...); the result has shape (..., metrics)."""
     return np.stack([metric.formula(tally, zero_division) for metric in metrics], axis=-1)
+
+
+def rests_on_mistakes(metric: ClassificationMetric) -> bool:
+    """Say whether a metric looks at mistakes alone."""
+    return metric.name == "emc"
 
 
 def why_not(metric: ClassificationMetric, facts: LabelFacts, used: Ints) -> str:

@@ -246,10 +246,12 @@ def check_draws(n_boot: int, interval: str, confidence: float) -> None:
 
 
 def method_text(n_boot: int, interval: str, clustered: bool, weighted: bool) -> str:
-    """Say how an interval was made."""
+    """Say how an interval was made; without a kind of bootstrap interval, by the jackknife."""
     weights = "weighted items" if weighted else ""
     over = "clusters" if clustered else "items"
     draws = f"{interval} bootstrap over {over}, {n_boot} replicates" if n_boot else ""
+    if n_boot and not interval:
+        draws = f"t interval, jackknife over {over}"
     return "; ".join(filter(None, (weights, draws)))
 
 

@@ -9,12 +9,12 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from affectlab._resampling import Uncertainty, summarise
-from affectlab._types import Bools, Floats
+from affectlab._types import Floats
 from affectlab._words import joined
 from affectlab.errors import InputError, unknown_name
 from affectlab.estimates import Estimates
 from affectlab.evaluation._costs_of import CostsLike, GroupsLike, TaxonomyLike, label_facts
-from affectlab.evaluation._metrics_draws import Units, bootstrap_tallies, swapped_tallies, units_of
+from affectlab.evaluation._metrics_draws import bootstrap_tallies, units_of
 from affectlab.evaluation._metrics_kinds import (
     CLASSIFICATION_METRICS,
     ClassificationMetric,
@@ -22,15 +22,10 @@ from affectlab.evaluation._metrics_kinds import (
     metric_values,
     why_not,
 )
-from affectlab.evaluation._metrics_labels import (
-    Coded,
-    LabelsLike,
-    clusters_of,
-    code_labels,
-    weights_of,
-)
+from affectlab.evaluation._metrics_labels import LabelsLike, clusters_of, code_labels, weights_of
 from affectlab.evaluation._metrics_table import check_draws, method_text
-from affectlab.evaluation._metrics_tests import exact_mcnemar, holm, permutation_p
+from affectlab.evaluation._multiple_tests import holm
+from affectlab.evaluation._predictions_tests import Pair
 from affectlab.evaluation._predictions_verdict import verdict_of
 
 __all__ = ["Comparison", "compare_predictions"]
@@ -82,7 +77,7 @@ def compare_predictions(
     confidence: float = 0.95,
     seed: int | np.random.Generator | None = None,
 ) -> Comparison:
-    """Say which of two classifications of the same items is better, and on what.
+    r"""Say which of two classifications of the same items is better, and on what.
 
     Parameters
     ----------
@@ -98,8 +93,8 @@ def compare_predictions(
         emotional distance and macro F1, as far as the labels allow.
     margin
         Differences up to here do not matter: one number for all metrics in [-1, 1], or one per
-        metric. The two are equivalent on a metric when the interval of coverage 1 - 2 `alpha` lies
-        within the margin (two one-sided tests).
+        metric. The two are equivalent on a metric when a difference as large as the margin is
+        rejected on either side (two one-sided tests at `alpha`).
     alpha
         Level of the tests, in (0, 0.5).
     n_boot
@@ -118,17 +113,32 @@ def compare_predictions(
 
     Notes
     -----
-    Accuracy and ACC2 have the exact McNemar test, unless items are weighted or come in clusters.
-    All other metrics are recomputed after trading the two predictions of a random half of the
-    items; for ECC and the mean distance this is the sign-flip test of the differences per item.
+    Accuracy, ACC2 and micro F1 have the exact McNemar test, unless items are weighted or come in
+    clusters. All other metrics are recomputed after trading the two predictions of a random half of
+    the items; for ECC and the mean distance this is the sign-flip test of the differences per item.
+
+    EMC, macro and weighted averages and kappa are ratios: the two models divide by numbers of their
+    own, such as their mistakes. Trading predictions trades these, too, so a permutation rejects
+    that the models could be exchanged, although their values may be equal. Their p value is the
+    larger one of the permutation and of a t test with the jackknife standard error of the
+    difference, and their interval belongs to that t test. The degrees of freedom are few where a
+    handful of mistakes carries the difference.
+
+    Equivalence of accuracy, ACC2 and micro F1 has Tango's score test, which knows that two models
+    that never differ on 20 items may well differ on the next. All else has the t test; where no
+    item tells the models apart, the share of items that could is bounded by
+    :math:`1 - \alpha^{1/n}`.
 
     The intervals are not corrected for there being several metrics; the p values are, and they
-    decide the verdict.
+    decide the verdict. No model is called better where the interval of coverage 1 - `alpha` holds
+    0.
 
     References
     ----------
-    McNemar (1947), Psychometrika 12; Holm (1979), Scandinavian Journal of Statistics 6; for
-    equivalence, Schuirmann (1987), Journal of Pharmacokinetics and Biopharmaceutics 15.
+    McNemar (1947), Psychometrika 12; Holm (1979), Scandinavian Journal of Statistics 6; Janssen
+    (1997), Statistics and Probability Letters 36, for tests by permutation where spreads differ;
+    for equivalence, Schuirmann (1987), Journal of Pharmacokinetics and Biopharmaceutics 15, and
+    Tango (1998), Statistics in Medicine 17.
 
     Examples
     --------
@@ -157,8 +167,8 @@ def compare_predictions(
     point[:, closed] = np.nan
     gap = point[0] - point[1]
     rng = np.random.default_rng(seed)
-    spread, narrow = Uncertainty.none(gap.size), Uncertainty.none(gap.size)
-    never_apart = np.zeros(gap.size, dtype=bool)
+    pair = Pair(chosen, coded, units, gap, zero_division, weights is None and cluster is None)
+    spread, ends = Uncertainty.none(gap.size), None
     if n_boot and n:
         replicates = np.concatenate(
             [
@@ -168,23 +178,30 @@ def compare_predictions(
             ]
         )
         replicates[:, closed] = np.nan
-        spread = summarise(gap, replicates, confidence, interval)
-        narrow = summarise(gap, replicates, 1 - 2 * alpha, interval)
-        never_apart = (replicates == 0).all(axis=0)
-    simple = weights is None and cluster is None
-    p, test = _tests(chosen, coded, units, gap, zero_division, n_permutations, rng, simple)
+        spread = pair.steadied(summarise(gap, replicates, confidence, interval), confidence)
+        ends = pair.steadied(summarise(gap, replicates, 1 - alpha, interval), 1 - alpha)
+    p, test = pair.tests(n_permutations, rng)
     return _comparison(
         names,
         chosen,
         point,
         spread,
-        (narrow.low > -margins) & (narrow.high < margins) | never_apart,
+        ends,
+        pair.within(margins, alpha),
         p,
         test,
         status=_status(chosen, barred, point, names),
         margins=margins,
         alpha=alpha,
-        how=method_text(n_boot, interval, clusters is not None, weights is not None),
+        how=[
+            method_text(
+                n_boot,
+                "" if metric.ratio else interval,
+                clusters is not None,
+                weights is not None,
+            )
+            for metric in chosen
+        ],
         resampled=("clusters" if cluster is not None else "units") if n_boot and n else "none",
         n=n,
     )
@@ -222,48 +239,6 @@ def _margins(
     return np.array([margin if metric.bounded else np.nan for metric in metrics])
 
 
-def _tests(
-    metrics: Sequence[ClassificationMetric],
-    coded: Coded,
-    units: Units,
-    gap: Floats,
-    zero_division: float,
-    n_permutations: int,
-    rng: np.random.Generator,
-    simple: bool,
-) -> tuple[Floats, list[str]]:
-    """P value and name of the test of every metric."""
-    p = np.full(gap.size, np.nan)
-    test = [""] * gap.size
-    exact = {"accuracy", "acc2", "micro_f1"} if simple else set()
-    first, second = coded.predicted
-    sides = coded.facts.sides
-    for place, metric in enumerate(metrics):
-        if metric.name in exact and not np.isnan(gap[place]):
-            true = coded.true
-            if metric.name == "acc2" and sides is not None:
-                one, other = sides[first] == sides[true], sides[second] == sides[true]
-            else:
-                one, other = first == true, second == true
-            counts = np.sum(one & ~other), np.sum(other & ~one)
-            p[place] = exact_mcnemar(np.asarray(counts[0]), np.asarray(counts[1]))
-            test[place] = "exact McNemar"
-    left = [k for k in range(gap.size) if not test[k] and not np.isnan(gap[k])]
-    if left:
-        open_metrics = [metrics[k] for k in left]
-        permuted = np.concatenate(
-            [
-                metric_values(open_metrics, one, zero_division)
-                - metric_values(open_metrics, other, zero_division)
-                for one, other in swapped_tallies(units, n_permutations, rng)
-            ]
-        )
-        p[left] = permutation_p(gap[left], permuted)
-        for place in left:
-            test[place] = f"paired permutation, {n_permutations} draws"
-    return p, test
-
-
 def _status(
     metrics: Sequence[ClassificationMetric],
     barred: Sequence[str],
@@ -283,14 +258,15 @@ def _comparison(
     metrics: Sequence[ClassificationMetric],
     point: Floats,
     spread: Uncertainty,
-    within: Bools,
+    ends: Uncertainty | None,
+    within: list[bool | None],
     p: Floats,
     test: list[str],
     *,
     status: list[str],
     margins: Floats,
     alpha: float,
-    how: str,
+    how: list[str],
     resampled: str,
     n: int,
 ) -> Comparison:
@@ -299,12 +275,13 @@ def _comparison(
     gap = point[0] - point[1]
     adjusted = holm(p)
     better = []
-    for metric, difference, level in zip(metrics, gap, adjusted, strict=True):
+    for place, (metric, difference) in enumerate(zip(metrics, gap, strict=True)):
         ahead = difference > 0 if metric.better == "higher" else difference < 0
-        # Without a difference there is no winner, whatever the level.
-        shown = level < alpha and difference != 0
-        better.append(names[0 if ahead else 1] if shown else "")
-    asked = ~np.isnan(margins) & ~np.isnan(gap) & (resampled != "none")
+        # Without a difference there is no winner, whatever the level; nor where the interval, which
+        # may be wider than the test, still holds that there is none.
+        shown = adjusted[place] < alpha and difference != 0
+        open_yet = ends is not None and ends.low[place] <= 0 <= ends.high[place]
+        better.append(names[0 if ahead else 1] if shown and not open_yet else "")
     table = Estimates.build(
         {"metric": [metric.name for metric in metrics]},
         value=gap,
@@ -312,8 +289,8 @@ def _comparison(
         low=spread.low,
         high=spread.high,
         method=[
-            "; ".join(filter(None, (f"difference of {metric.title}", how, missing)))
-            for metric, missing in zip(metrics, spread.missing, strict=True)
+            "; ".join(filter(None, (f"difference of {metric.title}", said, missing)))
+            for metric, said, missing in zip(metrics, how, spread.missing, strict=True)
         ],
         resampled=resampled,
         n_items=n,
@@ -328,11 +305,7 @@ def _comparison(
         pl.Series("p_adjusted", adjusted, dtype=pl.Float64),
         pl.Series("test", test, dtype=pl.String),
         pl.Series("better", better, dtype=pl.String),
-        pl.Series(
-            "equivalent",
-            [bool(yes) if ask else None for yes, ask in zip(within, asked, strict=True)],
-            dtype=pl.Boolean,
-        ),
+        pl.Series("equivalent", within, dtype=pl.Boolean),
         pl.Series(
             "margin", [None if np.isnan(value) else value for value in margins], dtype=pl.Float64
         ),

@@ -82,8 +82,9 @@ def load_score_mapping(name_or_path: str | Path | ScoreMapping | LabelMapping) -
     ----------
     name_or_path
         Name of a built-in mapping; or two taxonomies that a built-in mapping of names connects,
-        such as ``"goemotions--ekman"``; or the path of a TOML file (a string that ends in
-        ``.toml`` or holds a separator). A :class:`ScoreMapping` is given back as it is; a
+        such as ``"goemotions--ekman"``; or a taxonomy and one of its levels, such as
+        ``"goemotions:sentiment"``; or the path of a TOML file (a string that ends in ``.toml`` or
+        holds a separator). A :class:`ScoreMapping` is given back as it is; a
         :class:`~affectlab.taxonomy.LabelMapping` becomes one that takes the highest score.
 
     Raises
@@ -105,6 +106,9 @@ def load_score_mapping(name_or_path: str | Path | ScoreMapping | LabelMapping) -
         path = Path(name_or_path)
         return _build(read_toml(path, _ScoreMappingFile), str(path), path.parent)
     if text not in list_score_mappings():
+        whole, colon, level = text.partition(":")
+        if colon and whole in list_taxonomies():
+            return ScoreMapping.from_labels(load_taxonomy(whole).group_to(level))
         source, _, target = text.partition("--")
         if {source, target} <= set(list_taxonomies()):
             return ScoreMapping.from_labels(map_labels(source, target))

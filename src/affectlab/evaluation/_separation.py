@@ -13,7 +13,7 @@ from affectlab._types import Bools, Floats
 from affectlab._words import joined
 from affectlab.errors import InputError, unknown_name
 from affectlab.estimates import Estimates
-from affectlab.evaluation._auc import area, delong_errors, replicated_areas
+from affectlab.evaluation._auc import area, delong_errors, logit_interval, replicated_areas
 from affectlab.evaluation._differences_data import labels_as_metrics
 from affectlab.evaluation._preferences_choices import is_both, is_system
 from affectlab.evaluation._preferences_result import Preferences
@@ -85,10 +85,11 @@ def metric_sees_preference(
 
     Returns
     -------
-    Estimates by ``metric`` and ``statistic``: ``auc``; ``auc_delong``, the same with the interval
-    of DeLong (1988) as a check; ``mean_good`` and ``mean_poor``; and their ``difference``. Extra
-    columns ``p`` (two-sided permutation test, for ``auc`` and ``difference``), ``n_good``,
-    ``n_poor`` and ``n_left_out``.
+    Estimates by ``metric`` and ``statistic``: ``auc``; ``auc_delong``, the same with the error of
+    DeLong (1988) as a check; ``mean_good`` and ``mean_poor``; and their ``difference``. Intervals
+    of the area are made on the scale of log odds, the others of percentiles. Extra columns ``p``
+    (two-sided permutation test, for ``auc`` and ``difference``), ``n_good``, ``n_poor`` and
+    ``n_left_out``.
 
     Raises
     ------
@@ -244,7 +245,6 @@ def _one(
 ) -> Estimates:
     """Everything about one metric; metrics that score the same items share their draws."""
     import polars as pl
-    from scipy.special import ndtri
 
     known = ~np.isnan(judged.values[m])
     x, good = judged.values[m, known], judged.good[known]
@@ -255,23 +255,27 @@ def _one(
     if n_boot:
         drawn = _replicates(x, good, n_boot, np.random.default_rng(bits[0]))
         spread = summarise(point, drawn, confidence)
+        # The percentiles of an area near 1 are too high with few items; see logit_interval.
+        spread.low[0], spread.high[0] = logit_interval(point[0], spread.se[0], confidence)
+        kinds = ["logit interval, bootstrap", *["percentile bootstrap"] * 3]
         method = [
-            f"{text}; percentile bootstrap, {n_boot} replicates" + (f"; {why}" if why else "")
-            for text, why in zip(method, spread.missing, strict=True)
+            f"{text}; {kind}, {n_boot} replicates" + (f"; {why}" if why else "")
+            for text, kind, why in zip(method, kinds, spread.missing, strict=True)
         ]
     p_area, p_means = _permuted(x, good, n_permutations, np.random.default_rng(bits[1]))
     error = delong_errors(x, good)[1]
     if error == 0:
         error = np.nan
-    check, half = float(point[0]), float(ndtri((1 + confidence) / 2)) * error
+    check = float(point[0])
+    low, high = logit_interval(check, error, confidence)
     enough = n_good > 0 and n_poor > 0
     status = np.where(np.isnan(point), "undefined: no good or no poor item with a value", "ok")
     table = Estimates.build(
         {"metric": [judged.metrics[m]] * 5, "statistic": list(STATISTICS)},
         value=_beside(point, check),
         se=_beside(spread.se, error),
-        low=_beside(spread.low, max(check - half, 0.0) if error == error else np.nan),
-        high=_beside(spread.high, min(check + half, 1.0) if error == error else np.nan),
+        low=_beside(spread.low, low),
+        high=_beside(spread.high, high),
         method=[
             method[0],
             f"{judged.what}, area under the curve; DeLong"

@@ -12,7 +12,7 @@ from affectlab._resampling import Uncertainty, check_confidence, draw_weights, s
 from affectlab._types import Floats, Ints
 from affectlab.estimates import Estimates
 from affectlab.evaluation._costs_of import CostsLike, TaxonomyLike
-from affectlab.evaluation._metrics_tests import holm
+from affectlab.evaluation._multiple_tests import holm
 from affectlab.evaluation._soft_distributions import LabelDistributions
 from affectlab.evaluation._soft_people import HALVES, ONE_PERSON, Ballots
 from affectlab.evaluation._soft_rows import (

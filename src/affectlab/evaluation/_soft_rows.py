@@ -17,6 +17,7 @@ from affectlab.evaluation._soft_distributions import LabelDistributions
 from affectlab.evaluation._soft_scores import SOFT_METRICS, raised
 from affectlab.evaluation._soft_sides import SoftSides
 from affectlab.ratings import Ratings
+from affectlab.taxonomy import match_taxonomy
 
 __all__ = [
     "BASELINE",
@@ -111,15 +112,12 @@ def _distances(
         place = np.arange(len(people.labels), dtype=np.float64)
         return np.abs(place[:, None] - place[None, :]), ""
     own = None if source is None else source.taxonomy
+    if own is None and not given:
+        own = match_taxonomy(people.labels)
     facts = label_facts(own if taxonomy is None else taxonomy, costs=costs)
     if facts is None:
         return None, "no costs of mistakes are known; pass a taxonomy or costs"
-    try:
-        places: Sequence[int] = [facts.index(name) for name in people.labels]
-    except InputError:
-        if given:
-            raise
-        return None, "the taxonomy does not know all labels; pass costs"
+    places: Sequence[int] = [facts.index(name) for name in people.labels]
     return _from_facts(facts, places, given=given)
 
 

@@ -11,7 +11,10 @@ from affectlab.taxonomy import Taxonomy
 if TYPE_CHECKING:
     from affectlab.protocols._protocol import Protocol
 
-__all__ = ["problems"]
+__all__ = ["MOST_TRIALS", "problems"]
+
+MOST_TRIALS = 10_000
+"""Trials that one page of a study's own may record."""
 
 
 def problems(
@@ -22,6 +25,8 @@ def problems(
         return _value_problems(protocol, answer, "answer")
     if protocol.answer == "entries":
         return _entry_problems(protocol, answer)
+    if protocol.answer == "trials":
+        return _trial_problems(answer)
     names = _Names(protocol, taxonomy)
     if protocol.answer == "ratings":
         return _rating_problems(protocol, answer, names)
@@ -148,6 +153,20 @@ def _entry_problems(protocol: Protocol, answer: object) -> list[str]:
             if folded in seen:
                 found.append(f"entry {number}: {key.strip()!r} is given twice")
             seen.add(folded)
+    return found
+
+
+def _trial_problems(answer: object) -> list[str]:
+    if not isinstance(answer, list | tuple):
+        return [f"answer is {_kind(answer)}; expected a list of trials"]
+    if not 1 <= len(answer) <= MOST_TRIALS:
+        return [f"{len(answer)} trials are given; expected 1 to {MOST_TRIALS}"]
+    found = []
+    for number, trial in enumerate(answer, start=1):
+        if not isinstance(trial, Mapping):
+            found.append(f"trial {number} is {_kind(trial)}; expected its values by name")
+        elif not all(isinstance(name, str) and name.strip() for name in trial):
+            found.append(f"trial {number}: a value has no name; expected text")
     return found
 
 

@@ -10,6 +10,7 @@ from pydantic import BaseModel, ConfigDict, Field, model_validator
 __all__ = ["Asks", "Checks", "EntryField", "Input", "Part", "Routing", "Rules", "Staircase"]
 
 Count = Field(ge=0)
+Widget = Literal["radio", "slider", "checkbox", "buttons", "text", "frame"]
 
 
 class Part(BaseModel):
@@ -90,8 +91,8 @@ class EntryField(Part):
 class Input(Part):
     """How a page asks; a model's prompt does without."""
 
-    widget: Literal["radio", "slider", "checkbox", "buttons", "text"] = "radio"
-    alternatives: tuple[Literal["radio", "slider", "checkbox", "buttons", "text"], ...] = ()
+    widget: Widget = "radio"
+    alternatives: tuple[Widget, ...] = ()
     """Other widgets a study may choose; the one used is recorded."""
     start: float | None = None
     """Where a slider stands at first."""
@@ -201,5 +202,24 @@ class Staircase(Part):
     """Comparisons in one run."""
     threshold: float = Field(gt=0.5, lt=1)
     """Share of correct answers that defines one just noticeable difference."""
-    anchors: tuple[str, ...] = Field(min_length=1)
-    """What stays fixed in each run, one run per anchor."""
+    anchors: tuple[str, ...] = Field(min_length=1, max_length=2)
+    """What stays fixed in each run, one run per anchor: names of the first and the last frame; or
+    one of ``peak`` (the first) and ``neutral`` (the last)."""
+    catch: int = Field(default=0, ge=0)
+    """Comparisons of the anchor with itself that are mixed into each run; they say how often two
+    equal pictures are called different."""
+
+    @model_validator(mode="after")
+    def _fits(self) -> Staircase:
+        if len(set(self.anchors)) < len(self.anchors):
+            raise ValueError("anchors: a name appears twice")
+        if len(self.anchors) == 1 and self.anchors[0] not in ("peak", "neutral"):
+            raise ValueError("anchors: a single one is 'peak', the first frame, or 'neutral'")
+        return self
+
+    @property
+    def ends(self) -> tuple[str, str]:
+        """Names of the first and the last frame."""
+        if len(self.anchors) == 1:
+            return ("peak", "neutral")
+        return (self.anchors[0], self.anchors[1])

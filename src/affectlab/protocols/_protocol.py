@@ -25,8 +25,8 @@ from affectlab.taxonomy import Taxonomy, load_taxonomy
 
 __all__ = ["Protocol", "Question"]
 
-Stimulus = Literal["image", "image pair", "image and caption", "text", "two options"]
-AnswerKind = Literal["ratings", "value", "choices", "entries"]
+Stimulus = Literal["image", "image pair", "image and caption", "text", "two options", "own page"]
+AnswerKind = Literal["ratings", "value", "choices", "entries", "trials"]
 
 
 @dataclass(frozen=True)
@@ -73,7 +73,7 @@ class Protocol(Part):
     """What raters and models read before the first trial."""
     answer: AnswerKind
     """``ratings``: a value for each label; ``value``: one value; ``choices``: labels;
-    ``entries``: texts in named fields."""
+    ``entries``: texts in named fields; ``trials``: what a page of the study's own recorded."""
     scale: ScaleSpec = ScaleSpec(kind="text")
     anchors: tuple[str, str] | None = None
     """Words at the low and the high end of the scale."""
@@ -103,6 +103,12 @@ class Protocol(Part):
             raise ValueError(f"answers of kind {self.answer!r} need a scale of values, not text")
         if (self.answer == "entries") != bool(self.fields):
             raise ValueError("fields belong to answers of kind 'entries', which need at least one")
+        if self.stimulus == "two options" and len(self.scale.categories) < 2:
+            raise ValueError(
+                "two options need a nominal scale whose first two choices stand for them"
+            )
+        if (self.stimulus == "own page") != (self.answer == "trials"):
+            raise ValueError("a page of one's own and answers of kind 'trials' go together")
         names = [field.name for field in self.fields]
         if len(set(names)) < len(names):
             raise ValueError("fields: a name appears twice")
@@ -114,6 +120,13 @@ class Protocol(Part):
             raise ValueError(f"input.start {self.input.start:g} is off the scale")
         if self.answer == "choices" and self.scale.kind != "binary":
             raise ValueError("answers of kind 'choices' are stored on a binary scale")
+        if self.staircase is not None and not (
+            self.answer == "value" and len(self.scale.categories) == 2
+        ):
+            raise ValueError(
+                "a staircase needs answers of kind 'value' on a nominal scale of two categories, "
+                "the first of which says that a difference was seen"
+            )
         if self.not_rated and self.answer != "ratings":
             raise ValueError("not_rated belongs to answers of kind 'ratings'")
         return self
@@ -232,7 +245,8 @@ class Protocol(Part):
         answer
             For ``ratings`` a mapping of label to value, None for a label not rated; for ``value``
             the value; for ``choices`` a list of labels, or a mapping with ``chosen`` and
-            ``suggestion``; for ``entries`` a list of mappings of field to text.
+            ``suggestion``; for ``entries`` a list of mappings of field to text; for ``trials`` a
+            list of mappings of name to value, one for each trial that the page recorded.
         taxonomy
             Used instead of the protocol's own taxonomy.
         """

@@ -135,8 +135,10 @@ def _renamed(
         found = find_columns(header, options.columns, where=source)
     except InputError as error:
         maybe_wide = len(header) > 2 and not options.columns and not find_one("value", header)
+        # What most likely helps comes first: a file may have a hundred columns to list.
+        what, found_word, columns_found = str(error).partition("; found:")
         hint = _WIDE_HINT if maybe_wide else ""
-        raise InputError(f"{error}{hint}") from None
+        raise InputError(f"{what}{hint}{found_word}{columns_found}") from None
     roles = {column: role for role, column in found.items()}
     renamed: dict[str, pl.Series] = {}
     for name, column in columns.items():

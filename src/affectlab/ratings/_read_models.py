@@ -15,6 +15,8 @@ from affectlab.ratings._hints import option
 from affectlab.ratings._peek import Peek
 from affectlab.ratings._read import read_ratings
 from affectlab.ratings._scale import Scale
+from affectlab.ratings._source import read_columns
+from affectlab.ratings._stored import is_stored
 from affectlab.ratings._table import Ratings
 
 __all__ = ["read_models"]
@@ -70,6 +72,7 @@ def read_models(
     if not paths:
         raise InputError("no file of models was given; expected one or more")
     found = [_read_one(one, like, rater, scale, dict(options)) for one in paths]
+    _check_file_names(paths, found)
     if len({table.scale for table in found}) > 1:
         found = [_between(table, like.scale) for table in found]
     names = all(table.scale.kind == "nominal" and not table.scale.declared for table in found)
@@ -83,6 +86,21 @@ def read_models(
     return found[0].merge(*found[1:])
 
 
+def _check_file_names(paths: Sequence[str | Path], found: Sequence[Ratings]) -> None:
+    """Refuse two files whose name would be the name of both models."""
+    seen: dict[str, str | Path] = {}
+    for path, table in zip(paths, found, strict=True):
+        if table.rater_names != (Path(path).stem,):
+            continue
+        name = table.rater_names[0]
+        if name in seen:
+            raise InputError(
+                f"{seen[name]} and {path}: both models are called {name!r}; rename one of the "
+                "files, or add a column 'rater'"
+            )
+        seen[name] = path
+
+
 def _read_one(
     path: str | Path,
     like: Ratings,
@@ -90,10 +108,13 @@ def _read_one(
     scale: str | Scale | None,
     options: dict[str, Any],
 ) -> Ratings:
+    peek = Peek.open(path, encoding=options.get("encoding"), delimiter=options.get("delimiter"))
+    told = [options.get(name) for name in ("format", "columns", "wide")]
+    if is_stored(peek) and rater is None and not any(told):
+        # What affectlab wrote says itself what it holds; only what the user says goes first.
+        return _as_models(read_ratings(path, scale=scale, **options))
     taxonomy = options.pop("taxonomy", None) or like.taxonomy
-    header = Peek.open(
-        path, encoding=options.get("encoding"), delimiter=options.get("delimiter")
-    ).header
+    header = tuple(read_columns(peek).columns) if peek.is_binary else peek.header
     roles = options.get("columns") or {}
     if options.get("format") is None and header:
         if rater is None and "rater" not in roles and find_one("rater", header) is None:

@@ -9,12 +9,13 @@ import polars as pl
 from affectlab._words import joined, number, percent, plural, shown
 from affectlab.reliability import interrater_correlation, krippendorff_alpha
 from affectlab.report._agreement import ENOUGH_ITEMS
+from affectlab.report._apart import apart_from_others
 from affectlab.report._study import Study
 
 if TYPE_CHECKING:
     from affectlab.ratings import Ratings
 
-__all__ = ["cautions"]
+__all__ = ["cautions", "flagged_people"]
 
 _FEW_ITEMS = 10
 _FULL = 0.99
@@ -113,12 +114,20 @@ def _odd_people(study: Study) -> list[str]:
     constant = [name for name in study.constant if name in people.rater_names]
     found = [f"{_listed(constant)} gave one and the same answer throughout."] if constant else []
     against = [name for name in _against_others(people) if name not in constant]
+    apart = [one for one in apart_from_others(people) if one.rater not in (*constant, *against)]
+    for one in apart:
+        found.append(
+            f"{shown(one.rater, 60)} agrees with the others far less than they do with each other "
+            f"(correlation with their mean {number(one.value)}, at most {number(one.high)} with "
+            f"99 % confidence; median of the others {number(one.others)}): somebody who did not "
+            "always look?"
+        )
     if against:
         found.append(
             f"{_listed(against)} answered against the others (negative correlation with their "
             "mean): a scale used the wrong way round, or rows mixed up?"
         )
-    odd = constant + against
+    odd = constant + against + [one.rater for one in apart]
     if odd and people.n_raters - len(odd) > 1 and study.alpha is not None:
         rest = krippendorff_alpha(
             people.select(raters=[name for name in people.rater_names if name not in odd])
@@ -134,6 +143,16 @@ def _odd_people(study: Study) -> list[str]:
                 "leaving people out needs a rule that was set before."
             )
     return found
+
+
+def flagged_people(study: Study) -> list[str]:
+    """Name the people whom the cautions point out by what they answered."""
+    people = study.people
+    if people is None or people.n_raters < 3 or study.flow is not None:
+        return []
+    constant = [name for name in study.constant if name in people.rater_names]
+    apart = [one.rater for one in apart_from_others(people)]
+    return list(dict.fromkeys([*constant, *_against_others(people), *apart]))
 
 
 def _against_others(people: Ratings) -> list[str]:

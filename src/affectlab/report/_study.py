@@ -229,7 +229,7 @@ class Study:
         It is most of the work, and its inner loops leave the interpreter to others. What others
         read, too, is computed before, so that no two threads compute it.
         """
-        if self._beside_missing is None:
+        if self.incomparable is None:
             ratings, models = self.sources
             self._ahead = pool.submit(
                 beside_people, ratings, models, n_boot=self.n_boot, seed=self.seed
@@ -238,15 +238,15 @@ class Study:
     @cached_property
     def beside(self) -> Beside:
         """Models beside people."""
-        if self._beside_missing is not None:
-            return Beside(None, self._beside_missing)
+        if self.incomparable is not None:
+            return Beside(None, self.incomparable)
         if self._ahead is not None:
             return self._ahead.result()
         ratings, models = self.sources
         return beside_people(ratings, models, n_boot=self.n_boot, seed=self.seed)
 
     @cached_property
-    def _beside_missing(self) -> str | None:
+    def incomparable(self) -> str | None:
         """Why models cannot be compared with people, None where they can."""
         if self.numeric is None:
             return "there are no numeric answers."

@@ -10,17 +10,21 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
+from affectlab._csv import write_sheet_csv
 from affectlab._words import shown
 from affectlab.errors import InputError
 from affectlab.report._cautions import cautions
 from affectlab.report._content import Picture, Progress, ReportPaths, Section, Skipped, Table
 from affectlab.report._html import render_page
+from affectlab.report._planted import planted_section
 from affectlab.report._sections import BUILDERS, LATE, glossary, provenance, source_name
 from affectlab.report._study import Study
 from affectlab.report._svg import settled, standalone_svg, to_png, to_svg
 from affectlab.report._verdict import verdict
 
 if TYPE_CHECKING:
+    import polars as pl
+
     from affectlab.ratings import Ratings
 
 __all__ = ["write_report"]
@@ -39,6 +43,7 @@ def write_report(
     n_boot: int = 1000,
     images: str | Path | None = None,
     extra_sections: Sequence[Section] = (),
+    truth: pl.DataFrame | None = None,
     progress: Progress | None = None,
 ) -> ReportPaths:
     """Write a report on ratings: one HTML file, with its tables and figures beside it.
@@ -69,6 +74,9 @@ def write_report(
         in this folder and in that of the source; paths and links that lead out are not followed.
     extra_sections
         Sections to put before the closing ones.
+    truth
+        What simulated people answered from, with the columns ``stimulus, label, value``: the report
+        then says how well it came back out of the answers.
     progress
         Called with what is being done, the steps done and the steps in all.
 
@@ -103,14 +111,19 @@ def write_report(
         raise InputError(f"n_boot {n_boot}: expected 0 or the number of bootstrap samples")
     study = Study(ratings, models, seed=seed, n_boot=n_boot, images=pictures)
     steps = _Steps(progress, len(BUILDERS) + 2)
-    parts = _build(study, steps)
+    parts, known = _build(study, steps)
     sections = [part for part in parts if isinstance(part, Section)]
     skipped = [part for part in parts if isinstance(part, Skipped)]
     sections += extra_sections
+    if truth is not None:
+        sections.append(planted_section(study, truth))
     _check_names(sections)
     steps.next("tables and figures")
     tables = [_write_table(table, folder) for table in _blocks(sections, Table)]
-    drawn = [_write_picture(picture, folder) for picture in _blocks(sections, Picture)]
+    drawn = [
+        _write_picture(picture, known.get(id(picture)) or _draw(picture), folder)
+        for picture in _blocks(sections, Picture)
+    ]
     steps.next("page")
     page = render_page(
         title=title or _title(ratings),
@@ -131,15 +144,25 @@ def write_report(
     return ReportPaths(path, tuple(tables), figures)
 
 
-def _build(study: Study, steps: _Steps) -> list[Section | Skipped]:
-    """Make the sections, those that wait for others last, and give them in their order."""
+def _build(
+    study: Study, steps: _Steps
+) -> tuple[list[Section | Skipped], dict[int, tuple[str, bytes]]]:
+    """Make the sections, those that wait for others last, and give them in their order.
+
+    Their pictures are drawn at once, while models are compared with people in another thread; they
+    are given by the id of the picture.
+    """
     made: dict[str, Section | Skipped] = {}
+    drawn: dict[int, tuple[str, bytes]] = {}
     with ThreadPoolExecutor(1) as pool:
         study.compare_ahead(pool)
-        for name, build in sorted(BUILDERS, key=lambda builder: builder[0] in LATE):
+        builders = dict(BUILDERS)
+        for name in (*(name for name in builders if name not in LATE), *LATE):
             steps.next(name)
-            made[name] = build(study)
-    return [made[name] for name, _ in BUILDERS]
+            made[name] = part = builders[name](study)
+            if isinstance(part, Section):
+                drawn |= {id(picture): _draw(picture) for picture in _blocks([part], Picture)}
+    return [made[name] for name, _ in BUILDERS], drawn
 
 
 class _Steps:
@@ -194,16 +217,23 @@ def _check_names(sections: Sequence[Section]) -> None:
 
 def _write_table(table: Table, folder: Path) -> Path:
     path = folder / "tables" / f"{table.name}.csv"
-    table.frame.write_csv(path)
+    write_sheet_csv(table.frame, path)
     return path
 
 
-def _write_picture(picture: Picture, folder: Path) -> tuple[str, str, tuple[Path, Path]]:
+def _draw(picture: Picture) -> tuple[str, bytes]:
+    """Draw a picture as SVG and PNG."""
+    with settled(picture.figure):
+        return to_svg(picture.figure), to_png(picture.figure)
+
+
+def _write_picture(
+    picture: Picture, drawn: tuple[str, bytes], folder: Path
+) -> tuple[str, str, tuple[Path, Path]]:
+    svg, png = drawn
     png_path = folder / "figures" / f"{picture.name}.png"
     svg_path = folder / "figures" / f"{picture.name}.svg"
-    with settled(picture.figure):
-        svg = to_svg(picture.figure)
-        png_path.write_bytes(to_png(picture.figure))
+    png_path.write_bytes(png)
     svg_path.write_text(
         standalone_svg(svg, title=picture.title, description=shown(picture.description)),
         encoding="utf-8",

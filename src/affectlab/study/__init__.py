@@ -12,8 +12,21 @@ from affectlab.study._template import write_template
 from affectlab.study._workload import Workload, workload
 
 if TYPE_CHECKING:
+    from affectlab.study._accounts import (
+        Account,
+        add_account,
+        list_accounts,
+        remove_account,
+        set_password,
+        set_role,
+    )
+    from affectlab.study._bonus import Bonus, bonuses
+    from affectlab.study._erase import Erased, erase_person
     from affectlab.study._errors import StudyError
     from affectlab.study._export import Exported, collect, export
+    from affectlab.study._invitations import Invitation, invite
+    from affectlab.study._pilot import golden_from_pilot, prepare_pilot
+    from affectlab.study._release import Released, release
     from affectlab.study._review import accept_session, reject_session
     from affectlab.study._service import Service
     from affectlab.study._simulate import Rehearsal, simulate_study
@@ -21,9 +34,14 @@ if TYPE_CHECKING:
     from affectlab.study._store import Store, open_store
 
 __all__ = [
+    "Account",
+    "Bonus",
     "Design",
+    "Erased",
     "Exported",
+    "Invitation",
     "Rehearsal",
+    "Released",
     "Service",
     "Store",
     "Study",
@@ -31,11 +49,22 @@ __all__ = [
     "StudyStatus",
     "Workload",
     "accept_session",
+    "add_account",
+    "bonuses",
     "collect",
+    "erase_person",
     "export",
+    "golden_from_pilot",
+    "invite",
+    "list_accounts",
     "load_study",
     "open_store",
+    "prepare_pilot",
     "reject_session",
+    "release",
+    "remove_account",
+    "set_password",
+    "set_role",
     "simulate_study",
     "study_status",
     "workload",
@@ -44,17 +73,33 @@ __all__ = [
 
 # These need the libraries of the extra `study`; reading a study file does not.
 _NAMES = {
+    "Account": "_accounts",
+    "Bonus": "_bonus",
+    "Erased": "_erase",
     "Exported": "_export",
+    "Invitation": "_invitations",
     "Rehearsal": "_simulate",
+    "Released": "_release",
     "Service": "_service",
     "Store": "_store",
     "StudyError": "_errors",
     "StudyStatus": "_status",
     "accept_session": "_review",
+    "add_account": "_accounts",
+    "bonuses": "_bonus",
     "collect": "_export",
+    "erase_person": "_erase",
     "export": "_export",
+    "invite": "_invitations",
+    "golden_from_pilot": "_pilot",
+    "list_accounts": "_accounts",
     "open_store": "_store",
+    "prepare_pilot": "_pilot",
+    "release": "_release",
     "reject_session": "_review",
+    "remove_account": "_accounts",
+    "set_password": "_accounts",
+    "set_role": "_accounts",
     "simulate_study": "_simulate",
     "study_status": "_status",
 }

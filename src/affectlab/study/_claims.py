@@ -6,24 +6,69 @@ import json
 import random
 from typing import Any
 
-from sqlalchemy import Connection, and_, exists, func, insert, select, update
+from sqlalchemy import (
+    BigInteger,
+    ColumnElement,
+    Connection,
+    FromClause,
+    and_,
+    cast,
+    exists,
+    func,
+    insert,
+    select,
+    update,
+)
 
-from affectlab.study._database import now_ms
+from affectlab.study._database import hold, now_ms
+from affectlab.study._sequences import block_of
 from affectlab.study._store import Store, log
-from affectlab.study._tables import tasks, trials
+from affectlab.study._tables import sessions, tasks, trials
 
-__all__ = ["claim", "expire", "left_over", "release", "renew", "retake", "withhold"]
+__all__ = [
+    "anything_left",
+    "balanced_sides",
+    "claim",
+    "expire",
+    "hold_tasks",
+    "lease_end",
+    "left_over",
+    "release",
+    "renew",
+    "retake",
+    "withhold",
+]
+
+_PRIME = 2**31 - 1
+
+
+def hold_tasks(connection: Connection) -> None:
+    """Let nobody else change the counts of several tasks until this transaction ends.
+
+    Whoever changes more than one task asks for this first, so that two never wait in a circle, and
+    a claim never takes what another one is just leasing for the end of the work. An answer, which
+    counts one task, goes on meanwhile.
+    """
+    hold(connection, "tasks")
 
 
 def expire(connection: Connection, now: int | None = None) -> int:
-    """Take back tasks whose lease has run out; give how many."""
+    """Take back tasks whose lease has run out; give how many.
+
+    A session that is being answered in this moment is not idle, and keeps what it holds.
+    """
     now = now_ms() if now is None else now
-    late = (
-        update(trials)
-        .where(trials.c.state == "open", trials.c.lease_until < now)
-        .values(state="expired")
-        .returning(trials.c.task_id)
-    )
+    hold_tasks(connection)
+    late = update(trials).where(trials.c.state == "open", trials.c.lease_until < now)
+    if connection.dialect.name == "postgresql":
+        idle = (
+            select(trials.c.id)
+            .join(sessions, sessions.c.id == trials.c.session_id)
+            .where(trials.c.state == "open", trials.c.lease_until < now)
+            .with_for_update(skip_locked=True, of=sessions)
+        )
+        late = late.where(trials.c.id.in_(idle))
+    late = late.values(state="expired").returning(trials.c.task_id)
     return _free(connection, [row[0] for row in connection.execute(late)])
 
 
@@ -33,21 +78,29 @@ def claim(
     """Lease tasks to a session and lay out its trials; give their tasks, none when none is free.
 
     The tasks with the fewest answers go first, so that coverage is even whenever a study stops.
-    The order within the session, and the places of golden and repeated trials, are drawn from the
-    session's seed and stored.
+    Which of equally many answers go first is drawn for each session: people then share stimuli with
+    many others, so that their ratings can be compared. The order within the session, and the places
+    of golden and repeated trials, are drawn from the session's seed too, and stored.
     """
     expire(connection)
-    wanted = store.study.design.sessions.trials
-    mine = exists().where(trials.c.task_id == tasks.c.id, trials.c.participant_id == participant)
+    step = block_of(store.study.protocol)
+    wanted = max(1, store.study.design.sessions.trials // step)
+    batch = connection.execute(
+        select(sessions.c.batch).where(sessions.c.id == session)
+    ).scalar_one()
     free = (
         select(tasks.c.id, tasks.c.stimulus_id, tasks.c.label)
-        .where(tasks.c.wanted > tasks.c.valid + tasks.c.leased, ~mine)
-        .order_by(tasks.c.valid + tasks.c.leased, tasks.c.rank)
+        .where(
+            tasks.c.wanted > tasks.c.valid + tasks.c.leased,
+            _of_batch(batch),
+            ~_had(participant, trials),
+        )
+        .order_by(tasks.c.valid + tasks.c.leased, _drawn_order(seed), tasks.c.rank)
         .limit(wanted)
     )
     if not store.database.is_sqlite:
-        # Two servers that look at once get different tasks, and neither waits for the other.
-        free = free.with_for_update(skip_locked=True, of=tasks)
+        # Waits for the answers that are being counted, so that nobody gets too few for no reason.
+        free = free.with_for_update(of=tasks)
     found = connection.execute(free).all()
     if not found:
         return []
@@ -68,11 +121,11 @@ def claim(
             {
                 "session_id": session,
                 "participant_id": participant,
-                "position": position,
+                "position": first - 1 + number * step,
                 "lease_until": until,
                 **row,
             }
-            for position, row in enumerate(rows, start=first)
+            for number, row in enumerate(rows, start=1)
         ],
     )
     log(connection, "claimed", participant=participant, session=session, body={"tasks": ids})
@@ -84,20 +137,24 @@ def lease_end(store: Store) -> int:
     return now_ms() + round(store.study.design.sessions.lease_minutes * 60_000)
 
 
-def renew(connection: Connection, store: Store, session: int) -> None:
+def renew(connection: Connection, store: Store, session: int, held_until: int | None) -> None:
     """Extend the leases of the trials that a session has still to answer.
 
     Only once a tenth of their time is gone, so that not every answer rewrites all that follow.
+
+    Parameters
+    ----------
+    held_until
+        When the lease of its next trial runs out.
     """
     until = lease_end(store)
-    late = until - round(store.study.design.sessions.lease_minutes * 6_000)
+    if held_until is not None:
+        gone = until - held_until
+        if gone < round(store.study.design.sessions.lease_minutes * 6_000):
+            return
     connection.execute(
         update(trials)
-        .where(
-            trials.c.session_id == session,
-            trials.c.state == "open",
-            trials.c.lease_until < late,
-        )
+        .where(trials.c.session_id == session, trials.c.state == "open")
         .values(lease_until=until)
     )
 
@@ -114,6 +171,7 @@ def retake(connection: Connection, store: Store, session: int, participant: int)
     ).all()
     if not gone:
         return
+    hold_tasks(connection)
     back: list[int] = []
     dropped: list[int] = []
     for trial, task in gone:
@@ -139,6 +197,7 @@ def retake(connection: Connection, store: Store, session: int, participant: int)
 
 def release(connection: Connection, session: int) -> int:
     """Give back what a session has not answered; give how many tasks."""
+    hold_tasks(connection)
     gone = (
         update(trials)
         .where(trials.c.session_id == session, trials.c.state == "open")
@@ -148,14 +207,49 @@ def release(connection: Connection, session: int) -> int:
     return _free(connection, [row[0] for row in connection.execute(gone)])
 
 
-def withhold(connection: Connection, trial: int, task: int | None) -> None:
-    """Skip one trial, and give its task back."""
-    connection.execute(update(trials).where(trials.c.id == trial).values(state="skipped"))
-    if task is not None:
-        _free(connection, [task])
+def withhold(connection: Connection, trial: int) -> None:
+    """Skip one trial that waits for its answer, and give its task back where it was held."""
+    one = update(trials).where(trials.c.id == trial).values(state="skipped")
+    held = one.where(trials.c.state == "open").returning(trials.c.task_id)
+    _free(connection, [row[0] for row in connection.execute(held)])
+    connection.execute(one.where(trials.c.state == "expired"))
 
 
-def left_over(connection: Connection, participant: int) -> tuple[int, int | None]:
+def anything_left(connection: Connection, batch: str, participant: int | None) -> bool:
+    """Say whether a batch has a task for this participant, free or held by somebody now."""
+    left = select(tasks.c.id).where(tasks.c.wanted > tasks.c.valid, _of_batch(batch)).limit(1)
+    if participant is not None:
+        left = left.where(~_had(participant, trials))
+    return connection.execute(left).first() is not None
+
+
+def _drawn_order(seed: int) -> ColumnElement[int]:
+    """Give the place of each task in an order that is drawn from a seed.
+
+    A line modulo a prime: every two tasks stand in every order of theirs equally often.
+    """
+    drawn = random.Random(f"{seed}:tasks")
+    factor, shift = drawn.randrange(1, _PRIME), drawn.randrange(_PRIME)
+    return (cast(tasks.c.rank, BigInteger) * factor + shift) % _PRIME
+
+
+def _of_batch(batch: str) -> ColumnElement[bool]:
+    """Tasks that sessions of a batch are given: those of the pilot, or all the others."""
+    return tasks.c.batch == "pilot" if batch == "pilot" else tasks.c.batch != "pilot"
+
+
+def _had(participant: int, theirs: FromClause) -> ColumnElement[bool]:
+    """Tasks that the participant has had, or has had in the pilot."""
+    return exists().where(
+        theirs.c.participant_id == participant,
+        theirs.c.stimulus_id == tasks.c.stimulus_id,
+        theirs.c.label == tasks.c.label,
+    )
+
+
+def left_over(
+    connection: Connection, participant: int, batch: str = "main"
+) -> tuple[int, int | None]:
     """Count what this participant could still get once others' leases end.
 
     Returns
@@ -163,12 +257,15 @@ def left_over(connection: Connection, participant: int) -> tuple[int, int | None
     Tasks that others hold and that would be free for the participant, and the time at which the
     first of these leases runs out.
     """
-    mine = trials.alias()
-    seen = exists().where(mine.c.task_id == tasks.c.id, mine.c.participant_id == participant)
+    seen = _had(participant, trials.alias())
     row = connection.execute(
         select(func.count(func.distinct(tasks.c.id)), func.min(trials.c.lease_until))
         .select_from(tasks.join(trials, trials.c.task_id == tasks.c.id))
-        .where(and_(trials.c.state == "open", tasks.c.wanted > tasks.c.valid), ~seen)
+        .where(
+            and_(trials.c.state == "open", tasks.c.wanted > tasks.c.valid),
+            _of_batch(batch),
+            ~seen,
+        )
     ).one()
     return int(row[0]), None if row[1] is None else int(row[1])
 
@@ -179,7 +276,6 @@ def _free(connection: Connection, leased: list[int | None]) -> int:
     for task in leased:
         if task is not None:
             held[task] = held.get(task, 0) + 1
-    # One order for all, so that two servers that count down at once never wait in a circle.
     for task, times in sorted(held.items()):
         connection.execute(
             update(tasks).where(tasks.c.id == task).values(leased=tasks.c.leased - times)
@@ -195,6 +291,10 @@ def _laid_out(store: Store, found: Any, seed: int) -> list[dict[str, Any]]:
         {"kind": "main", "task_id": row.id, "stimulus_id": row.stimulus_id, "label": row.label}
         for row in found
     ]
+    if store.study.protocol.staircase is not None:
+        # Ends of blocks; what is compared is drawn when they are reached.
+        drawn.shuffle(main)
+        return [{**row, "layout": "{}"} for row in main]
     known = [
         (number, label)
         for number, content in store.content.items()
@@ -217,9 +317,23 @@ def _laid_out(store: Store, found: Any, seed: int) -> list[dict[str, Any]]:
     swap = store.study.protocol.input.swap_sides
     rows = training + mixed
     for row in rows:
-        layout = {"swapped": drawn.random() < 0.5} if swap else {}
-        row["layout"] = json.dumps(layout)
+        row["layout"] = "{}"
+    if swap:
+        counted = [row for row in rows if row["kind"] == "main"]
+        others = [row for row in rows if row["kind"] != "main"]
+        for some in (counted, others):
+            for row, side in zip(some, balanced_sides(len(some), drawn), strict=True):
+                row["layout"] = json.dumps({"swapped": side})
     return rows
+
+
+def balanced_sides(n: int, drawn: random.Random) -> list[bool]:
+    """Draw which of `n` trials show their sides swapped: half of them, in any order."""
+    sides = [place % 2 == 0 for place in range(n)]
+    if n % 2 and drawn.random() < 0.5:
+        sides[-1] = False
+    drawn.shuffle(sides)
+    return sides
 
 
 def _one_label(store: Store) -> bool:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import hashlib
+import os
+import stat
 import threading
 import time
 from collections.abc import Iterator
@@ -19,16 +22,30 @@ from sqlalchemy.exc import ArgumentError, NoSuchModuleError, OperationalError
 
 from affectlab.errors import AffectlabError, InputError
 
-__all__ = ["Database", "now_ms"]
+__all__ = ["Database", "hold", "now_ms"]
 
 _MIGRATIONS = Path(__file__).parent / "migrations"
+_OWN, _OWN_FOLDER = 0o600, 0o700
+"""Rights on files and folders that hold data about people: their owner's alone."""
 _BUSY_MS = 20_000
 """How long a connection waits for another process to finish writing (SQLite)."""
+_HOLD = text("SELECT pg_advisory_xact_lock(:number)")
 
 
 def now_ms() -> int:
     """Milliseconds since 1970, UTC."""
     return time.time_ns() // 1_000_000
+
+
+def hold(connection: Connection, name: str) -> None:
+    """Let nobody else hold a name until this transaction ends; wait while somebody does.
+
+    SQLite has one writer at a time, so that nothing is left to do there.
+    """
+    if connection.dialect.name == "postgresql":
+        digest = hashlib.sha256(name.encode("utf-8", "replace")).digest()
+        number = int.from_bytes(digest[:8], "big", signed=True)
+        connection.execute(_HOLD, {"number": number})
 
 
 class Database:
@@ -61,7 +78,8 @@ class Database:
                 f"database: {address.get_backend_name()} is not supported; expected sqlite or "
                 "postgresql"
             )
-        options: dict[str, Any] = {"pool_pre_ping": not self.is_sqlite}
+        # Errors of the database are logged; what participants sent is not to stand in them.
+        options: dict[str, Any] = {"pool_pre_ping": not self.is_sqlite, "hide_parameters": True}
         if self.is_sqlite:
             options["connect_args"] = {"check_same_thread": False}
         else:
@@ -77,8 +95,13 @@ class Database:
     @classmethod
     def in_folder(cls, folder: Path) -> Database:
         """Open the SQLite database in a study's folder, which is made when absent."""
-        folder.mkdir(parents=True, exist_ok=True)
-        return cls(f"sqlite:///{folder.absolute() / 'study.sqlite'}")
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        file = folder.absolute() / "study.sqlite"
+        # SQLite would make it for everybody to read; what it puts beside it gets the same rights.
+        os.close(os.open(file, os.O_RDWR | os.O_CREAT, _OWN))
+        for own, rights in ((folder, _OWN_FOLDER), *((one, _OWN) for one in _with_logs(file))):
+            _keep_private(own, rights)
+        return cls(f"sqlite:///{file}")
 
     @contextmanager
     def write(self) -> Iterator[Connection]:
@@ -135,6 +158,26 @@ class Database:
     def close(self) -> None:
         """Close all connections."""
         self.engine.dispose()
+
+
+def _with_logs(file: Path) -> list[Path]:
+    """Give the files of a SQLite database that are there."""
+    every = (file, file.with_name(f"{file.name}-wal"), file.with_name(f"{file.name}-shm"))
+    return [one for one in every if one.exists()]
+
+
+def _keep_private(path: Path, rights: int) -> None:
+    """Take rights on data about people from everybody but their owner."""
+    now = stat.S_IMODE(path.stat().st_mode)
+    if not now & ~rights:
+        return
+    try:
+        path.chmod(now & rights)
+    except PermissionError:
+        raise AffectlabError(
+            f"{path}: others may read it, and it belongs to another user; have its owner run "
+            f"chmod go-rwx on it"
+        ) from None
 
 
 def _prepare_sqlite(engine: Engine) -> None:

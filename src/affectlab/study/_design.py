@@ -12,14 +12,17 @@ from pydantic import Field
 
 from affectlab.errors import InputError
 from affectlab.protocols import Part, Protocol, load_protocol
+from affectlab.study._frames import Frame, check_frame
 from affectlab.study._parts import (
     Consent,
     Demographics,
     Eligibility,
     Head,
+    Pilot,
     ProtocolChoice,
     Quiz,
     Recruitment,
+    Release,
     Sessions,
     Stimuli,
 )
@@ -30,7 +33,16 @@ if TYPE_CHECKING:
 
 __all__ = ["Design", "Study", "load_study"]
 
-SERVED = ("intensity", "verification", "multilabel")
+SERVED = (
+    "intensity",
+    "verification",
+    "multilabel",
+    "difference",
+    "staircase",
+    "reaction",
+    "preference",
+    "jspsych",
+)
 """Kinds of question that the pages can ask, as the built-in protocols name them."""
 
 
@@ -40,6 +52,8 @@ class Design(Part):
     study: Head
     protocol: ProtocolChoice
     stimuli: Stimuli
+    frame: Frame | None = None
+    """A page of one's own, for protocol ``jspsych``."""
     sessions: Sessions = Sessions()
     consent: Consent | None = None
     demographics: Demographics = Demographics()
@@ -48,8 +62,11 @@ class Design(Part):
     quiz: Quiz = Quiz()
     recruitment: Recruitment = Recruitment()
     eligibility: Eligibility = Eligibility()
+    pilot: Pilot | None = None
+    release: Release = Release()
     policy: str = ""
-    """Name or path of a screening policy, for the dashboard and the report."""
+    """Name or path of a screening policy, for the dashboard and the report. One that looks at
+    sessions one by one also judges them as they are completed, instead of the protocol's checks."""
     thanks: str = Field(default="", max_length=2000)
     """Shown at the end, above the completion code."""
 
@@ -108,6 +125,12 @@ class Study:
         """Wordings of the protocol, in the order of its labels."""
         return self.protocol.questions()
 
+    @property
+    def policy_place(self) -> str | Path:
+        """Name of the screening policy, or where its file is."""
+        named = self.design.policy
+        return self.place(named) if named.endswith(".toml") else named
+
     def place(self, name: str) -> Path:
         """Path that the study file names, relative to its own folder."""
         return self.path.parent / name
@@ -131,12 +154,20 @@ def load_study(path: str | Path) -> Study:
             f"{path}: protocol.widget = {study.widget!r}: protocol {protocol.name!r} allows: "
             f"{', '.join(allowed)}"
         )
+    check_frame(study)
     for key in ("folder", "table", "golden"):
         named = getattr(design.stimuli, key)
         if named is not None and not study.place(named).exists():
             raise InputError(
                 f"{path}: stimuli.{key} = {named!r}: {study.place(named)} is not there"
             )
+    if design.policy:
+        from affectlab.reliability import load_policy
+
+        try:
+            load_policy(study.policy_place)
+        except InputError as error:
+            raise InputError(f"{path}: policy: {error}") from None
     return study
 
 

@@ -10,18 +10,24 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from sqlalchemy import Connection, RowMapping, insert, select, update
+from sqlalchemy import Connection, RowMapping, func, insert, select, update
 
-from affectlab.study._database import now_ms
+from affectlab.study._claims import anything_left
+from affectlab.study._database import hold, now_ms
 from affectlab.study._errors import closed, forbidden, not_found
 from affectlab.study._stages import first_stage
 from affectlab.study._store import Store, log
 from affectlab.study._tables import participants, sessions, studies
+from affectlab.study.recruit import Check, check_eligibility, passes
 
-__all__ = ["Visitor", "enter", "hashed", "invite"]
+__all__ = ["Visitor", "enter", "forget", "hashed", "invite"]
 
 _ALPHABET = "ABCDEFGHJKLMNPQRSTUVWXYZ23456789"
 """Letters and digits that nobody confuses."""
+_FORGOTTEN = "forgotten:"
+"""Before the digest that stands for a name which was dropped."""
+_TELLS_NOTHING = ("declined", "erased", "full", "ineligible", "quiz")
+"""Ends of sessions whose page shows neither an answer nor a code."""
 
 
 @dataclass(frozen=True)
@@ -39,8 +45,16 @@ class Visitor:
     code: str = ""
     """Word of an open link."""
     language: str = ""
-    attributes: dict[str, Any] = field(default_factory=dict)
-    """What the platform tells of the person, for the eligibility rules."""
+    told: Mapping[str, str] = field(default_factory=dict)
+    """What is told of the person, by the names of the eligibility rules."""
+    study_id: str | None = None
+    """The platform's name for the study from which the visitor comes."""
+    verified: str = ""
+    """What the platform said when it was asked about the visitor; empty when it was not asked."""
+    token: str = ""
+    """Secret of the session that this browser was given before, by which an open link knows it."""
+    batch: str = "main"
+    """``pilot`` for those who come while the server runs the pilot."""
 
 
 def hashed(secret: str) -> str:
@@ -103,12 +117,17 @@ def enter(store: Store, visitor: Visitor) -> str:
     token = secrets.token_urlsafe(32)
     with store.database.write() as connection:
         status = connection.execute(select(studies.c.status)).scalar_one()
+        # One at a time for one person, however often the address is opened at once.
+        if visitor.invitation or visitor.external_id:
+            who = json.dumps([visitor.source, visitor.invitation, visitor.external_id])
+            hold(connection, f"person:{who}")
         person = _find(connection, store, visitor)
         running = None if person is None else _last_session(connection, person["id"])
         if person is not None and person["blocked"]:
             log(connection, "refused", participant=person["id"], body={"reason": "blocked"})
             raise forbidden("You cannot take part in this study.")
-        if running is not None and _may_go_on(connection, store, running):
+        if running is not None and _may_go_on(connection, store, visitor, running):
+            _check_visit(connection, visitor, running)
             connection.execute(
                 update(sessions)
                 .where(sessions.c.id == running["id"])
@@ -127,7 +146,18 @@ def enter(store: Store, visitor: Visitor) -> str:
                 if status == "paused"
                 else "This study is closed. Thank you for your interest."
             )
-        _begin(connection, store, visitor, person, token)
+        checks = check_eligibility(
+            store.study.design.eligibility,
+            visitor.told,
+            platform=store.study.design.recruitment.platform,
+        )
+        away = ""
+        if not passes(checks):
+            away = "ineligible"
+        elif not anything_left(connection, visitor.batch, None if person is None else person["id"]):
+            # Told before the consent, not after somebody has passed the quiz.
+            away = "full"
+        _begin(connection, store, visitor, person, token, checks, away)
     return token
 
 
@@ -150,15 +180,83 @@ def _find(connection: Connection, store: Store, visitor: Visitor) -> RowMapping 
         raise forbidden("This address is not complete. Please use the link you were given.")
     if visitor.source == "open" and not recruitment.open:
         raise forbidden("This study can only be entered by invitation.")
+    if recruitment.study_id and visitor.study_id != recruitment.study_id:
+        raise forbidden("This address belongs to another study. Please open yours again.")
     if visitor.external_id is None:
-        return None
+        return _of_browser(connection, visitor)
+    names = (visitor.external_id, _forgotten_name(store, visitor.source, visitor.external_id))
     found = connection.execute(
         select(participants).where(
-            participants.c.source == visitor.source,
-            participants.c.external_id == visitor.external_id,
+            participants.c.source == visitor.source, participants.c.external_id.in_(names)
         )
     )
     return found.mappings().one_or_none()
+
+
+def _of_browser(connection: Connection, visitor: Visitor) -> RowMapping | None:
+    """Find who took part through the open link with this browser before."""
+    if visitor.source != "open" or not visitor.token:
+        return None
+    found = connection.execute(
+        select(participants)
+        .join(sessions, sessions.c.participant_id == participants.c.id)
+        .where(sessions.c.token == hashed(visitor.token), participants.c.source == "open")
+    )
+    return found.mappings().one_or_none()
+
+
+def _check_visit(connection: Connection, visitor: Visitor, running: RowMapping) -> None:
+    """Let someone whom a platform sends go on with a session only if it is the same piece of work.
+
+    Names of people on a platform are no secret: who knows one alone must not see its session, nor
+    its code. Where the platform itself says whose the new piece of work is, it is taken up.
+
+    Raises
+    ------
+    StudyError
+        When the address names another piece of work.
+    """
+    if visitor.source not in ("prolific", "connect") or running["verdict"] in _TELLS_NOTHING:
+        return
+    if running["external_id"] == visitor.external_session:
+        return
+    if visitor.verified != "yes":
+        raise forbidden(
+            "This address does not belong to the visit that was begun with it. "
+            "Please open the study from your platform again."
+        )
+    connection.execute(
+        update(sessions)
+        .where(sessions.c.id == running["id"])
+        .values(external_id=visitor.external_session)
+    )
+
+
+def forget(connection: Connection, store: Store, participant: int) -> None:
+    """Drop what a platform and an invitation said of a participant.
+
+    Of the platform's name stays a digest under the study's key, by which the same person is known
+    again, so that nobody who declined is asked twice, and nobody who was erased takes part twice.
+    """
+    own = participants.c.id == participant
+    row = connection.execute(
+        select(participants.c.source, participants.c.external_id).where(own)
+    ).one()
+    name = row.external_id
+    if name is not None and not name.startswith(_FORGOTTEN):
+        name = _forgotten_name(store, row.source, name)
+    connection.execute(
+        update(participants)
+        .where(own)
+        .values(external_id=name, demographics="{}", eligibility="{}")
+    )
+    connection.execute(
+        update(sessions).where(sessions.c.participant_id == participant).values(external_id=None)
+    )
+
+
+def _forgotten_name(store: Store, source: str, name: str) -> str:
+    return _FORGOTTEN + store.digest("forgotten", f"{source}\0{name}")
 
 
 def _last_session(connection: Connection, participant: int) -> RowMapping | None:
@@ -171,7 +269,7 @@ def _last_session(connection: Connection, participant: int) -> RowMapping | None
     return found.mappings().one_or_none()
 
 
-def _may_go_on(connection: Connection, store: Store, running: RowMapping) -> bool:
+def _may_go_on(connection: Connection, store: Store, visitor: Visitor, running: RowMapping) -> bool:
     """Whether the last session is the one to show; else the person may begin another.
 
     Raises
@@ -182,13 +280,27 @@ def _may_go_on(connection: Connection, store: Store, running: RowMapping) -> boo
     finished = running["stage"] in ("complete", "ended")
     if not finished:
         return True
-    count = len(
-        connection.execute(
-            select(sessions.c.id).where(sessions.c.participant_id == running["participant_id"])
-        ).all()
-    )
+    person = running["participant_id"]
+    if running["verdict"] == "full" and anything_left(connection, visitor.batch, person):
+        return False
+    count = connection.execute(
+        select(func.count()).where(
+            sessions.c.participant_id == person, sessions.c.verdict != "full"
+        )
+    ).scalar_one()
     # A finished session is shown again, so that a lost completion code can be read.
     return count >= store.study.design.sessions.most_per_rater or running["stage"] == "ended"
+
+
+def _seed(connection: Connection, store: Store, participant: int) -> int:
+    """Draw what a session is laid out by; for a simulated person, so that it can be repeated."""
+    person = select(participants.c.kind).where(participants.c.id == participant)
+    if connection.execute(person).scalar_one() != "simulated":
+        return secrets.randbits(62)
+    before = select(func.count()).where(sessions.c.participant_id == participant)
+    number = connection.execute(before).scalar_one()
+    of = f"{store.study.design.study.seed}:simulated:{participant}:{number}"
+    return int(hashed(of)[:15], 16)
 
 
 def _begin(
@@ -197,8 +309,15 @@ def _begin(
     visitor: Visitor,
     person: RowMapping | None,
     token: str,
+    checks: tuple[Check, ...],
+    away: str,
 ) -> None:
+    """Begin a session; for a visitor who is turned away, one that has ended, and says why."""
     now = now_ms()
+    eligibility = json.dumps(
+        {"checks": [one.as_dict() for one in checks], "verified": visitor.verified},
+        ensure_ascii=False,
+    )
     languages = store.study.design.study.languages
     language = visitor.language if visitor.language in languages else languages[0]
     if person is None:
@@ -208,7 +327,7 @@ def _begin(
                 source=visitor.source,
                 external_id=visitor.external_id,
                 language=language,
-                eligibility=json.dumps(visitor.attributes),
+                eligibility=eligibility,
                 created_at=now,
             )
             .returning(participants.c.id)
@@ -219,7 +338,7 @@ def _begin(
         connection.execute(
             update(participants)
             .where(participants.c.id == participant)
-            .values(language=language, eligibility=json.dumps(visitor.attributes))
+            .values(language=language, eligibility=eligibility)
         )
     recruitment = store.study.design.recruitment
     session = connection.execute(
@@ -227,8 +346,11 @@ def _begin(
         .values(
             participant_id=participant,
             token=hashed(token),
-            stage=first_stage(store.study),
-            seed=secrets.randbits(62),
+            stage="ended" if away else first_stage(store.study),
+            verdict=away,
+            finished_at=now if away else None,
+            batch=visitor.batch,
+            seed=_seed(connection, store, participant),
             external_id=visitor.external_session,
             completion_code=recruitment.completion_code
             or "".join(secrets.choice(_ALPHABET) for _ in range(8)),
@@ -237,4 +359,10 @@ def _begin(
         )
         .returning(sessions.c.id)
     ).scalar_one()
-    log(connection, "entered", participant=participant, session=int(session))
+    log(
+        connection,
+        "turned_away" if away else "entered",
+        participant=participant,
+        session=int(session),
+        body={"reason": away} if away else None,
+    )

@@ -12,19 +12,19 @@ from affectlab.errors import InputError
 from affectlab.study._store import Store
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     import polars as pl
 
     from affectlab.simulate import RaterProfile, Truth
 
-__all__ = ["People", "draw_people"]
+__all__ = ["CARELESS", "People", "by_cell", "draw_people", "presets_of", "times_of"]
 
 _SCALE = "0-7"
 """Scale on which the truth is drawn; answers are brought to that of the protocol."""
 _PRESENT = 3.0
 """Intensity, of 7, from which on people say that an emotion is there."""
-_CARELESS = ("straight_liner", "lazy", "reversed")
+CARELESS = ("straight_liner", "lazy", "reversed")
 _CAREFUL = ("careful", "average", "average", "generous", "stern", "cautious")
 
 
@@ -51,9 +51,15 @@ class People:
         }
 
     def answer(
-        self, store: Store, number: int, stimulus: str, labels: list[str], again: bool
+        self,
+        store: Store,
+        number: int,
+        stimulus: str,
+        trial: Mapping[str, Any],
+        again: bool,
     ) -> dict[str, Any]:
-        """Answer a trial as one of them would."""
+        """Answer a trial, as a page gets it, as one of them would."""
+        labels = [label["name"] for label in trial["labels"]]
         name = self.profiles[number].name
         said = self.said[again]
         found = {label: said.get((name, stimulus, label)) for label in labels}
@@ -87,8 +93,6 @@ def draw_people(store: Store, n: int, careless: int, seed: int) -> People:
     """
     from affectlab.simulate import rater_profile, simulate_raters, simulate_truth
 
-    if not 0 <= careless <= n:
-        raise InputError(f"careless {careless}: expected 0 to {n}, the number of people")
     rng = np.random.default_rng(seed)
     labels = store.study.protocol.labels()
     if not labels:
@@ -98,17 +102,36 @@ def draw_people(store: Store, n: int, careless: int, seed: int) -> People:
     names = [str(content["name"]) for content in store.content.values()]
     shown = _shown(store)
     truth = simulate_truth(len(names), labels, _SCALE, seed=rng, stimuli=names, **shown)
-    presets = [_CARELESS[k % len(_CARELESS)] for k in range(careless)]
-    presets += [_CAREFUL[k % len(_CAREFUL)] for k in range(n - careless)]
-    presets = [presets[k] for k in rng.permutation(n)]
+    presets = presets_of(n, careless, _CAREFUL, CARELESS, rng)
     profiles = tuple(
         rater_profile(preset, f"p{number:03d}", scale=_SCALE)
         for number, preset in enumerate(presets, start=1)
     )
     seen = [simulate_raters(truth, profiles, seed=rng).ratings.to_frame() for _ in range(2)]
     return People(
-        profiles, tuple(presets), truth, tuple(_by_cell(frame) for frame in seen), _times(seen[0])
+        profiles, presets, truth, tuple(by_cell(frame) for frame in seen), times_of(seen[0])
     )
+
+
+def presets_of(
+    n: int,
+    careless: int,
+    careful_kinds: Sequence[str],
+    careless_kinds: Sequence[str],
+    rng: np.random.Generator,
+) -> tuple[str, ...]:
+    """Give out kinds of people in turn, in an order of chance.
+
+    Raises
+    ------
+    InputError
+        When there are more careless people than people.
+    """
+    if not 0 <= careless <= n:
+        raise InputError(f"careless {careless}: expected 0 to {n}, the number of people")
+    kinds = [careless_kinds[k % len(careless_kinds)] for k in range(careless)]
+    kinds += [careful_kinds[k % len(careful_kinds)] for k in range(n - careless)]
+    return tuple(kinds[k] for k in rng.permutation(n))
 
 
 def _shown(store: Store) -> dict[str, Any]:
@@ -131,12 +154,14 @@ def _shown(store: Store) -> dict[str, Any]:
     return shown
 
 
-def _by_cell(frame: pl.DataFrame) -> dict[tuple[str, str, str], float]:
+def by_cell(frame: pl.DataFrame) -> dict[tuple[str, str, str], float]:
+    """Give the answers by rater, stimulus and label."""
     columns = (frame[name].cast(str).to_list() for name in ("rater", "stimulus", "label"))
     return dict(zip(zip(*columns, strict=True), frame["value"].to_list(), strict=True))
 
 
-def _times(frame: pl.DataFrame) -> dict[tuple[str, str], float]:
+def times_of(frame: pl.DataFrame) -> dict[tuple[str, str], float]:
+    """Give the seconds that answers took by rater and stimulus."""
     columns = (frame[name].cast(str).to_list() for name in ("rater", "stimulus"))
     seconds = (frame["rt_ms"] / 1000).to_list()
     return dict(zip(zip(*columns, strict=True), seconds, strict=True))

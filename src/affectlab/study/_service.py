@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 from affectlab.study._answers import Submission, save_answer, skip_trial
 from affectlab.study._errors import StudyError
-from affectlab.study._session import advance, find_session, is_late, refresh, withdraw
+from affectlab.study._media import find_picture
+from affectlab.study._policy import judge_completed
+from affectlab.study._session import advance, find_session, is_over, refresh
 from affectlab.study._store import Store, log
-from affectlab.study._view import media_of, pending, view
+from affectlab.study._view import pending, view
+from affectlab.study._withdrawal import withdraw
 
 __all__ = ["Service"]
 
-_REPORTS = ("blur", "focus", "slow", "image_retry", "resent", "resumed")
+_REPORTS = ("blur", "focus", "slow", "image_retry", "resent", "resumed", "frame_error")
 """What browsers may report besides answers."""
 
 
@@ -33,14 +37,19 @@ class Service:
         with self.store.database.read() as connection:
             session = find_session(connection, self.store, token)
             ahead = pending(connection, session["id"], 1) if session["stage"] == "trials" else []
-            stale = is_late(self.store, session) or (ahead and ahead[0]["state"] == "expired")
+            stale = is_over(self.store, session) or (ahead and ahead[0]["state"] == "expired")
             if not stale:
                 return view(connection, self.store, session)
         with self.store.database.write() as connection:
-            return view(connection, self.store, refresh(connection, self.store, token))
+            state = view(connection, self.store, refresh(connection, self.store, token))
+        self._judge(state)
+        return state
 
     def advance(self, token: str, stage: str, data: Any) -> dict[str, Any]:
         """Finish a stage; give the new state."""
+        if stage == "waiting":
+            # What is judged now may free tasks for those who wait.
+            judge_completed(self.store)
         with self.store.database.write() as connection:
             session = advance(connection, self.store, token, stage, data)
             state = view(connection, self.store, session)
@@ -51,19 +60,22 @@ class Service:
     def answer(self, token: str, given: Submission) -> dict[str, Any]:
         """Store an answer; give the new state. When this returns, the answer is on the disk."""
         with self.store.database.write() as connection:
-            session, feedback = save_answer(connection, self.store, token, given)
-            state = view(connection, self.store, session)
-        state["feedback"] = feedback
+            saved = save_answer(connection, self.store, token, given)
+            state = view(connection, self.store, saved.session, saved.ahead)
+        self._judge(state)
+        state["feedback"] = saved.feedback
         return state
 
     def skip(self, token: str, trial: int, reason: str) -> dict[str, Any]:
         """Leave out a trial that cannot be shown; give the new state."""
         with self.store.database.write() as connection:
             session = skip_trial(connection, self.store, token, trial, reason[:200])
-            return view(connection, self.store, session)
+            state = view(connection, self.store, session)
+        self._judge(state)
+        return state
 
     def withdraw(self, token: str) -> dict[str, Any]:
-        """End the session as its participant wishes; give the new state."""
+        """Withdraw the session as its participant wishes, also after its end; give its state."""
         with self.store.database.write() as connection:
             return view(connection, self.store, withdraw(connection, self.store, token))
 
@@ -87,11 +99,16 @@ class Service:
                 body=body,
             )
 
-    def may_see(self, token: str, media: str) -> bool:
-        """Say whether a picture belongs to a trial of the session."""
+    def picture(self, token: str, address: str) -> Path | None:
+        """Find a picture by what follows ``/media/``; None where the session has no such."""
         with self.store.database.read() as connection:
             session = find_session(connection, self.store, token)
-            return media in media_of(connection, self.store, session["id"])
+            return find_picture(connection, self.store, session["id"], address)
+
+    def _judge(self, state: dict[str, Any]) -> None:
+        """Judge what is complete; after the answer is stored, which does not wait for it to be."""
+        if state["stage"] == "complete":
+            judge_completed(self.store)
 
     def _wrong(self, given: list[Any]) -> list[dict[str, str]]:
         questions = self.store.study.design.quiz.questions

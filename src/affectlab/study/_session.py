@@ -6,13 +6,16 @@ import json
 import math
 from typing import Any
 
-from sqlalchemy import Connection, RowMapping, func, select, update
+from sqlalchemy import Connection, RowMapping, bindparam, func, select, true, update
 
-from affectlab.study._claims import claim, expire, left_over, release, retake
+from affectlab.study._claims import anything_left, claim, release, retake
+from affectlab.study._completeness import completeness, left_out
 from affectlab.study._database import now_ms
-from affectlab.study._entry import hashed
-from affectlab.study._errors import closed, invalid, not_found, out_of_order
+from affectlab.study._entry import forget, hashed
+from affectlab.study._errors import invalid, not_found, out_of_order
+from affectlab.study._live_policy import live_policy
 from affectlab.study._stages import stage_after
+from affectlab.study._staircases import prepare_next
 from affectlab.study._store import Store, log
 from affectlab.study._tables import participants, sessions, studies, trials
 
@@ -23,10 +26,24 @@ __all__ = [
     "find_session",
     "finish_when_done",
     "go_to",
-    "is_late",
+    "is_over",
     "refresh",
-    "withdraw",
+    "states",
+    "unjudged",
 ]
+
+# Statements that every answer needs are made once: making them costs more than running them.
+_FOUND = (
+    select(sessions, studies.c.status.label("study_status"))
+    .select_from(sessions.join(studies, true()))
+    .where(sessions.c.token == bindparam("token"))
+)
+_LOCKED = _FOUND.with_for_update(of=sessions)
+_STATES = (
+    select(trials.c.state, func.count())
+    .where(trials.c.session_id == bindparam("session"))
+    .group_by(trials.c.state)
+)
 
 
 def find_session(
@@ -37,30 +54,31 @@ def find_session(
     Raises
     ------
     StudyError
-        When no session has it, or the study is closed and the session is not finished.
+        When no session has it.
     """
-    wanted = select(sessions).where(sessions.c.token == hashed(token))
-    if for_update and not store.database.is_sqlite:
-        wanted = wanted.with_for_update()
-    session = connection.execute(wanted).mappings().one_or_none()
+    locked = for_update and not store.database.is_sqlite
+    found = connection.execute(_LOCKED if locked else _FOUND, {"token": hashed(token)})
+    session = found.mappings().one_or_none()
     if session is None:
         raise not_found(
             "This session is not known here. Please open the link you were given again."
         )
     if for_update and session["stage"] not in ("complete", "ended"):
-        if connection.execute(select(studies.c.status)).scalar_one() == "closed":
-            raise closed("This study has been closed. Thank you for your help so far.")
-        if is_late(store, session):
-            end(connection, session, "late")
+        over = is_over(store, session)
+        if over:
+            end(connection, session, over)
             return _again(connection, session)
     return session
 
 
-def is_late(store: Store, session: RowMapping) -> bool:
-    """Whether a session was left for longer than it can be taken up again."""
+def is_over(store: Store, session: RowMapping) -> str:
+    """Say why a session found by its token cannot go on: ``closed``, ``late``, or empty."""
+    if session["stage"] in ("complete", "ended"):
+        return ""
+    if session["study_status"] == "closed":
+        return "closed"
     silent = now_ms() - int(session["last_seen_at"])
-    unfinished = session["stage"] not in ("complete", "ended")
-    return unfinished and silent > store.study.design.sessions.resume_hours * 3_600_000
+    return "late" if silent > store.study.design.sessions.resume_hours * 3_600_000 else ""
 
 
 def refresh(connection: Connection, store: Store, token: str) -> RowMapping:
@@ -68,25 +86,34 @@ def refresh(connection: Connection, store: Store, token: str) -> RowMapping:
     session = find_session(connection, store, token, for_update=True)
     if session["stage"] == "trials":
         retake(connection, store, session["id"], session["participant_id"])
+        prepare_next(connection, store, session)
         finish_when_done(connection, store, session)
     return _again(connection, session)
 
 
-def finish_when_done(connection: Connection, store: Store, session: RowMapping) -> None:
-    """Complete a session that has nothing left to answer."""
-    left = connection.execute(
-        select(func.count()).where(
-            trials.c.session_id == session["id"], trials.c.state.in_(("open", "expired"))
-        )
-    ).scalar_one()
-    if not left:
-        go_to(connection, store, session, "complete")
-        log(
-            connection,
-            "completed",
-            participant=session["participant_id"],
-            session=session["id"],
-        )
+def finish_when_done(connection: Connection, store: Store, session: RowMapping) -> bool:
+    """Finish a session that has nothing left to answer; say whether it had not.
+
+    One that answered no main trial is not complete: it ends, because its pictures did not load or
+    because others did all of its tasks while it lay still.
+    """
+    found = states(connection, session["id"])
+    if found.get("open", 0) or found.get("expired", 0):
+        return False
+    main = completeness(connection, session=session["id"]).get(session["id"])
+    if main is None or not main.answered:
+        skipped = left_out(connection, session["id"])
+        end(connection, session, "unshown" if skipped else "full")
+        return True
+    go_to(connection, store, session, "complete")
+    log(
+        connection,
+        "completed",
+        participant=session["participant_id"],
+        session=session["id"],
+        body={"answered": main.answered, "of": main.of},
+    )
+    return True
 
 
 def advance(connection: Connection, store: Store, token: str, stage: str, data: Any) -> RowMapping:
@@ -149,14 +176,6 @@ def end(connection: Connection, session: RowMapping, reason: str) -> None:
     )
 
 
-def withdraw(connection: Connection, store: Store, token: str) -> RowMapping:
-    """End a session because its participant wants to; what was answered stays stored."""
-    session = find_session(connection, store, token, for_update=True)
-    if session["stage"] not in ("complete", "ended"):
-        end(connection, session, "withdrawn")
-    return _again(connection, session)
-
-
 def _consent(
     connection: Connection, store: Store, session: RowMapping, data: dict[str, Any]
 ) -> None:
@@ -165,6 +184,7 @@ def _consent(
         raise invalid("agreed: expected true or false.")
     if not agreed:
         end(connection, session, "declined")
+        forget(connection, store, session["participant_id"])
         return
     consent = store.study.design.consent
     connection.execute(
@@ -251,16 +271,22 @@ def _begin_trials(
     connection: Connection, store: Store, session: RowMapping, _data: dict[str, Any]
 ) -> None:
     """Claim tasks; wait where others hold all of them, and end where nothing is left to do."""
-    expire(connection)
     claimed = claim(connection, store, session["id"], session["participant_id"], session["seed"])
     if claimed:
         _set(connection, session, stage="trials")
+        prepare_next(connection, store, session)
         return
-    held, _ = left_over(connection, session["participant_id"])
-    if held:
+    left = anything_left(connection, session["batch"], session["participant_id"])
+    if left or (unjudged(connection) and live_policy(store.study) is not None):
         _set(connection, session, stage="waiting")
     else:
         end(connection, session, "full")
+
+
+def unjudged(connection: Connection) -> bool:
+    """Whether a session is complete of which it is not known yet whether its answers count."""
+    waiting = select(sessions.c.id).where(sessions.c.stage == "complete", sessions.c.pay == "")
+    return connection.execute(waiting.limit(1)).first() is not None
 
 
 def _set(connection: Connection, session: RowMapping, **values: Any) -> None:
@@ -272,12 +298,13 @@ def _again(connection: Connection, session: RowMapping) -> RowMapping:
     return found.mappings().one()
 
 
+def states(connection: Connection, session: int) -> dict[str, int]:
+    """Count the trials of a session by their state."""
+    rows = connection.execute(_STATES, {"session": session}).all()
+    return {str(state): int(n) for state, n in rows}
+
+
 def count_trials(connection: Connection, session: int) -> tuple[int, int]:
     """Count the trials of a session that are done, and all of them."""
-    rows = connection.execute(
-        select(trials.c.state, func.count())
-        .where(trials.c.session_id == session)
-        .group_by(trials.c.state)
-    ).all()
-    counts = {str(state): int(n) for state, n in rows}
+    counts = states(connection, session)
     return counts.get("answered", 0) + counts.get("skipped", 0), sum(counts.values())

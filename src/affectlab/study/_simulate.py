@@ -19,9 +19,12 @@ import numpy as np
 from sqlalchemy import func, select
 
 from affectlab.errors import AffectlabError, InputError
+from affectlab.study._bonus import bonuses
+from affectlab.study._crowds import Simulated, draw_simulated
 from affectlab.study._design import Study, load_study
 from affectlab.study._entry import invite
-from affectlab.study._people import People, draw_people
+from affectlab.study._export import PLANTED
+from affectlab.study._people_pairs import slid
 from affectlab.study._store import Store, open_store
 from affectlab.study._tables import answers, participants, trials
 
@@ -52,8 +55,11 @@ class Rehearsal:
     """Median working time that one session would take a person."""
     pay: float | None
     """What all completed sessions would cost, platform fees not counted; None without a pay."""
+    bonuses: float
+    """What they earned beside it, as far as answers decide about it; 0 where there is no bonus."""
     truth: Path
-    """Table of the truth that was planted: stimulus, label, value from 0 to 7."""
+    """Table of the truth that was planted: stimulus, label, value from 0 to 7, where labels are
+    rated; strengths of systems, shares of emotions and the like, where others are asked for."""
 
 
 def simulate_study(
@@ -63,6 +69,7 @@ def simulate_study(
     careless: int = 2,
     url: str | None = None,
     database: str | None = None,
+    pilot: bool = False,
     seed: int = 0,
     progress: Callable[[str, int, int], None] | None = None,
 ) -> Rehearsal:
@@ -82,6 +89,8 @@ def simulate_study(
         Address of a running server of this study; None: one is started, and stopped at the end.
     database
         Address of the database; None: SQLite in the study's folder.
+    pilot
+        They take part in the pilot; a server at `url` must have been started for it.
     seed
         Same seed, same people and same answers.
     progress
@@ -97,14 +106,16 @@ def simulate_study(
     study = load_study(path)
     with open_store(study, database) as store:
         _refuse_real_answers(store)
-        drawn = draw_people(store, people, careless, seed)
+        drawn = draw_simulated(store, people, careless, seed)
         about = [drawn.about(number) for number in range(people)]
         secrets = invite(store, people, kind="simulated", about=about)
-        truth = study.state / "truth.csv"
+        truth = study.state / PLANTED
         drawn.truth.to_frame().write_csv(truth)
-        address = _Own(study, database) if url is None else contextlib.nullcontext(url)
+        own = _Own(study, database, pilot=pilot)
+        address = own if url is None else contextlib.nullcontext(url)
         with address as base:
             ends = _take_part(store, drawn, secrets, str(base), seed, progress)
+        earned = sum(one.amount for one in bonuses(store))
     worked = [end for end in ends if end.answers]
     finished = sum(end.stage == "complete" for end in ends)
     pay = study.design.recruitment.pay
@@ -115,6 +126,7 @@ def simulate_study(
         answers=sum(end.answers for end in ends),
         minutes_per_person=float(np.median([end.seconds for end in worked]) / 60) if worked else 0,
         pay=None if pay is None else pay * finished,
+        bonuses=earned,
         truth=truth,
     )
 
@@ -129,8 +141,8 @@ class _End:
 class _Own:
     """A server of our own, for as long as it is needed."""
 
-    def __init__(self, study: Study, database: str | None) -> None:
-        self._study, self._database = study, database
+    def __init__(self, study: Study, database: str | None, *, pilot: bool) -> None:
+        self._study, self._database, self._pilot = study, database, pilot
 
     def __enter__(self) -> str:
         port = _free_port()
@@ -143,6 +155,8 @@ class _Own:
         ]
         if self._database is not None:
             command += ["--database", self._database]
+        if self._pilot:
+            command.append("--pilot")
         self._process = subprocess.Popen(
             command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True
         )
@@ -196,7 +210,7 @@ def _refuse_real_answers(store: Store) -> None:
 
 def _take_part(
     store: Store,
-    drawn: People,
+    drawn: Simulated,
     secrets: list[str],
     base: str,
     seed: int,
@@ -204,87 +218,126 @@ def _take_part(
 ) -> list[_End]:
     done = 0
     lock = threading.Lock()
+    ends: list[_End] = []
 
-    def person(number: int) -> _End:
+    def told(person: _Person) -> _Person:
         nonlocal done
-        end = _Person(store, drawn, number, base, seed).take_part(secrets[number])
         with lock:
-            done += 1
-            if progress is not None:
+            done += person.over
+            if person.over and progress is not None:
                 progress("simulated people answer", done, len(secrets))
-        return end
+        return person
 
+    # Who gets what depends on who comes first: they come in one order, and answer at once.
     with ThreadPoolExecutor(min(_AT_ONCE, len(secrets))) as pool:
-        return list(pool.map(person, range(len(secrets))))
+        for first in range(0, len(secrets), _AT_ONCE):
+            numbers = range(first, min(first + _AT_ONCE, len(secrets)))
+            group = [_Person(store, drawn, number, base, seed) for number in numbers]
+            try:
+                for person in group:
+                    person.enter(secrets[person.number])
+                until = time.monotonic() + _WAIT_SECONDS
+                going = [person for person in group if not told(person).over]
+                while going:
+                    list(pool.map(_Person.answer_all, going))
+                    going = [person for person in going if not told(person).over]
+                    if going and time.monotonic() > until:
+                        break
+                    for person in going:
+                        person.look_again()
+                    if going and not any(person.busy for person in going):
+                        time.sleep(_LOOK_AGAIN)
+            finally:
+                for person in group:
+                    person.close()
+            ends += [person.end for person in group]
+    return ends
 
 
 class _Person:
     """One simulated person with a browser's requests."""
 
-    def __init__(self, store: Store, drawn: People, number: int, base: str, seed: int) -> None:
-        self._store, self._drawn, self._number, self._base = store, drawn, number, base
-        self._rng = np.random.default_rng([seed, number])
-        self._by_media = {
-            f"/media/{store.media_key(content['files'][0])}": content["name"]
-            for content in store.content.values()
-            if content["files"]
-        }
-        self._by_text = {
-            content["texts"][0]: content["name"]
-            for content in store.content.values()
-            if content["texts"]
-        }
-
-    def take_part(self, secret: str) -> _End:
-        """Go through a session from the invitation to its end."""
+    def __init__(self, store: Store, drawn: Simulated, number: int, base: str, seed: int) -> None:
         import httpx
 
-        given, seconds = 0, 0.0
-        seen: set[tuple[str, str]] = set()
-        until = time.monotonic() + _WAIT_SECONDS
-        with httpx.Client(base_url=self._base, timeout=60) as client:
-            state = self._post(client, "enter", {"invitation": secret})
-            while state["stage"] not in ("complete", "ended"):
-                if state["stage"] == "waiting":
-                    if time.monotonic() > until:
-                        break
-                    time.sleep(_LOOK_AGAIN)
-                if state["stage"] != "trials":
-                    message = {"stage": state["stage"], "data": self._stage(state["stage"])}
-                    state = self._post(client, "advance", message, state["csrf"])
-                    continue
-                trial = state["trial"]
-                for image in trial["stimulus"]["images"]:
-                    client.get(image).raise_for_status()
-                name, labels = self._shown(trial)
-                cell = (name, ",".join(labels))
-                took = self._drawn.seconds.get((self._profile, name), 1.0)
-                message = {
-                    "trial": trial["id"],
-                    "answer": self._drawn.answer(
-                        self._store, self._number, name, labels, cell in seen
-                    ),
-                    "key": uuid.uuid4().hex,
-                    "widget": trial["widget"],
-                    "rt_ms": round(1000 * took),
-                }
-                seen.add(cell)
-                state = self._post(client, "answers", message, state["csrf"])
-                given, seconds = given + 1, seconds + took
-        return _End(state["stage"], given, seconds)
+        self.number = number
+        self._store, self._drawn = store, drawn
+        self._rng = np.random.default_rng([seed, number])
+        self._client = httpx.Client(base_url=base, timeout=60)
+        self._state: dict[str, Any] = {}
+        self._given, self._seconds = 0, 0.0
+        self._seen: set[tuple[str, str]] = set()
+
+    @property
+    def over(self) -> bool:
+        """Whether the session has come to its end."""
+        return self._state["stage"] in ("complete", "ended")
+
+    @property
+    def busy(self) -> bool:
+        """Whether there are trials to answer now."""
+        return bool(self._state["stage"] == "trials")
+
+    @property
+    def end(self) -> _End:
+        """What has come of the session."""
+        return _End(self._state["stage"], self._given, self._seconds)
+
+    def enter(self, secret: str) -> None:
+        """Open the invitation, and go on to the first trial."""
+        self._state = self._post(self._client, "enter", {"invitation": secret})
+        while not (self.over or self.busy or self._state["stage"] == "waiting"):
+            self._advance()
+
+    def look_again(self) -> None:
+        """Ask for tasks, where all were held by others."""
+        if self._state["stage"] == "waiting":
+            self._advance()
+
+    def close(self) -> None:
+        """Close the connection."""
+        self._client.close()
+
+    def _advance(self) -> None:
+        stage = self._state["stage"]
+        message = {"stage": stage, "data": self._stage(stage)}
+        self._state = self._post(self._client, "advance", message, self._state["csrf"])
+
+    def answer_all(self) -> None:
+        """Answer the trials that there are."""
+        while self.busy:
+            trial = self._state["trial"]
+            for image in trial["stimulus"]["images"]:
+                self._client.get(image).raise_for_status()
+            name = self._shown(trial)
+            cell = (name, ",".join(label["name"] for label in trial["labels"]))
+            took = self._drawn.seconds.get((self._profile, name), 1.0)
+            again = cell in self._seen
+            answer = self._drawn.answer(self._store, self.number, name, trial, again)
+            message = {
+                "trial": trial["id"],
+                "answer": answer,
+                "key": uuid.uuid4().hex,
+                "widget": trial["widget"],
+                "rt_ms": round(1000 * took),
+            }
+            if trial["log_movement"]:
+                message["movement"] = slid(answer["value"], trial, took, self._rng)
+            self._seen.add(cell)
+            self._state = self._post(self._client, "answers", message, self._state["csrf"])
+            self._given, self._seconds = self._given + 1, self._seconds + took
 
     @property
     def _profile(self) -> str:
-        return self._drawn.profiles[self._number].name
+        return str(self._drawn.profiles[self.number].name)
 
-    def _shown(self, trial: dict[str, Any]) -> tuple[str, list[str]]:
-        shown = trial["stimulus"]
-        name = (
-            self._by_media[shown["images"][0]]
-            if shown["images"]
-            else self._by_text[shown["texts"][0]]
-        )
-        return str(name), [label["name"] for label in trial["labels"]]
+    def _shown(self, trial: dict[str, Any]) -> str:
+        """Name of the stimulus, which people see and simulated ones have to look up."""
+        with self._store.database.read() as connection:
+            number = connection.execute(
+                select(trials.c.stimulus_id).where(trials.c.id == int(trial["id"]))
+            ).scalar_one()
+        return str(self._store.content[number]["name"])
 
     def _stage(self, stage: str) -> dict[str, Any]:
         """Fill in a stage that is not a trial."""
@@ -329,7 +382,7 @@ class _Person:
                 time.sleep(2.0**attempt)
                 continue
             raise AffectlabError(
-                f"simulated person {self._number + 1}: {told.get('sentence', reply.status_code)}"
+                f"simulated person {self.number + 1}: {told.get('sentence', reply.status_code)}"
             )
         raise AffectlabError("the server does not answer")
 

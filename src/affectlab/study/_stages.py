@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from affectlab.study._design import Study
 
-__all__ = ["STAGES", "first_stage", "stage_after"]
+__all__ = ["STAGES", "drops_on_withdrawal", "first_stage", "stage_after"]
 
 STAGES = ("consent", "demographics", "instructions", "quiz", "trials", "complete")
 """In order. ``waiting`` stands for ``trials`` while others hold all tasks; ``ended`` is an end
@@ -19,6 +19,12 @@ def first_stage(study: Study) -> str:
 def stage_after(study: Study, stage: str) -> str:
     """Give the stage that follows another."""
     return _first(study, STAGES[STAGES.index(stage) + 1 :])
+
+
+def drops_on_withdrawal(study: Study) -> bool:
+    """Say whether the answers of those who withdraw count no more, as most studies want it."""
+    consent = study.design.consent
+    return consent is None or consent.on_withdrawal == "drop"
 
 
 def _first(study: Study, stages: tuple[str, ...]) -> str:

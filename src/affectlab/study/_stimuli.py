@@ -3,38 +3,31 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass, field
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from affectlab.errors import InputError
 from affectlab.study._design import Study
+from affectlab.study._options_of import asks_for_options
+from affectlab.study._options_read import options_from
+from affectlab.study._pairs import draw_pairs, pairs_of, shows_pairs
+from affectlab.study._sequences import draw_sequences, sequences_of
+from affectlab.study._stimulus import IMAGES, Stimulus, picture_in
 
 __all__ = ["IMAGES", "Stimulus", "draw_faces", "stimuli_of"]
 
-IMAGES = {
-    ".png": "image/png",
-    ".jpg": "image/jpeg",
-    ".jpeg": "image/jpeg",
-    ".webp": "image/webp",
-    ".gif": "image/gif",
-}
-"""Suffixes of pictures that every browser shows, and their types."""
-
 _INTENSITIES = (1.0, 0.7, 0.4)
 
-
-@dataclass(frozen=True)
-class Stimulus:
-    """What is shown, and what is known of it."""
-
-    name: str
-    files: tuple[Path, ...] = ()
-    texts: tuple[str, ...] = ()
-    attributes: dict[str, Any] = field(default_factory=dict)
-    kind: str = "main"
-    expected: dict[str, Any] | None = None
-    """Known answers by label (or ``""`` where there are no labels), for golden and training."""
+_NEEDS: dict[str, tuple[str, ...]] = {
+    "image": ("files",),
+    "image pair": ("files",),
+    "image and caption": ("files", "texts"),
+    "text": ("texts",),
+    "two options": (),
+    "own page": (),
+}
+"""What a stimulus must have, by what its protocol shows."""
 
 
 def stimuli_of(study: Study) -> list[Stimulus]:
@@ -46,7 +39,13 @@ def stimuli_of(study: Study) -> list[Stimulus]:
         When a file is missing, a name comes twice, or there is nothing to show.
     """
     wanted = study.design.stimuli
-    if wanted.table is not None:
+    if study.protocol.staircase is not None:
+        found = sequences_of(study)
+    elif shows_pairs(study):
+        found = pairs_of(study)
+    elif asks_for_options(study.protocol):
+        found = _compared(study)
+    elif wanted.table is not None:
         found = _from_table(study, study.place(wanted.table))
     elif wanted.folder is not None:
         found = _from_folder(study.place(wanted.folder))
@@ -61,6 +60,12 @@ def stimuli_of(study: Study) -> list[Stimulus]:
 def draw_faces(study: Study) -> None:
     """Draw the faces of a study that asks for them, unless they are there."""
     wanted = study.design.stimuli.faces
+    if wanted is not None and study.protocol.staircase is not None:
+        draw_sequences(study, wanted)
+        return
+    if wanted is not None and shows_pairs(study):
+        draw_pairs(study, wanted)
+        return
     folder = study.state / "media"
     if wanted is None or (folder / "faces.json").exists():
         return
@@ -102,34 +107,34 @@ def _from_table(study: Study, path: Path) -> list[Stimulus]:
     table = read_table(path)
     named = study.design.stimuli.folder
     folder = path.parent if named is None else study.place(named)
-    if "file" not in table.columns and "text" not in table.columns:
+    needed = study.protocol.stimulus != "own page"
+    if needed and "file" not in table.columns and "text" not in table.columns:
         raise InputError(
             f"{path}: expected a column 'file' or 'text'; found: {', '.join(table.columns)}"
         )
     found = []
     for row in table.iter_rows(named=True):
         name, file, text = str(row.pop("stimulus")), row.pop("file", None), row.pop("text", None)
-        files = () if file in (None, "") else (_inside(folder, str(file), path),)
+        files = () if file in (None, "") else (picture_in(folder, str(file), path),)
         texts = () if text in (None, "") else (str(text),)
-        if not files and not texts:
+        if needed and not files and not texts:
             raise InputError(f"{path}: stimulus {name!r} has neither a file nor a text")
         found.append(Stimulus(name, files, texts, row))
     return found
 
 
-def _inside(folder: Path, file: str, table: Path) -> Path:
-    """Path of a file of a folder; one that leads out of it is refused."""
-    path = (folder / file).resolve()
-    if not path.is_relative_to(folder.resolve()):
-        raise InputError(f"{table}: file {file!r} lies outside {folder}")
-    if path.suffix.lower() not in IMAGES:
+def _compared(study: Study) -> list[Stimulus]:
+    """Read stimuli with two options to choose from."""
+    from affectlab.ratings import read_table
+
+    wanted = study.design.stimuli
+    if wanted.table is None:
         raise InputError(
-            f"{table}: file {file!r} is no picture that browsers show; expected one of: "
-            f"{', '.join(IMAGES)}"
+            f"{study.path}: protocol {study.protocol.name!r} compares two options; expected "
+            "stimuli.table with the columns stimulus, option_a and option_b"
         )
-    if not path.is_file():
-        raise InputError(f"{table}: file {file!r} is not in {folder}")
-    return folder / file
+    path = study.place(wanted.table)
+    return options_from(study, path, read_table(path).iter_rows(named=True))
 
 
 def _check_content(study: Study, found: list[Stimulus]) -> None:
@@ -137,14 +142,14 @@ def _check_content(study: Study, found: list[Stimulus]) -> None:
     if len(set(names)) < len(names):
         twice = next(name for name in names if names.count(name) > 1)
         raise InputError(f"{study.path}: stimulus {twice!r} comes twice; expected different names")
-    needs = "texts" if study.protocol.stimulus == "text" else "files"
     for one in found:
-        if not getattr(one, needs):
-            what = "a text" if needs == "texts" else "a picture"
-            raise InputError(
-                f"{study.path}: stimulus {one.name!r} has no {needs[:-1]}; protocol "
-                f"{study.protocol.name!r} shows {what}"
-            )
+        for needs in _NEEDS[study.protocol.stimulus]:
+            if not getattr(one, needs):
+                what = "a text" if needs == "texts" else "a picture"
+                raise InputError(
+                    f"{study.path}: stimulus {one.name!r} has no {needs[:-1]}; protocol "
+                    f"{study.protocol.name!r} shows {what}"
+                )
 
 
 def _with_known_answers(study: Study, found: list[Stimulus]) -> list[Stimulus]:
@@ -169,9 +174,7 @@ def _with_known_answers(study: Study, found: list[Stimulus]) -> list[Stimulus]:
             marked.append(one)
             continue
         kind = "training" if one.name in wanted.training else "golden"
-        marked.append(
-            Stimulus(one.name, one.files, one.texts, one.attributes, kind, known[one.name])
-        )
+        marked.append(replace(one, kind=kind, expected=known[one.name]))
     return marked
 
 

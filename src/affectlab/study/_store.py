@@ -20,6 +20,9 @@ from affectlab.errors import AffectlabError, InputError, unknown_name
 from affectlab.protocols import Protocol
 from affectlab.study._database import Database, now_ms
 from affectlab.study._design import Study
+from affectlab.study._frames import FRAMES, frame_fingerprint
+from affectlab.study._known_answers import adopt_known_answers
+from affectlab.study._options_of import content_of, files_of
 from affectlab.study._stimuli import Stimulus, draw_faces, stimuli_of
 from affectlab.study._tables import events, stimuli, studies, tasks
 
@@ -29,6 +32,7 @@ _BLOCK = 1000
 """Rows that one statement inserts."""
 _SCHEMA_LOCK = 0x616666656374
 """Number under which processes that open one PostgreSQL database wait for each other."""
+_HAPPENED = insert(events)
 
 
 @dataclass(frozen=True)
@@ -54,11 +58,11 @@ class Store:
         with self.database.read() as connection:
             return str(connection.execute(select(studies.c.status)).scalar_one())
 
-    def set_status(self, status: str) -> None:
+    def set_status(self, status: str, *, by: str = "command line") -> None:
         """Open, pause or close the study."""
         with self.database.write() as connection:
             connection.execute(update(studies).values(status=status))
-            log(connection, "study_status", body={"status": status})
+            log(connection, "study_status", body={"by": by, "status": status})
 
     @cached_property
     def content(self) -> dict[int, dict[str, Any]]:
@@ -81,15 +85,20 @@ class Store:
 
     @cached_property
     def media(self) -> dict[str, Path]:
-        """Picture by the digest under which browsers ask for it."""
+        """Picture by the digest under which the dashboard asks for it."""
         return {
             self.media_key(file): self.study.path.parent / file
             for content in self.content.values()
-            for file in content["files"]
+            for file in files_of(content)
         }
 
+    @cached_property
+    def frame_address(self) -> str:
+        """Address of the study's own page, which nobody can guess; it changes with its files."""
+        return f"{FRAMES}{self.digest('frame', frame_fingerprint(self.study))}/"
+
     def media_key(self, file: str) -> str:
-        """Give the digest that stands for a picture, which says nothing of its name."""
+        """Give the digest that stands for a picture on the dashboard."""
         return self.digest("media", file)
 
     def close(self) -> None:
@@ -151,16 +160,15 @@ def log(
     body: dict[str, Any] | None = None,
 ) -> None:
     """Append to what happened, in the transaction that made it happen."""
-    connection.execute(
-        insert(events).values(
-            at=now_ms(),
-            kind=kind,
-            participant_id=participant,
-            session_id=session,
-            trial_id=trial,
-            body=json.dumps(body or {}, ensure_ascii=False),
-        )
-    )
+    row = {
+        "at": now_ms(),
+        "kind": kind,
+        "participant_id": participant,
+        "session_id": session,
+        "trial_id": trial,
+        "body": json.dumps(body or {}, ensure_ascii=False),
+    }
+    connection.execute(_HAPPENED, row)
 
 
 def _key(path: Path) -> bytes:
@@ -189,6 +197,9 @@ def _decisive(study: Study) -> dict[str, Any]:
         "raters": design.sessions.raters,
         "stimuli": design.stimuli.model_dump(mode="json"),
         "seed": design.study.seed,
+        "frame": None
+        if design.frame is None
+        else {**design.frame.model_dump(mode="json"), "files": frame_fingerprint(study)},
     }
 
 
@@ -223,7 +234,14 @@ def _go_on(connection: Connection, study: Study, begun: RowMapping) -> Study:
     later are asked what those before them were asked.
     """
     stored = json.loads(begun["design"])
-    if stored["decisive"] != _decisive(study):
+    decisive = _decisive(study)
+    changed = stored["decisive"] != decisive
+    if changed and adopt_known_answers(connection, study, stored["decisive"], decisive):
+        changed = False
+        design = json.dumps({**stored, "decisive": decisive}, ensure_ascii=False)
+        connection.execute(update(studies).values(design=design))
+        log(connection, "golden_adopted", body={"golden": study.design.stimuli.golden})
+    if changed:
         raise InputError(
             f"{study.path}: the protocol, the stimuli or the seed were changed after the study had "
             f"begun, so its answers would no longer belong together; undo that, or copy the file "
@@ -244,8 +262,9 @@ def _go_on(connection: Connection, study: Study, begun: RowMapping) -> Study:
 
 def _row(study: Study, number: int, one: Stimulus) -> dict[str, Any]:
     base = study.path.parent.absolute()
-    files = [Path(os.path.relpath(file.absolute(), base)).as_posix() for file in one.files]
-    content = {"files": files, "texts": list(one.texts)}
+    files = [_relative(file, base) for file in one.files]
+    options = content_of(one.options, lambda file: _relative(file, base))
+    content = {"files": files, "texts": list(one.texts), **options}
     return {
         "id": number,
         "name": one.name,
@@ -254,6 +273,10 @@ def _row(study: Study, number: int, one: Stimulus) -> dict[str, Any]:
         "kind": one.kind,
         "expected": None if one.expected is None else json.dumps(one.expected),
     }
+
+
+def _relative(file: Path, base: Path) -> str:
+    return Path(os.path.relpath(file.absolute(), base)).as_posix()
 
 
 def _tasks(study: Study, found: list[Stimulus]) -> list[dict[str, Any]]:

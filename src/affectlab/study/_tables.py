@@ -23,11 +23,17 @@ from sqlalchemy import (
 )
 
 __all__ = [
+    "accounts",
     "answers",
+    "erasures",
     "events",
+    "ledger",
+    "logins",
     "metadata",
     "participants",
     "sessions",
+    "setups",
+    "staircases",
     "stimuli",
     "studies",
     "tasks",
@@ -84,7 +90,7 @@ tasks = Table(
     Column("wanted", Integer, nullable=False),
     Column("valid", Integer, nullable=False, default=0),
     Column("leased", Integer, nullable=False, default=0),
-    UniqueConstraint("stimulus_id", "label"),
+    UniqueConstraint("stimulus_id", "label", "batch"),
     CheckConstraint("valid >= 0", name="valid"),
     CheckConstraint("leased >= 0", name="leased"),
     Index("ix_tasks_open", "wanted", "valid", "leased", "rank"),
@@ -115,11 +121,18 @@ sessions = Table(
     Column("participant_id", ForeignKey("participants.id"), nullable=False),
     Column("token", String(64), nullable=False, unique=True),
     Column("stage", String(20), nullable=False),
+    # "main" or "pilot": which tasks the session is given.
+    Column("batch", String(20), nullable=False, default="main"),
     Column("seed", BigInteger, nullable=False),
     Column("quiz_attempts", Integer, nullable=False, default=0),
     Column("external_id", String(200)),
     Column("completion_code", String(60), nullable=False),
     Column("verdict", String(20), nullable=False, default=""),
+    # What the policy says of paying the session ("yes", "no"; "" before it was judged), which is
+    # kept apart from whether its answers count, and what it holds against the session, as JSON:
+    # [{"rule": …, "evidence": …}, …].
+    Column("pay", String(3), nullable=False, default=""),
+    Column("reasons", Text, nullable=False, default="[]"),
     Column("started_at", BigInteger, nullable=False),
     Column("last_seen_at", BigInteger, nullable=False),
     Column("finished_at", BigInteger),
@@ -162,6 +175,22 @@ answers = Table(
     Column("submitted_at", BigInteger, nullable=False),
 )
 
+staircases = Table(
+    "staircases",
+    metadata,
+    Column("id", Integer, primary_key=True),
+    Column("session_id", ForeignKey("sessions.id"), nullable=False),
+    Column("participant_id", ForeignKey("participants.id"), nullable=False),
+    Column("task_id", ForeignKey("tasks.id"), nullable=False),
+    Column("stimulus_id", ForeignKey("stimuli.id"), nullable=False),
+    Column("anchor", String(100), nullable=False),
+    # Places of its trials in the session, as JSON: [[position, whether it is a catch trial], …].
+    Column("plan", Text, nullable=False),
+    # The run as it is after the answers so far, as FrameStaircase writes it.
+    Column("state", Text, nullable=False),
+    UniqueConstraint("session_id", "task_id", "anchor"),
+)
+
 events = Table(
     "events",
     metadata,
@@ -173,4 +202,65 @@ events = Table(
     Column("trial_id", BigInteger),
     Column("body", Text, nullable=False, default="{}"),
     Index("ix_events_session", "session_id"),
+)
+
+# Whom the study has forgotten: of these, and of nobody else, the bodies of events can be emptied.
+erasures = Table(
+    "erasures",
+    metadata,
+    Column("participant_id", ForeignKey("participants.id"), primary_key=True),
+    Column("at", BigInteger, nullable=False),
+)
+
+ledger = Table(
+    "ledger",
+    metadata,
+    Column("id", Serial, primary_key=True),
+    # What is sent to the platform is sent under a key, and each key goes out once.
+    Column("key", String(200), nullable=False, unique=True),
+    Column("action", String(10), nullable=False),
+    Column("session_id", ForeignKey("sessions.id"), nullable=False),
+    Column("submission", String(200), nullable=False),
+    Column("cents", Integer),
+    Column("reason", Text, nullable=False, default=""),
+    Column("state", String(10), nullable=False),
+    # The platform's name for the payment that this one is part of.
+    Column("payment", String(100)),
+    Column("problem", Text, nullable=False, default=""),
+    Column("sent_at", BigInteger, nullable=False),
+    Column("done_at", BigInteger),
+    CheckConstraint("action IN ('approve', 'reject', 'bonus')", name="action"),
+    CheckConstraint("state IN ('sending', 'done', 'refused')", name="state"),
+    Index("ix_ledger_session", "session_id"),
+)
+
+accounts = Table(
+    "accounts",
+    metadata,
+    Column("id", Integer, primary_key=True),
+    Column("name", String(60), nullable=False, unique=True),
+    Column("role", String(10), nullable=False),
+    # As argon2 writes it: parameters, salt and digest.
+    Column("password", String(200), nullable=False),
+    Column("created_at", BigInteger, nullable=False),
+    CheckConstraint("role IN ('owner', 'researcher', 'viewer')", name="role"),
+)
+
+logins = Table(
+    "logins",
+    metadata,
+    # The digest of the token in the browser's cookie.
+    Column("token", String(64), primary_key=True),
+    Column("account_id", ForeignKey("accounts.id", ondelete="CASCADE"), nullable=False),
+    Column("created_at", BigInteger, nullable=False),
+    Column("expires_at", BigInteger, nullable=False),
+    Index("ix_logins_account", "account_id"),
+)
+
+setups = Table(
+    "setups",
+    metadata,
+    # The digest of the token in the link that makes the first account.
+    Column("token", String(64), primary_key=True),
+    Column("expires_at", BigInteger, nullable=False),
 )

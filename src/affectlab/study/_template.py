@@ -10,7 +10,18 @@ from affectlab.errors import InputError, unknown_name
 __all__ = ["write_template"]
 
 _FOLDER = Path(__file__).parent / "templates"
-_PROTOCOLS = ("intensity", "verification", "multilabel")
+_PICTURES = tuple(f"pictures/{name}.png" for name in ("balloon", "cake", "lighthouse", "swing"))
+_BESIDE: dict[str, tuple[str, ...]] = {
+    "intensity": (),
+    "verification": (),
+    "multilabel": ("texts.csv",),
+    "difference": (),
+    "staircase": (),
+    "reaction": ("captions.csv", *_PICTURES),
+    "preference": ("pairs.csv", *_PICTURES),
+    "jspsych": ("words.csv", "timeline/timeline.js", "timeline/timeline.css"),
+}
+"""Built-in protocols, and the files that a study with each needs beside its own."""
 
 
 def write_template(path: str | Path, protocol: str = "intensity") -> tuple[Path, ...]:
@@ -21,7 +32,8 @@ def write_template(path: str | Path, protocol: str = "intensity") -> tuple[Path,
     path
         File to write, which must not exist. Its name becomes the name of the study.
     protocol
-        ``intensity``, ``verification`` or ``multilabel``.
+        Name of a built-in protocol, such as ``multilabel``; see
+        :func:`affectlab.protocols.list_protocols`.
 
     Returns
     -------
@@ -40,21 +52,21 @@ def write_template(path: str | Path, protocol: str = "intensity") -> tuple[Path,
     >>> load_study(path).design.study.name
     'my-study'
     """
-    if protocol not in _PROTOCOLS:
-        raise unknown_name("protocol", protocol, _PROTOCOLS)
+    if protocol not in _BESIDE:
+        raise unknown_name("protocol", protocol, tuple(_BESIDE))
     path = Path(path)
     if path.suffix != ".toml":
         raise InputError(f"{path}: expected a name that ends in .toml")
     name = re.sub(r"[^a-z0-9_-]+", "-", path.stem.lower()).strip("-_") or "study"
     text = (_FOLDER / f"{protocol}.toml").read_text(encoding="utf-8")
-    files = {path: text.replace("STUDY-NAME", name).replace("STUDY-FILE", path.name)}
-    if protocol == "multilabel":
-        texts = (_FOLDER / "texts.csv").read_text(encoding="utf-8")
-        files[path.with_name(f"{name}-texts.csv")] = texts
+    text = text.replace("STUDY-NAME", name).replace("STUDY-FILE", path.name)
+    files = {path: text.encode()}
+    for beside in _BESIDE[protocol]:
+        files[path.parent / f"{name}-{beside}"] = (_FOLDER / beside).read_bytes()
     for file in files:
         if file.exists():
             raise InputError(f"{file} is there already; expected a new name")
-    path.parent.mkdir(parents=True, exist_ok=True)
     for file, content in files.items():
-        file.write_text(content, encoding="utf-8")
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_bytes(content)
     return tuple(files)

@@ -5,15 +5,26 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from sqlalchemy import Connection, RowMapping, select
+from sqlalchemy import Connection, RowMapping, bindparam, select
 
 from affectlab.study._claims import left_over
 from affectlab.study._database import now_ms
+from affectlab.study._entries import fields_shown
+from affectlab.study._frames import frame_shown
+from affectlab.study._media import picture_address
+from affectlab.study._options_of import (
+    asks_for_options,
+    choices_shown,
+    option_rows,
+    options_shown,
+)
 from affectlab.study._session import count_trials
+from affectlab.study._stages import drops_on_withdrawal
+from affectlab.study._staircases import planned, upcoming
 from affectlab.study._store import Store
 from affectlab.study._tables import participants, trials
 
-__all__ = ["PRELOAD", "media_of", "paragraphs", "pending", "view"]
+__all__ = ["PRELOAD", "paragraphs", "pending", "view"]
 
 PRELOAD = 3
 """Trials ahead whose pictures are named for loading early."""
@@ -21,9 +32,27 @@ PRELOAD = 3
 _SHOWN_KIND = {"training": "training"}
 """Kinds that participants may tell apart; golden and repeated trials look like any other."""
 
+_LANGUAGE = select(participants.c.language).where(participants.c.id == bindparam("participant"))
+_PENDING = (
+    select(trials)
+    .where(trials.c.session_id == bindparam("session"), trials.c.state.in_(("open", "expired")))
+    .order_by(trials.c.position)
+    .limit(bindparam("n"))
+)
 
-def view(connection: Connection, store: Store, session: RowMapping) -> dict[str, Any]:
+
+def view(
+    connection: Connection,
+    store: Store,
+    session: RowMapping,
+    ahead: list[RowMapping] | None = None,
+) -> dict[str, Any]:
     """Describe a session to its participant.
+
+    Parameters
+    ----------
+    ahead
+        The session's next trials, where they are known already.
 
     Returns
     -------
@@ -31,16 +60,17 @@ def view(connection: Connection, store: Store, session: RowMapping) -> dict[str,
     of that stage; everything else is None.
     """
     design = store.study.design
-    language = connection.execute(
-        select(participants.c.language).where(participants.c.id == session["participant_id"])
-    ).scalar_one()
+    of = {"participant": session["participant_id"]}
+    language = connection.execute(_LANGUAGE, of).scalar_one()
     stage = session["stage"]
-    done, total = count_trials(connection, session["id"])
+    adaptive = store.study.protocol.staircase is not None
+    done, total = (planned if adaptive else count_trials)(connection, session["id"])
     state: dict[str, Any] = {
         "study": {
             "title": design.study.title,
             "contact": design.study.contact,
             "languages": list(design.study.languages),
+            "drops_on_withdrawal": drops_on_withdrawal(store.study),
         },
         "language": language or design.study.languages[0],
         "stage": stage,
@@ -60,9 +90,9 @@ def view(connection: Connection, store: Store, session: RowMapping) -> dict[str,
             "questions": [one.model_dump(mode="json") for one in design.demographics.questions]
         }
     elif stage == "trials":
-        _add_trial(connection, store, session, state)
+        _add_trial(connection, store, session, state, ahead)
     elif stage == "waiting":
-        _, until = left_over(connection, session["participant_id"])
+        _, until = left_over(connection, session["participant_id"], session["batch"])
         minutes = 1.0 if until is None else max(1.0, (until - now_ms()) / 60_000)
         state["waiting"] = {"minutes": round(minutes)}
     elif stage == "complete":
@@ -71,9 +101,17 @@ def view(connection: Connection, store: Store, session: RowMapping) -> dict[str,
             "code": code,
             "return_url": design.recruitment.return_url.replace("{code}", code),
             "thanks": paragraphs(design.thanks),
+            "withdrawn": session["verdict"] == "withdrawn",
         }
     elif stage == "ended":
-        state["ended"] = {"reason": session["verdict"], "paragraphs": []}
+        away = session["verdict"] in ("full", "ineligible", "closed")
+        begun = session["verdict"] == "closed" and done > 0
+        state["ended"] = {
+            "reason": session["verdict"],
+            "paragraphs": [],
+            "return_url": design.recruitment.screened_out_url if away else "",
+            "code": design.recruitment.stopped_code if begun else "",
+        }
     if stage in ("instructions", "quiz", "trials"):
         state["instructions"] = {"paragraphs": paragraphs(store.study.instructions)}
     if stage == "quiz":
@@ -95,40 +133,49 @@ def paragraphs(text: str) -> list[str]:
 
 def pending(connection: Connection, session: int, n: int) -> list[RowMapping]:
     """Give the next trials that a session has still to answer."""
-    found = connection.execute(
-        select(trials)
-        .where(trials.c.session_id == session, trials.c.state.in_(("open", "expired")))
-        .order_by(trials.c.position)
-        .limit(n)
-    )
-    return list(found.mappings())
-
-
-def media_of(connection: Connection, store: Store, session: int) -> set[str]:
-    """Give the digests of the pictures that a session may see: those of all its trials."""
-    rows = connection.execute(
-        select(trials.c.stimulus_id).where(trials.c.session_id == session).distinct()
-    )
-    return {store.media_key(file) for row in rows for file in store.content[row[0]]["files"]}
+    return list(connection.execute(_PENDING, {"session": session, "n": n}).mappings())
 
 
 def _add_trial(
-    connection: Connection, store: Store, session: RowMapping, state: dict[str, Any]
+    connection: Connection,
+    store: Store,
+    session: RowMapping,
+    state: dict[str, Any],
+    ahead: list[RowMapping] | None,
 ) -> None:
-    ahead = pending(connection, session["id"], 1 + PRELOAD)
+    if ahead is None:
+        ahead = pending(connection, session["id"], 1 + PRELOAD)
     if not ahead:
         return
     state["trial"] = _trial(store, ahead[0])
-    state["preload"] = [image for one in ahead[1:] for image in _images(store, one)]
+    if store.study.protocol.staircase is not None:
+        state["preload"] = [
+            picture_address(store, session["id"], *shown)
+            for shown in upcoming(connection, store, session["seed"], ahead[0])
+        ]
+    else:
+        later = ahead[1 : 1 + PRELOAD]
+        state["preload"] = [image for one in later for image in _images(store, one)]
     every = store.study.design.sessions.breaks_every
     done = state["progress"]["done"]
     state["break"] = bool(every and done and done % every == 0)
 
 
 def _images(store: Store, trial: RowMapping) -> list[str]:
-    files = store.content[trial["stimulus_id"]]["files"]
-    shown = [f"/media/{store.media_key(file)}" for file in files]
-    return shown[::-1] if json.loads(trial["layout"]).get("swapped") else shown
+    layout = json.loads(trial["layout"])
+    content = store.content[trial["stimulus_id"]]
+    files = content["files"]
+    if "frames" in layout:
+        files = [files[number] for number in layout["frames"]]
+    swapped = bool(layout.get("swapped"))
+    if "options" in content:
+        files = option_rows(content, swapped=swapped)
+    elif swapped:
+        files = files[::-1]
+    return [
+        picture_address(store, trial["session_id"], trial["position"], place, file)
+        for place, file in enumerate(files)
+    ]
 
 
 def _trial(store: Store, trial: RowMapping) -> dict[str, Any]:
@@ -146,7 +193,8 @@ def _trial(store: Store, trial: RowMapping) -> dict[str, Any]:
         steps = round((scale.high - scale.low) / scale.step)
         levels = [_plain(scale.low + k * scale.step) for k in range(steps + 1)]
     show = set(protocol.asks.show)
-    texts = store.content[trial["stimulus_id"]]["texts"]
+    content = store.content[trial["stimulus_id"]]
+    texts = content["texts"]
     swapped = json.loads(trial["layout"]).get("swapped")
     return {
         "id": str(trial["id"]),
@@ -156,7 +204,11 @@ def _trial(store: Store, trial: RowMapping) -> dict[str, Any]:
         "answer": protocol.answer,
         "widget": study.widget,
         "question": _heading(store, [question.text for question in asked]),
-        "stimulus": {"images": _images(store, trial), "texts": texts[::-1] if swapped else texts},
+        "stimulus": {
+            "images": _images(store, trial),
+            "texts": texts[::-1] if swapped and "options" not in content else texts,
+            "options": options_shown(content, swapped=bool(swapped)),
+        },
         "labels": [
             {
                 "name": question.label,
@@ -186,9 +238,17 @@ def _trial(store: Store, trial: RowMapping) -> dict[str, Any]:
             "max_labels": protocol.rules.max_labels,
             "max_nonzero": protocol.rules.max_nonzero,
             "suggestions": protocol.rules.suggestions,
+            "distinct": protocol.rules.distinct,
         },
         "not_rated": protocol.not_rated,
         "per_trial": protocol.asks.per_trial,
+        "staircase": protocol.staircase is not None,
+        "start": protocol.input.start,
+        "must_touch": protocol.input.must_touch,
+        "log_movement": protocol.input.log_movement,
+        "fields": fields_shown(protocol),
+        "choices": choices_shown(protocol) if asks_for_options(protocol) else [],
+        "frame": frame_shown(store, trial["stimulus_id"]),
     }
 
 

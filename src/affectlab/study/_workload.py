@@ -7,7 +7,10 @@ from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
 from affectlab._words import count, plural
+from affectlab.study._cautions import alike, cautions, missing_checks
+from affectlab.study._cautions_people import cautions_about_people
 from affectlab.study._design import SERVED, Study
+from affectlab.study._sequences import block_of
 from affectlab.study._stimuli import stimuli_of
 
 if TYPE_CHECKING:
@@ -15,8 +18,19 @@ if TYPE_CHECKING:
 
 __all__ = ["Workload", "workload"]
 
-_SECONDS = {"radio": 1.5, "slider": 2.0, "checkbox": 0.4, "buttons": 2.0, "text": 15.0}
+_SECONDS = {
+    "radio": 1.5,
+    "slider": 2.0,
+    "checkbox": 0.4,
+    "buttons": 2.0,
+    "text": 45.0,
+    "frame": 60.0,
+}
 """Rough time that one label takes with each widget; a pilot tells better."""
+
+
+_LOOKING = {"text": 3.0, "image and caption": 5.0, "two options": 8.0}
+"""Rough time that it takes to see or read a stimulus, where that is more than a glance."""
 
 
 @dataclass(frozen=True)
@@ -36,6 +50,8 @@ class Workload:
     minutes_per_session: float
     """A rough guess."""
     pay: float | None
+    bonuses: float
+    """Most that bonuses can come to; 0 where there are none."""
     currency: str
     warnings: tuple[str, ...] = ()
 
@@ -61,6 +77,8 @@ class Workload:
         ]
         if self.pay is not None:
             rows.append(("payments", f"{self.pay:,.2f} {self.currency} or more, without fees"))
+        if self.bonuses:
+            rows.append(("bonuses", f"{self.bonuses:,.2f} {self.currency} at most"))
         for row in rows:
             table.add_row(*row)
         return table
@@ -85,11 +103,14 @@ def workload(study: Study) -> Workload:
     tasks = n_main * per_stimulus
     raters = protocol.routing.wanted([])
     answers = tasks * raters
-    trials = min(design.sessions.trials, tasks)
-    sessions = max(math.ceil(answers / trials), raters)
-    extra = protocol.checks.golden + protocol.checks.repeats
+    block = block_of(protocol)
+    held = min(max(1, design.sessions.trials // block), tasks)
+    trials = held * block
+    sessions = max(math.ceil(answers / held), raters)
+    extra = protocol.checks.training + protocol.checks.golden + protocol.checks.repeats
+    warnings += cautions(study) + cautions_about_people(study)
     asked = 1 if one else max(1, len(labels))
-    seconds = 2.0 + asked * _SECONDS[study.widget]
+    seconds = _LOOKING.get(protocol.stimulus, 2.0) + asked * _SECONDS[study.widget]
     if protocol.name not in SERVED:
         warnings.append(
             f"protocol {protocol.name!r} has no pages yet; served are: {', '.join(SERVED)}"
@@ -109,18 +130,28 @@ def workload(study: Study) -> Workload:
         trials_per_session=trials,
         minutes_per_session=(trials + extra) * seconds / 60,
         pay=None if design.recruitment.pay is None else sessions * design.recruitment.pay,
+        bonuses=_most_bonuses(study, answers),
         currency=design.recruitment.currency,
         warnings=tuple(warnings),
     )
+
+
+def _most_bonuses(study: Study, answers: int) -> float:
+    each = study.design.recruitment.bonus
+    given = study.protocol.checks.bonus is not None
+    return answers * each if given and each else 0.0
 
 
 def _stimuli(study: Study) -> tuple[int, list[str]]:
     """Count the main stimuli; faces are counted without drawing them."""
     warnings: list[str] = []
     if study.design.stimuli.faces is not None:
-        return study.design.stimuli.faces, warnings
+        # Pairs are drawn with those that check.
+        alone = study.protocol.stimulus != "image pair"
+        return study.design.stimuli.faces, missing_checks(study, []) if alone else []
     found = stimuli_of(study)
-    broken = [one.name for one in found if not all(_opens(file) for file in one.files)]
+    warnings += missing_checks(study, found) + alike(found)
+    broken = [one.name for one in found if not all(_opens(file) for file in one.pictures)]
     if broken:
         shown = ", ".join(broken[:3]) + (", …" if len(broken) > 3 else "")
         warnings.append(f"{plural(len(broken), 'picture')} cannot be opened: {shown}")

@@ -69,7 +69,22 @@ SAMPLES = {
     ),
     "socratis": json.dumps({"1": [["a.jpg", "News", ["sad", "awe"], ["x", "y"], {"age": "30"}]]}),
     "vqeg": "5,4,4,3\n1,2,nan,1\n",
+    "crowdflower": 'tweet_id,sentiment,author,content\n7,worry,ann,"late, again"\n8,fun,b,ha\n',
+    "electoral-tweets": (
+        "id\tunitid\ttweet\t"
+        "q2whatemotionchooseoneoftheoptionsfrombelowthatbestrepresentstheemotion\n"
+        "1\t9\tVote!\ttrust\n2\t9\tVote!\tlike\n"
+    ),
+    "emoint": "1\tsuch a day!\tjoy\t0.81\n2\tfine\tjoy\t0.34\n",
+    "emotion-stimulus": "<happy>She smiled <cause>at it<\\cause> .<\\happy>\n<sad>No .<\\sad>\n",
+    "ssec": "---\t---\t---\t---\tJoy\t---\t---\t---\tsoon #SemST\n" + 8 * "---\t" + "no\n",
+    "tec": "145:\tsuch a day!\t:: joy\n146:\tstill dark\t:: fear\n",
+    "unified-emotion": json.dumps(
+        {"id": 0, "source": "tec", "text": "such a day!", "emotions": {"joy": 1, "trust": None}}
+    ),
 }
+TWO_FILES = {"affective-text", "dailydialog"}
+"""Formats whose answers stand in a second file; test_emotion_texts.py has samples of them."""
 
 
 def sniffed(path):
@@ -81,7 +96,7 @@ def test_names_are_different_and_listed():
     names = [entry.name for entry in FORMATS]
     assert len(set(names)) == len(names)
     assert set(names) <= {entry.name for entry in list_formats()}
-    assert set(names) == set(SAMPLES)
+    assert set(names) == {*SAMPLES, *TWO_FILES}
 
 
 @pytest.mark.parametrize(("name", "wanted"), PUBLISHED.items())

@@ -65,6 +65,11 @@ def correlations(
         tree = cluster_labels(found, k=k)
     frame = found.to_frame()
     known = int((frame["status"] == "ok").sum())
+    # Files first: who reads the output may leave early, as in `… | head`.
+    if to is not None:
+        write_csv(frame, to)
+    if figures is not None:
+        _figure(found, tree, figures)
     out.head(f"{method.capitalize()} correlations of {plural(len(found.labels), 'label')}")
     if frame["value"].is_not_nan().any():
         out.show("Highest and lowest:", found)
@@ -75,10 +80,8 @@ def correlations(
         out.show(f"Left out: {joined(found.excluded)}.")
     _show_tree(out, tree)
     if to is not None:
-        write_csv(frame, to)
         out.show(f"\ncorrelations written to {to}")
     if figures is not None:
-        _figure(found, tree, figures)
         out.show(f"\nfigures: {figures}")
     out.finish(
         {

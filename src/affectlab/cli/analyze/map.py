@@ -82,19 +82,22 @@ def label_map(
         )
         written = write_label_map(found, page, images=images, title=title)
     stimuli = plural(len(found), "stimulus", "stimuli")
-    out.show(f"{stimuli}, {plural(len(found.labels), 'label')}: {found.method}.")
-    for note in found.notes:
-        out.show(f"{note[0].upper()}{note[1:]}.")
-    out.show(f"map: {written} ({written.stat().st_size / 1e6:.1f} MB, opens in any browser)")
+    # Files first: who reads the output may leave early, as in `… | head`.
     if to is not None:
         write_csv(found.to_frame(), to)
-        out.show(f"places written to {to}")
     if figures is not None:
         figure = fig_label_map(
             found.places, found.colours, chosen=found.chosen, labels=found.labels
         )
         words = f"{stimuli}: {found.method}."
         save_figure(figure, figures, "label_map", title="Map of stimuli", description=words)
+    out.show(f"{stimuli}, {plural(len(found.labels), 'label')}: {found.method}.")
+    for note in found.notes:
+        out.show(f"{note[0].upper()}{note[1:]}.")
+    out.show(f"map: {written} ({written.stat().st_size / 1e6:.1f} MB, opens in any browser)")
+    if to is not None:
+        out.show(f"places written to {to}")
+    if figures is not None:
         out.show(f"figures: {figures}")
     out.finish(
         {

@@ -85,6 +85,12 @@ def words(
     if label is not None and label not in found.labels:
         raise unknown_name("label", label, found.labels, "--label")
     rule = f"z ≥ {min_z:g}" if keep == "z" else f"p ≤ 0.05 after {_NAMES[keep]}"
+    # Files first: who reads the output may leave early, as in `… | head`.
+    if to is not None:
+        chosen = frame if label is None else frame.filter(frame["label"] == label)
+        write_csv(chosen.filter(chosen["word"] != ""), to)
+    if figures is not None:
+        _figure(ratings, found, [label] if label else list(found.labels), figures, keep, min_z)
     if label is None:
         out.head(f"Words that go with each label, {rule}")
         out.show(found.table(top, rule=keep, min_z=min_z))
@@ -92,11 +98,8 @@ def words(
         _show_label(out, found, label, top, rule, keep, min_z)
     out.show(f"{found.n_all:,} texts, {len(found.words):,} different words: {found.method}.")
     if to is not None:
-        chosen = frame if label is None else frame.filter(frame["label"] == label)
-        write_csv(chosen.filter(chosen["word"] != ""), to)
         out.show(f"words written to {to}")
     if figures is not None:
-        _figure(ratings, found, [label] if label else list(found.labels), figures, keep, min_z)
         out.show(f"figures: {figures}")
     shown = found.to_frame(top, rule=keep, min_z=min_z)
     out.finish(

@@ -49,7 +49,8 @@ def _range(found: AlignmentResult, folder: Path) -> None:
     people, models = found.people_frame(), found.models_frame()
     words = {"spearman": "Spearman with the median"}
     names = [name for name in people.columns if name != "rater"]
-    panels = {words.get(name, f"mean {found.measure_words}"): name for name in names}
+    of_first = found.measure_words if found.pooled else f"mean {found.measure_words}"
+    panels = {words.get(name, of_first): name for name in names}
     figure = fig_people_range(
         {title: _column(people, name) for title, name in panels.items()},
         {title: _column(models, name) for title, name in panels.items()},
@@ -102,9 +103,7 @@ def _kinds(found: AlignmentResult, tables: PublishedTables, folder: Path) -> Non
         kind: tables.kappa.of_kind(kind).filter(pl.col("status") == "ok")["value"].to_numpy()
         for kind in order
     }
-    figure = fig_groups_compared(
-        values, _brackets(tables.kind_groups), value_name=found.measure_words
-    )
+    figure = fig_groups_compared(values, _brackets(tables.kind_groups), value_name=found.pair_words)
     save_figure(
         figure,
         folder,
@@ -124,7 +123,7 @@ def _kinds(found: AlignmentResult, tables: PublishedTables, folder: Path) -> Non
         for kind in order
     }
     save_figure(
-        fig_kinds_by_label(labels, means, value_name=f"mean {found.measure_words}"),
+        fig_kinds_by_label(labels, means, value_name=f"mean {found.pair_words}"),
         folder,
         "kinds_by_label",
         title="Agreement by kind of pair, per label",
@@ -154,7 +153,7 @@ def _heatmap(found: AlignmentResult, tables: PublishedTables, folder: Path) -> N
         return
     matrix = kappa_matrix(tables.kappa)
     figure = fig_pair_heatmap(
-        matrix.values, matrix.raters, matrix.rater_kinds, value_name=found.measure_words
+        matrix.values, matrix.raters, matrix.rater_kinds, value_name=found.pair_words
     )
     save_figure(
         figure,

@@ -52,8 +52,8 @@ CostsOption = Annotated[
 MappingOption = Annotated[
     Optional[str],  # noqa: UP045
     typer.Option(
-        help="How many labels become few classes: a TOML file, or a name such as "
-        "emonet_face--ferd or goemotions--ekman.",
+        help="How many labels become few classes: a TOML file, a level such as "
+        "goemotions:ekman, or a name such as emonet_face--ferd.",
         metavar="FILE|NAME",
         show_default=False,
     ),

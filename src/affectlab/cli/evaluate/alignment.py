@@ -112,14 +112,17 @@ def alignment(
             ratings, models, margin=margin, epsilon=epsilon, resample=resample, **common
         )
         tables = published_tables(ratings, models, groups=groups, over=over, **common)
-    _show(found, tables, out)
+    # Files first: who reads the output may leave early, as in `… | head`.
     if to is not None:
         write_csv(found.to_frame(), to)
-        out.show("", f"one row per model written to {to}")
     if figures is not None:
         from affectlab.cli.evaluate._alignment_figures import save_figures
 
         save_figures(found, tables, figures, families=_families(ratings, models, groups))
+    _show(found, tables, out)
+    if to is not None:
+        out.show("", f"one row per model written to {to}")
+    if figures is not None:
         out.show("", f"figures: {figures}")
     # That a table of models holds no people is as it should be.
     of_models = [] if models is None else models.warnings
@@ -152,11 +155,11 @@ def _show(found: AlignmentResult, tables: PublishedTables, out: Output) -> None:
     out.show(*(f"- {text}" for text in _ceiling(found)))
     if tables.raters is not None and tables.kinds is not None:
         spread = tables.raters["sd_over"][0]
-        out.head(f"\nEvery rater with people ({found.measure_words}; SD over {spread})")
+        out.head(f"\nEvery rater with people ({found.pair_words}; SD over {spread})")
         shown = tables.raters.rename({"rater_kind": "kind", "n_items": "stimuli"})
         columns = ["rater", "kind", "mean", "sd", "median", "best_label", "best", "stimuli"]
         out.show_frame(shown, columns, more="--json gives all of them")
-        out.head(f"\nKinds of pairs ({found.measure_words})")
+        out.head(f"\nKinds of pairs ({found.pair_words})")
         out.show_frame(tables.kinds, ["pair_kind", "mean", "sd", "median", "n"])
     if tables.groups is not None:
         _show_groups(tables.groups.frame.filter(pl.col("p").is_not_nan()), out)

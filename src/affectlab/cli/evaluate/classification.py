@@ -107,17 +107,20 @@ def classification(
         why_not: list[str] = []
         if truth == "people" and mapping is None and not (multilabel or score) and found.models:
             soft, why_not = _soft_labels(found, ratings, models, boot, seed)
+    if to is not None:
+        write_csv(found.to_frame(), to)
+    if answers_to is not None:
+        write_csv(flat(found.classes.to_frame()), answers_to)
+    if figures is not None:
+        draw_figures(found, figures)
     show_result(found, out)
     if soft is not None:
         show_soft_labels(soft, out)
     if to is not None:
-        write_csv(found.to_frame(), to)
         out.show(f"metrics written to {to}")
     if answers_to is not None:
-        write_csv(flat(found.classes.to_frame()), answers_to)
         out.show(f"truth and answers written to {answers_to}")
     if figures is not None:
-        draw_figures(found, figures)
         out.show(f"figures: {figures}")
     out.finish(
         {

@@ -70,7 +70,7 @@ def compare(
 ) -> None:
     """Compare models as classifiers, pair by pair: which is better on what.
 
-    Differences have paired bootstrap intervals and paired tests; p values are adjusted (Holm) over
+    Differences have paired intervals and paired tests; p values are adjusted (Holm) over
     all pairs and metrics, and decide the verdict.
 
     Example: affectlab evaluate compare people.csv big small --models big.csv --models small.csv
@@ -101,6 +101,8 @@ def compare(
             n_boot=boot,
             seed=seed,
         )
+    if to is not None:
+        write_csv(found.to_frame(), to)
     out.show(f"Truth: {made.truth_said}.\n")
     frame = found.to_frame()
     for (one, other), sentence in found.verdicts.items():
@@ -110,7 +112,6 @@ def compare(
     if len(found.pairs) > 1:
         out.show(found.verdict)
     if to is not None:
-        write_csv(found.to_frame(), to)
         out.show(f"differences written to {to}")
     out.finish(
         {
@@ -133,7 +134,7 @@ def _table(rows: pl.DataFrame) -> Any:
     from rich.table import Table
     from rich.text import Text
 
-    from affectlab._words import shown
+    from affectlab._words import number, shown
     from affectlab.evaluation import CLASSIFICATION_METRICS
 
     table = Table(box=None, header_style="bold", pad_edge=False)
@@ -148,8 +149,8 @@ def _table(rows: pl.DataFrame) -> Any:
         equal = "equivalent" if row["equivalent"] else "–"
         table.add_row(
             title,
-            f"{row['value_a']:.3f}",
-            f"{row['value_b']:.3f}",
+            number(row["value_a"], 3),
+            number(row["value_b"], 3),
             signed(row["value"]),
             "" if row["low"] != row["low"] else f"{signed(row['low'])} – {signed(row['high'])}",
             _p(row["p_value"]),

@@ -103,6 +103,10 @@ def difference(
         apart = None
         if boot and len(found.raters) > 1:
             apart = found.compare(absolute=True)
+    if to is not None:
+        write_csv(found.to_frame(), to)
+    if figures is not None:
+        _figures(found, figures)
     out.head(f"How well {found.pairs.score_name} of {len(found.stimuli):,} stimuli is predicted")
     out.show(_table(found))
     rows = len(found.raters) * len(found.groups)
@@ -110,10 +114,8 @@ def difference(
         out.show(f"… and {rows - _MOST_ROWS:,} more rows; --to writes all of them to a file.")
     out.show(*(f"- {text}" for text in _sentences(found, apart)))
     if to is not None:
-        write_csv(found.to_frame(), to)
         out.show("", f"figures of merit written to {to}")
     if figures is not None:
-        _figures(found, figures)
         out.show("", f"figures: {figures}")
     out.finish(
         {

@@ -88,7 +88,10 @@ def fairness(
     ] = "people",
     costs: TaxonomyCostsOption = None,
     min_gap: Annotated[
-        float, typer.Option("--min-gap", help="Smallest gap that matters.", min=0)
+        float,
+        typer.Option(
+            "--min-gap", help="Smallest gap that matters: smaller estimates get no flag.", min=0
+        ),
     ] = 0.0,
     min_items: Annotated[
         int,
@@ -157,12 +160,14 @@ def fairness(
             seed=seed,
         )
     sentences = found.sentences()
-    _show(found, sentences, out)
     if to is not None:
         write_csv(found.to_frame(), to)
-        out.show(f"groups and gaps written to {to}")
     if figures is not None:
         _draw(found, sentences, figures)
+    _show(found, sentences, out)
+    if to is not None:
+        out.show(f"groups and gaps written to {to}")
+    if figures is not None:
         out.show(f"figures: {figures}")
     out.finish(
         {

@@ -60,12 +60,17 @@ def leaderboard(
 
     out = Output("evaluate leaderboard", as_json=as_json, quiet=quiet)
     found = read(folder, sort=sort, label=label, on_bad="set_aside" if set_aside else "raise")
-    out.show(found)
+    # Files first: who reads the output may leave early, as in `… | head`.
     if to is not None:
-        write_csv(found.to_frame(), to)
-        out.show("", f"numbers written to {to}")
+        write_csv(found.to_frame(), to, sheet=True)
+    written = None
     if page is not None:
         from affectlab.report import write_leaderboard
 
-        out.show("", f"page: {write_leaderboard(found, page, title=title)}")
+        written = write_leaderboard(found, page, title=title)
+    out.show(found)
+    if to is not None:
+        out.show("", f"numbers written to {to}")
+    if written is not None:
+        out.show("", f"page: {written}")
     out.finish({**found.as_dict(), "page": page}, found.warnings)

@@ -55,18 +55,21 @@ def outcomes(
     names = None if by is None else [name.strip() for name in by.split(",") if name.strip()]
     with out.progress("outcomes"):
         table = outcome_table(ratings, names, models=models, everyone=everyone)
-    out.head("What became of the answers")
-    out.show(table)
     with out.progress("controls"):
         checks = _checks(ratings, models, boot, seed)
+    # Files first: who reads the output may leave early, as in `… | head`.
+    if to is not None:
+        write_csv(table.to_frame(), to)
+    if figures is not None:
+        _figure(table, figures)
+    out.head("What became of the answers")
+    out.show(table)
     if checks is not None:
         out.head("\nDid it look?")
         out.show(checks)
     if to is not None:
-        write_csv(table.to_frame(), to)
         out.show("", f"outcomes written to {to}")
     if figures is not None:
-        _figure(table, figures)
         out.show("", f"figure: {figures}")
     controls = None if checks is None else checks.as_dict()
     warnings = [*table.warnings, *(() if models is None else models.warnings), *ratings.warnings]

@@ -169,10 +169,11 @@ def preference(
         seen = None
         if metric:
             seen = _seen(metric, judged, found, system, 1000 if boot is None else boot, seed)
+    _write(found, to, figures)
     _show(found, out)
     if seen is not None:
         _show_seen(seen, out)
-    _write(found, out, to, figures)
+    _say_where(out, to, figures)
     content = {**_content(found), "metric": None if seen is None else seen.to_frame()}
     out.finish(content, (*found.notes, *ratings.warnings))
 
@@ -194,8 +195,9 @@ def _from_counts(
             )
         counts[name] = int(number)
     found = preferences(counts, systems=_pair(systems))
+    _write(found, to, figures)
     _show(found, out)
-    _write(found, out, to, figures)
+    _say_where(out, to, figures)
     out.finish(_content(found), found.notes)
 
 
@@ -261,6 +263,19 @@ def _show_scale(scale: PreferenceScale, out: Output, to: Path | None, figures: P
     from affectlab._words import percent
 
     frame = scale.to_frame()
+    if to is not None:
+        write_csv(frame, to)
+    if figures is not None:
+        from affectlab.report import fig_intervals, save_figure
+
+        columns_of = (frame[name].to_list() for name in ("system", "value", "low", "high"))
+        save_figure(
+            fig_intervals(*columns_of, value_name="strength", lines=((0.0, "mean"),)),
+            figures,
+            "preference_scale",
+            title="Strength in pairwise choices",
+            description=f"Strongest: {frame['system'][0]}.",
+        )
     out.head(frame["method"][0].partition(";")[0])
     columns: list[str | tuple[str, str]] = ["system", "value", ("low", "high")]
     columns += ["wins", "losses", "ties", "first", "status"]
@@ -274,19 +289,8 @@ def _show_scale(scale: PreferenceScale, out: Output, to: Path | None, figures: P
         pairs = scale.pairs().to_frame()
         out.show_frame(pairs, ["system", "other", "value", ("low", "high"), "observed", "p"])
     if to is not None:
-        write_csv(frame, to)
         out.show("", f"strengths written to {to}")
     if figures is not None:
-        from affectlab.report import fig_intervals, save_figure
-
-        columns_of = (frame[name].to_list() for name in ("system", "value", "low", "high"))
-        save_figure(
-            fig_intervals(*columns_of, value_name="strength", lines=((0.0, "mean"),)),
-            figures,
-            "preference_scale",
-            title="Strength in pairwise choices",
-            description=f"Strongest: {frame['system'][0]}.",
-        )
         out.show("", f"figure: {figures}")
 
 
@@ -327,10 +331,16 @@ def _show_seen(seen: Estimates, out: Output) -> None:
     out.show_frame(frame, ["metric", "statistic", "value", ("low", "high"), "p", "status"])
 
 
-def _write(found: Preferences, out: Output, to: Path | None, figures: Path | None) -> None:
+def _say_where(out: Output, to: Path | None, figures: Path | None) -> None:
+    if to is not None:
+        out.show("", f"shares written to {to}")
+    if figures is not None:
+        out.show("", f"figures: {figures}")
+
+
+def _write(found: Preferences, to: Path | None, figures: Path | None) -> None:
     if to is not None:
         write_csv(found.to_frame(), to)
-        out.show("", f"shares written to {to}")
     if figures is None:
         return
     from affectlab.report import fig_item_votes, fig_preferences, save_figure
@@ -356,4 +366,3 @@ def _write(found: Preferences, out: Output, to: Path | None, figures: Path | Non
             title="Votes on every item",
             description=said,
         )
-    out.show("", f"figures: {figures}")

@@ -154,15 +154,18 @@ def soft_labels(
             n_boot=boot,
             seed=seed,
         )
-    show_result(found, out)
     if to is not None:
         write_csv(found.metrics.to_frame(), to)
-        out.show(f"distances written to {to}")
     if shares_to is not None:
         write_csv(found.people.to_frame(), shares_to)
-        out.show(f"people's shares written to {shares_to}")
     if figures is not None:
         draw_figures(found, figures)
+    show_result(found, out)
+    if to is not None:
+        out.show(f"distances written to {to}")
+    if shares_to is not None:
+        out.show(f"people's shares written to {shares_to}")
+    if figures is not None:
         out.show(f"figures: {figures}")
     out.finish(
         {
@@ -195,9 +198,10 @@ def _only_people(people: LabelDistributions, out: Output, shares_to: Path | None
     """Show how united people are, where there is no model to compare with."""
     from affectlab.cli.evaluate._soft_labels_show import show_people
 
-    show_people(people, out)
     if shares_to is not None:
         write_csv(people.to_frame(), shares_to)
+    show_people(people, out)
+    if shares_to is not None:
         out.show(f"people's shares written to {shares_to}")
     out.finish(
         {

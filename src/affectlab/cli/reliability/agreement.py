@@ -65,6 +65,9 @@ def agreement(
         correlation = None if scale.kind == "nominal" else interrater_correlation(panel)
         has_levels = scale.numeric and scale.step is not None and scale.low is not None
         kappa = pairwise_kappa(ratings) if has_levels else None
+    # Files first: who reads the output may leave early, as in `… | head`.
+    if figures is not None:
+        _figures(alpha, kappa, figures)
     out.head("Krippendorff's alpha")
     out.show(alpha)
     if correlation is not None:
@@ -75,7 +78,6 @@ def agreement(
         out.show(_kinds_table(kappa))
     extra = _more(panel, out) if more else {}
     if figures is not None:
-        _figures(alpha, kappa, figures)
         out.show(f"\nfigures: {figures}")
     out.finish(
         {

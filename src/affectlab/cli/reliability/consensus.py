@@ -52,9 +52,11 @@ def consensus(
             "inferred from totals" if batch.inferred else "",
         ]
         table.add_row(*([shown(batch.label or "")] if by_label else []), *cells)
-    out.show(table, *(f"- {note}" for note in flow.notes))
+    # Files first: who reads the output may leave early, as in `… | head`.
     if figures is not None:
         _figure(flow, figures)
+    out.show(table, *(f"- {note}" for note in flow.notes))
+    if figures is not None:
         out.show(f"figure: {figures}")
     out.finish(
         {

@@ -116,21 +116,26 @@ def plan(
             label=label,
             seed=seed,
         )
-    out.show(found)
-    if to is not None:
-        write_csv(found.to_frame(), to)
-        out.show(f"curve written to {to}")
-    if figures is not None:
-        _figure(found, figures)
-        out.show(f"figure: {figures}")
     items = None
     if golden is not None:
         items = choose_golden(panel, golden, label=label, seed=seed).to_frame()
+    # Files first: who reads the output may leave early, as in `… | head`.
+    if to is not None:
+        write_csv(found.to_frame(), to)
+    if figures is not None:
+        _figure(found, figures)
+    if items is not None and golden_to is not None:
+        write_csv(items, golden_to)
+    out.show(found)
+    if to is not None:
+        out.show(f"curve written to {to}")
+    if figures is not None:
+        out.show(f"figure: {figures}")
+    if items is not None:
         out.head("\nGolden items")
         shown = ["stimulus", "extreme", "value", "sd", "n", "violations"]
         out.show_frame(items, shown, more="--golden-to writes all of them to a file")
         if golden_to is not None:
-            write_csv(items, golden_to)
             out.show(f"golden items written to {golden_to}")
     out.finish({"panel": out.who, **found.as_dict(), "golden": items}, ratings.warnings)
 

@@ -43,9 +43,11 @@ def ppca(
     panel = ratings if everyone else out.panel(ratings)
     with out.progress("principal preserved components"):
         found = compute(panel, n_splits=splits, min_raters=min_raters, seed=seed)
-    out.show(found, f"{found.n_significant} of {len(found.components)} components are preserved.")
+    # Files first: who reads the output may leave early, as in `… | head`.
     if to is not None:
         write_csv(found.loadings, to)
+    out.show(found, f"{found.n_significant} of {len(found.components)} components are preserved.")
+    if to is not None:
         out.show(f"loadings written to {to}")
     out.finish(
         {

@@ -62,6 +62,11 @@ def scores(
             table, raters = model.to_frame(), model.raters_frame()
             notes = (*model.collapsed, *model.notes)
     label = ["label"] if ratings.has_labels else []
+    # Files first: who reads the output may leave early, as in `… | head`.
+    if raters_to is not None:
+        if raters is None:
+            raise InputError("--raters-to: the mean has no model of raters; choose --method reml")
+        write_csv(raters, raters_to)
     if to is not None:
         write_csv(table, to)
         out.show(f"{table.height:,} scores written to {to}")
@@ -76,10 +81,7 @@ def scores(
             "status",
         ]
         out.show_frame(table, shown, most=_SHOWN)
-    if raters_to is not None:
-        if raters is None:
-            raise InputError("--raters-to: the mean has no model of raters; choose --method reml")
-        write_csv(raters, raters_to)
+    if raters_to is not None and raters is not None:
         out.show(f"{raters.height:,} raters written to {raters_to}")
     elif raters is not None and to is None:
         out.head("\nRaters")

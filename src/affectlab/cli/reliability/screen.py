@@ -60,6 +60,10 @@ def screen(
     shown = verdicts.with_columns(
         pl.col("pay", "use", "block").replace_strict({True: "yes", False: "no"}, default=None)
     ).sort("use", "rater")
+    # Files first: who reads the output may leave early, as in `… | head`.
+    if to is not None:
+        write_csv(verdicts.with_columns(pl.col("rules").list.join("; ")), to)
+    written = None if kept is None else found.apply(ratings).write(kept)
     out.show_frame(shown, ["rater", *session, "n_ratings", "pay", "use", "block", "evidence"])
     unpaid = verdicts.filter(~pl.col("pay")).height
     out.show(
@@ -69,10 +73,9 @@ def screen(
         *(f"- {note}" for note in found.notes),
     )
     if to is not None:
-        write_csv(verdicts.with_columns(pl.col("rules").list.join("; ")), to)
         out.show(f"verdicts written to {to}")
-    if kept is not None:
-        out.show(f"ratings that may be used: {found.apply(ratings).write(kept)}")
+    if written is not None:
+        out.show(f"ratings that may be used: {written}")
     out.finish(
         {
             "panel": out.who,

@@ -28,7 +28,7 @@ DatabaseOption = Annotated[
 
 def require_study_extra() -> None:
     """Say what to install when the libraries of the server are not there."""
-    for library in ("sqlalchemy", "alembic", "fastapi", "uvicorn", "httpx"):
+    for library in ("sqlalchemy", "alembic", "fastapi", "uvicorn", "httpx", "argon2"):
         if find_spec(library) is None:
             raise MissingDependencyError(
                 f"studies need {library}; install it with: pip install 'affectlab[study]'"

@@ -28,8 +28,9 @@ def close(
     Example: affectlab study close examples/study-faces.toml --pause
     """
     require_study_extra()
+    from affectlab._words import plural
     from affectlab.errors import InputError
-    from affectlab.study import load_study, open_store
+    from affectlab.study import load_study, open_store, study_status
 
     if pause and reopen:
         raise InputError("--pause and --reopen contradict each other; expected one of them")
@@ -37,5 +38,14 @@ def close(
     out = Output("study close", as_json=as_json, quiet=quiet)
     with open_store(load_study(study), database) as store:
         store.set_status(status)
+        under_way = study_status(store).under_way
     out.show(f"{study}: {status}")
-    out.finish({"status": status})
+    if under_way and status != "open":
+        what = (
+            "they can finish"
+            if status == "paused"
+            else "they are told so, and their answers so far are kept; --reopen lets those go on "
+            "who have not come back meanwhile"
+        )
+        out.show(f"{plural(under_way, 'session')} under way: {what}")
+    out.finish({"status": status, "under_way": under_way})

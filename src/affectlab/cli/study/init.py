@@ -17,7 +17,11 @@ __all__ = ["init"]
 def init(
     to: Annotated[Path, typer.Argument(help="File to write.", metavar="STUDY", show_default=False)],
     protocol: Annotated[
-        str, typer.Option(help="How to ask: intensity, verification or multilabel.")
+        str,
+        typer.Option(
+            help="How to ask: intensity, verification, multilabel, difference, staircase, "
+            "reaction, preference or jspsych."
+        ),
     ] = "intensity",
     as_json: JsonOption = False,
     quiet: QuietOption = False,

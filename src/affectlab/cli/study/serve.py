@@ -25,6 +25,10 @@ def serve(
     workers: Annotated[
         int, typer.Option(help="Processes; several need PostgreSQL.", min=1, max=64)
     ] = 1,
+    pilot: Annotated[
+        bool,
+        typer.Option("--pilot", help="Those who enter take part in the pilot, kept apart."),
+    ] = False,
     https: Annotated[
         bool, typer.Option("--https", help="Visitors come over https, through your proxy.")
     ] = False,
@@ -55,15 +59,19 @@ def serve(
     Example: affectlab study serve examples/study-faces.toml
     """
     require_study_extra()
-    from affectlab.study.server import Settings, serve
+    from affectlab.study.server import Addresses, Settings, serve
 
     out = Output("study serve", as_json=False, quiet=quiet)
 
-    def ready(address: str) -> None:
-        if not quiet:
-            out.show(f"participants: {address}")
-            out.show(f"answers:      {study.with_suffix('.affectlab')}")
-            out.show("Press Ctrl-C to stop; nothing is lost.")
+    def ready(addresses: Addresses) -> None:
+        out.show(f"participants: {addresses.participants}")
+        out.show(f"dashboard:    {addresses.dashboard}")
+        out.show(f"answers:      {study.with_suffix('.affectlab')}")
+        if addresses.setup is not None:
+            out.show("The dashboard has no account yet. Make one here (works once, for a day):")
+            # A link that is broken into two lines cannot be clicked.
+            typer.echo(f"  {addresses.setup}")
+        out.show("Press Ctrl-C to stop; nothing is lost.")
 
     serve(
         study,
@@ -74,8 +82,9 @@ def serve(
         settings=Settings(
             https=https,
             trust_proxy=trust_proxy,
+            pilot=pilot,
             entries_per_minute=entries_per_minute,
             requests_per_second=requests_per_second,
         ),
-        ready=ready,
+        ready=None if quiet else ready,
     )

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import asdict
-from typing import Annotated, Optional
+from typing import TYPE_CHECKING, Annotated, Optional
 
 import typer
 
 from affectlab.cli._options import JsonOption, QuietOption, SeedOption
 from affectlab.cli._output import Output
 from affectlab.cli.study._common import DatabaseOption, StudyArgument, require_study_extra
+
+if TYPE_CHECKING:
+    from affectlab.protocols import Protocol
 
 __all__ = ["simulate"]
 
@@ -27,6 +30,9 @@ def simulate(
             show_default=False,
         ),
     ] = None,
+    pilot: Annotated[
+        bool, typer.Option("--pilot", help="They take part in the pilot, kept apart.")
+    ] = False,
     database: DatabaseOption = None,
     seed: SeedOption = 0,
     as_json: JsonOption = False,
@@ -40,7 +46,7 @@ def simulate(
     """
     require_study_extra()
     from affectlab._words import count, plural
-    from affectlab.study import simulate_study
+    from affectlab.study import load_study, simulate_study
 
     out = Output("study simulate", as_json=as_json, quiet=quiet)
     with out.progress("simulated people take part") as progress:
@@ -50,6 +56,7 @@ def simulate(
             careless=careless,
             url=url,
             database=database,
+            pilot=pilot,
             seed=seed,
             progress=progress,
         )
@@ -60,11 +67,27 @@ def simulate(
     out.show(f"A session would take a person about {found.minutes_per_person:.1f} minutes.")
     if found.pay is not None:
         out.show(f"The completed sessions would cost {found.pay:,.2f}, fees not counted.")
+    if found.bonuses:
+        out.show(f"Bonuses of {found.bonuses:,.2f} were earned.")
     out.show(f"The planted truth: {found.truth}")
     folder = study.with_suffix("").name
+    if pilot:
+        out.show("", f"Next: affectlab study golden {study} --out {folder}-golden.csv")
+        out.finish(asdict(found))
+        return
     out.show(
         "",
         f"Next: affectlab study export {study} --out {folder}-data",
-        f"      affectlab report {folder}-data/ratings.parquet --out {folder}-report",
+        *_then(load_study(study).protocol, folder),
     )
     out.finish(asdict(found))
+
+
+def _then(protocol: Protocol, folder: str) -> list[str]:
+    """What to look at the exported answers with."""
+    table = f"{folder}-data/ratings.parquet"
+    if protocol.answer == "trials":
+        return []
+    if protocol.stimulus == "two options":
+        return [f"      affectlab evaluate preference {table}"]
+    return [f"      affectlab report {table} --out {folder}-report"]

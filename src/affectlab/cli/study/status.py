@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import asdict
+from typing import TYPE_CHECKING
 
 from affectlab.cli._options import JsonOption, QuietOption
 from affectlab.cli._output import Output
 from affectlab.cli.study._common import DatabaseOption, StudyArgument, require_study_extra
+
+if TYPE_CHECKING:
+    from affectlab.study import StudyStatus
 
 __all__ = ["status"]
 
@@ -36,16 +40,36 @@ def status(
     for name, value in (
         ("study", f"{found.name} ({found.status})"),
         (
-            "participants",
+            "visitors",
             f"{count(found.participants)}, of these {count(found.simulated)} simulated",
         ),
+        ("took part", f"{count(found.consented)} people"),
         ("sessions", ", ".join(f"{n} {stage}" for stage, n in sorted(found.sessions.items()))),
+        ("ended, why", ", ".join(f"{n} {why}" for why, n in found.ended.items())),
+        *([("withdrawn", f"{count(found.withdrawn)} sessions")] if found.withdrawn else []),
         ("answers", f"{count(found.answers)}, of these {count(found.rejected)} rejected"),
+        *([("trials left out", count(found.skipped))] if found.skipped else []),
+        ("sessions rejected", _rejected(found)),
         ("valid", f"{count(found.valid)} of {count(found.wanted)} wanted ({percent(share)})"),
         ("tasks done", f"{count(found.tasks_done)} of {count(found.tasks)}"),
+        *(
+            [("pilot", f"{count(found.pilot_valid)} of {count(found.pilot_wanted)} wanted")]
+            if found.pilot_wanted
+            else []
+        ),
         ("tasks held now", count(found.leased)),
         ("time per trial", pace),
+        *([("requests refused", count(found.refused))] if found.refused else []),
     ):
         table.add_row(name, value or "–")
     out.show(table)
     out.finish(asdict(found))
+
+
+def _rejected(found: StudyStatus) -> str:
+    """Say how many sessions do not count, and what the policy held against them."""
+    rules = ", ".join(f"{rule} {n}" for rule, n in found.reasons.items())
+    text = f"{found.rejected_sessions}"
+    if found.judged:
+        text += f" of {found.judged} judged; not to be paid: {found.unpaid}"
+    return f"{text} ({rules})" if rules else text

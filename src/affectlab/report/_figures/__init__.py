@@ -13,10 +13,12 @@ from affectlab.report._figures.calibration import fig_reliability_diagram
 from affectlab.report._figures.clusters import fig_confusion_clusters, fig_label_clusters
 from affectlab.report._figures.confusion import fig_confusion
 from affectlab.report._figures.consensus import fig_consensus_flow
+from affectlab.report._figures.contributions import fig_contributions
 from affectlab.report._figures.fairness import fig_fairness
 from affectlab.report._figures.frequencies import fig_frequencies, group_colours
 from affectlab.report._figures.intervals import fig_alpha, fig_intervals
 from affectlab.report._figures.label_map import fig_label_map
+from affectlab.report._figures.layers import fig_layers
 from affectlab.report._figures.outcomes import fig_outcomes
 from affectlab.report._figures.pairs import fig_by_kind, fig_pair_heatmap
 from affectlab.report._figures.people_range import fig_people_range
@@ -24,6 +26,7 @@ from affectlab.report._figures.plan import fig_plan
 from affectlab.report._figures.preference import fig_item_votes, fig_preferences
 from affectlab.report._figures.scatter import Scatter, fig_scatter_fit
 from affectlab.report._figures.staircase import StaircasePanel, fig_staircase
+from affectlab.report._figures.transfer import fig_transfer
 from affectlab.report._figures.words import fig_words
 
 __all__ = [
@@ -39,6 +42,7 @@ __all__ = [
     "fig_confusion",
     "fig_confusion_clusters",
     "fig_consensus_flow",
+    "fig_contributions",
     "fig_discrepancy",
     "fig_equivalence",
     "fig_fairness",
@@ -49,6 +53,7 @@ __all__ = [
     "fig_kinds_by_label",
     "fig_label_clusters",
     "fig_label_map",
+    "fig_layers",
     "fig_outcomes",
     "fig_pair_heatmap",
     "fig_people_range",
@@ -57,6 +62,7 @@ __all__ = [
     "fig_reliability_diagram",
     "fig_scatter_fit",
     "fig_staircase",
+    "fig_transfer",
     "fig_words",
     "group_colours",
 ]

@@ -50,5 +50,6 @@ BUILDERS: tuple[tuple[str, Callable[[Study], Section | Skipped]], ...] = (
 )
 """What is being done, and the function that does it."""
 
-LATE = ("pairs of raters", "models and people", "models and people, as published")
-"""Sections that wait for the comparison of models with people; they are made last."""
+LATE = ("models and people, as published", "pairs of raters", "models and people")
+"""Sections that wait for the comparison of models with people; they are made last, in this order:
+the first has most to do before it asks."""

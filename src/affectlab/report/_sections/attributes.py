@@ -8,6 +8,7 @@ import polars as pl
 from affectlab._words import count, joined, number, plural, shown
 from affectlab.report._content import Column, Paragraph, Picture, Section, Skipped, Table
 from affectlab.report._figures import Panel, fig_attributes
+from affectlab.report._planted import planted_columns
 from affectlab.report._study import Study
 
 __all__ = ["rater_attributes_section", "stimulus_attributes_section"]
@@ -20,7 +21,7 @@ _FILES = ("file", "image", "path", "url", "src", "filename")
 
 def rater_attributes_section(study: Study) -> Section | Skipped:
     """Age, gender, location and other attributes of the raters."""
-    frame = study.ratings.raters.drop("rater", "rater_kind")
+    frame = study.ratings.raters.drop("rater", "rater_kind", *planted_columns(study.ratings))
     if study.controls is not None:
         frame = frame.drop("control", "of", strict=False)
     return _section("raters", "rater", "Who the raters are", frame, "people")

@@ -63,13 +63,13 @@ def _sentences(found: AlignmentResult) -> Block:
 
 def _range(found: AlignmentResult, frame: pl.DataFrame) -> Picture:
     people, models = found.people_frame(), found.models_frame().head(_MOST_SHOWN)
-    names = {name: title for name, title in _MEASURES.items() if name in people.columns}
+    names = {name: title for name, title in _titles(found).items() if name in people.columns}
     known = np.array(people[found.primary].to_list(), dtype=np.float64)
     known = known[np.isfinite(known)]
     words = "No person can be compared with the others."
     if known.size:
         words = (
-            f"People reach a {_MEASURES[found.primary]} from {number(known.min())} to "
+            f"People reach a {_titles(found)[found.primary]} from {number(known.min())} to "
             f"{number(known.max())} (median {number(float(np.median(known)))}); models "
             + ", ".join(
                 f"{row['rater']} {number(row['agreement'])}"
@@ -94,6 +94,13 @@ def _range(found: AlignmentResult, frame: pl.DataFrame) -> Picture:
             models["rater"].to_list(),
         ),
     )
+
+
+def _titles(found: AlignmentResult) -> dict[str, str]:
+    """Name the measures; one from pooled disagreement is no mean over pairs."""
+    if not found.pooled:
+        return _MEASURES
+    return {**_MEASURES, found.primary: f"pooled {found.primary} with people"}
 
 
 def _floats(column: pl.Series) -> np.ndarray:
@@ -174,7 +181,8 @@ def _tables(
         notes=tuple(notes),
     )
     both = beside.table()
-    known = [name for name in _MEASURES if name in both.columns]
+    titles = _titles(found)
+    known = [name for name in titles if name in both.columns]
     everybody = Table(
         "models_and_people",
         "Agreement with people: models first, then each person against the other people.",
@@ -182,10 +190,7 @@ def _tables(
         (
             Column("rater", "Rater", "name"),
             Column("rater_kind", "Kind"),
-            *(
-                Column(name, _MEASURES[name][0].upper() + _MEASURES[name][1:], "number")
-                for name in known
-            ),
+            *(Column(name, titles[name][0].upper() + titles[name][1:], "number") for name in known),
         ),
         folded=True,
     )

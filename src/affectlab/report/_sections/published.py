@@ -8,6 +8,7 @@ import numpy as np
 import polars as pl
 
 from affectlab._words import joined, number, plural, shown
+from affectlab.errors import InputError
 from affectlab.report._content import Block, Column, Paragraph, Picture, Section, Skipped, Table
 from affectlab.report._figures.alignment import (
     fig_agreement_bars,
@@ -35,17 +36,31 @@ _CAUTION = (
 )
 
 
+_TITLE = "Models and people, as published"
+
+
 def published_section(study: Study) -> Section | Skipped:
     """Kinds of pairs, correlation with the median, means, and the table of raters."""
+    reason = Skipped(_TITLE, "this needs models beside people.")
+    pairs = study.pairs
+    if study.incomparable is not None or pairs is None:
+        return reason
+    # The comparison may still be under way, so its outcome is asked for last.
+    try:
+        made = _section(study, pairs)
+    except InputError:
+        if study.beside.alignment is not None:
+            raise
+        return reason
+    return reason if study.beside.alignment is None else made
+
+
+def _section(study: Study, pairs: PairAgreement) -> Section | Skipped:
     from affectlab.evaluation import group_comparison
 
-    title = "Models and people, as published"
-    pairs = study.pairs
-    if study.beside.alignment is None or pairs is None:
-        return Skipped(title, "this needs models beside people.")
     known = pairs.frame.filter(pl.col("value").is_not_nan())
     if not known.filter(pl.col("pair_kind") == "human-model").height:
-        return Skipped(title, f"no person and model have a defined {pairs.measure}.")
+        return Skipped(_TITLE, f"no person and model have a defined {pairs.measure}.")
     sides = group_comparison(
         study.ratings, pairs=pairs.result, n_boot=study.n_boot, seed=study.seed
     )
@@ -60,7 +75,7 @@ def published_section(study: Study) -> Section | Skipped:
         if study.ratings.has_labels:
             blocks += _means(study)
     blocks += [_comparisons(sides, kinds, pairs), _raters(study, pairs)]
-    return Section("published", title, tuple(blocks))
+    return Section("published", _TITLE, tuple(blocks))
 
 
 def _words(sides: Estimates, pairs: PairAgreement) -> str:

@@ -11,6 +11,7 @@ import polars as pl
 from affectlab._words import count, number, plural, shown
 from affectlab.report._content import Column, Paragraph, Section, Skipped, Table
 from affectlab.report._pairs import is_person
+from affectlab.report._planted import planted_columns
 from affectlab.report._study import Study
 
 if TYPE_CHECKING:
@@ -218,7 +219,8 @@ def _text_frame(ratings: Ratings) -> pl.DataFrame:
 
 def _with_attributes(ratings: Ratings, frame: pl.DataFrame) -> pl.DataFrame:
     """Put kind and attributes to each rater that answered, people first."""
-    every = frame.join(ratings.raters, on="rater", how="left", maintain_order="left", suffix=_TAKEN)
+    known = ratings.raters.drop(*planted_columns(ratings))
+    every = frame.join(known, on="rater", how="left", maintain_order="left", suffix=_TAKEN)
     rest = [name for name in every.columns if name not in ("rater", "rater_kind")]
     person = pl.Series([is_person(kind) for kind in every["rater_kind"]], dtype=pl.Boolean)
     return every.select("rater", "rater_kind", *rest).sort(~person, maintain_order=True)

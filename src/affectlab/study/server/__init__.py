@@ -1,7 +1,7 @@
 """The web server of a study."""
 
 from affectlab.study.server._app import create_app
-from affectlab.study.server._serve import serve
+from affectlab.study.server._serve import Addresses, serve
 from affectlab.study.server._settings import Settings
 
-__all__ = ["Settings", "create_app", "serve"]
+__all__ = ["Addresses", "Settings", "create_app", "serve"]

@@ -5,17 +5,28 @@ from __future__ import annotations
 import json
 from typing import Any
 
+from starlette.concurrency import run_in_threadpool
+from starlette.requests import Request
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from affectlab.study._frames import FRAMES
+from affectlab.study.server._frame import FRAME_HEADERS
+from affectlab.study.server._refusals import Refusals
 from affectlab.study.server._settings import Settings
 
-__all__ = ["Guard", "error_body"]
+__all__ = ["COOKIE", "Guard", "error_body", "mark_refused"]
+
+COOKIE = "affectlab_session"
+"""Cookie of a participant's session."""
+_REFUSED = "affectlab.refused"
+"""Where a request's scope says why it was refused."""
 
 _HEADERS = (
     (
         b"content-security-policy",
         b"default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; "
-        b"connect-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'",
+        b"connect-src 'self'; frame-src 'self'; base-uri 'none'; form-action 'self'; "
+        b"frame-ancestors 'none'",
     ),
     (b"x-content-type-options", b"nosniff"),
     (b"x-frame-options", b"DENY"),
@@ -25,6 +36,7 @@ _HEADERS = (
     (b"permissions-policy", b"camera=(), microphone=(), geolocation=(), interest-cohort=()"),
 )
 _TOO_LARGE = (413, "too_large", "The request is too large.")
+_FAILED = (500, "failed", "Something went wrong here. What was confirmed before is stored.")
 _HSTS = (b"strict-transport-security", b"max-age=31536000")
 
 
@@ -35,30 +47,44 @@ class _TooLargeError(Exception):
 class Guard:
     """Refuses bodies that are too large and requests of other sites; adds headers to replies.
 
+    What was refused, here or behind it, is written down once the visitor has the reply.
+
     Parameters
     ----------
     app
         The application behind it.
     settings
         Limits.
+    refusals
+        Writes down what was refused.
     """
 
-    def __init__(self, app: ASGIApp, settings: Settings) -> None:
-        self.app, self.settings = app, settings
+    def __init__(self, app: ASGIApp, settings: Settings, refusals: Refusals) -> None:
+        self.app, self.settings, self._refusals = app, settings, refusals
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Handle one request."""
         if scope["type"] != "http":
             await self.app(scope, receive, send)
             return
+        try:
+            await self._answer(scope, receive, send)
+        finally:
+            if _REFUSED in scope:
+                token = Request(scope).cookies.get(COOKIE, "")[:100]
+                note = self._refusals.note
+                await run_in_threadpool(note, scope[_REFUSED], scope["path"], token)
+
+    async def _answer(self, scope: Scope, receive: Receive, send: Send) -> None:
         headers = dict(scope["headers"])
         reply = self._with_headers(send, scope["path"])
         refused = self._refusal(scope["method"], headers)
         if refused is not None:
+            mark_refused(scope, refused[1])
             await _refuse(reply, *refused)
             return
         received = 0
-        refused_late = False
+        refused_late = begun = False
 
         async def limited() -> Message:
             nonlocal received
@@ -69,19 +95,27 @@ class Guard:
             return message
 
         async def watched(message: Message) -> None:
-            nonlocal refused_late
+            nonlocal refused_late, begun
+            begun = begun or message["type"] == "http.response.start"
             if received <= self.settings.largest_body:
                 await reply(message)
             elif not refused_late:
                 # Whatever the application made of the error, this is what was wrong.
                 refused_late = True
+                mark_refused(scope, _TOO_LARGE[1])
                 await _refuse(reply, *_TOO_LARGE)
 
         try:
             await self.app(scope, limited, watched)
         except _TooLargeError:
             if not refused_late:
+                mark_refused(scope, _TOO_LARGE[1])
                 await _refuse(reply, *_TOO_LARGE)
+        except Exception:
+            # The server logs what went wrong; the visitor need not know more than that it did.
+            if not begun:
+                await _refuse(reply, *_FAILED)
+            raise
 
     def _refusal(self, method: str, headers: dict[bytes, bytes]) -> tuple[int, str, str] | None:
         length = headers.get(b"content-length", b"0")
@@ -97,10 +131,10 @@ class Guard:
         return None
 
     def _with_headers(self, send: Send, path: str) -> Send:
-        extra = list(_HEADERS)
+        extra = list(FRAME_HEADERS if path.startswith(FRAMES) else _HEADERS)
         if self.settings.https:
             extra.append(_HSTS)
-        private = not path.startswith(("/static/", "/media/"))
+        private = not path.startswith(("/static/", "/media/", FRAMES))
 
         async def reply(message: Message) -> None:
             if message["type"] == "http.response.start":
@@ -111,6 +145,11 @@ class Guard:
             await send(message)
 
         return reply
+
+
+def mark_refused(scope: Scope, code: str) -> None:
+    """Have it written down that a request was refused, and why."""
+    scope[_REFUSED] = code
 
 
 def error_body(code: str, sentence: str) -> dict[str, Any]:

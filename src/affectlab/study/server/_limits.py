@@ -1,4 +1,9 @@
-"""Limits on how often someone may ask, kept in the memory of one process."""
+"""Limits on how often someone may ask, kept in the memory of one process.
+
+They hold back programs that ask without end and guesses of passwords. A server of several
+processes allows as many times more, which is still far too few to guess by; nothing that decides
+about data or pay hangs on them.
+"""
 
 from __future__ import annotations
 

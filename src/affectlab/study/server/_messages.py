@@ -4,18 +4,16 @@ from __future__ import annotations
 
 from typing import Annotated, Any
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
+
+from affectlab.study.server._messages_base import Message
 
 __all__ = ["Advance", "Answer", "Enter", "PageEvent", "Skip"]
 
 TrialId = Annotated[str, Field(pattern=r"^[0-9]{1,18}$")]
 
 
-class _Message(BaseModel):
-    model_config = ConfigDict(extra="forbid", allow_inf_nan=False)
-
-
-class Enter(_Message):
+class Enter(Message):
     """Begin a session, with what the address of the page says."""
 
     invitation: str | None = Field(default=None, max_length=100)
@@ -24,16 +22,20 @@ class Enter(_Message):
     prolific_pid: str | None = Field(default=None, min_length=1, max_length=200)
     participant_id: str | None = Field(default=None, min_length=1, max_length=200)
     external_session: str | None = Field(default=None, max_length=200)
+    external_study: str | None = Field(default=None, max_length=200)
+    told: dict[Annotated[str, Field(max_length=40)], Annotated[str, Field(max_length=200)]] = Field(
+        default_factory=dict, max_length=20
+    )
 
 
-class Advance(_Message):
+class Advance(Message):
     """Finish a stage that is not a trial."""
 
     stage: str = Field(max_length=20)
     data: dict[str, Any] = Field(default_factory=dict)
 
 
-class Answer(_Message):
+class Answer(Message):
     """Answer the next trial."""
 
     trial: TrialId
@@ -44,14 +46,14 @@ class Answer(_Message):
     movement: list[tuple[float, float]] | None = Field(default=None, max_length=2000)
 
 
-class Skip(_Message):
+class Skip(Message):
     """Leave out the next trial, because what it shows could not be loaded."""
 
     trial: TrialId
     reason: str = Field(default="", max_length=200)
 
 
-class PageEvent(_Message):
+class PageEvent(Message):
     """Something that the page noticed."""
 
     kind: str = Field(max_length=40)

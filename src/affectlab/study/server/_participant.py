@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hmac
 import json
-import math
+from dataclasses import replace
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Cookie, Header, Request, Response
@@ -15,19 +15,17 @@ from affectlab.study._entry import Visitor, enter
 from affectlab.study._errors import StudyError, forbidden, invalid, not_found
 from affectlab.study._service import Service
 from affectlab.study._stimuli import IMAGES
+from affectlab.study.recruit import verify
+from affectlab.study.server._address import address_of
+from affectlab.study.server._guard import COOKIE, mark_refused
 from affectlab.study.server._limits import Limiter
 from affectlab.study.server._messages import Advance, Answer, Enter, PageEvent, Skip
 from affectlab.study.server._settings import Settings
 
-__all__ = ["COOKIE", "participant_routes"]
-
-COOKIE = "affectlab_session"
+__all__ = ["participant_routes"]
 
 Token = Annotated[str, Cookie(alias=COOKIE, max_length=100)]
 Csrf = Annotated[str, Header(alias="X-CSRF", max_length=100)]
-
-_DEEPEST = 6
-"""Levels of nesting that an answer may have."""
 
 
 def participant_routes(service: Service, settings: Settings) -> APIRouter:
@@ -54,38 +52,46 @@ def participant_routes(service: Service, settings: Settings) -> APIRouter:
         return {**state, "csrf": _csrf(service, token)}
 
     @routes.post("/api/enter")
-    def begin(message: Enter, request: Request, response: Response) -> dict[str, Any]:
+    def begin(
+        message: Enter, request: Request, response: Response, token: Token = ""
+    ) -> dict[str, Any]:
         """Begin a session, or take up the one that was begun."""
-        if not entries.allows(_address(request, settings)):
+        if not entries.allows(address_of(request, settings)):
             raise StudyError(429, "too_many", "Too many people enter from here; please wait.")
-        token = enter(service.store, _visitor(message, service))
+        visitor = _visitor(message, service, "pilot" if settings.pilot else "main")
+        # Prolific is asked before the transaction: nobody waits for a network in a database.
+        verified = verify(service.store.study.design.recruitment, visitor)
+        if verified == "no":
+            raise forbidden("Prolific does not know this visit. Please open the study there again.")
+        token = enter(service.store, replace(visitor, verified=verified, token=token))
         response.set_cookie(
             COOKIE, token, httponly=True, samesite="lax", secure=settings.https, max_age=30 * 86400
         )
         return told(token, service.state(token))
 
     @routes.get("/api/session", responses={204: {"description": "No session in this browser."}})
-    def session(token: Token = "") -> Any:
+    def session(request: Request, token: Token = "") -> Any:
         """Describe the session of this browser; nothing when there is none."""
         try:
             return told(known(token), service.state(token))
         except StudyError as error:
             if error.code not in ("no_session", "not_found"):
                 raise
+            if token:
+                # Nothing is wrong for the page, but somebody sent a cookie that is not ours.
+                mark_refused(request.scope, error.code)
             return Response(status_code=204)
 
     @routes.post("/api/advance")
     def advance(message: Advance, token: Token = "", csrf: Csrf = "") -> dict[str, Any]:
         """Finish a stage that is not a trial."""
         trusted(token, csrf)
-        _check_content(message.data)
         return told(token, service.advance(token, message.stage, message.data))
 
     @routes.post("/api/answers")
     def answer(message: Answer, token: Token = "", csrf: Csrf = "") -> dict[str, Any]:
         """Store the answer to the next trial; it is on the disk when the reply comes."""
         trusted(token, csrf)
-        _check_content(message.answer)
         movement = None if message.movement is None else [list(pair) for pair in message.movement]
         given = Submission(
             int(message.trial),
@@ -105,7 +111,7 @@ def participant_routes(service: Service, settings: Settings) -> APIRouter:
 
     @routes.post("/api/withdraw")
     def withdraw(token: Token = "", csrf: Csrf = "") -> dict[str, Any]:
-        """End the session; what was answered stays."""
+        """Withdraw, under way or after the end; the study says what becomes of the answers."""
         trusted(token, csrf)
         return told(token, service.withdraw(token))
 
@@ -118,11 +124,11 @@ def participant_routes(service: Service, settings: Settings) -> APIRouter:
         service.report(token, message.kind, message.body)
         return Response(status_code=204)
 
-    @routes.get("/media/{digest}")
-    def media(digest: str, token: Token = "") -> FileResponse:
+    @routes.get("/media/{address}")
+    def media(address: str, token: Token = "") -> FileResponse:
         """Give a picture of the session's own trials."""
-        path = service.store.media.get(digest)
-        if path is None or not service.may_see(known(token), digest):
+        path = service.picture(known(token), address)
+        if path is None:
             raise not_found("There is no such picture.")
         return FileResponse(
             path,
@@ -137,10 +143,16 @@ def _csrf(service: Service, token: str) -> str:
     return service.store.digest("csrf", token)
 
 
-def _visitor(message: Enter, service: Service) -> Visitor:
+def _visitor(message: Enter, service: Service, batch: str) -> Visitor:
     platform = service.store.study.design.recruitment.platform
     if message.invitation is not None:
-        return Visitor("link", invitation=message.invitation, language=message.language)
+        return Visitor(
+            "link",
+            invitation=message.invitation,
+            language=message.language,
+            told=message.told,
+            batch=batch,
+        )
     named = {"prolific": message.prolific_pid, "connect": message.participant_id}.get(platform)
     if platform != "none" and named is None:
         raise forbidden("This address is not complete. Please open the study from your platform.")
@@ -150,23 +162,7 @@ def _visitor(message: Enter, service: Service) -> Visitor:
         external_session=message.external_session,
         code=message.code,
         language=message.language,
+        told=message.told,
+        study_id=message.external_study,
+        batch=batch,
     )
-
-
-def _address(request: Request, settings: Settings) -> str:
-    forwarded = request.headers.get("x-forwarded-for", "")
-    if settings.trust_proxy and forwarded:
-        # The last part is what our own proxy saw; those before it are the visitor's word.
-        return forwarded.rpartition(",")[2].strip()
-    return request.client.host if request.client else ""
-
-
-def _check_content(content: Any, depth: int = 0) -> None:
-    """Refuse content that is nested without end, or holds a number that is none."""
-    if depth > _DEEPEST:
-        raise invalid("The content is nested too deeply.")
-    if isinstance(content, float) and not math.isfinite(content):
-        raise invalid("The content holds a number that is not finite.")
-    if isinstance(content, dict | list):
-        for part in content.values() if isinstance(content, dict) else content:
-            _check_content(part, depth + 1)

@@ -5,20 +5,32 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Callable
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
 from affectlab.errors import InputError
+from affectlab.study._accounts_login import make_setup
 from affectlab.study._design import load_study
 from affectlab.study._store import open_store
 from affectlab.study.server._app import create_app
 from affectlab.study.server._settings import Settings
+from affectlab.study.server._stopping import watch_signals
 
-__all__ = ["from_environment", "serve"]
+__all__ = ["Addresses", "from_environment", "serve"]
 
 _VARIABLE = "AFFECTLAB_SERVE"
 """Tells the processes of a server what to serve; the database's password may stand in it."""
+
+
+@dataclass(frozen=True)
+class Addresses:
+    """Where a server can be reached."""
+
+    participants: str
+    dashboard: str
+    setup: str | None
+    """One-time link that makes the first account of the dashboard; None where there is one."""
 
 
 def serve(
@@ -29,7 +41,7 @@ def serve(
     database: str | None = None,
     workers: int = 1,
     settings: Settings | None = None,
-    ready: Callable[[str], None] | None = None,
+    ready: Callable[[Addresses], None] | None = None,
 ) -> None:
     """Serve a study until interrupted.
 
@@ -46,7 +58,7 @@ def serve(
     settings
         Limits, and what stands in front of the server.
     ready
-        Called with the address before serving begins, when all could be opened.
+        Called with the addresses before serving begins, when all could be opened.
 
     Raises
     ------
@@ -65,7 +77,11 @@ def serve(
     # Opened here first, so that what is wrong is said once and before anything listens.
     store = open_store(load_study(path), database)
     if ready is not None:
-        ready(f"http://{host}:{port}/")
+        here = f"http://{host}:{port}"
+        secret = make_setup(store)
+        # Behind the #, where it reaches neither the server's log nor another site.
+        link = None if secret is None else f"{here}/dashboard/setup#{secret}"
+        ready(Addresses(f"{here}/", f"{here}/dashboard", link))
     common: dict[str, Any] = {
         "host": host,
         "port": port,
@@ -73,11 +89,15 @@ def serve(
         # Addresses of participants are nobody's business.
         "access_log": False,
         "server_header": False,
+        # Anyone on this machine may write X-Forwarded-For; where a proxy of ours does, we read it.
+        "proxy_headers": False,
+        # People look at a trial for longer than the few seconds that uvicorn waits.
+        "timeout_keep_alive": 75,
         "timeout_graceful_shutdown": 10,
     }
     if workers == 1:
         try:
-            uvicorn.run(create_app(store, settings), **common)
+            uvicorn.run(lambda: _noticing(create_app(store, settings)), factory=True, **common)
         finally:
             store.close()
         return
@@ -93,4 +113,10 @@ def from_environment() -> Any:
     """Make the application in a process of its own, as :func:`serve` said."""
     told = json.loads(os.environ[_VARIABLE])
     store = open_store(load_study(told["path"]), told["database"])
-    return create_app(store, Settings(**told["settings"]))
+    return _noticing(create_app(store, Settings(**told["settings"])))
+
+
+def _noticing(app: Any) -> Any:
+    """Watch for the end of the server, which listens to signals by the time it makes this."""
+    watch_signals(app.state.live.stopping)
+    return app

@@ -19,8 +19,13 @@ class Settings:
     own, since anyone can send that header."""
     entries_per_minute: int = 120
     """Sessions that one address may begin in a minute; 0 for no limit. A class behind one router
-    shares an address."""
+    shares an address. Like the other limits, it is counted by each process of its own."""
     requests_per_second: float = 20.0
     """Requests that one session may make in a second, for longer than a burst; 0 for no limit."""
+    pilot: bool = False
+    """Whether those who enter now take part in the pilot, whose answers are kept apart."""
     largest_body: int = 64 * 1024
     """Bytes that a request may carry."""
+    statistics_seconds: float = 5.0
+    """Seconds that lie at least between two computations of the dashboard's statistics; they rest
+    longer where they take long, and are computed only while somebody looks."""

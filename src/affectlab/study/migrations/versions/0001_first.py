@@ -83,11 +83,14 @@ def upgrade() -> None:
         sa.Column("participant_id", sa.Integer(), nullable=False),
         sa.Column("token", sa.String(length=64), nullable=False),
         sa.Column("stage", sa.String(length=20), nullable=False),
+        sa.Column("batch", sa.String(length=20), nullable=False),
         sa.Column("seed", sa.BigInteger(), nullable=False),
         sa.Column("quiz_attempts", sa.Integer(), nullable=False),
         sa.Column("external_id", sa.String(length=200), nullable=True),
         sa.Column("completion_code", sa.String(length=60), nullable=False),
         sa.Column("verdict", sa.String(length=20), nullable=False),
+        sa.Column("pay", sa.String(length=3), nullable=False),
+        sa.Column("reasons", sa.Text(), nullable=False),
         sa.Column("started_at", sa.BigInteger(), nullable=False),
         sa.Column("last_seen_at", sa.BigInteger(), nullable=False),
         sa.Column("finished_at", sa.BigInteger(), nullable=True),
@@ -116,7 +119,9 @@ def upgrade() -> None:
             ["stimulus_id"], ["stimuli.id"], name=op.f("fk_tasks_stimulus_id_stimuli")
         ),
         sa.PrimaryKeyConstraint("id", name=op.f("pk_tasks")),
-        sa.UniqueConstraint("stimulus_id", "label", name=op.f("uq_tasks_stimulus_id_label")),
+        sa.UniqueConstraint(
+            "stimulus_id", "label", "batch", name=op.f("uq_tasks_stimulus_id_label_batch")
+        ),
     )
     op.create_index("ix_tasks_open", "tasks", ["wanted", "valid", "leased", "rank"], unique=False)
     op.create_table(
@@ -171,6 +176,97 @@ def upgrade() -> None:
         ),
         sa.PrimaryKeyConstraint("trial_id", name=op.f("pk_answers")),
         sa.UniqueConstraint("key", name=op.f("uq_answers_key")),
+    )
+    op.create_table(
+        "staircases",
+        sa.Column("id", sa.Integer(), nullable=False),
+        sa.Column("session_id", sa.Integer(), nullable=False),
+        sa.Column("participant_id", sa.Integer(), nullable=False),
+        sa.Column("task_id", sa.Integer(), nullable=False),
+        sa.Column("stimulus_id", sa.Integer(), nullable=False),
+        sa.Column("anchor", sa.String(length=100), nullable=False),
+        sa.Column("plan", sa.Text(), nullable=False),
+        sa.Column("state", sa.Text(), nullable=False),
+        sa.ForeignKeyConstraint(
+            ["session_id"], ["sessions.id"], name=op.f("fk_staircases_session_id_sessions")
+        ),
+        sa.ForeignKeyConstraint(
+            ["participant_id"],
+            ["participants.id"],
+            name=op.f("fk_staircases_participant_id_participants"),
+        ),
+        sa.ForeignKeyConstraint(
+            ["task_id"], ["tasks.id"], name=op.f("fk_staircases_task_id_tasks")
+        ),
+        sa.ForeignKeyConstraint(
+            ["stimulus_id"], ["stimuli.id"], name=op.f("fk_staircases_stimulus_id_stimuli")
+        ),
+        sa.PrimaryKeyConstraint("id", name=op.f("pk_staircases")),
+        sa.UniqueConstraint(
+            "session_id",
+            "task_id",
+            "anchor",
+            name=op.f("uq_staircases_session_id_task_id_anchor"),
+        ),
+    )
+    op.create_table(
+        "ledger",
+        sa.Column("id", sa.BigInteger().with_variant(sa.Integer(), "sqlite"), nullable=False),
+        sa.Column("key", sa.String(length=200), nullable=False),
+        sa.Column("action", sa.String(length=10), nullable=False),
+        sa.Column("session_id", sa.Integer(), nullable=False),
+        sa.Column("submission", sa.String(length=200), nullable=False),
+        sa.Column("cents", sa.Integer(), nullable=True),
+        sa.Column("reason", sa.Text(), nullable=False),
+        sa.Column("state", sa.String(length=10), nullable=False),
+        sa.Column("payment", sa.String(length=100), nullable=True),
+        sa.Column("problem", sa.Text(), nullable=False),
+        sa.Column("sent_at", sa.BigInteger(), nullable=False),
+        sa.Column("done_at", sa.BigInteger(), nullable=True),
+        sa.CheckConstraint(
+            "action IN ('approve', 'reject', 'bonus')", name=op.f("ck_ledger_action")
+        ),
+        sa.CheckConstraint("state IN ('sending', 'done', 'refused')", name=op.f("ck_ledger_state")),
+        sa.ForeignKeyConstraint(
+            ["session_id"], ["sessions.id"], name=op.f("fk_ledger_session_id_sessions")
+        ),
+        sa.PrimaryKeyConstraint("id", name=op.f("pk_ledger")),
+        sa.UniqueConstraint("key", name=op.f("uq_ledger_key")),
+    )
+    op.create_index("ix_ledger_session", "ledger", ["session_id"], unique=False)
+    op.create_table(
+        "accounts",
+        sa.Column("id", sa.Integer(), nullable=False),
+        sa.Column("name", sa.String(length=60), nullable=False),
+        sa.Column("role", sa.String(length=10), nullable=False),
+        sa.Column("password", sa.String(length=200), nullable=False),
+        sa.Column("created_at", sa.BigInteger(), nullable=False),
+        sa.CheckConstraint(
+            "role IN ('owner', 'researcher', 'viewer')", name=op.f("ck_accounts_role")
+        ),
+        sa.PrimaryKeyConstraint("id", name=op.f("pk_accounts")),
+        sa.UniqueConstraint("name", name=op.f("uq_accounts_name")),
+    )
+    op.create_table(
+        "logins",
+        sa.Column("token", sa.String(length=64), nullable=False),
+        sa.Column("account_id", sa.Integer(), nullable=False),
+        sa.Column("created_at", sa.BigInteger(), nullable=False),
+        sa.Column("expires_at", sa.BigInteger(), nullable=False),
+        sa.ForeignKeyConstraint(
+            ["account_id"],
+            ["accounts.id"],
+            name=op.f("fk_logins_account_id_accounts"),
+            ondelete="CASCADE",
+        ),
+        sa.PrimaryKeyConstraint("token", name=op.f("pk_logins")),
+    )
+    op.create_index("ix_logins_account", "logins", ["account_id"], unique=False)
+    op.create_table(
+        "setups",
+        sa.Column("token", sa.String(length=64), nullable=False),
+        sa.Column("expires_at", sa.BigInteger(), nullable=False),
+        sa.PrimaryKeyConstraint("token", name=op.f("pk_setups")),
     )
 
     _keep_events()

@@ -17,6 +17,9 @@ const STAGES = {
   ended: stages.ended,
 };
 
+/** What an address can tell of a visitor, by the names of the rules of who may take part. */
+const RULES = ["approval_rate", "approved", "countries", "languages", "degree_verified"];
+
 let language = "";
 
 /** Show a state that came from the server. */
@@ -71,13 +74,13 @@ function frame(state) {
       ? [el("span", { text: t("contact", { contact: state.study.contact }) })]
       : []),
     ...(running && state.stage !== "consent"
-      ? [el("button", { type: "button", class: "quiet", text: t("withdraw"), onclick: leave })]
+      ? [el("button", { type: "button", class: "quiet", text: t("withdraw"), onclick: () => leave(state.study.drops_on_withdrawal) })]
       : []),
   );
 }
 
-function leave() {
-  if (window.confirm(t("withdraw.sure"))) go(api.withdraw);
+function leave(drops) {
+  if (window.confirm(t(drops ? "withdraw.sure" : "withdraw.sure.keep"))) go(api.withdraw);
 }
 
 /** What the address of the page says of the visitor. */
@@ -91,6 +94,10 @@ function visitor() {
   if (query.get("participantId")) found.participant_id = query.get("participantId");
   const work = query.get("SESSION_ID") ?? query.get("assignmentId");
   if (work) found.external_session = work;
+  const from = query.get("STUDY_ID") ?? query.get("projectId");
+  if (from) found.external_study = from;
+  const told = RULES.filter((rule) => query.has(rule)).map((rule) => [rule, query.get(rule)]);
+  if (told.length) found.told = Object.fromEntries(told);
   return found;
 }
 

@@ -187,7 +187,7 @@ export function waiting(state, { go }) {
   stop.observe(document.getElementById("stage"), { childList: true });
 }
 
-export function complete(state) {
+export function complete(state, { go }) {
   const { code, return_url: address, thanks } = state.complete;
   const copied = el("span", { role: "status" });
   const copy = async () => {
@@ -208,15 +208,60 @@ export function complete(state) {
         : null,
       copied,
     ),
-    el("p", { class: "soft", text: t("complete.stored") }),
+    ...whatStays(state, go),
   );
 }
 
+/** Say what becomes of the answers of a session that is over, and let them be withdrawn. */
+function whatStays(state, go) {
+  const drops = state.study.drops_on_withdrawal;
+  if (state.complete.withdrawn) {
+    return [el("p", { role: "status", text: t(drops ? "ended.withdrawn" : "ended.withdrawn.keep") })];
+  }
+  const sure = t(drops ? "complete.withdraw.sure" : "complete.withdraw.sure.keep");
+  const withdraw = () => {
+    if (window.confirm(sure)) go(api.withdraw);
+  };
+  return [
+    el("p", { class: "soft", text: t("complete.stored") }),
+    el(
+      "div",
+      { class: "actions" },
+      el("button", {
+        type: "button",
+        class: "quiet",
+        text: t("complete.withdraw"),
+        onclick: withdraw,
+      }),
+    ),
+  ];
+}
+
 export function ended(state) {
+  const keeps = state.ended.reason === "withdrawn" && !state.study.drops_on_withdrawal;
   show(
     el("h1", { text: t("ended.title") }),
-    el("p", { text: t(`ended.${state.ended.reason}`) }),
+    el("p", { text: t(keeps ? "ended.withdrawn.keep" : `ended.${state.ended.reason}`) }),
+    ...(state.ended.code
+      ? [
+          el("p", { text: t("ended.code") }),
+          el("p", { class: "code" }, el("output", { text: state.ended.code })),
+        ]
+      : []),
     ...paragraphs(state.ended.paragraphs),
+    ...(state.ended.return_url
+      ? [
+          el(
+            "div",
+            { class: "actions" },
+            el("a", {
+              class: "button main",
+              href: state.ended.return_url,
+              text: t("complete.back"),
+            }),
+          ),
+        ]
+      : []),
   );
 }
 

@@ -2,8 +2,13 @@
 
 import * as api from "./api.js";
 import { choices } from "./choices.js";
+import { compare } from "./compare.js";
+import { difference } from "./difference.js";
 import { el, paragraphs, show } from "./dom.js";
+import { frame } from "./frame.js";
+import { choiceName, preference } from "./preference.js";
 import { ratings } from "./ratings.js";
+import { reaction } from "./reaction.js";
 import { t } from "./texts.js";
 import { yesNo } from "./yesno.js";
 
@@ -39,11 +44,11 @@ async function ask(state, { go, fail }) {
   const shownAt = performance.now();
   const problem = el("p", { class: "error", role: "alert" });
   let sent = false;
-  const send = async (answer) => {
+  const send = async (answer, more = {}) => {
     if (sent) return;
     sent = true;
     onKey = null;
-    document.querySelectorAll("#stage input, #stage button").forEach((one) => {
+    document.querySelectorAll("#stage input, #stage textarea, #stage button").forEach((one) => {
       one.disabled = true;
     });
     const message = {
@@ -51,6 +56,7 @@ async function ask(state, { go, fail }) {
       answer,
       widget: trial.widget,
       rt_ms: Math.round(performance.now() - shownAt),
+      ...more,
     };
     try {
       const next = await api.answer(message);
@@ -59,18 +65,21 @@ async function ask(state, { go, fail }) {
       fail(error);
     }
   };
-  const control = controlOf(trial)({ trial, send, problem });
+  const control = controlOf(trial)({ trial, send, problem, images });
   onKey = control.onKey;
+  (control.alts ?? []).forEach((text, place) => {
+    images[place].alt = text;
+  });
+  // Some controls show all or part of the stimulus themselves.
+  const shown =
+    control.shown ?? [...images, ...trial.stimulus.texts.map((text) => el("blockquote", { text }))];
   show(
     el(
       "div",
       { class: `trial ${control.layout}` },
-      el(
-        "section",
-        { class: "stimulus", "aria-label": t("stimulus") },
-        ...images,
-        ...trial.stimulus.texts.map((text) => el("blockquote", { text })),
-      ),
+      shown.length
+        ? el("section", { class: "stimulus", "aria-label": t("stimulus") }, ...shown)
+        : null,
       el(
         "section",
         { class: "answer" },
@@ -90,6 +99,11 @@ async function ask(state, { go, fail }) {
 }
 
 function controlOf(trial) {
+  if (trial.answer === "entries") return reaction;
+  if (trial.answer === "trials") return frame;
+  if (trial.stimulus.options.length) return preference;
+  if (trial.staircase) return compare;
+  if (trial.answer === "value" && trial.widget === "slider") return difference;
   if (trial.answer === "choices") return choices;
   if (trial.answer === "ratings" && trial.widget === "buttons") return yesNo;
   return ratings;
@@ -130,6 +144,12 @@ function pause(state, tools) {
   );
 }
 
+/** What a line of feedback is about: a label, one of some choices, or a value. */
+function kindOf(line) {
+  if (line.label) return "line";
+  return typeof line.expected === "string" ? "choice" : "value";
+}
+
 /** After a training trial: what a good answer would have been. */
 function feedback(state, tools) {
   const { right, lines } = state.feedback;
@@ -141,10 +161,10 @@ function feedback(state, tools) {
       ...lines.map((line) =>
         el("li", {
           class: line.right ? "right" : "wrong",
-          text: t(line.right ? "feedback.line.right" : "feedback.line.wrong", {
+          text: t(`feedback.${kindOf(line)}.${line.right ? "right" : "wrong"}`, {
             label: line.label,
-            expected: line.expected,
-            given: line.given ?? t("feedback.nothing"),
+            expected: choiceName(line.expected),
+            given: choiceName(line.given ?? t("feedback.nothing")),
           }),
         }),
       ),

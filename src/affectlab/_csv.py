@@ -1,0 +1,43 @@
+"""Text in CSV files: what a terminal or a spreadsheet would take for a command."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import polars as pl
+
+__all__ = ["write_data_csv", "write_sheet_csv"]
+
+_CONTROL = r"[\x00-\x08\x0B\x0C\x0E-\x1F\x7F-\x9F]"
+"""Control characters except the tab and the breaks of lines, which CSV can quote."""
+_FORMULA = r"^[=+\-@\t\r]"
+
+
+def write_data_csv(frame: pl.DataFrame, path: Path) -> None:
+    """Write a table for programs: text as it is, without control characters."""
+    _without_control(frame).write_csv(path)
+
+
+def write_sheet_csv(frame: pl.DataFrame, path: Path) -> None:
+    """Write a table to be opened as a sheet: text that a sheet would compute gets a ``'`` first.
+
+    Names in such tables come from files of others, and ``=HYPERLINK(…)`` is a name, too.
+    """
+    import polars as pl
+
+    plain = _without_control(frame)
+    text = [name for name, kind in plain.schema.items() if kind == pl.String]
+    plain.with_columns(pl.col(text).str.replace(_FORMULA, "'$0")).rename(
+        {name: f"'{name}" for name in plain.columns if name[:1] in "=+-@\t\r" and name}
+    ).write_csv(path)
+
+
+def _without_control(frame: pl.DataFrame) -> pl.DataFrame:
+    import polars as pl
+
+    coded = [name for name, kind in frame.schema.items() if kind in (pl.Categorical, pl.Enum)]
+    frame = frame.cast(dict.fromkeys(coded, pl.String))
+    text = [name for name, kind in frame.schema.items() if kind == pl.String]
+    return frame.with_columns(pl.col(text).str.replace_all(_CONTROL, ""))

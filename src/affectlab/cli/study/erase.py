@@ -1,0 +1,56 @@
+"""``affectlab study erase``."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import Annotated
+
+import typer
+
+from affectlab.cli._options import JsonOption, QuietOption
+from affectlab.cli._output import Output
+from affectlab.cli.study._common import DatabaseOption, StudyArgument, require_study_extra
+
+__all__ = ["erase"]
+
+
+def erase(
+    study: StudyArgument,
+    person: Annotated[
+        str,
+        typer.Argument(
+            help="Pseudonym of the export, or the platform's name of the person or the submission.",
+            metavar="PERSON",
+            show_default=False,
+        ),
+    ],
+    yes: Annotated[bool, typer.Option("--yes", help="Do not ask again.")] = False,
+    database: DatabaseOption = None,
+    as_json: JsonOption = False,
+    quiet: QuietOption = False,
+) -> None:
+    """Erase what a study holds of a person; it cannot be taken back.
+
+    Example: affectlab study erase my-study.toml r0123456789ab
+    """
+    require_study_extra()
+    from affectlab._words import plural
+    from affectlab.study import erase_person, load_study, open_store
+
+    out = Output("study erase", as_json=as_json, quiet=quiet)
+    if not yes:
+        typer.confirm(f"Erase all that {study} holds of {person}?", abort=True, err=True)
+    with open_store(load_study(study), database) as store:
+        found = erase_person(store, person)
+    notes = ["files that were exported before, and backups, still hold this person"]
+    if found.unpaid:
+        notes.append(
+            f"{plural(found.unpaid, 'complete session')} without a payment in the ledger; the "
+            "platform's names are gone, so pay there"
+        )
+    out.show(
+        f"erased: {plural(found.answers, 'answer')} of {plural(found.sessions, 'session')}, "
+        f"{plural(found.events, 'entry', 'entries')} of the log emptied"
+    )
+    out.show("What they had answered is asked again of others; the same person cannot come back.")
+    out.finish(asdict(found), notes)

@@ -1,0 +1,15 @@
+"""``affectlab train``: models that answer as raters do. One module per verb."""
+
+import typer
+
+from affectlab.cli.train.text import text
+
+__all__ = ["app"]
+
+app = typer.Typer(no_args_is_help=True, help="Train models; each becomes a rater.")
+app.command("text")(text)
+
+
+@app.callback()
+def _group() -> None:
+    """Train models; each becomes a rater."""

@@ -1,0 +1,285 @@
+"""``affectlab train text``."""
+
+from __future__ import annotations
+
+import tomllib
+from pathlib import Path
+from time import perf_counter
+from typing import TYPE_CHECKING, Annotated, Any, Literal, Optional
+
+import typer
+
+from affectlab.cli._options import JsonOption, QuietOption, SeedOption
+from affectlab.cli._output import Output
+from affectlab.cli._warned import caught_warnings
+
+if TYPE_CHECKING:
+    from affectlab.models.text import LabelledTexts, TextClassifier
+
+__all__ = ["text"]
+
+_CHOICE = "Chosen on dev"
+
+
+def text(
+    train: Annotated[
+        Path,
+        typer.Argument(
+            help="Texts with labels: GoEmotions TSV or raw CSV, a table with columns text and "
+            "labels, or ratings of texts.",
+            metavar="TRAIN",
+            show_default=False,
+        ),
+    ],
+    to: Annotated[
+        Path, typer.Option("--out", "-o", help="Folder for the model.", show_default=False)
+    ],
+    dev: Annotated[
+        Optional[Path],  # noqa: UP045
+        typer.Option(
+            help="Texts kept aside, in any of these forms: calibration and thresholds are fitted "
+            "to them.",
+            show_default=False,
+        ),
+    ] = None,
+    backend: Annotated[
+        str, typer.Option(help="What computes the scores; linear needs no torch.")
+    ] = "linear",
+    taxonomy: Annotated[
+        Optional[str],  # noqa: UP045
+        typer.Option(
+            help="Taxonomy of the labels: a name or a TOML file. By default told by the labels.",
+            show_default=False,
+        ),
+    ] = None,
+    level: Annotated[
+        Optional[str],  # noqa: UP045
+        typer.Option(
+            help="Train on the groups of this level alone, such as ekman. By default labels and "
+            "groups of all levels are trained together.",
+            show_default=False,
+        ),
+    ] = None,
+    soft: Annotated[
+        bool, typer.Option("--soft", help="Train on the share of raters who chose each label.")
+    ] = False,
+    agree: Annotated[
+        Optional[str],  # noqa: UP045
+        typer.Option(
+            help="Number of raters (2), or share of them (0.5), that makes a label true. By "
+            "default 2 where most texts have several raters.",
+            show_default=False,
+        ),
+    ] = None,
+    settings: Annotated[
+        Optional[list[str]],  # noqa: UP045
+        typer.Option(
+            "--set",
+            help="A setting of the back end, such as cost=0.5; may be given again.",
+            metavar="KEY=VALUE",
+            show_default=False,
+        ),
+    ] = None,
+    name: Annotated[
+        Optional[str],  # noqa: UP045
+        typer.Option(help="Name of the model as a rater; by default that of the folder."),
+    ] = None,
+    thresholds: Annotated[
+        Literal["per_label", "global", "top_k"],
+        typer.Option(help="How labels are chosen from probabilities.", rich_help_panel=_CHOICE),
+    ] = "per_label",
+    at_least_one: Annotated[
+        bool,
+        typer.Option("--at-least-one", help="Every text gets a label.", rich_help_panel=_CHOICE),
+    ] = False,
+    calibration: Annotated[
+        Literal["temperature", "isotonic", "none"],
+        typer.Option(help="What makes probabilities true.", rich_help_panel=_CHOICE),
+    ] = "temperature",
+    figures: Annotated[
+        Optional[Path],  # noqa: UP045
+        typer.Option(help="Folder for reliability diagrams on dev (PNG, SVG).", show_default=False),
+    ] = None,
+    set_aside: Annotated[
+        bool,
+        typer.Option("--set-aside", help="Leave out rows that cannot be used, and count them."),
+    ] = False,
+    seed: SeedOption = 0,
+    as_json: JsonOption = False,
+    quiet: QuietOption = False,
+) -> None:
+    """Train a model that says which emotions a text expresses.
+
+    Choose everything on dev; keep a test split aside until the model is finished.
+
+    Example: affectlab train text train.tsv --dev dev.tsv --out model/
+    """
+    from affectlab.errors import InputError
+    from affectlab.models.text import TextClassifier, read_labelled_texts
+
+    out = Output("train text", as_json=as_json, quiet=quiet)
+    if figures is not None and dev is None:
+        raise InputError("--figures draws what is measured on dev; expected --dev as well")
+    options: dict[str, Any] = {
+        "soft": soft,
+        "agree": None if agree is None else _agree(agree),
+        "on_bad": "set_aside" if set_aside else "raise",
+    }
+    TextClassifier.check_folder(to)
+    started = perf_counter()
+    with out.progress(f"reading {train}") as progress, caught_warnings() as warned:
+        data = read_labelled_texts(train, taxonomy=taxonomy, **options)
+        aside = None
+        if dev is not None:
+            aside = read_labelled_texts(dev, taxonomy=data.taxonomy, **options)
+        model = TextClassifier.make(
+            backend,
+            taxonomy=data.taxonomy,
+            level=level,
+            seed=seed,
+            name=name or to.resolve().name,
+            **_settings(settings or []),
+        )
+        beside = None if aside is None else (aside.texts, aside.targets)
+        model.fit(
+            data.texts,
+            data.targets,
+            dev=beside,
+            tune=False,
+            source=data.source,
+            report=progress,
+        )
+        if aside is not None:
+            model.tune(
+                aside.texts,
+                aside.targets,
+                calibrate=calibration,
+                decision=thresholds,
+                at_least_one=at_least_one,
+                source=aside.source,
+                split=aside.split,
+                report=progress,
+            )
+        model.save(to)
+    seconds = perf_counter() - started
+    notes = [f"{part.source}: {note}" for part in (data, aside) if part for note in part.notes]
+    _show(out, model, data, aside, seconds)
+    if figures is not None and aside is not None:
+        _draw(model, aside, figures)
+        out.show(f"figures: {figures}")
+    out.show(f"model: {to}; its card: {to / 'README.md'}")
+    for note in notes:
+        out.note(note)
+    out.finish(
+        {
+            "model": to,
+            "backend": model.backend,
+            "name": model.name,
+            "taxonomy": model.taxonomy.name,
+            "labels": model.labels,
+            "n_train": len(data),
+            "n_dev": None if aside is None else len(aside),
+            "seconds": seconds,
+            "decisions": {key or "labels": r.to_dict() for key, r in model.decisions.items()},
+            "calibration": {
+                key or "labels": {"kind": s.kind, "temperature": s.temperature}
+                for key, s in model.scalings.items()
+            },
+            "dev": {key or "labels": tuned.to_dict() for key, tuned in model.tuning.items()},
+            "notes": notes,
+        },
+        tuple(warned) if aside is not None else (*warned, _NO_DEV),
+    )
+
+
+_NO_DEV = "without --dev nothing is calibrated, and labels are chosen from probability 0.5 on"
+
+
+def _show(
+    out: Output, model: TextClassifier, data: LabelledTexts, aside: LabelledTexts | None, s: float
+) -> None:
+    from affectlab._words import count, number
+
+    out.head(
+        f"{model.name}: {model.backend}, trained on {count(len(data))} texts of {data.source} "
+        f"in {number(s, 1)} s"
+    )
+    if aside is None:
+        return
+    import polars as pl
+
+    out.show(
+        f"On {aside.source} ({count(len(aside))} texts), cross-fitted: thresholds from one half, "
+        "judged on the other"
+    )
+    levels = pl.DataFrame(
+        [
+            {
+                "level": level or "labels",
+                "n_labels": len(tuned.labels),
+                "macro F1": tuned.macro_f1,
+                "micro F1": tuned.micro_f1,
+                "exact match": tuned.exact_match,
+                "ECE": tuned.ece,
+            }
+            for level, tuned in model.tuning.items()
+        ]
+    )
+    out.show_frame(levels, levels.columns)
+    rule = model.decision()
+    per_label = model.tuning[""].to_frame()
+    if rule.thresholds:
+        per_label = per_label.insert_column(1, pl.Series("threshold", rule.thresholds))
+    out.show(f"\nLabels are chosen by {rule.said()}; probabilities: {model.scalings[''].kind}")
+    out.show_frame(per_label, per_label.columns)
+
+
+def _draw(model: TextClassifier, aside: LabelledTexts, folder: Path) -> None:
+    from affectlab.report import fig_reliability_diagram, save_figure
+
+    for level in model.tuning:
+        found = model.reliability(aside.texts, aside.targets, level or None)
+        columns = ("low", "high", "n", "confidence", "share", "share_low", "share_high")
+        name = level or "labels"
+        ece = found["ece"].value
+        save_figure(
+            fig_reliability_diagram(
+                *(found.bins[column] for column in columns),
+                ece=ece,
+                outcome_name="share that has the label",
+                title=name,
+            ),
+            folder,
+            f"reliability-{name}",
+            title=f"Reliability of probabilities, {name}",
+            description=f"Share of texts with a label by its probability, over all labels of "
+            f"{name}; expected calibration error {ece:.3f}. Fitted to the same texts.",
+        )
+
+
+def _settings(given: list[str]) -> dict[str, Any]:
+    """Read settings as TOML values; what is none is text."""
+    from affectlab.errors import InputError
+
+    found: dict[str, Any] = {}
+    for part in given:
+        key, equals, value = part.partition("=")
+        if not equals or not key.strip() or not value.strip():
+            raise InputError(f"--set: {part!r} is not understood; expected KEY=VALUE")
+        try:
+            found[key.strip()] = tomllib.loads(f"value = {value}")["value"]
+        except tomllib.TOMLDecodeError:
+            found[key.strip()] = value.strip()
+    return found
+
+
+def _agree(text: str) -> float:
+    from affectlab.errors import InputError
+
+    try:
+        return int(text) if text.strip().isdigit() else float(text)
+    except ValueError:
+        raise InputError(
+            f"--agree: {text!r} is not understood; expected a share such as 0.5, or a number of "
+            "people such as 2"
+        ) from None

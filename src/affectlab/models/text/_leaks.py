@@ -1,0 +1,67 @@
+"""Warnings when what is chosen on texts could not be tested on them any more."""
+
+from __future__ import annotations
+
+import re
+import warnings
+from collections.abc import Iterable
+from hashlib import blake2b
+
+import numpy as np
+from numpy.typing import NDArray
+
+from affectlab._words import percent
+
+__all__ = [
+    "SeenInTrainingWarning",
+    "TestSplitWarning",
+    "fingerprints",
+    "warn_of_seen",
+    "warn_of_test",
+]
+
+_TOO_MANY = 0.05
+"""Share of texts that may occur in training by chance: short ones such as "Thank you!" do."""
+_WORDS = re.compile(r"[^a-z0-9]+")
+
+
+class TestSplitWarning(UserWarning):
+    """Something is fitted on a split named test."""
+
+    __test__ = False
+
+
+class SeenInTrainingWarning(UserWarning):
+    """Something is fitted on texts that the model was trained on."""
+
+
+def warn_of_test(split: str, what: str) -> None:
+    """Warn when the name of a split has the word test in it."""
+    if "test" in _WORDS.split(split.lower()):
+        warnings.warn(
+            f"{what} are fitted on {split!r}: what is fitted on a test split cannot be tested on "
+            "it; use a dev split",
+            TestSplitWarning,
+            stacklevel=3,
+        )
+
+
+def fingerprints(texts: Iterable[str]) -> NDArray[np.uint64]:
+    """Hash texts, sorted and without repeats, so that they can be recognised but not read."""
+    hashes = {blake2b(text.strip().encode(), digest_size=8).digest() for text in texts}
+    return np.sort(np.frombuffer(b"".join(hashes), dtype="<u8"))
+
+
+def warn_of_seen(texts: Iterable[str], trained: NDArray[np.uint64] | None, what: str) -> None:
+    """Warn when more texts were seen in training than chance explains."""
+    if trained is None or not trained.size:
+        return
+    own = fingerprints(texts)
+    share = float(np.isin(own, trained, assume_unique=True).mean()) if own.size else 0.0
+    if share > _TOO_MANY:
+        warnings.warn(
+            f"{what} are fitted on texts of which {percent(share)} were seen in training: they "
+            "will be too sure of themselves; use texts that were kept aside",
+            SeenInTrainingWarning,
+            stacklevel=3,
+        )

@@ -1,0 +1,319 @@
+"""The training loop of all networks: any number of processes, resumable, with early stopping.
+
+The rows of every batch, and the seed of every step, follow from the seed of the model alone. So a
+run goes on from a checkpoint as if it had never stopped, and processes share batches without
+changing them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from contextlib import nullcontext
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+from torch.nn import functional as nnf
+
+from affectlab._types import Floats, Ints
+from affectlab.errors import InputError
+from affectlab.models.text._base import Report
+from affectlab.models.text._batches import by_length, shuffled_batches
+from affectlab.models.text._checkpoint import Checkpoints
+from affectlab.models.text._torch import autocast, check_device, pick_precision, private_seed
+from affectlab.models.text._training import Training
+
+__all__ = ["Problem", "Split", "logits_of", "train"]
+
+_LARGER = 4
+"""Batches hold so many more texts when nothing is learned."""
+
+
+@dataclass(frozen=True, eq=False)
+class Problem:
+    """A network and how it is fed."""
+
+    network: nn.Module
+    collate: Callable[[Sequence[Any]], dict[str, Tensor]]
+    """Makes a batch of encoded texts."""
+    forward: Callable[[nn.Module, dict[str, Tensor]], Tensor]
+    """Gives logits, shape (texts, outputs)."""
+    output: nn.Linear
+    """The last layer, whose rows are the weights of the outputs."""
+
+
+@dataclass(frozen=True, eq=False)
+class Split:
+    """Encoded texts with their targets."""
+
+    encoded: Sequence[Any]
+    targets: Floats
+    lengths: Ints = field(init=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "lengths", np.array([len(part) for part in self.encoded]))
+
+
+@dataclass
+class _State:
+    """Where training stands."""
+
+    step: int = 0
+    best_score: float = -np.inf
+    best_epoch: int = 0
+    worse: int = 0
+    done: bool = False
+    history: list[dict[str, float]] = field(default_factory=list)
+    best: dict[str, Tensor] | None = None
+    """Weights of the best epoch."""
+
+
+def train(
+    problem: Problem,
+    data: Split,
+    dev: Split | None,
+    training: Training,
+    *,
+    n_labels: int,
+    coupling: Floats | None = None,
+    seed: int = 0,
+    fingerprint: str = "",
+    report: Report | None = None,
+) -> list[dict[str, float]]:
+    """Train a network in place.
+
+    Parameters
+    ----------
+    n_labels
+        The first outputs are labels, and count on dev.
+    coupling
+        Laplacian of related labels, shape (labels, labels), see :func:`label_relations`.
+    fingerprint
+        Says of a checkpoint whether it belongs to this run.
+
+    Returns
+    -------
+    list
+        What each epoch reached: epoch, loss, and on dev score.
+    """
+    accelerator = _accelerator(training)
+    device, rank, world = accelerator.device, accelerator.process_index, accelerator.num_processes
+    precision = pick_precision(training.precision, device)
+    network = problem.network.to(device)
+    wrapped = accelerator.prepare_model(network)
+    learned = [part for part in network.parameters() if part.requires_grad]
+    optimiser = _optimiser(learned, training)
+    scaler = torch.amp.GradScaler(device.type, enabled=precision == "fp16")
+    pull = None if coupling is None else torch.tensor(coupling, dtype=torch.float32, device=device)
+    targets = torch.tensor(data.targets, dtype=torch.float32)
+    state = _State()
+    checkpoints = Checkpoints.of(training.checkpoints, fingerprint, accelerator.is_main_process)
+    if checkpoints is not None:
+        checkpoints.restore(state, network, optimiser, scaler)
+    per_epoch = -(-len(data.encoded) // training.batch_size)
+    with private_seed(seed, device):
+        while not state.done and state.step < per_epoch * training.epochs:
+            epoch = state.step // per_epoch
+            order = shuffled_batches(
+                data.lengths, training.batch_size, np.random.default_rng([seed, 1, epoch])
+            )
+            wrapped.train()
+            total, seen = 0.0, 0
+            for rows in order[state.step - epoch * per_epoch :]:
+                torch.manual_seed(_step_seed(seed, state.step, rank))
+                rate = training.rate(state.step, per_epoch)
+                for group in optimiser.param_groups:
+                    group["lr"] = rate
+                parts = _shares(rows, rank, world, training.micro_batch)
+                for place, (own, counts) in enumerate(parts):
+                    last = place == len(parts) - 1
+                    with nullcontext() if last else accelerator.no_sync(wrapped):
+                        loss = _loss(problem, wrapped, data, targets, own, device, precision)
+                        # Gradients are averaged over processes; a sum over all is wanted.
+                        loss = loss * (world * counts / len(rows))
+                        total += float(loss.detach()) * len(rows) / world
+                        if last and pull is not None:
+                            loss = loss + _pulled(problem.output, pull)
+                        scaler.scale(loss).backward()
+                if training.clip:
+                    scaler.unscale_(optimiser)
+                    nn.utils.clip_grad_norm_(learned, training.clip)
+                scaler.step(optimiser)
+                scaler.update()
+                optimiser.zero_grad(set_to_none=True)
+                state.step += 1
+                seen += len(rows)
+                if report is not None:
+                    report(
+                        f"epoch {epoch + 1} of {training.epochs}, loss {total * world / seen:.4f}",
+                        state.step,
+                        per_epoch * training.epochs,
+                    )
+                steps = training.checkpoint_steps
+                # At the end of an epoch dev has its say first.
+                ends = state.step % per_epoch == 0
+                if checkpoints is not None and steps and state.step % steps == 0 and not ends:
+                    checkpoints.write(state, network, optimiser, scaler)
+                    accelerator.wait_for_everyone()
+            entry = {"epoch": float(epoch + 1)}
+            if seen:
+                entry["loss"] = _summed(accelerator, total) / seen
+            if dev is not None:
+                logits = logits_of(problem, wrapped, dev, training, precision, accelerator)
+                _judge(state, entry, network, logits, dev.targets, n_labels, training)
+            state.history.append(entry)
+            state.done |= state.step >= per_epoch * training.epochs
+            if checkpoints is not None:
+                checkpoints.write(state, network, optimiser, scaler)
+                accelerator.wait_for_everyone()
+    if state.best is not None:
+        network.load_state_dict(state.best)
+    network.eval()
+    return state.history
+
+
+def _accelerator(training: Training) -> Any:
+    from accelerate import Accelerator
+
+    check_device(training.device)
+    # Precision is ours: accelerate keeps one for all models of a process.
+    return Accelerator(cpu=training.device == "cpu", mixed_precision="no")
+
+
+def _optimiser(learned: list[Any], training: Training) -> torch.optim.Optimizer:
+    # Weights of matrices decay; biases and the scales of norms, which are vectors, do not.
+    groups: list[dict[str, Any]] = [
+        {"params": [part for part in learned if part.ndim > 1]},
+        {"params": [part for part in learned if part.ndim <= 1], "weight_decay": 0.0},
+    ]
+    options: dict[str, Any] = {
+        "lr": training.learning_rate,
+        "weight_decay": training.weight_decay,
+    }
+    if training.optimiser == "sgd":
+        return torch.optim.SGD(groups, **options)
+    if training.optimiser == "adagrad":
+        return torch.optim.Adagrad(groups, **options)
+    return torch.optim.AdamW(groups, **options)
+
+
+def _step_seed(seed: int, step: int, rank: int) -> int:
+    return int(np.random.SeedSequence([seed, 2, step, rank]).generate_state(1, np.uint64)[0] >> 1)
+
+
+def _shares(rows: Ints, rank: int, world: int, micro: int | None) -> list[tuple[Ints, int]]:
+    """Rows of this process, in parts, with how many of each count; all processes have as many."""
+    most = -(-len(rows) // world)
+    pieces = -(-most // (micro or most))
+    own = np.array_split(rows[rank::world], pieces)
+    # A process without a row of its own computes one for nothing, since all must take part.
+    return [(part, len(part)) if len(part) else (rows[:1], 0) for part in own]
+
+
+def _loss(
+    problem: Problem,
+    wrapped: nn.Module,
+    data: Split,
+    targets: Tensor,
+    rows: Ints,
+    device: torch.device,
+    precision: str,
+) -> Tensor:
+    """Mean sigmoid cross-entropy over rows and outputs."""
+    inputs = _on(problem.collate([data.encoded[row] for row in rows]), device)
+    with autocast(precision, device):
+        logits = problem.forward(wrapped, inputs)
+    wanted = targets[torch.as_tensor(rows)].to(device)
+    return nnf.binary_cross_entropy_with_logits(logits.float(), wanted)
+
+
+def _pulled(output: nn.Linear, pull: Tensor) -> Tensor:
+    weights = output.weight[: len(pull)]
+    return 0.5 * (weights * (pull @ weights)).sum()
+
+
+def _on(inputs: dict[str, Tensor], device: torch.device) -> dict[str, Tensor]:
+    return {name: part.to(device, non_blocking=True) for name, part in inputs.items()}
+
+
+def _summed(accelerator: Any, value: float) -> float:
+    held = torch.tensor(value, dtype=torch.float32, device=accelerator.device)
+    return float(accelerator.reduce(held, "sum"))
+
+
+def _judge(
+    state: _State,
+    entry: dict[str, float],
+    network: nn.Module,
+    logits: Floats,
+    targets: Floats,
+    n_labels: int,
+    training: Training,
+) -> None:
+    """Note what an epoch reached on dev, and keep its weights when it is the best so far."""
+    score = _score(logits, targets, n_labels, training.watch)
+    entry[f"dev {training.watch}"] = -score if training.watch == "loss" else score
+    if score > state.best_score:
+        state.best_score, state.best_epoch, state.worse = score, int(entry["epoch"]), 0
+        state.best = {name: p.detach().cpu().clone() for name, p in network.state_dict().items()}
+    else:
+        state.worse += 1
+        state.done = state.worse >= training.patience
+
+
+def _score(logits: Floats, targets: Floats, n_labels: int, watch: str) -> float:
+    if watch == "loss":
+        return -float((np.logaddexp(0.0, logits) - targets * logits).mean())
+    from sklearn.metrics import average_precision_score
+
+    true = targets[:, :n_labels] >= 0.5
+    seen = np.flatnonzero(true.any(axis=0))
+    if not seen.size:
+        raise InputError("dev: no text has a label; expected some, or watch='loss'")
+    return float(
+        np.mean([average_precision_score(true[:, place], logits[:, place]) for place in seen])
+    )
+
+
+@torch.inference_mode()
+def logits_of(
+    problem: Problem,
+    network: nn.Module,
+    data: Split,
+    training: Training,
+    precision: str,
+    accelerator: Any = None,
+    report: Report | None = None,
+) -> Floats:
+    """Compute logits, shape (n, outputs); processes of an `accelerator` share the work."""
+    device = next(network.parameters()).device
+    rank, world = (
+        (0, 1) if accelerator is None else (accelerator.process_index, accelerator.num_processes)
+    )
+    size = training.micro_batch or training.batch_size * _LARGER
+    batches = by_length(data.lengths, size)
+    was_training = network.training
+    network.eval()
+    # Not the wrapped network: processes may have different numbers of batches here.
+    inner = problem.network
+    found: list[tuple[Ints, Floats]] = []
+    done = 0
+    for rows in batches[rank::world]:
+        inputs = _on(problem.collate([data.encoded[row] for row in rows]), device)
+        with autocast(precision, device):
+            logits = problem.forward(inner, inputs)
+        found.append((rows, logits.double().cpu().numpy()))
+        done += len(rows)
+        if report is not None:
+            report("reading texts", done, len(data.encoded))
+    network.train(was_training)
+    if world > 1:
+        from accelerate.utils import gather_object
+
+        found = gather_object(found)
+    whole = np.zeros((len(data.encoded), problem.output.out_features))
+    for rows, part in found:
+        whole[rows] = part
+    return whole

@@ -1,0 +1,246 @@
+"""What the back ends that train a network share."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar, Self
+
+import numpy as np
+import torch
+from torch import nn
+
+from affectlab._types import Floats
+from affectlab.errors import InputError
+from affectlab.models.text._base import Report, TextClassifier
+from affectlab.models.text._checkpoint import fingerprint_of
+from affectlab.models.text._loop import Problem, Split, logits_of, train
+from affectlab.models.text._regularise import LabelPenalty, label_relations, laplacian
+from affectlab.models.text._torch import pick_device, pick_precision, private_seed
+from affectlab.models.text._training import Training
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
+
+__all__ = ["NetworkTextClassifier"]
+
+
+class NetworkTextClassifier(TextClassifier):
+    """A classifier whose logits come from a network with a dense last layer.
+
+    Sigmoid cross-entropy on all outputs of the plan; soft labels are learned as they are. A
+    subclass reads texts, builds the network, and stores it.
+
+    Parameters
+    ----------
+    label_penalty, penalty_weight
+        Pull weights of related labels in the last layer together (see :func:`label_relations`),
+        with this weight beside the mean loss. Off by default.
+    settings
+        Of :class:`Training`, and of :class:`TextClassifier`.
+    """
+
+    defaults: ClassVar[Training] = Training()
+    """Settings of training that this back end starts from."""
+
+    def __init__(
+        self,
+        *,
+        label_penalty: LabelPenalty | ArrayLike = "none",
+        penalty_weight: float = 1.0,
+        **settings: Any,
+    ) -> None:
+        self.schedule, others = Training.split(self.defaults, settings)
+        super().__init__(**others)
+        if penalty_weight < 0:
+            raise InputError(f"penalty_weight = {penalty_weight}: expected 0 or more")
+        self.label_penalty, self.penalty_weight = label_penalty, penalty_weight
+        self.problem: Problem | None = None
+        self.history: list[dict[str, float]] = []
+        """What each epoch reached: epoch, loss, and the score on dev."""
+        self._start: tuple[Self, bool] | None = None
+
+    # -- to be written by back ends --------------------------------------------------------------
+
+    @abstractmethod
+    def _prepare(self, texts: Sequence[str]) -> None:
+        """Learn from the training texts what reading them needs, such as a vocabulary."""
+
+    @abstractmethod
+    def _encode(self, texts: Sequence[str], report: Report | None = None) -> Any:
+        """Read texts; each becomes something that has a length."""
+
+    @abstractmethod
+    def _build(self) -> Problem:
+        """Make a network for the outputs of the plan, with random weights where none are known."""
+
+    @abstractmethod
+    def _adopt(self, source: Any) -> None:
+        """Take over from another model how texts are read."""
+
+    @abstractmethod
+    def _own_settings(self) -> dict[str, Any]:
+        """Settings of the back end beside those of training."""
+
+    # -- shared ----------------------------------------------------------------------------------
+
+    def settings(self) -> dict[str, Any]:
+        """Give the settings of this back end, as plain values."""
+        penalty = self.label_penalty
+        return {
+            **self._own_settings(),
+            **self.schedule.to_dict(),
+            "label_penalty": penalty if isinstance(penalty, str) else np.asarray(penalty).tolist(),
+            "penalty_weight": self.penalty_weight,
+        }
+
+    def start_from(self, source: TextClassifier, *, freeze: bool = False) -> Self:
+        """Start training from another model: all of it but the last layer.
+
+        Parameters
+        ----------
+        source
+            A trained model of the same back end; its labels may be others.
+        freeze
+            Train the new last layer alone.
+
+        Raises
+        ------
+        InputError
+            When the source is of another back end, or not trained.
+
+        References
+        ----------
+        Demszky et al. (2020), GoEmotions, section 6.2.
+        """
+        if not isinstance(source, type(self)):
+            raise InputError(
+                f"a {self.backend!r} model cannot start from one of back end {source.backend!r}; "
+                "expected the same back end"
+            )
+        source._require_fitted()
+        self._start = (source, freeze)
+        return self
+
+    def _fit(self, texts: Sequence[str], targets: Floats, dev: Any, report: Report | None) -> None:
+        if self._start is None:
+            self._prepare(texts)
+        else:
+            self._adopt(self._start[0])
+        with private_seed(self.seed):
+            problem = self._build()
+        if self._start is not None:
+            self._take_over(problem, *self._start)
+        data = Split(self._encode(texts, report), targets)
+        beside = None if dev is None else Split(self._encode(dev[0], report), dev[1])
+        k = len(self.taxonomy)
+        relations = label_relations(self.label_penalty, self.taxonomy, targets[:, :k])
+        coupled = relations is not None and self.penalty_weight > 0
+        self.history = train(
+            problem,
+            data,
+            beside,
+            self.schedule,
+            n_labels=k,
+            coupling=self.penalty_weight * laplacian(relations)
+            if relations is not None and coupled
+            else None,
+            seed=self.seed,
+            fingerprint=self._fingerprint(texts, targets, dev),
+            report=report,
+        )
+        for part in problem.network.parameters():
+            part.requires_grad_(True)
+        self.problem = problem
+
+    def _take_over(self, problem: Problem, source: Any, freeze: bool) -> None:
+        """Copy weights, all but those of the last layer."""
+        last = next(
+            name for name, part in problem.network.named_modules() if part is problem.output
+        )
+        known = {
+            name: weight
+            for name, weight in source._ready().network.state_dict().items()
+            if name.rpartition(".")[0] != last
+        }
+        own = {
+            name: weight.shape
+            for name, weight in problem.network.state_dict().items()
+            if name.rpartition(".")[0] != last
+        }
+        for name in sorted(own.keys() | known.keys()):
+            if name not in own or name not in known or own[name] != known[name].shape:
+                raise InputError(
+                    f"the models differ in more than their labels ({name}); expected one with the "
+                    "same settings"
+                )
+        problem.network.load_state_dict(known, strict=False)
+        if freeze:
+            for part in problem.network.parameters():
+                part.requires_grad_(False)
+            for part in problem.output.parameters():
+                part.requires_grad_(True)
+
+    def _fingerprint(self, texts: Sequence[str], targets: Floats, dev: Any) -> str:
+        start = None
+        if self._start is not None:
+            weights = self._start[0]._ready().output.weight.detach().cpu().numpy()
+            start = (weights.tobytes(), self._start[1])
+        return fingerprint_of(
+            self.backend,
+            self.settings(),
+            self.seed,
+            self.plan.outputs,
+            start,
+            "\x00".join(texts),
+            targets.tobytes(),
+            None if dev is None else ("\x00".join(dev[0]), dev[1].tobytes()),
+        )
+
+    def _ready(self) -> Problem:
+        if self.problem is None:
+            raise InputError("this model is not trained yet; call fit, or load one")
+        return self.problem
+
+    def _logits(self, texts: Sequence[str], report: Report | None = None) -> Floats:
+        problem = self._ready()
+        device = pick_device(self.schedule.device)
+        problem.network.to(device)
+        data = Split(self._encode(texts, report), np.zeros((len(texts), 0)))
+        precision = pick_precision(self.schedule.precision, device)
+        return logits_of(problem, problem.network, data, self.schedule, precision, report=report)
+
+    def on_device(self, device: str, precision: str = "auto") -> Self:
+        """Answer on another device, such as ``cpu``, from now on."""
+        pick_precision(precision, pick_device(device))
+        self.schedule = replace(self.schedule, device=device, precision=precision)
+        return self
+
+    def save(self, folder: str | Path) -> Path:
+        """Write the model to a folder; of several processes that trained it, the first does.
+
+        Raises
+        ------
+        InputError
+            As :meth:`TextClassifier.save`.
+        """
+        many = torch.distributed.is_available() and torch.distributed.is_initialized()
+        try:
+            if many and torch.distributed.get_rank() > 0:
+                return Path(folder)
+            return super().save(folder)
+        finally:
+            if many:
+                torch.distributed.barrier()
+
+
+def output_layer(network: nn.Module, n_outputs: int) -> nn.Linear | None:
+    """Find the last dense layer with so many outputs."""
+    found = [
+        part
+        for part in network.modules()
+        if isinstance(part, nn.Linear) and part.out_features == n_outputs
+    ]
+    return found[-1] if found else None

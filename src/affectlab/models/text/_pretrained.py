@@ -1,0 +1,205 @@
+"""Checkpoints of transformers: their tokenizers, their weights, and what they can read at once."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from torch import nn
+
+from affectlab._types import Ints
+from affectlab.errors import InputError, MissingDependencyError
+from affectlab.models.text._tokens import MASKS
+from affectlab.models.text._torch import quiet_transformers, warn_of_truncated
+
+try:
+    import transformers
+except ImportError as missing:
+    raise MissingDependencyError(
+        "models with an encoder need transformers; install affectlab[models]"
+    ) from missing
+
+__all__ = ["context_of", "encode", "load_classifier", "load_encoder", "load_tokenizer"]
+
+_UNBOUNDED = 1_000_000
+"""Lengths from here on stand for none in tokenizers."""
+
+
+def load_tokenizer(place: str, *, masks: bool = False) -> Any:
+    """Load the tokenizer of a checkpoint.
+
+    Parameters
+    ----------
+    place
+        Folder, or name of a checkpoint.
+    masks
+        Add ``[NAME]`` and ``[RELIGION]``, which hide people in GoEmotions, as tokens.
+
+    Raises
+    ------
+    InputError
+        When there is no such checkpoint, or it has no tokenizer.
+    """
+    _check_place(place)
+    try:
+        with quiet_transformers():
+            tokenizer = transformers.AutoTokenizer.from_pretrained(place)
+    except (OSError, ValueError, KeyError, TypeError, ImportError):
+        raise _no_tokenizer(place) from None
+    # Without its files, some tokenizers come as empty shells that know special tokens alone.
+    if len(tokenizer) <= len(set(tokenizer.all_special_ids)):
+        raise _no_tokenizer(place)
+    if tokenizer.pad_token is None:
+        if tokenizer.eos_token is None:
+            raise InputError(f"the tokenizer of checkpoint {place!r} has no token for padding")
+        tokenizer.pad_token = tokenizer.eos_token
+    if masks:
+        tokenizer.add_tokens(list(MASKS), special_tokens=True)
+    return tokenizer
+
+
+def load_classifier(place: str, outputs: Sequence[str], tokenizer: Any = None) -> Any:
+    """Load a checkpoint with a dense layer for these outputs on top.
+
+    Parameters
+    ----------
+    tokenizer
+        Its words, where some were added to those of the checkpoint.
+
+    Raises
+    ------
+    InputError
+        When there is no such checkpoint, or it is no encoder of text.
+    """
+    _check_place(place)
+    names = dict(enumerate(outputs))
+    try:
+        with quiet_transformers():
+            network = transformers.AutoModelForSequenceClassification.from_pretrained(
+                place,
+                num_labels=len(outputs),
+                id2label=names,
+                label2id={name: number for number, name in names.items()},
+                problem_type="multi_label_classification",
+                ignore_mismatched_sizes=True,
+            )
+            _fit_vocabulary(network, tokenizer)
+    except (OSError, ValueError, KeyError, RuntimeError, ImportError) as error:
+        raise _unusable(place, error) from None
+    if tokenizer is not None and network.config.pad_token_id is None:
+        network.config.pad_token_id = tokenizer.pad_token_id
+    return network
+
+
+def load_encoder(place: str) -> Any:
+    """Load a checkpoint without any layer on top.
+
+    Raises
+    ------
+    InputError
+        When there is no such checkpoint, or it is no encoder of text.
+    """
+    _check_place(place)
+    try:
+        with quiet_transformers():
+            return transformers.AutoModel.from_pretrained(place).eval()
+    except (OSError, ValueError, KeyError, RuntimeError, ImportError) as error:
+        raise _unusable(place, error) from None
+
+
+def _fit_vocabulary(network: Any, tokenizer: Any) -> None:
+    if tokenizer is None:
+        return
+    held = network.get_input_embeddings().num_embeddings
+    if len(tokenizer) > held:
+        network.resize_token_embeddings(len(tokenizer), mean_resizing=False)
+
+
+def context_of(network: Any, tokenizer: Any, chosen: int | None = None) -> int:
+    """Give the number of tokens that a network can read at once, or fewer where so chosen.
+
+    Raises
+    ------
+    InputError
+        When more are chosen than it can read.
+    """
+    known = [tokenizer.model_max_length] if tokenizer.model_max_length < _UNBOUNDED else []
+    positions = getattr(network.config, "max_position_embeddings", None)
+    if isinstance(positions, int) and positions > 0:
+        known.append(positions - _first_position(network))
+    if chosen is None:
+        return min(known) if known else 512
+    if chosen < 3:
+        raise InputError(f"max_tokens = {chosen}: expected 3 or more, with start and end of a text")
+    if known and chosen > min(known):
+        raise InputError(f"max_tokens = {chosen}: this encoder reads at most {min(known)} tokens")
+    return chosen
+
+
+def _first_position(network: Any) -> int:
+    """Position of the first token: RoBERTa and its kin count from behind that of padding."""
+    for name, part in network.named_modules():
+        if name.endswith("position_embeddings") and isinstance(part, nn.Embedding):
+            return 0 if part.padding_idx is None else part.padding_idx + 1
+    return 0
+
+
+def encode(tokenizer: Any, texts: Sequence[str], limit: int) -> list[Ints]:
+    """Turn texts into numbers of tokens; warns of texts that are cut."""
+    if not len(texts):
+        return []
+    # Cut here and not by the tokenizer, which does not say how many it has cut.
+    whole = tokenizer(list(texts), truncation=False, verbose=False)["input_ids"]
+    long = [row for row, ids in enumerate(whole) if len(ids) > limit]
+    if long:
+        again = tokenizer([texts[row] for row in long], truncation=True, max_length=limit)
+        for row, ids in zip(long, again["input_ids"], strict=True):
+            whole[row] = ids
+    warn_of_truncated(len(long), len(texts), limit)
+    return [np.array(ids, dtype=np.int64) for ids in whole]
+
+
+def _check_place(place: str) -> None:
+    """A path that is no folder is said to be none, before anyone asks the network for it."""
+    folder = Path(place)
+    looks_like_path = folder.is_absolute() or place.startswith((".", "~")) or place.count("/") > 1
+    if folder.is_dir():
+        if not (folder / "config.json").is_file():
+            raise InputError(f"{place} holds no config.json; expected the folder of a checkpoint")
+    elif looks_like_path:
+        raise InputError(f"{place}: no such folder; expected a checkpoint of transformers")
+    else:
+        try:
+            with quiet_transformers():
+                transformers.AutoConfig.from_pretrained(place)
+        except (OSError, ValueError, KeyError) as error:
+            raise _unknown(place, error) from None
+
+
+def _unknown(place: str, error: Exception) -> InputError:
+    return InputError(
+        f"checkpoint {place!r} is no folder here, and could not be fetched by name "
+        f"({_first_sentence(error)})"
+    )
+
+
+def _unusable(place: str, error: Exception) -> InputError:
+    return InputError(
+        f"checkpoint {place!r} cannot be used ({_first_sentence(error)}); expected a text encoder "
+        "with its weights"
+    )
+
+
+def _no_tokenizer(place: str) -> InputError:
+    return InputError(
+        f"checkpoint {place!r} has no tokenizer; expected files such as tokenizer.json or "
+        "vocab.txt beside its weights"
+    )
+
+
+def _first_sentence(error: Exception) -> str:
+    text = " ".join(str(error).split())
+    return re.split(r"(?<=[a-z0-9])[.!?:] ", text, maxsplit=1)[0][:160]

@@ -1,0 +1,200 @@
+"""Reading texts from files: GoEmotions, any ratings of texts, or a plain table."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from affectlab._words import plural
+from affectlab.errors import InputError
+from affectlab.models.text._data import LabelledTexts, OnBad, labelled_texts, split_of
+from affectlab.models.text._labels import check_texts, label_matrix
+from affectlab.ratings import Peek, list_formats, read_ratings, read_table
+from affectlab.taxonomy import Taxonomy, load_taxonomy, match_taxonomy
+
+if TYPE_CHECKING:
+    import polars as pl
+
+__all__ = ["read_labelled_texts", "read_texts"]
+
+_SEPARATORS = re.compile(r"[,;|]")
+_NAMES = ("stimulus", "id")
+"""Columns that name texts, the first that is there."""
+
+
+def read_labelled_texts(
+    path: str | Path,
+    *,
+    taxonomy: str | Path | Taxonomy | None = None,
+    soft: bool = False,
+    agree: float | None = None,
+    on_bad: OnBad = "raise",
+) -> LabelledTexts:
+    """Read texts with labels.
+
+    Parameters
+    ----------
+    path
+        A table with the columns ``text`` and ``labels`` (names, or numbers in the order of the
+        taxonomy, separated by comma, semicolon or ``|``; and optionally ``stimulus``); or anything
+        that :func:`affectlab.ratings.read_ratings` reads whose stimuli have the attribute ``text``,
+        such as GoEmotions (raw or simplified) and ISEAR.
+    taxonomy
+        Of the labels. None: that of the ratings, or a built-in one with exactly these labels, or
+        one of the labels that occur.
+    soft
+        Targets are the shares of raters who chose each label, rather than 0 and 1.
+    agree
+        Share of raters (0.5), or number of them (2), that makes a label true; by default 2 people
+        where most texts have several, as GoEmotions was prepared, and 1 otherwise.
+    on_bad
+        ``"raise"`` or ``"set_aside"``: what happens with empty texts. Texts without a label are
+        left out and counted either way, unless `soft`.
+
+    Raises
+    ------
+    InputError
+        When there is no text, a label is not known, or no text has a label.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> file = Path(tempfile.mkdtemp()) / "train.csv"
+    >>> _ = file.write_text('text,labels\\nso happy,joy\\n"scared, and angry","fear, anger"\\n')
+    >>> found = read_labelled_texts(file, taxonomy="ekman")
+    >>> found.split, found.targets.sum(axis=1).tolist()
+    ('train', [1.0, 2.0])
+    """
+    place = Path(path)
+    known = None if taxonomy is None else load_taxonomy(taxonomy)
+    frame = _plain_table(place, ("text", "labels"))
+    if frame is not None:
+        return _of_table(place, frame, known, on_bad)
+    ratings = read_ratings(place, taxonomy=known, on_bad=on_bad)
+    return labelled_texts(ratings, soft=soft, agree=agree, on_bad=on_bad, source=place.name)
+
+
+def _of_table(
+    path: Path, frame: pl.DataFrame, taxonomy: Taxonomy | None, on_bad: OnBad
+) -> LabelledTexts:
+    notes: list[str] = []
+    if on_bad == "set_aside":
+        frame = _without_empty(frame, notes)
+    named = [
+        [part.strip() for part in _SEPARATORS.split(entry or "") if part.strip()]
+        for entry in frame["labels"].to_list()
+    ]
+    kept = [row for row, parts in enumerate(named) if parts]
+    if len(kept) < len(named):
+        notes.append(f"left out: {plural(len(named) - len(kept), 'text')} without a label")
+    if not kept:
+        raise InputError(f"{path}: no text has a label; expected names in column 'labels'")
+    if taxonomy is None:
+        names = list(dict.fromkeys(part for row in kept for part in named[row]))
+        taxonomy = _taxonomy_of(path, names)
+    # Checked before rows are left out, so that errors count rows as the file does.
+    texts = check_texts(frame["text"].to_list(), str(path))
+    targets = label_matrix(named, taxonomy, len(named), where=str(path))
+    stimuli = _names(frame)
+    return LabelledTexts(
+        tuple(texts[row] for row in kept),
+        targets[kept],
+        tuple(stimuli[row] for row in kept),
+        taxonomy,
+        path.name,
+        split_of(path.name),
+        tuple(notes),
+    )
+
+
+def _taxonomy_of(path: Path, names: Sequence[str]) -> Taxonomy:
+    if all(name.isdecimal() for name in names):
+        raise InputError(
+            f"{path}: labels are numbers such as {names[0]!r}; name the taxonomy they count in"
+        )
+    for built_in in (match_taxonomy(names), load_taxonomy("goemotions")):
+        if built_in is not None and all(name in built_in for name in names):
+            return built_in
+    return Taxonomy.from_labels(sorted(names))
+
+
+def read_texts(
+    path: str | Path, *, on_bad: OnBad = "raise"
+) -> tuple[tuple[str, ...], tuple[str, ...], tuple[str, ...]]:
+    """Read texts to be rated, with their names.
+
+    Parameters
+    ----------
+    path
+        A table with a column ``text`` (and optionally ``stimulus``), ratings of texts such as
+        GoEmotions, or a plain text file (``.txt``) with one text per line.
+    on_bad
+        Whether an empty text stops reading or is left out and counted.
+
+    Returns
+    -------
+    tuple
+        Texts, stimuli, and notes.
+
+    Raises
+    ------
+    InputError
+        When there are no texts, or one is empty.
+    """
+    place = Path(path)
+    notes: list[str] = []
+    rows: list[tuple[str, str]]
+    if place.suffix.lower() == ".txt":
+        lines = Peek.open(place).decode().splitlines()
+        rows = [(f"line {number}", line) for number, line in enumerate(lines, 1)]
+    elif (frame := _plain_table(place, ("text",))) is not None:
+        rows = list(zip(_names(frame), frame["text"].to_list(), strict=True))
+    else:
+        ratings = read_ratings(place, on_bad=on_bad)
+        if "text" not in ratings.stimuli.columns:
+            raise InputError(f"{place}: there is no column 'text'; expected one with the texts")
+        table = ratings.stimuli.select("stimulus", "text")
+        rows = [(name, text or "") for name, text in table.iter_rows()]
+    if on_bad == "set_aside":
+        good = [(name, text) for name, text in rows if isinstance(text, str) and text.strip()]
+        if len(good) < len(rows):
+            notes.append(f"set aside: {plural(len(rows) - len(good), 'empty text')}")
+        rows = good
+    texts = check_texts([text for _, text in rows], str(place))
+    return texts, tuple(name for name, _ in rows), tuple(notes)
+
+
+def _plain_table(path: Path, needed: tuple[str, ...]) -> pl.DataFrame | None:
+    """Read a table of texts that is no table of ratings; None where the file is one."""
+    peek = Peek.open(path)
+    published = any(entry.sniff(peek) for entry in list_formats())
+    if published or (not peek.is_binary and not set(needed) <= set(peek.header)):
+        return None
+    if peek.is_binary and path.suffix.lower() not in (".parquet", ".feather"):
+        return None
+    frame = read_table(path, names=())
+    columns = set(frame.columns)
+    if not set(needed) <= columns or {"rater", "value"} & columns:
+        return None
+    exact = read_table(path, names=[*needed, *sorted(columns & set(_NAMES))])
+    # An empty cell is an empty text.
+    return exact.with_columns(exact["text"].fill_null(""))
+
+
+def _without_empty(frame: pl.DataFrame, notes: list[str]) -> pl.DataFrame:
+    import polars as pl
+
+    good = frame.filter(pl.col("text").fill_null("").str.strip_chars() != "")
+    if good.height < frame.height:
+        notes.append(f"set aside: {plural(frame.height - good.height, 'empty text')}")
+    return good
+
+
+def _names(frame: pl.DataFrame) -> list[str]:
+    """Names of stimuli: a column, or the rows counted."""
+    for column in _NAMES:
+        if column in frame.columns:
+            return [str(name) for name in frame[column].to_list()]
+    return [f"text {row}" for row in range(1, frame.height + 1)]

@@ -1,0 +1,130 @@
+"""Folders that hold models: JSON, text and plain arrays; nothing in them is ever executed."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+from zipfile import BadZipFile
+
+import numpy as np
+from numpy.typing import NDArray
+
+from affectlab._version import __version__
+from affectlab.errors import InputError
+
+__all__ = [
+    "META",
+    "SCHEMA",
+    "check_folder",
+    "load_arrays",
+    "make_folder",
+    "read_json",
+    "read_meta",
+    "save_arrays",
+    "write_json",
+]
+
+META = "model.json"
+SCHEMA = "affectlab/text-model/1"
+
+
+def check_folder(folder: Path) -> None:
+    """Refuse a path that cannot become, or is not, the folder of a model.
+
+    Raises
+    ------
+    InputError
+        When the path is a file, or a folder with other contents.
+    """
+    if folder.exists() and not folder.is_dir():
+        raise InputError(f"{folder} is a file; expected a folder for the model")
+    if folder.is_dir() and any(folder.iterdir()) and not (folder / META).is_file():
+        raise InputError(
+            f"{folder} holds other files; expected a new folder, an empty one, or that of a model"
+        )
+
+
+def make_folder(folder: Path) -> Path:
+    """Make a folder for a model; raises as :func:`check_folder`, or when it cannot be made."""
+    check_folder(folder)
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise InputError(f"{folder} cannot be made: {error.strerror or error}") from None
+    return folder
+
+
+def write_json(path: Path, content: Any, *, lines: bool = False) -> None:
+    """Write JSON; with `lines` one entry of a list per line."""
+    if lines:
+        inner = ",\n".join(json.dumps(entry, ensure_ascii=False) for entry in content)
+        text = f"[\n{inner}\n]\n"
+    else:
+        text = json.dumps(content, ensure_ascii=False, indent=2, allow_nan=False) + "\n"
+    path.write_text(text, encoding="utf-8", newline="\n")
+
+
+def read_json(path: Path) -> Any:
+    """Read JSON.
+
+    Raises
+    ------
+    InputError
+        When the file is missing or is not JSON.
+    """
+    try:
+        return json.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        raise InputError(f"{path}: no such file; the model folder is not complete") from None
+    except (json.JSONDecodeError, UnicodeDecodeError) as error:
+        raise InputError(f"{path} is not valid JSON ({error}); expected what save wrote") from None
+
+
+def read_meta(folder: Path) -> dict[str, Any]:
+    """Read the description of a model.
+
+    Raises
+    ------
+    InputError
+        When there is none, or it is of another version.
+    """
+    if not folder.is_dir():
+        raise InputError(f"{folder}: no such folder; expected one that save or train has written")
+    if not (folder / META).is_file():
+        raise InputError(f"{folder} holds no {META}; expected the folder of a text model")
+    meta = read_json(folder / META)
+    schema = meta.get("schema") if isinstance(meta, dict) else None
+    if schema != SCHEMA:
+        by = meta.get("affectlab", "an unknown version") if isinstance(meta, dict) else "nobody"
+        raise InputError(
+            f"{folder / META}: schema {schema!r}, written by affectlab {by}; affectlab "
+            f"{__version__} reads {SCHEMA!r}: train the model again, or use that version"
+        )
+    for key in ("backend", "taxonomy", "labels", "settings", "levels"):
+        if key not in meta:
+            raise InputError(f"{folder / META}: key {key!r} is missing; expected what save wrote")
+    return dict(meta)
+
+
+def save_arrays(path: Path, arrays: Mapping[str, NDArray[Any]]) -> None:
+    """Write arrays of numbers."""
+    np.savez(path, allow_pickle=False, **arrays)
+
+
+def load_arrays(path: Path) -> dict[str, NDArray[Any]]:
+    """Read arrays of numbers; objects, which could hold code, are refused.
+
+    Raises
+    ------
+    InputError
+        When the file is missing or is no such file.
+    """
+    try:
+        with np.load(path, allow_pickle=False) as held:
+            return {name: held[name] for name in held.files}
+    except FileNotFoundError:
+        raise InputError(f"{path}: no such file; the model folder is not complete") from None
+    except (ValueError, OSError, BadZipFile, EOFError) as error:
+        raise InputError(f"{path} cannot be read ({error}); expected arrays of numbers") from None

@@ -1,0 +1,244 @@
+"""What a model of one data set is worth on another: the transfer protocol of GoEmotions."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any, Literal, TypeAlias, get_args
+
+import numpy as np
+
+from affectlab._types import Bools, Floats, Ints
+from affectlab._words import count
+from affectlab.errors import InputError, unknown_name
+from affectlab.models.text._base import Report, TextClassifier
+from affectlab.models.text._labels import check_texts, label_matrix
+from affectlab.models.text._transfer_results import SETUPS, Ledger, Setup, Transfer, TransferRun
+from affectlab.taxonomy import Taxonomy, load_taxonomy
+
+__all__ = ["Decide", "transfer"]
+
+Decide: TypeAlias = Literal["auto", "top_1"] | float
+
+_THRESHOLD = 0.3
+_PUBLISHED: dict[str, dict[str, Any]] = {
+    "transformer": {"batch_size": 16, "learning_rate": 2e-5, "epochs": 3},
+    # Batches as published; rate and epochs of another kind of network are its own.
+    "bilstm": {"batch_size": 16},
+    "embedding": {"batch_size": 16},
+}
+
+
+def transfer(
+    texts: Iterable[str],
+    labels: Any,
+    source: TextClassifier | None = None,
+    *,
+    taxonomy: str | Path | Taxonomy,
+    target: str = "",
+    backend: str | None = None,
+    settings: Mapping[str, Any] | None = None,
+    setups: Sequence[Setup] | None = None,
+    sizes: Sequence[float] = (100, 200, 500, 1000, 0.8),
+    splits: int = 10,
+    decide: Decide = "auto",
+    confidence: float = 0.95,
+    results: str | Path | None = None,
+    seed: int = 0,
+    report: Report | None = None,
+) -> Transfer:
+    """Train on small parts of a target data set, from a source model and without it.
+
+    For every size, the target is split at random into a training part of that size and a test part
+    with all other texts, several times. On each split ``baseline`` trains from the checkpoint
+    alone, ``freeze`` starts from the source model and trains a new last layer, and ``nofreeze``
+    starts from it and trains everything.
+
+    Parameters
+    ----------
+    texts, labels
+        The target data, as for :meth:`TextClassifier.fit`; :func:`read_labelled_texts` gives them.
+    source
+        A model trained on the source data (``bilstm``, ``transformer`` or ``embedding``). None:
+        the baseline alone, which any back end can do.
+    taxonomy
+        Of the labels of the target.
+    target
+        Name of the target data.
+    backend
+        Back end; by default that of the source, and ``linear`` without one.
+    settings
+        Settings of the back end. By default those of the source with batches of 16, and for
+        ``transformer`` learning rate 2e-5 and 3 epochs, as published.
+    setups
+        By default all three, or the baseline alone without a source.
+    sizes
+        Numbers of training texts, or shares of the target below 1.
+    splits
+        Random splits for each size.
+    decide
+        How probabilities become labels: ``"top_1"``, or a threshold for all labels. ``"auto"``:
+        the most probable one where every text of the target has exactly one label, and 0.3
+        otherwise, since small training parts leave no texts to fit thresholds to.
+    confidence
+        Of the intervals. They are those of the mean over splits; test parts overlap, so they say
+        how much splits matter and not how other texts would.
+    results
+        File of JSON Lines to which every run is written when it is finished; those that are in it
+        are not run again.
+    seed
+        For splits and training.
+
+    Raises
+    ------
+    InputError
+        When a size does not leave texts to test on, a setup needs a source, or a back end cannot
+        start from one.
+
+    References
+    ----------
+    Demszky et al. (2020), GoEmotions, section 6 and appendix H.
+
+    Examples
+    --------
+    >>> texts = ["so happy", "what joy", "so sad", "in tears"] * 6
+    >>> labels = ["joy", "joy", "sadness", "sadness"] * 6
+    >>> found = transfer(texts, labels, taxonomy="ekman", sizes=[8, 0.5], splits=2,
+    ...                  settings={"min_texts": 1, "min_texts_piece": 1, "cost": 20.0})
+    >>> found.sizes, found.estimates()["baseline", "8"].n_raters
+    (('8', '50 %'), 2)
+    """
+    chosen = tuple(setups or (SETUPS if source is not None else ("baseline",)))
+    for setup in chosen:
+        if setup not in get_args(Setup):
+            raise unknown_name("setup", setup, get_args(Setup))
+        if source is None and setup != "baseline":
+            raise InputError(f"setup {setup!r} needs a source model; expected source=")
+    if splits < 2:
+        raise InputError(f"splits = {splits}: expected 2 or more, for intervals")
+    if not 0 < confidence < 1:
+        raise InputError(f"confidence = {confidence}: expected a number between 0 and 1")
+    known = load_taxonomy(taxonomy)
+    given = check_texts(texts)
+    targets = label_matrix(labels, known, len(given))
+    name = backend or (source.backend if source is not None else "linear")
+    own = _settings_of(name, source, settings)
+    rule = _rule(decide, targets)
+    parts = [_size(size, len(given)) for size in sizes]
+    described = None if source is None else (source.name, source.training, source.settings())
+    ledger = Ledger(
+        results,
+        given,
+        targets.tobytes(),
+        known.labels,
+        described,
+        name,
+        sorted(own.items()),
+        rule,
+        seed,
+    )
+    encoder: Any = None
+    runs: list[TransferRun] = []
+    for place, (said, n_train) in enumerate(parts):
+        for split in range(1, splits + 1):
+            order = np.random.default_rng([seed, place, n_train, split]).permutation(len(given))
+            for setup in chosen:
+                done = ledger.find(setup, said, split)
+                if done is None:
+                    model = TextClassifier.make(
+                        name, taxonomy=known, levels=(), seed=seed + split, **own
+                    )
+                    if setup != "baseline":
+                        _start(model, source, freeze=setup == "freeze")
+                    if hasattr(model, "share_encoder"):
+                        # Frozen: what it says of a text is the same in all runs.
+                        encoder = model.share_encoder(encoder or getattr(source, "encoder", None))
+                    done = _run(model, given, targets, order, n_train, (setup, said, split), rule)
+                    ledger.add(done)
+                runs.append(done)
+                if report is not None:
+                    total = len(parts) * splits * len(chosen)
+                    report(f"{setup}, {said} texts, split {split}", len(runs), total)
+    if encoder is not None:
+        encoder.forget()
+    return Transfer(
+        tuple(runs),
+        known.labels,
+        target or known.name,
+        "" if source is None else source.name,
+        "the most probable label"
+        if rule is None
+        else f"labels with a probability from {rule:g} on",
+        confidence,
+    )
+
+
+def _run(
+    model: TextClassifier,
+    texts: Sequence[str],
+    targets: Floats,
+    order: Ints,
+    n_train: int,
+    key: tuple[Setup, str, int],
+    rule: float | None,
+) -> TransferRun:
+    train, test = order[:n_train], order[n_train:]
+    model.fit([texts[row] for row in train], targets[train])
+    probabilities = model.predict_proba([texts[row] for row in test])
+    if rule is None:
+        chosen: Bools = np.zeros(probabilities.shape, dtype=bool)
+        chosen[np.arange(len(test)), probabilities.argmax(axis=1)] = True
+    else:
+        chosen = probabilities >= rule
+    truth = targets[test] >= 0.5
+    found = chosen.sum(axis=0) + truth.sum(axis=0)
+    f1 = 2 * (chosen & truth).sum(axis=0) / np.maximum(found, 1)
+    f1[~truth.any(axis=0)] = np.nan
+    macro = float(np.nanmean(f1)) if truth.any() else float("nan")
+    return TransferRun(*key, len(train), len(test), macro, tuple(f1.tolist()))
+
+
+def _start(model: TextClassifier, source: TextClassifier | None, *, freeze: bool) -> None:
+    begin = getattr(model, "start_from", None)
+    if begin is None:
+        raise InputError(
+            f"back end {model.backend!r} cannot start from another model; expected bilstm, "
+            "transformer or embedding, or setups=['baseline']"
+        )
+    begin(source, freeze=freeze)
+
+
+def _settings_of(
+    name: str, source: TextClassifier | None, settings: Mapping[str, Any] | None
+) -> dict[str, Any]:
+    found: dict[str, Any] = {}
+    if source is not None and source.backend == name:
+        found |= source.settings()
+        # Relations of the source's labels say nothing of those of the target.
+        found.pop("label_penalty", None)
+    return {**found, **_PUBLISHED.get(name, {}), **(settings or {})}
+
+
+def _rule(decide: Decide, targets: Floats) -> float | None:
+    """Threshold for all labels; None: the most probable label."""
+    if decide == "top_1":
+        return None
+    if decide == "auto":
+        single = bool(((targets >= 0.5).sum(axis=1) == 1).all())
+        return None if single else _THRESHOLD
+    if isinstance(decide, str) or not 0 < decide < 1:
+        raise InputError(
+            f"decide = {decide!r}: expected 'auto', 'top_1', or a threshold between 0 and 1"
+        )
+    return float(decide)
+
+
+def _size(size: float, n: int) -> tuple[str, int]:
+    said = f"{100 * size:g} %" if 0 < size < 1 else count(int(size))
+    n_train = round(size * n) if 0 < size < 1 else int(size)
+    if n_train < 2 or n_train >= n or (size >= 1 and size != int(size)):
+        raise InputError(
+            f"size {size:g}: expected a number of texts from 2 to {n - 1}, or a share below 1; the "
+            f"target has {count(n)}, and some must be left to test on"
+        )
+    return said, n_train

@@ -1,0 +1,86 @@
+"""What a researcher should know of who can take part and what they are told, before it begins."""
+
+from __future__ import annotations
+
+import re
+import sqlite3
+
+from affectlab.study._design import Study
+
+__all__ = ["cautions_about_people"]
+
+_PLACEHOLDER = re.compile(r"\[[^\[\]\n]+\]")
+_MOST = 3
+"""Placeholders that are named."""
+
+
+def cautions_about_people(study: Study) -> list[str]:
+    """Say what will not work for participants as the file seems to want it, in sentences."""
+    return [*_texts(study), *_entry(study), *_languages(study)]
+
+
+def _texts(study: Study) -> list[str]:
+    design, found = study.design, []
+    consent = design.consent.text if design.consent is not None else ""
+    texts = {"consent.text": consent, "study.contact": design.study.contact}
+    for key, text in (
+        texts | {"instructions": design.instructions, "thanks": design.thanks}
+    ).items():
+        left = list(dict.fromkeys(_PLACEHOLDER.findall(text)))
+        if left:
+            shown = ", ".join(left[:_MOST]) + (", …" if len(left) > _MOST else "")
+            found.append(f"{key} has places to fill in: {shown}")
+    if "example.org" in design.study.contact:
+        found.append("study.contact is still that of the template; participants see it")
+    return found
+
+
+def _entry(study: Study) -> list[str]:
+    recruitment, found = study.design.recruitment, []
+    rules = study.design.eligibility.model_dump(exclude_defaults=True)
+    if rules and recruitment.platform == "none":
+        found.append(
+            f"no platform filters for eligibility ({', '.join(rules)}): what the address tells is "
+            "the visitor's own word, and who tells nothing is let in"
+        )
+    if recruitment.platform == "prolific" and not recruitment.verify:
+        found.append(
+            "recruitment.verify is off: whoever writes a name into the address can take part under "
+            "it; set verify = true to have Prolific asked at entry"
+        )
+    if not recruitment.open and recruitment.platform == "none" and not _invited(study):
+        found.append(
+            "nobody can come in: recruitment.open is false, there is no platform, and no "
+            "invitation in the study's folder; make personal links with: affectlab study invite "
+            f"{study.path.name} --people N"
+        )
+    return found
+
+
+def _invited(study: Study) -> bool:
+    """Whether invitations were made in the study's own database, which is not begun by looking."""
+    file = study.state / "study.sqlite"
+    if not file.exists():
+        return False
+    connection = sqlite3.connect(f"{file.absolute().as_uri()}?mode=ro", uri=True)
+    try:
+        query = "SELECT 1 FROM participants WHERE invitation IS NOT NULL AND kind = 'human' LIMIT 1"
+        return connection.execute(query).fetchone() is not None
+    except sqlite3.OperationalError:
+        # Not begun yet: the file is there, and its tables are not.
+        return False
+    finally:
+        connection.close()
+
+
+def _languages(study: Study) -> list[str]:
+    chosen, languages = study.design.protocol, study.design.study.languages
+    own = chosen.name.endswith(".toml") or bool({"prompt", "question"} & set(chosen.change))
+    others = languages[1:] if own else tuple(one for one in languages if one != "en")
+    if not others:
+        return []
+    return [
+        f"study.languages: the buttons come in {', '.join(others)}, and the protocol's question, "
+        "labels and instructions, the consent and the quiz stay in the language they are written "
+        "in; make one study per language, each with a protocol file worded in it"
+    ]

@@ -1,0 +1,68 @@
+"""Addresses of pictures: one for each place of each trial, so that none can be recognised again.
+
+The same picture stands on both sides of a trial whose known answer is "no difference", and comes
+back in trials that are asked a second time. An address therefore belongs to a session, a position
+in it and a place on the page, and says nothing of the file; nobody without the key of the study
+can make one.
+"""
+
+from __future__ import annotations
+
+import hmac
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from sqlalchemy import Connection, bindparam, select
+
+from affectlab.study._options_of import files_of
+from affectlab.study._tables import trials
+
+if TYPE_CHECKING:
+    from affectlab.study._store import Store
+
+__all__ = ["find_picture", "picture_address"]
+
+_ADDRESS = re.compile(r"([0-9]{1,9})-([0-9]{1,4})-([0-9a-f]{32})", re.ASCII)
+# A comparison of a staircase is drawn when it is reached; the end of its block is there before it,
+# and shows frames of the same sequence.
+_SHOWN = (
+    select(trials.c.stimulus_id)
+    .where(
+        trials.c.session_id == bindparam("session"),
+        trials.c.position >= bindparam("position"),
+    )
+    .order_by(trials.c.position)
+    .limit(1)
+)
+
+
+def picture_address(store: Store, session: int, position: int, place: int, file: str) -> str:
+    """Give the address of a picture at a place of a trial."""
+    return f"/media/{position}-{place}-{_digest(store, session, position, place, file)}"
+
+
+def find_picture(connection: Connection, store: Store, session: int, address: str) -> Path | None:
+    """Find the picture that an address stands for; None where the session was not given it.
+
+    Parameters
+    ----------
+    address
+        What follows ``/media/``.
+    """
+    found = _ADDRESS.fullmatch(address)
+    if found is None:
+        return None
+    position, place, digest = int(found[1]), int(found[2]), found[3]
+    given = {"session": session, "position": position}
+    stimulus = connection.execute(_SHOWN, given).scalar_one_or_none()
+    if stimulus is None:
+        return None
+    for file in files_of(store.content[stimulus]):
+        if hmac.compare_digest(_digest(store, session, position, place, file), digest):
+            return store.study.path.parent / file
+    return None
+
+
+def _digest(store: Store, session: int, position: int, place: int, file: str) -> str:
+    return store.digest("picture", f"{session}/{position}/{place}/{file}")

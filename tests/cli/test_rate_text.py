@@ -1,0 +1,186 @@
+"""``affectlab rate text``, and its answers judged by ``affectlab evaluate classification``."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from affectlab import read_ratings
+from affectlab.cli import main
+from affectlab.models.text import TextClassifier, read_labelled_texts
+
+WORDS = {2: ["hate", "furious"], 14: ["scared", "afraid"], 17: ["happy", "yay"], 27: ["table"]}
+
+
+class Run:
+    """Runs ``affectlab`` in this process."""
+
+    def __init__(self, capsys: pytest.CaptureFixture[str]) -> None:
+        self.capsys = capsys
+
+    def __call__(self, *arguments: str | Path, code: int = 0) -> Any:
+        with pytest.raises(SystemExit) as ended:
+            main(list(map(str, arguments)))
+        done = self.capsys.readouterr()
+        assert (ended.value.code or 0) == code, done.err
+        return done
+
+    def result(self, *arguments: str | Path) -> dict[str, Any]:
+        return json.loads(self(*arguments, "--json").out)["result"]
+
+
+def posts(n: int, seed: int) -> str:
+    """Posts of one or two labels, in the form of the published splits."""
+    rng = np.random.default_rng(seed)
+    lines = []
+    for row in range(n):
+        own = sorted(rng.choice(list(WORDS), size=1 + (rng.random() < 0.3), replace=False))
+        words = list(rng.choice(["the", "a", "of", "we", "it", "is", "to", "on"], 5))
+        words += [rng.choice(WORDS[label]) for label in own]
+        rng.shuffle(words)
+        lines.append(f"{' '.join(words)}\t{','.join(map(str, own))}\t{seed}a{row:05d}\n")
+    return "".join(lines)
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A model, and the texts that it was trained and tuned on."""
+    place = tmp_path_factory.mktemp("rate")
+    for name, n, seed in (("train", 300, 1), ("dev", 120, 2)):
+        (place / f"{name}.tsv").write_text(posts(n, seed), encoding="utf-8")
+    train, dev = (read_labelled_texts(place / f"{name}.tsv") for name in ("train", "dev"))
+    model = TextClassifier.make("linear", cost=5.0, name="tiny")
+    model.fit(train.texts, train.targets, dev=(dev.texts, dev.targets)).save(place / "model")
+    return place
+
+
+@pytest.fixture
+def run(
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path,
+    folder: Path,
+) -> Run:
+    shutil.copytree(folder, tmp_path / "work")
+    monkeypatch.chdir(tmp_path / "work")
+    monkeypatch.setenv("COLUMNS", "100")
+    return Run(capsys)
+
+
+RATE = ("rate", "text", "dev.tsv", "--model", "model", "--out")
+
+
+@pytest.mark.parametrize("name", ["r.parquet", "r.csv", "r.jsonl"])
+def test_answers_are_ratings(run: Run, name: str) -> None:
+    done = run(*RATE, name)
+    assert "tiny rated 120 texts on 28 labels" in done.out
+    ratings = read_ratings(name)
+    assert ratings.rater_kinds == ("model",)
+    assert ratings.n_ratings == 120 * 28
+    assert str(ratings.scale) == "interval 0 to 1"
+    model = TextClassifier.load("model")
+    texts = ratings.stimuli["text"].to_list()
+    values = ratings.frame["value"].to_numpy().reshape(120, 28)
+    assert np.allclose(values, model.predict_proba(texts), atol=1e-12)
+
+
+def test_evaluate_finds_the_labels_that_the_model_chose(run: Run) -> None:
+    """Without any threshold given, sets are those of the model: same F1 as by hand."""
+    run(*RATE, "r.parquet", "--quiet")
+    sets = ("evaluate", "classification", "dev.tsv", "--models", "r.parquet", "--multilabel",
+            "--boot", "0")  # fmt: skip
+    found = run.result(*sets)
+    dev = read_labelled_texts("dev.tsv")
+    predicted = TextClassifier.load("model").predict(dev.texts)
+    truth = dev.targets.astype(bool)
+    hits = (predicted & truth).sum(axis=0)
+    whole = predicted.sum(axis=0) + truth.sum(axis=0)
+    by_hand = np.mean([2 * h / w for h, w in zip(hits, whole, strict=True) if w])
+    assert macro_f1(found, "tiny") == pytest.approx(by_hand)
+    assert macro_f1(found, "tiny") > 0.8
+    # The file of thresholds in the folder says the same.
+    again = run.result(*sets, "--threshold", "model/thresholds.toml")
+    assert macro_f1(again, "tiny") == pytest.approx(by_hand)
+
+
+def test_evaluate_at_a_level(run: Run) -> None:
+    run(*RATE, "r.parquet", "--level", "sentiment", "--quiet")
+    found = run.result(
+        *("evaluate", "classification", "dev.tsv", "--models", "r.parquet", "--multilabel"),
+        *("--mapping", "goemotions:sentiment", "--boot", "0"),
+    )
+    assert found["classes"] == ["positive", "negative", "ambiguous", "neutral"]
+    assert macro_f1(found, "tiny") > 0.8
+
+
+def macro_f1(found: dict[str, Any], rater: str) -> float:
+    (value,) = [
+        row["value"]
+        for row in found["metrics"]
+        if (row["rater"], row["metric"]) == (rater, "macro_f1")
+    ]
+    return float(value)
+
+
+def test_words_that_moved_it(run: Run, tmp_path: Path) -> None:
+    Path("one.txt").write_text("so happy today\n", encoding="utf-8")
+    done = run("rate", "text", "one.txt", "--model", "model", "--out", "r.csv", "--explain", "3",
+               "--figures", "figures")  # fmt: skip
+    assert "“so happy today”" in done.out
+    assert "(start)" in done.out
+    assert {path.name for path in Path("figures").iterdir()} == {"words-1.png", "words-1.svg"}
+    told = run.result(
+        "rate", "text", "one.txt", "--model", "model", "--out", "r.csv", "--explain", "1"
+    )["explained"][0]
+    parts = {row["token"]: row["contribution"] for row in told["parts"] if row["label"] == "joy"}
+    assert max(parts, key=parts.get) == "happy"
+
+
+def test_json_and_a_name_of_its_own(run: Run) -> None:
+    found = run.result(*RATE, "r.parquet", "--rater", "me", "--level", "ekman")
+    assert found["rater"] == "me"
+    assert found["n_texts"] == 120
+    assert set(found["chosen"]) == set(found["labels"])
+    assert sum(found["chosen"].values()) > 0
+    assert "chosen by a threshold for each label" in found["answers"]
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        (["--model", "none"], ["none", "no such folder"]),
+        (["--model", "."], ["holds no model.json"]),
+        (["--out", "r.txt"], ["suffix '.txt'"]),
+        (["--out", "none/r.csv"], ["the folder none does not exist"]),
+        (["--level", "ekmann"], ["unknown level 'ekmann'"]),
+    ],
+    ids=lambda value: " ".join(value) if isinstance(value, list) else None,
+)
+def test_bad_input_is_one_sentence(run: Run, options: list[str], words: list[str]) -> None:
+    done = run(*RATE, "r.parquet", *options, "--quiet", code=2)
+    assert done.err.startswith("affectlab: ")
+    assert done.err.count("\n") == 1
+    for word in words:
+        assert word in done.err
+
+
+def test_empty_texts(run: Run) -> None:
+    Path("posts.csv").write_text("text\nso happy\n \n", encoding="utf-8")
+    given = ("rate", "text", "posts.csv", "--model", "model", "--out", "r.csv")
+    assert "posts.csv, row 2: the text is empty" in run(*given, code=2).err
+    assert "set aside: 1 empty text" in run(*given, "--set-aside").err
+
+
+def test_model_of_another_version(run: Run) -> None:
+    file = Path("model/model.json")
+    file.write_text(
+        file.read_text(encoding="utf-8").replace("text-model/1", "text-model/2"), encoding="utf-8"
+    )
+    done = run(*RATE, "r.parquet", code=2)
+    assert "train the model again" in done.err
+    assert done.err.count("\n") == 1

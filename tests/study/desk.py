@@ -1,0 +1,120 @@
+"""A researcher's browser, as far as the server sees it, and a study with people in it."""
+
+from __future__ import annotations
+
+import secrets
+import uuid
+from functools import cache
+from typing import Any
+
+from sqlalchemy import insert, select
+from starlette.testclient import TestClient
+
+from affectlab.study import Store
+from affectlab.study._accounts import Role, hash_password, insert_account
+from affectlab.study._answers import Submission
+from affectlab.study._database import now_ms
+from affectlab.study._entry import Visitor, enter, hashed
+from affectlab.study._service import Service
+from affectlab.study._tables import accounts, logins
+
+SECRET = "correct horse battery"
+ROLES: tuple[Role, ...] = ("viewer", "researcher", "owner")
+
+
+@cache
+def _hashed() -> str:
+    """Hash the password once for all tests: hashing is slow on purpose."""
+    return hash_password("", SECRET)
+
+
+def add_people(store: Store) -> None:
+    """Add an account of each role, named like the role."""
+    with store.database.write() as connection:
+        for role in ROLES:
+            insert_account(connection, role, _hashed(), role, by="test")
+
+
+class Desk:
+    """A browser in which somebody may be logged in."""
+
+    def __init__(self, app: Any, name: str = "") -> None:
+        self.client = TestClient(app, base_url="http://127.0.0.1", follow_redirects=False)
+        self.csrf = ""
+        if name:
+            self._let_in(app.state.service.store, name)
+
+    def _let_in(self, store: Store, name: str) -> None:
+        """Begin a login without its password: hashing is slow on purpose."""
+        token = secrets.token_urlsafe(32)
+        with store.database.write() as connection:
+            who = connection.execute(select(accounts.c.id).where(accounts.c.name == name))
+            connection.execute(
+                insert(logins).values(
+                    token=hashed(token),
+                    account_id=who.scalar_one(),
+                    created_at=now_ms(),
+                    expires_at=now_ms() + 3_600_000,
+                )
+            )
+        self.client.cookies.set("affectlab_dashboard", token, path="/dashboard")
+        self.csrf = self.get("me")["csrf"]
+
+    def log_in(self, name: str, password: str = SECRET, code: int = 200) -> dict[str, Any]:
+        csrf = self.get("login")["csrf"]
+        message = {"name": name, "password": password}
+        return self.post("login", message, code, csrf=csrf)
+
+    def get(self, what: str, code: int = 200) -> dict[str, Any]:
+        return self._read(self.client.get(f"/dashboard/api/{what}"), code)
+
+    def post(
+        self, what: str, message: Any = None, code: int = 200, csrf: str | None = None
+    ) -> dict[str, Any]:
+        headers = {"X-CSRF": self.csrf if csrf is None else csrf}
+        sent = {} if message is None else message
+        reply = self.client.post(f"/dashboard/api/{what}", json=sent, headers=headers)
+        return self._read(reply, code)
+
+    def _read(self, reply: Any, code: int) -> dict[str, Any]:
+        assert reply.status_code == code, reply.text
+        content: dict[str, Any] = reply.json() if reply.content else {}
+        if content.get("role"):
+            self.csrf = content.get("csrf", self.csrf)
+        return content
+
+
+def take_part(store: Store, n: int | None = None, **given: Any) -> int:
+    """Let somebody answer `n` trials, or all of a session; give the session's number."""
+    return session_of(store, token_after(store, n, **given))
+
+
+def token_after(store: Store, n: int | None = None, **given: Any) -> str:
+    """Let somebody answer `n` trials, or all of a session; give the session's token."""
+    visitor = given.pop("visitor", None) or Visitor()
+    value = given.pop("value", 3)
+    service = Service(store)
+    token = enter(store, visitor)
+    state = service.state(token)
+    if state["stage"] == "instructions":
+        state = service.advance(token, "instructions", {})
+    done = 0
+    while state["stage"] == "trials" and (n is None or done < n):
+        trial = state["trial"]
+        labels = [label["name"] for label in trial["labels"]]
+        ratings = dict.fromkeys(labels, value)
+        answer = {"ratings": given.get("ratings", ratings)}
+        said = Submission(
+            int(trial["id"]), answer, uuid.uuid4().hex, trial["widget"], given.get("rt_ms", 2000)
+        )
+        state = service.answer(token, said)
+        done += 1
+    return token
+
+
+def session_of(store: Store, token: str) -> int:
+    """Give the number of the session that a token opens."""
+    from affectlab.study._session import find_session
+
+    with store.database.read() as connection:
+        return int(find_session(connection, store, token)["id"])
