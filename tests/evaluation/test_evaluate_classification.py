@@ -268,7 +268,7 @@ def test_costs(tmp_path, study) -> None:
     ("content", "words"),
     [
         ("label,x\nx,1\ny,5\n", "'y' has no row or no column"),
-        ("label,x,y\nx,1,far\ny,5,1\n", "'y' holds no numbers"),
+        ("label,x,y\nx,1,far\ny,5,1\n", "row 'x', column 'y' is 'far'"),
         ("label,x,y\nx,1,5\ny,4,1\n", "costs.csv: costs: 'x' for 'y' costs 5"),
     ],
 )

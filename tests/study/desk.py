@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 import secrets
+import threading
+import time
 import uuid
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from functools import cache
 from typing import Any
 
@@ -118,3 +122,37 @@ def session_of(store: Store, token: str) -> int:
 
     with store.database.read() as connection:
         return int(find_session(connection, store, token)["id"])
+
+
+def until(condition: Callable[[], Any], seconds: float = 60.0) -> Any:
+    """Wait until something is so; give what it is."""
+    end = time.monotonic() + seconds
+    while True:
+        found = condition()
+        if found:
+            return found
+        assert time.monotonic() < end, "it did not come"
+        time.sleep(0.05)
+
+
+@contextmanager
+def served(app: Any, port: int = 0) -> Iterator[str]:
+    """Serve an application from a thread."""
+    import uvicorn
+
+    config = uvicorn.Config(
+        app,
+        host="127.0.0.1",
+        port=port,
+        log_level="warning",
+        access_log=False,
+    )
+    server = uvicorn.Server(config)
+    thread = threading.Thread(target=server.run, daemon=True)
+    thread.start()
+    until(lambda: server.started)
+    yield f"http://127.0.0.1:{server.servers[0].sockets[0].getsockname()[1]}"
+    app.state.live.stopping.set()
+    server.should_exit = True
+    thread.join(20)
+    assert not thread.is_alive()

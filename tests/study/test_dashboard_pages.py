@@ -15,8 +15,7 @@ from affectlab.study._tables import accounts, sessions
 from affectlab.study.server import Settings, create_app
 
 from .conftest import FACES
-from .desk import SECRET, add_people, take_part
-from .test_dashboard import served
+from .desk import SECRET, add_people, served, take_part
 from .test_pages import SIZES, browser, check, tab_to
 
 __all__ = ["browser"]

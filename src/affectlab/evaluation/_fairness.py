@@ -126,8 +126,8 @@ def fairness(
     -------
     :class:`Fairness`. A gap is ``flagged`` where its corrected p value is at most `alpha` and the
     estimate is no smaller than `min_gap`. ``detectable`` is
-    :math:`(z_{1 - \alpha/2m} + z_{0.8})\,\mathrm{se}` for m tests (1 without correction): a true gap
-    of that size is shown in four of five studies like this one.
+    :math:`(z_{1 - \alpha/2m} + z_{0.8})\,\mathrm{se}` for m tests (1 without correction): a true
+    gap of that size is shown in four of five studies like this one.
 
     A p value is the larger one of two. The permutation test asks whether groups could trade places,
     and is exact where they could; groups that differ in spread, or in how many mistakes a ratio

@@ -115,13 +115,13 @@ def _odd_people(study: Study) -> list[str]:
     found = [f"{_listed(constant)} gave one and the same answer throughout."] if constant else []
     against = [name for name in _against_others(people) if name not in constant]
     apart = [one for one in apart_from_others(people) if one.rater not in (*constant, *against)]
-    for one in apart:
-        found.append(
-            f"{shown(one.rater, 60)} agrees with the others far less than they do with each other "
-            f"(correlation with their mean {number(one.value)}, at most {number(one.high)} with "
-            f"99 % confidence; median of the others {number(one.others)}): somebody who did not "
-            "always look?"
-        )
+    found += [
+        f"{shown(one.rater, 60)} agrees with the others far less than they do with each other "
+        f"(correlation with their mean {number(one.value)}, at most {number(one.high)} with "
+        f"99 % confidence; median of the others {number(one.others)}): somebody who did not "
+        "always look?"
+        for one in apart
+    ]
     if against:
         found.append(
             f"{_listed(against)} answered against the others (negative correlation with their "

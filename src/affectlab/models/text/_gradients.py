@@ -10,6 +10,7 @@ import torch
 from affectlab._types import Floats
 from affectlab.models.text._explain import Contributions
 from affectlab.models.text._pretrained import encode
+from affectlab.models.text._tokens import MASKS
 
 __all__ = ["explain_gradients"]
 
@@ -58,11 +59,10 @@ def explain_gradients(
 def _words(text: str, ids: Any, tokenizer: Any, limit: int) -> tuple[list[str], Any]:
     """Words of a text, and the word that each of its tokens belongs to (-1: none)."""
     if not tokenizer.is_fast:
+        # Without offsets into the text, every piece stands for itself.
         pieces = tokenizer.convert_ids_to_tokens(ids.tolist())
-        special = set(tokenizer.all_special_ids) - set(
-            tokenizer.convert_tokens_to_ids([p for p in pieces if p in text])
-        )
-        kept = [row for row, number in enumerate(ids.tolist()) if number not in special]
+        special = set(tokenizer.all_special_tokens) - set(MASKS)
+        kept = [row for row, piece in enumerate(pieces) if piece not in special]
         owner = np.full(len(ids), -1)
         owner[kept] = np.arange(len(kept))
         return [pieces[row] for row in kept], owner
