@@ -268,6 +268,7 @@ class TestExport:
             "jspsych.jsonl",
             "jspsych.csv",
             "raters.csv",
+            "sessions.csv",
         ]
         lines = (tmp_path / "out" / "jspsych.jsonl").read_text(encoding="utf-8").splitlines()
         rows = [json.loads(line) for line in lines]

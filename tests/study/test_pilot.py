@@ -175,7 +175,8 @@ class TestExport:
         prepare_pilot(store)
         pilot_session(store, begin)
         only = export(store, tmp_path / "a")
-        assert [file.name for file in only.files] == ["pilot.parquet", "pilot.csv"]
+        named = [file.name for file in only.files]
+        assert named == ["pilot.parquet", "pilot.csv", "sessions.csv"]
         assert (only.n_ratings, only.n_pilot) == (0, 3)
         service, token, state = begin(store)
         complete(service, token, state)
@@ -185,6 +186,7 @@ class TestExport:
             "ratings.csv",
             "pilot.parquet",
             "pilot.csv",
+            "sessions.csv",
         }
         assert (both.n_ratings, both.n_pilot) == (3, 3)
         pilot = read_ratings(tmp_path / "b" / "pilot.parquet")

@@ -108,6 +108,22 @@ def calibration(
 
     .. math:: \mathrm{ECE} = \sum_b \frac{n_b}{n} \lvert \bar c_b - \bar y_b \rvert .
 
+    All estimates, by ``metric``:
+
+    - ``ece`` (bins of equal width, :math:`[a, b)`) and ``ece_equal_mass`` (bins of equal numbers,
+      cut at quantiles; also called adaptive), in [0, 1];
+    - ``max_calibration_error``: the largest error of a bin, without an interval, since resampling
+      does not give a fair one;
+    - ``rms_calibration_error``, and ``rms_calibration_error_debiased``, which takes off what chance
+      adds to the squared error of each bin, :math:`s_b^2 / n_b` (Kumar et al. 2019), and is cut
+      at 0. Equal mass;
+    - ``classwise_ece`` for (n, k): the mean over labels of the error of each label's probability;
+    - ``brier``: :math:`(c - y)^2`, or for (n, k) summed over labels, in [0, 2];
+      ``brier_reliability`` less ``brier_resolution`` plus ``brier_uncertainty`` plus
+      ``brier_within_bins`` is exactly ``brier``, or for (n, k) ``brier_top_label`` (Murphy 1973;
+      the last part is that of Stephenson et al. 2008);
+    - ``accuracy`` (mean outcome), ``mean_confidence`` and ``overconfidence``, their difference.
+
     Parameters
     ----------
     probabilities
@@ -134,21 +150,7 @@ def calibration(
 
     Returns
     -------
-    Calibration, its estimates by ``metric``:
-
-    - ``ece`` (bins of equal width, :math:`[a, b)`) and ``ece_equal_mass`` (bins of equal numbers,
-      cut at quantiles; also called adaptive), in [0, 1];
-    - ``max_calibration_error``: the largest error of a bin, without an interval, since resampling
-      does not give a fair one;
-    - ``rms_calibration_error``, and ``rms_calibration_error_debiased``, which takes off what chance
-      adds to the squared error of each bin, :math:`s_b^2 / n_b` (Kumar et al. 2019), and is cut
-      at 0. Equal mass;
-    - ``classwise_ece`` for (n, k): the mean over labels of the error of each label's probability;
-    - ``brier``: :math:`(c - y)^2`, or for (n, k) summed over labels, in [0, 2];
-      ``brier_reliability`` less ``brier_resolution`` plus ``brier_uncertainty`` plus
-      ``brier_within_bins`` is exactly ``brier``, or for (n, k) ``brier_top_label`` (Murphy 1973;
-      the last part is that of Stephenson et al. 2008);
-    - ``accuracy`` (mean outcome), ``mean_confidence`` and ``overconfidence``, their difference.
+    Calibration, whose estimates have the ``metric`` named above.
 
     Binned errors are biased upwards: chance alone makes bins miss. Their intervals are basic
     bootstrap intervals, which take most of the bias off, so they may lie below the value; for a
