@@ -368,7 +368,7 @@ class TestTrouble:
             page.wait_for_selector("form.ratings")
             page.on("dialog", lambda dialog: dialog.accept())
             page.get_by_role("button", name="Stop taking part").click()
-            page.get_by_text("What you answered is stored").wait_for()
+            page.get_by_text("Your answers will not be used").wait_for()
             check(page)
 
 
