@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import json
 import socket
+import time
 import uuid
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -96,25 +97,41 @@ def counted(study: Path, database: str | None) -> tuple[int, list[dict[str, Any]
         return int(n), [{**json.loads(row["body"]), "session": row["session_id"]} for row in rows]
 
 
+def written_down(study: Path, database: str | None, n: int) -> None:
+    """Wait until so many refusals are written down."""
+    until = time.monotonic() + 10
+    while len(counted(study, database)[1]) < n:
+        assert time.monotonic() < until, f"{n} refusals were not written down"
+        time.sleep(0.02)
+
+
 def test_nothing_of_somebody_elses_session_opens(
     served: StudyServer, study: Path, database: str | None
 ) -> None:
     mine, other = Person(served).begin(), Person(served).begin()
-    refused = [
+    picture = mine.state["trial"]["stimulus"]["images"][0]
+    attempts: list[Callable[[], httpx.Response]] = [
         # Another's trial, picture and page token; a cookie that was made up; no cookie.
-        other.post("answers", {**other.message(), "trial": mine.state["trial"]["id"]}),
-        other.client.get(mine.state["trial"]["stimulus"]["images"][0]),
-        other.post("answers", other.message(), **{"X-CSRF": mine.state["csrf"]}),
-        other.post("withdraw", {}, **{"X-CSRF": ""}),
-        other.post("withdraw", {}, **{"sec-fetch-site": "cross-site"}),
-        Person(served, cookie="affectlab_session=made-up").post("answers", mine.message()),
-        Person(served).client.get(mine.state["trial"]["stimulus"]["images"][0]),
-        Person(served).client.post("/api/enter", json={"invitation": "guessed"}),
+        lambda: other.post("answers", {**other.message(), "trial": mine.state["trial"]["id"]}),
+        lambda: other.client.get(picture),
+        lambda: other.post("answers", other.message(), **{"X-CSRF": mine.state["csrf"]}),
+        lambda: other.post("withdraw", {}, **{"X-CSRF": ""}),
+        lambda: other.post("withdraw", {}, **{"sec-fetch-site": "cross-site"}),
+        lambda: Person(served, cookie="affectlab_session=made-up").post("answers", mine.message()),
+        lambda: Person(served).client.get(picture),
+        lambda: Person(served).client.post("/api/enter", json={"invitation": "guessed"}),
     ]
+    refused = []
+    for attempt in attempts:
+        refused.append(attempt())
+        # Refusals are written down after the reply; no cookie is none.
+        logged = sum(reply.status_code != 401 for reply in refused)
+        written_down(study, database, logged)
     assert [reply.status_code for reply in refused] == [404, 404, 403, 403, 403, 403, 401, 404]
     assert Person(served, cookie="affectlab_session=made-up").client.get(
         "/api/session"
     ).status_code == 204  # fmt: skip
+    written_down(study, database, logged + 1)
     assert mine.client.get(mine.state["trial"]["stimulus"]["images"][0]).status_code == 200
     n, told = counted(study, database)
     assert n == 0
