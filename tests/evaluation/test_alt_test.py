@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from scipy.stats import ttest_1samp
 
 from affectlab import InputError, Ratings
+from affectlab._multiple_tests import benjamini_yekutieli
 from affectlab.evaluation import alt_test
-from affectlab.evaluation._alt_test import benjamini_yekutieli
 
 
 def table(prefix: str, values: Any, scale: str, labels: bool = False) -> Ratings:

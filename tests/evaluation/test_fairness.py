@@ -7,9 +7,9 @@ import polars as pl
 import pytest
 from scipy.stats import kstest, permutation_test
 
+from affectlab._multiple_tests import benjamini_hochberg
 from affectlab.errors import InputError
 from affectlab.evaluation import fairness
-from affectlab.evaluation._multiple_tests import benjamini_hochberg
 from affectlab.ratings import Ratings
 from affectlab.taxonomy import load_taxonomy
 

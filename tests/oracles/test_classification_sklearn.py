@@ -8,6 +8,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
+from affectlab._multiple_tests import holm
 from affectlab.evaluation import (
     classification_metrics,
     confusion,
@@ -15,7 +16,6 @@ from affectlab.evaluation import (
     precision_recall_f1,
 )
 from affectlab.evaluation._metrics_tests import exact_mcnemar
-from affectlab.evaluation._multiple_tests import holm
 
 sklearn_metrics = pytest.importorskip("sklearn.metrics")
 

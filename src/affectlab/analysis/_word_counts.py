@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from affectlab._multiple_tests import benjamini_hochberg, holm
 from affectlab._types import Floats, Ints
 from affectlab.analysis._membership import Membership
 from affectlab.analysis._tokens import Tokens
@@ -42,14 +43,5 @@ def texts_with(members: Membership, n_labels: int) -> Ints:
 
 def corrected(p: Floats, how: str) -> Floats:
     """Correct p-values for their number, ``nan`` left out."""
-    found = np.full(p.size, np.nan)
-    known = np.flatnonzero(~np.isnan(p.ravel()))
-    order = known[np.argsort(p.ravel()[known], kind="stable")]
-    sorted_p, m = p.ravel()[order], order.size
-    rank = np.arange(1, m + 1)
-    if how == "holm":
-        found[order] = np.minimum(np.maximum.accumulate(sorted_p * (m - rank + 1)), 1.0)
-    else:
-        steps = np.minimum.accumulate((sorted_p * m / rank)[::-1])[::-1]
-        found[order] = np.minimum(steps, 1.0)
-    return found.reshape(p.shape)
+    adjust = holm if how == "holm" else benjamini_hochberg
+    return adjust(p.ravel()).reshape(p.shape)

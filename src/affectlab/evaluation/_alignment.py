@@ -6,6 +6,7 @@ from collections.abc import Collection, Sequence
 
 import numpy as np
 
+from affectlab._multiple_tests import holm
 from affectlab._resampling import check_confidence
 from affectlab._types import Floats
 from affectlab.estimates import Estimates
@@ -275,21 +276,11 @@ def _differences(
     )
     for start in range(0, len(extra), len(panel.models)):
         of_measure = extra[start : start + len(panel.models)]
-        adjusted = _holm(np.array([row["p"] for row in of_measure], dtype=np.float64))
+        adjusted = holm(np.array([row["p"] for row in of_measure], dtype=np.float64))
         for row, p in zip(of_measure, adjusted, strict=True):
             row["p_holm"] = float(p)
     frame = pl.DataFrame(extra, schema_overrides={"at_least": pl.Boolean, "people_below": pl.Int64})
     return Estimates(table.frame.hstack(frame), table.keys)
-
-
-def _holm(p: Floats) -> Floats:
-    """Adjust p-values so that alpha holds for all of them together; ``nan`` take no part."""
-    known = np.flatnonzero(~np.isnan(p))
-    order = known[np.argsort(p[known], kind="stable")]
-    factors = np.arange(order.size, 0, -1)
-    adjusted = np.full(p.size, np.nan)
-    adjusted[order] = np.minimum(np.maximum.accumulate(p[order] * factors), 1.0)
-    return adjusted
 
 
 def _by_label(

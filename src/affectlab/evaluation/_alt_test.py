@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, get_args
 import numpy as np
 from scipy.special import stdtr
 
+from affectlab._multiple_tests import benjamini_yekutieli
 from affectlab._types import Bools, Floats, Ints
 from affectlab.errors import InputError, unknown_name
 from affectlab.estimates import Estimates
@@ -20,7 +21,7 @@ from affectlab.ratings import Ratings
 if TYPE_CHECKING:
     import polars as pl
 
-__all__ = ["AltTest", "alt_test", "alt_test_of", "benjamini_yekutieli"]
+__all__ = ["AltTest", "alt_test", "alt_test_of"]
 
 PASSED = 0.5
 """Winning rate from which on the test is passed."""
@@ -267,8 +268,7 @@ def _against_people(
     t, p = _t_test(difference, squares.astype(np.float64), n, epsilon)
     enough = n >= min_items
     p = np.where(enough, p, np.nan)
-    adjusted = np.full(size, np.nan)
-    adjusted[enough] = benjamini_yekutieli(p[enough])
+    adjusted = benjamini_yekutieli(p)
     few = f"left out: fewer than {min_items} items"
     return pl.DataFrame(
         {
@@ -297,22 +297,3 @@ def _t_test(difference: Floats, squares: Floats, n: Ints, epsilon: float) -> tup
     p: Floats = stdtr(np.maximum(n - 1, 1).astype(np.float64), t)
     constant: Bools = variance <= 1e-15
     return t, np.where(constant, np.where(difference < epsilon, 0.0, 1.0), p)
-
-
-def benjamini_yekutieli(p: Floats) -> Floats:
-    """Adjust p-values so that those up to alpha have a false discovery rate of alpha or less.
-
-    Holds under any dependence of the tests (Benjamini and Yekutieli 2001, Annals of Statistics 29).
-
-    Examples
-    --------
-    >>> benjamini_yekutieli(np.array([0.01, 0.2, 0.03])).round(4).tolist()
-    [0.055, 0.3667, 0.0825]
-    """
-    m = p.size
-    order = np.argsort(p, kind="stable")
-    factor = m * (1.0 / np.arange(1, m + 1)).sum() / np.arange(1, m + 1)
-    stepped = np.minimum.accumulate((p[order] * factor)[::-1])[::-1]
-    adjusted = np.empty(m)
-    adjusted[order] = np.minimum(stepped, 1.0)
-    return adjusted

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
+from affectlab._multiple_tests import holm
 from affectlab._words import joined, number
 from affectlab.errors import InputError, unknown_name
 from affectlab.estimates import Estimates
@@ -27,7 +28,6 @@ from affectlab.evaluation._evaluate_classification_rows import (
 )
 from affectlab.evaluation._evaluate_classification_work import facts_of
 from affectlab.evaluation._metrics_kinds import CLASSIFICATION_METRICS
-from affectlab.evaluation._multiple_tests import holm
 from affectlab.evaluation._predictions_compare import Comparison, compare_predictions
 from affectlab.evaluation._score_mapping import ScoreMapping
 from affectlab.ratings import Ratings

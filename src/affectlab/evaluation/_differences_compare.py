@@ -9,13 +9,13 @@ from itertools import combinations
 import numpy as np
 from numpy.typing import NDArray
 
+from affectlab._multiple_tests import holm
 from affectlab._resampling import summarise
 from affectlab._types import Floats, Ints
 from affectlab.errors import InputError
 from affectlab.estimates import Estimates
 from affectlab.evaluation._differences_bootstrap import Measured, measure, replicate
 from affectlab.evaluation._differences_data import Pairs
-from affectlab.evaluation._multiple_tests import holm
 
 __all__ = ["Drawn", "compared", "counts_of", "resampled_name"]
 

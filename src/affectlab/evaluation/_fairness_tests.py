@@ -8,10 +8,10 @@ from typing import Literal, TypeAlias
 
 import numpy as np
 
+from affectlab._multiple_tests import benjamini_hochberg, holm
 from affectlab._types import Bools, Floats, Ints
 from affectlab.evaluation._jackknife import contributions, spread_of, t_test
 from affectlab.evaluation._metrics_tests import permutation_p
-from affectlab.evaluation._multiple_tests import benjamini_hochberg, holm
 
 __all__ = ["Contrast", "Correction", "Judged", "corrected", "judge_groups"]
 

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from affectlab._types import Floats, Ints
 
-__all__ = ["exact_mcnemar", "permutation_p", "tango_p"]
+__all__ = ["exact_mcnemar", "permutation_p", "sign_test", "tango_p"]
 
 
 def exact_mcnemar(only_first: Ints, only_second: Ints) -> Floats:
@@ -30,11 +31,18 @@ def exact_mcnemar(only_first: Ints, only_second: Ints) -> Floats:
     >>> round(float(exact_mcnemar(np.array(2), np.array(10))), 4)
     0.0386
     """
-    from scipy.stats import binom
+    first, both = np.asarray(only_first), np.asarray(only_first) + np.asarray(only_second)
+    return np.where(both > 0, sign_test(first, both), 1.0)
 
-    fewer = np.minimum(only_first, only_second)
-    p: Floats = np.minimum(1.0, 2 * binom.cdf(fewer, only_first + only_second, 0.5))
-    return p
+
+def sign_test(k: ArrayLike, n: ArrayLike) -> Floats:
+    """Give the two-sided binomial p-values of ``k`` of ``n`` against one half; ``nan`` for n 0."""
+    from scipy.special import bdtr
+
+    some, all_of_them = np.asarray(k, dtype=np.float64), np.asarray(n, dtype=np.float64)
+    whole = np.maximum(all_of_them.astype(np.int64), 1)
+    p = np.minimum(1.0, 2.0 * bdtr(np.minimum(some, all_of_them - some), whole, 0.5))
+    return np.where(all_of_them > 0, p, np.nan)
 
 
 def permutation_p(observed: Floats, permuted: Floats) -> Floats:

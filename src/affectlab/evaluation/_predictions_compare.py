@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
+from affectlab._multiple_tests import holm
 from affectlab._resampling import Uncertainty, summarise
 from affectlab._types import Floats
 from affectlab._words import joined
@@ -24,7 +25,6 @@ from affectlab.evaluation._metrics_kinds import (
 )
 from affectlab.evaluation._metrics_labels import LabelsLike, clusters_of, code_labels, weights_of
 from affectlab.evaluation._metrics_table import check_draws, method_text
-from affectlab.evaluation._multiple_tests import holm
 from affectlab.evaluation._predictions_tests import Pair
 from affectlab.evaluation._predictions_verdict import verdict_of
 

@@ -7,6 +7,7 @@ import numpy as np
 from affectlab._resampling import summarise
 from affectlab._types import Floats
 from affectlab.estimates import Estimates
+from affectlab.evaluation._metrics_tests import sign_test
 from affectlab.evaluation._preferences_tally import (
     Resample,
     Rule,
@@ -15,7 +16,6 @@ from affectlab.evaluation._preferences_tally import (
     exact_interval,
     replicates,
     shares,
-    sign_test,
 )
 from affectlab.evaluation._wilson import wilson_interval
 

@@ -21,7 +21,6 @@ __all__ = [
     "no_verdict",
     "replicates",
     "shares",
-    "sign_test",
     "tally_of",
     "verdicts",
 ]
@@ -246,12 +245,3 @@ def exact_interval(k: Floats, n: Floats, confidence: float) -> tuple[Floats, Flo
             1.0,
         )
     return np.where(total > 0, low, np.nan), np.where(total > 0, high, np.nan)
-
-
-def sign_test(k: Floats, n: Floats) -> Floats:
-    """Give the two-sided binomial p-values of ``k`` of ``n`` against one half; ``nan`` for n 0."""
-    from scipy.special import bdtr
-
-    whole = n.astype(np.int64)
-    p = np.minimum(1.0, 2.0 * bdtr(np.minimum(k, n - k), np.maximum(whole, 1), 0.5))
-    return np.where(n > 0, p, np.nan)

@@ -8,11 +8,11 @@ from itertools import combinations
 
 import numpy as np
 
+from affectlab._multiple_tests import holm
 from affectlab._resampling import Uncertainty, check_confidence, draw_weights, summarise
 from affectlab._types import Floats, Ints
 from affectlab.estimates import Estimates
 from affectlab.evaluation._costs_of import CostsLike, TaxonomyLike
-from affectlab.evaluation._multiple_tests import holm
 from affectlab.evaluation._soft_distributions import LabelDistributions
 from affectlab.evaluation._soft_people import HALVES, ONE_PERSON, Ballots
 from affectlab.evaluation._soft_rows import (
