@@ -20,9 +20,11 @@ _NEEDS = {
         *(f"{_TEXT_TESTS}test_{name}.py" for name in ("bilstm", "embedding", "probe")),
         f"{_TEXT_TESTS}test_transformer.py",
     ],
-    "sqlalchemy": ["tests/study"],
+    "sqlalchemy": ["tests/study", "tests/e2e", "src/affectlab/study"],
 }
 
 collect_ignore = [
     path for library, paths in _NEEDS.items() if not find_spec(library) for path in paths
 ]
+# Alembic runs this file itself, in a context of its own.
+collect_ignore += ["src/affectlab/study/migrations/env.py"]
