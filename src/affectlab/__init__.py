@@ -28,6 +28,7 @@ if TYPE_CHECKING:
         reliability,
         report,
         simulate,
+        stimuli,
         study,
         taxonomy,
     )
@@ -48,6 +49,7 @@ _ROOMS = (
     "reliability",
     "report",
     "simulate",
+    "stimuli",
     "study",
     "taxonomy",
 )
@@ -87,6 +89,7 @@ __all__ = [
     "reliability",
     "report",
     "simulate",
+    "stimuli",
     "study",
     "taxonomy",
     "write_report",

@@ -16,6 +16,7 @@ from affectlab.cli import (
     reliability,
     report,
     reproduce,
+    stimuli,
     study,
     taxonomy,
     train,
@@ -60,6 +61,7 @@ app.add_typer(ratings.app, name="ratings")
 app.add_typer(reliability.app, name="reliability")
 app.add_typer(analyze.app, name="analyze")
 app.add_typer(evaluate.app, name="evaluate")
+app.add_typer(stimuli.app, name="stimuli")
 app.add_typer(study.app, name="study")
 app.add_typer(train.app, name="train")
 app.add_typer(rate.app, name="rate")

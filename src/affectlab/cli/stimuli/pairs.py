@@ -1,0 +1,78 @@
+"""``affectlab stimuli pairs``."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from pathlib import Path
+from typing import Annotated, Optional
+
+import typer
+
+from affectlab.cli._options import JsonOption, QuietOption, SeedOption
+from affectlab.cli._output import Output, write_csv
+
+__all__ = ["pairs"]
+
+
+def pairs(
+    frames: Annotated[
+        Path,
+        typer.Argument(
+            help="Table of frames: actor, expression, place (1 the peak, the last neutral), file.",
+            show_default=False,
+        ),
+    ],
+    to: Annotated[
+        Path, typer.Option("--out", help="CSV file of pairs to write.", metavar="FILE")
+    ] = Path("pairs.csv"),
+    copies: Annotated[
+        Optional[int],  # noqa: UP045
+        typer.Option(
+            help="Actors for each pair of expressions; without it half of them.",
+            min=1,
+            show_default=False,
+        ),
+    ] = None,
+    drawn: Annotated[
+        int, typer.Option(help="Frames drawn from each of two expressions.", min=1)
+    ] = 3,
+    batches: Annotated[
+        Optional[int],  # noqa: UP045
+        typer.Option(
+            help="Number of batches; without it as many as --per-batch asks for.",
+            min=1,
+            show_default=False,
+        ),
+    ] = None,
+    per_batch: Annotated[int, typer.Option(help="Pairs in a batch, about.", min=1)] = 200,
+    as_json: JsonOption = False,
+    quiet: QuietOption = False,
+    seed: SeedOption = 0,
+) -> None:
+    """Design the pairs of a study of expression differences: within transitions, and across.
+
+    Every pair of frames of a sequence is compared, and frames of two expressions of the same actor,
+    on as many actors as --copies says. The table that it writes is the pairs.csv of a study; what
+    it prints is counted from that table.
+
+    Example: affectlab stimuli pairs frames.csv --out pairs.csv
+    """
+    from affectlab.stimuli import pair_design, read_sequences
+
+    out = Output("stimuli pairs", as_json=as_json, quiet=quiet)
+    sequences = read_sequences(frames)
+    with out.progress("pairs"):
+        design = pair_design(
+            sequences, copies=copies, drawn=drawn, batches=batches, per_batch=per_batch, seed=seed
+        )
+        report = design.report()
+    write_csv(design.to_frame(), to)
+    for name, text in report.lines():
+        out.show(f"{name:<39}{text}")
+    for first, second, actors in report.short[:5]:
+        out.note(f"{first} and {second}: on {actors} of {report.copies} actors; no more have both")
+    if len(report.short) > 5:
+        out.note(f"… and {len(report.short) - 5:,} more pairs of expressions")
+    out.show(f"pairs written to {to}")
+    result = {**asdict(report), "pairs": to, "seed": seed}
+    out.finish(result)
