@@ -1,23 +1,35 @@
 """What is shown: corpora, prompts, transitions, pairs and captions.
 
 Expression transitions become pairs to compare with :func:`pair_design`, whose table is the
-``pairs.csv`` of a study of differences.
+``pairs.csv`` of a study of differences. Prompts for pictures of faces, in exact shares of labels
+and people, come from :func:`face_prompts`.
 """
 
 from affectlab.stimuli._allocation import allocate_pairs
 from affectlab.stimuli._examples import example_sequences
+from affectlab.stimuli._face_prompts import NEUTRAL, FacePrompts, face_prompts, neutral_prompts
 from affectlab.stimuli._packing import pack_blocks
 from affectlab.stimuli._pair_report import PairReport
 from affectlab.stimuli._pairs import PairDesign, pair_design
+from affectlab.stimuli._prompt_plan import PromptPlan, load_prompt_plan
+from affectlab.stimuli._quotas import deal, largest_remainder
 from affectlab.stimuli._sequences import FIVE_FRAMES, ExpressionSequences, read_sequences
 
 __all__ = [
     "FIVE_FRAMES",
+    "NEUTRAL",
     "ExpressionSequences",
+    "FacePrompts",
     "PairDesign",
     "PairReport",
+    "PromptPlan",
     "allocate_pairs",
+    "deal",
     "example_sequences",
+    "face_prompts",
+    "largest_remainder",
+    "load_prompt_plan",
+    "neutral_prompts",
     "pack_blocks",
     "pair_design",
     "read_sequences",
