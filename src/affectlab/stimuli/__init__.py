@@ -8,6 +8,7 @@ and people, come from :func:`face_prompts`.
 from affectlab.stimuli._allocation import allocate_pairs
 from affectlab.stimuli._examples import example_sequences
 from affectlab.stimuli._face_prompts import NEUTRAL, FacePrompts, face_prompts, neutral_prompts
+from affectlab.stimuli._labelled import LabelledCorpus, labelled_corpus
 from affectlab.stimuli._packing import pack_blocks
 from affectlab.stimuli._pair_report import PairReport
 from affectlab.stimuli._pairs import PairDesign, pair_design
@@ -20,6 +21,7 @@ __all__ = [
     "NEUTRAL",
     "ExpressionSequences",
     "FacePrompts",
+    "LabelledCorpus",
     "PairDesign",
     "PairReport",
     "PromptPlan",
@@ -27,6 +29,7 @@ __all__ = [
     "deal",
     "example_sequences",
     "face_prompts",
+    "labelled_corpus",
     "largest_remainder",
     "load_prompt_plan",
     "neutral_prompts",

@@ -2,9 +2,11 @@
 
 import typer
 
+from affectlab.cli.stimuli.corpus import corpus
 from affectlab.cli.stimuli.pairs import pairs
 
 __all__ = ["app"]
 
-app = typer.Typer(no_args_is_help=True, help="Prepare what is shown: pairs of expressions.")
+app = typer.Typer(no_args_is_help=True, help="What is shown, and learned from: pairs, corpora.")
+app.command("corpus")(corpus)
 app.command("pairs")(pairs)
