@@ -6,6 +6,7 @@ and people, come from :func:`face_prompts`.
 """
 
 from affectlab.stimuli._allocation import allocate_pairs
+from affectlab.stimuli._captions import CaptionedPairs, captioned_pairs, top_labels
 from affectlab.stimuli._examples import example_sequences
 from affectlab.stimuli._face_prompts import NEUTRAL, FacePrompts, face_prompts, neutral_prompts
 from affectlab.stimuli._labelled import LabelledCorpus, labelled_corpus
@@ -19,6 +20,7 @@ from affectlab.stimuli._sequences import FIVE_FRAMES, ExpressionSequences, read_
 __all__ = [
     "FIVE_FRAMES",
     "NEUTRAL",
+    "CaptionedPairs",
     "ExpressionSequences",
     "FacePrompts",
     "LabelledCorpus",
@@ -26,6 +28,7 @@ __all__ = [
     "PairReport",
     "PromptPlan",
     "allocate_pairs",
+    "captioned_pairs",
     "deal",
     "example_sequences",
     "face_prompts",
@@ -36,4 +39,5 @@ __all__ = [
     "pack_blocks",
     "pair_design",
     "read_sequences",
+    "top_labels",
 ]

@@ -2,11 +2,15 @@
 
 import typer
 
+from affectlab.cli.stimuli.captions import captions
 from affectlab.cli.stimuli.corpus import corpus
 from affectlab.cli.stimuli.pairs import pairs
 
 __all__ = ["app"]
 
-app = typer.Typer(no_args_is_help=True, help="What is shown, and learned from: pairs, corpora.")
+app = typer.Typer(
+    no_args_is_help=True, help="What is shown, and learned from: pairs, captions, corpora."
+)
+app.command("captions")(captions)
 app.command("corpus")(corpus)
 app.command("pairs")(pairs)
