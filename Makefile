@@ -10,11 +10,12 @@ PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c const
 
 # Tests of models need torch, whose light build is for Python 3.11; elsewhere they are skipped.
 
-.PHONY: help demo test check unit docs bench clean
+.PHONY: help demo test check unit coverage docs bench clean
 
 help:
 	@echo "make demo   set up, simulate a study, write demo/report.html"
 	@echo "make test   set up, check style and types, run all tests, build the docs"
+	@echo "make coverage  run all tests and say what they leave out"
 	@echo "make bench  compare speed and memory with peers"
 	@echo "make docs   build the documentation into docs/_build/html"
 	@echo "make clean  remove everything that make created"
@@ -41,6 +42,10 @@ check: $(VENV)/.dev
 	$(BIN)/lint-imports
 
 unit: $(VENV)/.dev
+	$(BIN)/python -m pytest --numprocesses auto
+
+# Watching every branch more than doubles the time, so it is not part of `make test`.
+coverage: $(VENV)/.dev
 	$(BIN)/python -m pytest --numprocesses auto --cov --cov-report term
 
 test: check docs unit

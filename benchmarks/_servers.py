@@ -129,14 +129,14 @@ class Postgres:
         """Stop it: ``fast``, or ``immediate``, as when the power fails."""
         self._run("pg_ctl", "-D", self._data, "-m", mode, "stop")
 
-    def make_database(self, name: str) -> str:
-        """Make an empty database; give its address."""
+    def make_database(self, name: str, *, like: str = "template1") -> str:
+        """Make a database, empty or a copy of one that nobody is connected to; give its address."""
         from sqlalchemy import create_engine
 
         base = f"postgresql+psycopg://affectlab@127.0.0.1:{self.port}"
         engine = create_engine(f"{base}/postgres", isolation_level="AUTOCOMMIT")
         with engine.connect() as connection:
-            connection.exec_driver_sql(f'CREATE DATABASE "{name}"')
+            connection.exec_driver_sql(f'CREATE DATABASE "{name}" TEMPLATE "{like}"')
         engine.dispose()
         return f"{base}/{name}"
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import re
 import shlex
 import shutil
@@ -12,7 +13,16 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parents[1]
-BLOCK = re.compile(r"```(sh|text)\n(.*?)```", re.DOTALL)
+BLOCK = re.compile(r"```(sh|text)(?: (\S+))?\n(.*?)```", re.DOTALL)
+TAG = re.compile(r"<[^>]*>")
+# One thread: where processors are shared, threads that wait for each other take minutes.
+ENVIRONMENT = {
+    "PATH": "",
+    "COLUMNS": "100",
+    "PYTHONIOENCODING": "utf-8",
+    "HOME": "/nowhere",
+    "OMP_NUM_THREADS": "1",
+}
 
 
 def _plain(text: str) -> str:
@@ -20,34 +30,64 @@ def _plain(text: str) -> str:
     return " ".join(text.split())
 
 
-@pytest.mark.parametrize(("page", "folder"), [("human-level.md", "human-level")])
-def test_commands_print_what_the_page_shows(page: str, folder: str, tmp_path: Path) -> None:
-    shutil.copytree(ROOT / "examples" / folder, tmp_path / folder)
+def test_human_level(tmp_path: Path) -> None:
+    shutil.copytree(ROOT / "examples/human-level", tmp_path / "human-level")
+    assert _follow("human-level.md", tmp_path / "human-level", "examples/human-level") > 5
+
+
+@pytest.mark.data
+def test_emotions_in_text(shared_data: Path, tmp_path: Path) -> None:
+    for name in ("train.tsv", "dev.tsv"):
+        shutil.copyfile(shared_data / "goemotions" / name, tmp_path / name)
+    assert _follow("emotions-in-text.md", tmp_path) > 35
+    page = _text_of(tmp_path / "report/report.html")
+    for section in ("Results", "What is confused with what", "Words", "Map", "Model card"):
+        assert section in page
+
+
+def _follow(page: str, folder: Path, said: str = "") -> int:
+    """Run the commands of a page in a folder; give the number of lines shown, each found."""
     printed, shown = "", 0
-    for kind, block in BLOCK.findall((ROOT / "docs/tutorials" / page).read_text(encoding="utf-8")):
+    text = (ROOT / "docs/tutorials" / page).read_text(encoding="utf-8")
+    for kind, file, block in BLOCK.findall(text):
         if kind == "text":
+            held = _text_of(folder / file) if file else printed
             # Every line stands for itself: what lies between two of them may be left out.
             for piece in _pieces(block):
-                assert _plain(piece) in _plain(printed), piece
+                assert _plain(piece) in _plain(held), piece
                 shown += 1
             continue
         for line in block.replace("\\\n", " ").splitlines():
             words = shlex.split(line, comments=True)
             if words[:1] == ["cd"]:
-                assert words[1] == f"examples/{folder}"
-                continue
-            assert words[0] == "affectlab"
-            done = subprocess.run(
-                [sys.executable, "-m", "affectlab", *words[1:]],
-                cwd=tmp_path / folder,
-                capture_output=True,
-                text=True,
-                check=False,
-                env={"PATH": "", "COLUMNS": "100", "PYTHONIOENCODING": "utf-8", "HOME": "/nowhere"},
-            )
-            assert done.returncode == 0, done.stderr
-            printed = done.stdout
-    assert shown > 5
+                assert words[1] == said
+            elif words[:1] == ["echo"]:
+                content, arrow, name = words[1:]
+                assert arrow == ">"
+                (folder / name).write_text(content + "\n", encoding="utf-8")
+            else:
+                printed = _run(words, folder)
+    return shown
+
+
+def _run(words: list[str], folder: Path) -> str:
+    assert words[0] == "affectlab"
+    done = subprocess.run(
+        [sys.executable, "-m", "affectlab", *words[1:]],
+        cwd=folder,
+        capture_output=True,
+        text=True,
+        check=False,
+        env=ENVIRONMENT,
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def _text_of(page: Path) -> str:
+    """Text of a page as it is read, without its drawings."""
+    content = re.sub(r"(?s)<(svg|style)\b.*?</\1>", " ", page.read_text(encoding="utf-8"))
+    return html.unescape(TAG.sub(" ", content))
 
 
 def _pieces(block: str) -> list[str]:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import re
 import unicodedata
 from collections.abc import Iterable
+from hashlib import blake2b
 
-__all__ = ["count", "joined", "number", "percent", "plural", "shown"]
+__all__ = ["count", "file_part", "joined", "number", "percent", "plural", "shown"]
 
 _HIDDEN = {"Cc", "Cs", "Co", "Cn"}
 _TURNING = frozenset(map(chr, [*range(0x202A, 0x202F), *range(0x2066, 0x206A)]))
@@ -26,6 +28,22 @@ def shown(name: object, limit: int = 0) -> str:
         " " if unicodedata.category(c) in _HIDDEN else c for c in str(name) if c not in _TURNING
     )
     return text if not limit or len(text) <= limit else text[: limit - 1] + "…"
+
+
+def file_part(name: str) -> str:
+    """Make a name fit to be part of a file name: lower case letters, digits, ``-`` and ``_``.
+
+    A name that is changed by it gets a hash, so that two names stay two files.
+
+    Examples
+    --------
+    >>> file_part("ekman"), file_part("Joy/Fear")
+    ('ekman', 'joy_fear-2908bf')
+    """
+    plain = re.sub(r"[^a-z0-9_-]+", "_", name.lower())[:60]
+    if plain == name:
+        return plain
+    return f"{plain}-{blake2b(name.encode(errors='replace'), digest_size=3).hexdigest()}"
 
 
 def number(value: float | None, digits: int = 2) -> str:

@@ -6,36 +6,19 @@ import json
 import re
 import shlex
 import shutil
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import polars as pl
 import pytest
+from tests.cli.command import Done, run_here
 
 EXAMPLES = Path(__file__).parents[2] / "examples" / "human-level"
 
 
-def run(
-    *arguments: str | Path, code: int = 0, width: int = 100
-) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-c", "from affectlab.cli import main; main()"]
-    done = subprocess.run(
-        [*command, "evaluate", "alignment", *map(str, arguments)],
-        check=False,
-        capture_output=True,
-        text=True,
-        env={
-            "PATH": "",
-            "COLUMNS": str(width),
-            "PYTHONIOENCODING": "utf-8",
-            "HOME": "/nonexistent",
-        },
-    )
-    assert done.returncode == code, done.stderr
-    return done
+def run(*arguments: str | Path, code: int = 0, width: int = 100) -> Done:
+    return run_here("evaluate", "alignment", *arguments, code=code, width=width)
 
 
 def plain(text: str) -> str:
@@ -226,10 +209,11 @@ def test_people_alone(files: dict[str, Path]) -> None:
     assert bad.stderr.count("\n") == 1
 
 
-def test_what_the_guide_shows_is_printed(tmp_path: Path) -> None:
+def test_what_the_guide_shows_is_printed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Every block of output in the guide stands in what its command prints."""
     guide = (EXAMPLES.parents[1] / "docs" / "howto" / "human-level.md").read_text(encoding="utf-8")
     shutil.copytree(EXAMPLES, tmp_path / "files")
+    monkeypatch.chdir(tmp_path / "files")
     printed, n_shown = "", 0
     for kind, block in re.findall(r"```(sh|text)\n(.*?)```", guide, re.DOTALL):
         if kind == "text":
@@ -241,14 +225,7 @@ def test_what_the_guide_shows_is_printed(tmp_path: Path) -> None:
             words = shlex.split(line)
             if words[0] == "cd":
                 continue
-            done = subprocess.run(
-                [sys.executable, "-c", "from affectlab.cli import main; main()", *words[1:]],
-                cwd=tmp_path / "files",
-                check=True,
-                capture_output=True,
-                text=True,
-                env={"PATH": "", "COLUMNS": "100", "PYTHONIOENCODING": "utf-8", "HOME": "/nowhere"},
-            )
+            done = run_here(*words[1:])
             if words[1] == "evaluate":
                 printed += plain(done.stdout)
     assert n_shown == 3

@@ -5,27 +5,17 @@ from __future__ import annotations
 import json
 import re
 import shlex
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import polars as pl
 import pytest
+from tests.cli.command import Done, run_here
 
 
-def run(*arguments: str | Path, code: int = 0) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-c", "from affectlab.cli import main; main()"]
-    done = subprocess.run(
-        [*command, "evaluate", "fairness", *map(str, arguments)],
-        check=False,
-        capture_output=True,
-        text=True,
-        env={"PATH": "", "COLUMNS": "100", "PYTHONIOENCODING": "utf-8", "HOME": "/nonexistent"},
-    )
-    assert done.returncode == code, done.stderr
-    return done
+def run(*arguments: str | Path, code: int = 0) -> Done:
+    return run_here("evaluate", "fairness", *arguments, code=code)
 
 
 @pytest.fixture(scope="module")

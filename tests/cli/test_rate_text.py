@@ -157,7 +157,9 @@ def test_json_and_a_name_of_its_own(run: Run) -> None:
         (["--model", "."], ["holds no model.json"]),
         (["--out", "r.txt"], ["suffix '.txt'"]),
         (["--out", "none/r.csv"], ["the folder none does not exist"]),
+        (["--out", "model"], ["model: suffix ''", "expected one of .csv"]),
         (["--level", "ekmann"], ["unknown level 'ekmann'"]),
+        (["--coherent"], ["--coherent", "expected --level as well"]),
     ],
     ids=lambda value: " ".join(value) if isinstance(value, list) else None,
 )
@@ -167,6 +169,37 @@ def test_bad_input_is_one_sentence(run: Run, options: list[str], words: list[str
     assert done.err.count("\n") == 1
     for word in words:
         assert word in done.err
+
+
+@pytest.mark.parametrize("name", ["r.txt", "none/r.csv", "kept.csv"])
+def test_where_to_write_is_looked_at_before_anything_is_rated(
+    run: Run, name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Rating may take hours; a place that cannot be written is refused at once."""
+    Path("kept.csv").mkdir()
+
+    def load(folder: Path) -> TextClassifier:
+        raise AssertionError(f"{folder} was read first")
+
+    monkeypatch.setattr(TextClassifier, "load", load)
+    done = run(*RATE, name, code=2)
+    assert done.err.startswith(f"affectlab: {name}")
+    assert done.err.count("\n") == 1
+
+
+def test_groups_of_the_chosen_labels(run: Run) -> None:
+    run(*RATE, "r.parquet", "--level", "ekman", "--coherent", "--quiet")
+    ratings = read_ratings("r.parquet")
+    model = TextClassifier.load("model")
+    texts = ratings.stimuli["text"].to_list()
+    chosen = ratings.frame["chosen"].to_numpy().reshape(len(texts), -1)
+    np.testing.assert_array_equal(chosen, model.predict(texts, "ekman", coherent=True))
+
+
+def test_a_table_without_texts_is_told_of_the_column(run: Run) -> None:
+    Path("posts.csv").write_text("comment,likes\nso happy,3\n", encoding="utf-8")
+    done = run("rate", "text", "posts.csv", "--model", "model", "--out", "r.csv", code=2)
+    assert "there is no column 'text', only 'comment' and 'likes'" in done.err
 
 
 def test_empty_texts(run: Run) -> None:

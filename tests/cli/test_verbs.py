@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.cli.command import Done, run_apart, run_here
 
 VERBS = [
     [],
@@ -49,18 +48,8 @@ VERBS = [
 GROUPS = ([], ["taxonomy"], ["ratings"], ["reliability"], ["analyze"])
 
 
-def run(*arguments: str | Path, code: int = 0) -> subprocess.CompletedProcess[str]:
-    """Run ``affectlab`` in a process of its own, as wide as a usual terminal."""
-    command = [sys.executable, "-c", "from affectlab.cli import main; main()"]
-    done = subprocess.run(
-        [*command, *map(str, arguments)],
-        check=False,
-        capture_output=True,
-        text=True,
-        env={"PATH": "", "COLUMNS": "100", "PYTHONIOENCODING": "utf-8", "HOME": "/nonexistent"},
-    )
-    assert done.returncode == code, done.stderr
-    return done
+def run(*arguments: str | Path, code: int = 0) -> Done:
+    return run_here(*arguments, code=code)
 
 
 def result(*arguments: str | Path, code: int = 0) -> dict[str, Any]:
@@ -91,7 +80,7 @@ def raters(tmp_path: Path) -> Path:
 
 @pytest.mark.parametrize("verb", VERBS, ids=" ".join)
 def test_help_has_an_example_and_the_common_options(verb: list[str]) -> None:
-    text = run(*verb, "--help").stdout
+    text = run_apart(*verb, "--help").stdout
     if verb in list(GROUPS):
         return
     assert f"Example: affectlab {' '.join(verb)}" in " ".join(text.split())
@@ -102,7 +91,7 @@ def test_help_has_an_example_and_the_common_options(verb: list[str]) -> None:
 def test_version() -> None:
     from affectlab import __version__
 
-    assert run("--version").stdout == f"affectlab {__version__}\n"
+    assert run_apart("--version").stdout == f"affectlab {__version__}\n"
 
 
 def test_summary(ratings: Path, raters: Path) -> None:

@@ -262,7 +262,7 @@ def _close(a: dict[Any, tuple[float, float]], b: dict[Any, tuple[float, float]])
 
 
 @given(st.integers(0, 10_000), st.floats(0, 0.5))
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=12, deadline=None)
 def test_order_of_rows_means_nothing(seed: int, gaps: float) -> None:
     rng = np.random.default_rng(seed)
     people, models = study(rng, 4, 15, 2, [1.5, 3.0])

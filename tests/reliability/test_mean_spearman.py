@@ -45,6 +45,25 @@ def test_the_very_same_replicates_as_a_loop_over_scipy() -> None:
         np.testing.assert_allclose(row, plain(reference, others, items), atol=1e-12)
 
 
+def test_few_levels_are_counted_into_tables_to_the_same_end() -> None:
+    rng = np.random.default_rng(5)
+    truth = rng.normal(0, 1, (3, 120))
+    reference = np.clip(np.rint(truth), -1, 1)
+    # Three levels, two levels with gaps, many levels, and one answer throughout.
+    others = truth + rng.normal(0, 1, (4, 3, 120))
+    others[0] = np.clip(np.rint(others[0]), -1, 1)
+    others[1] = others[1] > 0
+    others[1][rng.random((3, 120)) < 0.3] = np.nan
+    others[3] = 2.0
+    reference[0, :9] = np.nan
+    panel = panel_of(reference, others, "median", ())
+    weights = np.concatenate(list(draw_weights(np.random.default_rng(2), 120, 30)))
+    found = replicates_over_units(panel, weights)
+    for row, weight in zip(found, weights, strict=True):
+        items = np.repeat(np.arange(120), weight.astype(int))
+        np.testing.assert_allclose(row, plain(reference, others, items), atol=1e-12)
+
+
 def test_means_intervals_and_counts() -> None:
     reference, others = study(3)
     table = mean_spearman(reference, others, n_boot=300, seed=1)

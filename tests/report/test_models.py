@@ -70,32 +70,33 @@ class TestVerdict:
 
 
 class TestNotShown:
-    def reason(self, ratings: Ratings, tmp_path, title: str) -> str:
-        page = text_of(write_report(ratings, tmp_path, n_boot=0))
-        return re.search(rf"<b>{title}:</b> (.*?)</li>", page)[1]
+    def reasons(self, ratings: Ratings, folder) -> dict[str, str]:
+        page = text_of(write_report(ratings, folder, n_boot=0))
+        return dict(re.findall(r"<b>([^<:]*):</b> (.*?)</li>", page))
 
     def test_no_models(self, tmp_path):
         ratings = ratings_of(planted())
-        said = self.reason(ratings, tmp_path, "Models beside people")
-        assert said == "there are no models among the raters."
-        assert "people and models" in self.reason(ratings, tmp_path, "Errors")
-        assert "people and models" in self.reason(ratings, tmp_path, "Soft labels")
+        said = self.reasons(ratings, tmp_path)
+        assert said["Models beside people"] == "there are no models among the raters."
+        assert "people and models" in said["Errors"]
+        assert "people and models" in said["Soft labels"]
 
     def test_no_people(self, tmp_path):
         answers = {k: v for k, v in planted("twin", "random").items() if not k.startswith("p")}
-        said = self.reason(ratings_of(answers), tmp_path, "Models beside people")
-        assert said == "there are no people among the raters."
+        said = self.reasons(ratings_of(answers), tmp_path)
+        assert said["Models beside people"] == "there are no people among the raters."
 
     def test_one_person(self, tmp_path):
         ratings = ratings_of(planted("twin", people=1))
-        said = self.reason(ratings, tmp_path, "Models beside people")
-        assert said == "one person alone cannot show how far people agree."
+        said = self.reasons(ratings, tmp_path)
+        assert said["Models beside people"] == "one person alone cannot show how far people agree."
 
     def test_points_of_a_scale_are_no_classes(self, tmp_path):
         ratings = ratings_of(planted("twin"))
-        assert "points of a scale" in self.reason(ratings, tmp_path, "Errors")
-        assert "points of a scale" in self.reason(ratings, tmp_path, "Soft labels")
-        assert "no column outcome" in self.reason(ratings, tmp_path, "Outcomes of the answers")
+        said = self.reasons(ratings, tmp_path)
+        assert "points of a scale" in said["Errors"]
+        assert "points of a scale" in said["Soft labels"]
+        assert "no column outcome" in said["Outcomes of the answers"]
 
     def test_rounds_of_votes(self, tmp_path):
         rng = np.random.default_rng(1)
@@ -108,10 +109,8 @@ class TestNotShown:
                     break
         frame = pl.DataFrame(rows, schema=["stimulus", "rater", "value"], orient="row")
         kinds = {"rater": ["a", "b", "net"], "rater_kind": ["human", "human", "model"]}
-        said = self.reason(
-            Ratings(frame, scale="binary", raters=kinds), tmp_path, "Models beside people"
-        )
-        assert "votes that stop at a no" in said
+        said = self.reasons(Ratings(frame, scale="binary", raters=kinds), tmp_path)
+        assert "votes that stop at a no" in said["Models beside people"]
 
 
 class TestNumbers:

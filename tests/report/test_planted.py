@@ -7,10 +7,14 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 import pytest
+from scipy.stats import betabinom
 
 from affectlab import InputError, Ratings
 from affectlab.report import write_report
-from affectlab.report._apart import agreement_with_others, apart_from_others
+from affectlab.report._apart import LEVEL, agreement_with_others
+from affectlab.report._equal_trials import _upper_tail, equal_trials
+from affectlab.report._pointed_out import pointed_out
+from affectlab.report._study import Study
 from affectlab.simulate import rater_profile, simulate_raters, simulate_truth
 
 LABELS = ["joy", "fear", "awe", "anger"]
@@ -44,15 +48,58 @@ def test_agreement_is_that_of_a_plain_computation() -> None:
 
 
 def test_the_lazy_are_noticed_and_the_careful_are_not() -> None:
-    """Those who look at two stimuli of five are found in two panels of three, at little cost."""
+    """Those who look at two stimuli of five are found in nearly every panel, at little cost."""
     caught = wrongly = 0
     for seed in range(20):
         ratings, _ = rehearsal(seed, *["average"] * 3, "careful", "stern", "cautious", "lazy")
-        names = {one.rater for one in apart_from_others(ratings)}
+        names = set(pointed_out(Study(ratings, n_boot=0)).names)
         caught += "p6" in names
-        wrongly += len(names - {"p6"})
-    assert caught >= 12
-    assert wrongly <= 4
+        wrongly += bool(names - {"p6"})
+    assert caught >= 18
+    assert wrongly <= 2
+
+
+def test_outliers_do_not_hide_each_other() -> None:
+    ratings, _ = rehearsal(5, *["average"] * 5, "careful", "lazy", "lazy", "lazy")
+    assert set(pointed_out(Study(ratings, n_boot=0)).names) == {"p6", "p7", "p8"}
+
+
+def test_one_who_turns_the_scale_round_is_apart() -> None:
+    ratings, _ = rehearsal(2, *["average"] * 6, "reversed")
+    found = {one.rater: one for one in agreement_with_others(ratings)}
+    assert [name for name, one in found.items() if one.flagged] == ["p6"]
+    assert found["p6"].value < found["p6"].low < min(found[f"p{k}"].value for k in range(6))
+
+
+def test_people_of_many_minds_are_not_apart() -> None:
+    """Where the others differ among themselves, one more who differs is no surprise."""
+    few = [rehearsal(seed, *["careful"] * 6, "sloppy")[0] for seed in range(5)]
+    many = [
+        rehearsal(seed, "careful", "cautious", "sloppy", "careful", "cautious", "sloppy", "sloppy")[
+            0
+        ]
+        for seed in range(5)
+    ]
+    flagged = [
+        sum(one.flagged for ratings in panels for one in agreement_with_others(ratings))
+        for panels in (few, many)
+    ]
+    assert flagged[0] >= 4 > flagged[1]
+
+
+def test_equal_trials_are_counted_and_their_tail_is_the_beta_binomials() -> None:
+    ratings, _ = rehearsal(4, *["average"] * 5, "lazy")
+    wide = ratings.to_frame().group_by("rater", "stimulus").agg(pl.col("value").n_unique())
+    equal = wide.filter(pl.col("value") == 1).group_by("rater").len()
+    (found,) = equal_trials(ratings, level=LEVEL)
+    assert found.rater == "p5"
+    assert found.trials == 24
+    assert found.equal == equal.filter(pl.col("rater").cast(pl.String) == "p5")["len"].item()
+    assert found.others_trials == 5 * 24
+    assert found.others_equal == equal["len"].sum() - found.equal
+    for least, n, a, b in ((1, 12, 0.5, 84.5), (7, 12, 2.0, 3.0), (0, 5, 1.0, 1.0)):
+        expected = betabinom.sf(least - 1, n, a, b)
+        assert _upper_tail(least, n, a, b) == pytest.approx(expected, rel=1e-9)
 
 
 def test_a_report_says_what_came_back(tmp_path: Path) -> None:

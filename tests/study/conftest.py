@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import uuid
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -13,8 +14,10 @@ pytest.importorskip("fastapi")
 
 from benchmarks._servers import Missing, Postgres
 
-from affectlab.study import load_study
+from affectlab.study import Study, load_study
+from affectlab.study._database import Database
 from affectlab.study._entry import Visitor, enter
+from affectlab.study._pairs import shows_pairs
 from affectlab.study._service import Service
 from affectlab.study._store import Store, open_store
 
@@ -63,13 +66,57 @@ trials = 4
 Maker = Callable[..., Store]
 
 
+class Prepared:
+    """What every new study makes again: the tables of its SQLite file, and its faces."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        tables = Database.in_folder(folder)
+        tables.upgrade()
+        tables.close()
+
+    def put(self, study: Study, *, tables: bool) -> None:
+        """Put it where a new study looks for it before it makes it."""
+        study.state.mkdir(mode=0o700, parents=True)
+        if tables:
+            shutil.copy(self._folder / "study.sqlite", study.state)
+        faces = self._faces(study)
+        if faces is not None and faces.exists():
+            shutil.copytree(faces, study.state / "media")
+
+    def keep(self, study: Study) -> None:
+        """Keep the faces that a study has drawn for the next that wants as many."""
+        faces = self._faces(study)
+        if faces is not None and not faces.exists():
+            shutil.copytree(study.state / "media", faces)
+
+    def _faces(self, study: Study) -> Path | None:
+        n = study.design.stimuli.faces
+        if n is None or study.protocol.staircase is not None or shows_pairs(study):
+            return None
+        return self._folder / f"faces-{n}"
+
+
+@pytest.fixture(scope="session")
+def prepared(tmp_path_factory: pytest.TempPathFactory) -> Prepared:
+    """Make what new studies share once: drawing and migrating take longer than most tests."""
+    return Prepared(tmp_path_factory.mktemp("prepared"))
+
+
 @pytest.fixture
-def make_study(tmp_path: Path) -> Iterator[Maker]:
-    """Write a study file, and open its store; another text is put in with ``replace``."""
+def make_study(tmp_path: Path, prepared: Prepared) -> Iterator[Maker]:
+    """Write a study file, and open its store; another text is put in with ``replace``.
+
+    ``fresh`` leaves it to the study to draw its faces and to make its tables.
+    """
     opened: list[Store] = []
 
     def make(
-        text: str = FACES, *, replace: dict[str, str] | None = None, database: str | None = None
+        text: str = FACES,
+        *,
+        replace: dict[str, str] | None = None,
+        database: str | None = None,
+        fresh: bool = False,
     ) -> Store:
         for old, new in (replace or {}).items():
             assert old in text
@@ -80,7 +127,12 @@ def make_study(tmp_path: Path) -> Iterator[Maker]:
         )
         path = tmp_path / "study.toml"
         path.write_text(text, encoding="utf-8")
-        opened.append(open_store(load_study(path), database))
+        study = load_study(path)
+        if not fresh and not study.state.exists():
+            prepared.put(study, tables=database is None)
+        opened.append(open_store(study, database))
+        if not fresh:
+            prepared.keep(study)
         return opened[-1]
 
     yield make
@@ -105,10 +157,23 @@ def postgres(postgres_server: Postgres) -> str:
     return postgres_server.make_database(f"t{uuid.uuid4().hex[:12]}")
 
 
+@pytest.fixture(scope="session")
+def postgres_tables(postgres_server: Postgres) -> str:
+    """Make a database with the tables of a study; give its name."""
+    tables = Database(postgres_server.make_database("tables"))
+    tables.upgrade()
+    tables.close()
+    return "tables"
+
+
 @pytest.fixture(params=["sqlite", "postgres"])
 def database(request: pytest.FixtureRequest) -> str | None:
-    """Each kind of database in turn; None is the SQLite file of the study."""
-    return None if request.param == "sqlite" else request.getfixturevalue("postgres")
+    """Each kind of database in turn, without data; None is the SQLite file of the study."""
+    if request.param == "sqlite":
+        return None
+    tables = request.getfixturevalue("postgres_tables")
+    server: Postgres = request.getfixturevalue("postgres_server")
+    return server.make_database(f"t{uuid.uuid4().hex[:12]}", like=tables)
 
 
 @pytest.fixture

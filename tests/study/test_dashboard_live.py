@@ -23,8 +23,8 @@ from affectlab.study import Store, open_store
 from affectlab.study.server import _dashboard_stream as stream_module
 
 from .conftest import FACES
+from .dashboard import PAID, app, make_app, researcher, store
 from .desk import SECRET, Desk, add_people, served, take_part, until
-from .test_dashboard import PAID, app, make_app, researcher, store
 
 __all__ = ["app", "make_app", "researcher", "store"]
 

@@ -27,8 +27,8 @@ from affectlab.study._service import Service
 from affectlab.study._store import Store, open_store
 from affectlab.study._tables import participants, sessions, trials
 
+from .answering import submission, table
 from .conftest import FACES, TEXTS
-from .test_engine import submission, table
 
 FULL = f"""{FACES.replace("raters = 2", "raters = 3")}
 [recruitment]

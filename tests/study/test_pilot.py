@@ -25,8 +25,8 @@ from affectlab.study._store import Store, open_store
 from affectlab.study._tables import sessions, stimuli, tasks
 from affectlab.study.server import Settings, create_app
 
+from .answering import complete, consistent, submission, table
 from .conftest import FACES, VERIFY
-from .test_engine import complete, consistent, submission, table
 
 PILOT = f"""{FACES}
 [pilot]

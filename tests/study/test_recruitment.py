@@ -20,9 +20,9 @@ from affectlab.study._store import Store
 from affectlab.study._tables import events, participants, sessions
 from affectlab.study.server import create_app
 
+from .answering import complete
 from .conftest import FACES
 from .prolific import TOKEN, Prolific, running
-from .test_engine import complete
 from .test_pages import SIZES, browser, check, heading, served
 
 __all__ = ["browser"]

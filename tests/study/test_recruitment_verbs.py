@@ -3,20 +3,18 @@
 from __future__ import annotations
 
 import json
-import os
-import subprocess
-import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import polars as pl
 import pytest
+from tests.cli.command import Done, run_here
 
 from affectlab.study._store import Store
 
 from .prolific import TOKEN, Prolific, running
-from .test_prolific import STUDY, Begin, take_part
+from .prolific_study import STUDY, Begin, take_part
 
 Maker = Callable[..., Store]
 
@@ -27,18 +25,15 @@ def platform() -> Iterator[Prolific]:
         yield state
 
 
-def run(*arguments: object, code: int = 0, **environment: str) -> subprocess.CompletedProcess[str]:
-    """Run ``affectlab study`` in a process of its own."""
-    command = [sys.executable, "-c", "from affectlab.cli import main; main()", "study"]
-    kept = {name: os.environ[name] for name in ("PATH", "HOME") if name in os.environ}
-    done = subprocess.run(
-        [*command, *map(str, arguments)],
-        check=False,
-        capture_output=True,
-        text=True,
-        env={**kept, "COLUMNS": "100", "PYTHONIOENCODING": "utf-8", **environment},
-    )
-    assert done.returncode == code, done.stdout + done.stderr
+@pytest.fixture(autouse=True)
+def without_token(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("PROLIFIC_TOKEN", "PROLIFIC_URL"):
+        monkeypatch.delenv(name, raising=False)
+
+
+def run(*arguments: object, code: int = 0, **environment: str) -> Done:
+    """Run ``affectlab study``; it never says the token."""
+    done = run_here("study", *arguments, code=code, **environment)
     assert TOKEN not in done.stdout + done.stderr
     return done
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -15,18 +14,14 @@ from sqlalchemy.exc import DBAPIError
 
 from affectlab import InputError
 from affectlab.study import (
-    invite,
     load_study,
-    open_store,
     study_status,
     workload,
     write_template,
 )
 from affectlab.study._entry import Visitor, enter
 from affectlab.study._erase import erase_person
-from affectlab.study._errors import StudyError
 from affectlab.study._export import export, pseudonym
-from affectlab.study._export_tables import guard_csv
 from affectlab.study._release import release
 from affectlab.study._review import accept_session, reject_session
 from affectlab.study._service import Service
@@ -38,53 +33,29 @@ from affectlab.study._tables import (
     participants,
     sessions,
     tasks,
-    trials,
 )
 from affectlab.study.recruit import approve_sessions, decisions
 from affectlab.study.server._participant import COOKIE
 
+from .answering import consistent, table
 from .conftest import FACES
-from .test_engine import complete, consistent, submission, table
 from .test_pages import SIZES, browser, check, heading, served
-from .test_recruitment import client_of
+from .withdrawing import (
+    ABOUT,
+    CONSENT,
+    KEEP,
+    ONE,
+    PERSON,
+    PLATFORM,
+    TOWN,
+    WORK,
+    Begin,
+    Maker,
+    take_part,
+    verdicts,
+)
 
 __all__ = ["browser"]
-
-CONSENT = '[consent]\ntext = "Please take part."\n'
-KEEP = f'{CONSENT}on_withdrawal = "keep"\n'
-PLATFORM = '[recruitment]\nplatform = "prolific"\n'
-ABOUT = '[[demographics.questions]]\nname = "town"\nquestion = "Where?"\nkind = "text"\n'
-ONE = {"raters = 2": "raters = 1"}
-TOWN = "Entenhausen"
-PERSON = "5f0000aaaa"
-WORK = "60d111bbbb"
-
-Begin = Callable[..., tuple[Service, str, dict[str, Any]]]
-Maker = Callable[..., Store]
-
-
-def take_part(
-    store: Store, visitor: Visitor | None = None, most: int = 99
-) -> tuple[Service, str, dict[str, Any]]:
-    """Go through a session, up to so many answers."""
-    service = Service(store)
-    token = enter(store, visitor or Visitor())
-    state = service.state(token)
-    given: dict[str, dict[str, Any]] = {
-        "consent": {"agreed": True},
-        "demographics": {"answers": {"town": TOWN}},
-        "instructions": {},
-    }
-    while state["stage"] in given:
-        state = service.advance(token, state["stage"], given[state["stage"]])
-    while state["stage"] == "trials" and most:
-        state = service.answer(token, submission(state))
-        most -= 1
-    return service, token, state
-
-
-def verdicts(store: Store) -> list[Any]:
-    return [one for (one,) in table(store, sessions.c.verdict)]
 
 
 class TestWithdrawing:
@@ -272,202 +243,6 @@ class TestErasing:
             erase_person(filled, PERSON)
 
 
-class TestWhoIsWho:
-    def test_a_name_alone_opens_nothing(self, make_study: Maker) -> None:
-        store = make_study(FACES + PLATFORM)
-        _, _, state = take_part(store, Visitor("prolific", PERSON, WORK))
-        code = state["complete"]["code"]
-        for work in ("other", None, ""):
-            with pytest.raises(StudyError, match="does not belong to the visit"):
-                enter(store, Visitor("prolific", PERSON, work))
-        again = Service(store).state(enter(store, Visitor("prolific", PERSON, WORK)))
-        assert again["complete"]["code"] == code
-        # Prolific's own word is enough.
-        token = enter(store, Visitor("prolific", PERSON, "newer", verified="yes"))
-        assert Service(store).state(token)["complete"]["code"] == code
-        assert table(store, sessions.c.external_id) == [("newer",)]
-
-    def test_an_open_link_knows_its_browser(self, make_study: Maker) -> None:
-        store = make_study()
-        _, token, state = take_part(store)
-        assert state["stage"] == "complete"
-        token = enter(store, Visitor(token=token))
-        assert Service(store).state(token)["complete"] == state["complete"]
-        assert len(table(store, sessions.c.id)) == 1
-        assert len(table(store, participants.c.id)) == 1
-        # Another browser is another person, as far as anyone can tell.
-        assert Service(store).state(enter(store, Visitor()))["stage"] == "instructions"
-
-    def test_more_sessions_never_show_the_same(self, make_study: Maker) -> None:
-        store = make_study(FACES + "most_per_rater = 2\n")
-        _, token, _ = take_part(store)
-        _, token, _ = take_part(store, Visitor(token=token))
-        shown = [one for (one,) in table(store, trials.c.stimulus_id)]
-        assert len(shown) == len(set(shown)) == 6
-        assert Service(store).state(enter(store, Visitor(token=token)))["stage"] == "complete"
-        assert len(table(store, sessions.c.id)) == 2
-
-    def test_a_failed_quiz_is_failed(self, make_study: Maker) -> None:
-        quiz = '[[quiz.questions]]\nquestion = "?"\nchoices = ["a", "b"]\nanswer = "a"\n'
-        store = make_study(FACES + quiz)
-        service, token, _ = take_part(store)
-        for _ in range(2):
-            state = service.advance(token, "quiz", {"answers": ["b"]})
-        assert state["ended"]["reason"] == "quiz"
-        token = enter(store, Visitor(token=token))
-        assert service.state(token)["ended"]["reason"] == "quiz"
-
-
-class TestClosing:
-    def test_nobody_is_trapped(self, make_study: Maker, database: str | None) -> None:
-        away = 'screened_out_url = "https://app.example.org/x"\nstopped_code = "PART"\n'
-        store = make_study(FACES + PLATFORM + away, database=database)
-        service, token, state = take_part(store, Visitor("prolific", PERSON, WORK), most=1)
-        _, idle, _ = take_part(store, Visitor("prolific", "p2", "w2"), most=0)
-        store.set_status("closed")
-        with pytest.raises(StudyError) as refused:
-            service.answer(token, submission(state))
-        assert refused.value.status == 409
-        state = service.state(token)
-        assert state["ended"] == {
-            "reason": "closed",
-            "paragraphs": [],
-            "return_url": "https://app.example.org/x",
-            "code": "PART",
-        }
-        # Who has done nothing has no code for it.
-        assert service.state(idle)["ended"]["code"] == ""
-        assert sum(leased for (leased,) in table(store, tasks.c.leased)) == 0
-        assert len(table(store, answers.c.trial_id)) == 1
-        consistent(store)
-
-    def test_what_is_complete_stays_so(self, make_study: Maker, begin: Begin) -> None:
-        store = make_study()
-        service, token, state = begin(store)
-        complete(service, token, state)
-        store.set_status("closed")
-        assert service.state(token)["stage"] == "complete"
-
-
-class TestLeavingTheStudy:
-    """What leaves the study says what a methods section needs, and runs nothing."""
-
-    def test_sessions_tell_what_went_wrong(self, make_study: Maker, tmp_path: Path) -> None:
-        store = make_study(FACES + CONSENT)
-        service, token, state = take_part(store, most=1)
-        service.report(token, "blur", {})
-        service.report(token, "blur", {})
-        service.report(token, "image_retry", {"attempt": 1})
-        state = service.state(token)
-        service.skip(token, int(state["trial"]["id"]), "image failed")
-        export(store, tmp_path / "out")
-        row = pl.read_csv(tmp_path / "out" / "sessions.csv").row(0, named=True)
-        wanted = {
-            "stage": "trials",
-            "answers": 1,
-            "skipped": 1,
-            "broken_images": 1,
-            "image_retries": 1,
-            "blurs": 2,
-            "consent_version": 1,
-            "quiz_attempts": 0,
-            "pay": None,
-            "finished_at": None,
-            "rater": pseudonym(store, 1),
-        }
-        assert {key: row[key] for key in wanted} == wanted
-        assert row["started_at"][:2] == "20"
-
-    def test_a_formula_is_text(self, make_study: Maker, tmp_path: Path) -> None:
-        store = make_study(FACES + ABOUT)
-        service = Service(store)
-        token = enter(store, Visitor())
-        evil = '=HYPERLINK("http://evil","x")'
-        service.advance(token, "demographics", {"answers": {"town": evil}})
-        state = service.advance(token, "instructions", {})
-        complete(service, token, state)
-        export(store, tmp_path / "out")
-        release(store, tmp_path / "set")
-        for file in [*(tmp_path / "out").glob("*.csv"), *(tmp_path / "set").glob("*.csv")]:
-            table = pl.read_csv(file, infer_schema=False)
-            for cell in (cell for row in table.rows() for cell in row if cell):
-                assert cell[0] not in "=+@\t", (file.name, cell)
-        # Parquet holds what was written.
-        from affectlab.ratings import read_ratings
-
-        raters = read_ratings(tmp_path / "out" / "ratings.parquet").raters
-        assert raters["town"].to_list() == [evil]
-
-
-@pytest.mark.parametrize("cell", ["=1+1", "+1 (555)", "-x", "@a", "\ta", "\rx"])
-def test_cells_that_compute(tmp_path: Path, cell: str) -> None:
-    path = tmp_path / "t.csv"
-    pl.DataFrame({"a": [cell], "b": ["-1.5e-3"], "c": ["fine, = here"]}).write_csv(path)
-    guard_csv(path)
-    read = pl.read_csv(path, infer_schema=False).row(0)
-    assert read == (f"'{cell}", "-1.5e-3", "fine, = here")
-
-
-@pytest.mark.parametrize("name", ["rater", "rater_kind", "language", "stimulus", "movement"])
-def test_a_question_cannot_take_the_name_of_a_column(make_study: Maker, name: str) -> None:
-    with pytest.raises(InputError, match=f"'{name}' is a column of the export"):
-        make_study(FACES + ABOUT.replace("town", name))
-
-
-class TestInvitations:
-    def test_links_open_one_session_each(self, make_study: Maker) -> None:
-        store = make_study(FACES + "[recruitment]\nopen = false\n")
-        assert any("nobody can come in" in one for one in workload(store.study).warnings)
-        made = invite(store, 2, "https://study.example.org/")
-        assert not any("nobody can come in" in one for one in workload(store.study).warnings)
-        assert len({one.link for one in made}) == 2
-        for one in made:
-            address, _, secret = one.link.rpartition("/")
-            assert address == "https://study.example.org/p"
-            token = enter(store, Visitor("link", invitation=secret))
-            assert Service(store).state(token)["stage"] == "instructions"
-        assert [one.rater for one in made] == [pseudonym(store, 1), pseudonym(store, 2)]
-        for n, url, said in ((0, "https://a", "at least 1"), (1, "ftp://a", "https://")):
-            with pytest.raises(InputError, match=said):
-                invite(store, n, url)
-
-    def test_the_verbs(
-        self, make_study: Maker, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-    ) -> None:
-        from affectlab.cli import main
-
-        store = make_study(FACES)
-        file, links = str(store.study.path), tmp_path / "links.csv"
-
-        def run(*words: str) -> int:
-            with pytest.raises(SystemExit) as done:
-                main(["study", *words])
-            return int(done.value.code or 0)
-
-        assert run("invite", file, "--people", "2", "--out", str(links)) == 0
-        assert links.stat().st_mode & 0o077 == 0
-        rows = pl.read_csv(links)
-        assert rows.columns == ["rater", "link"]
-        assert rows.height == 2
-        assert run("invite", file, "--people", "2", "--out", str(links)) == 2
-        assert pl.read_csv(links).equals(rows)
-        assert run("invite", file, "--people", "0", "--out", str(tmp_path / "n.csv")) == 2
-        assert not (tmp_path / "n.csv").exists()
-        capsys.readouterr()
-        secret = rows["link"][0].rpartition("/")[2]
-        take_part(store, Visitor("link", invitation=secret), most=1)
-        assert run("close", file) == 0
-        assert "1 session under way: they are told so" in capsys.readouterr().out
-        assert run("status", file) == 0
-        shown = capsys.readouterr().out
-        assert "visitors" in shown
-        assert "took part" in shown
-        assert run("erase", file, rows["rater"][0], "--yes", "--json") == 0
-        told = json.loads(capsys.readouterr().out)
-        assert '"answers": 1' in json.dumps(told)
-        assert run("erase", file, "nobody", "--yes") == 2
-
-
 def test_why_sessions_ended(make_study: Maker) -> None:
     store = make_study(FACES + CONSENT)
     service = Service(store)
@@ -484,34 +259,6 @@ def test_why_sessions_ended(make_study: Maker) -> None:
 
 
 @pytest.mark.parametrize(
-    ("more", "said"),
-    [
-        ('[consent]\ntext = "Kept until [when], by [whom]."\n', "[when], [whom]"),
-        ('[recruitment]\nplatform = "prolific"\n', "recruitment.verify is off"),
-        ('[eligibility]\ncountries = ["US"]\n', "no platform filters for eligibility"),
-    ],
-)
-def test_what_check_says(make_study: Maker, more: str, said: str) -> None:
-    assert any(said in one for one in workload(make_study(FACES + more).study).warnings)
-    assert not any(said in one for one in workload(make_study(FACES).study).warnings)
-
-
-@pytest.mark.parametrize(
-    ("languages", "own", "warned"),
-    [(["en"], False, False), (["en", "de"], False, True), (["de"], False, True),
-     (["de"], True, False), (["de", "es"], True, True)],
-)  # fmt: skip
-def test_pages_in_a_language_that_the_protocol_is_not_in(
-    make_study: Maker, languages: list[str], own: bool, warned: bool
-) -> None:
-    text = FACES.replace("[protocol]", f"languages = {languages}\n[protocol]")
-    if own:
-        text = text.replace("change = {", 'change = { question = "Wie stark?",')
-    found = workload(make_study(text).study).warnings
-    assert any("study.languages" in one for one in found) == warned
-
-
-@pytest.mark.parametrize(
     "protocol",
     ["intensity", "verification", "multilabel", "difference", "staircase", "reaction",
      "preference", "jspsych"],
@@ -524,40 +271,6 @@ def test_templates_promise_nothing(tmp_path: Path, protocol: str) -> None:
     for place in ("[how many]", "[purpose of the study]", "[when]", "[whom]"):
         assert place in study.design.consent.text
     assert any("places to fill in" in one for one in workload(study).warnings)
-
-
-def test_the_card_counts_main_answers_as_data(make_study: Maker, tmp_path: Path) -> None:
-    (tmp_path / "golden.csv").write_text("stimulus,label,value\nface-001,awe,3\n", "utf-8")
-    probe = make_study(FACES)
-    name = next(iter(probe.content.values()))["name"]
-    (tmp_path / "golden.csv").write_text(f"stimulus,label,value\n{name},awe,3\n", "utf-8")
-    probe.close()
-    (tmp_path / "study.toml").unlink()
-    text = (
-        FACES.replace("faces = 6", 'faces = 6\ngolden = "golden.csv"')
-        .replace("group_by = [] }", "group_by = [] }, checks = { golden = 1 }")
-        .replace('name = "faces"', 'name = "golden"')
-    )
-    path = tmp_path / "golden.toml"
-    path.write_text(text, encoding="utf-8")
-    with open_store(load_study(path)) as store:
-        take_part(store)
-        release(store, tmp_path / "out")
-    card = (tmp_path / "out" / "README.md").read_text(encoding="utf-8")
-    assert "\n3 ratings of 3 stimuli by 1 person. Not counted here: 1 row of" in card
-
-
-def test_the_server_honours_its_cookie(make_study: Maker) -> None:
-    store = make_study()
-    with client_of(store) as http:
-        state = http.post("/api/enter", json={}).json()
-        crown = {"X-CSRF": state["csrf"]}
-        assert http.post("/api/withdraw", json={}, headers=crown).status_code == 200
-        again = http.post("/api/enter", json={}).json()
-        assert (again["stage"], again["ended"]["reason"]) == ("ended", "withdrawn")
-        http.cookies.clear()
-        assert http.post("/api/enter", json={}).json()["stage"] == "instructions"
-    assert len(table(store, participants.c.id)) == 2
 
 
 @pytest.mark.browser

@@ -32,7 +32,7 @@ class Output:
     as_json
         Print one JSON object and nothing else on standard output.
     quiet
-        No progress and no notes.
+        No progress and no notes; warnings of what makes a result doubtful stay.
     """
 
     def __init__(self, verb: str, *, as_json: bool, quiet: bool) -> None:
@@ -59,7 +59,7 @@ class Output:
         """Print a heading for people."""
         from rich.text import Text
 
-        self.show(Text(text, style="bold"))
+        self.show(Text(_printable(text), style="bold"))
 
     def show_frame(
         self,
@@ -125,17 +125,39 @@ class Output:
 
             self._console(error=True).print(Text.assemble(("note: ", "yellow"), shown(text)))
 
-    def finish(self, result: Any, warnings: Sequence[str] = (), *, noted: bool = False) -> None:
-        """Print the JSON object, or the warnings as notes unless what was shown has them."""
+    def warn(self, text: str) -> None:
+        """Print on standard error what makes a result doubtful, also when quiet."""
+        if not self.as_json:
+            from rich.text import Text
+
+            from affectlab._words import shown
+
+            self._console(error=True).print(Text.assemble(("warning: ", "yellow"), shown(text)))
+
+    def finish(
+        self,
+        result: Any,
+        warnings: Sequence[str] = (),
+        *,
+        noted: bool = False,
+        doubts: Sequence[str] = (),
+    ) -> None:
+        """Print the JSON object, or the warnings as notes unless what was shown has them.
+
+        `doubts` are warnings of what makes a result doubtful: they are printed when quiet, too.
+        """
         if self.as_json:
             content = {
                 "schema": f"affectlab/{self.verb.replace(' ', '-')}/1",
                 "command": " ".join(["affectlab", *sys.argv[1:]]),
                 "result": plain(result),
-                "warnings": list(warnings),
+                "warnings": [*doubts, *warnings],
             }
             sys.stdout.write(json.dumps(content, ensure_ascii=False, allow_nan=False) + "\n")
-        elif not noted:
+            return
+        for doubt in doubts:
+            self.warn(doubt)
+        if not noted:
             for warning in warnings:
                 self.note(warning)
 

@@ -90,6 +90,8 @@ def kappa_of_label(panel: Panel, part: LabelPanel, draws: Draws) -> Agreements:
     A pair of people counts with the product of their numbers of copies, and a person never meets
     a copy of theirs: two copies of one person always agree, which says nothing about people.
     """
+    from affectlab.evaluation._kernels._align_kappa import mean_of_pairs, mean_over_people
+
     sets, of_model = part.sets
     n_models, rows = of_model.size, draws.n_rows
     models, among = np.full((n_models, rows), np.nan), np.full((n_models, rows), np.nan)
@@ -107,17 +109,19 @@ def kappa_of_label(panel: Panel, part: LabelPanel, draws: Draws) -> Agreements:
             block = weights if keep.size == answered.size else weights[keep]
             kappa = pairs.kappas(block, n_levels)
             of_people, of_models = kappa[: pairs.n_people], kappa[pairs.n_people :]
-            v = copies[:, where]
-            both = v[pairs.first] * v[pairs.second]
-            mean = _weighted_mean(of_people, both)
+            v = np.ascontiguousarray(copies[:, where])
+            mean, single = np.empty(kappa.shape[1]), np.empty((part.n_people, kappa.shape[1]))
+            mean_of_pairs(of_people, pairs.first, pairs.second, v, mean, single)
             among[judged, where] = mean
             by_model = of_models.reshape(judged.size, part.n_people, kappa.shape[1])
-            models[judged, where] = _weighted_mean(by_model.swapaxes(0, 1), v[:, None])
+            of_judged = np.empty((judged.size, kappa.shape[1]))
+            mean_over_people(by_model, v, of_judged)
+            models[judged, where] = of_judged
             if g == 0:
                 people[where] = mean
-                persons[:, where] = _by_person(of_people, pairs, v, part.n_people)
+                persons[:, where] = single
             if where.start == 0:
-                beside[judged] = _by_person(of_people[:, :1], pairs, v[:, :1], part.n_people)[:, 0]
+                beside[judged] = single[:, 0]
     return Agreements(models, among, people, persons, beside)
 
 
@@ -212,8 +216,15 @@ class _Pairs:
         w = weights if exact else weights.astype(np.float64)
         x = x.astype(w.dtype)
         a, b = self.a, self.b
-        products = ((x[a] * x[b]) @ w).astype(np.float64)
+        products = (x[a] * x[b]) @ w
         moments = _Moments(x, present, w)
+        if moments.whole:
+            from affectlab.evaluation._kernels._align_kappa import quadratic_of_sums
+
+            found = np.empty(products.shape)
+            quadratic_of_sums(products, moments.total, moments.sums, moments.squares, a, b, found)
+            return found
+        products = products.astype(np.float64)
         n, of_a, squares_a = moments.on_items_of(a, b)
         _, of_b, squares_b = moments.on_items_of(b, a)
         cross = 2.0 * of_a * of_b
@@ -253,35 +264,8 @@ class _Moments:
             self.on_b[b] = part.reshape(shape[1:])
 
     def on_items_of(self, a: Ints, b: Ints) -> tuple[Floats, Floats, Floats]:
-        """Number, sum and sum of squares of the answers of `a` on the stimuli of `b`."""
-        if self.whole:
-            return self.total, self.sums[a], self.squares[a]
+        """Number, sum and sum of squares of the answers of `a` on the stimuli of `b`.
+
+        Where all answered everything, they do not depend on `b`: see ``total`` and so on.
+        """
         return self.on_b[b, 0, a], self.on_b[b, 1, a], self.on_b[b, 2, a]
-
-
-def _weighted_mean(values: Floats, weights: Floats) -> Floats:
-    """Mean over the first axis of the values that are defined."""
-    defined = ~np.isnan(values)
-    used = np.where(defined, weights, 0.0)
-    total = used.sum(axis=0)
-    summed = (used * np.where(defined, values, 0.0)).sum(axis=0)
-    mean: Floats = np.divide(summed, total, out=np.full(total.shape, np.nan), where=total > 0)
-    return mean
-
-
-def _by_person(kappa: Floats, pairs: _Pairs, copies: Floats, n_people: int) -> Floats:
-    """Mean agreement of each person with the others, whether or not that person was drawn."""
-    defined = ~np.isnan(kappa)
-    known = np.where(defined, kappa, 0.0)
-    total, summed = np.zeros(copies.shape), np.zeros(copies.shape)
-    for own, other in ((pairs.first, pairs.second), (pairs.second, pairs.first)):
-        weight = np.where(defined, copies[other], 0.0)
-        order = np.argsort(own, kind="stable")
-        starts = np.flatnonzero(np.diff(own[order], prepend=-1))
-        if order.size:
-            who = own[order][starts]
-            total[who] += np.add.reduceat(weight[order], starts, axis=0)
-            summed[who] += np.add.reduceat((weight * known)[order], starts, axis=0)
-    out = np.full((n_people, copies.shape[1]), np.nan)
-    mean: Floats = np.divide(summed, total, out=out, where=total > 0)
-    return mean

@@ -105,7 +105,11 @@ def measures_of(panel: Panel, draws: Draws) -> tuple[Measure, ...]:
     else:
         found = [_measure(name, words, kappas(panel, draws))]
     if panel.ordered:
-        parts = [spearman_of_label(part, draws) for part in panel.parts]
+        from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
+
+        # Replicates are computed side by side already, each with a small matrix product.
+        with threadpool_limits(1, user_api="blas"):
+            parts = [spearman_of_label(part, draws) for part in panel.parts]
         found.append(_measure("spearman", "Spearman correlation", parts))
     return tuple(found)
 

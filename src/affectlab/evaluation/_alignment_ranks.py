@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any, TypeAlias
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -11,6 +13,8 @@ from affectlab.evaluation._alignment_kappa import Agreements
 from affectlab.evaluation._alignment_panel import LabelPanel
 
 __all__ = ["spearman_of_label"]
+
+Codes: TypeAlias = NDArray[np.unsignedinteger[Any]]
 
 _MOST_LEVELS = 256
 """Levels above which answers are compared as numbers."""
@@ -75,13 +79,12 @@ def _correlations(part: LabelPanel, draws: Draws) -> tuple[Floats, Floats]:
     in_bytes = regular and n_levels <= _MOST_LEVELS and largest <= MOST_DRAWN
     if in_bytes and part.whole:
         shape = (part.n_people, int(part.rated.sum()))
-        words = np.ascontiguousarray(_words(level, n_levels).T).reshape(*shape, -1).swapaxes(1, 2)
-        code = level.reshape(shape)
+        # Twice a level is the largest code of a median.
+        code: Codes = level.astype(np.uint8) if n_levels <= 128 else level.astype(np.uint16)
+        code = code.reshape(shape)
         for g, answered in enumerate(sets):
             judged = np.flatnonzero(of_model == g)
-            _correlate_set(
-                part, draws, answered, judged, words, code, n_levels, own[:, :, g], models
-            )
+            _correlate_set(part, draws, answered, judged, code, n_levels, own[:, :, g], models)
         return own, models
     answered = sets[:, item]
     order, last = _order_by_person(part.models, start, item, answered, of_model)
@@ -140,8 +143,7 @@ def _correlate_set(
     draws: Draws,
     answered: Bools,
     judged: Ints,
-    words: NDArray[np.uint64],
-    code: NDArray[np.int32],
+    code: Codes,
     n_levels: int,
     own: Floats,
     models: Floats,
@@ -152,8 +154,9 @@ def _correlate_set(
 
     kept = np.flatnonzero(answered)
     here = answered[part.rated]
-    counted = np.ascontiguousarray(words[:, :, here])
     level = np.ascontiguousarray(code[:, here])
+    steps = np.arange(n_levels - 1, dtype=code.dtype)
+    reached = (level[:, None] <= steps[:, None]).astype(np.uint8)
     order, last = _order(part.models[np.ix_(judged, kept)])
     weights = draws.items if kept.size == part.n_items else draws.items[:, kept]
 
@@ -162,9 +165,8 @@ def _correlate_set(
         alone = np.full((size, part.n_people), np.nan)
         found = np.full((size, part.n_people, judged.size), np.nan)
         correlate_whole(
-            counted,
+            reached,
             level,
-            n_levels,
             order,
             last,
             weights[where],

@@ -50,11 +50,15 @@ def duels_of(panel: Panel, score: Score, items: Items, min_people: int) -> list[
     One per model.
     """
     found = []
+    people = [] if score == "jaccard" else [_People.of(part, score) for part in panel.parts]
     for f in range(len(panel.models)):
         if score == "jaccard":
             keys, theirs, own = _of_sets(panel, f, min_people)
         else:
-            parts = [_distances(part, f, score, min_people) for part in panel.parts]
+            parts = [
+                _distances(part, beside, f, score, min_people)
+                for part, beside in zip(panel.parts, people, strict=True)
+            ]
             keys, theirs, own = (np.concatenate(column) for column in zip(*parts, strict=True))
             if items == "stimuli":
                 keys, theirs, own = _summed(keys, theirs, own)
@@ -76,22 +80,41 @@ def _summed(keys: Ints, theirs: Floats, own: Floats) -> tuple[Ints, Floats, Floa
     return present.astype(np.int64), sums[0].astype(np.float64), sums[1].astype(np.float64)
 
 
+@dataclass(frozen=True)
+class _People:
+    """What every model needs of the answers of people to one label: shape (answers,) each."""
+
+    others: Ints
+    """Other people who answered the item."""
+    total: Floats
+    """Sum of their answers; of squares of them."""
+    squares: Floats
+    own: Floats
+    """Distance of the person to the other people, as a sum of squares."""
+
+    @classmethod
+    def of(cls, part: LabelPanel, score: Score) -> _People:
+        item, value, none = part.item, part.value, np.zeros(0)
+        others = np.bincount(item, minlength=part.n_items)[item] - 1
+        if score != "rmse":
+            return cls(others, none, none, none)
+        total = np.bincount(item, weights=value, minlength=part.n_items)[item] - value
+        squares = np.bincount(item, weights=value**2, minlength=part.n_items)[item] - value**2
+        return cls(others, total, squares, others * value**2 - 2 * value * total + squares)
+
+
 def _distances(
-    part: LabelPanel, f: int, score: Score, min_people: int
+    part: LabelPanel, people: _People, f: int, score: Score, min_people: int
 ) -> tuple[Ints, Floats, Floats]:
     """Distance of the model, and of each person, to the other people on one label."""
-    item, value = part.item, part.value
-    size = np.bincount(item, minlength=part.n_items)
-    others = size[item] - 1
+    item, value, others = part.item, part.value, people.others
     of_model = (part.models if score == "rmse" else part.steps)[f][item]
     kept = (others >= max(min_people - 1, 1)) & ~np.isnan(of_model)
     if score == "rmse":
         # Sums of squared distances; people and models share the number of others, and the root
         # keeps their order.
-        total = np.bincount(item, weights=value, minlength=part.n_items)[item] - value
-        squares = np.bincount(item, weights=value**2, minlength=part.n_items)[item] - value**2
-        theirs = others * of_model**2 - 2 * of_model * total + squares
-        own = others * value**2 - 2 * value * total + squares
+        own = people.own
+        theirs = others * of_model**2 - 2 * of_model * people.total + people.squares
     else:
         levels, place = np.unique(np.concatenate([value, of_model]), return_inverse=True)
         by_person, by_model = place[: value.size], place[value.size :]
@@ -100,6 +123,8 @@ def _distances(
         agreed = counts[item * levels.size + by_model] - (by_model == by_person)
         theirs = others - agreed.astype(np.float64)
     key = part.person * part.n_items + item
+    if kept.all():
+        return key, theirs, own
     return key[kept], theirs[kept], own[kept]
 
 

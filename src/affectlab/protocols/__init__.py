@@ -17,6 +17,7 @@ from affectlab.protocols._parts import (
 )
 from affectlab.protocols._protocol import Protocol, Question
 from affectlab.protocols._scale import ScaleSpec
+from affectlab.protocols._translation import Translation
 
 __all__ = [
     "Asks",
@@ -30,6 +31,7 @@ __all__ = [
     "Rules",
     "ScaleSpec",
     "Staircase",
+    "Translation",
     "list_protocols",
     "load_protocol",
 ]

@@ -20,6 +20,7 @@ from affectlab.protocols._parts import (
     Staircase,
 )
 from affectlab.protocols._scale import ScaleSpec
+from affectlab.protocols._translation import TRANSLATED, Translation
 from affectlab.protocols._wording import check_wording, fill
 from affectlab.taxonomy import Taxonomy, load_taxonomy
 
@@ -86,6 +87,16 @@ class Protocol(Part):
     routing: Routing = Routing()
     checks: Checks = Checks()
     staircase: Staircase | None = None
+    translations: dict[str, Translation] = Field(default_factory=dict)
+    """What people read in other languages, by two-letter code (ISO 639)."""
+
+    @field_validator("translations")
+    @classmethod
+    def _codes(cls, found: dict[str, Translation]) -> dict[str, Translation]:
+        for code in found:
+            if not (len(code) == 2 and code.isascii() and code.islower()):
+                raise ValueError(f"{code!r}: expected a two-letter code, such as 'de'")
+        return found
 
     @field_validator("question")
     @classmethod
@@ -129,10 +140,18 @@ class Protocol(Part):
             )
         if self.not_rated and self.answer != "ratings":
             raise ValueError("not_rated belongs to answers of kind 'ratings'")
+        for code, translation in self.translations.items():
+            if translation.anchors is not None and self.anchors is None:
+                raise ValueError(f"translations.{code}.anchors: the protocol has no anchors")
+            for name in translation.fields:
+                if name not in names:
+                    raise ValueError(f"translations.{code}.fields: no field is named {name!r}")
         return self
 
     def revise(self, **changes: Any) -> Protocol:
         """A protocol with some keys changed; a table changes only the keys given.
+
+        Another wording has no translations but those that are given with it.
 
         Raises
         ------
@@ -147,8 +166,17 @@ class Protocol(Part):
         ('anger', 'disgust')
         """
         content = self.model_dump(exclude_unset=True)
+        for translation in content.get("translations", {}).values():
+            for key in set(TRANSLATED) & set(changes):
+                translation.pop(key, None)
         for key, value in changes.items():
             old = content.get(key)
+            if key == "translations" and isinstance(value, dict):
+                # A table of tables: of each language, too, only the keys given change.
+                value = {
+                    code: {**(old or {}).get(code, {}), **one} if isinstance(one, dict) else one
+                    for code, one in value.items()
+                }
             if key != "scale" and isinstance(old, dict) and isinstance(value, dict):
                 content[key] = {**old, **value}
             else:
@@ -162,6 +190,50 @@ class Protocol(Part):
             raise InputError(f"protocol {self.name}, revised: {place}: {message}") from None
         revised.questions()
         return revised
+
+    def in_language(self, language: str) -> Protocol:
+        """The protocol as people read it in a language; texts without a translation stay.
+
+        Labels, definitions and choices keep their names, by which answers are stored.
+
+        Parameters
+        ----------
+        language
+            Two-letter code. Without a translation the protocol is given back as it is.
+
+        Examples
+        --------
+        >>> from affectlab.protocols import load_protocol
+        >>> load_protocol("difference").in_language("de").anchors
+        ('Identisch', 'Völlig verschieden')
+        """
+        found = self.translations.get(language)
+        if found is None:
+            return self
+        texts: dict[str, Any] = {
+            key: getattr(found, key) for key in TRANSLATED[:-1] if getattr(found, key)
+        }
+        if found.fields:
+            texts["fields"] = tuple(
+                field.model_copy(update={"question": found.fields.get(field.name, field.question)})
+                for field in self.fields
+            )
+        return self.model_copy(update=texts)
+
+    def untranslated(self, language: str) -> tuple[str, ...]:
+        """Name the texts that a translation lacks: keys of the protocol that hold a text.
+
+        Examples
+        --------
+        >>> from affectlab.protocols import load_protocol
+        >>> load_protocol("intensity").untranslated("fr")
+        ('question', 'prompt', 'instructions', 'anchors')
+        """
+        found = self.translations.get(language, Translation())
+        missing = [key for key in TRANSLATED[:-1] if getattr(self, key) and not getattr(found, key)]
+        if any(field.name not in found.fields for field in self.fields):
+            missing.append("fields")
+        return tuple(missing)
 
     def taxonomy(self, taxonomy: str | Taxonomy | None = None) -> Taxonomy | None:
         """The taxonomy asked about: `taxonomy`, or the protocol's own; None for neither.

@@ -21,7 +21,7 @@ from affectlab.ratings._schema import (
 )
 from affectlab.ratings._summary import RatingsSummary
 from affectlab.ratings._table import Ratings
-from affectlab.ratings._write import write_ratings
+from affectlab.ratings._write import check_ratings_path, write_ratings
 
 __all__ = [
     "HUMAN_KINDS",
@@ -35,6 +35,7 @@ __all__ = [
     "RatingsSummary",
     "Scale",
     "SetAside",
+    "check_ratings_path",
     "list_formats",
     "matrix",
     "merge",

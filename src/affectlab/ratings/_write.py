@@ -18,7 +18,7 @@ from affectlab.ratings._stored import sidecar
 if TYPE_CHECKING:
     from affectlab.ratings._table import Ratings
 
-__all__ = ["write_ratings"]
+__all__ = ["check_ratings_path", "write_ratings"]
 
 _SUFFIXES = (".csv", ".parquet", ".jsonl")
 _FILE = re.compile(r"[/\\][^/\\]*\.[A-Za-z]\w*$")
@@ -57,12 +57,8 @@ def write_ratings(ratings: Ratings, path: str | Path) -> Path:
     >>> read_ratings(file).equals(r)
     True
     """
-    path = Path(path)
+    path = check_ratings_path(path)
     suffix = path.suffix.lower()
-    if suffix not in _SUFFIXES:
-        raise InputError(f"{path}: suffix {suffix!r}; expected one of {', '.join(_SUFFIXES)}")
-    if not path.parent.is_dir():
-        raise InputError(f"{path}: the folder {path.parent} does not exist")
     frame = ratings.to_frame()
     if suffix != ".parquet":
         frame = _with_names(ratings, frame)
@@ -79,6 +75,30 @@ def write_ratings(ratings: Ratings, path: str | Path) -> Path:
         sidecar(path).write_text(meta + "\n", encoding="utf-8", newline="\n")
     except OSError as error:
         raise InputError(f"{path} cannot be written: {error.strerror or error}") from None
+    return path
+
+
+def check_ratings_path(path: str | Path) -> Path:
+    """Say, before hours of work, whether ratings could be written to a file.
+
+    Raises
+    ------
+    InputError
+        When the suffix is not known, the folder does not exist, or the path is a folder.
+
+    Examples
+    --------
+    >>> check_ratings_path("ratings.parquet").name
+    'ratings.parquet'
+    """
+    path = Path(path)
+    suffix = path.suffix.lower()
+    if suffix not in _SUFFIXES:
+        raise InputError(f"{path}: suffix {suffix!r}; expected one of {', '.join(_SUFFIXES)}")
+    if not path.parent.is_dir():
+        raise InputError(f"{path}: the folder {path.parent} does not exist")
+    if path.is_dir():
+        raise InputError(f"{path} is a folder; expected a file")
     return path
 
 

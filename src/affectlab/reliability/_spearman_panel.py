@@ -22,6 +22,8 @@ Aggregate: TypeAlias = Literal["median", "mean"]
 
 _BLOCK = 16
 """Groups of lanes that are drawn at once."""
+_ITEMS_PER_CELL = 4
+"""Items per cell of a table of counts from which on tables are faster than ranking each item."""
 
 
 @dataclass(frozen=True)
@@ -169,12 +171,34 @@ class _Order:
     last: NDArray[np.bool_]
     """Whether the next item has a larger value."""
 
+    @property
+    def n_levels(self) -> int:
+        """Number of different values."""
+        return int(self.last.sum())
+
+    def levels(self, n_items: int) -> NDArray[np.int32]:
+        """Place of each item's value among the different values, shape (items,); 0 for others."""
+        found = np.zeros(n_items, dtype=np.int32)
+        found[self.items[1:]] = np.cumsum(self.last[:-1])
+        return found
+
 
 def _order(values: Floats, items: NDArray[np.intp]) -> _Order:
     order = items[np.argsort(values[items])]
     ordered = values[order]
     last = np.append(ordered[1:] > ordered[:-1], True) if order.size else np.zeros(0, dtype=bool)
     return _Order(order.astype(np.int32), last)
+
+
+def _table(
+    reference: _Order, rater: _Order, n_items: int
+) -> tuple[NDArray[np.int32], tuple[int, int]] | None:
+    """Give each item's cell in a table of counts, and its shape; None where it has many cells."""
+    shape = reference.n_levels, rater.n_levels
+    if shape[0] * shape[1] * _ITEMS_PER_CELL > rater.items.size:
+        return None
+    cell = reference.levels(n_items) * shape[1] + rater.levels(n_items)
+    return cell[rater.items], shape
 
 
 def replicates_over_units(
@@ -196,7 +220,11 @@ def replicates_over_units(
     Shape (replicates, raters, labels), ``nan`` where a side is constant in a replicate.
     """
     from affectlab._compiled import LANES, in_threads
-    from affectlab.reliability._kernels._spearman import rank_lanes, spearman_lanes
+    from affectlab.reliability._kernels._spearman import (
+        rank_lanes,
+        spearman_lanes,
+        spearman_table_lanes,
+    )
 
     n_raters, n_labels, n_units = panel.others.shape
     n_boot = draws if isinstance(draws, int) else draws.shape[0]
@@ -228,14 +256,18 @@ def replicates_over_units(
 
         def one_label(k: int, lanes: list[Floats] = lanes, start: int = start) -> None:
             of_reference, of_raters = orders[k]
+            tables = [_table(of_reference, order, n_units) for order in of_raters]
             for place, weight in enumerate(lanes):
                 width = weight.shape[1]
                 first = start + place * LANES
                 both = np.empty((n_units, 2 * width))
                 squares, rho = np.empty(width), np.empty(width)
-                rank_lanes(of_reference.items, of_reference.last, weight, both, squares)
-                for r, order in enumerate(of_raters):
-                    if order.items.size == of_reference.items.size:
+                if None in tables:
+                    rank_lanes(of_reference.items, of_reference.last, weight, both, squares)
+                for r, (order, table) in enumerate(zip(of_raters, tables, strict=True)):
+                    if table is not None:
+                        spearman_table_lanes(order.items, *table, weight, rho)
+                    elif order.items.size == of_reference.items.size:
                         spearman_lanes(order.items, order.last, both, squares, rho)
                     else:
                         present = weight * shared[r, k][:, None]

@@ -56,6 +56,7 @@ from affectlab.report._figures import (
 from affectlab.report._label_map import write_label_map
 from affectlab.report._leaderboard import write_leaderboard
 from affectlab.report._save import save_figure
+from affectlab.report._text_model import check_report_folder, write_text_report
 from affectlab.report._write import write_report
 
 __all__ = [
@@ -73,6 +74,7 @@ __all__ = [
     "Thumbnail",
     "Tile",
     "Tiles",
+    "check_report_folder",
     "fig_agreement_bars",
     "fig_alpha",
     "fig_answers",
@@ -108,4 +110,5 @@ __all__ = [
     "write_label_map",
     "write_leaderboard",
     "write_report",
+    "write_text_report",
 ]

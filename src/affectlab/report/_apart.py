@@ -2,25 +2,26 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
-import polars as pl
 from numpy.typing import NDArray
+from scipy.stats import t as student
+
+from affectlab._types import Floats, Ints
+from affectlab.report._outward import outward
 
 if TYPE_CHECKING:
     from affectlab.ratings import Ratings
 
-__all__ = ["Apart", "agreement_with_others", "apart_from_others"]
+__all__ = ["LEVEL", "Apart", "agreement_with_others", "apart_from_others"]
 
-_MARGIN = 0.15
-"""How much lower a correlation must be for a reader to care."""
-_CERTAIN = 0.99
-"""One-sided; several people are looked at in every study."""
-_REPLICATES = 1000
+LEVEL = 0.01
+"""Chance that a rule names anybody in a panel of people who are alike."""
 _FEWEST = 5
-"""Stimuli below which resampling them says nothing."""
+"""Stimuli below which leaving one out says nothing."""
 
 
 @dataclass(frozen=True)
@@ -30,80 +31,138 @@ class Apart:
     rater: str
     value: float
     """Correlation with the mean of the others, over all their common stimuli and labels."""
-    high: float
-    """Upper end of its one-sided interval (99 %, bootstrap over stimuli)."""
+    low: float
+    """Lowest correlation to be expected of one more person who is like the others; nan where there
+    are too few others to say."""
     others: float
     """Median of the same correlation over the other people."""
-
-    @property
-    def flagged(self) -> bool:
-        """Whether it is clearly lower than that of the others."""
-        return self.high < self.others - _MARGIN
+    flagged: bool
+    """Whether the correlation is lower than can be expected."""
 
 
-def apart_from_others(people: Ratings) -> list[Apart]:
-    """Find people whose agreement with the others is clearly lower than is usual among them."""
-    return [one for one in agreement_with_others(people) if one.flagged]
+def apart_from_others(people: Ratings, *, without: Collection[str] = ()) -> list[Apart]:
+    """Find people who agree with the others less than can be expected of one like them."""
+    return [one for one in agreement_with_others(people, without=without) if one.flagged]
 
 
-def agreement_with_others(people: Ratings) -> list[Apart]:
+def agreement_with_others(people: Ratings, *, without: Collection[str] = ()) -> list[Apart]:
     """Correlate each person with the mean of the others; those without a correlation are left out.
 
     Pearson's correlation over all answers to a stimulus and label that somebody else answered,
     too. Labels are taken together, since one label alone has too few answers in a study of usual
-    size. Stimuli are resampled with all their labels, which are not independent of each other.
+    size. Its Fisher transform z is held against the prediction interval for one more person,
+    one-sided, from the k other people: their mean, minus t (k - 1 degrees of freedom) times the
+    root of tau^2 + var(z) / k + s^2. Here s is the person's own standard error, by the jackknife
+    over stimuli with all their labels, and tau^2 = var(z) - mean(s^2), not below 0, is how much
+    the others differ among themselves beyond their standard errors. So in a panel of one mind a
+    small difference counts, and in one of many minds only a large one does. The level is divided
+    by the number of people, and outliers do not hide each other (see :func:`outward`).
+
+    Parameters
+    ----------
+    people
+        Answers of people.
+    without
+        People known to be apart already: they are no part of the others, and are not flagged.
+
+    References
+    ----------
+    Higgins, Thompson and Spiegelhalter (2009), Journal of the Royal Statistical Society A 172:
+    prediction intervals. Hedges and Olkin (1985), Statistical Methods for Meta-Analysis,
+    section 9.B: tau^2.
     """
     if people.scale.kind in ("nominal", "text") or people.n_raters < 3:
         return []
-    cell = ["stimulus", "label"] if people.has_labels else ["stimulus"]
-    frame = (
-        people.to_frame()
-        .filter(pl.col("value").is_not_null())
-        .select(*cell, pl.col("rater").cast(pl.String), pl.col("value").cast(pl.Float64))
-        .group_by(*cell, "rater")
-        .mean()
-        .with_columns(n=pl.len().over(cell), total=pl.col("value").sum().over(cell))
-        .filter(pl.col("n") > 1)
-        .with_columns(rest=(pl.col("total") - pl.col("value")) / (pl.col("n") - 1))
-        .sort("rater", *cell)
-    )
-    rng = np.random.default_rng(0)
-    found: dict[str, tuple[float, float]] = {}
-    for (rater,), own in frame.group_by("rater", maintain_order=True):
-        if own["stimulus"].n_unique() >= _FEWEST:
-            value, high = _correlation(own, rng)
-            if not np.isnan(value):
-                found[str(rater)] = value, high
-    every = {rater: value for rater, (value, _) in found.items()}
-    return [
-        Apart(rater, value, high, float(np.median([v for k, v in every.items() if k != rater])))
-        for rater, (value, high) in found.items()
-        if len(every) > 2
-    ]
+    answers = people.answers()
+    given = ~np.isnan(answers.value)
+    labels = max(len(answers.label_names), 1) if people.has_labels else 1
+    label = answers.label_code[given] if people.has_labels else 0
+    stimulus = answers.stimulus_code[given].astype(np.int64)
+    rater = answers.rater_code[given].astype(np.int64)
+    cell = stimulus * labels + label
+    names = answers.rater_names
+    out = {code for code, name in enumerate(names) if name in without}
+    while True:
+        counts = ~np.isin(np.arange(len(names)), list(out))
+        r, error = _correlations(cell, stimulus, rater, answers.value[given], counts)
+        z = np.arctanh(r)
+        judged = np.flatnonzero(counts & ~np.isnan(z) & ~np.isnan(error))
+
+        def p_values(left: Ints, z: Floats = z, error: Floats = error) -> Floats:
+            mean, spread, degrees = _predicted(z[left], error[left])
+            found: Floats = student.cdf((z[left] - mean) / spread, degrees)
+            return found
+
+        more = outward(judged, p_values, level=LEVEL)
+        if not more:
+            break
+        # Their answers stood in the means that the rest were held against.
+        out |= set(more)
+    known = {code for code, name in enumerate(names) if name in without}
+    inside = np.flatnonzero(counts & ~np.isnan(z))
+    found = []
+    for code in np.flatnonzero(~np.isnan(z)):
+        rest = inside[inside != code]
+        if rest.size < 2:
+            continue
+        low = np.nan
+        if not np.isnan(error[code]) and not np.isnan(error[rest]).any():
+            own = np.array([code])
+            both = np.concatenate([own, rest])
+            mean, spread, degrees = _predicted(z[both], error[both])
+            low = np.tanh(mean[0] + student.ppf(LEVEL / (rest.size + 1), degrees) * spread[0])
+        flagged = int(code) in out - known and not r[code] >= low
+        median = float(np.median(r[rest]))
+        found.append(Apart(names[code], float(r[code]), float(low), median, flagged))
+    return found
 
 
-def _correlation(own: pl.DataFrame, rng: np.random.Generator) -> tuple[float, float]:
-    """Correlate one person's answers with the means; give it and its upper end."""
-    x, y = pl.col("value") - own["value"].mean(), pl.col("rest") - own["rest"].mean()
-    sums = (
-        own.group_by("stimulus", maintain_order=True)
-        .agg(
-            n=pl.len().cast(pl.Float64), x=x.sum(), y=y.sum(),
-            xx=(x * x).sum(), yy=(y * y).sum(), xy=(x * y).sum(),
-        )
-        .drop("stimulus")
-        .to_numpy()
-    )  # fmt: skip
-    point = _pearson(sums.sum(axis=0, keepdims=True))[0]
-    times = rng.multinomial(len(sums), np.full(len(sums), 1 / len(sums)), _REPLICATES)
-    drawn = _pearson(times @ sums)
-    defined = drawn[~np.isnan(drawn)]
-    return float(point), float(np.quantile(defined, _CERTAIN)) if defined.size else np.nan
+def _predicted(z: Floats, error: Floats) -> tuple[Floats, Floats, int]:
+    """Mean and standard error of the prediction of each z from all the others, and its degrees."""
+    k = z.size - 1
+    if k < 2:
+        return np.full(z.size, np.nan), np.full(z.size, np.nan), 1
+    centred = z - z.mean()
+    mean = (centred.sum() - centred) / k
+    squares = (centred**2).sum() - centred**2
+    variance = np.maximum(squares - k * mean**2, 0.0) / (k - 1)
+    noise = ((error**2).sum() - error**2) / k
+    between = np.maximum(variance - noise, 0.0)
+    return mean + z.mean(), np.sqrt(between + variance / k + error**2), k - 1
 
 
-def _pearson(sums: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Correlations from sums of n, x, y, x², y² and xy, one per row."""
+def _correlations(
+    cell: Ints, stimulus: Ints, rater: Ints, value: Floats, counts: NDArray[np.bool_]
+) -> tuple[Floats, Floats]:
+    """Correlate each person with the mean of those who count; give r, and the error of its z."""
+    n_raters = counts.size
+    own = counts[rater]
+    size = np.bincount(cell, own)[cell] - own
+    total = np.bincount(cell, np.where(own, value, 0.0))[cell] - np.where(own, value, 0.0)
+    shared = size > 0
+    x, y = value[shared], total[shared] / size[shared]
+    rater, stimulus = rater[shared], stimulus[shared]
+    n = np.maximum(np.bincount(rater, minlength=n_raters), 1)
+    x = x - (np.bincount(rater, x, n_raters) / n)[rater]
+    y = y - (np.bincount(rater, y, n_raters) / n)[rater]
+    width = int(stimulus.max(initial=0)) + 1
+    block, code = np.unique(rater * width + stimulus, return_inverse=True)
+    terms: tuple[Floats, ...] = (np.ones(x.size), x, y, x * x, y * y, x * y)
+    sums: Floats = np.stack([np.bincount(code, term, block.size) for term in terms], axis=1)
+    owner = block // width
+    whole: Floats = np.stack([np.bincount(owner, one, n_raters) for one in sums.T], axis=1)
+    blocks = np.bincount(owner, minlength=n_raters)
+    r = np.where(blocks >= _FEWEST, _pearson(whole), np.nan)
+    left = np.arctanh(_pearson(whole[owner] - sums))
+    mean = np.bincount(owner, left, n_raters) / np.maximum(blocks, 1)
+    squares = np.bincount(owner, (left - mean[owner]) ** 2, n_raters)
+    return r, np.sqrt(squares * (blocks - 1) / np.maximum(blocks, 1))
+
+
+def _pearson(sums: Floats) -> Floats:
+    """Correlations from sums of n, x, y, x², y² and xy, one per row; below 1, so that z exists."""
     n, x, y, xx, yy, xy = sums.T
-    spread = np.maximum(xx - x * x / n, 0.0) * np.maximum(yy - y * y / n, 0.0)
     with np.errstate(invalid="ignore", divide="ignore"):
-        return np.where(spread > 1e-12, (xy - x * y / n) / np.sqrt(spread), np.nan)
+        spread = np.maximum(xx - x * x / n, 0.0) * np.maximum(yy - y * y / n, 0.0)
+        r = np.where(spread > 1e-12, (xy - x * y / n) / np.sqrt(spread), np.nan)
+    return np.clip(r, -1 + 1e-9, 1 - 1e-9)

@@ -2,20 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import polars as pl
 
-from affectlab._words import joined, number, percent, plural, shown
-from affectlab.reliability import interrater_correlation, krippendorff_alpha
+from affectlab._words import count, joined, number, percent, plural, shown
+from affectlab.reliability import krippendorff_alpha
 from affectlab.report._agreement import ENOUGH_ITEMS
-from affectlab.report._apart import apart_from_others
+from affectlab.report._pointed_out import pointed_out
 from affectlab.report._study import Study
 
-if TYPE_CHECKING:
-    from affectlab.ratings import Ratings
-
-__all__ = ["cautions", "flagged_people"]
+__all__ = ["cautions"]
 
 _FEW_ITEMS = 10
 _FULL = 0.99
@@ -107,66 +102,47 @@ def _few(study: Study) -> list[str]:
 
 
 def _odd_people(study: Study) -> list[str]:
-    """Name people who always answer the same, or against the others."""
-    if study.people is None or study.people.n_raters < 3 or study.flow is not None:
+    """Name people who always answer the same, or not as the others do."""
+    odd = pointed_out(study)
+    if not odd.names or study.people is None:
         return []
     people = study.people
-    constant = [name for name in study.constant if name in people.rater_names]
-    found = [f"{_listed(constant)} gave one and the same answer throughout."] if constant else []
-    against = [name for name in _against_others(people) if name not in constant]
-    apart = [one for one in apart_from_others(people) if one.rater not in (*constant, *against)]
+    found = []
+    if odd.constant:
+        found.append(f"{_listed(list(odd.constant))} gave one and the same answer throughout.")
     found += [
-        f"{shown(one.rater, 60)} agrees with the others far less than they do with each other "
-        f"(correlation with their mean {number(one.value)}, at most {number(one.high)} with "
-        f"99 % confidence; median of the others {number(one.others)}): somebody who did not "
-        "always look?"
-        for one in apart
+        f"{shown(one.rater, 60)} gave all labels the same answer in {count(one.equal)} of "
+        f"{plural(one.trials, 'trial')}, the others in {count(one.others_equal)} of "
+        f"{count(one.others_trials)}: somebody who did not always look?"
+        for one in odd.equal
     ]
-    if against:
+    found += [
+        f"{shown(one.rater, 60)} agrees with the others less than can be expected of one more "
+        f"person like them (correlation with their mean {number(one.value)}, expected at least "
+        f"{number(one.low)}; median of the others {number(one.others)}): somebody who did not "
+        "always look?"
+        for one in odd.apart
+    ]
+    if odd.against:
         found.append(
-            f"{_listed(against)} answered against the others (negative correlation with their "
-            "mean): a scale used the wrong way round, or rows mixed up?"
+            f"{_listed(list(odd.against))} answered against the others (negative correlation with "
+            "their mean): a scale used the wrong way round, or rows mixed up?"
         )
-    odd = constant + against + [one.rater for one in apart]
-    if odd and people.n_raters - len(odd) > 1 and study.alpha is not None:
+    if people.n_raters - len(odd.names) > 1 and study.alpha is not None:
         rest = krippendorff_alpha(
-            people.select(raters=[name for name in people.rater_names if name not in odd])
+            people.select(raters=[name for name in people.rater_names if name not in odd.names])
         )
         both = study.alpha.to_frame().join(rest.to_frame(), on="label", suffix="_rest")
         both = both.filter(pl.col("value").is_not_nan() & pl.col("value_rest").is_not_nan())
         if both.height:
             what = f"the median alpha of {both.height} labels" if both.height > 1 else "alpha"
             found.append(
-                f"Without {_listed(odd)} {what} would be "
+                f"Without {_listed(list(odd.names))} {what} would be "
                 f"{number(both['value_rest'].median())}, "  # type: ignore[arg-type]
                 f"not {number(both['value'].median())}; "  # type: ignore[arg-type]
                 "leaving people out needs a rule that was set before."
             )
     return found
-
-
-def flagged_people(study: Study) -> list[str]:
-    """Name the people whom the cautions point out by what they answered."""
-    people = study.people
-    if people is None or people.n_raters < 3 or study.flow is not None:
-        return []
-    constant = [name for name in study.constant if name in people.rater_names]
-    apart = [one.rater for one in apart_from_others(people)]
-    return list(dict.fromkeys([*constant, *_against_others(people), *apart]))
-
-
-def _against_others(people: Ratings) -> list[str]:
-    """People whose mean correlation with the mean of the others is clearly below 0."""
-    if people.scale.kind == "nominal":
-        return []
-    table = interrater_correlation(people, exclude=(), by_rater=True, min_items=_FEW_ITEMS)
-    means = (
-        table.to_frame()
-        .filter(pl.col("value").is_not_nan())
-        .group_by("rater", maintain_order=True)
-        .agg(pl.col("value").mean())
-    )
-    return means.filter(pl.col("value") < -0.2)["rater"].to_list()
 
 
 def _listed(names: list[str]) -> str:

@@ -48,11 +48,14 @@ def render_page(
     source: str,
     date: str,
     svgs: dict[str, str],
+    kicker: str = "Ratings report",
 ) -> str:
     """Write the page.
 
     Parameters
     ----------
+    kicker
+        What kind of report it is; stands above the title.
     svgs
         SVG text of each picture, by its name.
     """
@@ -73,6 +76,7 @@ def render_page(
         _environment()
         .get_template("report.html")
         .render(
+            kicker=kicker,
             title=shown(title),
             verdict=shown(verdict),
             cautions=[shown(caution) for caution in cautions],

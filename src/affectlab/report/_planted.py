@@ -10,9 +10,8 @@ import polars as pl
 from affectlab._resampling import summarise
 from affectlab._words import count, joined, number, plural, shown
 from affectlab.errors import InputError
-from affectlab.report._apart import agreement_with_others
-from affectlab.report._cautions import flagged_people
 from affectlab.report._content import Block, Column, Paragraph, Section, Table
+from affectlab.report._pointed_out import pointed_out
 
 if TYPE_CHECKING:
     from affectlab.ratings import Ratings
@@ -121,9 +120,9 @@ def _correlation(pairs: np.ndarray) -> float:
 
 
 def _people(study: Study) -> list[Block]:
-    assert study.people is not None
-    flagged = set(flagged_people(study))
-    agreement = {one.rater: one for one in agreement_with_others(study.people)}
+    found = pointed_out(study)
+    flagged = set(found.names)
+    agreement = {one.rater: one for one in found.agreement}
     table = study.ratings.raters.with_columns(pl.col("rater").cast(pl.String))
     rows = []
     for one in table.filter(pl.col("planted").is_not_null()).iter_rows(named=True):
@@ -133,9 +132,9 @@ def _people(study: Study) -> list[Block]:
         if careless and rater not in flagged:
             why = (
                 "too few stimuli in common with others"
-                if known is None
-                else f"agreement may be as high as {number(known.high)}, too close to the "
-                f"{number(known.others)} of the others to tell with so few answers"
+                if known is None or np.isnan(known.low)
+                else f"agreement of {number(known.value)}, and with so few people and answers "
+                f"{number(known.low)} can be expected of one more person like the others"
             )
         value = None if known is None else known.value
         rows.append((rater, one["planted"], careless, rater in flagged, value, why))
@@ -153,7 +152,8 @@ def _people(study: Study) -> list[Block]:
     )
     words = (
         f"Of {plural(planted.height, 'person', 'people')} planted as careless, "
-        f"{count(caught.height)} stand out by what this report looks at."
+        f"{count(caught.height)} {'stands' if caught.height == 1 else 'stand'} out by what this "
+        "report looks at."
     )
     for row in planted.filter(~pl.col("flagged")).iter_rows(named=True):
         words += f" {shown(row['rater'], 40)} ({row['planted']}) was missed: {row['missed']}."
@@ -171,6 +171,6 @@ def _people(study: Study) -> list[Block]:
         Column("careless", "Careless"),
         Column("flagged", "Pointed out"),
         Column("agreement", "With the others", "number"),
-        Column("missed", "Why missed"),
+        *([Column("missed", "Why missed")] if caught.height < planted.height else []),
     )
     return [Paragraph(words), Table("planted_people", "Planted people.", shown_frame, columns)]

@@ -23,7 +23,18 @@ from affectlab.study._store import Store, log
 from affectlab.study._tables import answers, sessions, tasks, trials
 from affectlab.study._view import PRELOAD, pending
 
-__all__ = ["Saved", "Submission", "chosen_labels", "recount", "save_answer", "skip_trial"]
+__all__ = [
+    "Saved",
+    "Submission",
+    "check_submission",
+    "chosen_labels",
+    "event_of",
+    "feedback_to",
+    "recount",
+    "row_of",
+    "save_answer",
+    "skip_trial",
+]
 
 _PARTS = {
     "ratings": "ratings",
@@ -106,7 +117,7 @@ def save_answer(connection: Connection, store: Store, token: str, given: Submiss
         replayed = _replayed(connection, store, session, given)
         if replayed is not None:
             trial, answer = replayed
-            return Saved(session, _feedback(store, trial, answer), ahead or None)
+            return Saved(session, feedback_to(store, trial, answer), ahead or None)
         if session["stage"] != "trials":
             raise out_of_order(f"This session is at stage {session['stage']}, not at its trials.")
         trial = _trial(connection, session, given.trial)
@@ -119,20 +130,9 @@ def save_answer(connection: Connection, store: Store, token: str, given: Submiss
         # Their tasks are leased again below, several at once.
         hold_tasks(connection)
     given = replace(given, answer=_stored(store, trial, given.answer))
-    _check(store, trial, given)
-    now = now_ms()
-    row = {
-        "trial_id": trial["id"],
-        "value": _text(given.answer),
-        "valid": True,
-        "widget": given.widget,
-        "rt_ms": given.rt_ms,
-        "movement": None if given.movement is None else json.dumps(given.movement),
-        "key": given.key,
-        "submitted_at": now,
-    }
+    check_submission(store, trial, given)
     try:
-        connection.execute(_STORE, row)
+        connection.execute(_STORE, row_of(given, trial["id"]))
     except IntegrityError:
         raise conflict("Another answer was stored under this key already.") from None
     held = _answered(connection, trial["id"])
@@ -146,10 +146,29 @@ def save_answer(connection: Connection, store: Store, token: str, given: Submiss
         participant=session["participant_id"],
         session=session["id"],
         trial=trial["id"],
-        body={"answer": given.answer, "widget": given.widget, "rt_ms": given.rt_ms},
+        body=event_of(given),
     )
     session, rest = _moved_on(connection, store, session, ahead[1:])
-    return Saved(session, _feedback(store, trial, given.answer), rest)
+    return Saved(session, feedback_to(store, trial, given.answer), rest)
+
+
+def row_of(given: Submission, trial: int) -> dict[str, Any]:
+    """Give the row of an answer that is stored now."""
+    return {
+        "trial_id": trial,
+        "value": _text(given.answer),
+        "valid": True,
+        "widget": given.widget,
+        "rt_ms": given.rt_ms,
+        "movement": None if given.movement is None else json.dumps(given.movement),
+        "key": given.key,
+        "submitted_at": now_ms(),
+    }
+
+
+def event_of(given: Submission) -> dict[str, Any]:
+    """Give what the log says of an answer."""
+    return {"answer": given.answer, "widget": given.widget, "rt_ms": given.rt_ms}
 
 
 def _answered(connection: Connection, trial: int) -> bool:
@@ -295,7 +314,14 @@ def _trial(connection: Connection, session: RowMapping, trial: int) -> RowMappin
     return row
 
 
-def _check(store: Store, trial: RowMapping, given: Submission) -> None:
+def check_submission(store: Store, trial: RowMapping, given: Submission) -> None:
+    """Check that an answer keeps to the protocol, and that it came as our pages send it.
+
+    Raises
+    ------
+    StudyError
+        When it does not.
+    """
     protocol = store.study.protocol
     part = _PARTS[protocol.answer]
     keys = {"chosen", "suggestion"} if part is None else {part}
@@ -348,7 +374,7 @@ def _moved_on(
     return connection.execute(_AGAIN, {"session": number}).mappings().one(), None
 
 
-def _feedback(store: Store, trial: RowMapping, answer: dict[str, Any]) -> dict[str, Any] | None:
+def feedback_to(store: Store, trial: RowMapping, answer: dict[str, Any]) -> dict[str, Any] | None:
     """Say how a training answer compares with the known one."""
     if trial["kind"] != "training":
         return None

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import sqlite3
 
+from affectlab._words import joined
 from affectlab.study._design import Study
 
 __all__ = ["cautions_about_people"]
@@ -74,13 +75,25 @@ def _invited(study: Study) -> bool:
 
 
 def _languages(study: Study) -> list[str]:
+    """Say what pages show in another language than their buttons."""
     chosen, languages = study.design.protocol, study.design.study.languages
     own = chosen.name.endswith(".toml") or bool({"prompt", "question"} & set(chosen.change))
     others = languages[1:] if own else tuple(one for one in languages if one != "en")
     if not others:
         return []
+    protocol = study.protocol
+    missing = {key for one in others for key in protocol.untranslated(one)}
+    if study.design.instructions:
+        missing.discard("instructions")
+    stays = [
+        *([f"the protocol's {joined(sorted(missing))}"] if missing else []),
+        *(["the names of the labels"] if protocol.labels() else []),
+        *(["the texts of this file"] if len(languages) > 1 else []),
+    ]
+    if not stays:
+        return []
+    advice = "; to avoid the mixture, make one study per language" if len(languages) > 1 else ""
     return [
-        f"study.languages: the buttons come in {', '.join(others)}, and the protocol's question, "
-        "labels and instructions, the consent and the quiz stay in the language they are written "
-        "in; make one study per language, each with a protocol file worded in it"
+        f"study.languages: pages come in {', '.join(others)}, and {joined(stays)} in the language "
+        f"they are written in{advice}"
     ]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import random
+from collections.abc import Sequence
 from typing import Any
 
 from sqlalchemy import (
@@ -11,7 +12,10 @@ from sqlalchemy import (
     ColumnElement,
     Connection,
     FromClause,
+    Row,
+    Select,
     and_,
+    bindparam,
     cast,
     exists,
     func,
@@ -31,6 +35,7 @@ __all__ = [
     "claim",
     "expire",
     "hold_tasks",
+    "is_renewal_due",
     "lease_end",
     "left_over",
     "release",
@@ -40,14 +45,30 @@ __all__ = [
 ]
 
 _PRIME = 2**31 - 1
+_LAID_OUT = insert(trials)
+_LAID_OUT_AT_ONCE = _LAID_OUT.returning(trials.c.id)
+"""What returns something is sent as one statement for all rows."""
+_BEFORE = select(
+    sessions.c.batch,
+    select(func.coalesce(func.max(trials.c.position), 0))
+    .where(trials.c.session_id == bindparam("session"))
+    .scalar_subquery(),
+).where(sessions.c.id == bindparam("session"))
+"""The batch of a session, and the position of the last trial that it has."""
+_LATE = (
+    select(trials.c.id)
+    .where(trials.c.state == "open", trials.c.lease_until < bindparam("now"))
+    .limit(1)
+)
 
 
 def hold_tasks(connection: Connection) -> None:
-    """Let nobody else change the counts of several tasks until this transaction ends.
+    """Let nobody else wait for the counts of several tasks until this transaction ends.
 
-    Whoever changes more than one task asks for this first, so that two never wait in a circle, and
-    a claim never takes what another one is just leasing for the end of the work. An answer, which
-    counts one task, goes on meanwhile.
+    Whoever may have to wait for more than one task asks for this first, so that two never wait in a
+    circle, and a claim never misses what another one is just giving back or leasing at the end of
+    the work. An answer, which counts one task, goes on meanwhile; so does a claim that finds enough
+    tasks which nobody is changing, and waits for none.
     """
     hold(connection, "tasks")
 
@@ -58,6 +79,9 @@ def expire(connection: Connection, now: int | None = None) -> int:
     A session that is being answered in this moment is not idle, and keeps what it holds.
     """
     now = now_ms() if now is None else now
+    # Nearly always nothing is late: who comes to claim tasks need not wait for others to know it.
+    if connection.execute(_LATE, {"now": now}).first() is None:
+        return 0
     hold_tasks(connection)
     late = update(trials).where(trials.c.state == "open", trials.c.lease_until < now)
     if connection.dialect.name == "postgresql":
@@ -85,9 +109,7 @@ def claim(
     expire(connection)
     step = block_of(store.study.protocol)
     wanted = max(1, store.study.design.sessions.trials // step)
-    batch = connection.execute(
-        select(sessions.c.batch).where(sessions.c.id == session)
-    ).scalar_one()
+    batch, last = connection.execute(_BEFORE, {"session": session}).one()
     free = (
         select(tasks.c.id, tasks.c.stimulus_id, tasks.c.label)
         .where(
@@ -98,30 +120,20 @@ def claim(
         .order_by(tasks.c.valid + tasks.c.leased, _drawn_order(seed), tasks.c.rank)
         .limit(wanted)
     )
-    if not store.database.is_sqlite:
-        # Waits for the answers that are being counted, so that nobody gets too few for no reason.
-        free = free.with_for_update(of=tasks)
-    found = connection.execute(free).all()
+    found = _found(connection, store, free, wanted)
     if not found:
         return []
     ids = [row.id for row in found]
     connection.execute(update(tasks).where(tasks.c.id.in_(ids)).values(leased=tasks.c.leased + 1))
     rows = _laid_out(store, found, seed)
     until = lease_end(store)
-    first = 1 + int(
-        connection.execute(
-            select(func.coalesce(func.max(trials.c.position), 0)).where(
-                trials.c.session_id == session
-            )
-        ).scalar_one()
-    )
     connection.execute(
-        insert(trials),
+        _LAID_OUT if store.database.is_sqlite else _LAID_OUT_AT_ONCE,
         [
             {
                 "session_id": session,
                 "participant_id": participant,
-                "position": first - 1 + number * step,
+                "position": last + number * step,
                 "lease_until": until,
                 **row,
             }
@@ -130,6 +142,31 @@ def claim(
     )
     log(connection, "claimed", participant=participant, session=session, body={"tasks": ids})
     return ids
+
+
+def _found(
+    connection: Connection, store: Store, free: Select[Any], wanted: int
+) -> Sequence[Row[Any]]:
+    """Find free tasks, and keep others from changing them until this transaction ends.
+
+    On PostgreSQL a claim first passes over the tasks that others are changing in this moment: those
+    who begin together then need not wait for each other. Each task it takes is looked at again as
+    it is when nobody else can change it, so that none gets more leases than it wants. Only a claim
+    that finds fewer than it should, as at the end of a study, lets go of them and waits in line,
+    for answers that are being counted too, so that nobody gets too few for no reason.
+    """
+    if store.database.is_sqlite:
+        return connection.execute(free).all()
+    with connection.begin_nested() as attempt:
+        found = connection.execute(
+            free.with_for_update(of=tasks, key_share=True, skip_locked=True)
+        ).all()
+        if len(found) == wanted:
+            return found
+        # Whoever waits in line holds no task.
+        attempt.rollback()
+    hold_tasks(connection)
+    return connection.execute(free.with_for_update(of=tasks, key_share=True)).all()
 
 
 def lease_end(store: Store) -> int:
@@ -147,16 +184,20 @@ def renew(connection: Connection, store: Store, session: int, held_until: int | 
     held_until
         When the lease of its next trial runs out.
     """
-    until = lease_end(store)
-    if held_until is not None:
-        gone = until - held_until
-        if gone < round(store.study.design.sessions.lease_minutes * 6_000):
-            return
+    if not is_renewal_due(store, held_until):
+        return
     connection.execute(
         update(trials)
         .where(trials.c.session_id == session, trials.c.state == "open")
-        .values(lease_until=until)
+        .values(lease_until=lease_end(store))
     )
+
+
+def is_renewal_due(store: Store, held_until: int | None) -> bool:
+    """Whether so much of a lease is gone that it should begin anew."""
+    if held_until is None:
+        return True
+    return lease_end(store) - held_until >= round(store.study.design.sessions.lease_minutes * 6_000)
 
 
 def retake(connection: Connection, store: Store, session: int, participant: int) -> None:

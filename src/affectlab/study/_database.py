@@ -18,7 +18,7 @@ from alembic.runtime.migration import MigrationContext
 from alembic.script import ScriptDirectory
 from sqlalchemy import Connection, Engine, create_engine, event, text
 from sqlalchemy.engine import make_url
-from sqlalchemy.exc import ArgumentError, NoSuchModuleError, OperationalError
+from sqlalchemy.exc import ArgumentError, DisconnectionError, NoSuchModuleError, OperationalError
 
 from affectlab.errors import AffectlabError, InputError
 
@@ -29,6 +29,10 @@ _OWN, _OWN_FOLDER = 0o600, 0o700
 """Rights on files and folders that hold data about people: their owner's alone."""
 _BUSY_MS = 20_000
 """How long a connection waits for another process to finish writing (SQLite)."""
+_CONNECTIONS = 16
+"""Most connections of one process to PostgreSQL, which by default takes 100 in all."""
+_UNUSED_SECONDS = 0.5
+"""After how long a connection to PostgreSQL may have been lost unnoticed."""
 _HOLD = text("SELECT pg_advisory_xact_lock(:number)")
 
 
@@ -79,18 +83,29 @@ class Database:
                 "postgresql"
             )
         # Errors of the database are logged; what participants sent is not to stand in them.
-        options: dict[str, Any] = {"pool_pre_ping": not self.is_sqlite, "hide_parameters": True}
+        options: dict[str, Any] = {"hide_parameters": True}
         if self.is_sqlite:
             options["connect_args"] = {"check_same_thread": False}
         else:
-            options |= {"pool_size": 10, "max_overflow": 20, "isolation_level": "READ COMMITTED"}
+            options |= {
+                "isolation_level": "READ COMMITTED",
+                "pool_size": _CONNECTIONS,
+                # One that was opened stays: it has the statements prepared that come all the time.
+                "max_overflow": 0,
+                "pool_use_lifo": True,
+            }
         try:
             self.engine: Engine = create_engine(address, **options)
         except NoSuchModuleError:
             raise InputError(f"database: no driver for {address.drivername!r}") from None
         self._writing = threading.Lock()
+        self._reading = self.engine
         if self.is_sqlite:
             _prepare_sqlite(self.engine)
+        else:
+            _prepare_postgres(self.engine)
+            # Each statement sees what is there when it begins, within a transaction or without.
+            self._reading = self.engine.execution_options(isolation_level="AUTOCOMMIT")
 
     @classmethod
     def in_folder(cls, folder: Path) -> Database:
@@ -121,8 +136,12 @@ class Database:
 
     @contextmanager
     def read(self) -> Iterator[Connection]:
-        """Open a transaction that only reads."""
-        with self.engine.connect() as connection:
+        """Open a connection for reading.
+
+        On SQLite it is a transaction; on PostgreSQL every statement is one of its own, which saves
+        beginning and ending it.
+        """
+        with self._reading.connect() as connection:
             yield connection
 
     def upgrade(self) -> None:
@@ -197,6 +216,28 @@ def _prepare_sqlite(engine: Engine) -> None:
     def begun(connection: Connection) -> None:
         writes = connection.get_execution_options().get("affectlab_write", False)
         connection.exec_driver_sql("BEGIN IMMEDIATE" if writes else "BEGIN")
+
+
+def _prepare_postgres(engine: Engine) -> None:
+    """Look whether a connection that was not used for a moment is still there.
+
+    Those in steady use are not asked first, which would cost every transaction a round trip: when
+    one breaks, the pool drops all, and what was asked is answered with a 503 or asked again.
+    """
+
+    @event.listens_for(engine, "checkin")
+    def returned(_connection: Any, record: Any) -> None:
+        record.info["returned"] = time.monotonic()
+
+    @event.listens_for(engine, "checkout")
+    def taken(connection: Any, record: Any, _fairy: Any) -> None:
+        returned = record.info.get("returned")
+        if returned is None or time.monotonic() - returned < _UNUSED_SECONDS:
+            return
+        try:
+            engine.dialect.do_ping(connection)
+        except engine.dialect.loaded_dbapi.Error as error:
+            raise DisconnectionError from error
 
 
 def _first_line(error: Exception) -> str:

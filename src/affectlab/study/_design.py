@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -124,6 +124,18 @@ class Study:
     def questions(self) -> tuple[Question, ...]:
         """Wordings of the protocol, in the order of its labels."""
         return self.protocol.questions()
+
+    def worded(self, language: str) -> Study:
+        """Give the study with its protocol's texts in a language, as far as they are translated."""
+        return self._worded.get(language, self)
+
+    @cached_property
+    def _worded(self) -> dict[str, Study]:
+        return {
+            language: replace(self, protocol=self.protocol.in_language(language))
+            for language in self.design.study.languages
+            if language in self.protocol.translations
+        }
 
     @property
     def policy_place(self) -> str | Path:

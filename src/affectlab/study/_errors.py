@@ -4,7 +4,16 @@ from __future__ import annotations
 
 from affectlab.errors import AffectlabError
 
-__all__ = ["StudyError", "closed", "conflict", "forbidden", "invalid", "not_found", "out_of_order"]
+__all__ = [
+    "StudyError",
+    "closed",
+    "conflict",
+    "forbidden",
+    "invalid",
+    "not_found",
+    "out_of_order",
+    "unknown_session",
+]
 
 
 class StudyError(AffectlabError):
@@ -29,6 +38,11 @@ class StudyError(AffectlabError):
 def not_found(sentence: str) -> StudyError:
     """Refuse what is not there, or not there for this participant."""
     return StudyError(404, "not_found", sentence)
+
+
+def unknown_session() -> StudyError:
+    """Refuse a token that opens no session."""
+    return not_found("This session is not known here. Please open the link you were given again.")
 
 
 def out_of_order(sentence: str) -> StudyError:

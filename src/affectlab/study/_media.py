@@ -15,8 +15,10 @@ from typing import TYPE_CHECKING
 
 from sqlalchemy import Connection, bindparam, select
 
+from affectlab.study._entry import hashed
+from affectlab.study._errors import unknown_session
 from affectlab.study._options_of import files_of
-from affectlab.study._tables import trials
+from affectlab.study._tables import sessions, trials
 
 if TYPE_CHECKING:
     from affectlab.study._store import Store
@@ -26,15 +28,17 @@ __all__ = ["find_picture", "picture_address"]
 _ADDRESS = re.compile(r"([0-9]{1,9})-([0-9]{1,4})-([0-9a-f]{32})", re.ASCII)
 # A comparison of a staircase is drawn when it is reached; the end of its block is there before it,
 # and shows frames of the same sequence.
-_SHOWN = (
+_SHOWN = select(
+    sessions.c.id,
     select(trials.c.stimulus_id)
     .where(
-        trials.c.session_id == bindparam("session"),
+        trials.c.session_id == sessions.c.id,
         trials.c.position >= bindparam("position"),
     )
     .order_by(trials.c.position)
     .limit(1)
-)
+    .scalar_subquery(),
+).where(sessions.c.token == bindparam("token"))
 
 
 def picture_address(store: Store, session: int, position: int, place: int, file: str) -> str:
@@ -42,22 +46,31 @@ def picture_address(store: Store, session: int, position: int, place: int, file:
     return f"/media/{position}-{place}-{_digest(store, session, position, place, file)}"
 
 
-def find_picture(connection: Connection, store: Store, session: int, address: str) -> Path | None:
+def find_picture(connection: Connection, store: Store, token: str, address: str) -> Path | None:
     """Find the picture that an address stands for; None where the session was not given it.
 
     Parameters
     ----------
+    token
+        Opens the session.
     address
         What follows ``/media/``.
+
+    Raises
+    ------
+    StudyError
+        When no session has the token.
     """
     found = _ADDRESS.fullmatch(address)
-    if found is None:
+    position = -1 if found is None else int(found[1])
+    given = {"token": hashed(token), "position": position}
+    row = connection.execute(_SHOWN, given).one_or_none()
+    if row is None:
+        raise unknown_session()
+    session, stimulus = row
+    if found is None or stimulus is None:
         return None
-    position, place, digest = int(found[1]), int(found[2]), found[3]
-    given = {"session": session, "position": position}
-    stimulus = connection.execute(_SHOWN, given).scalar_one_or_none()
-    if stimulus is None:
-        return None
+    place, digest = int(found[2]), found[3]
     for file in files_of(store.content[stimulus]):
         if hmac.compare_digest(_digest(store, session, position, place, file), digest):
             return store.study.path.parent / file

@@ -67,6 +67,8 @@ class Progress:
     """Answers of all trials, golden and repeated ones too."""
     rejected: int
     """Of these, answers that do not count."""
+    skipped: int
+    """Trials that were left out because their pictures did not load."""
     held: int
     """Tasks that somebody holds now."""
     pilot: tuple[int, int]
@@ -238,6 +240,9 @@ def _progress(connection: Connection, now: int) -> Progress:
             trials.c.state == "open", trials.c.task_id.is_not(None), trials.c.lease_until >= now
         )
     ).scalar_one()
+    skipped = connection.execute(
+        select(func.count()).select_from(events).where(events.c.kind == "skipped")
+    ).scalar_one()
     n_tasks, n_done, n_wanted, n_counted = (int(value or 0) for value in row)
     return Progress(
         tasks=n_tasks,
@@ -246,6 +251,7 @@ def _progress(connection: Connection, now: int) -> Progress:
         counted=n_counted,
         answers=sum(given.values()),
         rejected=given.get("False", 0),
+        skipped=int(skipped),
         held=int(held),
         pilot=(int(pilot[3] or 0), int(pilot[2] or 0)),
     )

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from affectlab.study._answers import Submission, save_answer, skip_trial
+from affectlab.study._answers_quick import save_quickly
 from affectlab.study._errors import StudyError
 from affectlab.study._media import find_picture
 from affectlab.study._policy import judge_completed
@@ -31,6 +32,8 @@ class Service:
 
     def __init__(self, store: Store) -> None:
         self.store = store
+        # Read now: within a transaction it would take a second connection.
+        _ = store.content
 
     def state(self, token: str) -> dict[str, Any]:
         """Describe the session that a token opens; see :func:`affectlab.study._view.view`."""
@@ -59,6 +62,9 @@ class Service:
 
     def answer(self, token: str, given: Submission) -> dict[str, Any]:
         """Store an answer; give the new state. When this returns, the answer is on the disk."""
+        quick = save_quickly(self.store, token, given)
+        if quick is not None:
+            return quick
         with self.store.database.write() as connection:
             saved = save_answer(connection, self.store, token, given)
             state = view(connection, self.store, saved.session, saved.ahead)
@@ -102,8 +108,7 @@ class Service:
     def picture(self, token: str, address: str) -> Path | None:
         """Find a picture by what follows ``/media/``; None where the session has no such."""
         with self.store.database.read() as connection:
-            session = find_session(connection, self.store, token)
-            return find_picture(connection, self.store, session["id"], address)
+            return find_picture(connection, self.store, token, address)
 
     def _judge(self, state: dict[str, Any]) -> None:
         """Judge what is complete; after the answer is stored, which does not wait for it to be."""

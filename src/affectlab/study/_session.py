@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+from collections.abc import Mapping
 from typing import Any
 
 from sqlalchemy import Connection, RowMapping, bindparam, func, select, true, update
@@ -12,7 +13,7 @@ from affectlab.study._claims import anything_left, claim, release, retake
 from affectlab.study._completeness import completeness, left_out
 from affectlab.study._database import now_ms
 from affectlab.study._entry import forget, hashed
-from affectlab.study._errors import invalid, not_found, out_of_order
+from affectlab.study._errors import invalid, out_of_order, unknown_session
 from affectlab.study._live_policy import live_policy
 from affectlab.study._stages import stage_after
 from affectlab.study._staircases import prepare_next
@@ -60,9 +61,7 @@ def find_session(
     found = connection.execute(_LOCKED if locked else _FOUND, {"token": hashed(token)})
     session = found.mappings().one_or_none()
     if session is None:
-        raise not_found(
-            "This session is not known here. Please open the link you were given again."
-        )
+        raise unknown_session()
     if for_update and session["stage"] not in ("complete", "ended"):
         over = is_over(store, session)
         if over:
@@ -71,7 +70,7 @@ def find_session(
     return session
 
 
-def is_over(store: Store, session: RowMapping) -> str:
+def is_over(store: Store, session: Mapping[Any, Any]) -> str:
     """Say why a session found by its token cannot go on: ``closed``, ``late``, or empty."""
     if session["stage"] in ("complete", "ended"):
         return ""

@@ -48,8 +48,11 @@ class Rehearsal:
 
     people: int
     """Simulated people who entered."""
+    took_part: int
+    """Of these, who answered anything; for the others nothing was left, or they were refused."""
     completed: int
     careless: int
+    """Of those who took part, who was careless on purpose."""
     answers: int
     minutes_per_person: float
     """Median working time that one session would take a person."""
@@ -117,12 +120,14 @@ def simulate_study(
             ends = _take_part(store, drawn, secrets, str(base), seed, progress)
         earned = sum(one.amount for one in bonuses(store))
     worked = [end for end in ends if end.answers]
+    pairs = list(zip(ends, about, strict=True))
     finished = sum(end.stage == "complete" for end in ends)
     pay = study.design.recruitment.pay
     return Rehearsal(
         people=len(ends),
+        took_part=len(worked),
         completed=finished,
-        careless=careless,
+        careless=sum(end.answers > 0 and bool(one["careless"]) for end, one in pairs),
         answers=sum(end.answers for end in ends),
         minutes_per_person=float(np.median([end.seconds for end in worked]) / 60) if worked else 0,
         pay=None if pay is None else pay * finished,
@@ -203,8 +208,9 @@ def _refuse_real_answers(store: Store) -> None:
         ).scalar_one()
     if real:
         raise InputError(
-            f"{store.study.path}: real people have given {real} answers; simulated ones would "
-            "stand among them, so copy the file to rehearse the study under another name"
+            f"{store.study.path}: real people have given {real} answers, and simulated ones would "
+            "stand among them; copy the file to rehearse the study under another name, or delete "
+            f"{store.study.state} if the answers are only your own, from trying it out"
         )
 
 

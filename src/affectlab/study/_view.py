@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
 from sqlalchemy import Connection, RowMapping, bindparam, select
 
+from affectlab.protocols import Protocol
 from affectlab.study._claims import left_over
 from affectlab.study._database import now_ms
 from affectlab.study._entries import fields_shown
@@ -24,7 +27,7 @@ from affectlab.study._staircases import planned, upcoming
 from affectlab.study._store import Store
 from affectlab.study._tables import participants, trials
 
-__all__ = ["PRELOAD", "paragraphs", "pending", "view"]
+__all__ = ["PRELOAD", "Known", "paragraphs", "pending", "view"]
 
 PRELOAD = 3
 """Trials ahead whose pictures are named for loading early."""
@@ -41,11 +44,22 @@ _PENDING = (
 )
 
 
+@dataclass(frozen=True)
+class Known:
+    """What a session's description needs beside its row, where it was read already."""
+
+    language: str
+    done: int
+    """Trials that are behind."""
+    total: int
+
+
 def view(
     connection: Connection,
     store: Store,
-    session: RowMapping,
+    session: Mapping[Any, Any],
     ahead: list[RowMapping] | None = None,
+    known: Known | None = None,
 ) -> dict[str, Any]:
     """Describe a session to its participant.
 
@@ -53,6 +67,8 @@ def view(
     ----------
     ahead
         The session's next trials, where they are known already.
+    known
+        What else is known already.
 
     Returns
     -------
@@ -60,11 +76,8 @@ def view(
     of that stage; everything else is None.
     """
     design = store.study.design
-    of = {"participant": session["participant_id"]}
-    language = connection.execute(_LANGUAGE, of).scalar_one()
-    stage = session["stage"]
-    adaptive = store.study.protocol.staircase is not None
-    done, total = (planned if adaptive else count_trials)(connection, session["id"])
+    known = known or _known(connection, store, session)
+    stage, done = session["stage"], known.done
     state: dict[str, Any] = {
         "study": {
             "title": design.study.title,
@@ -72,9 +85,9 @@ def view(
             "languages": list(design.study.languages),
             "drops_on_withdrawal": drops_on_withdrawal(store.study),
         },
-        "language": language or design.study.languages[0],
+        "language": known.language or design.study.languages[0],
         "stage": stage,
-        "progress": {"done": done, "total": total},
+        "progress": {"done": done, "total": known.total},
     }
     parts = dict.fromkeys(
         ("consent", "demographics", "instructions", "quiz", "trial", "complete", "waiting", "ended")
@@ -113,7 +126,9 @@ def view(
             "code": design.recruitment.stopped_code if begun else "",
         }
     if stage in ("instructions", "quiz", "trials"):
-        state["instructions"] = {"paragraphs": paragraphs(store.study.instructions)}
+        state["instructions"] = {
+            "paragraphs": paragraphs(store.study.worded(state["language"]).instructions)
+        }
     if stage == "quiz":
         state["quiz"] = {
             "questions": [
@@ -124,6 +139,14 @@ def view(
             "wrong": [],
         }
     return state
+
+
+def _known(connection: Connection, store: Store, session: Mapping[Any, Any]) -> Known:
+    of = {"participant": session["participant_id"]}
+    language = connection.execute(_LANGUAGE, of).scalar_one()
+    adaptive = store.study.protocol.staircase is not None
+    done, total = (planned if adaptive else count_trials)(connection, session["id"])
+    return Known(language or "", done, total)
 
 
 def paragraphs(text: str) -> list[str]:
@@ -139,7 +162,7 @@ def pending(connection: Connection, session: int, n: int) -> list[RowMapping]:
 def _add_trial(
     connection: Connection,
     store: Store,
-    session: RowMapping,
+    session: Mapping[Any, Any],
     state: dict[str, Any],
     ahead: list[RowMapping] | None,
 ) -> None:
@@ -147,7 +170,7 @@ def _add_trial(
         ahead = pending(connection, session["id"], 1 + PRELOAD)
     if not ahead:
         return
-    state["trial"] = _trial(store, ahead[0])
+    state["trial"] = _trial(store, ahead[0], state["language"])
     if store.study.protocol.staircase is not None:
         state["preload"] = [
             picture_address(store, session["id"], *shown)
@@ -178,8 +201,9 @@ def _images(store: Store, trial: RowMapping) -> list[str]:
     ]
 
 
-def _trial(store: Store, trial: RowMapping) -> dict[str, Any]:
-    study, protocol = store.study, store.study.protocol
+def _trial(store: Store, trial: RowMapping, language: str) -> dict[str, Any]:
+    study = store.study.worded(language)
+    protocol = study.protocol
     asked = [
         question
         for question in study.questions
@@ -203,7 +227,7 @@ def _trial(store: Store, trial: RowMapping) -> dict[str, Any]:
         "protocol": protocol.name,
         "answer": protocol.answer,
         "widget": study.widget,
-        "question": _heading(store, [question.text for question in asked]),
+        "question": _heading(protocol, [question.text for question in asked]),
         "stimulus": {
             "images": _images(store, trial),
             "texts": texts[::-1] if swapped and "options" not in content else texts,
@@ -252,9 +276,8 @@ def _trial(store: Store, trial: RowMapping) -> dict[str, Any]:
     }
 
 
-def _heading(store: Store, texts: list[str]) -> str:
+def _heading(protocol: Protocol, texts: list[str]) -> str:
     """Give the wording over a trial: that of its questions, where they have one in common."""
-    protocol = store.study.protocol
     return texts[0] if len(set(texts)) == 1 else protocol.prompt or protocol.title
 
 

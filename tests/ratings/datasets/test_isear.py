@@ -80,6 +80,54 @@ def test_encodings(tmp_path):
     assert (named.stimuli["text"][0], named.history) == ("in Málaga", ())
 
 
+NO_ANSWERS = [
+    "[ No response.]",
+    " [ No response.]",
+    "NO RESPONSE.",
+    "[ No reponse.]",
+    "None.",
+    "[ Never experienced.]",
+    "[ I have never felt this emotion.]",
+    "Doesn't apply.",
+    "[ Not applicable.]",
+    "[ Do not remember any incident.]",
+    "Can't remember that feeling.",
+    "[ Honestly, I have never felt disgust at any situation in my á life.]",
+]
+ELSEWHERE = ["[ The same as in shame.]", 'The same as in \\shame\\"."', "As for disgust."]
+ANSWERS = [
+    "When I was at home alone.",
+    "Nothing went well that day.",
+    "I did not remember my mother's birthday.",
+    "I had no answer to the question of my teacher.",
+    "I could not remember the words I had to say.",
+    "I have never felt so happy as when my son was born.",
+    "I never had the courage to tell my father.",
+    "I have never felt fear like when the dog came at me.",
+    "[ Same as above - friends who torture animals.]",
+    "[ I can not remember anything in particular.  What I can remember á is being late.]",
+    "The same as for SHAME and DISGUST. I was asked to resign.",
+    "Not doing well in the examn.",
+]
+
+
+def test_what_is_no_answer_is_set_aside_and_counted(tmp_path):
+    texts = [*NO_ANSWERS, *ELSEWHERE, *ANSWERS]
+    lines = [report(text, str(row)) for row, text in enumerate(texts)]
+    file = write(tmp_path / "isear.csv", *lines)
+    for r in (isear(file), read_ratings(file)):
+        assert r.stimuli["text"].to_list() == ANSWERS
+        assert {part.reason: part.count for part in r.set_aside} == {
+            "no answer, such as '[ No response.]'": len(NO_ANSWERS),
+            "no answer but the name of another, such as 'The same as in shame.'": len(ELSEWHERE),
+        }
+    kept = isear(file, keep_non_answers=True)
+    assert kept.stimuli["text"].to_list() == texts
+    assert kept.set_aside == ()
+    with pytest.raises(InputError, match="unknown on_bad 'skip'"):
+        isear(file, on_bad="skip", keep_non_answers=True)
+
+
 @pytest.mark.parametrize(
     ("line", "said"),
     [
@@ -117,25 +165,31 @@ def test_missing_column(tmp_path):
 def test_published_file(shared_data):
     file = shared_data / "isear" / "isear.csv"
     r = read_ratings(file)
-    assert (r.n_ratings, r.n_stimuli, r.n_raters, r.n_labels) == (7_666, 7_666, 1_096, 7)
-    assert r.set_aside == ()
+    assert (r.n_ratings, r.n_stimuli, r.n_raters, r.n_labels) == (7_506, 7_506, 1_096, 7)
+    assert sorted(part.count for part in r.set_aside) == [8, 152]
+    whole = isear(file, keep_non_answers=True)
+    assert (whole.n_ratings, whole.n_raters, whole.set_aside) == (7_666, 1_096, ())
+    gone = set(whole.stimuli["text"]) - set(r.stimuli["text"])
+    # What describes something is longer than what says that there is nothing.
+    assert len(gone) == 61
+    assert max(map(len, gone)) < 75
     assert r.history == (
         "texts that held the separator '|', joined again: 163",
         "stray quotation marks taken off column STATE: 2",
     )
     counts = dict(r.frame["label"].value_counts().rows())
     assert counts == {
-        "joy": 1_094,
-        "fear": 1_095,
-        "anger": 1_096,
-        "sadness": 1_096,
-        "disgust": 1_096,
-        "shame": 1_096,
-        "guilt": 1_093,
+        "joy": 1_088,
+        "fear": 1_079,
+        "anger": 1_083,
+        "sadness": 1_080,
+        "disgust": 1_065,
+        "shame": 1_050,
+        "guilt": 1_061,
     }
     # Nothing is lost: fields joined with the separator give the text of the file again.
-    whole = file.read_text("utf-8")
-    assert all(f"|{text}|1" in whole for text in r.stimuli["text"])
+    content = file.read_text("utf-8")
+    assert all(f"|{text}|1" in content for text in r.stimuli["text"])
 
 
 def test_published_file_read_as_a_plain_table(shared_data):

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Optional
 
 import typer
 
-from affectlab.cli._options import JsonOption, QuietOption, SeedOption
+from affectlab.cli._options import JsonOption, QuietOption
 from affectlab.cli._output import Output
 
 if TYPE_CHECKING:
@@ -36,6 +36,13 @@ def text(
         Optional[str],  # noqa: UP045
         typer.Option(help="Answer the groups of this level, such as ekman.", show_default=False),
     ] = None,
+    coherent: Annotated[
+        bool,
+        typer.Option(
+            "--coherent",
+            help="With --level: choose the groups of the labels that are chosen without it.",
+        ),
+    ] = False,
     rater: Annotated[
         Optional[str],  # noqa: UP045
         typer.Option(help="Name of the rater; by default that of the model.", show_default=False),
@@ -52,7 +59,9 @@ def text(
     set_aside: Annotated[
         bool, typer.Option("--set-aside", help="Leave out empty texts, and count them.")
     ] = False,
-    seed: SeedOption = 0,
+    seed: Annotated[
+        int, typer.Option("--seed", help="Nothing is random here: changes nothing.")
+    ] = 0,
     as_json: JsonOption = False,
     quiet: QuietOption = False,
 ) -> None:
@@ -60,13 +69,20 @@ def text(
 
     Example: affectlab rate text dev.tsv --model model/ --out ratings.parquet
     """
+    from affectlab.errors import InputError
     from affectlab.models.text import TextClassifier, read_texts
+    from affectlab.ratings import check_ratings_path
 
+    if coherent and level is None:
+        raise InputError("--coherent chooses groups of a level; expected --level as well")
+    check_ratings_path(to)
     out = Output("rate text", as_json=as_json, quiet=quiet)
     with out.progress(f"reading {file}") as progress:
         classifier = TextClassifier.load(model)
         texts, stimuli, notes = read_texts(file, on_bad="set_aside" if set_aside else "raise")
-        ratings = classifier.rate(texts, stimuli, rater, level=level, report=progress)
+        ratings = classifier.rate(
+            texts, stimuli, rater, level=level, coherent=coherent, report=progress
+        )
         ratings.write(to)
         told = [classifier.explain(one, level) for one in texts[:explain]]
     _show(out, ratings)

@@ -62,8 +62,14 @@ def simulate(
         )
     out.show(
         f"{plural(found.people, 'simulated person', 'simulated people')} came, "
-        f"{count(found.completed)} completed; {plural(found.answers, 'trial')} answered."
+        f"{count(found.took_part)} took part ({count(found.careless)} of them careless on "
+        f"purpose), {count(found.completed)} completed; {plural(found.answers, 'trial')} answered."
     )
+    if found.people > found.took_part:
+        out.show(
+            f"{plural(found.people - found.took_part, 'person', 'people')} found nothing left to "
+            "do, or could not take part; study status says why."
+        )
     out.show(f"A session would take a person about {found.minutes_per_person:.1f} minutes.")
     if found.pay is not None:
         out.show(f"The completed sessions would cost {found.pay:,.2f}, fees not counted.")

@@ -28,7 +28,7 @@ def status(
     require_study_extra()
     from rich.table import Table
 
-    from affectlab._words import count, percent
+    from affectlab._words import count, percent, plural
     from affectlab.study import load_study, open_store, study_status
 
     out = Output("study status", as_json=as_json, quiet=quiet)
@@ -43,10 +43,10 @@ def status(
             "visitors",
             f"{count(found.participants)}, of these {count(found.simulated)} simulated",
         ),
-        ("took part", f"{count(found.consented)} people"),
+        ("took part", plural(found.consented, "person", "people")),
         ("sessions", ", ".join(f"{n} {stage}" for stage, n in sorted(found.sessions.items()))),
         ("ended, why", ", ".join(f"{n} {why}" for why, n in found.ended.items())),
-        *([("withdrawn", f"{count(found.withdrawn)} sessions")] if found.withdrawn else []),
+        *([("withdrawn", plural(found.withdrawn, "session"))] if found.withdrawn else []),
         ("answers", f"{count(found.answers)}, of these {count(found.rejected)} rejected"),
         *([("trials left out", count(found.skipped))] if found.skipped else []),
         ("sessions rejected", _rejected(found)),

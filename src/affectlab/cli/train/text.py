@@ -14,11 +14,13 @@ from affectlab.cli._output import Output
 from affectlab.cli._warned import caught_warnings
 
 if TYPE_CHECKING:
-    from affectlab.models.text import LabelledTexts, TextClassifier
+    from affectlab.models.text import LabelledTexts, LevelTuning, TextClassifier
 
 __all__ = ["text"]
 
 _CHOICE = "Chosen on dev"
+_OPTIONS = ("taxonomy", "level", "name", "seed")
+"""Settings of a model that are options of this verb."""
 
 
 def text(
@@ -100,6 +102,17 @@ def text(
         Optional[Path],  # noqa: UP045
         typer.Option(help="Folder for reliability diagrams on dev (PNG, SVG).", show_default=False),
     ] = None,
+    report: Annotated[
+        Optional[Path],  # noqa: UP045
+        typer.Option(
+            help="Folder for a report: results on dev, confusions, words, a map, the model card.",
+            show_default=False,
+        ),
+    ] = None,
+    licence: Annotated[
+        Optional[str],  # noqa: UP045
+        typer.Option(help="Licence of the model, for its card.", show_default=False),
+    ] = None,
     set_aside: Annotated[
         bool,
         typer.Option("--set-aside", help="Leave out rows that cannot be used, and count them."),
@@ -112,14 +125,26 @@ def text(
 
     Choose everything on dev; keep a test split aside until the model is finished.
 
-    Example: affectlab train text train.tsv --dev dev.tsv --out model/
+    Example: affectlab train text train.tsv --dev dev.tsv --out model/ --report report/
     """
     from affectlab.errors import InputError
-    from affectlab.models.text import TextClassifier, read_labelled_texts
+    from affectlab.models.text import TextClassifier, is_main_process, read_labelled_texts
+    from affectlab.report import check_report_folder, write_text_report
 
-    out = Output("train text", as_json=as_json, quiet=quiet)
+    # Of several processes that train together, the first alone prints and writes.
+    speaks = is_main_process()
+    out = Output("train text", as_json=as_json, quiet=quiet or not speaks)
     if figures is not None and dev is None:
         raise InputError("--figures draws what is measured on dev; expected --dev as well")
+    if soft and agree is not None:
+        raise InputError(
+            "--agree says when a label is true, and --soft trains on shares as they are; expected "
+            "one of the two"
+        )
+    if report is not None:
+        if dev is None:
+            raise InputError("--report shows what is measured on dev; expected --dev as well")
+        check_report_folder(report)
     options: dict[str, Any] = {
         "soft": soft,
         "agree": None if agree is None else _agree(agree),
@@ -160,19 +185,32 @@ def text(
                 split=aside.split,
                 report=progress,
             )
-        model.save(to)
+        if licence is not None:
+            model.training["licence"] = licence
+        if speaks or model.shares_training:
+            model.save(to)
+    if not speaks:
+        return
     seconds = perf_counter() - started
     notes = [f"{part.source}: {note}" for part in (data, aside) if part for note in part.notes]
-    _show(out, model, data, aside, seconds)
+    _show(out, model, data, aside, seconds, to)
     if figures is not None and aside is not None:
         _draw(model, aside, figures)
         out.show(f"figures: {figures}")
+    page = None
+    if report is not None and aside is not None:
+        with out.progress("writing the report") as progress:
+            page = write_text_report(
+                model, report, train=data, dev=aside, seed=seed, progress=progress
+            ).html
+        out.show(f"report: {page}")
     out.show(f"model: {to}; its card: {to / 'README.md'}")
     for note in notes:
         out.note(note)
     out.finish(
         {
             "model": to,
+            "report": page,
             "backend": model.backend,
             "name": model.name,
             "taxonomy": model.taxonomy.name,
@@ -185,18 +223,36 @@ def text(
                 key or "labels": {"kind": s.kind, "temperature": s.temperature}
                 for key, s in model.scalings.items()
             },
-            "dev": {key or "labels": tuned.to_dict() for key, tuned in model.tuning.items()},
+            "dev": {key or "labels": _measured(tuned) for key, tuned in model.tuning.items()},
+            "early_stopping": model.training.get("early_stopping", []),
             "notes": notes,
         },
-        tuple(warned) if aside is not None else (*warned, _NO_DEV),
+        () if aside is not None else (_NO_DEV,),
+        doubts=warned,
     )
 
 
 _NO_DEV = "without --dev nothing is calibrated, and labels are chosen from probability 0.5 on"
 
 
+def _measured(tuned: LevelTuning) -> dict[str, Any]:
+    """Results of a level, with what follows from them."""
+    label, largest = tuned.largest_classwise_ece
+    return {
+        **tuned.to_dict(),
+        "mean_classwise_ece": tuned.mean_classwise_ece,
+        "mean_classwise_ece_before": tuned.mean_classwise_ece_before,
+        "largest_classwise_ece": {"label": label, "ece": largest},
+    }
+
+
 def _show(
-    out: Output, model: TextClassifier, data: LabelledTexts, aside: LabelledTexts | None, s: float
+    out: Output,
+    model: TextClassifier,
+    data: LabelledTexts,
+    aside: LabelledTexts | None,
+    s: float,
+    folder: Path,
 ) -> None:
     from affectlab._words import count, number
 
@@ -220,27 +276,36 @@ def _show(
                 "macro F1": tuned.macro_f1,
                 "micro F1": tuned.micro_f1,
                 "exact match": tuned.exact_match,
-                "ECE": tuned.ece,
+                "pooled ECE": tuned.ece,
+                "classwise": tuned.mean_classwise_ece,
+                "largest": tuned.worst_said,
             }
             for level, tuned in model.tuning.items()
         ]
     )
     out.show_frame(levels, levels.columns)
+    if model.training.get("early_stopping"):
+        networks = "; ".join(model.training["early_stopping"])
+        out.show(f"These texts also stopped training early ({networks}): the results are too good")
+    if model.tuning[""].shares:
+        out.show(model.tuning[""].truth_said)
     rule = model.decision()
     per_label = model.tuning[""].to_frame()
     if rule.thresholds:
         per_label = per_label.insert_column(1, pl.Series("threshold", rule.thresholds))
     out.show(f"\nLabels are chosen by {rule.said()}; probabilities: {model.scalings[''].kind}")
-    out.show_frame(per_label, per_label.columns)
+    out.show_frame(per_label, per_label.columns, more=f"all stand in {folder / 'README.md'}")
 
 
 def _draw(model: TextClassifier, aside: LabelledTexts, folder: Path) -> None:
+    from affectlab._words import file_part
     from affectlab.report import fig_reliability_diagram, save_figure
 
     for level in model.tuning:
         found = model.reliability(aside.texts, aside.targets, level or None)
         columns = ("low", "high", "n", "confidence", "share", "share_low", "share_high")
         name = level or "labels"
+        file = f"reliability-{file_part(name)}"
         ece = found["ece"].value
         save_figure(
             fig_reliability_diagram(
@@ -250,10 +315,10 @@ def _draw(model: TextClassifier, aside: LabelledTexts, folder: Path) -> None:
                 title=name,
             ),
             folder,
-            f"reliability-{name}",
+            file,
             title=f"Reliability of probabilities, {name}",
             description=f"Share of texts with a label by its probability, over all labels of "
-            f"{name}; expected calibration error {ece:.3f}. Fitted to the same texts.",
+            f"{name}; pooled expected calibration error {ece:.3f}. Fitted to the same texts.",
         )
 
 
@@ -264,12 +329,17 @@ def _settings(given: list[str]) -> dict[str, Any]:
     found: dict[str, Any] = {}
     for part in given:
         key, equals, value = part.partition("=")
-        if not equals or not key.strip() or not value.strip():
+        key, value = key.strip(), value.strip()
+        if not equals or not key or not value:
             raise InputError(f"--set: {part!r} is not understood; expected KEY=VALUE")
+        if key in _OPTIONS:
+            raise InputError(f"--set: {key!r} has an option of its own; expected --{key} {value}")
+        if key in found:
+            raise InputError(f"--set: {key!r} is given twice; expected once")
         try:
-            found[key.strip()] = tomllib.loads(f"value = {value}")["value"]
-        except tomllib.TOMLDecodeError:
-            found[key.strip()] = value.strip()
+            found[key] = tomllib.loads(f"value = {value}")["value"]
+        except (tomllib.TOMLDecodeError, RecursionError):
+            found[key] = value
     return found
 
 

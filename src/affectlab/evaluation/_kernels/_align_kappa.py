@@ -1,4 +1,4 @@
-"""Kappa of pairs of raters who share few items, in every replicate."""
+"""Kappa of pairs of raters, and its means over people, in every replicate."""
 
 from __future__ import annotations
 
@@ -8,7 +8,15 @@ from numpy.typing import NDArray
 from affectlab._compiled import kernel
 from affectlab._types import Floats, Ints
 
-__all__ = ["count_shared", "list_shared", "nominal_lanes", "quadratic_lanes"]
+__all__ = [
+    "count_shared",
+    "list_shared",
+    "mean_of_pairs",
+    "mean_over_people",
+    "nominal_lanes",
+    "quadratic_lanes",
+    "quadratic_of_sums",
+]
 
 
 @kernel
@@ -178,3 +186,124 @@ def nominal_lanes(
                 chance += of_x[level, lane] * of_y[level, lane]
             room = n[lane] * n[lane] - chance
             kappa[p, lane] = (n[lane] * agreed[lane] - chance) / room if room > 0.0 else np.nan
+
+
+@kernel
+def quadratic_of_sums(
+    products: NDArray[np.floating],
+    n: Floats,
+    sums: Floats,
+    squares: Floats,
+    first: NDArray[np.int32],
+    second: NDArray[np.int32],
+    kappa: Floats,
+) -> None:
+    """Compute quadratic kappa of every pair from sums over items that all raters answered.
+
+    Parameters
+    ----------
+    products
+        Sums of the products of the answers of each pair, shape (pairs, replicates).
+    n
+        Items, shape (replicates,).
+    sums, squares
+        Sums of the answers of each rater, and of their squares, shape (raters, replicates).
+    first, second
+        The raters of each pair, shape (pairs,).
+    kappa
+        Overwritten: shape (pairs, replicates), ``nan`` where both raters are constant and equal.
+    """
+    for p in range(first.size):
+        of_a, of_b = sums[first[p]], sums[second[p]]
+        squares_a, squares_b = squares[first[p]], squares[second[p]]
+        product, out = products[p], kappa[p]
+        for r in range(n.size):
+            cross = 2.0 * of_a[r] * of_b[r]
+            both = n[r] * (squares_a[r] + squares_b[r])
+            spread = both - cross
+            shared = product[r] * (2.0 * n[r]) - cross
+            out[r] = shared / spread if spread > 1e-12 * both else np.nan
+
+
+@kernel
+def mean_of_pairs(
+    kappa: Floats,
+    first: NDArray[np.int32],
+    second: NDArray[np.int32],
+    copies: Floats,
+    mean: Floats,
+    persons: Floats,
+) -> None:
+    """Average the defined values of pairs of people, over all pairs and over those of each person.
+
+    Parameters
+    ----------
+    kappa
+        Shape (pairs, replicates).
+    first, second
+        The people of each pair, shape (pairs,).
+    copies
+        How often each person was drawn, shape (people, replicates).
+    mean
+        Overwritten, shape (replicates,): a pair counts with the product of its copies.
+    persons
+        Overwritten, shape (people, replicates): another person counts with their copies, whether
+        or not the person was drawn.
+    """
+    total, totals = np.zeros(mean.size), np.zeros(persons.shape)
+    mean[:] = 0.0
+    persons[:] = 0.0
+    for p in range(first.size):
+        a, b = first[p], second[p]
+        _add_pair(kappa[p], copies[a], copies[b], mean, total)
+        _add_one(kappa[p], copies[b], persons[a], totals[a])
+        _add_one(kappa[p], copies[a], persons[b], totals[b])
+    _divide(mean, total)
+    for person in range(persons.shape[0]):
+        _divide(persons[person], totals[person])
+
+
+@kernel
+def mean_over_people(kappa: Floats, copies: Floats, mean: Floats) -> None:
+    """Average the defined values of each model with people, who count with their copies.
+
+    Parameters
+    ----------
+    kappa
+        Shape (models, people, replicates).
+    copies
+        Shape (people, replicates).
+    mean
+        Overwritten, shape (models, replicates).
+    """
+    total = np.empty(mean.shape[1])
+    mean[:] = 0.0
+    for f in range(kappa.shape[0]):
+        total[:] = 0.0
+        for person in range(kappa.shape[1]):
+            _add_one(kappa[f, person], copies[person], mean[f], total)
+        _divide(mean[f], total)
+
+
+@kernel
+def _add_one(value: Floats, weight: Floats, summed: Floats, total: Floats) -> None:
+    for r in range(value.size):
+        known = value[r] == value[r]
+        used = weight[r] if known else 0.0
+        summed[r] += used * (value[r] if known else 0.0)
+        total[r] += used
+
+
+@kernel
+def _add_pair(value: Floats, a: Floats, b: Floats, summed: Floats, total: Floats) -> None:
+    for r in range(value.size):
+        known = value[r] == value[r]
+        used = a[r] * b[r] if known else 0.0
+        summed[r] += used * (value[r] if known else 0.0)
+        total[r] += used
+
+
+@kernel
+def _divide(summed: Floats, total: Floats) -> None:
+    for r in range(summed.size):
+        summed[r] = summed[r] / total[r] if total[r] > 0.0 else np.nan

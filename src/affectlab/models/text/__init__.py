@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from affectlab.models.text._backends import list_backends, load_backend
 from affectlab.models.text._base import TextClassifier
 from affectlab.models.text._blend import BlendTextClassifier, blend, fit_blend_weight
+from affectlab.models.text._card import model_card
 from affectlab.models.text._data import LabelledTexts, labelled_texts
 from affectlab.models.text._decide import DecisionRule, fit_decision
 from affectlab.models.text._explain import Contributions
@@ -20,6 +21,7 @@ from affectlab.models.text._leaks import SeenInTrainingWarning, TestSplitWarning
 from affectlab.models.text._levels import group_probabilities
 from affectlab.models.text._linear import LinearTextClassifier, NotConvergedWarning
 from affectlab.models.text._logistic import Logistic, fit_logistic_labels
+from affectlab.models.text._processes import is_main_process
 from affectlab.models.text._read import read_labelled_texts, read_texts
 from affectlab.models.text._regularise import label_relations
 from affectlab.models.text._scaling import Scaling, fit_scaling
@@ -70,10 +72,12 @@ __all__ = [
     "fit_logistic_labels",
     "fit_scaling",
     "group_probabilities",
+    "is_main_process",
     "label_relations",
     "labelled_texts",
     "list_backends",
     "load_backend",
+    "model_card",
     "probe_layers",
     "read_labelled_texts",
     "read_texts",

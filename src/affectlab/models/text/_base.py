@@ -10,23 +10,24 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeAlias, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from affectlab._types import Floats
-from affectlab._words import count
+from affectlab._types import Bools, Floats
 from affectlab.errors import InputError, unknown_name
+from affectlab.models.text._answers import answers
 from affectlab.models.text._decide import DecisionKind, DecisionRule
-from affectlab.models.text._labels import check_texts, label_matrix
-from affectlab.models.text._leaks import fingerprints, warn_of_seen, warn_of_test
+from affectlab.models.text._labels import check_texts, targets_at
+from affectlab.models.text._leaks import fingerprints
 from affectlab.models.text._levels import (
     GroupScores,
     LevelPlan,
     group_targets,
-    level_logits,
     level_plan,
     membership,
 )
 from affectlab.models.text._scaling import Scaling, ScalingKind
+from affectlab.models.text._settings import check_settings, check_values
 from affectlab.models.text._store import check_folder
-from affectlab.models.text._tuning import LevelTuning, tune_level
+from affectlab.models.text._tune import note_tuning, tune_levels
+from affectlab.models.text._tuning import LevelTuning
 from affectlab.taxonomy import Taxonomy, load_taxonomy
 
 if TYPE_CHECKING:
@@ -74,6 +75,8 @@ class TextClassifier(ABC):
 
     backend: ClassVar[str]
     """Name of the back end."""
+    shares_training: ClassVar[bool] = False
+    """Whether several processes can train one model together; then each has to call `save`."""
 
     def __init__(
         self,
@@ -87,9 +90,12 @@ class TextClassifier(ABC):
     ) -> None:
         if group_scores not in get_args(GroupScores):
             raise unknown_name("group_scores", group_scores, get_args(GroupScores))
+        check_values({"level": level, "levels": levels, "name": name, "seed": seed})
         self.given_taxonomy = load_taxonomy(taxonomy)
         self.level = level
         self.taxonomy = self.given_taxonomy if level is None else self.given_taxonomy.coarsen(level)
+        if "" in self.taxonomy.levels:
+            raise InputError(f"taxonomy {self.taxonomy.name}: a level has no name; expected one")
         chosen = () if level is not None and levels is None else levels
         self.plan: LevelPlan = level_plan(self.taxonomy, None if chosen is None else tuple(chosen))
         self.group_scores: GroupScores = group_scores
@@ -97,7 +103,8 @@ class TextClassifier(ABC):
         self.seed = seed
         self.fitted = False
         self.training: dict[str, Any] = {}
-        """What it was trained on: source, number of texts, texts per label."""
+        """What it was trained on: source, number of texts, texts per label; once tuned also the
+        warnings, and the early stopping, that its results on dev suffer from."""
         self.decisions: dict[str, DecisionRule] = {}
         """Rules by level, under ``""`` that of the labels."""
         self.scalings: dict[str, Scaling] = {}
@@ -141,11 +148,12 @@ class TextClassifier(ABC):
         Raises
         ------
         InputError
-            When there is no such back end, or it does not know a setting.
+            When there is no such back end, or a setting is not known or does not fit.
         """
         from affectlab.models.text._backends import load_backend
 
         found = load_backend(backend)
+        check_settings(backend, settings)
         try:
             return found(**settings)
         except TypeError as error:
@@ -221,17 +229,22 @@ class TextClassifier(ABC):
 
     def _targets(self, labels: Any, n: int, where: str) -> Floats:
         """Targets of the labels; with a level, of its groups, also from labels that make them."""
-        if self.level is None:
-            return label_matrix(labels, self.taxonomy, n, where=where)
-        columns = getattr(labels, "shape", (0, 0))
-        if len(columns) == 2 and columns[1] == len(self.taxonomy):
-            return label_matrix(labels, self.taxonomy, n, where=where)
-        try:
-            found = label_matrix(labels, self.given_taxonomy, n, where=where)
-        except InputError:
-            # Not labels: names of groups, or an error that speaks of groups.
-            return label_matrix(labels, self.taxonomy, n, where=where)
-        return group_targets(found, membership(self.given_taxonomy, self.level))
+        return targets_at(labels, self.given_taxonomy, self.level, n, where)
+
+    def truth_of(self, labels: Any, n: int) -> Bools:
+        """Say which labels of the model each of n texts has, shape (n, labels).
+
+        Parameters
+        ----------
+        labels
+            As for :meth:`fit`; a share of raters counts from one half on.
+
+        Raises
+        ------
+        InputError
+            When a label is not known, or there are not n.
+        """
+        return np.asarray(self._targets(labels, n, "labels") >= 0.5)
 
     def tune(
         self,
@@ -250,7 +263,8 @@ class TextClassifier(ABC):
         Parameters
         ----------
         texts, labels
-            As for :meth:`fit`; shares of raters count as chosen from one half on.
+            As for :meth:`fit`. Calibration is fitted to shares of raters as they are; for
+            thresholds and F1 a label is true from one half of the raters on.
         calibrate
             See :func:`fit_scaling`.
         decision, at_least_one
@@ -269,27 +283,22 @@ class TextClassifier(ABC):
         self._require_fitted()
         given = check_texts(texts)
         targets = self._targets(labels, len(given), "labels")
-        warn_of_test(split or source, "calibration and thresholds")
-        warn_of_seen(given, self.seen, "calibration and thresholds")
-        outputs = self._logits(given, report)
-        self.decisions, self.scalings, self.tuning = {}, {}, {}
-        for level in (None, *self.tuned_levels):
-            truth = targets
-            if level is not None:
-                truth = group_targets(targets, membership(self.taxonomy, level))
-            key = level or ""
-            self.scalings[key], self.decisions[key], self.tuning[key] = tune_level(
-                level_logits(self.plan, outputs, level, self.group_scores),
-                truth >= 0.5,
-                self.labels_at(level),
-                level=key,
-                calibrate=calibrate,
-                decision=decision,
-                at_least_one=at_least_one,
-                fitted_on=f"{source or 'texts kept aside'} ({count(len(given))} texts)",
-                seed=self.seed,
-            )
+        note_tuning(self, given, split or source, "calibration and thresholds")
+        tune_levels(
+            self,
+            self._logits(given, report),
+            targets,
+            calibrate=calibrate,
+            decision=decision,
+            at_least_one=at_least_one,
+            source=source,
+        )
         return self.tuning
+
+    def _stopped_on(self, texts: Sequence[str]) -> list[str]:
+        """Say which networks had the epoch chosen whose weights they keep by these very texts."""
+        stopped = getattr(self, "stopped_on", None)
+        return [f"{self.backend}: {stopped.said()}"] if stopped and stopped.saw(texts) else []
 
     @property
     def tuned_levels(self) -> tuple[str, ...]:
@@ -310,31 +319,33 @@ class TextClassifier(ABC):
         InputError
             When a text is empty or no string, or there is no such level.
         """
-        self._require_fitted()
-        if level is not None and level not in self.taxonomy.levels:
-            raise unknown_name("level", level, self.taxonomy.levels, self.taxonomy.name)
-        outputs = self._logits(check_texts(texts), report)
-        return self._scaling(level).apply(
-            level_logits(self.plan, outputs, level, self.group_scores)
-        )
+        return answers(self, texts, level, report=report)[0]
 
-    def predict(self, texts: Iterable[str], level: str | None = None) -> NDArray[np.uint8]:
+    def predict(
+        self, texts: Iterable[str], level: str | None = None, *, coherent: bool = False
+    ) -> NDArray[np.uint8]:
         """Give 0/1 for each label in the order of the taxonomy, shape (n, labels).
+
+        Parameters
+        ----------
+        coherent
+            Groups of a level are those of the labels that are chosen without it. By default a level
+            has thresholds of its own, which are the best for F1 at that level: they may choose a
+            group without any of its labels, or none for a label that is chosen.
 
         Raises
         ------
         InputError
             As :meth:`predict_proba`.
         """
-        chosen = self.decision(level).decide(self.predict_proba(texts, level))
-        return chosen.astype(np.uint8)
+        return answers(self, texts, level, coherent)[1].astype(np.uint8)
 
     def predict_labels(
-        self, texts: Iterable[str], level: str | None = None
+        self, texts: Iterable[str], level: str | None = None, *, coherent: bool = False
     ) -> list[tuple[str, ...]]:
-        """Give the names of the labels of each text."""
+        """Give the names of the labels of each text; parameters as of :meth:`predict`."""
         names = self.labels_at(level)
-        chosen = self.predict(texts, level)
+        chosen = self.predict(texts, level, coherent=coherent)
         return [tuple(names[place] for place in np.flatnonzero(row)) for row in chosen]
 
     def decision(self, level: str | None = None) -> DecisionRule:
@@ -353,6 +364,7 @@ class TextClassifier(ABC):
         rater: str | None = None,
         *,
         level: str | None = None,
+        coherent: bool = False,
         report: Report | None = None,
     ) -> Ratings:
         """Answer as a rater: the probability of every label for every text.
@@ -367,6 +379,8 @@ class TextClassifier(ABC):
             Name of the rater; by default that of the model.
         level
             Answer groups of this level.
+        coherent
+            As for :meth:`predict`.
 
         Returns
         -------
@@ -379,27 +393,17 @@ class TextClassifier(ABC):
         InputError
             When names do not fit the texts, or one occurs twice.
         """
-        from affectlab.models.text._rate import as_ratings
+        from affectlab.models.text._rate import rate_texts
 
-        given = check_texts(texts)
-        probabilities = self.predict_proba(given, level, report=report)
-        rule = self.decision(level)
-        return as_ratings(
-            given,
-            stimuli,
-            probabilities,
-            rule.decide(probabilities),
-            taxonomy=self.taxonomy if level is None else self.taxonomy.coarsen(level),
-            rater=rater or self.name,
-            said=f"probabilities of the {self.backend} text model {self.name!r}, "
-            f"{'calibrated' if self._scaling(level).kind != 'none' else 'not calibrated'}; "
-            f"chosen by {rule.said()}, fitted on {rule.fitted_on}",
-        )
+        return rate_texts(self, texts, stimuli, rater, level, coherent, report)
 
     def reliability(
         self, texts: Iterable[str], labels: Any, level: str | None = None, **settings: Any
     ) -> Calibration:
-        """Measure calibration: every probability of every label is one claim.
+        """Measure calibration, pooled: every probability of every label is one claim.
+
+        Shares of raters are taken as they are. That of each label for itself stands in
+        :attr:`tuning`.
 
         Parameters
         ----------

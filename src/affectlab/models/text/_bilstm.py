@@ -15,10 +15,11 @@ from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 from affectlab._types import Ints
 from affectlab.errors import InputError, unknown_name
 from affectlab.models.text._base import Report
+from affectlab.models.text._checkpoint import fingerprint_of
 from affectlab.models.text._loop import Problem
 from affectlab.models.text._network import NetworkTextClassifier
 from affectlab.models.text._store import read_json, write_json
-from affectlab.models.text._tensors import load_weights, save_weights
+from affectlab.models.text._tensors import save_weights
 from affectlab.models.text._tokens import cut
 from affectlab.models.text._torch import warn_of_truncated
 from affectlab.models.text._training import Training
@@ -109,7 +110,7 @@ class BilstmTextClassifier(NetworkTextClassifier):
             ("max_words", max_words),
             ("max_tokens", max_tokens),
         ):
-            if value < 1:
+            if not isinstance(value, int) or value < 1:
                 raise InputError(f"{name} = {value}: expected a whole number from 1 on")
         self.dropout = kept if dropout is None else dropout
         if not 0 <= self.dropout < 1:
@@ -159,19 +160,19 @@ class BilstmTextClassifier(NetworkTextClassifier):
         )
         return Problem(network, _collate, _forward, network.output)
 
-    def _save(self, folder: Path) -> None:
+    def _reads(self) -> str:
+        return fingerprint_of(*self.words)
+
+    def _save_network(self, folder: Path) -> None:
         save_weights(self._ready().network, folder / _WEIGHTS)
         write_json(folder / _VOCABULARY, list(self.words), lines=True)
 
-    def _load(self, folder: Path) -> None:
+    def _load_network(self, folder: Path) -> None:
         words = read_json(folder / _VOCABULARY)
         if not isinstance(words, list) or not all(isinstance(word, str) for word in words):
             raise InputError(f"{folder / _VOCABULARY}: expected a list of words")
         self.words = {word: place for place, word in enumerate(words, 2)}
-        problem = self._build()
-        load_weights(problem.network, folder / _WEIGHTS)
-        problem.network.eval()
-        self.problem = problem
+        self.problem = self._rebuilt(folder / _WEIGHTS)
 
 
 class _Bilstm(nn.Module):

@@ -9,17 +9,16 @@ from typing import Any, ClassVar, Literal, TypeAlias, get_args
 import numpy as np
 
 from affectlab._types import Floats, Ints
-from affectlab._words import count
 from affectlab.errors import InputError, unknown_name
 from affectlab.models.text._base import Report, TextClassifier
 from affectlab.models.text._decide import DecisionKind
 from affectlab.models.text._labels import check_texts
-from affectlab.models.text._leaks import warn_of_seen, warn_of_test
-from affectlab.models.text._levels import group_targets, level_logits, membership
 from affectlab.models.text._scaling import ScalingKind, fit_scaling, sigmoid
 from affectlab.models.text._search import best_thresholds
+from affectlab.models.text._settings import check_settings
 from affectlab.models.text._store import read_json, write_json
-from affectlab.models.text._tuning import LevelTuning, tune_level
+from affectlab.models.text._tune import note_tuning, tune_levels
+from affectlab.models.text._tuning import LevelTuning
 
 __all__ = ["BlendTextClassifier", "Criterion", "blend", "fit_blend_weight"]
 
@@ -92,6 +91,7 @@ class BlendTextClassifier(TextClassifier):
                     "levels"
                 )
             return given
+        check_settings(given, own or {}, shared=False)
         return TextClassifier.make(
             given,
             taxonomy=self.given_taxonomy,
@@ -148,35 +148,23 @@ class BlendTextClassifier(TextClassifier):
         self._require_fitted()
         given = check_texts(texts)
         targets = self._targets(labels, len(given), "labels")
-        warn_of_test(split or source, "weight, calibration and thresholds")
-        warn_of_seen(given, self.seen, "weight, calibration and thresholds")
+        note_tuning(self, given, split or source, "weight, calibration and thresholds")
         first, second = self._both(given, report)
         self._weigh(first, second, targets)
-        whole = _mixed(first, second, self.weight, self.temperatures)
-        apart = self._out_of_fold(first, second, targets)
-        self.decisions, self.scalings, self.tuning = {}, {}, {}
-        for level in (None, *self.tuned_levels):
-            truth = targets
-            if level is not None:
-                truth = group_targets(targets, membership(self.taxonomy, level))
-            key = level or ""
-
-            def tuned(outputs: Floats, level: str | None = level, truth: Floats = truth) -> Any:
-                return tune_level(
-                    level_logits(self.plan, outputs, level, self.group_scores),
-                    truth >= 0.5,
-                    self.labels_at(level),
-                    level=level or "",
-                    calibrate=calibrate,
-                    decision=decision,
-                    at_least_one=at_least_one,
-                    fitted_on=f"{source or 'texts kept aside'} ({count(len(given))} texts)",
-                    seed=self.seed,
-                )
-
-            self.scalings[key], self.decisions[key], _ = tuned(whole)
-            self.tuning[key] = tuned(apart)[2]
+        tune_levels(
+            self,
+            _mixed(first, second, self.weight, self.temperatures),
+            targets,
+            judged=self._out_of_fold(first, second, targets),
+            calibrate=calibrate,
+            decision=decision,
+            at_least_one=at_least_one,
+            source=source,
+        )
         return self.tuning
+
+    def _stopped_on(self, texts: Sequence[str]) -> list[str]:
+        return [said for part in self.parts for said in part._stopped_on(texts)]
 
     def _out_of_fold(self, first: Floats, second: Floats, targets: Floats) -> Floats:
         """Mix each half of the texts with the weight of the other half."""
@@ -207,10 +195,13 @@ class BlendTextClassifier(TextClassifier):
         try:
             self.weight = float(held["weight"])
             first, second = (float(value) for value in held["temperatures"])
-        except (KeyError, TypeError, ValueError):
+            fits = 0 <= self.weight <= 1 and 0 < first < np.inf and 0 < second < np.inf
+        except (KeyError, TypeError, ValueError, OverflowError):
+            fits = False
+        if not fits:
             raise InputError(
-                f"{folder / _WEIGHTS}: expected a weight and two temperatures"
-            ) from None
+                f"{folder / _WEIGHTS}: expected a weight and two temperatures, 0 to 1 and above 0"
+            )
         self.temperatures = (first, second)
         for name, part in zip(_PARTS, self.parts, strict=True):
             part._load(folder / name)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from hashlib import blake2b
 from pathlib import Path
 from pickle import UnpicklingError
@@ -12,9 +13,16 @@ from torch import nn
 
 from affectlab.errors import InputError
 
-__all__ = ["Checkpoints", "fingerprint_of"]
+__all__ = ["Checkpoints", "fingerprint_of", "fingerprint_of_weights"]
 
 _FILE = "training.pt"
+_PARTS: dict[str, type] = {
+    "fingerprint": str,
+    "state": dict,
+    "network": dict,
+    "optimiser": dict,
+    "scaler": dict,
+}
 
 
 def fingerprint_of(*parts: Any) -> str:
@@ -24,6 +32,18 @@ def fingerprint_of(*parts: Any) -> str:
         found.update(part if isinstance(part, bytes) else repr(part).encode())
         found.update(b"\x00")
     return found.hexdigest()
+
+
+def fingerprint_of_weights(network: nn.Module) -> str:
+    """Hash all weights and buffers of a network."""
+    state = network.state_dict()
+    return fingerprint_of(
+        *state,
+        *(
+            part.detach().cpu().contiguous().reshape(-1).view(torch.uint8).numpy().tobytes()
+            for part in state.values()
+        ),
+    )
 
 
 class Checkpoints:
@@ -67,25 +87,74 @@ class Checkpoints:
         Raises
         ------
         InputError
-            When it cannot be read, or belongs to another run.
+            When it cannot be read, belongs to another run, or does not fit the network.
         """
         if not self.file.is_file():
             return
-        try:
-            # Only tensors and plain values: nothing in the file is executed.
-            content = torch.load(self.file, map_location="cpu", weights_only=True)
-            theirs = content["fingerprint"]
-        except (RuntimeError, UnpicklingError, EOFError, KeyError, OSError, TypeError):
-            raise InputError(
-                f"{self.file} cannot be read; expected a checkpoint of a training run"
-            ) from None
-        if theirs != self.fingerprint:
+        content = self._read()
+        if content["fingerprint"] != self.fingerprint:
             raise InputError(
                 f"{self.file} is a checkpoint of another run (other texts, labels, settings or "
                 "seed); expected one of this run, or an empty folder"
             )
-        for name, value in content["state"].items():
+        held = content["state"]
+        best = held.get("best")
+        if held.keys() != vars(state).keys():
+            raise self._misfit("the state of the run has other parts")
+        for what, weights in (("weights", content["network"]), ("best weights", best)):
+            if what == "weights" or weights is not None:
+                different = _difference(weights, network)
+                if different:
+                    raise self._misfit(f"{what}: {different}")
+        try:
+            network.load_state_dict(content["network"])
+            optimiser.load_state_dict(content["optimiser"])
+            scaler.load_state_dict(content["scaler"])
+        except (RuntimeError, ValueError, KeyError, TypeError, AttributeError) as error:
+            raise self._misfit(" ".join(str(error).split())[:160]) from None
+        for weight, moments in optimiser.state.items():
+            for name, moment in moments.items():
+                if getattr(moment, "ndim", 0) and moment.shape != weight.shape:
+                    raise self._misfit(
+                        f"optimiser: {name} has shape {tuple(moment.shape)}; expected "
+                        f"{tuple(weight.shape)}"
+                    )
+        for name, value in held.items():
             setattr(state, name, value)
-        network.load_state_dict(content["network"])
-        optimiser.load_state_dict(content["optimiser"])
-        scaler.load_state_dict(content["scaler"])
+
+    def _read(self) -> dict[str, Any]:
+        try:
+            # Only tensors and plain values: nothing in the file is executed.
+            content = torch.load(self.file, map_location="cpu", weights_only=True)
+        except (RuntimeError, UnpicklingError, EOFError, KeyError, OSError, TypeError, ValueError):
+            raise InputError(
+                f"{self.file} cannot be read; expected a checkpoint of a training run"
+            ) from None
+        for name, kind in _PARTS.items():
+            if not isinstance(content, dict) or not isinstance(content.get(name), kind):
+                raise InputError(
+                    f"{self.file} holds no {name!r}; expected a checkpoint of a training run"
+                )
+        found: dict[str, Any] = content
+        return found
+
+    def _misfit(self, what: str) -> InputError:
+        return InputError(
+            f"{self.file} does not fit this run ({what}); expected the checkpoint that it wrote, "
+            "or an empty folder"
+        )
+
+
+def _difference(weights: Any, network: nn.Module) -> str:
+    """Say where weights differ from those of a network in name or shape; empty: nowhere."""
+    if not isinstance(weights, Mapping):
+        return "not by name"
+    own = network.state_dict()
+    for name in sorted({str(key) for key in weights} | own.keys()):
+        if name not in own or not isinstance(weights.get(name), torch.Tensor):
+            return f"{name} is {'missing' if name in own else 'not part of the network'}"
+        if weights[name].shape != own[name].shape:
+            return (
+                f"{name} has shape {tuple(weights[name].shape)}; expected {tuple(own[name].shape)}"
+            )
+    return ""

@@ -85,7 +85,7 @@ def labelled_texts(
     place = [taxonomy.index(label) for label in labels]
     whole = np.zeros((len(stimuli), len(taxonomy)))
     whole[:, place] = shares
-    notes: list[str] = []
+    notes = [f"set aside: {part}" for part in ratings.set_aside]
     if soft:
         targets = whole
         notes.append(f"targets: shares of {_several(raters)} per text")

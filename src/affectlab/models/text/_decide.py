@@ -24,6 +24,12 @@ DecisionKind: TypeAlias = Literal["per_label", "global", "top_k"]
 class DecisionRule:
     """Which labels a text gets, given their probabilities.
 
+    Raises
+    ------
+    InputError
+        When there is not one threshold per label, one is no probability, or `k` is no number of
+        labels.
+
     Examples
     --------
     >>> rule = DecisionRule("global", ("joy", "fear"), thresholds=(0.5, 0.5), at_least_one=True)
@@ -58,6 +64,12 @@ class DecisionRule:
                 f"thresholds: {len(self.thresholds)}; expected one for each of "
                 f"{len(self.labels)} labels"
             )
+        for label, limit in zip(self.labels, self.thresholds, strict=False):
+            if not 0 <= limit <= 1:
+                raise InputError(f"threshold of {label!r} = {limit}: expected a probability")
+        # A mean of ones may round to a little more.
+        if self.f1 == self.f1 and not 0 <= self.f1 <= 1 + 1e-9:
+            raise InputError(f"f1 = {self.f1}: expected a number from 0 to 1")
 
     def decide(self, probabilities: ArrayLike) -> Bools:
         """Choose labels, shape (n, labels).
@@ -121,17 +133,30 @@ class DecisionRule:
 
     @classmethod
     def from_dict(cls, given: Mapping[str, Any]) -> DecisionRule:
-        """Read what :meth:`to_dict` gives."""
-        return cls(
-            given["kind"],
-            tuple(given["labels"]),
-            tuple(float(value) for value in given["thresholds"]),
-            int(given["k"]),
-            bool(given["at_least_one"]),
-            str(given["fitted_on"]),
-            float("nan") if given["f1"] is None else float(given["f1"]),
-            tuple(given["unseen"]),
-        )
+        """Read what :meth:`to_dict` gives.
+
+        Raises
+        ------
+        InputError
+            When a part is missing or is of another kind.
+        """
+        try:
+            return cls(
+                given["kind"],
+                tuple(given["labels"]),
+                tuple(float(value) for value in given["thresholds"]),
+                int(given["k"]),
+                bool(given["at_least_one"]),
+                str(given["fitted_on"]),
+                float("nan") if given["f1"] is None else float(given["f1"]),
+                tuple(given["unseen"]),
+            )
+        except InputError:
+            raise
+        except (KeyError, TypeError, ValueError, OverflowError) as error:
+            raise InputError(
+                f"a rule cannot be read ({error!r}); expected what to_dict gives"
+            ) from None
 
 
 def fit_decision(

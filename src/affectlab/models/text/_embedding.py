@@ -16,7 +16,7 @@ from affectlab.models.text._base import Report
 from affectlab.models.text._encoder import Layers, SentenceEncoder
 from affectlab.models.text._loop import Problem
 from affectlab.models.text._network import NetworkTextClassifier
-from affectlab.models.text._tensors import load_weights, save_weights
+from affectlab.models.text._tensors import save_weights
 from affectlab.models.text._training import Training
 
 __all__ = ["EmbeddingTextClassifier"]
@@ -80,7 +80,7 @@ class EmbeddingTextClassifier(NetworkTextClassifier):
         for name, value, known in (("layers", layers, Layers), ("head", head, Head)):
             if value not in get_args(known):
                 raise unknown_name(name, value, get_args(known))
-        if hidden < 1:
+        if not isinstance(hidden, int) or hidden < 1:
             raise InputError(f"hidden = {hidden}: expected a whole number from 1 on")
         if not 0 <= dropout < 1:
             raise InputError(f"dropout = {dropout}: expected 0 or more, and less than 1")
@@ -150,21 +150,22 @@ class EmbeddingTextClassifier(NetworkTextClassifier):
             network.scale_to(self._held[1])
         return Problem(network, _collate, _forward, network.output)
 
-    def _save(self, folder: Path) -> None:
+    def _reads(self) -> str:
+        assert self.encoder is not None
+        return self.encoder.fingerprint()
+
+    def _save_network(self, folder: Path) -> None:
         save_weights(self._ready().network, folder / _WEIGHTS)
         assert self.encoder is not None
         self.encoder.save(folder / _FOLDER)
 
-    def _load(self, folder: Path) -> None:
+    def _load_network(self, folder: Path) -> None:
         if not (folder / _FOLDER).is_dir():
             raise InputError(
                 f"{folder / _FOLDER}: no such folder; the model folder is not complete"
             )
         self.encoder = self._opened(str(folder / _FOLDER))
-        problem = self._build()
-        load_weights(problem.network, folder / _WEIGHTS)
-        problem.network.eval()
-        self.problem = problem
+        self.problem = self._rebuilt(folder / _WEIGHTS)
 
 
 class _Head(nn.Module):

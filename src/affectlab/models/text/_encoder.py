@@ -14,8 +14,14 @@ from affectlab._types import Ints
 from affectlab.errors import InputError, unknown_name
 from affectlab.models.text._base import Report
 from affectlab.models.text._batches import by_length
-from affectlab.models.text._checkpoint import fingerprint_of
-from affectlab.models.text._pretrained import context_of, encode, load_encoder, load_tokenizer
+from affectlab.models.text._checkpoint import fingerprint_of, fingerprint_of_weights
+from affectlab.models.text._pretrained import (
+    context_of,
+    encode,
+    fingerprint_of_tokenizer,
+    load_encoder,
+    load_tokenizer,
+)
 from affectlab.models.text._torch import autocast, pick_device, pick_precision, quiet_transformers
 from affectlab.models.text._transformer import collate
 
@@ -203,19 +209,8 @@ class SentenceEncoder:
     def _file(self, texts: Sequence[str], which: str, pooling: str, normalise: bool) -> Path | None:
         if self.cache is None:
             return None
-        if not self._fingerprint:
-            state = self.network.state_dict()
-            self._fingerprint = fingerprint_of(
-                *(name for name in state),
-                *(
-                    part.detach().cpu().contiguous().view(torch.uint8).numpy().tobytes()
-                    for part in state.values()
-                    if part.ndim
-                ),
-            )
         key = fingerprint_of(
-            self._fingerprint,
-            self.limit,
+            self.fingerprint(),
             self.precision,
             which,
             pooling,
@@ -224,11 +219,21 @@ class SentenceEncoder:
         )
         return self.cache / f"{key}.npy"
 
+    def fingerprint(self) -> str:
+        """Hash what decides on the vector of a text: weights, tokenizer, and length."""
+        if not self._fingerprint:
+            self._fingerprint = fingerprint_of(
+                fingerprint_of_weights(self.network),
+                fingerprint_of_tokenizer(self.tokenizer),
+                self.limit,
+            )
+        return self._fingerprint
+
     def save(self, folder: Path) -> None:
         """Write the encoder as a checkpoint."""
         with quiet_transformers():
             self.network.save_pretrained(folder)
-        self.tokenizer.save_pretrained(folder)
+            self.tokenizer.save_pretrained(folder)
 
 
 def _read(file: Path) -> NDArray[np.float16]:

@@ -3,21 +3,23 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from affectlab._version import __version__
+from affectlab._words import file_part
 from affectlab.errors import InputError
 from affectlab.models.text._backends import load_backend
 from affectlab.models.text._decide import DecisionRule
 from affectlab.models.text._scaling import Scaling
+from affectlab.models.text._settings import check_settings, check_written
 from affectlab.models.text._store import (
     META,
     SCHEMA,
     load_arrays,
-    make_folder,
     read_meta,
+    replacing,
     save_arrays,
     write_json,
 )
@@ -30,6 +32,8 @@ if TYPE_CHECKING:
 __all__ = ["load_model", "save_model"]
 
 _SEEN = "seen.npz"
+_STALE = ("thresholds*.toml", _SEEN)
+"""Files that not every model has."""
 
 
 def save_model(model: TextClassifier, folder: Path) -> Path:
@@ -37,7 +41,6 @@ def save_model(model: TextClassifier, folder: Path) -> Path:
     from affectlab.models.text._card import write_card
 
     model._require_fitted()
-    make_folder(folder)
     description = {
         "schema": SCHEMA,
         "affectlab": __version__,
@@ -56,14 +59,14 @@ def save_model(model: TextClassifier, folder: Path) -> Path:
         "tuning": {key: tuned.to_dict() for key, tuned in model.tuning.items()},
     }
     try:
-        model._save(folder)
-        if model.seen is not None:
-            save_arrays(folder / _SEEN, {"fingerprints": model.seen})
-        for key, rule in model.decisions.items():
-            _write_thresholds(folder, key, rule)
-        write_card(model, folder)
-        # Last: a folder that holds it is complete.
-        write_json(folder / META, description)
+        with replacing(folder, _STALE) as place:
+            model._save(place)
+            if model.seen is not None:
+                save_arrays(place / _SEEN, {"fingerprints": model.seen})
+            for key, rule in model.decisions.items():
+                _write_thresholds(place, key, rule)
+            write_card(model, place, folder.name)
+            write_json(place / META, description)
     except OSError as error:
         raise InputError(f"{folder} cannot be written: {error.strerror or error}") from None
     return folder
@@ -71,10 +74,9 @@ def save_model(model: TextClassifier, folder: Path) -> Path:
 
 def _write_thresholds(folder: Path, level: str, rule: DecisionRule) -> None:
     """Write thresholds as ``affectlab evaluate`` reads them; a rule without any leaves no file."""
-    path = folder / (f"thresholds-{level}.toml" if level else "thresholds.toml")
+    path = folder / (f"thresholds-{file_part(level)}.toml" if level else "thresholds.toml")
     found = rule.to_thresholds()
     if found is None:
-        path.unlink(missing_ok=True)
         return
     lines = [f"# {rule.said()}; fitted on {rule.fitted_on}"]
     if found.default is not None:
@@ -98,28 +100,69 @@ def load_model(cls: type[TextClassifier], folder: Path) -> TextClassifier:
             f"{folder} holds a model of back end {meta['backend']!r}; expected {cls.backend!r}"
         )
     try:
-        model = found(
-            taxonomy=Taxonomy.from_toml(meta["taxonomy"], where=f"{folder / META}, taxonomy"),
-            level=meta["level"],
-            levels=meta["levels"],
-            group_scores=meta["group_scores"],
-            name=meta["name"],
-            seed=meta["seed"],
-            **meta["settings"],
-        )
+        model = _made(found, meta, folder)
         if list(model.labels) != meta["labels"]:
-            raise InputError(f"{folder / META}: the labels are not those of the taxonomy")
-        model.training = dict(meta["training"])
+            raise InputError("the labels are not those of the taxonomy")
+        model.training = _training_of(meta["training"])
         model.decisions = {k: DecisionRule.from_dict(v) for k, v in meta["decisions"].items()}
         model.scalings = {k: Scaling.from_dict(v) for k, v in meta["scalings"].items()}
         model.tuning = {k: LevelTuning.from_dict(v) for k, v in meta["tuning"].items()}
-    except (KeyError, TypeError, AttributeError) as error:
+        _check_levels(model)
+    except RecursionError:
         raise InputError(
-            f"{folder / META} cannot be used ({error}); expected what save wrote"
+            f"{folder / META} cannot be used: brackets in brackets without end"
+        ) from None
+    except (KeyError, TypeError, AttributeError, ValueError, OverflowError) as error:
+        said = f"key {error} is missing" if isinstance(error, KeyError) else error
+        raise InputError(
+            f"{folder / META} cannot be used ({said}); expected what save wrote"
         ) from None
     if (folder / _SEEN).is_file():
         seen = load_arrays(folder / _SEEN).get("fingerprints")
-        model.seen = None if seen is None else np.asarray(seen, dtype=np.uint64)
+        if seen is None or seen.ndim != 1 or seen.dtype != np.uint64:
+            raise InputError(f"{folder / _SEEN}: expected the fingerprints of the training texts")
+        model.seen = seen
     model._load(folder)
     model.fitted = True
     return model
+
+
+def _made(found: type[TextClassifier], meta: dict[str, Any], folder: Path) -> TextClassifier:
+    """Make the classifier that a folder describes, with settings that save writes alone."""
+    settings = meta["settings"]
+    check_settings(meta["backend"], settings, shared=False)
+    shared = {name: meta[name] for name in ("level", "levels", "group_scores", "name", "seed")}
+    check_settings(meta["backend"], shared)
+    where = f"{folder / META}, taxonomy"
+    model = found(taxonomy=Taxonomy.from_toml(meta["taxonomy"], where=where), **shared, **settings)
+    check_written(settings, model.settings())
+    return model
+
+
+def _training_of(given: Any) -> dict[str, Any]:
+    """Check what the card reads of the training."""
+    found = dict(given)
+    counts = found.get("texts_per_label", {})
+    if not isinstance(counts, dict) or not all(isinstance(n, int | float) for n in counts.values()):
+        raise InputError("training: expected a number of texts per label")
+    for name in ("warnings", "early_stopping"):
+        if not all(isinstance(said, str) for said in found.get(name, [])):
+            raise InputError(f"training, {name}: expected sentences")
+    return found
+
+
+def _check_levels(model: TextClassifier) -> None:
+    """Rules, calibration and results must be those of the levels, with their labels in order."""
+    if not model.decisions.keys() == model.scalings.keys() == model.tuning.keys():
+        raise InputError("decisions, scalings and tuning are not of the same levels")
+    for level, rule in model.decisions.items():
+        if level and level not in model.taxonomy.levels:
+            raise InputError(f"there is no level {level!r}")
+        labels = model.labels_at(level or None)
+        said = f"level {level!r}" if level else "the labels"
+        for what, own in (("rule", rule.labels), ("results", model.tuning[level].labels)):
+            if own != labels:
+                raise InputError(f"the {what} of {said} are not of these labels in this order")
+        knots = model.scalings[level].knots
+        if knots and len(knots) != len(labels):
+            raise InputError(f"the calibration of {said} is of {len(knots)} labels")

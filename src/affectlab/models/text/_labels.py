@@ -10,9 +10,10 @@ import numpy as np
 from affectlab._types import Floats
 from affectlab._words import shown
 from affectlab.errors import InputError, unknown_name
+from affectlab.models.text._levels import group_targets, membership
 from affectlab.taxonomy import Taxonomy
 
-__all__ = ["check_texts", "label_matrix"]
+__all__ = ["check_texts", "label_matrix", "targets_at"]
 
 
 def check_texts(texts: Iterable[str], where: str = "texts") -> tuple[str, ...]:
@@ -64,8 +65,8 @@ def label_matrix(labels: Any, taxonomy: Taxonomy, n: int, *, where: str = "label
     Raises
     ------
     InputError
-        When there is not one entry per text, a name or number is not known, or a value lies
-        outside 0 to 1.
+        When there is not one entry per text, a name or number is not known, a list repeats a
+        number, or a value lies outside 0 to 1.
 
     Examples
     --------
@@ -80,6 +81,7 @@ def label_matrix(labels: Any, taxonomy: Taxonomy, n: int, *, where: str = "label
     rows = list(labels)
     if len(rows) != n:
         raise InputError(f"{where}: {len(rows)} entries; expected one for each of {n} texts")
+    _refuse_indicators(rows, len(taxonomy), where)
     found = np.zeros((n, len(taxonomy)))
     place: dict[Any, int] = {}
     for row, entry in enumerate(rows):
@@ -95,6 +97,44 @@ def label_matrix(labels: Any, taxonomy: Taxonomy, n: int, *, where: str = "label
                 place[key] = _place(label, taxonomy, f"{where}, row {row + 1}")
             found[row, place[key]] = 1.0
     return found
+
+
+def targets_at(labels: Any, given: Taxonomy, level: str | None, n: int, where: str) -> Floats:
+    """Give targets of labels; with a level those of its groups, also from labels that make them."""
+    if level is None:
+        return label_matrix(labels, given, n, where=where)
+    groups = given.coarsen(level)
+    columns = getattr(labels, "shape", (0, 0))
+    if len(columns) == 2 and columns[1] == len(groups):
+        return label_matrix(labels, groups, n, where=where)
+    try:
+        found = label_matrix(labels, given, n, where=where)
+    except InputError:
+        # Not labels: names of groups, or an error that speaks of groups.
+        return label_matrix(labels, groups, n, where=where)
+    return group_targets(found, membership(given, level))
+
+
+def _refuse_indicators(rows: Sequence[Any], k: int, where: str) -> None:
+    """Refuse lists of whole numbers that look like 0/1 for each label, or repeat a number."""
+    numbered = [
+        row
+        for row, entry in enumerate(rows)
+        if isinstance(entry, list | tuple)
+        and entry
+        and all(isinstance(v, int | np.integer) and not isinstance(v, bool) for v in entry)
+    ]
+    for row in numbered:
+        if len(set(rows[row])) < len(rows[row]):
+            raise InputError(
+                f"{where}, row {row + 1}: a number is repeated; expected label numbers, each once; "
+                "0/1 for each label go in as an array, numpy.array(labels)"
+            )
+    if k == 2 and len(numbered) == len(rows) and all(sorted(row) == [0, 1] for row in rows):
+        raise InputError(
+            f"{where}: rows of 0 and 1 may be numbers of both labels, or 0/1 for each; expected "
+            "names, or an array of 0/1, numpy.array(labels)"
+        )
 
 
 def _place(label: Any, taxonomy: Taxonomy, where: str) -> int:

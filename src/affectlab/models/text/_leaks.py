@@ -35,15 +35,16 @@ class SeenInTrainingWarning(UserWarning):
     """Something is fitted on texts that the model was trained on."""
 
 
-def warn_of_test(split: str, what: str) -> None:
-    """Warn when the name of a split has the word test in it."""
-    if "test" in _WORDS.split(split.lower()):
-        warnings.warn(
-            f"{what} are fitted on {split!r}: what is fitted on a test split cannot be tested on "
-            "it; use a dev split",
-            TestSplitWarning,
-            stacklevel=3,
-        )
+def warn_of_test(split: str, what: str) -> list[str]:
+    """Warn when the name of a split has the word test in it, and give what was said."""
+    if "test" not in _WORDS.split(split.lower()):
+        return []
+    said = (
+        f"{what} are fitted on {split!r}: what is fitted on a test split cannot be tested on it; "
+        "use a dev split"
+    )
+    warnings.warn(said, TestSplitWarning, stacklevel=3)
+    return [said]
 
 
 def fingerprints(texts: Iterable[str]) -> NDArray[np.uint64]:
@@ -52,16 +53,17 @@ def fingerprints(texts: Iterable[str]) -> NDArray[np.uint64]:
     return np.sort(np.frombuffer(b"".join(hashes), dtype="<u8"))
 
 
-def warn_of_seen(texts: Iterable[str], trained: NDArray[np.uint64] | None, what: str) -> None:
-    """Warn when more texts were seen in training than chance explains."""
+def warn_of_seen(texts: Iterable[str], trained: NDArray[np.uint64] | None, what: str) -> list[str]:
+    """Warn when more texts were seen in training than chance explains; give what was said."""
     if trained is None or not trained.size:
-        return
+        return []
     own = fingerprints(texts)
     share = float(np.isin(own, trained, assume_unique=True).mean()) if own.size else 0.0
-    if share > _TOO_MANY:
-        warnings.warn(
-            f"{what} are fitted on texts of which {percent(share)} were seen in training: they "
-            "will be too sure of themselves; use texts that were kept aside",
-            SeenInTrainingWarning,
-            stacklevel=3,
-        )
+    if share <= _TOO_MANY:
+        return []
+    said = (
+        f"{what} are fitted on texts of which {percent(share)} were seen in training: they will be "
+        "too sure of themselves; use texts that were kept aside"
+    )
+    warnings.warn(said, SeenInTrainingWarning, stacklevel=3)
+    return [said]

@@ -16,6 +16,7 @@ from affectlab.models.text._features import FeatureSettings, TfidfFeatures, lear
 from affectlab.models.text._labels import check_texts
 from affectlab.models.text._logistic import Logistic, fit_logistic_labels
 from affectlab.models.text._regularise import LabelPenalty, label_relations, laplacian
+from affectlab.models.text._settings import check_values
 from affectlab.models.text._store import load_arrays, read_json, save_arrays, write_json
 
 if TYPE_CHECKING:
@@ -80,13 +81,11 @@ class LinearTextClassifier(TextClassifier):
         **settings: Any,
     ) -> None:
         super().__init__(**settings)
-        if not cost > 0:
-            raise InputError(f"cost = {cost}: expected a number above 0")
-        if penalty_weight < 0:
-            raise InputError(f"penalty_weight = {penalty_weight}: expected 0 or more")
-        lengths = None if pieces is None else tuple(pieces)
-        if lengths is not None and len(lengths) != 2:
-            raise InputError(f"pieces = {pieces}: expected the shortest and the longest length")
+        given = {"cost": cost, "pairs": pairs, "pieces": pieces, "min_texts": min_texts}
+        given |= {"min_texts_piece": min_texts_piece, "tolerance": tolerance}
+        given |= {"max_epochs": max_epochs, "penalty_weight": penalty_weight}
+        check_values(given, "linear")
+        lengths = None if pieces is None else (pieces[0], pieces[1])
         self.cost = cost
         self.feature_settings = FeatureSettings(pairs, lengths, min_texts, min_texts_piece)
         self.tolerance, self.max_epochs = tolerance, max_epochs
@@ -221,6 +220,7 @@ class LinearTextClassifier(TextClassifier):
             weights, bias, idf = (arrays[name] for name in ("weights", "bias", "idf"))
             fits = weights.shape == (len(names) - 1, len(self.plan.outputs))
             fits &= bias.shape == weights.shape[1:] and idf.shape == weights.shape[:1]
+            fits &= all(isinstance(name, str) for name in (*names[:gap], *names[gap + 1 :]))
         except (ValueError, KeyError, AttributeError):
             fits = False
         if not fits:

@@ -89,7 +89,8 @@ def train(
     n_labels
         The first outputs are labels, and count on dev.
     coupling
-        Laplacian of related labels, shape (labels, labels), see :func:`label_relations`.
+        Quadratic form C of the label penalty, shape (labels, labels): the mean over texts of p' C p
+        is added to the loss, with p the probabilities of the labels; see :func:`label_relations`.
     fingerprint
         Says of a checkpoint whether it belongs to this run.
 
@@ -120,7 +121,7 @@ def train(
                 data.lengths, training.batch_size, np.random.default_rng([seed, 1, epoch])
             )
             wrapped.train()
-            total, seen = 0.0, 0
+            total, seen, rate = 0.0, 0, training.learning_rate
             for rows in order[state.step - epoch * per_epoch :]:
                 torch.manual_seed(_step_seed(seed, state.step, rank))
                 rate = training.rate(state.step, per_epoch)
@@ -130,13 +131,16 @@ def train(
                 for place, (own, counts) in enumerate(parts):
                     last = place == len(parts) - 1
                     with nullcontext() if last else accelerator.no_sync(wrapped):
-                        loss = _loss(problem, wrapped, data, targets, own, device, precision)
+                        loss, penalty = _loss(
+                            problem, wrapped, data, targets, own, pull, device, precision
+                        )
                         # Gradients are averaged over processes; a sum over all is wanted.
-                        loss = loss * (world * counts / len(rows))
-                        total += float(loss.detach()) * len(rows) / world
-                        if last and pull is not None:
-                            loss = loss + _pulled(problem.output, pull)
-                        scaler.scale(loss).backward()
+                        share = world * counts / len(rows)
+                        reached = float(loss.detach())
+                        if not np.isfinite(reached):
+                            raise _diverged(f"the loss is {reached}", epoch, rate)
+                        total += reached * counts
+                        scaler.scale(share * (loss + penalty)).backward()
                 if training.clip:
                     scaler.unscale_(optimiser)
                     nn.utils.clip_grad_norm_(learned, training.clip)
@@ -157,6 +161,9 @@ def train(
                 if checkpoints is not None and steps and state.step % steps == 0 and not ends:
                     checkpoints.write(state, network, optimiser, scaler)
                     accelerator.wait_for_everyone()
+            # The last step of an epoch has no loss after it that would tell.
+            if not all(bool(torch.isfinite(part).all()) for part in learned):
+                raise _diverged("a weight is not finite", epoch, rate)
             entry = {"epoch": float(epoch + 1)}
             if seen:
                 entry["loss"] = _summed(accelerator, total) / seen
@@ -218,20 +225,28 @@ def _loss(
     data: Split,
     targets: Tensor,
     rows: Ints,
+    pull: Tensor | None,
     device: torch.device,
     precision: str,
-) -> Tensor:
-    """Mean sigmoid cross-entropy over rows and outputs."""
+) -> tuple[Tensor, Tensor]:
+    """Mean sigmoid cross-entropy over rows and outputs, and mean label penalty over rows."""
     inputs = _on(problem.collate([data.encoded[row] for row in rows]), device)
     with autocast(precision, device):
         logits = problem.forward(wrapped, inputs)
     wanted = targets[torch.as_tensor(rows)].to(device)
-    return nnf.binary_cross_entropy_with_logits(logits.float(), wanted)
+    logits = logits.float()
+    loss = nnf.binary_cross_entropy_with_logits(logits, wanted)
+    if pull is None:
+        return loss, loss.new_zeros(())
+    said = torch.sigmoid(logits[:, : len(pull)])
+    return loss, (said * (said @ pull)).sum(dim=1).mean()
 
 
-def _pulled(output: nn.Linear, pull: Tensor) -> Tensor:
-    weights = output.weight[: len(pull)]
-    return 0.5 * (weights * (pull @ weights)).sum()
+def _diverged(what: str, epoch: int, rate: float) -> InputError:
+    return InputError(
+        f"training diverged in epoch {epoch + 1}: {what}, at learning rate {rate:g}; expected "
+        "finite numbers: lower learning_rate, or raise warmup"
+    )
 
 
 def _on(inputs: dict[str, Tensor], device: torch.device) -> dict[str, Tensor]:

@@ -15,9 +15,11 @@ from torch import nn
 from affectlab._types import Floats
 from affectlab.errors import InputError
 from affectlab.models.text._base import Report, TextClassifier
-from affectlab.models.text._checkpoint import fingerprint_of
+from affectlab.models.text._checkpoint import fingerprint_of, fingerprint_of_weights
 from affectlab.models.text._loop import Problem, Split, logits_of, train
 from affectlab.models.text._regularise import LabelPenalty, label_relations, laplacian
+from affectlab.models.text._stopping import EarlyStopping, read_history, write_history
+from affectlab.models.text._tensors import check_finite, check_shapes, load_weights, misfit
 from affectlab.models.text._torch import pick_device, pick_precision, private_seed
 from affectlab.models.text._training import Training
 
@@ -36,14 +38,15 @@ class NetworkTextClassifier(TextClassifier):
     Parameters
     ----------
     label_penalty, penalty_weight
-        Pull weights of related labels in the last layer together (see :func:`label_relations`),
-        with this weight beside the mean loss. Off by default.
+        Pull probabilities of related labels together and those of opposed ones apart (see
+        :func:`label_relations`), with this weight beside the mean loss. Off by default.
     settings
         Of :class:`Training`, and of :class:`TextClassifier`.
     """
 
     defaults: ClassVar[Training] = Training()
     """Settings of training that this back end starts from."""
+    shares_training: ClassVar[bool] = True
 
     def __init__(
         self,
@@ -60,6 +63,8 @@ class NetworkTextClassifier(TextClassifier):
         self.problem: Problem | None = None
         self.history: list[dict[str, float]] = []
         """What each epoch reached: epoch, loss, and the score on dev."""
+        self.stopped_on: EarlyStopping | None = None
+        """The texts that chose the epoch whose weights were kept; None: the last one was."""
         self._start: tuple[Self, bool] | None = None
 
     # -- to be written by back ends --------------------------------------------------------------
@@ -79,6 +84,18 @@ class NetworkTextClassifier(TextClassifier):
     @abstractmethod
     def _adopt(self, source: Any) -> None:
         """Take over from another model how texts are read."""
+
+    @abstractmethod
+    def _reads(self) -> str:
+        """Hash how texts are read, such as the vocabulary."""
+
+    @abstractmethod
+    def _save_network(self, folder: Path) -> None:
+        """Write the network, and what reading texts needs."""
+
+    @abstractmethod
+    def _load_network(self, folder: Path) -> None:
+        """Read what :meth:`_save_network` wrote."""
 
     @abstractmethod
     def _own_settings(self) -> dict[str, Any]:
@@ -136,17 +153,18 @@ class NetworkTextClassifier(TextClassifier):
         data = Split(self._encode(texts, report), targets)
         beside = None if dev is None else Split(self._encode(dev[0], report), dev[1])
         k = len(self.taxonomy)
-        relations = label_relations(self.label_penalty, self.taxonomy, targets[:, :k])
-        coupled = relations is not None and self.penalty_weight > 0
+        relations = label_relations(self.label_penalty, self.taxonomy, targets[:, :k], signed=True)
+        coupling = None
+        if relations is not None and self.penalty_weight > 0:
+            # The sum over all pairs has each of them twice, and the mean is over k * k.
+            coupling = self.penalty_weight * 2 / k**2 * laplacian(relations)
         self.history = train(
             problem,
             data,
             beside,
             self.schedule,
             n_labels=k,
-            coupling=self.penalty_weight * laplacian(relations)
-            if relations is not None and coupled
-            else None,
+            coupling=coupling,
             seed=self.seed,
             fingerprint=self._fingerprint(texts, targets, dev),
             report=report,
@@ -154,6 +172,9 @@ class NetworkTextClassifier(TextClassifier):
         for part in problem.network.parameters():
             part.requires_grad_(True)
         self.problem = problem
+        self.stopped_on = None
+        if dev is not None:
+            self.stopped_on = EarlyStopping.of(self.history, self.schedule.watch, dev[0])
 
     def _take_over(self, problem: Problem, source: Any, freeze: bool) -> None:
         """Copy weights, all but those of the last layer."""
@@ -184,10 +205,7 @@ class NetworkTextClassifier(TextClassifier):
                 part.requires_grad_(True)
 
     def _fingerprint(self, texts: Sequence[str], targets: Floats, dev: Any) -> str:
-        start = None
-        if self._start is not None:
-            weights = self._start[0]._ready().output.weight.detach().cpu().numpy()
-            start = (weights.tobytes(), self._start[1])
+        start = None if self._start is None else (self._start[0].fingerprint(), self._start[1])
         return fingerprint_of(
             self.backend,
             self.settings(),
@@ -198,6 +216,39 @@ class NetworkTextClassifier(TextClassifier):
             targets.tobytes(),
             None if dev is None else ("\x00".join(dev[0]), dev[1].tobytes()),
         )
+
+    def fingerprint(self) -> str:
+        """Hash what decides on the answers of the network: all its weights, and how it reads.
+
+        Raises
+        ------
+        InputError
+            When the model is not trained.
+        """
+        return fingerprint_of(fingerprint_of_weights(self._ready().network), self._reads())
+
+    def _save(self, folder: Path) -> None:
+        self._save_network(folder)
+        write_history(folder, self.history, self.stopped_on)
+
+    def _load(self, folder: Path) -> None:
+        self._load_network(folder)
+        check_finite(self._ready().network, folder)
+        self.history, self.stopped_on = read_history(folder)
+
+    def _rebuilt(self, weights: Path) -> Problem:
+        """Make the network of a folder, once the shapes of its weights are known to fit."""
+        try:
+            # Without memory: settings of another size would ask for any amount of it.
+            with torch.device("meta"):
+                outline = self._build().network
+        except (RuntimeError, TypeError, OverflowError):
+            raise misfit(weights) from None
+        check_shapes(outline, weights)
+        problem = self._build()
+        load_weights(problem.network, weights)
+        problem.network.eval()
+        return problem
 
     def _ready(self) -> Problem:
         if self.problem is None:

@@ -1,7 +1,12 @@
-"""Checkpoints of transformers: their tokenizers, their weights, and what they can read at once."""
+"""Checkpoints of transformers: their tokenizers, their weights, and what they can read at once.
+
+A checkpoint may come from anyone. Nothing in it is executed: code that it brings is not run, and
+weights are read from safetensors alone, since pickles can hold code.
+"""
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Sequence
 from pathlib import Path
@@ -12,20 +17,41 @@ from torch import nn
 
 from affectlab._types import Ints
 from affectlab.errors import InputError, MissingDependencyError
+from affectlab.models.text._checkpoint import fingerprint_of
 from affectlab.models.text._tokens import MASKS
 from affectlab.models.text._torch import quiet_transformers, warn_of_truncated
 
 try:
     import transformers
+    from safetensors import SafetensorError
 except ImportError as missing:
     raise MissingDependencyError(
         "models with an encoder need transformers; install affectlab[models]"
     ) from missing
 
-__all__ = ["context_of", "encode", "load_classifier", "load_encoder", "load_tokenizer"]
+__all__ = [
+    "context_of",
+    "encode",
+    "fingerprint_of_tokenizer",
+    "load_classifier",
+    "load_encoder",
+    "load_tokenizer",
+]
 
 _UNBOUNDED = 1_000_000
 """Lengths from here on stand for none in tokenizers."""
+_DATA_ONLY: dict[str, Any] = {"trust_remote_code": False}
+_WEIGHTS_ONLY: dict[str, Any] = {**_DATA_ONLY, "use_safetensors": True}
+_FAILS = (
+    OSError,
+    ValueError,
+    KeyError,
+    TypeError,
+    AttributeError,
+    RuntimeError,
+    ImportError,
+    SafetensorError,
+)
 
 
 def load_tokenizer(place: str, *, masks: bool = False) -> Any:
@@ -41,14 +67,14 @@ def load_tokenizer(place: str, *, masks: bool = False) -> Any:
     Raises
     ------
     InputError
-        When there is no such checkpoint, or it has no tokenizer.
+        When there is no such checkpoint, it has no tokenizer, or needs code of its own.
     """
     _check_place(place)
     try:
         with quiet_transformers():
-            tokenizer = transformers.AutoTokenizer.from_pretrained(place)
-    except (OSError, ValueError, KeyError, TypeError, ImportError):
-        raise _no_tokenizer(place) from None
+            tokenizer = transformers.AutoTokenizer.from_pretrained(place, **_DATA_ONLY)
+    except _FAILS as error:
+        raise _own_code(place, error) or _no_tokenizer(place) from None
     # Without its files, some tokenizers come as empty shells that know special tokens alone.
     if len(tokenizer) <= len(set(tokenizer.all_special_ids)):
         raise _no_tokenizer(place)
@@ -61,34 +87,47 @@ def load_tokenizer(place: str, *, masks: bool = False) -> Any:
     return tokenizer
 
 
-def load_classifier(place: str, outputs: Sequence[str], tokenizer: Any = None) -> Any:
+def load_classifier(
+    place: str, outputs: Sequence[str], tokenizer: Any = None, *, complete: bool = False
+) -> Any:
     """Load a checkpoint with a dense layer for these outputs on top.
 
     Parameters
     ----------
     tokenizer
         Its words, where some were added to those of the checkpoint.
+    complete
+        The checkpoint has this layer; otherwise its weights are random where it has none.
 
     Raises
     ------
     InputError
-        When there is no such checkpoint, or it is no encoder of text.
+        When there is no such checkpoint, it is no encoder of text, it lacks weights, or it needs
+        code of its own.
     """
     _check_place(place)
     names = dict(enumerate(outputs))
     try:
         with quiet_transformers():
-            network = transformers.AutoModelForSequenceClassification.from_pretrained(
+            network, found = transformers.AutoModelForSequenceClassification.from_pretrained(
                 place,
+                output_loading_info=True,
                 num_labels=len(outputs),
                 id2label=names,
                 label2id={name: number for number, name in names.items()},
                 problem_type="multi_label_classification",
                 ignore_mismatched_sizes=True,
+                **_WEIGHTS_ONLY,
             )
             _fit_vocabulary(network, tokenizer)
-    except (OSError, ValueError, KeyError, RuntimeError, ImportError) as error:
+    except _FAILS as error:
         raise _unusable(place, error) from None
+    lacking = [*found["missing_keys"], *(entry[0] for entry in found["mismatched_keys"])]
+    if complete and lacking:
+        raise InputError(
+            f"checkpoint {place!r} lacks weights of the shape that its settings say "
+            f"({min(lacking)}); the model folder is not complete"
+        )
     if tokenizer is not None and network.config.pad_token_id is None:
         network.config.pad_token_id = tokenizer.pad_token_id
     return network
@@ -100,13 +139,13 @@ def load_encoder(place: str) -> Any:
     Raises
     ------
     InputError
-        When there is no such checkpoint, or it is no encoder of text.
+        When there is no such checkpoint, it is no encoder of text, or it needs code of its own.
     """
     _check_place(place)
     try:
         with quiet_transformers():
-            return transformers.AutoModel.from_pretrained(place).eval()
-    except (OSError, ValueError, KeyError, RuntimeError, ImportError) as error:
+            return transformers.AutoModel.from_pretrained(place, **_WEIGHTS_ONLY).eval()
+    except _FAILS as error:
         raise _unusable(place, error) from None
 
 
@@ -162,6 +201,18 @@ def encode(tokenizer: Any, texts: Sequence[str], limit: int) -> list[Ints]:
     return [np.array(ids, dtype=np.int64) for ids in whole]
 
 
+def fingerprint_of_tokenizer(tokenizer: Any) -> str:
+    """Hash how a tokenizer cuts texts."""
+    backend = getattr(tokenizer, "backend_tokenizer", None)
+    if backend is None:
+        return fingerprint_of(type(tokenizer).__name__, sorted(tokenizer.get_vocab().items()))
+    state = json.loads(backend.to_str())
+    # Set by the last call, and not part of what it is.
+    for name in ("truncation", "padding"):
+        state.pop(name, None)
+    return fingerprint_of(json.dumps(state, sort_keys=True))
+
+
 def _check_place(place: str) -> None:
     """A path that is no folder is said to be none, before anyone asks the network for it."""
     folder = Path(place)
@@ -174,9 +225,9 @@ def _check_place(place: str) -> None:
     else:
         try:
             with quiet_transformers():
-                transformers.AutoConfig.from_pretrained(place)
-        except (OSError, ValueError, KeyError) as error:
-            raise _unknown(place, error) from None
+                transformers.AutoConfig.from_pretrained(place, **_DATA_ONLY)
+        except _FAILS as error:
+            raise _own_code(place, error) or _unknown(place, error) from None
 
 
 def _unknown(place: str, error: Exception) -> InputError:
@@ -186,7 +237,33 @@ def _unknown(place: str, error: Exception) -> InputError:
     )
 
 
+def _own_code(place: str, error: Exception) -> InputError | None:
+    """Say that a checkpoint brings code, where that is what transformers complains of."""
+    if "trust_remote_code" not in str(error):
+        return None
+    return InputError(
+        f"checkpoint {place!r} needs code of its own, which is not run; expected an encoder that "
+        "transformers knows by itself, such as BERT, RoBERTa or ModernBERT"
+    )
+
+
+def _pickled(place: str, error: Exception) -> InputError | None:
+    """Say that a checkpoint has no weights but pickled ones."""
+    files = sorted(Path(place).glob("pytorch_model*.bin")) if Path(place).is_dir() else []
+    if not files and "use_safetensors" not in str(error):
+        return None
+    said = f"only pickled weights ({files[0].name})" if files else "no weights as safetensors"
+    return InputError(
+        f"checkpoint {place!r} has {said}, and pickles can run code; expected model.safetensors: "
+        "where you trust it, AutoModel.from_pretrained(it).save_pretrained(folder) of transformers "
+        "converts it (copy its tokenizer files, too)"
+    )
+
+
 def _unusable(place: str, error: Exception) -> InputError:
+    known = _own_code(place, error) or _pickled(place, error)
+    if known is not None:
+        return known
     return InputError(
         f"checkpoint {place!r} cannot be used ({_first_sentence(error)}); expected a text encoder "
         "with its weights"

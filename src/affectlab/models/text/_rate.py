@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -10,12 +10,15 @@ import numpy as np
 from affectlab._types import Bools, Floats
 from affectlab._words import shown
 from affectlab.errors import InputError
+from affectlab.models.text._answers import answers
+from affectlab.models.text._labels import check_texts
 
 if TYPE_CHECKING:
+    from affectlab.models.text._base import TextClassifier
     from affectlab.ratings import Ratings
     from affectlab.taxonomy import Taxonomy
 
-__all__ = ["as_ratings"]
+__all__ = ["as_ratings", "rate_texts"]
 
 
 def as_ratings(
@@ -65,4 +68,32 @@ def as_ratings(
         stimuli=pl.DataFrame([stimulus, pl.Series("text", list(texts), dtype=pl.String)]),
         taxonomy=taxonomy,
         source=rater,
+    )
+
+
+def rate_texts(
+    model: TextClassifier,
+    texts: Iterable[str],
+    stimuli: Sequence[str] | None,
+    rater: str | None,
+    level: str | None,
+    coherent: bool,
+    report: Callable[[str, int, int], None] | None,
+) -> Ratings:
+    """Let a model rate texts; see :meth:`TextClassifier.rate`."""
+    given = check_texts(texts)
+    probabilities, chosen = answers(model, given, level, coherent, report)
+    from_labels = coherent and level is not None
+    rule = model.decision(None if from_labels else level)
+    how = "calibrated" if model._scaling(level).kind != "none" else "not calibrated"
+    return as_ratings(
+        given,
+        stimuli,
+        probabilities,
+        chosen,
+        taxonomy=model.taxonomy if level is None else model.taxonomy.coarsen(level),
+        rater=rater or model.name,
+        said=f"probabilities of the {model.backend} text model {model.name!r}, {how}; "
+        f"{'groups of labels ' if from_labels else ''}chosen by {rule.said()}, fitted on "
+        f"{rule.fitted_on}",
     )

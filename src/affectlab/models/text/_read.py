@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from affectlab._words import plural
+from affectlab._words import joined, plural, shown
 from affectlab.errors import InputError
 from affectlab.models.text._data import LabelledTexts, OnBad, labelled_texts, split_of
 from affectlab.models.text._labels import check_texts, label_matrix
@@ -72,7 +73,8 @@ def read_labelled_texts(
     frame = _plain_table(place, ("text", "labels"))
     if frame is not None:
         return _of_table(place, frame, known, on_bad)
-    ratings = read_ratings(place, taxonomy=known, on_bad=on_bad)
+    with _told_of_columns(place, ("text", "labels")):
+        ratings = read_ratings(place, taxonomy=known, on_bad=on_bad)
     return labelled_texts(ratings, soft=soft, agree=agree, on_bad=on_bad, source=place.name)
 
 
@@ -152,7 +154,8 @@ def read_texts(
     elif (frame := _plain_table(place, ("text",))) is not None:
         rows = list(zip(_names(frame), frame["text"].to_list(), strict=True))
     else:
-        ratings = read_ratings(place, on_bad=on_bad)
+        with _told_of_columns(place, ("text",)):
+            ratings = read_ratings(place, on_bad=on_bad)
         if "text" not in ratings.stimuli.columns:
             raise InputError(f"{place}: there is no column 'text'; expected one with the texts")
         table = ratings.stimuli.select("stimulus", "text")
@@ -181,6 +184,30 @@ def _plain_table(path: Path, needed: tuple[str, ...]) -> pl.DataFrame | None:
     exact = read_table(path, names=[*needed, *sorted(columns & set(_NAMES))])
     # An empty cell is an empty text.
     return exact.with_columns(exact["text"].fill_null(""))
+
+
+@contextmanager
+def _told_of_columns(path: Path, needed: tuple[str, ...]) -> Iterator[None]:
+    """Name the columns that were looked for, where a file is neither such a table nor ratings."""
+    try:
+        yield
+    except InputError:
+        peek = Peek.open(path)
+        header = () if peek.is_binary else peek.header
+        missing = [name for name in needed if name not in header]
+        if (
+            not header
+            or not missing
+            or {"rater", "value"} & set(header)
+            or any(entry.sniff(peek) for entry in list_formats())
+        ):
+            raise
+        found = joined([repr(shown(name, 30)) for name in header[:6]])
+        raise InputError(
+            f"{path}: there is no column {joined([repr(name) for name in missing])}, only {found}"
+            f"{', …' if len(header) > 6 else ''}; expected the columns "
+            f"{joined([repr(name) for name in needed])}, or ratings of texts"
+        ) from None
 
 
 def _without_empty(frame: pl.DataFrame, notes: list[str]) -> pl.DataFrame:

@@ -35,13 +35,35 @@ def logit(probabilities: Floats) -> Floats:
 
 @dataclass(frozen=True)
 class Scaling:
-    """A rising map from logits to probabilities."""
+    """A rising map from logits to probabilities.
+
+    Raises
+    ------
+    InputError
+        When the kind is not known, the temperature is not above 0, or the steps of a label do not
+        rise within 0 to 1.
+    """
 
     kind: ScalingKind = "none"
     temperature: float = 1.0
     """What logits are divided by: above 1 where the model was too sure."""
     knots: tuple[tuple[tuple[float, ...], tuple[float, ...]], ...] = ()
     """For isotonic: logits and their probabilities, of each label."""
+
+    def __post_init__(self) -> None:
+        if self.kind not in get_args(ScalingKind):
+            raise unknown_name("calibration", str(self.kind), get_args(ScalingKind))
+        if not 0 < self.temperature < np.inf:
+            raise InputError(f"temperature = {self.temperature}: expected a finite number above 0")
+        if (self.kind == "isotonic") != bool(self.knots):
+            raise InputError("knots: expected those of each label for isotonic, and none otherwise")
+        for place, (x, p) in enumerate(self.knots, 1):
+            rises = np.isfinite(x).all() and (np.diff(x) > 0).all() and (np.diff(p) >= 0).all()
+            if len(x) != len(p) or not x or not rises or not 0 <= p[0] <= p[-1] <= 1:
+                raise InputError(
+                    f"knots of label {place}: expected rising finite logits, and as many "
+                    "probabilities that do not fall"
+                )
 
     def apply(self, logits: ArrayLike) -> Floats:
         """Give probabilities, the shape of `logits`, (n, labels)."""
@@ -68,9 +90,22 @@ class Scaling:
 
     @classmethod
     def from_dict(cls, given: Mapping[str, Any]) -> Scaling:
-        """Read what :meth:`to_dict` gives."""
-        knots = tuple((tuple(map(float, x)), tuple(map(float, p))) for x, p in given["knots"])
-        return cls(given["kind"], float(given["temperature"]), knots)
+        """Read what :meth:`to_dict` gives.
+
+        Raises
+        ------
+        InputError
+            When a part is missing or is of another kind.
+        """
+        try:
+            knots = tuple((tuple(map(float, x)), tuple(map(float, p))) for x, p in given["knots"])
+            return cls(given["kind"], float(given["temperature"]), knots)
+        except InputError:
+            raise
+        except (KeyError, TypeError, ValueError, OverflowError) as error:
+            raise InputError(
+                f"a calibration cannot be read ({error!r}); expected what to_dict gives"
+            ) from None
 
 
 def fit_scaling(logits: ArrayLike, truth: ArrayLike, kind: ScalingKind = "temperature") -> Scaling:

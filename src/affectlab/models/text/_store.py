@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+import shutil
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 from zipfile import BadZipFile
@@ -22,12 +24,15 @@ __all__ = [
     "make_folder",
     "read_json",
     "read_meta",
+    "replacing",
     "save_arrays",
     "write_json",
 ]
 
 META = "model.json"
 SCHEMA = "affectlab/text-model/1"
+_SAVING = ".saving"
+"""Folder within that of a model, in which the next one is written."""
 
 
 def check_folder(folder: Path) -> None:
@@ -40,7 +45,9 @@ def check_folder(folder: Path) -> None:
     """
     if folder.exists() and not folder.is_dir():
         raise InputError(f"{folder} is a file; expected a folder for the model")
-    if folder.is_dir() and any(folder.iterdir()) and not (folder / META).is_file():
+    if not folder.is_dir() or (folder / META).is_file() or (folder / _SAVING).is_dir():
+        return
+    if any(folder.iterdir()):
         raise InputError(
             f"{folder} holds other files; expected a new folder, an empty one, or that of a model"
         )
@@ -54,6 +61,49 @@ def make_folder(folder: Path) -> Path:
     except OSError as error:
         raise InputError(f"{folder} cannot be made: {error.strerror or error}") from None
     return folder
+
+
+@contextmanager
+def replacing(folder: Path, stale: tuple[str, ...] = ()) -> Iterator[Path]:
+    """Give a place to write a model to; all of it comes to the folder at the end, or nothing does.
+
+    While files are put into place, the folder has no description: whatever stops the work there, a
+    mixture of two models is never loaded, and the model can be saved again.
+
+    Parameters
+    ----------
+    stale
+        Patterns of files that an earlier model may have left; other files stay.
+
+    Raises
+    ------
+    InputError
+        As :func:`make_folder`.
+    """
+    was_there = folder.exists()
+    make_folder(folder)
+    place = folder / _SAVING
+    try:
+        if place.exists():
+            shutil.rmtree(place)
+        place.mkdir()
+        yield place
+    except BaseException:
+        shutil.rmtree(place, ignore_errors=True)
+        if not was_there and not any(folder.iterdir()):
+            folder.rmdir()
+        raise
+    (folder / META).unlink(missing_ok=True)
+    for pattern in stale:
+        for file in folder.glob(pattern):
+            file.unlink()
+    # Last: a folder that holds the description is complete.
+    for part in sorted(place.iterdir(), key=lambda part: part.name == META):
+        target = folder / part.name
+        if target.is_dir() and not target.is_symlink():
+            shutil.rmtree(target)
+        part.replace(target)
+    place.rmdir()
 
 
 def write_json(path: Path, content: Any, *, lines: bool = False) -> None:
@@ -72,14 +122,22 @@ def read_json(path: Path) -> Any:
     Raises
     ------
     InputError
-        When the file is missing or is not JSON.
+        When the file is missing or is not JSON, or a number in it is not finite.
     """
     try:
-        return json.loads(path.read_text(encoding="utf-8"))
+        return json.loads(path.read_text(encoding="utf-8"), parse_constant=_refused)
     except FileNotFoundError:
         raise InputError(f"{path}: no such file; the model folder is not complete") from None
-    except (json.JSONDecodeError, UnicodeDecodeError) as error:
+    except RecursionError:
+        raise InputError(
+            f"{path}: brackets in brackets without end; expected what save wrote"
+        ) from None
+    except ValueError as error:
         raise InputError(f"{path} is not valid JSON ({error}); expected what save wrote") from None
+
+
+def _refused(name: str) -> Any:
+    raise ValueError(f"{name} is no finite number")
 
 
 def read_meta(folder: Path) -> dict[str, Any]:
@@ -93,6 +151,8 @@ def read_meta(folder: Path) -> dict[str, Any]:
     if not folder.is_dir():
         raise InputError(f"{folder}: no such folder; expected one that save or train has written")
     if not (folder / META).is_file():
+        if (folder / _SAVING).is_dir():
+            raise InputError(f"{folder}: saving was interrupted; save the model there again")
         raise InputError(f"{folder} holds no {META}; expected the folder of a text model")
     meta = read_json(folder / META)
     schema = meta.get("schema") if isinstance(meta, dict) else None
@@ -119,12 +179,19 @@ def load_arrays(path: Path) -> dict[str, NDArray[Any]]:
     Raises
     ------
     InputError
-        When the file is missing or is no such file.
+        When the file is missing or is no such file, or a number in it is not finite.
     """
     try:
-        with np.load(path, allow_pickle=False) as held:
-            return {name: held[name] for name in held.files}
+        held = np.load(path, allow_pickle=False)
+        if not isinstance(held, np.lib.npyio.NpzFile):
+            raise ValueError("one array without a name")
+        with held:
+            found = {name: held[name] for name in held.files}
     except FileNotFoundError:
         raise InputError(f"{path}: no such file; the model folder is not complete") from None
     except (ValueError, OSError, BadZipFile, EOFError) as error:
         raise InputError(f"{path} cannot be read ({error}); expected arrays of numbers") from None
+    for name, array in found.items():
+        if array.dtype.kind not in "biuf" or not np.isfinite(array).all():
+            raise InputError(f"{path}, {name}: expected finite numbers")
+    return found

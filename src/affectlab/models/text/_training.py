@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import asdict, dataclass, fields, replace
 from pathlib import Path
-from typing import Any, Literal, TypeAlias, get_args
+from typing import Any, Literal, TypeAlias
 
-from affectlab.errors import InputError, unknown_name
+from affectlab.models.text._settings import check_training
 
 __all__ = ["Optimiser", "Schedule", "Training", "Watch"]
 
@@ -53,20 +53,7 @@ class Training:
     """Write the state after so many steps, and not only after epochs."""
 
     def __post_init__(self) -> None:
-        for name, known in (("schedule", Schedule), ("optimiser", Optimiser), ("watch", Watch)):
-            if getattr(self, name) not in get_args(known):
-                raise unknown_name(name, getattr(self, name), get_args(known))
-        for name in ("epochs", "batch_size", "patience", "micro_batch", "checkpoint_steps"):
-            value = getattr(self, name)
-            if value is not None and (not isinstance(value, int) or value < 1):
-                raise InputError(f"{name} = {value}: expected a whole number from 1 on")
-        if not self.learning_rate > 0:
-            raise InputError(f"learning_rate = {self.learning_rate}: expected a number above 0")
-        for name, top in (("warmup", 1.0), ("decay", 1.0), ("weight_decay", None), ("clip", None)):
-            value = getattr(self, name)
-            if not value >= 0 or (top is not None and value > top):
-                said = "0 or more" if top is None else f"0 to {top:g}"
-                raise InputError(f"{name} = {value}: expected {said}")
+        check_training({field.name: getattr(self, field.name) for field in fields(self)})
 
     @classmethod
     def split(cls, defaults: Training, given: dict[str, Any]) -> tuple[Training, dict[str, Any]]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal, TypeAlias, get_args
+from unicodedata import normalize
 
 import numpy as np
 
@@ -21,6 +22,8 @@ __all__ = ["Decide", "transfer"]
 Decide: TypeAlias = Literal["auto", "top_1"] | float
 
 _THRESHOLD = 0.3
+_SPLITTING = "by text, from seed, size and split"
+"""How targets are split; results of splits made otherwise are other results."""
 _PUBLISHED: dict[str, dict[str, Any]] = {
     "transformer": {"batch_size": 16, "learning_rate": 2e-5, "epochs": 3},
     # Batches as published; rate and epochs of another kind of network are its own.
@@ -50,9 +53,13 @@ def transfer(
     """Train on small parts of a target data set, from a source model and without it.
 
     For every size, the target is split at random into a training part of that size and a test part
-    with all other texts, several times. On each split ``baseline`` trains from the checkpoint
-    alone, ``freeze`` starts from the source model and trains a new last layer, and ``nofreeze``
-    starts from it and trains everything.
+    with all other texts, several times. Texts that differ in case and spacing alone go to the same
+    part, whatever their labels, so that no text is tested that was trained on; where repeated
+    texts do not fill a training part to the last place, it is that much smaller, and ``n_train`` of
+    the runs says so. A split follows from `seed`, its size and its number alone.
+
+    On each split ``baseline`` trains from the checkpoint alone, ``freeze`` starts from the source
+    model and trains a new last layer, and ``nofreeze`` starts from it and trains everything.
 
     Parameters
     ----------
@@ -85,7 +92,8 @@ def transfer(
         how much splits matter and not how other texts would.
     results
         File of JSON Lines to which every run is written when it is finished; those that are in it
-        are not run again.
+        are not run again, as long as texts, labels, settings and the weights of the source are the
+        same.
     seed
         For splits and training.
 
@@ -101,7 +109,8 @@ def transfer(
 
     Examples
     --------
-    >>> texts = ["so happy", "what joy", "so sad", "in tears"] * 6
+    >>> days = ["today", "again", "still", "at last", "since noon", "all week"]
+    >>> texts = [f"{said} {day}" for day in days for said in ("happy", "glad", "sad", "in tears")]
     >>> labels = ["joy", "joy", "sadness", "sadness"] * 6
     >>> found = transfer(texts, labels, taxonomy="ekman", sizes=[8, 0.5], splits=2,
     ...                  settings={"min_texts": 1, "min_texts_piece": 1, "cost": 20.0})
@@ -125,13 +134,14 @@ def transfer(
     own = _settings_of(name, source, settings)
     rule = _rule(decide, targets)
     parts = [_size(size, len(given)) for size in sizes]
-    described = None if source is None else (source.name, source.training, source.settings())
+    groups = _same_texts(given)
     ledger = Ledger(
         results,
+        _SPLITTING,
         given,
         targets.tobytes(),
         known.labels,
-        described,
+        _described(source),
         name,
         sorted(own.items()),
         rule,
@@ -139,9 +149,9 @@ def transfer(
     )
     encoder: Any = None
     runs: list[TransferRun] = []
-    for place, (said, n_train) in enumerate(parts):
+    for said, n_train in parts:
         for split in range(1, splits + 1):
-            order = np.random.default_rng([seed, place, n_train, split]).permutation(len(given))
+            train, test = _split(groups, n_train, np.random.default_rng([seed, n_train, split]))
             for setup in chosen:
                 done = ledger.find(setup, said, split)
                 if done is None:
@@ -153,7 +163,7 @@ def transfer(
                     if hasattr(model, "share_encoder"):
                         # Frozen: what it says of a text is the same in all runs.
                         encoder = model.share_encoder(encoder or getattr(source, "encoder", None))
-                    done = _run(model, given, targets, order, n_train, (setup, said, split), rule)
+                    done = _run(model, given, targets, (train, test), (setup, said, split), rule)
                     ledger.add(done)
                 runs.append(done)
                 if report is not None:
@@ -177,12 +187,11 @@ def _run(
     model: TextClassifier,
     texts: Sequence[str],
     targets: Floats,
-    order: Ints,
-    n_train: int,
+    parts: tuple[Ints, Ints],
     key: tuple[Setup, str, int],
     rule: float | None,
 ) -> TransferRun:
-    train, test = order[:n_train], order[n_train:]
+    train, test = parts
     model.fit([texts[row] for row in train], targets[train])
     probabilities = model.predict_proba([texts[row] for row in test])
     if rule is None:
@@ -196,6 +205,51 @@ def _run(
     f1[~truth.any(axis=0)] = np.nan
     macro = float(np.nanmean(f1)) if truth.any() else float("nan")
     return TransferRun(*key, len(train), len(test), macro, tuple(f1.tolist()))
+
+
+def _same_texts(texts: Sequence[str]) -> list[Ints]:
+    """Rows of each text, with what differs in case and spacing alone as one."""
+    rows: dict[str, list[int]] = {}
+    for row, text in enumerate(texts):
+        plain = " ".join(normalize("NFKC", text).casefold().split())
+        rows.setdefault(plain, []).append(row)
+    return [np.array(found, dtype=np.int64) for found in rows.values()]
+
+
+def _split(groups: Sequence[Ints], n_train: int, rng: np.random.Generator) -> tuple[Ints, Ints]:
+    """Fill a training part with whole groups in random order, as far as they fit."""
+    train: list[Ints] = []
+    test: list[Ints] = []
+    room = n_train
+    for place in rng.permutation(len(groups)):
+        group = groups[place]
+        if len(group) <= room:
+            train.append(group)
+            room -= len(group)
+        else:
+            test.append(group)
+    if n_train - room < 2:
+        raise InputError(
+            f"size {n_train}: the texts of the target occur so often that no part of that size can "
+            "be made without splitting one of them; expected a larger size"
+        )
+    return np.concatenate(train), np.concatenate(test)
+
+
+def _described(source: TextClassifier | None) -> tuple[Any, ...] | None:
+    """Say all of a source that results depend on."""
+    if source is None:
+        return None
+    # Only networks can be started from; of others the settings alone are taken.
+    weights = source.fingerprint() if hasattr(source, "fingerprint") else ""
+    return (
+        source.name,
+        source.training,
+        source.settings(),
+        source.seed,
+        source.plan.outputs,
+        weights,
+    )
 
 
 def _start(model: TextClassifier, source: TextClassifier | None, *, freeze: bool) -> None:

@@ -18,6 +18,7 @@ from affectlab.models.text._network import NetworkTextClassifier, output_layer
 from affectlab.models.text._pretrained import (
     context_of,
     encode,
+    fingerprint_of_tokenizer,
     load_classifier,
     load_tokenizer,
 )
@@ -148,18 +149,21 @@ class TransformerTextClassifier(NetworkTextClassifier):
             self.predict_proba([given], level)[0],
         )
 
-    def _save(self, folder: Path) -> None:
+    def _reads(self) -> str:
+        return fingerprint_of_tokenizer(self.tokenizer)
+
+    def _save_network(self, folder: Path) -> None:
         network: Any = self._ready().network
         with quiet_transformers():
             network.save_pretrained(folder / _FOLDER)
-        self.tokenizer.save_pretrained(folder / _FOLDER)
+            self.tokenizer.save_pretrained(folder / _FOLDER)
 
-    def _load(self, folder: Path) -> None:
+    def _load_network(self, folder: Path) -> None:
         place = folder / _FOLDER
         if not place.is_dir():
             raise InputError(f"{place}: no such folder; the model folder is not complete")
         self.tokenizer = load_tokenizer(str(place))
-        network = load_classifier(str(place), self.plan.outputs, self.tokenizer)
+        network = load_classifier(str(place), self.plan.outputs, self.tokenizer, complete=True)
         network.eval()
         self.problem = self._problem(network)
 
@@ -191,4 +195,4 @@ def _of_config(config: Any, outputs: Sequence[str]) -> Any:
     own.num_labels = len(outputs)
     own.id2label = dict(enumerate(outputs))
     own.label2id = {name: number for number, name in enumerate(outputs)}
-    return make.from_config(own)
+    return make.from_config(own, trust_remote_code=False)

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
+from typing import get_args
 
 import polars as pl
 
-from affectlab.errors import InputError
+from affectlab.errors import InputError, unknown_name
 from affectlab.ratings._codes import encode
 from affectlab.ratings._formats import Format
 from affectlab.ratings._ledger import OnBad
@@ -26,6 +28,40 @@ _PERSON = ("CITY", "COUN", "SUBJ", "SEX", "AGE", "RELI", "PRAC", "FOCC", "MOCC",
 _NEEDED = ("ID", *_PERSON, "EMOT", "Field1", "MYKEY", "SIT", "STATE")
 _EMOTIONS = ("joy", "fear", "anger", "sadness", "disgust", "shame", "guilt")
 """In the order of the codes 1 to 7 of the column EMOT."""
+_BREAKS = re.compile(r"[^a-z0-9'/]+")
+_CANNOT = r"(?:can ?not|can't|do not|don't)"
+_EVENT = (
+    r"(?:any(?:thing)?|ever|having|being|feeling|one)(?: [a-z']+){0,6}|"
+    r"(?:(?:such an?|an?|the|that|this|exact|specific) )+"
+    r"(?:emotion|feeling|situation|event|incident|example|episode|time)(?: [a-z']+){0,3}"
+)
+_EMOTION = (
+    r"(?:(?:this|the|that|such|any|an?) (?:emotion|feeling|experience)|joy|fear|anger|"
+    r"sad(?:ness)?|disgust(?:ed)?|shame|ashamed|guilt(?:y)?|frightened|scared)"
+    r"(?: (?:for|in|about|at|any|yet|just)(?: [a-z']+){0,6})?"
+)
+_NOT_FELT = r"(?:have |was )?never(?: really)?|have not|haven't|normally i do not"
+_NO_ANSWER = re.compile(
+    "|".join(
+        (
+            r"no (?:res?ponse|answer|description)",
+            r"none|nothing|never|blank|n/a|not included on questionnaire",
+            r"does not apply|doesn't apply",
+            r"(?:i am [a-z]+ [a-z]+ )?not applicable(?: to myself)?",
+            r"(?:i )?do(?: not|n't) know",
+            rf"(?:sorry )?(?:i )?{_CANNOT} (?:remember|recall|describe|think of)"
+            rf"(?: (?:{_EVENT}))?",
+            r"can think of no (?:time|situation|incident|event)(?: [a-z']+){0,6}",
+            rf"(?:sorry |honestly )?(?:i )?(?:{_NOT_FELT})(?: yet)?"
+            rf"(?: (?:felt|feel|experienced|been|had))?(?: {_EMOTION})?(?: n/a)?",
+        )
+    )
+)
+"""Whole answers that describe nothing, in small letters and without marks."""
+_ELSEWHERE = re.compile(
+    r"(?:the )?same(?: as)? (?:in|for) [a-z]+(?: would apply)?|as (?:in|for) [a-z]+"
+)
+"""Whole answers that name the answer for another emotion in place of their own."""
 
 
 def _sniff(peek: Peek) -> bool:
@@ -33,7 +69,7 @@ def _sniff(peek: Peek) -> bool:
     return not peek.is_binary and set(_NEEDED) <= set(first)
 
 
-def _read(peek: Peek, options: ReadOptions) -> Ratings:
+def _read(peek: Peek, options: ReadOptions, *, keep_non_answers: bool = False) -> Ratings:
     refuse_layout(peek, options, _NAME)
     peek, notes = _with_encoding(peek)
     records = lines_of(peek)
@@ -45,13 +81,17 @@ def _read(peek: Peek, options: ReadOptions) -> Ratings:
             f"ISEAR separated by '|', found: {shown('|'.join(header))}"
         )
     rejects = Rejects(peek.path, options.on_bad)
+    text_at = header.index("SIT")
     lines: list[int] = []
     reports: list[list[str]] = []
     rejoined = 0
     for line, fields in _fields(records, header, rejects):
         rejoined += len(fields) > len(header)
         report = _rejoin(fields, header)
-        if _agrees(report, header, line, rejects):
+        missing_text = None if keep_non_answers else _non_answer(report[text_at])
+        if missing_text is not None:
+            rejects.skip(f"line {line}", missing_text)
+        elif _agrees(report, header, line, rejects):
             lines.append(line)
             reports.append(report)
     if not reports:
@@ -141,6 +181,17 @@ def _agrees(report: list[str], header: list[str], line: int, rejects: Rejects) -
     return True
 
 
+def _non_answer(text: str) -> str | None:
+    """Say why a text is no report; None where it is one."""
+    # á stands where the file had a line break.
+    plain = " ".join(_BREAKS.sub(" ", text.casefold().replace("á", " ")).split())
+    if _NO_ANSWER.fullmatch(plain):
+        return "no answer, such as '[ No response.]'"
+    if _ELSEWHERE.fullmatch(plain):
+        return "no answer but the name of another, such as 'The same as in shame.'"
+    return None
+
+
 def _without_stray_quotes(table: dict[str, tuple[str, ...]]) -> tuple[str, ...]:
     """Take the end of a quotation off the one field that follows the text."""
     stray = sum(cell.endswith('"') for cell in table["STATE"])
@@ -150,7 +201,13 @@ def _without_stray_quotes(table: dict[str, tuple[str, ...]]) -> tuple[str, ...]:
     return (f"stray quotation marks taken off column STATE: {stray:,}",)
 
 
-def isear(path: str | Path, *, encoding: str | None = None, on_bad: OnBad = "raise") -> Ratings:
+def isear(
+    path: str | Path,
+    *,
+    encoding: str | None = None,
+    on_bad: OnBad = "raise",
+    keep_non_answers: bool = False,
+) -> Ratings:
     """Read the ISEAR self-reports.
 
     Parameters
@@ -162,6 +219,11 @@ def isear(path: str | Path, *, encoding: str | None = None, on_bad: OnBad = "rai
         Encoding of the file; when not given, UTF-8, or Latin-1 where it is no UTF-8.
     on_bad
         ``"raise"`` or ``"set_aside"``, as in :func:`affectlab.ratings.read_ratings`.
+    keep_non_answers
+        Keep reports whose whole text says that there is none ("[ No response.]", "Never
+        experienced.", "Can't remember.") or names the answer for another emotion ("The same as in
+        shame."). By default they are set aside and counted, by reason: their label is the question
+        and nothing in the text.
 
     Returns
     -------
@@ -174,8 +236,8 @@ def isear(path: str | Path, *, encoding: str | None = None, on_bad: OnBad = "rai
         City, country, subject, sex, age, religion and so on are attributes of the rater, under
         their published names; the text, and what was asked of the event (``WHEN``, ``LONG``,
         ``INTS``, …), are attributes of the stimulus. Texts are kept as they stand, line-break
-        residues (``á``) and answers such as "[ No response.]" included. The history says how many
-        texts were joined again.
+        residues (``á``) included; some occur several times, also under different emotions. The
+        history says how many texts were joined again, and `set_aside` what was no answer.
 
     Raises
     ------
@@ -201,7 +263,12 @@ def isear(path: str | Path, *, encoding: str | None = None, on_bad: OnBad = "rai
     ('When I was lost|or thought so.', ('fear',),
      ("texts that held the separator '|', joined again: 1",))
     """
-    return read_ratings(path, format=_NAME, encoding=encoding, on_bad=on_bad)
+    if not keep_non_answers:
+        return read_ratings(path, format=_NAME, encoding=encoding, on_bad=on_bad)
+    if on_bad not in get_args(OnBad):
+        raise unknown_name("on_bad", on_bad, get_args(OnBad))
+    peek = Peek.open(path, encoding=encoding)
+    return _read(peek, ReadOptions(on_bad=on_bad), keep_non_answers=True)
 
 
 FORMAT = Format(

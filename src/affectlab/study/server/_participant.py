@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Cookie, Header, Request, Response
-from fastapi.responses import FileResponse
+from fastapi.responses import JSONResponse
 
 from affectlab.study._answers import Submission
 from affectlab.study._entry import Visitor, enter
@@ -88,8 +88,8 @@ def participant_routes(service: Service, settings: Settings) -> APIRouter:
         trusted(token, csrf)
         return told(token, service.advance(token, message.stage, message.data))
 
-    @routes.post("/api/answers")
-    def answer(message: Answer, token: Token = "", csrf: Csrf = "") -> dict[str, Any]:
+    @routes.post("/api/answers", response_model=dict[str, Any])
+    def answer(message: Answer, token: Token = "", csrf: Csrf = "") -> JSONResponse:
         """Store the answer to the next trial; it is on the disk when the reply comes."""
         trusted(token, csrf)
         movement = None if message.movement is None else [list(pair) for pair in message.movement]
@@ -101,7 +101,8 @@ def participant_routes(service: Service, settings: Settings) -> APIRouter:
             message.rt_ms,
             movement,
         )
-        return told(token, service.answer(token, given))
+        # Written here, by the thread that stored it: the reply is plain data already.
+        return JSONResponse(told(token, service.answer(token, given)))
 
     @routes.post("/api/skip")
     def skip(message: Skip, token: Token = "", csrf: Csrf = "") -> dict[str, Any]:
@@ -125,13 +126,14 @@ def participant_routes(service: Service, settings: Settings) -> APIRouter:
         return Response(status_code=204)
 
     @routes.get("/media/{address}")
-    def media(address: str, token: Token = "") -> FileResponse:
+    def media(address: str, token: Token = "") -> Response:
         """Give a picture of the session's own trials."""
         path = service.picture(known(token), address)
         if path is None:
             raise not_found("There is no such picture.")
-        return FileResponse(
-            path,
+        # Read by this thread: handing a picture on piece by piece takes longer than reading it.
+        return Response(
+            path.read_bytes(),
             media_type=IMAGES[path.suffix.lower()],
             headers={"Cache-Control": "private, max-age=86400, immutable"},
         )

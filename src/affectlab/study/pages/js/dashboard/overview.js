@@ -80,6 +80,7 @@ function progress(now, pace) {
       ["Each hour", count(pace.per_hour)],
       ["Left", left === 0 ? "nothing" : pace.hours_left === null ? "–" : `about ${duration(pace.hours_left * 3600)}`],
       ["Rejected", count(now.rejected)],
+      ["Trials left out", now.skipped ? count(now.skipped) : null],
       ["Pilot", now.pilot[1] ? `${count(now.pilot[0])} of ${count(now.pilot[1])}` : null],
     ]),
     pace.buckets.length >= FEWEST_BARS

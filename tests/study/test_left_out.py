@@ -1,0 +1,22 @@
+"""Trials that are left out, because their pictures do not load, are counted for the researcher."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from affectlab.study import Store, study_status
+from affectlab.study._entry import Visitor, enter
+from affectlab.study._overview import overview
+from affectlab.study._service import Service
+
+Maker = Callable[..., Store]
+
+
+def test_the_dashboard_counts_what_status_counts(make_study: Maker) -> None:
+    store = make_study()
+    service, token = Service(store), enter(store, Visitor())
+    state = service.advance(token, "instructions", {})
+    assert overview(store).progress.skipped == 0
+    for n in (1, 2):
+        state = service.skip(token, int(state["trial"]["id"]), "image failed")
+        assert overview(store).progress.skipped == study_status(store).skipped == n
