@@ -6,7 +6,7 @@ and people, come from :func:`face_prompts`.
 """
 
 from affectlab.stimuli._allocation import allocate_pairs
-from affectlab.stimuli._captions import CaptionedPairs, captioned_pairs, top_labels
+from affectlab.stimuli._captions import CaptionedPairs, captioned_pairs, read_captions, top_labels
 from affectlab.stimuli._examples import example_sequences
 from affectlab.stimuli._face_prompts import NEUTRAL, FacePrompts, face_prompts, neutral_prompts
 from affectlab.stimuli._labelled import LabelledCorpus, labelled_corpus
@@ -38,6 +38,7 @@ __all__ = [
     "neutral_prompts",
     "pack_blocks",
     "pair_design",
+    "read_captions",
     "read_sequences",
     "top_labels",
 ]

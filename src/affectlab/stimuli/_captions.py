@@ -4,15 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 import numpy as np
 import polars as pl
 
 from affectlab.errors import InputError, unknown_name
 from affectlab.ratings import Ratings
+from affectlab.stimuli._tables import read_table
 from affectlab.taxonomy import Taxonomy
 
-__all__ = ["CaptionedPairs", "captioned_pairs", "top_labels"]
+__all__ = ["CaptionedPairs", "captioned_pairs", "read_captions", "top_labels"]
 
 _COLUMNS = ("stimulus", "file", "text", "source")
 
@@ -105,6 +107,21 @@ def captioned_pairs(
     first = ["stimulus", "file", "text", "source", "stratum"]
     found = pl.concat(chosen[::-1], how="diagonal")
     return CaptionedPairs(found.select(*first, pl.exclude(first)), pl.concat(counts[::-1]))
+
+
+def read_captions(path: str | Path) -> pl.DataFrame:
+    """Read a table of image-caption pairs: CSV or Parquet.
+
+    Raises
+    ------
+    InputError
+        When the file is missing, is no table, or lacks a column or a value.
+    """
+    table = read_table(path, "pairs")
+    try:
+        return _checked(table)
+    except InputError as problem:
+        raise InputError(f"{path}: {problem}") from None
 
 
 def top_labels(ratings: Ratings) -> pl.DataFrame:

@@ -8,6 +8,7 @@ from pathlib import Path
 import polars as pl
 
 from affectlab.errors import InputError
+from affectlab.stimuli._tables import read_table
 
 __all__ = ["FIVE_FRAMES", "ExpressionSequences", "read_sequences"]
 
@@ -91,20 +92,11 @@ def read_sequences(path: str | Path) -> ExpressionSequences:
     InputError
         When the file cannot be read, or is not what :class:`ExpressionSequences` takes.
     """
-    place = Path(path)
-    try:
-        if place.suffix == ".parquet":
-            frames = pl.read_parquet(place)
-        else:
-            frames = pl.read_csv(place, infer_schema=False)
-    except FileNotFoundError:
-        raise InputError(f"{place}: there is no such file") from None
-    except (pl.exceptions.PolarsError, OSError) as problem:
-        raise InputError(f"{place}: not a table of frames ({problem})") from None
+    frames = read_table(path, "frames")
     try:
         return ExpressionSequences(frames)
     except InputError as problem:
-        raise InputError(f"{place}: {problem}") from None
+        raise InputError(f"{path}: {problem}") from None
 
 
 def _checked(frames: pl.DataFrame) -> pl.DataFrame:

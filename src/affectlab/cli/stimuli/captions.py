@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any, Optional
+from typing import Annotated, Optional
 
 import typer
 
@@ -63,12 +63,12 @@ def captions(
     Example: affectlab stimuli captions pairs.csv --random 20 --conflict 0 --out captions.csv
     """
     from affectlab.ratings import read_ratings
-    from affectlab.stimuli import captioned_pairs
+    from affectlab.stimuli import captioned_pairs, read_captions
     from affectlab.taxonomy import load_taxonomy
 
     out = Output("stimuli captions", as_json=as_json, quiet=quiet)
     made = captioned_pairs(
-        _read(table),
+        read_captions(table),
         random=random,
         conflict=conflict,
         random_from=_names(random_from),
@@ -86,18 +86,3 @@ def captions(
 
 def _names(text: str | None) -> list[str] | None:
     return None if text is None else [part.strip() for part in text.split(",") if part.strip()]
-
-
-def _read(path: Path) -> Any:
-    import polars as pl
-
-    from affectlab.errors import InputError
-
-    try:
-        if path.suffix == ".parquet":
-            return pl.read_parquet(path)
-        return pl.read_csv(path, infer_schema=False)
-    except FileNotFoundError:
-        raise InputError(f"{path}: there is no such file") from None
-    except (pl.exceptions.PolarsError, OSError) as problem:
-        raise InputError(f"{path}: not a table of pairs ({problem})") from None

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import hmac
 import json
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Annotated, Any
 
+from anyio import CapacityLimiter
+from anyio.to_thread import run_sync
 from fastapi import APIRouter, Cookie, Header, Request, Response
 from fastapi.responses import JSONResponse
 
@@ -26,6 +29,8 @@ __all__ = ["participant_routes"]
 
 Token = Annotated[str, Cookie(alias=COOKIE, max_length=100)]
 Csrf = Annotated[str, Header(alias="X-CSRF", max_length=100)]
+_AT_ONCE = 2
+"""Entries, and steps from stage to stage, that one process works on at a time."""
 
 
 def participant_routes(service: Service, settings: Settings) -> APIRouter:
@@ -33,6 +38,14 @@ def participant_routes(service: Service, settings: Settings) -> APIRouter:
     routes = APIRouter()
     entries = Limiter(settings.entries_per_minute / 60, max(1, settings.entries_per_minute))
     requests = Limiter(settings.requests_per_second, max(1, int(4 * settings.requests_per_second)))
+    few = CapacityLimiter(_AT_ONCE)
+
+    async def in_turn(work: Callable[[], dict[str, Any]]) -> dict[str, Any]:
+        """Do work that takes long in a thread, with few others of its kind.
+
+        When many people begin at once, those who already answer do not wait behind all of them.
+        """
+        return await run_sync(work, limiter=few)
 
     def known(token: str) -> str:
         """Refuse requests without a session, and too many of one."""
@@ -52,7 +65,7 @@ def participant_routes(service: Service, settings: Settings) -> APIRouter:
         return {**state, "csrf": _csrf(service, token)}
 
     @routes.post("/api/enter")
-    def begin(
+    async def begin(
         message: Enter, request: Request, response: Response, token: Token = ""
     ) -> dict[str, Any]:
         """Begin a session, or take up the one that was begun."""
@@ -60,14 +73,23 @@ def participant_routes(service: Service, settings: Settings) -> APIRouter:
             raise StudyError(429, "too_many", "Too many people enter from here; please wait.")
         visitor = _visitor(message, service, "pilot" if settings.pilot else "main")
         # Prolific is asked before the transaction: nobody waits for a network in a database.
-        verified = verify(service.store.study.design.recruitment, visitor)
+        verified = await run_sync(verify, service.store.study.design.recruitment, visitor)
         if verified == "no":
             raise forbidden("Prolific does not know this visit. Please open the study there again.")
-        token = enter(service.store, replace(visitor, verified=verified, token=token))
-        response.set_cookie(
-            COOKIE, token, httponly=True, samesite="lax", secure=settings.https, max_age=30 * 86400
-        )
-        return told(token, service.state(token))
+
+        def entered() -> dict[str, Any]:
+            own = enter(service.store, replace(visitor, verified=verified, token=token))
+            response.set_cookie(
+                COOKIE,
+                own,
+                httponly=True,
+                samesite="lax",
+                secure=settings.https,
+                max_age=30 * 86400,
+            )
+            return told(own, service.state(own))
+
+        return await in_turn(entered)
 
     @routes.get("/api/session", responses={204: {"description": "No session in this browser."}})
     def session(request: Request, token: Token = "") -> Any:
@@ -83,10 +105,12 @@ def participant_routes(service: Service, settings: Settings) -> APIRouter:
             return Response(status_code=204)
 
     @routes.post("/api/advance")
-    def advance(message: Advance, token: Token = "", csrf: Csrf = "") -> dict[str, Any]:
+    async def advance(message: Advance, token: Token = "", csrf: Csrf = "") -> dict[str, Any]:
         """Finish a stage that is not a trial."""
         trusted(token, csrf)
-        return told(token, service.advance(token, message.stage, message.data))
+        return await in_turn(
+            lambda: told(token, service.advance(token, message.stage, message.data))
+        )
 
     @routes.post("/api/answers", response_model=dict[str, Any])
     def answer(message: Answer, token: Token = "", csrf: Csrf = "") -> JSONResponse:

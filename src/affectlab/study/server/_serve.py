@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import sys
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -19,6 +20,7 @@ from affectlab.study.server._stopping import watch_signals
 
 __all__ = ["Addresses", "from_environment", "serve"]
 
+_HAND_OVER_SECONDS = 0.001
 _VARIABLE = "AFFECTLAB_SERVE"
 """Tells the processes of a server what to serve; the database's password may stand in it."""
 
@@ -117,6 +119,11 @@ def from_environment() -> Any:
 
 
 def _noticing(app: Any) -> Any:
-    """Watch for the end of the server, which listens to signals by the time it makes this."""
+    """Watch for the end of the server, which listens to signals by the time it makes this.
+
+    Threads of a server hand over sooner than others: an answer, which takes little, then does not
+    wait for each of those who are just entering.
+    """
+    sys.setswitchinterval(_HAND_OVER_SECONDS)
     watch_signals(app.state.live.stopping)
     return app
