@@ -41,12 +41,13 @@ check: $(VENV)/.dev
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
+# Every core has a test of its own: libraries that start a thread per core would be in each other's way.
 unit: $(VENV)/.dev
-	$(BIN)/python -m pytest --numprocesses auto
+	OMP_NUM_THREADS=1 $(BIN)/python -m pytest --numprocesses auto
 
 # Watching every branch more than doubles the time, so it is not part of `make test`.
 coverage: $(VENV)/.dev
-	$(BIN)/python -m pytest --numprocesses auto --cov --cov-report term
+	OMP_NUM_THREADS=1 $(BIN)/python -m pytest --numprocesses auto --cov --cov-report term
 
 test: check docs unit
 

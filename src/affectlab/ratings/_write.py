@@ -98,7 +98,7 @@ def check_ratings_path(path: str | Path) -> Path:
     if not path.parent.is_dir():
         raise InputError(f"{path}: the folder {path.parent} does not exist")
     if path.is_dir():
-        raise InputError(f"{path} is a folder; expected a file")
+        raise InputError(f"{path} cannot be written: it is a folder")
     return path
 
 
