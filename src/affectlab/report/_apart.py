@@ -16,7 +16,7 @@ from affectlab.report._outward import outward
 if TYPE_CHECKING:
     from affectlab.ratings import Ratings
 
-__all__ = ["LEVEL", "Apart", "agreement_with_others", "apart_from_others"]
+__all__ = ["LEVEL", "Apart", "agreement_with_others"]
 
 LEVEL = 0.01
 """Chance that a rule names anybody in a panel of people who are alike."""
@@ -38,11 +38,6 @@ class Apart:
     """Median of the same correlation over the other people."""
     flagged: bool
     """Whether the correlation is lower than can be expected."""
-
-
-def apart_from_others(people: Ratings, *, without: Collection[str] = ()) -> list[Apart]:
-    """Find people who agree with the others less than can be expected of one like them."""
-    return [one for one in agreement_with_others(people, without=without) if one.flagged]
 
 
 def agreement_with_others(people: Ratings, *, without: Collection[str] = ()) -> list[Apart]:

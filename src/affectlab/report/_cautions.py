@@ -7,7 +7,6 @@ import polars as pl
 from affectlab._words import count, joined, number, percent, plural, shown
 from affectlab.reliability import krippendorff_alpha
 from affectlab.report._agreement import ENOUGH_ITEMS
-from affectlab.report._pointed_out import pointed_out
 from affectlab.report._study import Study
 
 __all__ = ["cautions"]
@@ -103,7 +102,7 @@ def _few(study: Study) -> list[str]:
 
 def _odd_people(study: Study) -> list[str]:
     """Name people who always answer the same, or not as the others do."""
-    odd = pointed_out(study)
+    odd = study.pointed_out
     if not odd.names or study.people is None:
         return []
     people = study.people

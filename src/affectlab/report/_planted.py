@@ -11,7 +11,6 @@ from affectlab._resampling import summarise
 from affectlab._words import count, joined, number, plural, shown
 from affectlab.errors import InputError
 from affectlab.report._content import Block, Column, Paragraph, Section, Table
-from affectlab.report._pointed_out import pointed_out
 
 if TYPE_CHECKING:
     from affectlab.ratings import Ratings
@@ -120,7 +119,7 @@ def _correlation(pairs: np.ndarray) -> float:
 
 
 def _people(study: Study) -> list[Block]:
-    found = pointed_out(study)
+    found = study.pointed_out
     flagged = set(found.names)
     agreement = {one.rater: one for one in found.agreement}
     table = study.ratings.raters.with_columns(pl.col("rater").cast(pl.String))

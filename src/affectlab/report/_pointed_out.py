@@ -10,10 +10,10 @@ import polars as pl
 from affectlab.reliability import interrater_correlation
 from affectlab.report._apart import LEVEL, Apart, agreement_with_others
 from affectlab.report._equal_trials import EqualTrials, equal_trials
-from affectlab.report._study import Study
 
 if TYPE_CHECKING:
     from affectlab.ratings import Ratings
+    from affectlab.report._study import Study
 
 __all__ = ["PointedOut", "pointed_out"]
 

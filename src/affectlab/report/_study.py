@@ -15,6 +15,7 @@ from affectlab.errors import InputError
 from affectlab.report._agreement import Agreement, agreement_of
 from affectlab.report._pairs import PairAgreement, is_person, pair_agreement
 from affectlab.report._people import Beside, beside_people
+from affectlab.report._pointed_out import PointedOut, pointed_out
 
 if TYPE_CHECKING:
     from affectlab.estimates import Estimates
@@ -173,6 +174,11 @@ class Study:
         spread = coded.group_by("rater").agg(low=value.min(), high=value.max(), n=pl.len())
         same = spread.filter(pl.col("low") == pl.col("high"), pl.col("n") >= _SEVERAL).sort("rater")
         return tuple(self.numeric.rater_names[code] for code in same["rater"])
+
+    @cached_property
+    def pointed_out(self) -> PointedOut:
+        """The people who are unlike the rest by what they answered."""
+        return pointed_out(self)
 
     @cached_property
     def panel(self) -> Ratings | None:

@@ -2,27 +2,14 @@
 
 from __future__ import annotations
 
-import platform
-from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from affectlab._version import __version__
 from affectlab._words import count, joined, number, plural, shown
 from affectlab.errors import InputError
-from affectlab.report._content import Picture, Progress, ReportPaths, Section, Skipped, Table
-from affectlab.report._html import render_page
+from affectlab.report._content import Progress, ReportPaths, Section, Skipped
+from affectlab.report._page import Steps, folders, made_with, write_page
 from affectlab.report._text_model_sections import SECTIONS, ModelOnTexts
-from affectlab.report._write import (
-    _blocks,
-    _check_names,
-    _date,
-    _draw,
-    _folders,
-    _Steps,
-    _write_picture,
-    _write_table,
-)
 
 if TYPE_CHECKING:
     from affectlab.models.text import LabelledTexts, TextClassifier
@@ -133,36 +120,27 @@ def write_text_report(
     """
     _check_tuned(model, dev)
     check_report_folder(out)
-    folder, _ = _folders(out, None)
+    folder, _ = folders(out)
     about = ModelOnTexts(model, train, dev, seed=seed, most=most)
-    steps = _Steps(progress, len(SECTIONS) + 2)
+    steps = Steps(progress, len(SECTIONS) + 2)
     parts: list[Section | Skipped] = []
     for name, build in SECTIONS:
         steps.next(name)
         parts.append(build(about))
     sections = [part for part in parts if isinstance(part, Section)]
-    _check_names(sections)
-    steps.next("tables and figures")
-    tables = [_write_table(table, folder) for table in _blocks(sections, Table)]
-    drawn = [_write_picture(p, _draw(p), folder) for p in _blocks(sections, Picture)]
-    steps.next("page")
-    page = render_page(
+    return write_page(
+        folder,
+        sections,
+        steps,
         kicker="Text model report",
         title=title or f"Text model “{shown(model.name, 80)}”",
-        verdict=_verdict(about),
-        cautions=_cautions(about),
-        sections=sections,
+        verdict=lambda: _verdict(about),
+        cautions=lambda: _cautions(about),
         skipped=[part for part in parts if isinstance(part, Skipped)],
         glossary=list(_TERMS),
         provenance=_provenance(about),
         source=f"{train.source}, {dev.source}",
-        date=_date(),
-        svgs={name: svg for name, svg, _ in drawn},
     )
-    path = folder / "report.html"
-    path.write_text(page, encoding="utf-8", newline="\n")
-    steps.finish()
-    return ReportPaths(path, tuple(tables), tuple(p for _, _, paths in drawn for p in paths))
 
 
 def check_report_folder(out: str | Path) -> None:
@@ -247,13 +225,9 @@ def _cautions(about: ModelOnTexts) -> list[str]:
 
 
 def _provenance(about: ModelOnTexts) -> list[tuple[str, str]]:
-    libraries = ", ".join(
-        f"{name} {version(name)}" for name in ("numpy", "scipy", "scikit-learn", "matplotlib")
-    )
     model = about.model
     return [
-        ("Made with", f"affectlab {__version__}"),
-        ("Python", f"{platform.python_version()}; {libraries}"),
+        *made_with("numpy", "scipy", "scikit-learn", "matplotlib"),
         ("Model", f"{model.backend}, seed {model.seed}"),
         ("Seed of the map", str(about.seed)),
         ("Trained on", f"{about.train.source} ({plural(len(about.train), 'text')})"),

@@ -2,24 +2,19 @@
 
 from __future__ import annotations
 
-import os
-import re
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
-from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING
 
-from affectlab._csv import write_sheet_csv
 from affectlab._words import shown
 from affectlab.errors import InputError
 from affectlab.report._cautions import cautions
-from affectlab.report._content import Picture, Progress, ReportPaths, Section, Skipped, Table
-from affectlab.report._html import render_page
+from affectlab.report._content import Picture, Progress, ReportPaths, Section, Skipped
+from affectlab.report._page import Drawn, Steps, blocks, draw, folders, write_page
 from affectlab.report._planted import planted_section
 from affectlab.report._sections import BUILDERS, LATE, glossary, provenance, source_name
 from affectlab.report._study import Study
-from affectlab.report._svg import settled, standalone_svg, to_png, to_svg
 from affectlab.report._verdict import verdict
 
 if TYPE_CHECKING:
@@ -28,9 +23,6 @@ if TYPE_CHECKING:
     from affectlab.ratings import Ratings
 
 __all__ = ["write_report"]
-
-T = TypeVar("T")
-_NAME = re.compile(r"[a-z0-9][a-z0-9_-]*")
 
 
 def write_report(
@@ -106,54 +98,40 @@ def write_report(
     >>> paths.html.name
     'report.html'
     """
-    folder, pictures = _folders(out, images)
+    folder, pictures = folders(out, images)
     if n_boot < 0:
         raise InputError(f"n_boot {n_boot}: expected 0 or the number of bootstrap samples")
     study = Study(ratings, models, seed=seed, n_boot=n_boot, images=pictures)
-    steps = _Steps(progress, len(BUILDERS) + 2)
-    parts, known = _build(study, steps)
+    steps = Steps(progress, len(BUILDERS) + 2)
+    parts, drawn = _build(study, steps)
     sections = [part for part in parts if isinstance(part, Section)]
     skipped = [part for part in parts if isinstance(part, Skipped)]
     sections += extra_sections
     if truth is not None:
         sections.append(planted_section(study, truth))
-    _check_names(sections)
-    steps.next("tables and figures")
-    tables = [_write_table(table, folder) for table in _blocks(sections, Table)]
-    drawn = [
-        _write_picture(picture, known.get(id(picture)) or _draw(picture), folder)
-        for picture in _blocks(sections, Picture)
-    ]
-    steps.next("page")
-    page = render_page(
+    return write_page(
+        folder,
+        sections,
+        steps,
+        drawn=drawn,
         title=title or _title(ratings),
-        verdict=verdict(study),
-        cautions=cautions(study),
-        sections=sections,
+        verdict=lambda: verdict(study),
+        cautions=lambda: cautions(study),
         skipped=skipped,
         glossary=glossary({section.key for section in sections}),
         provenance=provenance(study),
         source=source_name(study),
-        date=_date(),
-        svgs={name: svg for name, svg, _ in drawn},
     )
-    path = folder / "report.html"
-    path.write_text(page, encoding="utf-8", newline="\n")
-    steps.finish()
-    figures = tuple(path for _, _, paths in drawn for path in paths)
-    return ReportPaths(path, tuple(tables), figures)
 
 
-def _build(
-    study: Study, steps: _Steps
-) -> tuple[list[Section | Skipped], dict[int, tuple[str, bytes]]]:
+def _build(study: Study, steps: Steps) -> tuple[list[Section | Skipped], dict[int, Drawn]]:
     """Make the sections, those that wait for others last, and give them in their order.
 
     Their pictures are drawn at once, while models are compared with people in another thread; they
     are given by the id of the picture.
     """
     made: dict[str, Section | Skipped] = {}
-    drawn: dict[int, tuple[str, bytes]] = {}
+    drawn: dict[int, Drawn] = {}
     with ThreadPoolExecutor(1) as pool:
         study.compare_ahead(pool)
         builders = dict(BUILDERS)
@@ -161,94 +139,11 @@ def _build(
             steps.next(name)
             made[name] = part = builders[name](study)
             if isinstance(part, Section):
-                drawn |= {id(picture): _draw(picture) for picture in _blocks([part], Picture)}
+                drawn |= {id(picture): draw(picture) for picture in blocks([part], Picture)}
     return [made[name] for name, _ in BUILDERS], drawn
-
-
-class _Steps:
-    """Tells the caller how far the work is."""
-
-    def __init__(self, progress: Progress | None, total: int) -> None:
-        self._progress, self._total, self._done = progress, total, 0
-
-    def next(self, text: str) -> None:
-        if self._progress is not None:
-            self._progress(text, self._done, self._total)
-        self._done += 1
-
-    def finish(self) -> None:
-        if self._progress is not None:
-            self._progress("done", self._total, self._total)
-
-
-def _folders(out: str | Path, images: str | Path | None) -> tuple[Path, Path | None]:
-    folder = Path(out)
-    if folder.exists() and not folder.is_dir():
-        raise InputError(f"{folder}: expected a folder for the report, found a file")
-    pictures = None if images is None else Path(images)
-    if pictures is not None and not pictures.is_dir():
-        raise InputError(f"images {str(pictures)!r}: expected a folder with pictures")
-    for part in (folder, folder / "tables", folder / "figures"):
-        part.mkdir(parents=True, exist_ok=True)
-    return folder, pictures
-
-
-def _blocks(sections: Sequence[Section], kind: type[T]) -> list[T]:
-    return [block for section in sections for block in section.blocks if isinstance(block, kind)]
-
-
-def _check_names(sections: Sequence[Section]) -> None:
-    """Refuse names that two parts share, or that cannot name a file or an anchor."""
-    reserved = ["main", "cautions", "not-shown", "how-to-read", "provenance"]
-    groups = {
-        "section": reserved + [section.key for section in sections],
-        "table": [table.name for table in _blocks(sections, Table)],
-        "figure": [picture.name for picture in _blocks(sections, Picture)],
-    }
-    for kind, names in groups.items():
-        for position, name in enumerate(names):
-            if not _NAME.fullmatch(name):
-                raise InputError(
-                    f"{kind} {name!r}: expected a name of lower case letters, digits, '-' and '_'"
-                )
-            if name in names[:position]:
-                raise InputError(f"{kind} {name!r} appears twice in the report; expected once")
-
-
-def _write_table(table: Table, folder: Path) -> Path:
-    path = folder / "tables" / f"{table.name}.csv"
-    write_sheet_csv(table.frame, path)
-    return path
-
-
-def _draw(picture: Picture) -> tuple[str, bytes]:
-    """Draw a picture as SVG and PNG."""
-    with settled(picture.figure):
-        return to_svg(picture.figure), to_png(picture.figure)
-
-
-def _write_picture(
-    picture: Picture, drawn: tuple[str, bytes], folder: Path
-) -> tuple[str, str, tuple[Path, Path]]:
-    svg, png = drawn
-    png_path = folder / "figures" / f"{picture.name}.png"
-    svg_path = folder / "figures" / f"{picture.name}.svg"
-    png_path.write_bytes(png)
-    svg_path.write_text(
-        standalone_svg(svg, title=picture.title, description=shown(picture.description)),
-        encoding="utf-8",
-        newline="\n",
-    )
-    return picture.name, svg, (png_path, svg_path)
 
 
 def _title(ratings: Ratings) -> str:
     if Path(ratings.source).suffix:
         return f"Ratings in {Path(ratings.source).name}"
     return shown(ratings.source, 120) or "Ratings"
-
-
-def _date() -> str:
-    fixed = os.environ.get("SOURCE_DATE_EPOCH", "")
-    now = datetime.fromtimestamp(int(fixed), UTC) if fixed.isdigit() else datetime.now(UTC)
-    return now.date().isoformat()

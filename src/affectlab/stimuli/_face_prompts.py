@@ -12,7 +12,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from affectlab.errors import InputError
-from affectlab.stimuli._prompt_plan import PromptPlan, check_neutral, load_prompt_plan
+from affectlab.stimuli._prompt_plan import PromptPlan, load_prompt_plan
 from affectlab.stimuli._quotas import deal, largest_remainder
 from affectlab.taxonomy import Taxonomy, load_taxonomy
 
@@ -169,7 +169,10 @@ def neutral_prompts(n: int = 1700, *, plan: PromptPlan | None = None, seed: int 
     if n < 1:
         raise InputError(f"n = {n}: expected at least 1")
     chosen = plan or load_prompt_plan()
-    check_neutral(chosen)
+    if not chosen.neutral_templates:
+        raise InputError(
+            f"prompts {chosen.name!r} have no neutral_templates; expected at least one"
+        )
     rng = np.random.default_rng(seed)
     sentences = chosen.neutral_templates
     values: dict[str, _Shares] = {"label": {NEUTRAL: 1.0}, **_people(chosen, len(sentences))}

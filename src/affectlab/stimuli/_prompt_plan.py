@@ -9,7 +9,6 @@ from typing import Annotated
 
 from pydantic import BaseModel, ConfigDict, Field, field_validator
 
-from affectlab.errors import InputError
 from affectlab.toml import parse_toml, read_toml
 
 __all__ = ["PromptPlan", "load_prompt_plan"]
@@ -102,9 +101,3 @@ def _with_fields(
             names = " and ".join(f"{{{name}}}" for name in sorted(wanted))
             raise ValueError(f"{sentence!r} has not just the fields {names}")
     return given
-
-
-def check_neutral(plan: PromptPlan) -> None:
-    """Raise when a plan has no sentences for faces without emotion."""
-    if not plan.neutral_templates:
-        raise InputError(f"prompts {plan.name!r} have no neutral_templates; expected at least one")

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import platform
-from importlib.metadata import version
 from pathlib import Path
 
-from affectlab._version import __version__
+from affectlab.report._page import made_with
 from affectlab.report._study import Study
 
 __all__ = ["glossary", "provenance", "source_name"]
@@ -129,12 +127,8 @@ def source_name(study: Study) -> str:
 
 def provenance(study: Study) -> list[tuple[str, str]]:
     """Say what made the report: versions, seed and options."""
-    libraries = ", ".join(
-        f"{name} {version(name)}" for name in ("numpy", "scipy", "polars", "matplotlib")
-    )
     return [
-        ("Made with", f"affectlab {__version__}"),
-        ("Python", f"{platform.python_version()}; {libraries}"),
+        *made_with("numpy", "scipy", "polars", "matplotlib"),
         ("Seed", str(study.seed)),
         ("Bootstrap samples", str(study.n_boot) if study.n_boot else "none"),
         ("Source", source_name(study) or "not given"),
