@@ -20,6 +20,7 @@ _NEEDS = {
         *(f"{_TEXT_TESTS}test_{name}.py" for name in ("bilstm", "embedding", "probe")),
         f"{_TEXT_TESTS}test_transformer.py",
     ],
+    "daft": ["tests/stimuli/curation", "src/affectlab/stimuli/curation"],
     "sqlalchemy": ["tests/study", "tests/e2e", "src/affectlab/study"],
 }
 

@@ -217,3 +217,14 @@ def test_model_of_another_version(run: Run) -> None:
     done = run(*RATE, "r.parquet", code=2)
     assert "train the model again" in done.err
     assert done.err.count("\n") == 1
+
+
+def test_a_text_to_which_no_label_is_given(
+    folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "one.txt").write_text("the of it\n", encoding="utf-8")
+    arguments = ["rate", "text", tmp_path / "one.txt", "--model", folder / "model"]
+    done = Run(capsys)(*arguments, "--out", tmp_path / "one.csv")
+    assert "no label was chosen" in done.out
+    found = Run(capsys).result(*arguments, "--out", tmp_path / "one.csv")
+    assert set(found["chosen"].values()) == {0}

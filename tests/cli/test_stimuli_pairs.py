@@ -77,3 +77,28 @@ def test_one_sentence(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Non
     said = capsys.readouterr().err
     assert "frames.csv: column 'place' is missing; expected actor, expression, place" in said
     assert not (tmp_path / "p.csv").exists()
+
+
+def test_whole_batches_and_known_pairs_feed_a_study(
+    frames: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    pytest.importorskip("sqlalchemy")
+    known = ["stimulus,file_a,file_b,value"]
+    known += [
+        f"known-{k},1-joy-peak.png,1-joy-{role}.png,{20 * k}" for k, role in enumerate(FIVE_FRAMES)
+    ]
+    (tmp_path / "known.csv").write_text("\n".join(known), encoding="utf-8")
+    out = tmp_path / "pairs.csv"
+    options = ("--known", tmp_path / "known.csv", "--out", out, "--per-batch", 25)
+    assert run("stimuli", "pairs", frames, *options) == 0
+    assert "pairs with a known difference          5, in no batch" in capsys.readouterr().out
+    text = STUDY.replace("trials = 10", 'batch = "batch"').replace(
+        '"pairs.csv"', '"pairs.csv"\ngolden = "known.csv"'
+    )
+    (tmp_path / "study.toml").write_text(text, encoding="utf-8")
+    assert run("study", "check", tmp_path / "study.toml", "--json") == 0
+    found = json.loads(capsys.readouterr().out)["result"]
+    assert (found["stimuli"], found["batches"], found["sessions"]) == (49, 2, 4)
+    assert found["batch_sizes"] == [20, 29]
+    assert run("stimuli", "pairs", frames, "--known", tmp_path / "none.csv", "--out", out) == 2
+    assert "there is no such file" in capsys.readouterr().err

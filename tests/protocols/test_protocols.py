@@ -22,6 +22,8 @@ BUILTIN = (
     "multilabel",
     "preference",
     "reaction",
+    "review",
+    "review_comments",
     "staircase",
     "verification",
 )

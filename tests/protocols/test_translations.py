@@ -34,7 +34,7 @@ def test_the_built_in_ones_are_translated_throughout(name: str, language: str) -
     # What is stored, and what decides about an answer, is the same.
     assert found.labels() == protocol.labels()
     assert [field.name for field in found.fields] == [field.name for field in protocol.fields]
-    untouched = {"question", "prompt", "instructions", "anchors", "fields"}
+    untouched = {"question", "prompt", "instructions", "anchors", "legend", "note", "fields"}
     assert found.model_dump(exclude=untouched) == protocol.model_dump(exclude=untouched)
 
 

@@ -189,3 +189,10 @@ def test_hostile_input() -> None:
         Identity(hair="headscar")
     with pytest.raises(InputError, match=r"skin_tone = 9: expected 1 to 8"):
         Identity(skin_tone=9)
+
+
+def test_ages_come_in_all_skin_tones() -> None:
+    cast = [Identity.from_seed(seed) for seed in range(128)]
+    for group in {one.age_group for one in cast}:
+        tones = [one.skin_tone for one in cast if one.age_group == group]
+        assert {tones.count(tone) for tone in range(1, 9)} == {len(tones) // 8}

@@ -55,6 +55,11 @@ class Output:
             for part in parts:
                 console.print(_printable(part) if isinstance(part, str) else part)
 
+    def show_line(self, text: str) -> None:
+        """Print a line that stays one in a narrow terminal: a path, or a command to be copied."""
+        if not self.as_json:
+            self._console().print(_printable(text), soft_wrap=True)
+
     def head(self, text: str) -> None:
         """Print a heading for people."""
         from rich.text import Text

@@ -78,6 +78,10 @@ class Protocol(Part):
     scale: ScaleSpec = ScaleSpec(kind="text")
     anchors: tuple[str, str] | None = None
     """Words at the low and the high end of the scale."""
+    legend: str = ""
+    """What stands over the labels to choose from; where it is empty, that of the page."""
+    note: str = ""
+    """Wording over the field of `rules.suggestions`; where it is empty, that of the page."""
     not_rated: bool = False
     """Whether a label may be left without a value, which is not the same as 0."""
     asks: Asks = Asks()

@@ -13,7 +13,7 @@ __all__ = ["TRANSLATED", "Translation"]
 
 _Wording = Annotated[str, AfterValidator(check_wording)]
 
-TRANSLATED = ("question", "prompt", "instructions", "anchors", "fields")
+TRANSLATED = ("question", "prompt", "instructions", "anchors", "legend", "note", "fields")
 """Keys of a protocol that a translation gives in its language."""
 
 
@@ -25,5 +25,7 @@ class Translation(Part):
     prompt: str = ""
     instructions: str = ""
     anchors: tuple[str, str] | None = None
+    legend: str = ""
+    note: str = ""
     fields: dict[str, str] = Field(default_factory=dict)
     """Question of each field of an entry, by the field's name."""

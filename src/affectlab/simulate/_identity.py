@@ -168,11 +168,12 @@ _AGES = (1, 0, 2, 3, 2, 0, 1, 1)
 def _from_seed(seed: int) -> Identity:
     rng = np.random.default_rng([7_301, seed])
     turn, place = divmod(seed, 8)
-    # Later rounds reverse the tones, exchange the presentations and move the ages on.
+    # Later rounds reverse the tones, exchange the presentations and move the ages on. Ages move
+    # every other round, so that each meets tones and their reverse.
     tone = 9 - _TONES[place] if turn % 2 else _TONES[place]
     masculine = _FEMININE[place] == bool(turn // 2 % 2)
     presentation = PRESENTATIONS[masculine]
-    age = _AGES[(place + 3 * turn) % 8]
+    age = _AGES[(place + 3 * (turn // 2)) % 8]
     styles = _STYLES_OF[presentation]
     earlier = _FEMININE[:place].count(_FEMININE[place])
     hair = styles[(earlier + 4 * turn) % len(styles)]

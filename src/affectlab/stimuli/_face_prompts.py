@@ -16,7 +16,16 @@ from affectlab.stimuli._prompt_plan import PromptPlan, load_prompt_plan
 from affectlab.stimuli._quotas import deal, largest_remainder
 from affectlab.taxonomy import Taxonomy, load_taxonomy
 
-__all__ = ["NEUTRAL", "FacePrompts", "face_prompts", "neutral_prompts"]
+__all__ = [
+    "NEUTRAL",
+    "FacePrompts",
+    "crossed",
+    "face_prompts",
+    "neutral_prompts",
+    "people_of",
+    "prompt_rows",
+    "worded",
+]
 
 NEUTRAL = "neutral"
 """Label of prompts for faces without emotion."""
@@ -138,16 +147,10 @@ def face_prompts(
         shares = {known.name_of(label): weight for label, weight in weights.items()}
     rng = np.random.default_rng(seed)
     labels = list(shares)
-    values: dict[str, _Shares] = {"label": dict(shares), **_people(chosen, len(chosen.templates))}
-    quotas, codes = _crossed(values, n, rng)
-    named = {label: list(known.words.get(label) or (label,)) for label in labels}
-    texts = []
-    for label, *_ in codes.tolist():
-        own = named[labels[label]]
-        if words is not None and words < len(own):
-            own = [own[place] for place in sorted(rng.permutation(len(own))[:words])]
-        texts.append(", ".join(own))
-    table = _table(codes, labels, texts, chosen, chosen.templates, rng)
+    values: dict[str, _Shares] = {"label": dict(shares), **people_of(chosen, len(chosen.templates))}
+    quotas, codes = crossed(values, n, rng)
+    texts = worded(codes, labels, known, words, rng)
+    table = prompt_rows(codes, labels, texts, chosen, chosen.templates, rng)
     return FacePrompts(table, quotas, seed)
 
 
@@ -175,13 +178,13 @@ def neutral_prompts(n: int = 1700, *, plan: PromptPlan | None = None, seed: int 
         )
     rng = np.random.default_rng(seed)
     sentences = chosen.neutral_templates
-    values: dict[str, _Shares] = {"label": {NEUTRAL: 1.0}, **_people(chosen, len(sentences))}
-    quotas, codes = _crossed(values, n, rng)
-    table = _table(codes, [NEUTRAL], [""] * n, chosen, sentences, rng)
+    values: dict[str, _Shares] = {"label": {NEUTRAL: 1.0}, **people_of(chosen, len(sentences))}
+    quotas, codes = crossed(values, n, rng)
+    table = prompt_rows(codes, [NEUTRAL], [""] * n, chosen, sentences, rng)
     return FacePrompts(table, quotas, seed)
 
 
-def _people(plan: PromptPlan, templates: int) -> dict[str, _Shares]:
+def people_of(plan: PromptPlan, templates: int) -> dict[str, _Shares]:
     """Weights of the values of each attribute but the label."""
     return {
         "gender": dict(plan.genders),
@@ -191,7 +194,7 @@ def _people(plan: PromptPlan, templates: int) -> dict[str, _Shares]:
     }
 
 
-def _crossed(
+def crossed(
     values: Mapping[str, _Shares], n: int, rng: np.random.Generator
 ) -> tuple[dict[str, dict[str | int, int]], NDArray[np.int64]]:
     """Deal each attribute along a list sorted by those before it.
@@ -211,14 +214,34 @@ def _crossed(
     return quotas, np.stack(columns, axis=1)[rng.permutation(n)]
 
 
-def _table(
+def worded(
+    codes: NDArray[np.int64],
+    labels: list[str],
+    taxonomy: Taxonomy,
+    words: int | None,
+    rng: np.random.Generator,
+) -> list[str]:
+    """Give the descriptor words of each row, all of its label or as many as are drawn."""
+    named = {label: list(taxonomy.words.get(label) or (label,)) for label in labels}
+    texts = []
+    for label, *_ in codes.tolist():
+        own = named[labels[label]]
+        if words is not None and words < len(own):
+            own = [own[place] for place in sorted(rng.permutation(len(own))[:words])]
+        texts.append(", ".join(own))
+    return texts
+
+
+def prompt_rows(
     codes: NDArray[np.int64],
     labels: list[str],
     words: list[str],
     plan: PromptPlan,
     templates: tuple[str, ...],
     rng: np.random.Generator,
+    first: int = 1,
 ) -> pl.DataFrame:
+    """Write the sentences of dealt codes; names count up from `first`."""
     genders = list(plan.genders)
     rows = []
     for (label, gender, age, ethnicity, template), own in zip(codes.tolist(), words, strict=True):
@@ -235,9 +258,10 @@ def _table(
             )
         )
     names = ["prompt", "label", "words", "gender", "age", "ethnicity", "template"]
-    width = max(5, len(str(len(rows))))
+    last = first + len(rows) - 1
+    width = max(5, len(str(last)))
     return pl.DataFrame(rows, schema=names, orient="row").select(
-        pl.Series("stimulus", [f"face-{k:0{width}d}" for k in range(1, len(rows) + 1)]),
+        pl.Series("stimulus", [f"face-{k:0{width}d}" for k in range(first, last + 1)]),
         pl.all(),
         pl.Series("seed", rng.integers(0, 2**31, len(rows))),
     )

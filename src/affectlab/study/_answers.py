@@ -126,8 +126,10 @@ def save_answer(connection: Connection, store: Store, token: str, given: Submiss
             + ("it is answered already." if trial["state"] == "answered" else "others come first.")
         )
     trial = ahead[0]
-    if any(one["state"] == "expired" for one in ahead):
-        # Their tasks are leased again below, several at once.
+    late = any(one["state"] == "expired" for one in ahead)
+    last = len(ahead) == 1 and session["bundle_id"] is not None
+    if late or last:
+        # Their tasks are leased again below, several at once; or the session is counted.
         hold_tasks(connection)
     given = replace(given, answer=_stored(store, trial, given.answer))
     check_submission(store, trial, given)

@@ -19,7 +19,7 @@ def cautions(study: Study) -> list[str]:
     protocol, design = study.protocol, study.design
     found = []
     block = block_of(protocol)
-    if block > design.sessions.trials:
+    if block > design.sessions.trials and design.sessions.batch is None:
         found.append(
             f"a sequence takes {block} comparisons, so a session has {block} trials, which is more "
             f"than sessions.trials = {design.sessions.trials}"

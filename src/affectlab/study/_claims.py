@@ -8,7 +8,6 @@ from collections.abc import Sequence
 from typing import Any
 
 from sqlalchemy import (
-    BigInteger,
     ColumnElement,
     Connection,
     FromClause,
@@ -16,7 +15,6 @@ from sqlalchemy import (
     Select,
     and_,
     bindparam,
-    cast,
     exists,
     func,
     insert,
@@ -24,7 +22,15 @@ from sqlalchemy import (
     update,
 )
 
+from affectlab.study._bundle_places import (
+    any_bundle,
+    give_up_place,
+    is_bundled,
+    take_bundle,
+    take_place_again,
+)
 from affectlab.study._database import hold, now_ms
+from affectlab.study._drawn import drawn_order
 from affectlab.study._sequences import block_of
 from affectlab.study._store import Store, log
 from affectlab.study._tables import sessions, tasks, trials
@@ -44,7 +50,6 @@ __all__ = [
     "withhold",
 ]
 
-_PRIME = 2**31 - 1
 _LAID_OUT = insert(trials)
 _LAID_OUT_AT_ONCE = _LAID_OUT.returning(trials.c.id)
 """What returns something is sent as one statement for all rows."""
@@ -92,8 +97,11 @@ def expire(connection: Connection, now: int | None = None) -> int:
             .with_for_update(skip_locked=True, of=sessions)
         )
         late = late.where(trials.c.id.in_(idle))
-    late = late.values(state="expired").returning(trials.c.task_id)
-    return _free(connection, [row[0] for row in connection.execute(late)])
+    late = late.values(state="expired").returning(trials.c.task_id, trials.c.session_id)
+    rows = connection.execute(late).all()
+    for session in sorted({row.session_id for row in rows}):
+        give_up_place(connection, session)
+    return _free(connection, [row.task_id for row in rows])
 
 
 def claim(
@@ -105,22 +113,20 @@ def claim(
     Which of equally many answers go first is drawn for each session: people then share stimuli with
     many others, so that their ratings can be compared. The order within the session, and the places
     of golden and repeated trials, are drawn from the session's seed too, and stored.
+
+    Where batches are kept whole, the tasks are those of one batch, and the batch with the fewest
+    sessions goes first.
     """
     expire(connection)
     step = block_of(store.study.protocol)
     wanted = max(1, store.study.design.sessions.trials // step)
     batch, last = connection.execute(_BEFORE, {"session": session}).one()
-    free = (
-        select(tasks.c.id, tasks.c.stimulus_id, tasks.c.label)
-        .where(
-            tasks.c.wanted > tasks.c.valid + tasks.c.leased,
-            _of_batch(batch),
-            ~_had(participant, trials),
-        )
-        .order_by(tasks.c.valid + tasks.c.leased, _drawn_order(seed), tasks.c.rank)
-        .limit(wanted)
-    )
-    found = _found(connection, store, free, wanted)
+    if is_bundled(store, batch):
+        # Places are given out one after the other; answers go on meanwhile.
+        hold_tasks(connection)
+        found = take_bundle(connection, session, participant, seed)
+    else:
+        found = _found(connection, store, _free_tasks(batch, participant, seed, wanted), wanted)
     if not found:
         return []
     ids = [row.id for row in found]
@@ -142,6 +148,24 @@ def claim(
     )
     log(connection, "claimed", participant=participant, session=session, body={"tasks": ids})
     return ids
+
+
+def _free_tasks(batch: str, participant: int, seed: int, wanted: int) -> Select[Any]:
+    """Select the tasks that a session could have, those first that have the fewest answers."""
+    return (
+        select(tasks.c.id, tasks.c.stimulus_id, tasks.c.label)
+        .where(
+            tasks.c.wanted > tasks.c.valid + tasks.c.leased,
+            _of_batch(batch),
+            ~_had(participant, trials),
+        )
+        .order_by(
+            tasks.c.valid + tasks.c.leased,
+            drawn_order(tasks.c.rank, f"{seed}:tasks"),
+            tasks.c.rank,
+        )
+        .limit(wanted)
+    )
 
 
 def _found(
@@ -213,18 +237,19 @@ def retake(connection: Connection, store: Store, session: int, participant: int)
     if not gone:
         return
     hold_tasks(connection)
+    # A bundle is held as a whole, or not at all.
+    whole = take_place_again(connection, session)
     back: list[int] = []
     dropped: list[int] = []
     for trial, task in gone:
         if task is None:
             back.append(trial)
             continue
-        taken = connection.execute(
-            update(tasks)
-            .where(tasks.c.id == task, tasks.c.wanted > tasks.c.valid + tasks.c.leased)
-            .values(leased=tasks.c.leased + 1)
-        )
-        (back if taken.rowcount else dropped).append(trial)
+        again = update(tasks).where(tasks.c.id == task).values(leased=tasks.c.leased + 1)
+        if whole is None:
+            again = again.where(tasks.c.wanted > tasks.c.valid + tasks.c.leased)
+        taken = whole is not False and connection.execute(again).rowcount
+        (back if taken else dropped).append(trial)
     for found, state in ((back, "open"), (dropped, "skipped")):
         if found:
             connection.execute(
@@ -245,6 +270,7 @@ def release(connection: Connection, session: int) -> int:
         .values(state="expired")
         .returning(trials.c.task_id)
     )
+    give_up_place(connection, session)
     return _free(connection, [row[0] for row in connection.execute(gone)])
 
 
@@ -256,22 +282,19 @@ def withhold(connection: Connection, trial: int) -> None:
     connection.execute(one.where(trials.c.state == "expired"))
 
 
-def anything_left(connection: Connection, batch: str, participant: int | None) -> bool:
-    """Say whether a batch has a task for this participant, free or held by somebody now."""
+def anything_left(
+    connection: Connection, store: Store, batch: str, participant: int | None
+) -> bool:
+    """Say whether the main study, or the pilot, has anything for this participant.
+
+    It may be free, or be held by somebody now.
+    """
+    if is_bundled(store, batch):
+        return any_bundle(connection, participant)
     left = select(tasks.c.id).where(tasks.c.wanted > tasks.c.valid, _of_batch(batch)).limit(1)
     if participant is not None:
         left = left.where(~_had(participant, trials))
     return connection.execute(left).first() is not None
-
-
-def _drawn_order(seed: int) -> ColumnElement[int]:
-    """Give the place of each task in an order that is drawn from a seed.
-
-    A line modulo a prime: every two tasks stand in every order of theirs equally often.
-    """
-    drawn = random.Random(f"{seed}:tasks")
-    factor, shift = drawn.randrange(1, _PRIME), drawn.randrange(_PRIME)
-    return (cast(tasks.c.rank, BigInteger) * factor + shift) % _PRIME
 
 
 def _of_batch(batch: str) -> ColumnElement[bool]:

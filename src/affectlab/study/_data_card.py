@@ -14,6 +14,7 @@ from sqlalchemy import func, select
 
 from affectlab._version import __version__
 from affectlab._words import count, number, plural
+from affectlab.study._bundle_places import bundle_progress
 from affectlab.study._export_tables import pseudonym
 from affectlab.study._store import Store
 from affectlab.study._tables import answers, events, participants, sessions, tasks
@@ -260,6 +261,7 @@ def _collection(store: Store, ratings: Ratings) -> Iterator[str]:
             n(select(func.count()).select_from(tasks).where(main)),
             n(select(func.count()).where(main, tasks.c.valid >= tasks.c.wanted)),
         )
+        whole = bundle_progress(connection)
     yield from ("## Collection", "")
     frame = ratings.to_frame()
     if "at" in frame.columns:
@@ -276,6 +278,12 @@ def _collection(store: Store, ratings: Ratings) -> Iterator[str]:
     middle = statistics.median(people)
     yield f"- Raters per stimulus: median {middle:g}, {min(people)} to {max(people)}"
     yield f"- Tasks with all the answers they wanted: {done} of {wanted}"
+    if whole is not None:
+        yield f"- Batches, each given to a session as a whole: {count(whole.batches)}"
+        yield (
+            f"- Sessions that count for their batch: {count(whole.sessions)} of "
+            f"{count(whole.wanted)} wanted"
+        )
     yield f"- Answers left out because their session was rejected: {rejected}"
     if store.study.design.policy:
         yield f"- Screening policy: `{store.study.design.policy}`"

@@ -12,6 +12,7 @@ from pydantic import Field
 
 from affectlab.errors import InputError
 from affectlab.protocols import Part, Protocol, load_protocol
+from affectlab.study._bundles import check_bundling
 from affectlab.study._frames import Frame, check_frame
 from affectlab.study._parts import (
     Consent,
@@ -42,6 +43,8 @@ SERVED = (
     "reaction",
     "preference",
     "jspsych",
+    "review",
+    "review_comments",
 )
 """Kinds of question that the pages can ask, as the built-in protocols name them."""
 
@@ -167,6 +170,7 @@ def load_study(path: str | Path) -> Study:
             f"{', '.join(allowed)}"
         )
     check_frame(study)
+    check_bundling(study)
     for key in ("folder", "table", "golden"):
         named = getattr(design.stimuli, key)
         if named is not None and not study.place(named).exists():

@@ -154,7 +154,9 @@ def enter(store: Store, visitor: Visitor) -> str:
         away = ""
         if not passes(checks):
             away = "ineligible"
-        elif not anything_left(connection, visitor.batch, None if person is None else person["id"]):
+        elif not anything_left(
+            connection, store, visitor.batch, None if person is None else person["id"]
+        ):
             # Told before the consent, not after somebody has passed the quiz.
             away = "full"
         _begin(connection, store, visitor, person, token, checks, away)
@@ -281,7 +283,7 @@ def _may_go_on(connection: Connection, store: Store, visitor: Visitor, running: 
     if not finished:
         return True
     person = running["participant_id"]
-    if running["verdict"] == "full" and anything_left(connection, visitor.batch, person):
+    if running["verdict"] == "full" and anything_left(connection, store, visitor.batch, person):
         return False
     count = connection.execute(
         select(func.count()).where(

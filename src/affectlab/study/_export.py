@@ -39,6 +39,8 @@ PLANTED = "truth.csv"
 """Name of the table of what simulated people answered from."""
 _OPTIONAL = ("label", "text", "left", "swapped", "anchor", "frame", "movement")
 """Columns that are left out where no answer has them."""
+_OF_ANSWERS = ("widget", "batch", "left", "swapped", "anchor", "frame", "movement", "entry")
+"""Columns of answers; an attribute of a stimulus that is called so becomes ``stimulus_…``."""
 
 
 @dataclass(frozen=True)
@@ -337,7 +339,7 @@ def _stimuli(connection: Connection, store: Store, wanted: set[str]) -> pl.DataF
             continue
         content = json.loads(row["content"])
         attributes = {
-            name: value
+            f"stimulus_{name}" if name in _OF_ANSWERS else name: value
             for name, value in json.loads(row["attributes"]).items()
             if name not in ("stimulus", "file", "text")
         }

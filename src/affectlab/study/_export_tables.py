@@ -13,7 +13,15 @@ from sqlalchemy import ColumnElement, Connection, Select, and_, func, select
 
 from affectlab.study._stages import drops_on_withdrawal
 from affectlab.study._store import Store
-from affectlab.study._tables import answers, events, participants, sessions, staircases, trials
+from affectlab.study._tables import (
+    answers,
+    bundles,
+    events,
+    participants,
+    sessions,
+    staircases,
+    trials,
+)
 
 if TYPE_CHECKING:
     import polars as pl
@@ -76,7 +84,8 @@ def write_sessions(store: Store, folder: Path) -> Path:
     ``use`` says whether its answers count now, whoever decided; ``pay`` what the policy, or a
     person, says of paying it, empty before that; ``reasons`` what the policy holds against it.
     ``skipped`` counts trials that were not shown, ``broken_images`` those of them whose picture did
-    not load, ``blurs`` how often the page was left.
+    not load, ``blurs`` how often the page was left. ``batch_given`` is there where the study keeps
+    batches whole, and names the batch of the table that the session was given.
     """
     import polars as pl
 
@@ -92,12 +101,17 @@ def write_sessions(store: Store, folder: Path) -> Path:
             select(events.c.session_id, events.c.body).where(events.c.kind == "consented")
         )
         versions = {session: json.loads(body).get("version", "") for session, body in agreed}
+        whole = {
+            int(number): str(name)
+            for number, name in connection.execute(select(bundles.c.id, bundles.c.name))
+        }
     table = [
         {
             "session": str(row["id"]),
             "rater": pseudonym(store, row["participant_id"]),
             "rater_kind": row["kind"],
             "batch": row["batch"],
+            **({"batch_given": whole.get(row["bundle_id"])} if whole else {}),
             "started_at": _time(row["started_at"]),
             "finished_at": _time(row["finished_at"]),
             "stage": row["stage"],

@@ -8,6 +8,7 @@ from typing import Any
 
 from sqlalchemy import Connection, delete, exists, select, update
 
+from affectlab.study._bundles import bundles_of
 from affectlab.study._design import Study
 from affectlab.study._stimuli import stimuli_of
 from affectlab.study._tables import stimuli, tasks, trials
@@ -38,7 +39,10 @@ def adopt_known_answers(
     main = exists().where(trials.c.task_id == tasks.c.id, tasks.c.batch != "pilot")
     if connection.execute(select(main)).scalar_one():
         return False
-    for one in stimuli_of(study):
+    found = stimuli_of(study)
+    # None may be left with nothing to ask about.
+    bundles_of(study, found)
+    for one in found:
         expected = None if one.expected is None else json.dumps(one.expected)
         number = connection.execute(
             update(stimuli)

@@ -9,6 +9,7 @@ from typing import Any
 
 from sqlalchemy import ColumnElement, Connection, Integer, case, cast, func, select
 
+from affectlab.study._bundle_places import BundleProgress, bundle_progress
 from affectlab.study._database import now_ms
 from affectlab.study._export import pseudonym
 from affectlab.study._stages import STAGES
@@ -73,6 +74,8 @@ class Progress:
     """Tasks that somebody holds now."""
     pilot: tuple[int, int]
     """Valid answers to tasks of the pilot, and those wanted, which count nowhere else here."""
+    batches: BundleProgress | None
+    """Of a study that keeps batches whole."""
 
 
 @dataclass(frozen=True)
@@ -254,6 +257,7 @@ def _progress(connection: Connection, now: int) -> Progress:
         skipped=int(skipped),
         held=int(held),
         pilot=(int(pilot[3] or 0), int(pilot[2] or 0)),
+        batches=bundle_progress(connection),
     )
 
 
@@ -339,6 +343,8 @@ def _cost(connection: Connection, store: Store, progress: Progress) -> Cost | No
     left = progress.wanted - progress.counted
     per_session = useful / n_main if useful else float(store.study.design.sessions.trials)
     sessions_left = math.ceil(left / per_session)
+    if progress.batches is not None:
+        sessions_left = progress.batches.wanted - progress.batches.sessions
     return Cost(
         pay=recruitment.pay,
         currency=recruitment.currency,

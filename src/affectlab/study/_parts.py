@@ -122,6 +122,10 @@ class Sessions(Part):
 
     trials: int = Field(default=20, ge=1, le=2000)
     """Main trials of one session, at most; fewer when less is left to do."""
+    batch: str | None = Field(default=None, min_length=1)
+    """Column of ``stimuli.table`` with the batch of every stimulus. A session is then given one
+    whole batch instead of so many trials, nobody gets a batch twice, and `raters` counts valid
+    sessions of each batch. A pilot is not in batches."""
     raters: int | None = Field(default=None, ge=1)
     """Valid answers per task; by default what the protocol says."""
     most_per_rater: int = Field(default=1, ge=1)

@@ -66,7 +66,7 @@ class People:
         known = {label: value for label, value in found.items() if value is not None}
         protocol = store.study.protocol
         if protocol.answer == "choices":
-            return {"chosen": _chosen(known, labels)}
+            return {"chosen": _chosen(known, labels, protocol.rules.exclusive)}
         if protocol.scale.kind == "binary":
             return {"ratings": {label: int(known.get(label, 0) >= _PRESENT) for label in labels}}
         scaled = {label: _on_scale(value, protocol.scale) for label, value in known.items()}
@@ -167,13 +167,14 @@ def times_of(frame: pl.DataFrame) -> dict[tuple[str, str], float]:
     return dict(zip(zip(*columns, strict=True), seconds, strict=True))
 
 
-def _chosen(known: dict[str, float], labels: list[str]) -> list[str]:
-    """Labels that are clearly there; else "neutral" where it is one, else the strongest."""
-    present = [label for label, value in known.items() if value >= _PRESENT and label != "neutral"]
+def _chosen(known: dict[str, float], labels: list[str], exclusive: Sequence[str]) -> list[str]:
+    """Labels that are clearly there; else one that stands for none of them, else the strongest."""
+    alone = [label for label in labels if label == "neutral" or label in exclusive]
+    present = [label for label, value in known.items() if value >= _PRESENT and label not in alone]
     if present:
         return present
-    if "neutral" in labels:
-        return ["neutral"]
+    if alone:
+        return alone[:1]
     return [max(known, key=lambda label: known[label])] if known else labels[:1]
 
 

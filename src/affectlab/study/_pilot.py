@@ -12,7 +12,7 @@ from affectlab.errors import InputError
 from affectlab.protocols import ScaleSpec
 from affectlab.study._parts import Pilot
 from affectlab.study._store import Store, log
-from affectlab.study._tables import stimuli, tasks, trials
+from affectlab.study._tables import bundles, stimuli, tasks, trials
 
 if TYPE_CHECKING:
     import polars as pl
@@ -105,6 +105,14 @@ def _leave_out(connection: Connection, store: Store, numbers: set[int]) -> None:
             "expected fewer in pilot.stimuli"
         )
     connection.execute(delete(tasks).where(of_pilot))
+    empty = connection.execute(
+        select(bundles.c.name).where(~exists().where(tasks.c.bundle_id == bundles.c.id)).limit(1)
+    ).scalar_one_or_none()
+    if empty is not None:
+        raise InputError(
+            f"{store.study.path}: pilot.apart: batch {empty!r} would have nothing left for the "
+            "main study; expected fewer in pilot.stimuli"
+        )
 
 
 def golden_from_pilot(

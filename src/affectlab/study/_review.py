@@ -7,6 +7,7 @@ from typing import Any
 from sqlalchemy import Connection, select, update
 
 from affectlab.study._answers import recount
+from affectlab.study._bundle_places import weigh
 from affectlab.study._claims import hold_tasks
 from affectlab.study._errors import conflict, not_found
 from affectlab.study._session import end
@@ -137,6 +138,7 @@ def let_count(connection: Connection, store: Store, session: int, *, valid: bool
         .returning(answers.c.trial_id)
     ).all()
     _recount_all(connection, store, session)
+    weigh(connection, store, session)
     return len(changed)
 
 

@@ -86,7 +86,7 @@ def _from_folder(study: Study, folder: Path) -> list[Stimulus]:
 def _by_number(file: Path) -> list[tuple[int, str]]:
     """Order frame9 before frame10."""
     parts = re.split(r"(\d+)", file.name)
-    return [(int(part), "") if part.isdigit() else (-1, part) for part in parts]
+    return [(int(part), "") if part.isdecimal() else (-1, part) for part in parts]
 
 
 def _from_table(study: Study, path: Path) -> list[Stimulus]:

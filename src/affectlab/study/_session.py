@@ -9,7 +9,8 @@ from typing import Any
 
 from sqlalchemy import Connection, RowMapping, bindparam, func, select, true, update
 
-from affectlab.study._claims import anything_left, claim, release, retake
+from affectlab.study._bundle_places import weigh
+from affectlab.study._claims import anything_left, claim, hold_tasks, release, retake
 from affectlab.study._completeness import completeness, left_out
 from affectlab.study._database import now_ms
 from affectlab.study._entry import forget, hashed
@@ -105,6 +106,9 @@ def finish_when_done(connection: Connection, store: Store, session: RowMapping) 
         end(connection, session, "unshown" if skipped else "full")
         return True
     go_to(connection, store, session, "complete")
+    if session["bundle_id"] is not None:
+        hold_tasks(connection)
+        weigh(connection, store, session["id"])
     log(
         connection,
         "completed",
@@ -275,7 +279,7 @@ def _begin_trials(
         _set(connection, session, stage="trials")
         prepare_next(connection, store, session)
         return
-    left = anything_left(connection, session["batch"], session["participant_id"])
+    left = anything_left(connection, store, session["batch"], session["participant_id"])
     if left or (unjudged(connection) and live_policy(store.study) is not None):
         _set(connection, session, stage="waiting")
     else:

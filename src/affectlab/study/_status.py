@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from sqlalchemy import Connection, func, select
 
+from affectlab.study._bundle_places import BundleProgress, bundle_progress
 from affectlab.study._claims import expire
 from affectlab.study._store import Store
 from affectlab.study._tables import answers, events, participants, sessions, studies, tasks, trials
@@ -66,6 +67,8 @@ class StudyStatus:
     """Trials that participants left out because their pictures did not load."""
     seconds_per_trial: float | None
     """Median time of an answer, in seconds; None without answers."""
+    batches: BundleProgress | None = None
+    """Of a study that keeps batches whole."""
 
 
 def study_status(store: Store) -> StudyStatus:
@@ -122,6 +125,7 @@ def study_status(store: Store) -> StudyStatus:
             ),
             skipped=number(select(func.count()).where(events.c.kind == "skipped")),
             seconds_per_trial=None if middle is None else middle / 1000,
+            batches=bundle_progress(connection),
         )
 
 

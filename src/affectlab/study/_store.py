@@ -18,13 +18,14 @@ from sqlalchemy import Connection, RowMapping, insert, select, update
 
 from affectlab.errors import AffectlabError, InputError, unknown_name
 from affectlab.protocols import Protocol
+from affectlab.study._bundles import bundles_of
 from affectlab.study._database import Database, now_ms
 from affectlab.study._design import Study
 from affectlab.study._frames import FRAMES, frame_fingerprint
 from affectlab.study._known_answers import adopt_known_answers
 from affectlab.study._options_of import content_of, files_of
 from affectlab.study._stimuli import Stimulus, draw_faces, stimuli_of
-from affectlab.study._tables import events, stimuli, studies, tasks
+from affectlab.study._tables import bundles, events, stimuli, studies, tasks
 
 __all__ = ["Store", "log", "open_store"]
 
@@ -200,6 +201,8 @@ def _decisive(study: Study) -> dict[str, Any]:
         "frame": None
         if design.frame is None
         else {**design.frame.model_dump(mode="json"), "files": frame_fingerprint(study)},
+        # Not there in studies that were begun before it could be said.
+        **({} if design.sessions.batch is None else {"batch": design.sessions.batch}),
     }
 
 
@@ -223,7 +226,14 @@ def _begin(connection: Connection, study: Study) -> None:
     )
     rows = [_row(study, number, one) for number, one in enumerate(found, start=1)]
     _insert(connection, stimuli, rows)
-    _insert(connection, tasks, _tasks(study, found))
+    whole = bundles_of(study, found)
+    if whole:
+        raters = study.protocol.routing.wanted([])
+        named = [{"id": k, "name": name, "wanted": raters} for k, name in enumerate(whole, start=1)]
+        _insert(connection, bundles, named)
+    of = {number: k for k, own in enumerate(whole.values(), start=1) for number in own}
+    laid_out = [{**row, "bundle_id": of.get(row["stimulus_id"])} for row in _tasks(study, found)]
+    _insert(connection, tasks, laid_out)
     log(connection, "study_begun", body={"file": study.text})
 
 

@@ -20,11 +20,13 @@ from sqlalchemy import (
     Table,
     Text,
     UniqueConstraint,
+    text,
 )
 
 __all__ = [
     "accounts",
     "answers",
+    "bundles",
     "erasures",
     "events",
     "ledger",
@@ -79,6 +81,20 @@ stimuli = Table(
     CheckConstraint("kind IN ('main', 'golden', 'training')", name="kind"),
 )
 
+# What the study file calls a batch: stimuli that a session is given together, counted by session.
+bundles = Table(
+    "bundles",
+    metadata,
+    Column("id", Integer, primary_key=True),
+    Column("name", Text, nullable=False, unique=True),
+    # Sessions: those wanted, those complete whose answers count, those that hold it now.
+    Column("wanted", Integer, nullable=False),
+    Column("valid", Integer, nullable=False, default=0),
+    Column("leased", Integer, nullable=False, default=0),
+    CheckConstraint("valid >= 0", name="valid"),
+    CheckConstraint("leased >= 0", name="leased"),
+)
+
 tasks = Table(
     "tasks",
     metadata,
@@ -90,10 +106,19 @@ tasks = Table(
     Column("wanted", Integer, nullable=False),
     Column("valid", Integer, nullable=False, default=0),
     Column("leased", Integer, nullable=False, default=0),
+    # Of the main study, where batches are kept whole.
+    Column("bundle_id", ForeignKey("bundles.id")),
     UniqueConstraint("stimulus_id", "label", "batch"),
     CheckConstraint("valid >= 0", name="valid"),
     CheckConstraint("leased >= 0", name="leased"),
     Index("ix_tasks_open", "wanted", "valid", "leased", "rank"),
+    # Only where there are bundles: every answer writes into the indexes of its task.
+    Index(
+        "ix_tasks_bundle",
+        "bundle_id",
+        postgresql_where=text("bundle_id IS NOT NULL"),
+        sqlite_where=text("bundle_id IS NOT NULL"),
+    ),
 )
 
 participants = Table(
@@ -123,6 +148,9 @@ sessions = Table(
     Column("stage", String(20), nullable=False),
     # "main" or "pilot": which tasks the session is given.
     Column("batch", String(20), nullable=False, default="main"),
+    # The bundle that it was given, and what it is to it: it holds a place, is counted, or neither.
+    Column("bundle_id", ForeignKey("bundles.id")),
+    Column("place", String(10), nullable=False, default=""),
     Column("seed", BigInteger, nullable=False),
     Column("quiz_attempts", Integer, nullable=False, default=0),
     Column("external_id", String(200)),
@@ -136,6 +164,7 @@ sessions = Table(
     Column("started_at", BigInteger, nullable=False),
     Column("last_seen_at", BigInteger, nullable=False),
     Column("finished_at", BigInteger),
+    CheckConstraint("place IN ('', 'held', 'counted')", name="place"),
     Index("ix_sessions_participant", "participant_id"),
 )
 

@@ -257,6 +257,8 @@ def _trial(store: Store, trial: RowMapping, language: str) -> dict[str, Any]:
             "categories": list(scale.categories),
         },
         "anchors": None if protocol.anchors is None else list(protocol.anchors),
+        "legend": protocol.legend,
+        "note": protocol.note,
         "rules": {
             "min_labels": protocol.rules.min_labels,
             "max_labels": protocol.rules.max_labels,

@@ -7,6 +7,7 @@ from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
 from affectlab._words import count, plural
+from affectlab.study._bundles import bundles_of, cautions_about_bundles
 from affectlab.study._cautions import alike, cautions, missing_checks
 from affectlab.study._cautions_people import cautions_about_people
 from affectlab.study._design import SERVED, Study
@@ -53,6 +54,10 @@ class Workload:
     bonuses: float
     """Most that bonuses can come to; 0 where there are none."""
     currency: str
+    batches: int = 0
+    """Batches that are kept whole; 0 where sessions are given so many trials."""
+    batch_sizes: tuple[int, int] | None = None
+    """Main trials of the smallest and of the largest batch."""
     warnings: tuple[str, ...] = ()
 
     def as_dict(self) -> dict[str, Any]:
@@ -60,6 +65,11 @@ class Workload:
         found = asdict(self)
         del found["warnings"]
         return found
+
+    @property
+    def _trials(self) -> str:
+        low, high = self.batch_sizes or (self.trials_per_session, self.trials_per_session)
+        return f"{high}" if low == high else f"{low} to {high}"
 
     def __rich__(self) -> Table:
         from rich.table import Table
@@ -72,7 +82,8 @@ class Workload:
             ("labels", count(self.labels)),
             ("tasks", count(self.tasks)),
             ("answers wanted", f"{count(self.answers)} or more"),
-            ("sessions", f"{count(self.sessions)} or more, of {self.trials_per_session} trials"),
+            *([("batches", f"{count(self.batches)}, each kept whole")] if self.batches else []),
+            ("sessions", f"{count(self.sessions)} or more, of {self._trials} trials"),
             ("a session takes", f"about {max(1, round(self.minutes_per_session))} min (a guess)"),
         ]
         if self.pay is not None:
@@ -93,7 +104,7 @@ def workload(study: Study) -> Workload:
         When a stimulus cannot be used.
     """
     protocol, design = study.protocol, study.design
-    n_main, warnings = _stimuli(study)
+    n_main, sizes, warnings = _stimuli(study)
     labels = protocol.labels()
     one = protocol.asks.per_trial == "one"
     per_stimulus = 1
@@ -105,10 +116,16 @@ def workload(study: Study) -> Workload:
     answers = tasks * raters
     block = block_of(protocol)
     held = min(max(1, design.sessions.trials // block), tasks)
-    trials = held * block
     sessions = max(math.ceil(answers / held), raters)
+    batch_sizes = None
+    if sizes:
+        held = max(sizes) * per_stimulus
+        sessions = len(sizes) * raters
+        batch_sizes = (min(sizes) * per_stimulus * block, held * block)
+    trials = held * block
     extra = protocol.checks.training + protocol.checks.golden + protocol.checks.repeats
-    warnings += cautions(study) + cautions_about_people(study)
+    warnings += cautions(study) + cautions_about_bundles(study, sizes)
+    warnings += cautions_about_people(study)
     asked = 1 if one else max(1, len(labels))
     seconds = _LOOKING.get(protocol.stimulus, 2.0) + asked * _SECONDS[study.widget]
     if protocol.name not in SERVED:
@@ -132,6 +149,8 @@ def workload(study: Study) -> Workload:
         pay=None if design.recruitment.pay is None else sessions * design.recruitment.pay,
         bonuses=_most_bonuses(study, answers),
         currency=design.recruitment.currency,
+        batches=len(sizes),
+        batch_sizes=batch_sizes,
         warnings=tuple(warnings),
     )
 
@@ -142,20 +161,21 @@ def _most_bonuses(study: Study, answers: int) -> float:
     return answers * each if given and each else 0.0
 
 
-def _stimuli(study: Study) -> tuple[int, list[str]]:
-    """Count the main stimuli; faces are counted without drawing them."""
+def _stimuli(study: Study) -> tuple[int, list[int], list[str]]:
+    """Count the main stimuli, and those of each batch; faces are counted without drawing them."""
     warnings: list[str] = []
     if study.design.stimuli.faces is not None:
         # Pairs are drawn with those that check.
         alone = study.protocol.stimulus != "image pair"
-        return study.design.stimuli.faces, missing_checks(study, []) if alone else []
+        return study.design.stimuli.faces, [], missing_checks(study, []) if alone else []
     found = stimuli_of(study)
     warnings += missing_checks(study, found) + alike(found)
     broken = [one.name for one in found if not all(_opens(file) for file in one.pictures)]
     if broken:
         shown = ", ".join(broken[:3]) + (", …" if len(broken) > 3 else "")
         warnings.append(f"{plural(len(broken), 'picture')} cannot be opened: {shown}")
-    return sum(one.kind == "main" for one in found), warnings
+    sizes = [len(own) for own in bundles_of(study, found).values()]
+    return sum(one.kind == "main" for one in found), sizes, warnings
 
 
 def _opens(file: Any) -> bool:

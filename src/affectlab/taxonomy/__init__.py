@@ -13,6 +13,7 @@ from affectlab.taxonomy._costs import (
     cost_from_reference,
     cost_from_ring,
 )
+from affectlab.taxonomy._history import LabelChange, TaxonomyRevision
 from affectlab.taxonomy._label import Label
 from affectlab.taxonomy._load import list_taxonomies, load_taxonomy, match_taxonomy
 from affectlab.taxonomy._mapping import LabelMapping, map_labels
@@ -21,8 +22,10 @@ from affectlab.taxonomy._taxonomy import Taxonomy
 __all__ = [
     "CostMatrix",
     "Label",
+    "LabelChange",
     "LabelMapping",
     "Taxonomy",
+    "TaxonomyRevision",
     "cost_from_confusions",
     "cost_from_correlation",
     "cost_from_differences",

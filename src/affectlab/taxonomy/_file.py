@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from typing import Literal
 
-from pydantic import BaseModel, ConfigDict, Field, StrictStr
+from pydantic import BaseModel, ConfigDict, Field, StrictFloat, StrictInt, StrictStr
 
 from affectlab.errors import InputError
+from affectlab.taxonomy._history import LabelChange, TaxonomyRevision
 from affectlab.taxonomy._label import Label
 from affectlab.taxonomy._taxonomy import Taxonomy
 
-__all__ = ["LabelFile", "MappingFile", "TaxonomyFile"]
+__all__ = ["ChangeFile", "LabelFile", "MappingFile", "RevisionFile", "TaxonomyFile"]
 
 Text = StrictStr
 
@@ -37,6 +38,33 @@ class LabelFile(_Strict):
         return Label(**{key: getattr(self, key) for key in type(self).model_fields})
 
 
+class ChangeFile(_Strict):
+    """One decision of a version."""
+
+    action: Literal["keep", "rename", "add", "merge", "drop"]
+    label: Text
+    into: Text = ""
+    reason: Text = ""
+    evidence: dict[Text, StrictInt | StrictFloat | Text] = Field(default_factory=dict)
+
+    def build(self) -> LabelChange:
+        return LabelChange(**{key: getattr(self, key) for key in type(self).model_fields})
+
+
+class RevisionFile(_Strict):
+    """One ``[[history]]`` table."""
+
+    version: Text
+    parent: Text = ""
+    parent_sha256: Text = ""
+    source: Text = ""
+    changes: tuple[ChangeFile, ...] = ()
+
+    def build(self) -> TaxonomyRevision:
+        parts = {key: getattr(self, key) for key in type(self).model_fields if key != "changes"}
+        return TaxonomyRevision(**parts, changes=tuple(change.build() for change in self.changes))
+
+
 class TaxonomyFile(_Strict):
     """A taxonomy file."""
 
@@ -52,12 +80,16 @@ class TaxonomyFile(_Strict):
     reference: Text | None = None
     stands_for: dict[Text, tuple[Text, ...]] = Field(default_factory=dict)
     labels: tuple[LabelFile, ...]
+    history: tuple[RevisionFile, ...] = ()
 
     def build(self, where: str) -> Taxonomy:
         """Make the taxonomy; an error names the file."""
-        parts = {key: getattr(self, key) for key in type(self).model_fields if key != "labels"}
+        made = ("labels", "history")
+        parts = {key: getattr(self, key) for key in type(self).model_fields if key not in made}
         try:
-            return Taxonomy(entries=tuple(label.build() for label in self.labels), **parts)
+            history = tuple(version.build() for version in self.history)
+            entries = tuple(label.build() for label in self.labels)
+            return Taxonomy(entries=entries, history=history, **parts)
         except InputError as error:
             raise InputError(f"{where}: {error}") from None
 

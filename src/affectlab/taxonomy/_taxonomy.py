@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Literal
 
 from affectlab.errors import InputError, unknown_name
 from affectlab.taxonomy._check import check_taxonomy
+from affectlab.taxonomy._history import TaxonomyRevision
 from affectlab.taxonomy._label import Label
 from affectlab.taxonomy._names import NameIndex
 
@@ -66,6 +67,8 @@ class Taxonomy:
     """Built-in taxonomy from whose costs those of this one are derived."""
     stands_for: Mapping[str, tuple[str, ...]] = field(default_factory=dict, hash=False)
     """The labels of `reference` that each label stands for, when costs are derived."""
+    history: tuple[TaxonomyRevision, ...] = ()
+    """Its versions from the first on, with what was decided about each label."""
 
     def __post_init__(self) -> None:
         check_taxonomy(self)
@@ -229,6 +232,7 @@ class Taxonomy:
             neutral=neutral,
             reference=None,
             stands_for={},
+            history=(),
         )
 
     def nesting_levels(self, start: str | None = None) -> tuple[str, ...]:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from affectlab.errors import InputError
 
 if TYPE_CHECKING:
+    from affectlab.taxonomy._history import LabelChange, TaxonomyRevision
     from affectlab.taxonomy._label import Label
     from affectlab.taxonomy._taxonomy import Taxonomy
 
@@ -38,6 +39,8 @@ def taxonomy_toml(taxonomy: Taxonomy) -> str:
         ]
     for entry in taxonomy.entries:
         lines += ["", *_label_lines(entry)]
+    for revision in taxonomy.history:
+        lines += ["", *_revision_lines(revision)]
     return "\n".join(lines) + "\n"
 
 
@@ -56,6 +59,30 @@ def _label_lines(label: Label) -> list[str]:
     if label.limits is not None:
         lines.append(f"limits = [{', '.join(repr(float(limit)) for limit in label.limits)}]")
     return lines
+
+
+def _revision_lines(revision: TaxonomyRevision) -> list[str]:
+    lines = ["[[history]]", f"version = {_string(revision.version)}"]
+    for key in ("parent", "parent_sha256", "source"):
+        lines += _text(key, getattr(revision, key))
+    if revision.changes:
+        lines += ["changes = [", *(f"  {_change(one)}," for one in revision.changes), "]"]
+    return lines
+
+
+def _change(change: LabelChange) -> str:
+    parts = [f"{key} = {_string(getattr(change, key))}" for key in ("action", "label")]
+    parts += [
+        f"{key} = {_string(value)}" for key in ("into", "reason") if (value := getattr(change, key))
+    ]
+    if change.evidence:
+        numbers = ", ".join(f"{_key(key)} = {_value(v)}" for key, v in change.evidence.items())
+        parts.append(f"evidence = {{ {numbers} }}")
+    return f"{{ {', '.join(parts)} }}"
+
+
+def _value(value: float | int | str) -> str:
+    return _string(value) if isinstance(value, str) else repr(value)
 
 
 def _text(key: str, value: str) -> list[str]:

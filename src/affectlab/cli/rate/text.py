@@ -118,7 +118,12 @@ def _chosen(ratings: Ratings) -> dict[str, int]:
     """How many texts got each label."""
     import polars as pl
 
-    frame = ratings.frame.group_by("label", maintain_order=True).agg(pl.col("chosen").sum())
+    frame = ratings.to_frame()
+    for key, known in (("stimulus", ratings.stimuli), ("rater", ratings.raters)):
+        if "chosen" not in frame.columns and "chosen" in known.columns:
+            # The same of all labels of every text, which makes it an attribute.
+            frame = frame.join(known.select(key, "chosen"), on=key, how="left")
+    frame = frame.group_by("label", maintain_order=True).agg(pl.col("chosen").sum())
     return {str(label): int(n) for label, n in frame.iter_rows()}
 
 
@@ -131,10 +136,8 @@ def _show(out: Output, ratings: Ratings) -> None:
     out.head(
         f"{ratings.rater_names[0]} rated {plural(n, 'text')} on {plural(len(chosen), 'label')}"
     )
-    out.show(
-        "chosen most often: "
-        + ", ".join(f"{label} {percent(times / n)}" for label, times in most if times)
-    )
+    told = ", ".join(f"{label} {percent(times / n)}" for label, times in most if times)
+    out.show(f"chosen most often: {told}" if told else "no label was chosen")
 
 
 def _draw(told: list[Contributions], folder: Path) -> None:

@@ -3,18 +3,28 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Optional
+from typing import TYPE_CHECKING, Annotated, Optional
 
 import typer
 
 from affectlab.cli._options import JsonOption, QuietOption, SeedOption
 from affectlab.cli._output import Output, write_csv
 
+if TYPE_CHECKING:
+    from affectlab.stimuli import FacePrompts, PromptPlan
+
 __all__ = ["prompts"]
 
 
 def prompts(
-    number: Annotated[int, typer.Argument(help="How many prompts.", min=1, show_default=False)],
+    number: Annotated[
+        Optional[int],  # noqa: UP045
+        typer.Argument(
+            help="How many prompts; with --fill, what is lacking says it.",
+            min=1,
+            show_default=False,
+        ),
+    ] = None,
     to: Annotated[
         Path, typer.Option("--out", help="CSV file of prompts to write.", metavar="FILE")
     ] = Path("prompts.csv"),
@@ -41,6 +51,27 @@ def prompts(
         Optional[Path],  # noqa: UP045
         typer.Option(help="TOML file with sentences, ages and shares.", show_default=False),
     ] = None,
+    fill: Annotated[
+        Optional[Path],  # noqa: UP045
+        typer.Option(
+            help="Manifest of pictures: make prompts for what they lack of --target.",
+            metavar="MANIFEST",
+            show_default=False,
+        ),
+    ] = None,
+    target: Annotated[
+        Optional[int],  # noqa: UP045
+        typer.Option(
+            help="With --fill: accepted pictures wanted of each label.", min=1, show_default=False
+        ),
+    ] = None,
+    decisions: Annotated[
+        Optional[Path],  # noqa: UP045
+        typer.Option(
+            help="With --fill: what a review decided; only pictures that it kept count.",
+            show_default=False,
+        ),
+    ] = None,
     coverage: Annotated[
         Optional[Path],  # noqa: UP045
         typer.Option(help="Write labels against ethnicities to this CSV file.", show_default=False),
@@ -51,6 +82,9 @@ def prompts(
 ) -> None:
     """Make prompts for pictures of faces: labels, genders, ages and ethnicities in exact shares.
 
+    With --fill and --target it aims at what accepted pictures lack, label by label and group by
+    group, and the names go on from those of the manifest.
+
     Example: affectlab stimuli prompts 1000 --out prompts.csv
     """
     from affectlab.errors import InputError
@@ -58,14 +92,22 @@ def prompts(
 
     out = Output("stimuli prompts", as_json=as_json, quiet=quiet)
     told = load_prompt_plan(plan)
+    if (fill is None) == (number is None):
+        raise InputError("expected either the number of prompts, or --fill with --target")
+    if (fill is None) != (target is None) or (decisions is not None and fill is None):
+        raise InputError("--fill and --target go together, and --decisions goes with them")
+    if fill is not None and neutral:
+        raise InputError("--fill has no neutral faces; leave out --neutral")
     if neutral and (labels or words):
         raise InputError("--neutral has no labels and no words; leave out --labels and --words")
     with out.progress("prompts"):
-        if neutral:
+        if fill is not None and target is not None:
+            made = _filled(fill, target, decisions, taxonomy, labels, told, words, seed)
+        elif number is not None and neutral:
             made = neutral_prompts(number, plan=told, seed=seed)
         else:
             made = face_prompts(
-                number,
+                number or 0,
                 taxonomy=taxonomy,
                 plan=told,
                 weights=_weights(labels),
@@ -91,6 +133,40 @@ def prompts(
     if coverage is not None:
         out.show(f"labels against ethnicities written to {coverage}")
     out.finish({"n_prompts": len(made), "balance": balance, "prompts": to, "seed": seed})
+
+
+def _filled(
+    manifest: Path,
+    target: int,
+    decisions: Path | None,
+    taxonomy: str,
+    labels: str | None,
+    plan: PromptPlan,
+    words: int | None,
+    seed: int,
+) -> FacePrompts:
+    """Make prompts for what a manifest lacks; names of failed prompts are taken, too."""
+    from affectlab.errors import InputError
+    from affectlab.stimuli._fill_prompts import fill_prompts
+    from affectlab.stimuli._tables import read_table
+    from affectlab.stimuli.generation import read_manifest
+    from affectlab.stimuli.generation._manifest import read_failed
+
+    wanted = _weights(labels)
+    if wanted is not None and set(wanted.values()) != {1.0}:
+        raise InputError("--labels: with --fill labels have no weights; --target says how many")
+    failed = read_failed(manifest)
+    return fill_prompts(
+        read_manifest(manifest),
+        target,
+        decisions=None if decisions is None else read_table(decisions, "decisions"),
+        labels=None if wanted is None else list(wanted),
+        taxonomy=taxonomy,
+        plan=plan,
+        words=words,
+        taken=() if failed is None else failed["stimulus"].to_list(),
+        seed=seed,
+    )
 
 
 def _weights(text: str | None) -> dict[str, float] | None:

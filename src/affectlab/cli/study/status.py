@@ -52,6 +52,7 @@ def status(
         ("sessions rejected", _rejected(found)),
         ("valid", f"{count(found.valid)} of {count(found.wanted)} wanted ({percent(share)})"),
         ("tasks done", f"{count(found.tasks_done)} of {count(found.tasks)}"),
+        *_batches(found),
         *(
             [("pilot", f"{count(found.pilot_valid)} of {count(found.pilot_wanted)} wanted")]
             if found.pilot_wanted
@@ -64,6 +65,17 @@ def status(
         table.add_row(name, value or "–")
     out.show(table)
     out.finish(asdict(found))
+
+
+def _batches(found: StudyStatus) -> list[tuple[str, str]]:
+    """Say how far the batches are, where they are kept whole."""
+    from affectlab._words import count
+
+    if found.batches is None:
+        return []
+    done = f"{count(found.batches.done)} of {count(found.batches.batches)}"
+    sessions = f"{count(found.batches.sessions)} of {count(found.batches.wanted)}"
+    return [("batches done", done), ("valid sessions", f"{sessions} wanted")]
 
 
 def _rejected(found: StudyStatus) -> str:

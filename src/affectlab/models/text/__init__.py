@@ -9,6 +9,7 @@ nothing but the core install; ``bilstm``, ``transformer`` and ``embedding`` need
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from affectlab.models.text._annotators import annotate_texts, list_annotators
 from affectlab.models.text._backends import list_backends, load_backend
 from affectlab.models.text._base import TextClassifier
 from affectlab.models.text._blend import BlendTextClassifier, blend, fit_blend_weight
@@ -21,6 +22,8 @@ from affectlab.models.text._leaks import SeenInTrainingWarning, TestSplitWarning
 from affectlab.models.text._levels import group_probabilities
 from affectlab.models.text._linear import LinearTextClassifier, NotConvergedWarning
 from affectlab.models.text._logistic import Logistic, fit_logistic_labels
+from affectlab.models.text._pilot import FEWEST_AGREED, PilotModel, train_pilot_model
+from affectlab.models.text._pilot_predictor import PilotPredictor
 from affectlab.models.text._processes import is_main_process
 from affectlab.models.text._read import read_labelled_texts, read_texts
 from affectlab.models.text._regularise import label_relations
@@ -40,6 +43,7 @@ if TYPE_CHECKING:
     from affectlab.models.text._transformer import TransformerTextClassifier
 
 __all__ = [
+    "FEWEST_AGREED",
     "BilstmTextClassifier",
     "BlendTextClassifier",
     "Contributions",
@@ -52,6 +56,8 @@ __all__ = [
     "LinearTextClassifier",
     "Logistic",
     "NotConvergedWarning",
+    "PilotModel",
+    "PilotPredictor",
     "Scaling",
     "SeenInTrainingWarning",
     "SentenceEncoder",
@@ -63,6 +69,7 @@ __all__ = [
     "TransferRun",
     "TransformerTextClassifier",
     "TruncatedTextWarning",
+    "annotate_texts",
     "best_global_threshold",
     "best_thresholds",
     "best_top_k",
@@ -75,12 +82,14 @@ __all__ = [
     "is_main_process",
     "label_relations",
     "labelled_texts",
+    "list_annotators",
     "list_backends",
     "load_backend",
     "model_card",
     "probe_layers",
     "read_labelled_texts",
     "read_texts",
+    "train_pilot_model",
     "transfer",
 ]
 

@@ -14,6 +14,7 @@ from affectlab.report._figures.clusters import fig_confusion_clusters, fig_label
 from affectlab.report._figures.confusion import fig_confusion
 from affectlab.report._figures.consensus import fig_consensus_flow
 from affectlab.report._figures.contributions import fig_contributions
+from affectlab.report._figures.coverage import fig_coverage
 from affectlab.report._figures.fairness import fig_fairness
 from affectlab.report._figures.frequencies import fig_frequencies, group_colours
 from affectlab.report._figures.intervals import fig_alpha, fig_intervals
@@ -43,6 +44,7 @@ __all__ = [
     "fig_confusion_clusters",
     "fig_consensus_flow",
     "fig_contributions",
+    "fig_coverage",
     "fig_discrepancy",
     "fig_equivalence",
     "fig_fairness",

@@ -31,6 +31,12 @@ Token = Annotated[str, Cookie(alias=COOKIE, max_length=100)]
 Csrf = Annotated[str, Header(alias="X-CSRF", max_length=100)]
 _AT_ONCE = 2
 """Entries, and steps from stage to stage, that one process works on at a time."""
+_ANSWERS_AT_ONCE = {True: 2, False: 32}
+"""Answers that one process works on at a time: on SQLite, with its one writer, and else.
+
+More threads than that only take the interpreter away from the one that writes, which makes
+everybody wait longer; and those who wait for a thread are served in the order in which they came.
+"""
 
 
 def participant_routes(service: Service, settings: Settings) -> APIRouter:
@@ -39,6 +45,7 @@ def participant_routes(service: Service, settings: Settings) -> APIRouter:
     entries = Limiter(settings.entries_per_minute / 60, max(1, settings.entries_per_minute))
     requests = Limiter(settings.requests_per_second, max(1, int(4 * settings.requests_per_second)))
     few = CapacityLimiter(_AT_ONCE)
+    writers = CapacityLimiter(_ANSWERS_AT_ONCE[service.store.database.is_sqlite])
 
     async def in_turn(work: Callable[[], dict[str, Any]]) -> dict[str, Any]:
         """Do work that takes long in a thread, with few others of its kind.
@@ -113,7 +120,7 @@ def participant_routes(service: Service, settings: Settings) -> APIRouter:
         )
 
     @routes.post("/api/answers", response_model=dict[str, Any])
-    def answer(message: Answer, token: Token = "", csrf: Csrf = "") -> JSONResponse:
+    async def answer(message: Answer, token: Token = "", csrf: Csrf = "") -> JSONResponse:
         """Store the answer to the next trial; it is on the disk when the reply comes."""
         trusted(token, csrf)
         movement = None if message.movement is None else [list(pair) for pair in message.movement]
@@ -125,8 +132,10 @@ def participant_routes(service: Service, settings: Settings) -> APIRouter:
             message.rt_ms,
             movement,
         )
-        # Written here, by the thread that stored it: the reply is plain data already.
-        return JSONResponse(told(token, service.answer(token, given)))
+        # Written by the thread that stored it: the reply is plain data already.
+        return await run_sync(
+            lambda: JSONResponse(told(token, service.answer(token, given))), limiter=writers
+        )
 
     @routes.post("/api/skip")
     def skip(message: Skip, token: Token = "", csrf: Csrf = "") -> dict[str, Any]:

@@ -53,7 +53,7 @@ export function choices({ trial, send, problem }) {
           el("span", { text: t("choices.definitions") }),
         )
       : null,
-    ...groups(trial.labels, boxes),
+    ...groups(trial, boxes),
     options.length
       ? el("div", { class: "group alone" }, ...options.map((one) => one.node))
       : null,
@@ -61,7 +61,7 @@ export function choices({ trial, send, problem }) {
       ? el(
           "p",
           { class: "field" },
-          el("label", { for: suggestion.id, text: t("choices.suggest") }),
+          el("label", { for: suggestion.id, text: trial.note || t("choices.suggest") }),
           suggestion,
         )
       : null,
@@ -91,7 +91,7 @@ export function choices({ trial, send, problem }) {
 }
 
 /** A fieldset for each group of the display; groups of one row stand together. */
-function groups(labels, boxes) {
+function groups({ labels, legend }, boxes) {
   const parts = new Map();
   labels.forEach((label, place) => {
     const names = [...new Set(label.groups.filter(Boolean))];
@@ -108,7 +108,7 @@ function groups(labels, boxes) {
       ...found
         .filter((part) => part.row === row)
         .map(({ name, nodes }) =>
-          el("fieldset", {}, el("legend", { text: name || t("choices.legend") }), ...nodes),
+          el("fieldset", {}, el("legend", { text: name || legend || t("choices.legend") }), ...nodes),
         ),
     ),
   );

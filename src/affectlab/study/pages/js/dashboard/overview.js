@@ -75,6 +75,8 @@ function progress(now, pace) {
     el("progress", { max: Math.max(1, now.wanted), value: now.counted, "aria-label": "Valid answers" }),
     facts([
       ["Tasks done", `${count(now.tasks_done)} of ${count(now.tasks)}`],
+      ["Batches done", now.batches ? `${count(now.batches.done)} of ${count(now.batches.batches)}` : null],
+      ["Valid sessions", now.batches ? `${count(now.batches.sessions)} of ${count(now.batches.wanted)}` : null],
       ["Answering now", count(pace.active)],
       ["Tasks held", count(now.held)],
       ["Each hour", count(pace.per_hour)],

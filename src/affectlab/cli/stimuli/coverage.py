@@ -1,0 +1,131 @@
+"""``affectlab stimuli coverage``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Optional
+
+import typer
+
+from affectlab.cli._options import JsonOption, QuietOption
+from affectlab.cli._output import Output, write_csv
+
+if TYPE_CHECKING:
+    from affectlab.stimuli._coverage import CoverageMap
+
+__all__ = ["coverage"]
+
+
+def coverage(
+    manifest: Annotated[
+        Path,
+        typer.Argument(help="Manifest of pictures, or its folder.", show_default=False),
+    ],
+    to: Annotated[
+        Path, typer.Option("--out", help="Folder of the table and the figures.", metavar="FOLDER")
+    ] = Path("coverage"),
+    decisions: Annotated[
+        Optional[Path],  # noqa: UP045
+        typer.Option(
+            help="What a review decided; only pictures that it kept count.", show_default=False
+        ),
+    ] = None,
+    target: Annotated[
+        Optional[int],  # noqa: UP045
+        typer.Option(
+            help="Accepted pictures wanted of each label; without it their mean.",
+            min=1,
+            show_default=False,
+        ),
+    ] = None,
+    least: Annotated[
+        float, typer.Option(help="Share of what is due below which a cell is under-covered.")
+    ] = 0.8,
+    as_json: JsonOption = False,
+    quiet: QuietOption = False,
+) -> None:
+    """Count prompts and accepted pictures of each label by ethnicity, age and gender.
+
+    Writes coverage.csv, and maps of prompts and of accepted pictures as PNG and SVG. Cells with too
+    few pictures are named; `stimuli prompts --fill` makes prompts for them.
+
+    Example: affectlab stimuli coverage faces/manifest.csv --out coverage
+    """
+    import polars as pl
+
+    from affectlab._words import plural
+    from affectlab.stimuli._coverage import ATTRIBUTES, coverage_map
+    from affectlab.stimuli._tables import read_table
+    from affectlab.stimuli.generation import read_manifest
+    from affectlab.stimuli.generation._manifest import read_failed
+
+    out = Output("stimuli coverage", as_json=as_json, quiet=quiet)
+    images = read_manifest(manifest)
+    failed = read_failed(manifest)
+    asked = pl.concat([images, failed], how="diagonal_relaxed") if failed is not None else images
+    found = coverage_map(
+        asked,
+        images,
+        decisions=None if decisions is None else read_table(decisions, "decisions"),
+        target=target,
+        least=least,
+        attributes=[name for name in ATTRIBUTES if name in images.columns],
+    )
+    to.mkdir(parents=True, exist_ok=True)
+    write_csv(found.counts, to / "coverage.csv")
+    with out.progress("figures"):
+        files = [*_draw(found, "n_prompts", to), *_draw(found, "n_accepted", to)]
+    whole = found.counts.filter(attribute="all")
+    short = found.under_covered()
+    out.show(
+        f"{whole['n_prompts'].sum():,} prompts, {whole['n_images'].sum():,} pictures, "
+        f"{whole['n_accepted'].sum():,} accepted, of {plural(whole.height, 'label')}"
+    )
+    out.show(f"{plural(short.height, 'cell')} under-covered")
+    if short.height:
+        columns = ["label", "attribute", "value", "n_prompts", "n_accepted", "due"]
+        out.show_frame(short, columns, most=20, more=f"see {to / 'coverage.csv'}")
+    out.show(f"tables and figures written to {to}")
+    out.finish(
+        {
+            "n_prompts": int(whole["n_prompts"].sum()),
+            "n_images": int(whole["n_images"].sum()),
+            "n_accepted": int(whole["n_accepted"].sum()),
+            "target": found.target,
+            "under_covered": short,
+            "files": [to / "coverage.csv", *files],
+        }
+    )
+
+
+def _draw(found: CoverageMap, count: str, folder: Path) -> tuple[Path, Path]:
+    """Draw one count against all attributes."""
+    from affectlab._words import percent
+    from affectlab.report import fig_coverage, save_figure
+    from affectlab.stimuli._coverage import WHOLE
+
+    attributes = [
+        name for name in found.counts["attribute"].unique(maintain_order=True) if name != WHOLE
+    ]
+    tables = {name: found.table(name, count) for name in attributes}
+    accepted = count == "n_accepted"
+    short = {name: found.table(name, "under_covered").drop("label") for name in attributes}
+    labels = tables[attributes[0]]["label"].to_list()
+    what = "accepted pictures" if accepted else "prompts"
+    figure = fig_coverage(
+        {name: table.drop("label").to_numpy() for name, table in tables.items()},
+        labels,
+        {name: [one for one in table.columns if one != "label"] for name, table in tables.items()},
+        short={name: table.to_numpy() for name, table in short.items()} if accepted else None,
+        counted=what,
+        short_name=f"fewer than {percent(found.least)} of what is due",
+    )
+    n_short = found.under_covered().height
+    return save_figure(
+        figure,
+        folder,
+        what.replace(" ", "-"),
+        title=f"Labels by {', '.join(attributes)}: {what}",
+        description=f"Counts of {what} for {len(labels)} labels"
+        + (f"; {n_short} cells have too few." if accepted else "."),
+    )

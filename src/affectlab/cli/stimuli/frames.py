@@ -1,0 +1,287 @@
+"""``affectlab stimuli frames``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Optional
+
+import typer
+
+from affectlab.cli._options import JsonOption, QuietOption, SeedOption
+from affectlab.cli._output import Output
+
+if TYPE_CHECKING:
+    from affectlab.stimuli.frames import Sampling, View, WrittenFrames
+
+__all__ = ["frames"]
+
+_SOURCE = "Source"
+_PICTURES = "Pictures"
+
+
+def frames(
+    source: Annotated[
+        Path,
+        typer.Argument(
+            help="Folder of transitions (folders of pictures, videos, or MultiFace), one video, or "
+            "a table of frames.",
+            show_default=False,
+        ),
+    ],
+    to: Annotated[
+        Path, typer.Option("--out", help="Folder for pictures and table.", metavar="FOLDER")
+    ] = Path("frames"),
+    candidates: Annotated[
+        Optional[int],  # noqa: UP045
+        typer.Option(
+            help="Take this many frames at even times, for a staircase study, instead of five.",
+            min=5,
+            show_default=False,
+        ),
+    ] = None,
+    staircases: Annotated[
+        Optional[Path],  # noqa: UP045
+        typer.Option(
+            help="Staircases that a study exported: 1 JND is what people saw.", show_default=False
+        ),
+    ] = None,
+    difference: Annotated[
+        str, typer.Option(help="Without staircases: difference of pictures, ssim or rmse.")
+    ] = "ssim",
+    jnds: Annotated[
+        float, typer.Option(help="JNDs from peak to neutral: 1 JND is this part of the whole.")
+    ] = 5.5,
+    jnd: Annotated[
+        Optional[float],  # noqa: UP045
+        typer.Option(help="1 JND as a number of the difference, instead.", show_default=False),
+    ] = None,
+    along: Annotated[
+        str,
+        typer.Option(
+            help="What adds up to 1 JND: steps from frame to frame, or the difference from the "
+            "ends.",
+            metavar="steps|ends",
+        ),
+    ] = "steps",
+    crossed: Annotated[
+        str,
+        typer.Option(
+            help="Where no frame lies between those 1 JND from the ends: even steps, or leave the "
+            "transition out.",
+            metavar="even|leave-out",
+        ),
+    ] = "even",
+    direction: Annotated[
+        str,
+        typer.Option(
+            help="How it was filmed; find looks for the peak, supposing rest in the first frame.",
+            metavar="peak-neutral|neutral-peak|neutral-peak-neutral|find",
+            rich_help_panel=_SOURCE,
+        ),
+    ] = "peak-neutral",
+    ends: Annotated[
+        int,
+        typer.Option(
+            help="Choose peak and neutral from so many frames at each end, the most typical.",
+            min=1,
+            rich_help_panel=_SOURCE,
+        ),
+    ] = 1,
+    layout: Annotated[
+        str,
+        typer.Option(
+            help="What the source is; auto looks.",
+            metavar="auto|folders|multiface|table|video",
+            rich_help_panel=_SOURCE,
+        ),
+    ] = "auto",
+    names: Annotated[
+        Optional[str],  # noqa: UP045
+        typer.Option(
+            help="How names say who and what, such as '{expression}-{actor}'.",
+            rich_help_panel=_SOURCE,
+            show_default=False,
+        ),
+    ] = None,
+    cameras: Annotated[
+        Optional[str],  # noqa: UP045
+        typer.Option(
+            help="MultiFace: cameras, the preferred one first, separated by commas.",
+            rich_help_panel=_SOURCE,
+            show_default=False,
+        ),
+    ] = None,
+    expressions: Annotated[
+        Optional[str],  # noqa: UP045
+        typer.Option(
+            help="Only these, separated by commas; * stands for anything.",
+            rich_help_panel=_SOURCE,
+            show_default=False,
+        ),
+    ] = None,
+    fps: Annotated[
+        Optional[float],  # noqa: UP045
+        typer.Option(
+            help="Frames per second of pictures; videos know theirs.",
+            rich_help_panel=_SOURCE,
+            show_default=False,
+        ),
+    ] = None,
+    crop: Annotated[
+        Optional[str],  # noqa: UP045
+        typer.Option(
+            help="Cut this box out of every picture, in pixels.",
+            metavar="LEFT,TOP,WIDTH,HEIGHT",
+            rich_help_panel=_PICTURES,
+            show_default=False,
+        ),
+    ] = None,
+    size: Annotated[
+        Optional[int],  # noqa: UP045
+        typer.Option(
+            help="Longer side of the pictures in pixels; larger ones are made smaller.",
+            min=16,
+            rich_help_panel=_PICTURES,
+            show_default=False,
+        ),
+    ] = None,
+    strict: Annotated[
+        bool, typer.Option("--strict", help="Stop at the first transition that cannot be used.")
+    ] = False,
+    overwrite: Annotated[
+        bool, typer.Option("--overwrite", help="Remove what an earlier run made, and begin anew.")
+    ] = False,
+    as_json: JsonOption = False,
+    quiet: QuietOption = False,
+    seed: SeedOption = 0,
+) -> None:
+    """Take five frames of each expression transition: peak, 1 JND from it, middle, …, neutral.
+
+    1 JND is what staircases found, or stated as a part of a difference of pictures. The table,
+    frames.csv, is what affectlab stimuli pairs reads. With --candidates the table, candidates.csv,
+    is that of a staircase study. A run that was broken off goes on where it was.
+
+    Example: affectlab stimuli frames transitions/ --out five
+    """
+    from affectlab.errors import InputError
+    from affectlab.stimuli.frames import find_transitions, write_frames
+
+    out = Output("stimuli frames", as_json=as_json, quiet=quiet)
+    if source.is_dir() and to.resolve().is_relative_to(source.resolve()):
+        raise InputError(f"--out {to} lies in {source}; expected a folder beside it")
+    view = _view(crop, size)
+    sampling = _sampling(
+        candidates=candidates,
+        staircases=staircases,
+        settings={"direction": direction, "ends": ends, "difference": difference},
+        five={"jnds": jnds, "jnd": jnd, "along": along, "crossed": crossed},
+        out=out,
+    )
+    with out.progress("looking for transitions") as progress:
+        found = find_transitions(
+            source,
+            layout=layout,  # type: ignore[arg-type]
+            names=names,
+            cameras=_list(cameras),
+            expressions=_list(expressions),
+            fps=fps,
+        )
+        made = write_frames(
+            found,
+            to,
+            sampling,
+            view=view,
+            strict=strict,
+            overwrite=overwrite,
+            progress=progress,
+        )
+    _show(made, out)
+    left = [{"transition": one.name, "reason": one.reason} for one in made.left_out]
+    out.finish(
+        {
+            "n_transitions": made.n_transitions,
+            "n_frames": made.frames.height,
+            "n_kept": made.n_kept,
+            "notes": made.notes,
+            "left_out": left,
+            "table": made.table,
+            "sheets": made.sheets,
+            "seed": seed,
+        }
+    )
+
+
+def _show(made: WrittenFrames, out: Output) -> None:
+    import polars as pl
+
+    from affectlab._words import plural
+
+    per_actor = made.frames.group_by("actor", maintain_order=True).agg(
+        pl.col("expression").n_unique().alias("n_transitions"), pl.len().alias("n_frames")
+    )
+    out.show_frame(per_actor, ["actor", "n_transitions", "n_frames"], more=f"see {made.table}")
+    if made.n_kept:
+        out.show(f"{plural(made.n_kept, 'transition')} of an earlier run kept")
+    notes = [f"{name}: {text}" for name, text in made.notes.items()]
+    left = [f"{one.name} is left out: {one.reason}" for one in made.left_out]
+    for say, lines, file in (
+        (out.note, notes, made.table),
+        (out.warn, left, made.folder / "left_out.csv"),
+    ):
+        for line in lines[:5]:
+            say(line)
+        if len(lines) > 5:
+            say(f"… and {len(lines) - 5:,} more; see {file}")
+    out.show(
+        f"{plural(made.frames.height, 'frame')} of {plural(made.n_transitions, 'transition')} "
+        f"written to {made.table}"
+    )
+    out.show(f"look at them: {', '.join(map(str, made.sheets[:3]))}{_more(made.sheets)}")
+
+
+def _more(sheets: tuple[Path, ...]) -> str:
+    return f" and {len(sheets) - 3} more" if len(sheets) > 3 else ""
+
+
+def _sampling(
+    *,
+    candidates: int | None,
+    staircases: Path | None,
+    settings: dict[str, object],
+    five: dict[str, object],
+    out: Output,
+) -> Sampling:
+    from affectlab.errors import InputError
+    from affectlab.stimuli.frames import Candidates, FiveFrameSampling, read_jnds
+
+    if candidates is not None:
+        if staircases is not None or five["jnd"] is not None:
+            raise InputError(
+                "--candidates takes frames for staircases to come; leave out --staircases and --jnd"
+            )
+        return Candidates(candidates, **settings)  # type: ignore[arg-type]
+    if staircases is not None and five["jnd"] is not None:
+        raise InputError("--staircases say what 1 JND is; leave out --jnd")
+    known = None if staircases is None else read_jnds(staircases)
+    if known is not None and (left := sum(one.n_left for one in known.values())):
+        out.note(f"{left:,} staircases were not finished or are not valid, and do not count")
+    return FiveFrameSampling(**settings, **five, staircases=known)  # type: ignore[arg-type]
+
+
+def _view(crop: str | None, size: int | None) -> View:
+    from affectlab.errors import InputError
+    from affectlab.stimuli.frames import View
+
+    if crop is None:
+        return View(None, size)
+    try:
+        left, top, width, height = (int(part) for part in crop.split(","))
+    except ValueError:
+        raise InputError(
+            f"--crop {crop}: expected four whole numbers, LEFT,TOP,WIDTH,HEIGHT"
+        ) from None
+    return View((left, top, width, height), size)
+
+
+def _list(text: str | None) -> list[str]:
+    return [] if text is None else [part.strip() for part in text.split(",") if part.strip()]

@@ -1,0 +1,187 @@
+"""From the answers of reviewers to what is kept, what is left out, and what nobody has settled."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Literal
+
+import polars as pl
+
+from affectlab._words import plural
+from affectlab.errors import InputError
+from affectlab.ratings import Ratings, read_ratings
+from affectlab.stimuli._tables import read_table
+
+__all__ = ["DECISIONS", "ReviewRule", "review_decisions"]
+
+ReviewRule = Literal["any", "majority"] | int
+"""How many objections leave an item out: one, more than half of the answers, or a number."""
+
+DECISIONS = {
+    "stimulus": pl.String,
+    "keep": pl.Boolean,
+    "reason": pl.String,
+    "n_raters": pl.Int64,
+    "votes": pl.String,
+    "notes": pl.String,
+}
+"""Columns of decisions."""
+
+_COUNTED = ("main", "repeat")
+"""Kinds of trials that judge an item; others train or check the reviewer."""
+
+
+def review_decisions(
+    ratings: Ratings | str | Path,
+    *,
+    rule: ReviewRule = "any",
+    raters: int | None = None,
+    items: Sequence[str] | pl.Series | None = None,
+    fine: str = "fine",
+) -> pl.DataFrame:
+    """Decide from reviewers' answers which items are kept.
+
+    A reviewer objects to an item by choosing any label but `fine`. An item is undecided, and its
+    ``keep`` is null, when nobody or too few have answered and their objections do not settle it, or
+    when a majority is wanted and just half of the reviewers object.
+
+    Parameters
+    ----------
+    ratings
+        Answers to a study of protocol ``review`` or ``review_comments``: a row for each label that
+        a reviewer could choose, with value 1 or 0. Or the file of such answers, or the folder that
+        ``affectlab study export`` wrote, whose notes are then taken, too.
+    rule
+        How many objections leave an item out: ``"any"`` (one), ``"majority"`` (more than half of
+        the reviewers), or a number of them.
+    raters
+        Answers wanted for each item. None: those that are there will do, and of a number as `rule`
+        at least so many.
+    items
+        Names of all items that were to be reviewed. Those without an answer are then named, too.
+    fine
+        Label that says that nothing is wrong.
+
+    Returns
+    -------
+    polars.DataFrame
+        One row per item, sorted by name, or in the order of `items`: ``stimulus``, ``keep`` (True,
+        False, or null where undecided), ``reason`` (the problems that were named, the most frequent
+        first; of an undecided one, why it is), ``n_raters`` (reviewers who answered), ``votes``
+        (how many chose each label), ``notes`` (what reviewers wrote; empty without an export).
+
+    Raises
+    ------
+    InputError
+        When the answers have no labels, or none is `fine`; the rule is not known; or an answer is
+        about something that is none of the `items`.
+
+    Examples
+    --------
+    >>> said = {"stimulus": ["a", "a", "b", "b"], "rater": ["x", "x", "x", "x"],
+    ...         "label": ["fine", "harmful"] * 2, "value": [1, 0, 0, 1]}
+    >>> decided = review_decisions(Ratings(said, scale="binary"), items=["a", "b", "c"])
+    >>> decided.select("stimulus", "keep", "reason").rows()
+    [('a', True, ''), ('b', False, 'harmful'), ('c', None, 'no answer')]
+    """
+    if isinstance(rule, bool) or not (rule in ("any", "majority") or _at_least_one(rule)):
+        raise InputError(f"rule {rule!r}: expected 'any', 'majority' or a number of 1 or more")
+    if raters is not None and raters < 1:
+        raise InputError(f"raters = {raters}: expected 1 or more")
+    notes: dict[str, list[str]] = {}
+    if not isinstance(ratings, Ratings):
+        ratings, notes = _read(Path(ratings))
+    said = _said(ratings, fine)
+    names = sorted(said) if items is None else [str(name) for name in items]
+    unknown = sorted(set(said) - set(names))
+    if unknown:
+        raise InputError(f"{unknown[0]!r} was reviewed and is none of the items")
+    rows = []
+    for name in names:
+        answers = said.get(name, {})
+        counted = Counter(label for chosen in answers.values() for label in chosen)
+        votes = sorted(counted.items(), key=lambda vote: (-vote[1], vote[0]))
+        problems = [label for label, _ in votes if label != fine]
+        objections = sum(bool(chosen - {fine}) for chosen in answers.values())
+        keep, why = _decide(objections, len(answers), rule, raters)
+        reason = why if keep is None else ", ".join([] if keep else problems)
+        told = ", ".join(f"{label} {n}" for label, n in votes)
+        rows.append((name, keep, reason, len(answers), told, "; ".join(notes.get(name, []))))
+    return pl.DataFrame(
+        rows,
+        schema=DECISIONS,
+        orient="row",
+    )
+
+
+def _at_least_one(rule: object) -> bool:
+    return isinstance(rule, int) and rule >= 1
+
+
+def _decide(
+    objections: int, n: int, rule: ReviewRule, raters: int | None
+) -> tuple[bool | None, str]:
+    """Whether an item is kept; where nothing is settled, why."""
+    if rule == "majority":
+        total = max(n, raters or 0)
+        if n and 2 * objections > total:
+            return False, ""
+        if n and 2 * (n - objections) > total:
+            return True, ""
+        if n and n == total:
+            return None, f"{objections} of {plural(n, 'reviewer')} object, {n - objections} do not"
+        return None, _too_few(n, raters)
+    needed = 1 if rule == "any" else int(rule)
+    if objections >= needed:
+        return False, ""
+    wanted = max(needed, raters or 1)
+    if n >= wanted:
+        return True, ""
+    return None, _too_few(n, wanted)
+
+
+def _too_few(n: int, wanted: int | None) -> str:
+    return f"{n} of {wanted} answers" if n and wanted else "no answer"
+
+
+def _said(ratings: Ratings, fine: str) -> dict[str, dict[str, set[str]]]:
+    """Labels that each reviewer chose, by item; who chose none has not answered."""
+    frame = ratings.to_frame()
+    if "label" not in frame.columns:
+        raise InputError("the answers have no labels; expected those of a review")
+    frame = frame.with_columns(pl.col("stimulus", "rater", "label").cast(pl.String))
+    labels = frame["label"].unique().sort().to_list()
+    if fine not in labels:
+        raise InputError(
+            f"no answer is about {fine!r}; expected the answers of a review, found the labels: "
+            f"{', '.join(labels)}"
+        )
+    if "trial_kind" in frame.columns:
+        kind = pl.col("trial_kind").cast(pl.String)
+        frame = frame.filter(kind.is_null() | kind.is_in(_COUNTED))
+    said: dict[str, dict[str, set[str]]] = {}
+    chosen = frame.filter(pl.col("value") > 0).select("stimulus", "rater", "label")
+    for stimulus, rater, label in chosen.iter_rows():
+        said.setdefault(stimulus, {}).setdefault(rater, set()).add(label)
+    return said
+
+
+def _read(place: Path) -> tuple[Ratings, dict[str, list[str]]]:
+    """Read answers, and the notes that an export keeps beside them."""
+    if not place.is_dir():
+        return read_ratings(place, scale="binary"), {}
+    file = place / "ratings.parquet"
+    if not file.exists():
+        raise InputError(
+            f"{place}: there is no ratings.parquet; expected the folder that "
+            "'affectlab study export' wrote"
+        )
+    notes: dict[str, list[str]] = {}
+    written = place / "suggestions.csv"
+    if written.exists():
+        table = read_table(written, "notes").select("stimulus", "suggestion")
+        for stimulus, text in table.iter_rows():
+            notes.setdefault(stimulus, []).append(text)
+    return read_ratings(file), notes

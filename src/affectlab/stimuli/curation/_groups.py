@@ -1,0 +1,180 @@
+"""Steps that keep or drop whole groups, such as subreddits."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any
+
+from affectlab._words import percent, plural, shown
+from affectlab.stimuli.curation._plan import AdultGroups, BigGroups, Sentiment
+from affectlab.stimuli.curation._predictions import SENTIMENTS
+from affectlab.stimuli.curation._step import Step
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from affectlab.stimuli.curation._pool import Pool
+
+__all__ = ["AdultGroupsStep", "BigGroupsStep", "SentimentStep"]
+
+
+class GroupStep(Step):
+    """Base of the steps that decide about groups: what is learned holds the reason."""
+
+    on = "group"
+    grouped = True
+
+    def reason(self) -> pl.Expr:
+        """Say which comments are in a group that is dropped."""
+        import polars as pl
+
+        return pl.col("group_reason")
+
+
+class BigGroupsStep(GroupStep):
+    """Drops groups with few comments."""
+
+    name = "big_groups"
+    shows = "group_size"
+
+    def __init__(self, given: BigGroups | None = None) -> None:
+        self.given = given or BigGroups()
+        self.reasons = {"small_group": f"group with fewer than {self.given.least:,} comments"}
+
+    def settings(self) -> dict[str, Any]:
+        """The size from which a group is kept."""
+        return dict(self.given)
+
+    def learn(self, pool: Pool) -> pl.DataFrame:
+        """Count the comments of each group."""
+        import polars as pl
+
+        small = pl.col("n") < self.given.least
+        return pool.counts("group").with_columns(
+            pl.when(small).then(pl.lit("small_group")).alias("group_reason")
+        )
+
+    def found(self, learned: pl.DataFrame | None) -> str:
+        """Say how many groups there are and which one is the largest."""
+        return _groups_found(learned, "the largest is", "n")
+
+
+class AdultGroupsStep(GroupStep):
+    """Drops groups that are not safe for work: listed ones, and those whose words say so.
+
+    Parameters
+    ----------
+    given
+        The share of comments with offensive or vulgar words from which a group is dropped.
+    listed
+        Names of groups, in lower case; ``*`` at the end stands for any ending.
+    """
+
+    name = "adult_groups"
+    shows = "group_size"
+
+    def __init__(self, given: AdultGroups | None = None, listed: tuple[str, ...] = ()) -> None:
+        self.given = given or AdultGroups()
+        self.listed = listed
+        least = percent(self.given.share, 1)
+        self.reasons = {
+            "adult_group": "group on the list of adult groups",
+            "profane_group": f"group where {least} or more of the comments hold offensive or "
+            "vulgar words",
+        }
+
+    def settings(self) -> dict[str, Any]:
+        """The share."""
+        return dict(self.given)
+
+    def learn(self, pool: Pool) -> pl.DataFrame:
+        """Count the comments with offensive or vulgar words in each group."""
+        import daft
+        import polars as pl
+
+        profane = daft.col("offensive") | daft.col("vulgar")
+        found = pool.counts("group", profane=profane)
+        pattern = _any_of(self.listed)
+        share = pl.col("profane") / pl.col("n")
+        return found.with_columns(
+            pl.when(pl.col("group").str.to_lowercase().str.contains(pattern))
+            .then(pl.lit("adult_group"))
+            .when(share >= self.given.share)
+            .then(pl.lit("profane_group"))
+            .alias("group_reason")
+        )
+
+    def found(self, learned: pl.DataFrame | None) -> str:
+        """Say how many groups are dropped."""
+        return _groups_found(learned, "", "n")
+
+
+class SentimentStep(GroupStep):
+    """Drops groups that lack a sentiment, or are mostly neutral, by predicted emotions.
+
+    The shares are of all comments of a group; a comment with several emotions may count for
+    several sentiments.
+    """
+
+    name = "sentiment"
+    shows = "sentiment"
+    predicted = True
+
+    def __init__(self, given: Sentiment | None = None) -> None:
+        self.given = given or Sentiment()
+        self._least = {
+            "positive": self.given.positive_least,
+            "negative": self.given.negative_least,
+            "ambiguous": self.given.ambiguous_least,
+        }
+        self.reasons = {
+            "neutral": f"group with more than {percent(self.given.neutral_most, 1)} neutral",
+            **{
+                f"few_{name}": f"group with less than {percent(least, 1)} {name}"
+                for name, least in self._least.items()
+            },
+        }
+
+    def settings(self) -> dict[str, Any]:
+        """The four shares."""
+        return dict(self.given)
+
+    def learn(self, pool: Pool) -> pl.DataFrame:
+        """Count the sentiments of each group."""
+        import daft
+        import polars as pl
+
+        found = pool.counts("group", **{name: daft.col(name) for name in SENTIMENTS})
+        shares = found.select(
+            "group", "n", *(pl.col(name).truediv("n").alias(f"share_{name}") for name in SENTIMENTS)
+        )
+        neutral = pl.when(pl.col("share_neutral") > self.given.neutral_most)
+        few = [
+            pl.when(pl.col(f"share_{name}") < least).then(pl.lit(f"few_{name}"))
+            for name, least in self._least.items()
+        ]
+        first = pl.coalesce(neutral.then(pl.lit("neutral")), *few)
+        return shares.with_columns(first.alias("group_reason"))
+
+    def found(self, learned: pl.DataFrame | None) -> str:
+        """Say how many groups are dropped."""
+        return _groups_found(learned, "", "n")
+
+
+def _groups_found(learned: pl.DataFrame | None, largest: str, size: str) -> str:
+    if learned is None or learned.is_empty():
+        return ""
+    kept = learned["group_reason"].null_count()
+    text = f"{kept:,} of {plural(learned.height, 'group')} kept"
+    if not largest:
+        return text
+    top = learned.sort([size, "group"], descending=[True, False]).row(0, named=True)
+    return f"{text}; {largest} {shown(top['group'], 40) or '(none)'} with {top[size]:,} comments"
+
+
+def _any_of(names: tuple[str, ...]) -> str:
+    """Write names as a pattern that matches a whole name in lower case."""
+    written = (
+        re.escape(name.removesuffix("*")) + (".*" if name.endswith("*") else "") for name in names
+    )
+    return rf"^(?:{'|'.join(written)})$" if names else r"[^\s\S]"

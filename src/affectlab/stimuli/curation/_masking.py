@@ -1,0 +1,89 @@
+"""Names of people and words of religion, masked in texts."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from functools import lru_cache
+
+from affectlab.errors import InputError
+from affectlab.stimuli.curation._names import find_names
+from affectlab.stimuli.curation._texts import TextSettings
+from affectlab.stimuli.curation._words import fold, has_term, search_pattern
+
+__all__ = ["NAME", "RELIGION", "mask_texts"]
+
+NAME = "[NAME]"
+RELIGION = "[RELIGION]"
+
+
+def mask_texts(texts: Sequence[str], settings: TextSettings | None = None) -> list[str]:
+    """Put ``[NAME]`` for names of people and ``[RELIGION]`` for words of religion.
+
+    Models learn from masked texts, so that they do not learn what is felt about one person or one
+    faith; raters see the texts as they were written (goemotions, section 3.1). Where a word is
+    both, as *Christian* is, it is a word of religion unless the name finder takes more words than
+    that, as in *Christian Bale*.
+
+    Parameters
+    ----------
+    texts
+        Shape (n,).
+    settings
+        Its ``names`` finds people: ``"gazetteer"`` goes by given names and what stands around
+        them, and would rather miss a name than mask another word; ``"spacy:MODEL"`` and
+        ``"transformers:FOLDER"`` load a model for named entities that is installed or lies in a
+        folder; ``"none"`` finds none. Its ``words.religion`` are the words of religion.
+
+    Returns
+    -------
+    list of str
+        As many texts.
+
+    Raises
+    ------
+    InputError
+        When a text is no text, the library or the model of a name finder is absent, or it gives
+        places that are not in the text.
+
+    Examples
+    --------
+    >>> mask_texts(["My friend Sarah Miller is a Buddhist.", "I will be there in May."])
+    ['My friend [NAME] is a [RELIGION].', 'I will be there in May.']
+    """
+    settings = TextSettings() if settings is None else settings
+    given = list(texts)
+    for k, text in enumerate(given):
+        if not isinstance(text, str):
+            raise InputError(f"texts[{k}] is {text!r:.60}; expected a text")
+    import polars as pl
+
+    names = find_names(given, settings.names)
+    religious = has_term(fold(pl.Series(given, dtype=pl.String)), settings.words.religion)
+    pattern = _religion(settings.words.religion)
+    return [
+        _masked(text, spans, pattern if holds else None) if spans or holds else text
+        for text, spans, holds in zip(given, names, religious, strict=True)
+    ]
+
+
+@lru_cache(maxsize=8)
+def _religion(terms: tuple[str, ...]) -> re.Pattern[str] | None:
+    return re.compile(search_pattern(terms), re.IGNORECASE) if terms else None
+
+
+def _masked(text: str, names: Sequence[tuple[int, int]], religion: re.Pattern[str] | None) -> str:
+    spans = [(start, end, NAME) for start, end in names]
+    if religion is not None:
+        spans += [(*match.span(), RELIGION) for match in religion.finditer(text)]
+    # Longer ones first: a name of two words hides the word of religion in it, and of two alike
+    # the word of religion stands.
+    taken: list[tuple[int, int, str]] = []
+    for start, end, mask in sorted(spans, key=lambda s: (s[0] - s[1], s[2] == NAME, s[0])):
+        if all(end <= other[0] or start >= other[1] for other in taken):
+            taken.append((start, end, mask))
+    parts, at = [], 0
+    for start, end, mask in sorted(taken):
+        parts += [text[at:start], mask]
+        at = end
+    return "".join([*parts, text[at:]])

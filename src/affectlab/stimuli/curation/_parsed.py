@@ -1,0 +1,87 @@
+"""Rows of one part of a file, brought into the columns that staging writes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import polars as pl
+
+from affectlab.stimuli.curation._columns import Columns
+from affectlab.stimuli.curation._problems import Problems
+
+__all__ = ["LINE", "Parsed", "staged_rows"]
+
+LINE = "__line__"
+"""Column with the line on which a row begins, until the rows are staged."""
+_NAMED = 5
+"""Rows with the same problem that are looked up, to be named."""
+
+
+@dataclass(frozen=True, eq=False)
+class Parsed:
+    """What became of one part of a file."""
+
+    frame: pl.DataFrame
+    """The rows, in the columns that staging writes."""
+    n_read: int
+    """Lines or records that were read, whether they could be used or not."""
+    problems: Problems
+    """What was wrong with them."""
+
+
+def staged_rows(
+    frame: pl.DataFrame, columns: Columns, label: str, problems: Problems
+) -> pl.DataFrame:
+    """Bring rows into the staged columns; count empty texts and absent ids.
+
+    Parameters
+    ----------
+    frame
+        The columns of :meth:`Columns.needed` under their staged names, as far as the file has them,
+        and :data:`LINE`. An empty value counts as absent, in all columns but the text.
+    label
+        Name of the file in the ids of rows that have none.
+    """
+    present = set(frame.columns)
+    empty = frame.filter(~pl.col("text").fill_null("").str.contains(r"\S"))
+    problems.add_lines("empty_text", empty[LINE].head(_NAMED), "the text is empty", empty.height)
+    place = pl.format("{}:{}", pl.lit(label), pl.col(LINE))
+    given = _or_null("id", present)
+    if columns.id:
+        absent = frame.filter(given.is_null())
+        named = absent[LINE].head(_NAMED)
+        problems.add_lines("absent_id", named, f"no value of {columns.id!r}", absent.height)
+    parts = {
+        "id": pl.coalesce(given, place) if columns.id else place,
+        "text": pl.col("text").fill_null(""),
+        "group": _or_null("group", present),
+    }
+    if columns.emotions:
+        parts["emotions"] = _emotions(frame.schema.get("emotions"))
+    parts |= {name: _or_null(name, present) for name in columns.keep}
+    return frame.select(**parts)
+
+
+def _or_null(name: str, present: set[str]) -> pl.Expr:
+    """The values of a column of text, of which empty ones are absent."""
+    if name not in present:
+        return pl.lit(None, dtype=pl.String)
+    return pl.when(pl.col(name) != "").then(pl.col(name))
+
+
+def _emotions(kind: pl.DataType | None) -> pl.Expr:
+    """Labels as a list: from a list, one label, or labels joined by ``;`` or ``,``.
+
+    A list that was written as text, ``["joy", "love"]``, is read as well.
+    """
+    if kind is None:
+        return pl.lit(None, dtype=pl.List(pl.String))
+    column = pl.col("emotions")
+    if isinstance(kind, pl.List):
+        labels = column.cast(pl.List(pl.String))
+    else:
+        plain = column.str.strip_chars().str.replace_all(r"""^\[|\]$|["']""", "")
+        labels = plain.str.replace_all(",", ";", literal=True).str.split(";")
+        labels = pl.when(column.str.contains(r"\S")).then(labels)
+    trimmed = labels.list.eval(pl.element().str.strip_chars())
+    return trimmed.list.eval(pl.element().filter(pl.element() != ""))

@@ -1,0 +1,79 @@
+"""Parts that users replace: by a name of ours, a callable, or an entry point of another package."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from importlib import import_module
+from importlib.metadata import entry_points
+from types import ModuleType
+from typing import Any
+
+from affectlab.errors import InputError, unknown_name
+
+__all__ = ["known_plug", "load_plug", "plug_name", "wanted_library"]
+
+
+def known_plug(kind: str, name: object, ours: Iterable[str]) -> bool:
+    """Tell whether a part of that name exists, without importing its library.
+
+    A name of the form ``spacy:MODEL`` is known by what stands before the colon.
+    """
+    if callable(name):
+        return True
+    before = str(name).split(":", 1)[0]
+    return before in set(ours) or any(point.name == name for point in entry_points(group=_of(kind)))
+
+
+def load_plug(kind: str, name: str, ours: Iterable[str]) -> Callable[..., Any]:
+    """Load a part that another package adds under the entry points ``affectlab.KIND``.
+
+    Raises
+    ------
+    InputError
+        When nothing has that name, or what has it cannot be called.
+    """
+    group = _of(kind)
+    for point in entry_points(group=group):
+        if point.name != name:
+            continue
+        where = f"entry point {name!r} ({point.value}) of group {group!r}"
+        try:
+            found: Any = point.load()
+        except Exception as error:
+            raise InputError(f"{where} cannot be loaded: {error}") from error
+        if not callable(found):
+            raise InputError(f"{where} gives {type(found).__name__}; expected a function")
+        return found  # type: ignore[no-any-return]
+    added = {point.name for point in entry_points(group=group)}
+    raise unknown_name(kind, name, sorted({*ours, *added}))
+
+
+def plug_name(part: object) -> str:
+    """Name a part in a record: a name as it is, a callable by where it is defined."""
+    if isinstance(part, str):
+        return part
+    own = getattr(part, "name", None)
+    if isinstance(own, str):
+        return own
+    kind = part if hasattr(part, "__qualname__") else type(part)
+    return f"{getattr(kind, '__module__', None) or 'builtins'}:{kind.__qualname__}"
+
+
+def wanted_library(module: str, package: str, purpose: str) -> ModuleType:
+    """Import a library of the extra ``scale``.
+
+    Raises
+    ------
+    InputError
+        When it is not installed; the sentence says what it is needed for and how it is installed.
+    """
+    try:
+        return import_module(module)
+    except ImportError as error:
+        raise InputError(
+            f'{purpose} needs {package}; install it with: pip install "affectlab[scale]"'
+        ) from error
+
+
+def _of(kind: str) -> str:
+    return f"affectlab.{kind.replace(' ', '_')}s"

@@ -1,0 +1,257 @@
+"""Any input, turned once into Parquet parts with the same few columns."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from affectlab.errors import InputError
+from affectlab.stimuli.curation._columns import Columns
+from affectlab.stimuli.curation._parts import (
+    MARKERS,
+    FinishedFile,
+    Order,
+    remove_parts,
+    write_atomically,
+)
+from affectlab.stimuli.curation._problems import Problems
+from affectlab.stimuli.curation._runner import import_daft, partitions_for, use_runner
+from affectlab.stimuli.curation._sources import Source, find_sources
+
+__all__ = ["Progress", "StagedPool", "stage"]
+
+Progress = Callable[[str, int, int], None]
+"""Is told a file's name, how many files are done, and how many there are."""
+
+_SUMMARY = "reading.json"
+_NAMED = 20
+"""Problems of one kind that are named, over all files."""
+_PROBLEM = {"problem": pl.String, "file": pl.String, "line": pl.Int64, "detail": pl.String}
+_FILE = {
+    "file": pl.String,
+    "url": pl.String,
+    "bytes": pl.Int64,
+    "n_read": pl.Int64,
+    "n_rows": pl.Int64,
+    "n_problems": pl.Int64,
+}
+
+
+@dataclass(frozen=True, eq=False)
+class StagedPool:
+    """Comments in Parquet parts, and what was found while reading them; see :func:`stage`."""
+
+    folder: Path
+    """Where the parts are."""
+    parts: list[Path]
+    """The parts, in the order of the input."""
+    n_read: int
+    """Lines, records or rows that were read, whether they could be used or not."""
+    n_rows: int
+    """Rows that were staged."""
+    columns: tuple[str, ...]
+    """Columns of the parts."""
+    files: pl.DataFrame
+    """One row for each file that was read: ``file``, ``url``, ``bytes``, ``n_read``, ``n_rows`` and
+    ``n_problems``."""
+    problems: pl.DataFrame
+    """The first few problems of each kind: ``problem``, ``file``, ``line`` (from 1; row of a
+    Parquet file; 0 for the whole file) and ``detail``."""
+    counts: dict[str, int]
+    """Number of problems of each kind; kinds that did not occur are missing."""
+
+    def __len__(self) -> int:
+        return self.n_rows
+
+
+def stage(
+    sources: str | Path | Sequence[str | Path],
+    folder: str | Path,
+    *,
+    columns: Columns | None = None,
+    strict: bool = False,
+    runner: str = "native",
+    part_rows: int = 250_000,
+    progress: Progress | None = None,
+) -> StagedPool:
+    """Turn comments of any kind of file into Parquet parts that curation works on.
+
+    Reads JSON lines (also the compressed dumps of Reddit), CSV, TSV and Parquet; ``.zst``, ``.gz``,
+    ``.bz2`` and ``.xz``. What cannot be read is counted and named, and the rest is read. The memory
+    needed does not grow with the files, but dumps of Reddit are compressed with a window of 2 GiB,
+    and each one that is read at the time needs as much. A run that was interrupted goes on with the
+    first file that was not finished; a file that changed, or that is asked for otherwise, is read
+    again, and the parts of files that are no longer among the sources are removed.
+
+    Parameters
+    ----------
+    sources
+        Files, folders (with the folders inside), patterns with ``*``, or URLs of object stores
+        (``s3://bucket/2019/*.zst``, ``gs://``, ``abfs://``, ``file://``).
+    folder
+        Where the parts are written: a new folder, or one of an earlier staging. On a cluster, all
+        machines must see it.
+    columns
+        Names of the columns; None takes the usual ones, see :class:`Columns`.
+    strict
+        End at the first problem.
+    runner
+        Where the files are read; see :func:`use_runner`. Files are read side by side.
+    part_rows
+        Rows of a part.
+    progress
+        Is told about each file that is done.
+
+    Returns
+    -------
+    Parts with ``id``, ``text``, ``group`` (null where there is none), ``emotions`` (a list, null
+    where there are none; only when a column is named) and the kept columns. Without an id, it is
+    the file's name and the line: ``RC_2019-01.zst:17``. An empty text is kept as such.
+
+    Raises
+    ------
+    InputError
+        When there is nothing to read, the folder cannot be used, or reading is strict and there is
+        a problem.
+    MissingDependencyError
+        Without Daft, or without zstandard for a zst file.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> place = Path(tempfile.mkdtemp())
+    >>> lines = ['{"id": "a", "body": "Well done!", "subreddit": "aww"}', "not JSON"]
+    >>> _ = (place / "comments.jsonl").write_text("\\n".join(lines))
+    >>> pool = stage(place / "comments.jsonl", place / "staged")
+    >>> pool.n_read, pool.n_rows, pool.counts
+    (2, 1, {'broken_line': 1})
+    >>> pl.read_parquet(pool.parts).rows()
+    [('a', 'Well done!', 'aww')]
+    """
+    asked = columns or Columns()
+    if part_rows < 1:
+        raise InputError(f"part_rows = {part_rows}: expected 1 or more")
+    place = _folder(folder)
+    found, unknown = find_sources(sources)
+    # The folder may lie in one that is read.
+    found = [source for source in found if not Path(source.url).is_relative_to(place)]
+    if not found:
+        raise InputError(f"{folder}: the parts cannot be written to the folder that is read")
+    others = Problems(strict=strict)
+    for path in unknown:
+        others.file = path
+        others.add("unknown_file", 0, "the kind of this file is not known; it is left out")
+    waiting = max(1, min(len(found), os.cpu_count() or 1))
+    threads = max(1, (os.cpu_count() or 1) // waiting)
+    order = Order(place, asked, strict, part_rows, threads)
+    done = {source.key: order.finished(source) for source in found}
+    remaining = [source for source in found if done[source.key] is None]
+    _remove_others(place, {source.key for source in found})
+    for source, result in _staged(remaining, order, runner):
+        done[source.key] = result
+        if progress is not None:
+            progress(source.name, sum(one is not None for one in done.values()), len(found))
+    finished = [(source, one) for source in found if (one := done[source.key]) is not None]
+    pool = _pool(place, asked, finished, others, unknown)
+    _write_summary(pool)
+    return pool
+
+
+def _staged(
+    sources: list[Source], order: Order, runner: str
+) -> Iterator[tuple[Source, FinishedFile]]:
+    """Stage files side by side, each by one call of a function that Daft shares out."""
+    if not sources:
+        return
+    use_runner(runner)
+    daft = import_daft()
+
+    def attempt(places: Any) -> list[str]:
+        return [order.attempt(sources[at]) for at in places.to_pylist()]
+
+    shared_out = daft.func.batch(
+        return_dtype=daft.DataType.string(), batch_size=1, use_process=False
+    )(attempt)
+    frame = daft.from_pydict({"at": list(range(len(sources)))})
+    frame = partitions_for(frame, len(sources))
+    for row in frame.select("at", shared_out(daft.col("at")).alias("result")).iter_rows():
+        result = json.loads(row["result"])
+        if "error" in result:
+            raise InputError(result["error"])
+        yield sources[row["at"]], FinishedFile.from_dict(result["done"])
+
+
+def _folder(folder: str | Path) -> Path:
+    """Make the folder, or check that an earlier staging made it."""
+    if "://" in str(folder):
+        raise InputError(f"{folder}: parts are written to a folder; expected a path, found a URL")
+    place = Path(folder).absolute()
+    try:
+        place.mkdir(parents=True, exist_ok=True)
+        foreign = next(place.glob("*"), None)
+        if foreign is not None and not (place / MARKERS).is_dir():
+            raise InputError(
+                f"{folder}: expected a new folder or one of an earlier staging, found "
+                f"{foreign.name} in it"
+            )
+        (place / MARKERS).mkdir(exist_ok=True)
+    except OSError as problem:
+        raise InputError(f"{folder}: cannot be used as a folder ({problem.strerror})") from None
+    return place
+
+
+def _remove_others(folder: Path, keys: set[str]) -> None:
+    """Remove the parts of files that are no longer among those to be read."""
+    for marker in (folder / MARKERS).glob("*.json"):
+        if marker.stem not in keys:
+            remove_parts(folder, marker.stem)
+
+
+def _pool(
+    folder: Path,
+    asked: Columns,
+    finished: list[tuple[Source, FinishedFile]],
+    others: Problems,
+    unknown: list[str],
+) -> StagedPool:
+    counts: dict[str, int] = dict(others.counts)
+    rows = [("unknown_file", path, 0, others.first[0].detail) for path in unknown]
+    files = []
+    for source, one in finished:
+        for kind, number in one.problems.counts.items():
+            counts[kind] = counts.get(kind, 0) + number
+        first = sorted(one.problems.first, key=lambda problem: problem.line)
+        rows.extend((found.kind, source.name, found.line, found.detail) for found in first)
+        n_problems = sum(one.problems.counts.values())
+        files.append((source.name, source.url, source.size, one.n_read, one.n_rows, n_problems))
+    problems = pl.DataFrame(rows, schema=_PROBLEM, orient="row")
+    return StagedPool(
+        folder=folder,
+        parts=[folder / part for _, one in finished for part in one.parts],
+        n_read=sum(one.n_read for _, one in finished),
+        n_rows=sum(one.n_rows for _, one in finished),
+        columns=asked.staged,
+        files=pl.DataFrame(files, schema=_FILE, orient="row"),
+        problems=problems.filter(pl.int_range(pl.len()).over("problem") < _NAMED),
+        counts=dict(sorted(counts.items())),
+    )
+
+
+def _write_summary(pool: StagedPool) -> None:
+    summary = {
+        "n_read": pool.n_read,
+        "n_rows": pool.n_rows,
+        "columns": list(pool.columns),
+        "counts": pool.counts,
+        "problems": pool.problems.to_dicts(),
+        "files": pool.files.to_dicts(),
+        "parts": [part.name for part in pool.parts],
+    }
+    with write_atomically(pool.folder / _SUMMARY) as file:
+        file.write_text(json.dumps(summary, ensure_ascii=False, indent=1), encoding="utf-8")

@@ -1,0 +1,157 @@
+"""Writing the results of a run into its folder."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+
+from affectlab._csv import write_data_csv
+from affectlab.stimuli.curation._distributions import counted
+from affectlab.stimuli.curation._ledger import explained, ledger_frame
+from affectlab.stimuli.curation._output import (
+    CorpusWork,
+    DroppedWork,
+    gather_corpus,
+    gather_reasons,
+    gather_review,
+)
+from affectlab.stimuli.curation._state import begin_stage
+from affectlab.stimuli.curation._take import DROPPED, LEARNED
+from affectlab.stimuli.curation._tasks import read_part
+
+if TYPE_CHECKING:
+    from affectlab.stimuli.curation._pool import Pool
+    from affectlab.stimuli.curation._run import Run
+    from affectlab.stimuli.curation._staging import StagedPool
+
+__all__ = ["group_table", "remove_corpus", "write_corpus", "write_dropped", "write_tables"]
+
+_REVIEW = ("identity", "for_review")
+_DISTRIBUTIONS = {
+    "step": pl.String,
+    "when": pl.String,
+    "distribution": pl.String,
+    "value": pl.String,
+    "n": pl.Int64,
+    "share": pl.Float64,
+    "mean": pl.Float64,
+    "sd": pl.Float64,
+    "groups": pl.Int64,
+}
+_STUDY = "stimuli.csv"
+_STUDY_ROWS = 250_000
+"""Comments up to which a table of a study is written, too."""
+
+
+def write_corpus(out: Path, run: Run, staged: StagedPool) -> Path:
+    """Write the comments that are left, masked where the plan says so; give their folder."""
+    target, pieces = out / "corpus", run.work / "pieces"
+    begin_stage(target)
+    begin_stage(pieces)
+    if run.pool.n:
+        columns = tuple(name for name in staged.columns if name not in ("id", "text", "group"))
+        masking = run.plan.texts if run.plan.mask else None
+        work = CorpusWork(staged.parts, run.pool.folder, columns, masking, pieces)
+        run.where.run(len(staged.parts), work, "writing the corpus")
+        gather_corpus(pieces, target)
+    shutil.rmtree(pieces)
+    (out / _STUDY).unlink(missing_ok=True)
+    if 0 < run.pool.n <= _STUDY_ROWS:
+        found = read_part(sorted(target.glob("*.parquet")), columns=["id", "text", "group"])
+        write_data_csv(found.rename({"id": "stimulus"}), out / _STUDY)
+    return target
+
+
+def remove_corpus(out: Path) -> None:
+    """Remove the corpus of an earlier run, which what is written now would not explain."""
+    shutil.rmtree(out / "corpus", ignore_errors=True)
+    (out / _STUDY).unlink(missing_ok=True)
+
+
+def write_dropped(out: Path, run: Run, staged: StagedPool) -> tuple[Path | None, int]:
+    """Write why comments were dropped, and the review queue; give its file and size."""
+    target, pieces, review = out / "reasons", run.work / "pieces", out / "review" / "comments.csv"
+    begin_stage(target)
+    begin_stage(pieces)
+    steps = [
+        (entry.step, folder / DROPPED)
+        for entry, folder in zip(run.entries, run.folders, strict=False)
+    ]
+    work = DroppedWork(staged.parts, steps, _REVIEW, pieces)
+    if staged.parts:
+        run.where.run(len(staged.parts), work, "writing the reasons")
+    gather_reasons(pieces, target)
+    step, reason = _REVIEW
+    waiting = sum(entry.dropped.get(reason, 0) for entry in run.entries if entry.step == step)
+    review.unlink(missing_ok=True)
+    if waiting:
+        review.parent.mkdir(exist_ok=True)
+        gather_review(pieces, review)
+    shutil.rmtree(pieces)
+    return (review if waiting else None), waiting
+
+
+def write_tables(out: Path, run: Run, staged: StagedPool, start: Pool) -> dict[str, pl.DataFrame]:
+    """Write the ledger and the other tables; give them by name."""
+    told = [*run.distributions]
+    tables = {
+        "ledger": ledger_frame(run.entries),
+        "distributions": pl.concat(told) if told else pl.DataFrame(schema=_DISTRIBUTIONS),
+        "groups": group_table(run, start),
+        "problems": staged.problems,
+    }
+    for name, table in tables.items():
+        write_data_csv(table, out / f"{name}.csv")
+    ledger: dict[str, Any] = {
+        "schema": "affectlab/curation-ledger/1",
+        "plan": run.plan.model_dump(mode="json"),
+        "n_read": staged.n_read,
+        "n_rows": staged.n_rows,
+        "n_kept": run.pool.n,
+        "problems": staged.counts,
+        "steps": [entry.to_dict() for entry in run.entries],
+        "explained": explained(run.entries),
+    }
+    text = json.dumps(ledger, ensure_ascii=False, indent=1)
+    (out / "ledger.json").write_text(text + "\n", encoding="utf-8")
+    return tables
+
+
+def group_table(run: Run, start: Pool) -> pl.DataFrame:
+    """Count each group at the start and at the end, with the step that dropped it as a whole."""
+    names = {"group": pl.String, "n_read": pl.Int64, "n_kept": pl.Int64}
+    if not start.n:
+        return pl.DataFrame(schema={**names, "step": pl.String, "reason": pl.String})
+    end = (
+        counted(run.pool, "group_size")
+        if run.pool.n
+        else pl.DataFrame(schema={"group": pl.String, "n": pl.Int64})
+    )
+    told = [pl.DataFrame(schema={"group": pl.String, "reason": pl.String, "step": pl.String})]
+    for entry, folder in zip(run.entries, run.folders, strict=False):
+        learned = folder / LEARNED
+        if learned.exists() and "group_reason" in _columns(learned):
+            table = read_part(learned, columns=["group", "group_reason"]).drop_nulls()
+            told.append(
+                table.rename({"group_reason": "reason"}).with_columns(
+                    pl.lit(entry.step).alias("step")
+                )
+            )
+    return (
+        counted(start, "group_size")
+        .rename({"n": "n_read"})
+        .join(end.rename({"n": "n_kept"}), on="group", how="left")
+        .with_columns(pl.col("n_kept").fill_null(0))
+        .join(pl.concat(told), on="group", how="left")
+        .select("group", "n_read", "n_kept", "step", "reason")
+        .sort("n_read", "group", descending=[True, False])
+    )
+
+
+def _columns(file: Path) -> list[str]:
+    """Names of the columns of a Parquet file."""
+    return pl.scan_parquet(file, glob=False).collect_schema().names()

@@ -1,0 +1,139 @@
+"""One filmed transition, wherever its frames come from."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Protocol
+
+from affectlab.errors import InputError
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from PIL import Image
+
+    from affectlab.stimuli.frames._pictures import View
+
+__all__ = ["Found", "FrameSource", "LeftOut", "Transition", "UnusableError"]
+
+
+class UnusableError(InputError):
+    """A transition that cannot be used, while others may be."""
+
+
+class FrameSource(Protocol):
+    """Where the frames of a transition come from: picture files, or a video."""
+
+    def __len__(self) -> int:
+        """Count the frames, as filmed."""
+        ...
+
+    @property
+    def fps(self) -> float | None:
+        """Frames per second, on average; None where nobody said."""
+        ...
+
+    @property
+    def times_ms(self) -> Sequence[float | None]:
+        """Time of each frame after the first one, in milliseconds."""
+        ...
+
+    def images(self, indices: Sequence[int]) -> Iterator[Image.Image]:
+        """Open frames: upright, RGB; `indices` count from 0 and ascend."""
+        ...
+
+    def copyable(self, index: int) -> Path | None:
+        """File that can be handed on as it is; None where the frame has to be written anew."""
+        ...
+
+    def origin(self, index: int) -> tuple[str, int]:
+        """Name the file that a frame comes from, and its number there, counted from 0."""
+        ...
+
+    def fingerprint(self) -> str:
+        """Tell whether the files are still the same, without reading all of them."""
+        ...
+
+
+@dataclass(frozen=True)
+class Transition:
+    """A filmed transition between the peak of an expression and neutral, either way round.
+
+    Frames keep the order in which they were filmed; which of them are used, and from which end,
+    is for the sampling to say.
+    """
+
+    name: str
+    """Name of the sequence: of its folder below the source, or of its video."""
+    actor: str
+    expression: str
+    frames: FrameSource
+
+    def images(self, indices: Sequence[int], view: View) -> Iterator[Image.Image]:
+        """Open frames, cut out and made smaller as `view` says.
+
+        Parameters
+        ----------
+        indices
+            Numbers of frames as filmed, from 0, in any order.
+
+        Raises
+        ------
+        UnusableError
+            When a frame cannot be read, or frames differ in size.
+        """
+        wanted = sorted(set(indices))
+        opened: dict[int, Image.Image] = {}
+        ascending = list(indices) == wanted
+        size = None
+        for index, image in zip(wanted, self.frames.images(wanted), strict=True):
+            if size is not None and image.size != size:
+                raise UnusableError(
+                    f"frame {index} has {image.width} x {image.height} pixels, frames before it "
+                    f"{size[0]} x {size[1]}; expected one size"
+                )
+            size = image.size
+            seen = view.of(image)
+            if ascending:
+                yield seen
+            else:
+                opened[index] = seen
+        if not ascending:
+            yield from (opened[index] for index in indices)
+
+
+@dataclass(frozen=True)
+class LeftOut:
+    """A transition that is not used, and why."""
+
+    name: str
+    actor: str
+    expression: str
+    reason: str
+
+
+@dataclass(frozen=True)
+class Found:
+    """Transitions of a source, and those that were seen to be of no use."""
+
+    transitions: tuple[Transition, ...]
+    left_out: tuple[LeftOut, ...] = ()
+
+    def __post_init__(self) -> None:
+        first: dict[tuple[str, str], str] = {}
+        for one in self.transitions:
+            other = first.setdefault((one.actor, one.expression), one.name)
+            if other != one.name:
+                raise InputError(
+                    f"{other!r} and {one.name!r} are both actor {one.actor!r}, expression "
+                    f"{one.expression!r}; expected one transition of each expression of an actor"
+                )
+        names = Counter(one.name for one in self.transitions)
+        twice = next((name for name, n in names.items() if n > 1), None)
+        if twice is not None:
+            raise InputError(f"two transitions are named {twice!r}; expected different names")
+
+    def __len__(self) -> int:
+        return len(self.transitions)

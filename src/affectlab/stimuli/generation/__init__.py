@@ -1,0 +1,30 @@
+"""From prompts to pictures: image generators as plugs, and the manifest of what they made.
+
+:func:`generate_images` asks a generator for a picture of every prompt and keeps a manifest, which
+is the stimulus table of a study. A generator is named (:func:`load_generator`), or is any function
+from :class:`ImagePrompt` to pictures.
+"""
+
+from affectlab.stimuli.generation._generate import generate_images
+from affectlab.stimuli.generation._generator import (
+    ImageGenerator,
+    ImagePrompt,
+    Picture,
+    RefusedPictureError,
+)
+from affectlab.stimuli.generation._load import list_generators, load_generator
+from affectlab.stimuli.generation._manifest import Manifest, read_manifest
+from affectlab.stimuli.generation._prompts import read_prompts
+
+__all__ = [
+    "ImageGenerator",
+    "ImagePrompt",
+    "Manifest",
+    "Picture",
+    "RefusedPictureError",
+    "generate_images",
+    "list_generators",
+    "load_generator",
+    "read_manifest",
+    "read_prompts",
+]

@@ -1,0 +1,234 @@
+"""Pipelines of the diffusers library as image generators."""
+
+from __future__ import annotations
+
+import hashlib
+import inspect
+import warnings
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from importlib import import_module
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from affectlab._words import shown
+from affectlab.errors import InputError, MissingDependencyError
+from affectlab.stimuli.generation._generator import (
+    ImageGenerator,
+    ImagePrompt,
+    RefusedPictureError,
+)
+from affectlab.stimuli.generation._settings import read_settings
+
+__all__ = ["diffusers_generator"]
+
+_INSTALL = (
+    "image generator 'diffusers' needs {name}; install it with: pip install \"affectlab[images]\""
+)
+_SMALL = 1 << 20
+"""Files of a checkpoint up to this size count with their content, others with their size."""
+
+
+class _DiffusersSettings(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
+
+    steps: Annotated[int, Field(ge=1, le=1000)] | None = None
+    guidance: Annotated[float, Field(ge=0)] | None = None
+    width: Annotated[int, Field(ge=8, le=8192)] | None = None
+    height: Annotated[int, Field(ge=8, le=8192)] | None = None
+    negative: str = ""
+    device: str = "auto"
+    dtype: Literal["auto", "fp32", "fp16", "bf16"] = "auto"
+    batch: Annotated[int, Field(ge=1, le=1024)] = 1
+
+
+_ARGUMENTS = {
+    "steps": "num_inference_steps",
+    "guidance": "guidance_scale",
+    "width": "width",
+    "height": "height",
+    "negative": "negative_prompt",
+}
+"""Settings, and what pipelines call them."""
+
+
+def diffusers_generator(place: str, settings: Mapping[str, Any]) -> ImageGenerator:
+    """Load a pipeline; see :func:`load_generator` for its settings.
+
+    Nothing that a checkpoint brings along is executed: its own code is not run, and weights are
+    read from safetensors alone. The noise of each picture comes from a ``torch.Generator`` of its
+    own on the CPU, so that a picture depends on its seed and neither on the device nor on those
+    that were made beside it, but for the rounding of the device.
+
+    Raises
+    ------
+    InputError
+        When there is no such pipeline, it cannot be loaded, or a setting cannot be used.
+    MissingDependencyError
+        When diffusers or torch is not installed.
+    """
+    if not place:
+        raise InputError(
+            "image generator 'diffusers': expected a folder or a name behind a colon, such as "
+            "diffusers:my-checkpoint"
+        )
+    name = f"diffusers:{place}"
+    chosen = read_settings(_DiffusersSettings, settings, name)
+    if not Path(place).is_dir() and (place.startswith((".", "/", "~")) or place.count("/") > 1):
+        raise InputError(f"image generator {name!r}: there is no folder {place}")
+    try:
+        import torch
+    except ImportError as missing:
+        raise MissingDependencyError(_INSTALL.format(name="torch")) from missing
+    try:
+        with _quiet():
+            import diffusers
+    except ImportError as missing:
+        raise MissingDependencyError(_INSTALL.format(name="diffusers")) from missing
+    device = _device(torch, chosen.device)
+    dtype = chosen.dtype if chosen.dtype != "auto" else _best_dtype(torch, device)
+    pipeline, folder = _loaded(diffusers, torch, place, dtype)
+    taken = inspect.signature(type(pipeline).__call__).parameters
+    # What was not given is up to the pipeline, whose own defaults fit its checkpoint.
+    given = chosen.model_dump(include=set(_ARGUMENTS), exclude_defaults=True)
+    for setting in given:
+        if _ARGUMENTS[setting] not in taken:
+            raise InputError(
+                f"image generator {name!r}: {type(pipeline).__name__} has no {setting}; leave it "
+                "out"
+            )
+    for needed in ("prompt", "generator"):
+        if needed not in taken:
+            raise InputError(
+                f"image generator {name!r}: {type(pipeline).__name__} takes no {needed}; expected "
+                "a pipeline that makes pictures from text"
+            )
+    pipeline.to(device)
+    options = {_ARGUMENTS[setting]: value for setting, value in given.items()}
+
+    def make(batch: Sequence[ImagePrompt]) -> list[Any]:
+        return _run(torch, pipeline, batch, options)
+
+    return ImageGenerator(
+        name,
+        make,
+        version=f"{type(pipeline).__name__} {_fingerprint(folder)}, "
+        f"diffusers {diffusers.__version__}",
+        # How many are made at once, and where, is no part of what a picture is made from.
+        settings=given | {"dtype": dtype},
+        batch=chosen.batch,
+    )
+
+
+def _run(
+    torch: Any, pipeline: Any, batch: Sequence[ImagePrompt], options: Mapping[str, Any]
+) -> list[Any]:
+    """Make pictures; one that the pipeline's safety check held back is an exception."""
+    own = dict(options)
+    if "negative_prompt" in own:
+        own["negative_prompt"] = [own["negative_prompt"]] * len(batch)
+    noise = [torch.Generator("cpu").manual_seed(prompt.seed) for prompt in batch]
+    with _quiet(), torch.inference_mode():
+        found = pipeline(prompt=[one.prompt for one in batch], generator=noise, **own)
+    flagged = getattr(found, "nsfw_content_detected", None) or [False] * len(batch)
+    return [
+        RefusedPictureError("the pipeline's safety check held it back") if held else image
+        for image, held in zip(found.images, flagged, strict=True)
+    ]
+
+
+def _loaded(diffusers: Any, torch: Any, place: str, dtype: str) -> tuple[Any, Path]:
+    """Load a pipeline from a folder, from the local copies of the hub, or from the hub."""
+    kinds = {"fp32": torch.float32, "fp16": torch.float16, "bf16": torch.bfloat16}
+    folder = Path(place)
+    pipeline: Any = diffusers.DiffusionPipeline
+    try:
+        with _quiet():
+            if not folder.is_dir():
+                folder = Path(_copy_of(pipeline, place))
+            loaded = pipeline.from_pretrained(
+                str(folder),
+                torch_dtype=kinds[dtype],
+                local_files_only=True,
+                use_safetensors=True,
+                trust_remote_code=False,
+            )
+    # Checkpoints fail in as many ways as they have parts; each has its own kind of exception.
+    except (OSError, ValueError, KeyError, TypeError, AttributeError, RuntimeError) as error:
+        said = shown(" ".join(str(error).split()).rstrip("."), 160)
+        raise InputError(
+            f"image generator 'diffusers:{place}' cannot be loaded: {said}; expected a folder with "
+            "a model_index.json, or the name of such a checkpoint"
+        ) from None
+    loaded.set_progress_bar_config(disable=True)
+    return loaded, folder
+
+
+def _copy_of(pipeline: Any, place: str) -> str:
+    """Give the folder of a checkpoint's local copy, after fetching it where there is none."""
+    options = {"use_safetensors": True, "trust_remote_code": False}
+    try:
+        return str(pipeline.download(place, local_files_only=True, **options))
+    except (OSError, ValueError):
+        return str(pipeline.download(place, **options))
+
+
+def _fingerprint(folder: Path) -> str:
+    """Tell checkpoints apart by their files: names, sizes, and what the small ones say."""
+    told = hashlib.sha256()
+    for file in sorted(folder.rglob("*")):
+        inside = file.relative_to(folder)
+        if not file.is_file() or any(part.startswith(".") for part in inside.parts):
+            continue
+        size = file.stat().st_size
+        told.update(f"{inside.as_posix()}\0{size}\0".encode())
+        if size <= _SMALL:
+            told.update(file.read_bytes())
+    return told.hexdigest()[:12]
+
+
+def _device(torch: Any, name: str) -> str:
+    if name == "auto":
+        if torch.cuda.is_available():
+            return "cuda"
+        return "mps" if torch.backends.mps.is_available() else "cpu"
+    try:
+        kind = torch.device(name).type
+    except RuntimeError:
+        raise InputError(
+            f"device {name!r} is not known; expected 'auto', 'cpu' or 'cuda'"
+        ) from None
+    there = {"cuda": torch.cuda.is_available(), "mps": torch.backends.mps.is_available()}
+    if not there.get(kind, True):
+        raise InputError(f"device {name!r} is not there; expected 'auto' or 'cpu'")
+    return name
+
+
+def _best_dtype(torch: Any, device: str) -> str:
+    """Half precision where it is fast."""
+    if not device.startswith("cuda"):
+        return "fp32"
+    return "bf16" if torch.cuda.is_bf16_supported() else "fp16"
+
+
+@contextmanager
+def _quiet() -> Iterator[None]:
+    """Keep bars, and advice to programmers, of diffusers and transformers from a user's screen."""
+    named = ("transformers.utils.logging", "diffusers.utils.logging")
+    logs = [import_module(name) for name in named if find_spec(name.partition(".")[0])]
+    before = [(log, log.get_verbosity(), log.is_progress_bar_enabled()) for log in logs]
+    for log in logs:
+        log.set_verbosity_error()
+        log.disable_progress_bar()
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            yield
+    finally:
+        for log, level, bars in before:
+            log.set_verbosity(level)
+            if bars:
+                log.enable_progress_bar()

@@ -1,0 +1,119 @@
+"""Parts that other packages add, and sentences about libraries that are absent."""
+
+from __future__ import annotations
+
+import re
+from importlib.resources import files
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+from affectlab.errors import InputError
+from affectlab.stimuli.curation._languages import in_languages
+from affectlab.stimuli.curation._masking import mask_texts
+from affectlab.stimuli.curation._plugs import load_plug, plug_name, wanted_library
+from affectlab.stimuli.curation._texts import TextSettings, text_features
+from affectlab.stimuli.curation._tokens import count_tokens
+
+ADDED = """
+def letters(text):
+    return list(text)
+
+def all_german(texts):
+    return ["de"] * len(texts)
+
+def first_letter(texts):
+    return [[(0, 1)] if text else [] for text in texts]
+
+nothing = 3
+"""
+POINTS = """
+[affectlab.tokenizers]
+added-letters = affectlab_added_parts:letters
+added-broken = affectlab_added_parts:absent
+added-number = affectlab_added_parts:nothing
+
+[affectlab.language_detectors]
+added-german = affectlab_added_parts:all_german
+
+[affectlab.name_finders]
+added-first = affectlab_added_parts:first_letter
+"""
+
+
+@pytest.fixture
+def added(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """An installed package that adds parts."""
+    (tmp_path / "affectlab_added_parts.py").write_text(ADDED)
+    told = tmp_path / "affectlab_added_parts-1.0.dist-info"
+    told.mkdir()
+    (told / "METADATA").write_text("Metadata-Version: 2.1\nName: affectlab-added-parts\n")
+    (told / "entry_points.txt").write_text(POINTS)
+    monkeypatch.syspath_prepend(str(tmp_path))
+
+
+@pytest.mark.usefixtures("added")
+def test_parts_of_another_package() -> None:
+    settings = TextSettings(tokenizer="added-letters", language="added-german", names="added-first")
+    looked = text_features(pl.Series(["A long enough text."]), settings)
+    assert looked.select("english", "tokens").rows() == [(False, 19)]
+    assert mask_texts(["A long text"], settings) == ["[NAME] long text"]
+    # Words at sight are for the detector "fast"; another one is asked about every text.
+    assert in_languages(pl.Series(["I think that's it"]), "added-german").to_list() == [False]
+
+
+@pytest.mark.usefixtures("added")
+@pytest.mark.parametrize(
+    ("name", "sentence"),
+    [
+        ("added-broken", "of group 'affectlab.tokenizers' cannot be loaded"),
+        ("added-number", "gives int; expected a function"),
+        ("added-lettres", "unknown tokenizer 'added-lettres'; did you mean 'added-letters'"),
+    ],
+)
+def test_unfit_parts(name: str, sentence: str) -> None:
+    with pytest.raises(InputError, match=re.escape(sentence)):
+        count_tokens(pl.Series(["a"]), name)
+
+
+def test_unknown_part() -> None:
+    with pytest.raises(InputError, match="unknown name finder 'nobody'; expected one of: one, two"):
+        load_plug("name finder", "nobody", ("one", "two"))
+
+
+def test_absent_library() -> None:
+    with pytest.raises(InputError) as found:
+        wanted_library("no_such_module_anywhere", "no-such", "the tokenizer 'x'")
+    assert str(found.value) == (
+        "the tokenizer 'x' needs no-such; install it with: pip install \"affectlab[scale]\""
+    )
+
+
+class Named:
+    name = "own v2"
+
+    def __call__(self, text: str) -> list[str]:
+        return [text]
+
+
+def test_names_in_records() -> None:
+    assert plug_name("words") == "words"
+    assert plug_name(Named()) == "own v2"
+    assert plug_name(str.split) == "builtins:str.split"
+    assert plug_name(test_absent_library).endswith("test_plugs:test_absent_library")
+
+
+def test_packaged_files() -> None:
+    """Each list is what it is read as: lower case, each term once, no name in both files."""
+    folder = files("affectlab.stimuli.curation") / "data"
+    terms = {}
+    for path in folder.iterdir():
+        if path.name.endswith(".txt"):
+            lines = path.read_text(encoding="utf-8").splitlines()
+            found = [line for line in lines if line and not line.startswith("#")]
+            assert found == [line.strip().lower() for line in found], path.name
+            assert len(found) == len(set(found)), path.name
+            terms[path.name] = set(found)
+    assert not terms["name_words.txt"] & terms["name_places.txt"]
+    assert len(terms) == 7

@@ -1,0 +1,61 @@
+"""The tutorial on taxonomies does what it shows: commands run, and print the lines below them."""
+
+from __future__ import annotations
+
+import re
+import shlex
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from tests.cli.command import run_here
+
+ROOT = Path(__file__).resolve().parents[1]
+BLOCK = re.compile(r"```(sh|text)(?: (\S+))?\n(.*?)```", re.DOTALL)
+EXAMPLE = "examples/taxonomy"
+
+
+def _plain(text: str) -> str:
+    """Text without the line breaks that depend on the width of the terminal."""
+    return " ".join(text.split())
+
+
+def test_build_a_taxonomy(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    shutil.copytree(ROOT / EXAMPLE, tmp_path / "taxonomy")
+    monkeypatch.chdir(tmp_path / "taxonomy")
+    printed, shown, run = "", 0, 0
+    text = (ROOT / "docs/tutorials/build-a-taxonomy.md").read_text(encoding="utf-8")
+    for kind, file, block in BLOCK.findall(text):
+        if kind == "text":
+            held = _plain(Path(file).read_text(encoding="utf-8") if file else printed)
+            for line in block.splitlines():
+                assert _plain(line) in held, line
+                shown += 1
+            continue
+        printed = ""
+        for line in block.replace("\\\n", " ").splitlines():
+            words = shlex.split(line)
+            run += 1
+            if words[0] == "cd":
+                assert words[1:] == [EXAMPLE]
+            elif words[0] == "python":
+                subprocess.run([sys.executable, *words[1:]], check=True)
+            else:
+                assert words[0] == "affectlab"
+                printed += run_here(*words[1:]).stdout
+    assert (run, shown) == (8, 31)
+
+
+def test_the_simulation_says_which_label_it_lacks(tmp_path: Path) -> None:
+    done = subprocess.run(
+        [sys.executable, str(ROOT / EXAMPLE / "simulate_pilot.py"), "ekman"],
+        cwd=tmp_path,
+        check=False,
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 1
+    assert done.stderr.startswith("ekman has no label 'anxiety'")
+    assert not list(tmp_path.iterdir())
