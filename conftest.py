@@ -20,7 +20,13 @@ _NEEDS = {
         *(f"{_TEXT_TESTS}test_{name}.py" for name in ("bilstm", "embedding", "probe")),
         f"{_TEXT_TESTS}test_transformer.py",
     ],
-    "daft": ["tests/stimuli/curation", "src/affectlab/stimuli/curation"],
+    "daft": [
+        "tests/stimuli/curation",
+        "src/affectlab/stimuli/curation",
+        "tests/cli/test_stimuli_curate.py",
+        "tests/cli/test_stimuli_curate_pilot.py",
+        "tests/test_tutorial_curate.py",
+    ],
     "sqlalchemy": ["tests/study", "tests/e2e", "src/affectlab/study"],
 }
 

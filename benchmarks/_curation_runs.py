@@ -101,7 +101,8 @@ def curate_with_ours(
         )
         whole = time.perf_counter() - began
         ids: list[str] = done.to_frame()["id"].to_list()
-    table = done.ledger.unique("step", keep="first", maintain_order=True)
+    taken = done.ledger.filter(done.ledger["step"] != "reading")
+    table = taken.unique("step", keep="first", maintain_order=True)
     steps = [list(row) for row in table.select("step", "rows_in", "kept", "seconds").rows()]
     if _LOOKING not in ended:
         # Workers of Ray do not tell when they are done.
@@ -110,7 +111,7 @@ def curate_with_ours(
     looked = ended[_LOOKING] - began - read
     rest = whole - read - looked - sum(step[3] for step in steps)
     first = [["read", rows, rows, read], ["look at texts", rows, rows, looked]]
-    return ids, [*first, *steps, ["write and count", len(ids), len(ids), rest]]
+    return ids, [*first, *steps, ["write", len(ids), len(ids), rest]]
 
 
 def _answer(side: str, folder: Path, rows: int, runner: str, partitions: int | None) -> None:

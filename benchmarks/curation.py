@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks._curation_corpus import make_pool
-from benchmarks._curation_runs import SIDES, Run, RunFailed, curate_with_ours, measure, plan_for
+from benchmarks._curation_runs import Run, RunFailed, curate_with_ours, measure, plan_for
 from benchmarks._harness import Mismatch, Size, Workload
 
 _HERE = Path(__file__).parent
@@ -115,7 +115,7 @@ def _step_lines(mine: Run, peer: Run | None) -> list[str]:
     ]
     theirs_s = {} if peer is None else {step[0]: step[3] for step in peer.steps}
     own = {step[0]: step for step in mine.steps}
-    for name in [*(name for name in theirs_s if name not in own), *own]:
+    for name in [*own, *(name for name in theirs_s if name not in own)]:
         other = f"{theirs_s[name]:.2f}" if name in theirs_s else ""
         if name not in own:
             lines.append(f"| {name} | | | | | {other} |")
@@ -149,16 +149,17 @@ def write(sizes: Sequence[Run], same: Sequence[Run], machine: str) -> Path:
         reached.append(f"{_GOAL_RATIO:g} times faster at {peer.rows:,} comments: {told}")
     text = f"""# Curation of a pool of comments
 
-Written by `python -m benchmarks.curation` on {datetime.now(UTC).date()}: {machine}. The pool is
-synthetic, in JSON lines, with predicted emotions in a column; smaller pools are the beginning of
-larger ones. The plan is the paper's, where a group needs a thousandth of the pool's comments, which
-is 10,000 of 10 M. Both sides start from the files and end with the masked sample as Parquet; ours
-also writes the ledger, the distributions and the reason of every dropped comment. The peer takes
-the same steps in pandas with the same word lists, token pattern, language detector and hash of the
-draws, one process. The detector takes a comment for English at sight by its frequent words, and
-asks fastText about the others; the third side asks it about every comment, as one would who calls
-the library, and so keeps a few other comments. Each run is a process of its own; memory is the
-greatest sum over all of its processes, libraries and all, looked at four times a second.
+Written by `python -m benchmarks.curation` on {datetime.now(UTC).date()}: {machine}.
+
+The pool is synthetic, in JSON lines, with predicted emotions in a column; smaller pools are the
+beginning of larger ones. The plan is the paper's, where a group needs a thousandth of the pool's
+comments, which is 10,000 of 10 M. Both sides start from the files and end with the masked sample as
+Parquet; ours also writes the ledger, the distributions and the reason of every dropped comment. The
+peer takes the same steps in pandas with the same word lists, token pattern, language detector and
+hash of the draws, in one process. The detector takes a comment for English at sight by its frequent
+words, and asks fastText about the others; the third side asks it about every comment, as one would
+who calls the library, and so keeps a few other comments. Each run is a process of its own; memory
+is the greatest sum over all of its processes, libraries and all, looked at four times a second.
 
 {chr(10).join(_size_lines(sizes))}
 
@@ -189,7 +190,7 @@ def main(arguments: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.curation", description=__doc__)
     parser.add_argument("--rows", type=int, nargs="*", default=[1_000_000, 3_000_000, 10_000_000])
     parser.add_argument("--peer-rows", type=int, nargs="*", default=[1_000_000, 10_000_000])
-    parser.add_argument("--sides", nargs="*", choices=SIDES[1:], default=SIDES[1:])
+    parser.add_argument("--asks-all-rows", type=int, nargs="*", default=[1_000_000, 10_000_000])
     parser.add_argument("--same-rows", type=int, default=250_000)
     parser.add_argument("--partitions", type=int, nargs="*", default=[1, 4, 16])
     parser.add_argument("--runners", nargs="*", default=["native", "ray"])
@@ -202,7 +203,9 @@ def main(arguments: list[str] | None = None) -> int:
     for rows in chosen.rows:
         plans.append((sizes, {"side": "ours", "rows": rows}))
         if rows in chosen.peer_rows:
-            plans += [(sizes, {"side": side, "rows": rows}) for side in chosen.sides]
+            plans.append((sizes, {"side": "pandas", "rows": rows}))
+        if rows in chosen.asks_all_rows:
+            plans.append((sizes, {"side": "pandas-asks-all", "rows": rows}))
     for runner in chosen.runners:
         for number in chosen.partitions:
             what = {"rows": chosen.same_rows, "runner": runner, "partitions": number}

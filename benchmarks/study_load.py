@@ -189,18 +189,33 @@ def _line(one: Measured) -> str:
     )
 
 
+def _kept(runs: list[Measured]) -> list[Measured]:
+    """Put the runs to those of the page, in place of earlier ones of the same kind."""
+    file = _HERE / "study_load.json"
+    rows = json.loads(file.read_text(encoding="utf-8")) if file.exists() else []
+    both = {_kind(one): one for one in [*(Measured(**row) for row in rows), *runs]}
+    return [both[kind] for kind in sorted(both)]
+
+
+def _kind(one: Measured) -> tuple[bool, int, bool, int]:
+    """Tells runs apart, and orders them: those without thinking time come last."""
+    return one.database != "sqlite", one.workers, one.think_s == 0, one.people
+
+
 def write(runs: list[Measured], machine: str) -> Path:
-    """Write the runs as a page and as JSON."""
+    """Write the runs as a page and as JSON; other kinds that were measured before stay."""
+    runs = _kept(runs)
     head = "database | processes | people | thinking (s) | answers | answers/s | p50 ms | p95 ms |"
     head = f"| {head} p99 ms | worst ms | errors | lost | double | generator's cores | reached |"
     text = f"""# Many people at once
 
 Written by `python -m benchmarks.study_load` on {datetime.now(UTC).date()}: {machine}. The load
 generator and, where there is one, PostgreSQL run on the same cores as the server. Every person
-answers up to {_TRIALS} trials of eight ratings and loads the picture of each; times are from
-sending an answer to the reply, which comes after the commit. A thinking time of 0 is the most that
-the server takes. *Lost* counts acknowledged answers that are not in the database exactly as sent;
-*double* counts answers that nobody was told of, and tasks whose count is off.
+answers up to {_TRIALS} trials of eight ratings (see the answers) and loads the picture of each. All
+begin at once, which is where the slowest answers come from. Times are from sending an answer to the
+reply, which comes after the commit. A thinking time of 0 is the most that the server takes. *Lost*
+counts acknowledged answers that are not in the database exactly as sent; *double* counts answers
+that nobody was told of, and tasks whose count is off.
 
 {head}
 |{"---|" * (head.count("|") - 1)}

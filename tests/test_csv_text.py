@@ -8,7 +8,7 @@ import polars as pl
 from hypothesis import given
 from hypothesis import strategies as st
 
-from affectlab._csv import write_data_csv, write_sheet_csv
+from affectlab._csv import cell_of_sheet, text_of_sheet, write_data_csv, write_sheet_csv
 
 HOSTILE = ["=1+1", "+a", "-b", "@c", "\td", "\re", "\x1b[31mred", "plain", "a=b", ""]
 
@@ -31,6 +31,24 @@ def test_sheets_hold_no_formula(tmp_path) -> None:
     assert [row[2] for row in rows] == names
     # Numbers stay numbers.
     assert {row[1] for row in rows} == {"-1.5"}
+
+
+@given(
+    st.lists(
+        st.text(st.characters(codec="utf-8", exclude_categories=["Cc"]))
+        | st.text(st.sampled_from("'=+-@\t\ra"), max_size=4),
+        min_size=1,
+    )
+)
+def test_what_a_sheet_holds_is_read_back(tmp_path_factory, names) -> None:
+    path = tmp_path_factory.mktemp("csv") / "sheet.csv"
+    write_sheet_csv(pl.DataFrame({"n": range(len(names)), "name": names}), path)
+    cells = [row[1] for row in read(path)[1:]]
+    assert not [cell for cell in cells if cell[:1] in {"=", "+", "-", "@", "\t", "\r"}]
+    assert [cell_of_sheet(cell) for cell in cells] == names
+    assert (
+        pl.Series("c", cells).to_frame().select(text_of_sheet(pl.col("c")))["c"].to_list() == names
+    )
 
 
 @given(st.lists(st.text(st.characters(codec="utf-8", exclude_categories=["Cc"])), min_size=1))

@@ -45,7 +45,7 @@ def test_build_a_taxonomy(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> No
             else:
                 assert words[0] == "affectlab"
                 printed += run_here(*words[1:]).stdout
-    assert (run, shown) == (8, 31)
+    assert (run, shown) == (8, 32)
 
 
 def test_the_simulation_says_which_label_it_lacks(tmp_path: Path) -> None:

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     import polars as pl
 
-__all__ = ["write_data_csv", "write_sheet_csv"]
+__all__ = ["cell_of_sheet", "text_of_sheet", "write_data_csv", "write_sheet_csv"]
 
 _CONTROL = r"[\x00-\x08\x0B\x0C\x0E-\x1F\x7F-\x9F]"
 """Control characters except the tab and the breaks of lines, which CSV can quote."""
-_FORMULA = r"^[=+\-@\t\r]"
+_FORMULA = r"^'*[=+\-@\t\r]"
+"""Also with ``'`` before it, so that what a sheet holds can be read back as it was."""
+_GUARDED = r"^'('*[=+\-@\t\r])"
 
 
 def write_data_csv(frame: pl.DataFrame, path: Path) -> None:
@@ -32,6 +35,30 @@ def write_sheet_csv(frame: pl.DataFrame, path: Path) -> None:
     plain.with_columns(pl.col(text).str.replace(_FORMULA, "'$0")).rename(
         {name: f"'{name}" for name in plain.columns if name[:1] in "=+-@\t\r" and name}
     ).write_csv(path)
+
+
+def cell_of_sheet(cell: str) -> str:
+    """Give one cell as it was before :func:`write_sheet_csv` wrote it.
+
+    Examples
+    --------
+    >>> cell_of_sheet("'=1+1"), cell_of_sheet("'tis")
+    ('=1+1', "'tis")
+    """
+    return re.sub(_GUARDED, r"\1", cell)
+
+
+def text_of_sheet(cells: pl.Expr) -> pl.Expr:
+    """Give text as it was before :func:`write_sheet_csv` wrote it.
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> told = pl.DataFrame({"name": ["'=1+1", "'tis", "plain"]})
+    >>> told.select(text_of_sheet(pl.col("name")))["name"].to_list()
+    ['=1+1', "'tis", 'plain']
+    """
+    return cells.str.replace(_GUARDED, "$1")
 
 
 def _without_control(frame: pl.DataFrame) -> pl.DataFrame:

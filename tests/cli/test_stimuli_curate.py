@@ -39,7 +39,7 @@ def test_json(out: Path) -> None:
     assert told["schema"] == "affectlab/stimuli-curate/1"
     result = told["result"]
     assert (result["n_read"], result["n_kept"], result["n_review"]) == (432, 60, 7)
-    assert result["ledger"][1]["n"] == 12
+    assert result["ledger"][2]["n"] == 12
     assert result["problems"] == {"empty_text": 6}
     assert result["seed"] == 1
     assert told["warnings"] == ["problems in reading: 6 × empty text"]

@@ -35,7 +35,9 @@ def test_five_frames(films: Path, tmp_path: Path) -> None:
 
 def test_candidates_and_back(films: Path, tmp_path: Path) -> None:
     out = tmp_path / "candidates"
-    done = run_here("stimuli", "frames", films, "--out", out, "--candidates", 13, "--size", 32)
+    done = run_here(
+        *("stimuli", "frames", films, "--out", out, "--candidates", 13, "--size", 32, "--ends", 1)
+    )
     assert "52 frames of 4 transitions" in done.stdout
     with Image.open(out / "pictures/ann/joy/012.png") as image:
         assert image.size == (32, 24)

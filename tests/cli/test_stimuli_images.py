@@ -140,6 +140,56 @@ def test_failures_are_said(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Non
     assert more["stimulus"].to_list() == [f"face-{k:05d}" for k in range(13, 17)]
 
 
+def test_a_picture_that_cannot_be_made_again_stays(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (folder / "dry_faces.py").write_text(
+        "def dry():\n"
+        "    def make(batch):\n"
+        "        raise RuntimeError('out of ink')\n"
+        "    return make\n"
+    )
+    info = folder / "dry_faces-1.0.dist-info"
+    info.mkdir()
+    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: dry-faces\nVersion: 1.0\n")
+    (info / "entry_points.txt").write_text("[affectlab.image_generators]\ndry = dry_faces:dry\n")
+    monkeypatch.syspath_prepend(str(folder))
+    images(folder)
+    given = ("stimuli", "images", folder / "prompts.csv", "--out", folder / "faces", "--again")
+    done = run_here(*given, "--generator", "dry")
+    said = done.stderr.replace("\n", " ")
+    assert "12 pictures could not be made again and stay as they were, face-" in said
+    assert "without a picture" not in said
+    assert "12 pictures in" in done.stdout
+    found = json.loads(run_here(*given, "--generator", "dry", "--json").stdout)["result"]
+    assert (found["n_images"], found["n_failed"], found["n_not_made_again"]) == (12, 0, 12)
+    # Each is one prompt, although it stands in both tables.
+    counted = json.loads(
+        run_here("stimuli", "coverage", folder / "faces", "--out", folder / "map", "--json").stdout
+    )["result"]
+    assert (counted["n_prompts"], counted["n_images"]) == (12, 12)
+
+
+def test_pictures_that_await_a_review(folder: Path) -> None:
+    images(folder)
+    manifest, decisions = folder / "faces" / "manifest.csv", folder / "decisions.parquet"
+    table = pl.read_csv(manifest).sort("label")
+    keep = pl.Series("keep", [False, None, *[True] * 10])
+    pl.DataFrame([table["stimulus"], keep]).write_parquet(decisions)
+    given = ("--decisions", decisions, "--target", 4, "--plan", folder / "plan.toml")
+    said = run_here("stimuli", "coverage", manifest, "--out", folder / "map", *given).stdout
+    assert "1 picture not yet settled by the review" in said
+    counts = pl.read_csv(folder / "map" / "coverage.csv")
+    assert set(counts.filter(attribute="age")["due"]) == {2.0}
+    for undecided, n in (("coming", 1), ("lacking", 2)):
+        said = run_here(
+            *("stimuli", "prompts", "--fill", manifest, *given, "--labels", "awe,Elation,Longing"),
+            *("--undecided", undecided, "--out", folder / "more.csv"),
+        ).stdout
+        assert f"1 picture not yet settled by the review, counted as {undecided}" in said
+        assert pl.read_csv(folder / "more.csv")["label"].to_list() == ["Awe"] * n
+
+
 def test_coverage_and_fill(folder: Path) -> None:
     images(folder)
     table = pl.read_csv(folder / "faces" / "manifest.csv")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+import shlex
 from pathlib import Path
 from typing import Any
 
@@ -110,6 +111,55 @@ def test_a_language_model(texts: Path, tmp_path: Path) -> None:
     assert "Traceback" not in said.stderr
 
 
+def test_a_key_goes_where_it_belongs(texts: Path, tmp_path: Path) -> None:
+    """The key of OpenAI is not sent to another server only since it lies in the environment."""
+    pytest.importorskip("httpx")
+    keys = {"OPENAI_API_KEY": "sk-of-openai", "MY_KEY": "k-of-mine"}
+    with serving(lambda question: (200, {}, emotions("joy", "fear"))) as server:
+        for number, (given, sent) in enumerate(
+            [
+                ((), None),
+                (("--key-env", "MY_KEY"), "Bearer k-of-mine"),
+                (("--key-env", "OPENAI_API_KEY"), "Bearer sk-of-openai"),
+            ]
+        ):
+            server.keys.clear()
+            options = ("--model", "small", "--url", server.url, "--out", tmp_path / f"{number}")
+            run("build", texts, *options, *given, **keys)
+            assert set(server.keys) == {sent}
+
+
+def test_secrets_are_not_shown(texts: Path, tmp_path: Path) -> None:
+    pytest.importorskip("httpx")
+    folder = tmp_path / "mine"
+    ask = ("build", texts, "--model", "small", "--out", folder)
+    key = "sk-Secret-0123456789"
+    with serving(lambda question: (400, {}, f"no: Bearer {key}".encode())) as server:
+        own = ("--url", server.url, "--key-env", "MY_KEY")
+        said = run(*ask, *own, code=2, MY_KEY=key)
+        assert "sk-" not in said.stdout + said.stderr
+        assert "Traceback" not in said.stderr
+        answers = (folder / "answers.jsonl").read_text("utf-8")
+        assert "sk-" not in answers
+        assert "Bearer [key]" in answers
+    said = run(*ask, "--url", "http://me:hunter2@localhost:1/v1", code=2)
+    assert "url holds a name or a password" in " ".join(said.stderr.split())
+    assert "hunter2" not in said.stdout + said.stderr
+
+
+def test_the_command_that_build_names_runs(texts: Path, tmp_path: Path) -> None:
+    folder = tmp_path / "my texts"
+    folder.mkdir()
+    shown = run_here(
+        "stimuli", "taxonomy", "build", texts, "--out", folder, width=500
+    ).stdout.splitlines()
+    (line,) = [one for one in shown if "taxonomy apply" in one]
+    words = shlex.split(line)
+    assert words[0] == "affectlab"
+    run_here(*words[1:])
+    assert load_taxonomy(folder / "taxonomy.toml").labels == ("fear", "delight")
+
+
 PLAN = Plan(
     shares={"joy": 0.2, "fear": 0.15, "ennui": 0.0002},
     guessed={"doubt": 0.05},
@@ -160,6 +210,24 @@ def test_from_a_pilot_to_the_next_version(pilot: Path) -> None:
     assert "drop    ennui: chosen for" in history
     assert "keep    fear, joy, neutral" in history
     assert "keep    fear: chosen for" in run("history", out, "--all").stdout
+
+
+def test_suggestions_of_others_are_named_and_left_out(pilot: Path) -> None:
+    some = pl.read_csv(pilot / "pilot.csv").filter(pl.col("rater") != "r00")
+    some.write_csv(pilot / "some.csv")
+    reading = ("--wide", "labels", "--scale", "binary", "--taxonomy", pilot / "mine.toml")
+    suggestions = pl.read_csv(pilot / "suggestions.csv")
+    files = ("--suggestions", pilot / "suggestions.csv", "--out", pilot / "r.csv")
+    told = result("revise", pilot / "some.csv", *reading, *files)
+    n = suggestions.filter(rater="r00").height
+    assert n > 0
+    assert told["warnings"] == [
+        f"{n} suggestions left out: the pilot has no answer of that rater to that stimulus"
+    ]
+    (row,) = [one for one in told["result"]["review"] if one["label"] == "pride"]
+    counted = suggestions.filter(pl.col("rater") != "r00")
+    assert row["evidence"]["suggested"] == counted["stimulus"].n_unique()
+    assert row["evidence"]["stimuli"] == told["result"]["n_stimuli"]
 
 
 def test_a_person_has_the_last_word(pilot: Path) -> None:

@@ -11,8 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from affectlab.errors import InputError
-from affectlab.stimuli import face_prompts, load_prompt_plan
-from affectlab.stimuli._coverage import accepted_images, coverage_map
+from affectlab.stimuli import face_prompts, load_prompt_plan, neutral_prompts
+from affectlab.stimuli._coverage import accepted_images, awaiting_review, coverage_map
 from affectlab.stimuli._fill_prompts import fill_prompts
 
 ASKED = face_prompts(300, weights={"Awe": 1, "Fear": 1, "Shame": 1}, seed=2).to_frame()
@@ -72,12 +72,61 @@ def test_an_unknown_value_is_named() -> None:
 
 
 def test_decisions_from_a_file_and_of_others() -> None:
-    table = pl.DataFrame({"stimulus": ["face-00001", "face-00002"], "keep": ["true", ""]})
+    names = ["face-00001", "face-00002", "face-00003"]
+    table = pl.DataFrame({"stimulus": names, "keep": ["TRUE", "", " False "]})
     assert accepted_images(ASKED, table)["stimulus"].to_list() == ["face-00001"]
+    waiting = awaiting_review(ASKED, table)["stimulus"].to_list()
+    assert waiting == [name for name in ASKED["stimulus"] if name not in (names[0], names[2])]
+    assert awaiting_review(ASKED, None).height == 0
+    with pytest.raises(InputError, match="decisions, row 2: keep '1': expected true, false or"):
+        accepted_images(ASKED, table.with_columns(keep=pl.Series(["true", "1", "0"])))
     with pytest.raises(InputError, match="about none of the pictures"):
         accepted_images(ASKED, pl.DataFrame({"stimulus": ["x"], "keep": [True]}))
-    with pytest.raises(InputError, match="no column 'keep'; found: stimulus"):
+    with pytest.raises(InputError, match=r"no column 'keep'; .* found: stimulus"):
         accepted_images(ASKED, pl.DataFrame({"stimulus": ["x"]}))
+
+
+def test_a_picture_that_was_made_again_is_not_accepted() -> None:
+    images = ASKED[:3].with_columns(sha256=pl.Series(["1", "2", "3"]))
+    decided = images.select("stimulus", keep=True, sha256=pl.Series(["1", "old", ""]))
+    names = images["stimulus"].to_list()
+    # Where a digest is not known, the name says which picture it is.
+    assert accepted_images(images, decided)["stimulus"].to_list() == [names[0], names[2]]
+    assert awaiting_review(images, decided)["stimulus"].to_list() == [names[1]]
+
+
+def test_what_is_due_does_not_shift_with_prompts_for_what_is_missing() -> None:
+    """The map and the prompts that fill it go by the same shares, round after round."""
+    plan = load_prompt_plan()
+    labels = ["Awe", "Fear", "Shame"]
+    there = ASKED.filter((pl.col("gender") != "woman") | (pl.col("label") != "Shame"))
+    more = fill_prompts(there, 100, labels=labels, taken=ASKED["stimulus"]).to_frame()
+    assert more.filter(gender="woman").height > 0.9 * more.height
+    asked = pl.concat([ASKED, more])
+    for prompts in (ASKED, asked):
+        counts = coverage_map(prompts, there, target=100, plan=plan).counts
+        due = counts.filter(attribute="gender", label="Shame").select("value", "due")
+        assert dict(due.iter_rows()) == pytest.approx(
+            {"man": 45, "woman": 45, "non-binary person": 10}
+        )
+    # Shares among all prompts, for want of a plan, do shift.
+    drifted = coverage_map(asked, there, target=100).counts
+    assert drifted.filter(attribute="gender", label="Shame", value="woman")["due"].item() > 47
+    done = coverage_map(asked, pl.concat([there, more]), target=100, plan=plan, least=0.99)
+    assert done.under_covered().height == 0
+
+
+def test_a_plan_names_cells_that_nobody_asked_for() -> None:
+    plan = load_prompt_plan()
+    asked = ASKED.filter(pl.col("gender") != "woman").with_columns(
+        ethnicity=pl.lit("of another plan")
+    )
+    counts = coverage_map(asked, target=10, plan=plan).counts
+    women = counts.filter(attribute="gender", value="woman")
+    assert women["n_prompts"].to_list() == [0, 0, 0]
+    assert women["due"].to_list() == pytest.approx([4.5] * 3)
+    assert counts.filter(value="of another plan")["due"].to_list() == [0.0] * 3
+    assert counts.filter(attribute="ethnicity")["due"].sum() == pytest.approx(30)
 
 
 def test_bad_maps() -> None:
@@ -151,6 +200,33 @@ class TestFill:
         taken = ["face-00500", "other"]
         made = fill_prompts(images, 100, decisions=decisions, labels=["awe"], taken=taken)
         assert made.to_frame()["stimulus"].to_list() == [f"face-{k:05d}" for k in range(501, 511)]
+
+    def test_labels_are_understood_as_the_taxonomy_does(self) -> None:
+        """A manifest that names them otherwise lacks no more than one that does not."""
+        images = ASKED.with_columns(pl.col("label").str.to_uppercase())
+        one, other = (
+            fill_prompts(there, 120, labels=["Awe"]).to_frame() for there in (ASKED, images)
+        )
+        assert one.height == 20
+        assert one.equals(other)
+        neutral = neutral_prompts(5).to_frame().with_columns(pl.lit("n").alias("stimulus"))
+        rest = pl.concat([ASKED, neutral], how="diagonal_relaxed")
+        assert fill_prompts(rest, 120, labels=["Awe"]).to_frame().height == 20
+        strange = ASKED.with_columns(label=pl.lit("Awful"))
+        with pytest.raises(InputError, match=r"the pictures: .*'Awful'"):
+            fill_prompts(strange, 120, labels=["Awe"])
+
+    def test_pictures_that_await_a_review_are_coming(self) -> None:
+        images = ASKED.filter(label="Awe")
+        keep = [False] * 10 + [None] * 15 + [True] * (images.height - 30)
+        decisions = pl.DataFrame({"stimulus": images["stimulus"][:-5], "keep": keep})
+        given = {"decisions": decisions, "labels": ["Awe"]}
+        made = fill_prompts(images, 100, **given)  # type: ignore[arg-type]
+        assert made.to_frame().height == 10
+        lacking = fill_prompts(images, 100, undecided="lacking", **given)  # type: ignore[arg-type]
+        assert lacking.to_frame().height == 30
+        with pytest.raises(InputError, match="unknown way with undecided pictures 'lost'"):
+            fill_prompts(images, 100, undecided="lost", **given)  # type: ignore[arg-type]
 
     def test_same_seed_same_prompts(self) -> None:
         one, again, other = (

@@ -79,6 +79,10 @@ def check_whole(store: Store) -> None:
             found = (counted.get(bundle["id"], 0), held.get(bundle["id"], 0))
             assert (bundle["valid"], bundle["leased"]) == found
             assert bundle["leased"] <= bundle["wanted"]
+            if bundle["valid"] >= bundle["wanted"]:
+                own = select(tasks).where(tasks.c.bundle_id == bundle["id"])
+                for task in connection.execute(own).mappings():
+                    assert task["valid"] >= task["wanted"]
         holding = count(is_open, trials.c.task_id.is_not(None), of=trials.c.session_id)
         done = count(trials.c.kind == "main", trials.c.state == "answered", of=trials.c.session_id)
         good = count(counts, of=trials.c.session_id, joined=True)

@@ -64,6 +64,19 @@ class TestExport:
         text = (tmp_path / "out" / "suggestions.csv").read_text(encoding="utf-8")
         assert text.count("schadenfreude") == 4
 
+    def test_suggestions_of_rejected_sessions_have_none(
+        self, make_study: Maker, begin: Begin, tmp_path: Any
+    ) -> None:
+        store = make_study(TEXTS)
+        for word in ("schadenfreude", "saudade"):
+            service, token, state = begin(store)
+            complete(service, token, state, answer={"chosen": ["joy"], "suggestion": word})
+        reject_session(store, 1, "careless")
+        export(store, tmp_path / "out")
+        text = (tmp_path / "out" / "suggestions.csv").read_text(encoding="utf-8")
+        assert "schadenfreude" not in text
+        assert text.count("saudade") == 4
+
     def test_rejected_answers_stand_apart(
         self, make_study: Maker, begin: Begin, tmp_path: Any
     ) -> None:

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import polars as pl
 
 from affectlab.errors import InputError
+from affectlab.stimuli._decided import about, typed_decisions
+from affectlab.stimuli._face_prompts import people_of
+from affectlab.stimuli._prompt_plan import PromptPlan
 
-__all__ = ["WHOLE", "CoverageMap", "accepted_images", "coverage_map"]
+__all__ = ["WHOLE", "CoverageMap", "accepted_images", "awaiting_review", "coverage_map"]
 
 ATTRIBUTES = ("ethnicity", "age", "gender")
 WHOLE = "all"
@@ -61,12 +65,14 @@ def accepted_images(images: pl.DataFrame, decisions: pl.DataFrame | None = None)
         Manifest of pictures.
     decisions
         What :func:`affectlab.stimuli.review_decisions` decided: ``stimulus`` and ``keep``. Pictures
-        that are undecided, or that nobody reviewed, are not accepted.
+        that are undecided, or that nobody reviewed, are not accepted; neither are those that were
+        made again since, where both tables have their ``sha256``.
 
     Raises
     ------
     InputError
-        When a column is missing, or decisions are about none of the pictures.
+        When a column is missing, ``keep`` is no truth value, or decisions are about none of the
+        pictures.
 
     Examples
     --------
@@ -77,21 +83,34 @@ def accepted_images(images: pl.DataFrame, decisions: pl.DataFrame | None = None)
     """
     if decisions is None:
         return images
-    for name in ("stimulus", "keep"):
-        if name not in decisions.columns:
-            raise InputError(
-                f"decisions have no column {name!r}; found: {', '.join(decisions.columns)}"
-            )
-    keep = decisions["keep"]
-    if keep.dtype == pl.String:
-        keep = keep.str.to_lowercase().replace_strict(
-            {"true": True, "false": False}, default=None, return_dtype=pl.Boolean
-        )
-    names = decisions["stimulus"].cast(pl.String)
-    if images.height and not images["stimulus"].is_in(names.implode()).any():
+    kept = _decided(images, decisions).filter("keep")
+    return images.filter(pl.col("stimulus").is_in(kept["stimulus"].implode()))
+
+
+def awaiting_review(images: pl.DataFrame, decisions: pl.DataFrame | None) -> pl.DataFrame:
+    """Give the pictures about which a review has not decided; see :func:`accepted_images`.
+
+    Without a review there are none: all are taken as they are.
+
+    Examples
+    --------
+    >>> images = pl.DataFrame({"stimulus": ["a", "b", "c"]})
+    >>> decided = pl.DataFrame({"stimulus": ["a", "b"], "keep": [True, None]})
+    >>> awaiting_review(images, decided)["stimulus"].to_list()
+    ['b', 'c']
+    """
+    if decisions is None:
+        return images.clear()
+    settled = _decided(images, decisions).filter(pl.col("keep").is_not_null())
+    return images.filter(~pl.col("stimulus").is_in(settled["stimulus"].implode()))
+
+
+def _decided(images: pl.DataFrame, decisions: pl.DataFrame) -> pl.DataFrame:
+    """Give the decisions about pictures as they are now."""
+    typed = typed_decisions(decisions)
+    if images.height and not images["stimulus"].is_in(typed["stimulus"].implode()).any():
         raise InputError("the decisions are about none of the pictures; expected their own review")
-    kept = names.filter(keep.cast(pl.Boolean).fill_null(False))
-    return images.filter(pl.col("stimulus").is_in(kept.implode()))
+    return about(typed, images)
 
 
 def coverage_map(
@@ -102,12 +121,14 @@ def coverage_map(
     target: int | None = None,
     least: float = 0.8,
     attributes: Sequence[str] = ATTRIBUTES,
+    plan: PromptPlan | None = None,
 ) -> CoverageMap:
     """Count prompts and accepted pictures of each label by ethnicity, age and gender.
 
-    What is *due* to a cell is the pictures due to its label times the share of its value among all
-    prompts, so that a plan's own shares are the measure. A cell is under-covered when it has fewer
-    than `least` of what is due to it, and lacks a whole picture at least.
+    What is *due* to a cell is the pictures due to its label times the share of its value: that of
+    the plan, which :func:`fill_prompts` aims at, too, or without a plan that among all prompts, in
+    which prompts for what was missing count as well and shift it. A cell is under-covered when it
+    has fewer than `least` of what is due to it, and lacks a whole picture at least.
 
     Parameters
     ----------
@@ -123,6 +144,9 @@ def coverage_map(
         Share of what is due below which a cell is under-covered, above 0 and at most 1.
     attributes
         Columns of the prompts that labels are counted against.
+    plan
+        Says the shares of genders, ages and ethnicities; a value that it does not name has none,
+        and one that no prompt asked for is a cell, too. None: shares among the prompts.
 
     Raises
     ------
@@ -154,8 +178,9 @@ def coverage_map(
     labels = prompts["label"].unique().sort().to_list()
     labels += [one for one in made["label"].unique().sort().to_list() if one not in labels]
     due_to_label = accepted.height / len(labels) if target is None else float(target)
+    planned = {} if plan is None else people_of(plan, len(plan.templates))
     parts = [
-        _counted(name, labels, due_to_label, prompts, made, accepted)
+        _counted(name, labels, due_to_label, prompts, made, accepted, planned.get(name))
         for name in (WHOLE, *attributes)
     ]
     # A product such as 0.8 * 5 is a hair off 4 in binary.
@@ -172,6 +197,7 @@ def _counted(
     prompts: pl.DataFrame,
     made: pl.DataFrame,
     accepted: pl.DataFrame,
+    planned: Mapping[Any, float] | None,
 ) -> pl.DataFrame:
     """Count the cells of one attribute, empty ones too."""
     value = pl.lit(WHOLE) if attribute == WHOLE else pl.col(attribute).cast(pl.String)
@@ -179,7 +205,10 @@ def _counted(
         name: table.select(pl.col("label"), value.alias("value"))
         for name, table in {"n_prompts": prompts, "n_images": made, "n_accepted": accepted}.items()
     }
-    values = pl.concat([tables["n_prompts"], tables["n_images"]])["value"].unique().sort()
+    values = pl.concat([tables["n_prompts"], tables["n_images"]])["value"]
+    weights = {str(value): weight for value, weight in (planned or {}).items()}
+    named = pl.Series("value", list(weights), dtype=pl.String)
+    values = pl.concat([values, named]).unique().sort()
     cells = pl.DataFrame({"label": labels}).join(values.to_frame(), how="cross")
     for name, table in tables.items():
         count = table.group_by("label", "value").agg(pl.len().cast(pl.Int64).alias(name))
@@ -187,6 +216,9 @@ def _counted(
             count, on=["label", "value"], how="left", nulls_equal=True, maintain_order="left"
         ).with_columns(pl.col(name).fill_null(0))
     share = pl.col("n_prompts").sum().over("value") / pl.col("n_prompts").sum()
+    if planned is not None:
+        parts = {value: weight / sum(weights.values()) for value, weight in weights.items()}
+        share = pl.col("value").replace_strict(parts, default=0.0, return_dtype=pl.Float64)
     return cells.select(
         "label",
         pl.lit(attribute).alias("attribute"),

@@ -5,19 +5,29 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal, get_args
 
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from affectlab.errors import InputError
-from affectlab.stimuli._coverage import accepted_images
-from affectlab.stimuli._face_prompts import FacePrompts, crossed, people_of, prompt_rows, worded
+from affectlab.errors import InputError, unknown_name
+from affectlab.stimuli._coverage import accepted_images, awaiting_review
+from affectlab.stimuli._face_prompts import (
+    NEUTRAL,
+    FacePrompts,
+    crossed,
+    people_of,
+    prompt_rows,
+    worded,
+)
 from affectlab.stimuli._prompt_plan import PromptPlan, load_prompt_plan
 from affectlab.taxonomy import Taxonomy, load_taxonomy
 
-__all__ = ["fill_prompts"]
+__all__ = ["Undecided", "fill_prompts"]
+
+Undecided = Literal["coming", "lacking"]
+"""What becomes of pictures that a review has not settled: they count, or they do not."""
 
 _NUMBER = re.compile(r"^face-(\d+)$")
 
@@ -27,6 +37,7 @@ def fill_prompts(
     target: int,
     *,
     decisions: pl.DataFrame | None = None,
+    undecided: Undecided = "coming",
     labels: Sequence[str] | None = None,
     taxonomy: str | Path | Taxonomy = "emonet_face",
     plan: PromptPlan | None = None,
@@ -34,7 +45,7 @@ def fill_prompts(
     taken: Iterable[str] = (),
     seed: int = 0,
 ) -> FacePrompts:
-    """Make prompts for labels of which there are fewer accepted pictures than wanted.
+    """Make prompts for labels of which there are fewer pictures than wanted.
 
     Each label gets as many prompts as it lacks. Within a label, genders, ages and ethnicities of
     which its accepted pictures have less than their share of `target` are asked for, each as far as
@@ -46,11 +57,16 @@ def fill_prompts(
     ----------
     images
         Manifest of the pictures that there are: ``stimulus``, ``label``, ``gender``, ``age``,
-        ``ethnicity``. Names of new prompts go on from theirs.
+        ``ethnicity``. Names of new prompts go on from theirs. Labels are understood as the
+        taxonomy does, and faces without emotion are passed over.
     target
         Accepted pictures that each label is to have.
     decisions
-        Which pictures a review kept; see :func:`accepted_images`.
+        Which pictures a review kept; see :func:`accepted_images`. What it left out is lacking.
+    undecided
+        Pictures that are undecided or that nobody reviewed: ``"coming"`` counts them as though they
+        were kept, so that they are not asked for twice, ``"lacking"`` as though they were not
+        there.
     labels
         Labels to look at. None: all of the taxonomy.
     taken
@@ -61,7 +77,8 @@ def fill_prompts(
     Raises
     ------
     InputError
-        When `target` is below 1, a column is missing, a label is not known, or nothing is lacking.
+        When `target` is below 1, a column is missing, a label is not known, be it one of the
+        pictures', or nothing is lacking.
 
     Examples
     --------
@@ -77,7 +94,12 @@ def fill_prompts(
     chosen = plan or load_prompt_plan()
     wanted = known.labels if labels is None else tuple(known.name_of(one) for one in labels)
     people = people_of(chosen, len(chosen.templates))
-    kept = accepted_images(_checked(images), decisions)
+    if undecided not in get_args(Undecided):
+        raise unknown_name("way with undecided pictures", str(undecided), get_args(Undecided))
+    named = _named(_checked(images), known)
+    kept = accepted_images(named, decisions)
+    if undecided == "coming":
+        kept = pl.concat([kept, awaiting_review(named, decisions)])
     rng = np.random.default_rng(seed)
     there = {label: kept.filter(pl.col("label") == label) for label in wanted}
     owed = {
@@ -100,9 +122,7 @@ def fill_prompts(
         _, drawn = crossed(values, n, rng)
         codes.append(np.insert(drawn, 0, place, axis=1))
     if not codes:
-        raise InputError(
-            f"nothing is lacking: every label has at least {target:,} accepted pictures"
-        )
+        raise InputError(f"nothing is lacking: every label has at least {target:,} pictures")
     dealt = rng.permutation(np.concatenate(codes))
     texts = worded(dealt, list(wanted), known, words, rng)
     table = prompt_rows(
@@ -124,6 +144,20 @@ def _checked(images: pl.DataFrame) -> pl.DataFrame:
                 f"the pictures have no column {name!r}; found: {', '.join(images.columns)}"
             )
     return images
+
+
+def _named(images: pl.DataFrame, known: Taxonomy) -> pl.DataFrame:
+    """Give every picture the name of its label that the taxonomy has."""
+    names = {}
+    for label in images["label"].cast(pl.String).unique().sort():
+        try:
+            names[label] = known.name_of(label or "")
+        except InputError as problem:
+            if label != NEUTRAL:
+                raise InputError(f"the pictures: {problem}") from None
+            names[label] = NEUTRAL
+    label = pl.col("label").cast(pl.String)
+    return images.with_columns(label.replace_strict(names, return_dtype=pl.String))
 
 
 def _shares(shares: Mapping[Any, float]) -> NDArray[np.float64]:

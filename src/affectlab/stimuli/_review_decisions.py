@@ -12,22 +12,13 @@ import polars as pl
 from affectlab._words import plural
 from affectlab.errors import InputError
 from affectlab.ratings import Ratings, read_ratings
+from affectlab.stimuli._decided import DECISIONS, DIGEST, about
 from affectlab.stimuli._tables import read_table
 
-__all__ = ["DECISIONS", "ReviewRule", "review_decisions"]
+__all__ = ["ReviewRule", "check_rule", "review_decisions"]
 
 ReviewRule = Literal["any", "majority"] | int
 """How many objections leave an item out: one, more than half of the answers, or a number."""
-
-DECISIONS = {
-    "stimulus": pl.String,
-    "keep": pl.Boolean,
-    "reason": pl.String,
-    "n_raters": pl.Int64,
-    "votes": pl.String,
-    "notes": pl.String,
-}
-"""Columns of decisions."""
 
 _COUNTED = ("main", "repeat")
 """Kinds of trials that judge an item; others train or check the reviewer."""
@@ -38,7 +29,8 @@ def review_decisions(
     *,
     rule: ReviewRule = "any",
     raters: int | None = None,
-    items: Sequence[str] | pl.Series | None = None,
+    items: Sequence[str] | pl.Series | pl.DataFrame | None = None,
+    reviewed: pl.DataFrame | None = None,
     fine: str = "fine",
 ) -> pl.DataFrame:
     """Decide from reviewers' answers which items are kept.
@@ -60,7 +52,11 @@ def review_decisions(
         Answers wanted for each item. None: those that are there will do, and of a number as `rule`
         at least so many.
     items
-        Names of all items that were to be reviewed. Those without an answer are then named, too.
+        Names of all items that were to be reviewed. Those without an answer are then named, too. Or
+        their table: ``stimulus``, and ``sha256`` where there is one. An item is then undecided
+        whose answers are about a picture of another digest, which has been made again since.
+    reviewed
+        The table that was reviewed, with the digests of its pictures. An export says them itself.
     fine
         Label that says that nothing is wrong.
 
@@ -70,13 +66,15 @@ def review_decisions(
         One row per item, sorted by name, or in the order of `items`: ``stimulus``, ``keep`` (True,
         False, or null where undecided), ``reason`` (the problems that were named, the most frequent
         first; of an undecided one, why it is), ``n_raters`` (reviewers who answered), ``votes``
-        (how many chose each label), ``notes`` (what reviewers wrote; empty without an export).
+        (how many chose each label), ``notes`` (what reviewers wrote; empty without an export); and
+        ``sha256``, where `items` is a table that has it.
 
     Raises
     ------
     InputError
-        When the answers have no labels, or none is `fine`; the rule is not known; or an answer is
-        about something that is none of the `items`.
+        When the answers have no labels, or none is `fine`; the rule is not known, or wants more
+        objections than there are `raters`; or an answer is about something that is none of the
+        `items`.
 
     Examples
     --------
@@ -86,20 +84,23 @@ def review_decisions(
     >>> decided.select("stimulus", "keep", "reason").rows()
     [('a', True, ''), ('b', False, 'harmful'), ('c', None, 'no answer')]
     """
-    if isinstance(rule, bool) or not (rule in ("any", "majority") or _at_least_one(rule)):
-        raise InputError(f"rule {rule!r}: expected 'any', 'majority' or a number of 1 or more")
-    if raters is not None and raters < 1:
-        raise InputError(f"raters = {raters}: expected 1 or more")
+    check_rule(rule, raters)
     notes: dict[str, list[str]] = {}
     if not isinstance(ratings, Ratings):
         ratings, notes = _read(Path(ratings))
     said = _said(ratings, fine)
-    names = sorted(said) if items is None else [str(name) for name in items]
+    table = items if isinstance(items, pl.DataFrame) else None
+    listed = items if table is None else table["stimulus"]
+    names = sorted(said) if listed is None else [str(name) for name in listed]
     unknown = sorted(set(said) - set(names))
     if unknown:
         raise InputError(f"{unknown[0]!r} was reviewed and is none of the items")
-    rows = []
+    made_again = _made_again([ratings.stimuli, reviewed], table)
+    rows: list[tuple[object, ...]] = []
     for name in names:
+        if name in made_again and name in said:
+            rows.append((name, None, "made again since it was reviewed", 0, "", ""))
+            continue
         answers = said.get(name, {})
         counted = Counter(label for chosen in answers.values() for label in chosen)
         votes = sorted(counted.items(), key=lambda vote: (-vote[1], vote[0]))
@@ -109,15 +110,47 @@ def review_decisions(
         reason = why if keep is None else ", ".join([] if keep else problems)
         told = ", ".join(f"{label} {n}" for label, n in votes)
         rows.append((name, keep, reason, len(answers), told, "; ".join(notes.get(name, []))))
-    return pl.DataFrame(
-        rows,
-        schema=DECISIONS,
-        orient="row",
-    )
+    found = pl.DataFrame(rows, schema=DECISIONS, orient="row")
+    if table is None or DIGEST not in table.columns:
+        return found
+    return found.with_columns(table[DIGEST].cast(pl.String).fill_null(""))
 
 
-def _at_least_one(rule: object) -> bool:
-    return isinstance(rule, int) and rule >= 1
+def check_rule(rule: ReviewRule, raters: int | None) -> None:
+    """Refuse a rule that is not known, or that so many raters could never fulfil.
+
+    Raises
+    ------
+    InputError
+        When it cannot be used, or `raters` is below 1.
+
+    Examples
+    --------
+    >>> check_rule(3, raters=2)
+    Traceback (most recent call last):
+    affectlab.errors.InputError: rule 3: 2 raters cannot object so often; expected 1 to 2
+    """
+    counted = isinstance(rule, int) and not isinstance(rule, bool) and rule >= 1
+    if not counted and rule not in ("any", "majority"):
+        raise InputError(f"rule {rule!r}: expected 'any', 'majority' or a number of 1 or more")
+    if raters is None:
+        return
+    if raters < 1:
+        raise InputError(f"raters = {raters}: expected 1 or more")
+    if isinstance(rule, int) and rule > raters:
+        raise InputError(
+            f"rule {rule}: {plural(raters, 'rater')} cannot object so often; expected 1 to {raters}"
+        )
+
+
+def _made_again(reviewed: Sequence[pl.DataFrame | None], items: pl.DataFrame | None) -> set[str]:
+    """Names of items that are other pictures than those that were answered about."""
+    found: set[str] = set()
+    for table in reviewed:
+        if items is not None and table is not None and DIGEST in table.columns:
+            seen = table.select(pl.col("stimulus").cast(pl.String), DIGEST)
+            found |= set(seen["stimulus"]) - set(about(seen, items)["stimulus"])
+    return found
 
 
 def _decide(

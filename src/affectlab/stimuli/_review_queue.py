@@ -13,6 +13,7 @@ from typing import Literal, get_args
 import polars as pl
 
 from affectlab.errors import InputError, unknown_name
+from affectlab.stimuli._decided import DIGEST
 from affectlab.stimuli._tables import read_table
 
 __all__ = ["ReviewKind", "ReviewQueue", "review_queue"]
@@ -55,7 +56,7 @@ class ReviewQueue:
     study: Path
     """The study file, which ``affectlab study serve`` opens."""
     table: Path
-    """Its stimuli: ``stimulus`` and ``file``, or ``text``."""
+    """Its stimuli: ``stimulus`` and ``file``, or ``text``; ``sha256`` where the items have it."""
     kind: ReviewKind
     n_items: int
     raters: int
@@ -86,7 +87,8 @@ def review_queue(
     ----------
     items
         Table with ``stimulus`` (or ``id``) and ``file`` or ``text``, such as the manifest of
-        generated pictures; other columns are left out. A CSV or Parquet file, or a data frame.
+        generated pictures. Its ``sha256`` is kept, so that an answer says which picture it is
+        about; other columns are left out. A CSV or Parquet file, or a data frame.
     folder
         Where the study goes; made when it does not exist.
     kind
@@ -163,10 +165,11 @@ def _checked(items: pl.DataFrame | str | Path, kind: ReviewKind) -> pl.DataFrame
     for column in ("stimulus", content):
         if column not in table.columns:
             raise InputError(f"{where}: no column {column!r}; found: {', '.join(table.columns)}")
-    table = table.select(pl.col("stimulus", content).cast(pl.String))
+    digest = [DIGEST] if DIGEST in table.columns else []
+    table = table.select(pl.col("stimulus", content, *digest).cast(pl.String))
     if not table.height:
         raise InputError(f"{where}: there is nothing to review; expected at least one row")
-    for row, (stimulus, told) in enumerate(table.iter_rows(), start=1):
+    for row, (stimulus, told, *_) in enumerate(table.iter_rows(), start=1):
         if not (stimulus or "").strip():
             raise InputError(f"{where}, row {row}: stimulus is empty; expected a name")
         if not (told or "").strip():
@@ -187,7 +190,7 @@ def _pictures(
         images = Path(items).parent
     folder = Path(images)
     inside = folder.resolve()
-    for stimulus, file in table.iter_rows():
+    for stimulus, file, *_ in table.iter_rows():
         place = (folder / file).resolve()
         if not place.is_relative_to(inside):
             raise InputError(f"{stimulus!r}: file {file!r} lies outside {folder}")

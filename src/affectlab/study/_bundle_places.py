@@ -2,6 +2,7 @@
 
 A bundle wants so many valid sessions. A session *holds* a place in it from its claim until its
 lease runs out or it ends, and *is counted* once it is complete with enough answers that count.
+How many it wants grows where a stimulus was left out (:mod:`affectlab.study._bundle_wanted`).
 Whoever changes a place holds the tasks first (:func:`affectlab.study._claims.hold_tasks`), so that
 one change follows the other; answers in the middle of a session change none, and wait for nobody.
 """
@@ -12,9 +13,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from sqlalchemy import ColumnElement, Connection, Row, Select, case, func, select, update
+from sqlalchemy import ColumnElement, Connection, Row, Select, and_, case, func, select, update
 
-from affectlab.study._completeness import Completeness, enough
+from affectlab.study._bundle_wanted import set_wanted
+from affectlab.study._completeness import Completeness, enough, unshowable
 from affectlab.study._drawn import drawn_order
 from affectlab.study._store import Store
 from affectlab.study._tables import answers, bundles, sessions, tasks, trials
@@ -23,6 +25,7 @@ __all__ = [
     "BundleProgress",
     "any_bundle",
     "bundle_progress",
+    "first_release",
     "give_up_place",
     "is_bundled",
     "take_bundle",
@@ -54,11 +57,12 @@ def is_bundled(store: Store, batch: str) -> bool:
 
 
 def take_bundle(
-    connection: Connection, session: int, participant: int, seed: int
+    connection: Connection, store: Store, session: int, participant: int, seed: int
 ) -> Sequence[Row[Any]]:
     """Give a session a bundle that the participant has seen nothing of; the caller holds the tasks.
 
-    Those with the fewest sessions go first; which of equally many, is drawn for each session.
+    Those with the fewest sessions go first; which of equally many, is drawn for each session. One
+    of which nothing can be shown is given to nobody.
 
     Returns
     -------
@@ -71,9 +75,15 @@ def take_bundle(
         .order_by(n, drawn_order(bundles.c.id, f"{seed}:bundles"), bundles.c.id)
         .limit(1)
     )
-    bundle = connection.execute(free).scalar_one_or_none()
-    if bundle is None:
-        return []
+    while True:
+        bundle = connection.execute(free).scalar_one_or_none()
+        if bundle is None:
+            return []
+        # Answers that came since it was last looked at may have left it nothing to want.
+        set_wanted(connection, store.study, bundle)
+        still = select(bundles.c.id).where(bundles.c.id == bundle, bundles.c.wanted > n)
+        if connection.execute(still).first() is not None:
+            break
     connection.execute(update(sessions).where(sessions.c.id == session).values(bundle_id=bundle))
     _set_place(connection, session, "held")
     wanted: Select[Any] = select(tasks.c.id, tasks.c.stimulus_id, tasks.c.label)
@@ -85,6 +95,28 @@ def any_bundle(connection: Connection, participant: int | None) -> bool:
     """Whether a bundle wants more sessions, free or held now, and this participant can have it."""
     left = _unseen(participant).where(bundles.c.wanted > bundles.c.valid)
     return connection.execute(left.limit(1)).first() is not None
+
+
+def first_release(connection: Connection, participant: int) -> tuple[int, int | None]:
+    """Count the bundles that this participant could get once others give them back.
+
+    Returns
+    -------
+    Bundles that others hold, and the time at which the first of their leases runs out.
+    """
+    held = and_(trials.c.session_id == sessions.c.id, trials.c.state == "open")
+    row = connection.execute(
+        select(func.count(func.distinct(bundles.c.id)), func.min(trials.c.lease_until))
+        .select_from(
+            bundles.join(sessions, sessions.c.bundle_id == bundles.c.id).join(trials, held)
+        )
+        .where(
+            sessions.c.place == "held",
+            bundles.c.wanted > bundles.c.valid,
+            bundles.c.id.in_(_unseen(participant)),
+        )
+    ).one()
+    return int(row[0]), None if row[1] is None else int(row[1])
 
 
 def take_place_again(connection: Connection, session: int) -> bool | None:
@@ -116,20 +148,30 @@ def give_up_place(connection: Connection, session: int) -> None:
 def weigh(connection: Connection, store: Store, session: int) -> None:
     """Count a complete session in its bundle, or no more; the caller holds the tasks.
 
-    It counts when it has answered so much that it may be paid unseen, and these answers count.
+    It counts when it has answered so much that it may be paid unseen, and these answers count;
+    trials that this server could not show it are not asked for. What it left out is asked again.
     """
     own = select(sessions.c.stage, sessions.c.bundle_id).where(sessions.c.id == session)
     row = connection.execute(own).one()
-    if row.bundle_id is None or row.stage != "complete":
+    if row.bundle_id is None:
         return
-    counted = func.sum(case((answers.c.valid.is_(True), 1), else_=0))
-    n, valid = connection.execute(
-        select(func.count(), func.coalesce(counted, 0))
+    if row.stage == "complete":
+        good = _is_good(connection, store, session)
+        _set_place(connection, session, "counted" if good else "")
+    # Answers of sessions that ended before count for their stimuli too.
+    set_wanted(connection, store.study, row.bundle_id)
+
+
+def _is_good(connection: Connection, store: Store, session: int) -> bool:
+    main = connection.execute(
+        select(trials.c.id, answers.c.valid)
         .select_from(trials.outerjoin(answers, answers.c.trial_id == trials.c.id))
         .where(trials.c.session_id == session, trials.c.kind == "main")
-    ).one()
-    good = n > 0 and enough(store, Completeness(int(valid), int(n)))
-    _set_place(connection, session, "counted" if good else "")
+    ).all()
+    unshown = unshowable(connection, session)
+    asked = [one for one in main if one.id not in unshown]
+    valid = sum(bool(one.valid) for one in asked)
+    return bool(asked) and enough(store, Completeness(valid, len(asked)))
 
 
 def bundle_progress(connection: Connection) -> BundleProgress | None:
@@ -147,7 +189,7 @@ def bundle_progress(connection: Connection) -> BundleProgress | None:
     return BundleProgress(*(int(one) for one in row)) if row[0] else None
 
 
-def _unseen(participant: int | None) -> Select[tuple[int]]:
+def _unseen(participant: int | None) -> Select[Any]:
     """Bundles of which a participant has had nothing, in the main study or in the pilot."""
     found = select(bundles.c.id)
     if participant is None:

@@ -24,12 +24,13 @@ from sqlalchemy import (
 
 from affectlab.study._bundle_places import (
     any_bundle,
+    first_release,
     give_up_place,
     is_bundled,
     take_bundle,
     take_place_again,
 )
-from affectlab.study._database import hold, now_ms
+from affectlab.study._database import TASKS, hold, now_ms
 from affectlab.study._drawn import drawn_order
 from affectlab.study._sequences import block_of
 from affectlab.study._store import Store, log
@@ -75,7 +76,7 @@ def hold_tasks(connection: Connection) -> None:
     the work. An answer, which counts one task, goes on meanwhile; so does a claim that finds enough
     tasks which nobody is changing, and waits for none.
     """
-    hold(connection, "tasks")
+    hold(connection, TASKS)
 
 
 def expire(connection: Connection, now: int | None = None) -> int:
@@ -124,7 +125,7 @@ def claim(
     if is_bundled(store, batch):
         # Places are given out one after the other; answers go on meanwhile.
         hold_tasks(connection)
-        found = take_bundle(connection, session, participant, seed)
+        found = take_bundle(connection, store, session, participant, seed)
     else:
         found = _found(connection, store, _free_tasks(batch, participant, seed, wanted), wanted)
     if not found:
@@ -312,15 +313,17 @@ def _had(participant: int, theirs: FromClause) -> ColumnElement[bool]:
 
 
 def left_over(
-    connection: Connection, participant: int, batch: str = "main"
+    connection: Connection, store: Store, participant: int, batch: str = "main"
 ) -> tuple[int, int | None]:
     """Count what this participant could still get once others' leases end.
 
     Returns
     -------
     Tasks that others hold and that would be free for the participant, and the time at which the
-    first of these leases runs out.
+    first of these leases runs out; bundles instead of tasks, where batches are kept whole.
     """
+    if is_bundled(store, batch):
+        return first_release(connection, participant)
     seen = _had(participant, trials.alias())
     row = connection.execute(
         select(func.count(func.distinct(tasks.c.id)), func.min(trials.c.lease_until))

@@ -13,7 +13,15 @@ from affectlab.study._options_of import files_of
 from affectlab.study._store import Store
 from affectlab.study._tables import events, trials
 
-__all__ = ["Completeness", "check_skip", "completeness", "enough", "left_out", "may_leave_out"]
+__all__ = [
+    "Completeness",
+    "check_skip",
+    "completeness",
+    "enough",
+    "left_out",
+    "may_leave_out",
+    "unshowable",
+]
 
 _AT_LEAST = 2
 """Trials that may always be left out: one picture can fail on any line."""
@@ -72,6 +80,16 @@ def check_skip(store: Store, trial: RowMapping) -> list[str]:
         raise invalid("This trial shows no picture that could fail to load; expected an answer.")
     folder = store.study.path.parent
     return [file for file in shown if not (folder / file).is_file()]
+
+
+def unshowable(connection: Connection, session: int) -> set[int]:
+    """Give the trials that a session left out because this server did not have their pictures."""
+    found = connection.execute(
+        select(events.c.trial_id, events.c.body).where(
+            events.c.session_id == session, events.c.kind == "skipped"
+        )
+    )
+    return {int(trial) for trial, body in found if json.loads(body).get("missing")}
 
 
 def left_out(connection: Connection, session: int) -> int:

@@ -22,7 +22,7 @@ from sqlalchemy.exc import ArgumentError, DisconnectionError, NoSuchModuleError,
 
 from affectlab.errors import AffectlabError, InputError
 
-__all__ = ["Database", "hold", "now_ms"]
+__all__ = ["SCHEMA", "TASKS", "Database", "hold", "now_ms"]
 
 _MIGRATIONS = Path(__file__).parent / "migrations"
 _OWN, _OWN_FOLDER = 0o600, 0o700
@@ -33,6 +33,8 @@ _CONNECTIONS = 16
 """Most connections of one process to PostgreSQL, which by default takes 100 in all."""
 _UNUSED_SECONDS = 0.5
 """After how long a connection to PostgreSQL may have been lost unnoticed."""
+SCHEMA, TASKS = "schema", "tasks"
+"""What is held, by name: the tables while they are made or changed, and the counts of tasks."""
 _HOLD = text("SELECT pg_advisory_xact_lock(:number)")
 
 
@@ -157,6 +159,8 @@ class Database:
         script = ScriptDirectory.from_config(config)
         try:
             with self.write() as connection:
+                # Of several that open a database at once, one changes its tables.
+                hold(connection, SCHEMA)
                 current = MigrationContext.configure(connection).get_current_revision()
                 known = {revision.revision for revision in script.walk_revisions()}
                 if current is not None and current not in known:

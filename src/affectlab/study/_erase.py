@@ -9,6 +9,7 @@ from sqlalchemy import Connection, delete, insert, or_, select, update
 
 from affectlab.errors import InputError
 from affectlab.study._answers import recount
+from affectlab.study._bundle_wanted import set_wanted
 from affectlab.study._claims import release
 from affectlab.study._database import now_ms
 from affectlab.study._entry import forget, hashed
@@ -67,14 +68,7 @@ def erase_person(store: Store, person: str, *, by: str = "command line") -> Eras
             # What is deleted is written over in the file.
             connection.exec_driver_sql("PRAGMA secure_delete = ON")
         who = _find(connection, store, person)
-        own = [
-            int(one)
-            for one in connection.execute(
-                select(sessions.c.id)
-                .where(sessions.c.participant_id == who)
-                .order_by(sessions.c.id)
-            ).scalars()
-        ]
+        own = _sessions_of(connection, store, who)
         _refuse_open_payments(connection, store, own, person)
         unpaid = _unpaid(connection, own, who)
         given = _answers(connection, store, who, own)
@@ -119,6 +113,15 @@ def _find(connection: Connection, store: Store, person: str) -> int:
     return found.pop()
 
 
+def _sessions_of(connection: Connection, store: Store, who: int) -> list[int]:
+    """Give a person's sessions, which nobody else then changes until this transaction ends."""
+    theirs = select(sessions.c.id).where(sessions.c.participant_id == who).order_by(sessions.c.id)
+    if not store.database.is_sqlite:
+        # Sessions are locked before anything waits for the tasks, as everywhere.
+        theirs = theirs.with_for_update()
+    return [int(one) for one in connection.execute(theirs).scalars()]
+
+
 def _refuse_open_payments(
     connection: Connection, store: Store, own: list[int], person: str
 ) -> None:
@@ -159,6 +162,11 @@ def _answers(connection: Connection, store: Store, who: int, own: list[int]) -> 
     ).scalars()
     for task in tasks.all():
         recount(connection, store, task)
+    given = select(sessions.c.bundle_id).where(
+        sessions.c.id.in_(own), sessions.c.bundle_id.is_not(None)
+    )
+    for bundle in connection.execute(given.order_by(sessions.c.bundle_id)).scalars().all():
+        set_wanted(connection, store.study, bundle)
     connection.execute(
         update(trials).where(trials.c.participant_id == who).values(state="skipped", layout="{}")
     )

@@ -121,10 +121,11 @@ def export(store: Store, folder: str | Path) -> Exported:
         ``ratings.parquet`` and ``ratings.csv`` with the answers that count, ``sessions.csv`` with
         how each session went and what was decided about it; where there are any,
         ``rejected.csv`` with those that do not, ``pilot.parquet`` and ``pilot.csv`` with those of
-        the pilot, ``suggestions.csv`` with suggested labels, ``bonuses.csv`` with the bonuses
-        earned, ``truth.csv`` with what simulated people answered from, and ``staircases.csv`` and
-        ``.parquet`` with the frames 1 JND away. Of a page of one's own there are no ratings but
-        ``jspsych.jsonl`` and ``.csv`` with the trials that it recorded, and ``raters.csv``.
+        the pilot, ``suggestions.csv`` with labels that were suggested and notes that were written,
+        ``bonuses.csv`` with the bonuses earned, ``truth.csv`` with what simulated people answered
+        from, and ``staircases.csv`` and ``.parquet`` with the frames 1 JND away. Of a page of one's
+        own there are no ratings but ``jspsych.jsonl`` and ``.csv`` with the trials that it
+        recorded, and ``raters.csv``.
 
         Answers that were withdrawn stand in none of them. In CSV files a cell that a spreadsheet
         would take for a formula begins with an apostrophe.
@@ -359,7 +360,7 @@ def _stimuli(connection: Connection, store: Store, wanted: set[str]) -> pl.DataF
 
 
 def _suggestions(store: Store) -> pl.DataFrame | None:
-    """Labels that raters of a pilot suggested."""
+    """Labels and notes that raters wrote beside answers that count."""
     import polars as pl
 
     with store.database.read() as connection:
@@ -367,7 +368,7 @@ def _suggestions(store: Store) -> pl.DataFrame | None:
             select(trials.c.participant_id, trials.c.stimulus_id, answers.c.value)
             .join(answers, answers.c.trial_id == trials.c.id)
             .join(sessions, sessions.c.id == trials.c.session_id)
-            .where(answers.c.value.like('%"suggestion"%'), ~withdrawn())
+            .where(answers.c.value.like('%"suggestion"%'), answers.c.valid.is_(True), ~withdrawn())
         ).all()
     rows = [
         {

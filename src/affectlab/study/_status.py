@@ -6,12 +6,22 @@ import json
 from collections import Counter
 from dataclasses import dataclass
 
-from sqlalchemy import Connection, func, select
+from sqlalchemy import Connection, case, exists, func, select
 
 from affectlab.study._bundle_places import BundleProgress, bundle_progress
+from affectlab.study._bundle_wanted import can_be_shown
 from affectlab.study._claims import expire
 from affectlab.study._store import Store
-from affectlab.study._tables import answers, events, participants, sessions, studies, tasks, trials
+from affectlab.study._tables import (
+    answers,
+    events,
+    participants,
+    sessions,
+    stimuli,
+    studies,
+    tasks,
+    trials,
+)
 
 __all__ = ["StudyStatus", "study_status"]
 
@@ -44,11 +54,17 @@ class StudyStatus:
     tasks_done: int
     """Tasks with all the valid answers they want."""
     valid: int
-    """Valid answers to tasks."""
+    """Valid answers to tasks, those beyond what a task wants left out."""
     wanted: int
     """Valid answers that all tasks want, as far as is known now."""
+    surplus: int
+    """Valid answers beyond what their tasks want."""
+    below: tuple[str, ...]
+    """Stimuli that still lack valid answers."""
+    unshown: tuple[str, ...]
+    """Of these, stimuli whose pictures are not on this machine: nobody can be asked about them."""
     pilot_valid: int
-    """Valid answers to tasks of the pilot, which count nowhere else here."""
+    """Valid answers to tasks of the pilot, which count nowhere else here; without surplus."""
     pilot_wanted: int
     judged: int
     """Completed sessions that the policy has judged; 0 where nothing judges them."""
@@ -97,6 +113,16 @@ def study_status(store: Store) -> StudyStatus:
         # The pilot's tasks are not the main study's.
         main, pilot = tasks.c.batch != "pilot", tasks.c.batch == "pilot"
         todo = select(func.count()).select_from(tasks).where(main)
+        capped = case((tasks.c.valid < tasks.c.wanted, tasks.c.valid), else_=tasks.c.wanted)
+        below = connection.execute(
+            select(stimuli.c.name, stimuli.c.content)
+            .where(
+                exists().where(
+                    main, tasks.c.stimulus_id == stimuli.c.id, tasks.c.valid < tasks.c.wanted
+                )
+            )
+            .order_by(stimuli.c.id)
+        ).all()
         return StudyStatus(
             name=study["name"],
             status=study["status"],
@@ -111,9 +137,12 @@ def study_status(store: Store) -> StudyStatus:
             rejected=number(given.where(answers.c.valid.is_(False))),
             tasks=number(todo),
             tasks_done=number(todo.where(tasks.c.valid >= tasks.c.wanted)),
-            valid=number(select(func.sum(tasks.c.valid)).where(main)),
+            valid=number(select(func.sum(capped)).where(main)),
             wanted=number(select(func.sum(tasks.c.wanted)).where(main)),
-            pilot_valid=number(select(func.sum(tasks.c.valid)).where(pilot)),
+            surplus=number(select(func.sum(tasks.c.valid - capped)).where(main)),
+            below=tuple(row.name for row in below),
+            unshown=tuple(row.name for row in below if not can_be_shown(store.study, row.content)),
+            pilot_valid=number(select(func.sum(capped)).where(pilot)),
             pilot_wanted=number(select(func.sum(tasks.c.wanted)).where(pilot)),
             judged=number(select(func.count()).where(sessions.c.pay != "")),
             unpaid=number(select(func.count()).where(sessions.c.pay == "no")),

@@ -18,8 +18,9 @@ from sqlalchemy import Connection, RowMapping, insert, select, update
 
 from affectlab.errors import AffectlabError, InputError, unknown_name
 from affectlab.protocols import Protocol
+from affectlab.study._bundle_wanted import set_wanted
 from affectlab.study._bundles import bundles_of
-from affectlab.study._database import Database, now_ms
+from affectlab.study._database import SCHEMA, TASKS, Database, hold, now_ms
 from affectlab.study._design import Study
 from affectlab.study._frames import FRAMES, frame_fingerprint
 from affectlab.study._known_answers import adopt_known_answers
@@ -31,8 +32,6 @@ __all__ = ["Store", "log", "open_store"]
 
 _BLOCK = 1000
 """Rows that one statement inserts."""
-_SCHEMA_LOCK = 0x616666656374
-"""Number under which processes that open one PostgreSQL database wait for each other."""
 _HAPPENED = insert(events)
 
 
@@ -138,13 +137,16 @@ def open_store(study: Study, database: str | None = None) -> Store:
     try:
         opened.upgrade()
         with opened.write() as connection:
-            if not opened.is_sqlite:
-                connection.exec_driver_sql(f"SELECT pg_advisory_xact_lock({_SCHEMA_LOCK})")
+            hold(connection, SCHEMA)
             begun = connection.execute(select(studies)).mappings().one_or_none()
             if begun is None:
                 _begin(connection, study)
             else:
                 study = _go_on(connection, study, begun)
+                if study.design.sessions.batch is not None:
+                    # Pictures that were missing may be there now.
+                    hold(connection, TASKS)
+                    set_wanted(connection, study)
     except BaseException:
         opened.close()
         raise

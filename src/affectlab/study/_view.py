@@ -105,7 +105,7 @@ def view(
     elif stage == "trials":
         _add_trial(connection, store, session, state, ahead)
     elif stage == "waiting":
-        _, until = left_over(connection, session["participant_id"], session["batch"])
+        _, until = left_over(connection, store, session["participant_id"], session["batch"])
         minutes = 1.0 if until is None else max(1.0, (until - now_ms()) / 60_000)
         state["waiting"] = {"minutes": round(minutes)}
     elif stage == "complete":

@@ -153,6 +153,7 @@ def plain_run(comments: Sequence[Comment], plan: CurationPlan) -> dict[int, tupl
             n = sizes(lambda one: one.group)
             least = plan.big_groups.least
             small = {group for group in n if n[group] < least}
+            drop(step, inside("group", {""}, "no_group"))
             drop(step, inside("group", small, "small_group"))
         elif step in ("deleted", "offensive"):
             drop(step, inside(step, {True}, step))

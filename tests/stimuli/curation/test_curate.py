@@ -10,9 +10,18 @@ from threading import Lock
 
 import polars as pl
 import pytest
+from tests.stimuli.curation.pools import plain_draw
 
 from affectlab.errors import InputError
-from affectlab.stimuli.curation import Curation, CurationPlan, Step, curate, load_curation_plan
+from affectlab.stimuli.curation import (
+    STEPS,
+    Curation,
+    CurationPlan,
+    Step,
+    curate,
+    load_curation_plan,
+)
+from affectlab.stimuli.curation._curate import _with_near_duplicates
 from affectlab.taxonomy import load_taxonomy
 
 EXAMPLE = Path(__file__).parents[3] / "examples" / "curate" / "plan.toml"
@@ -65,7 +74,7 @@ def test_what_is_written(example: Curation) -> None:
     assert pl.read_csv(out / "ledger.csv").height == example.ledger.height
     told = json.loads((out / "ledger.json").read_text())
     assert told["n_kept"] == 60
-    assert [step["step"] for step in told["steps"]][:3] == ["repeated", "big_groups", "deleted"]
+    assert [step["step"] for step in told["steps"]][:3] == ["reading", "repeated", "big_groups"]
     assert told["plan"]["group_balance"] == {"cap": "median"}
     corpus = example.to_frame()
     assert corpus.columns == ["id", "text", "masked", "group", "tokens", "emotions"]
@@ -141,7 +150,7 @@ def test_an_empty_file_is_no_error(tmp_path: Path) -> None:
 def test_predictions_are_needed_by_name(tmp_path: Path) -> None:
     with pytest.raises(InputError) as caught:
         curate(comments(tmp_path / "c.csv"), tmp_path / "out", plan=loose())
-    for way in ("[columns] as emotions", "a function as predict", "leave the steps out"):
+    for way in ("as emotions in [columns]", "the argument predict", "leave the steps out"):
         assert way in str(caught.value)
 
 
@@ -239,9 +248,7 @@ def test_reviewed_comments_come_back(tmp_path: Path) -> None:
     done = curate(tmp_path / "c.csv", tmp_path / "out", plan=loose(), steps=steps, review=decided)
     assert done.to_frame()["id"].to_list() == ["a"]
     assert done.n_review == 1
-    assert [note.split(":")[0] for note in done.notes] == [
-        "identity and what follows is done again"
-    ]
+    assert done.notes == ("identity and what follows is done again: other decisions than before",)
 
 
 def test_near_duplicates_are_dropped(tmp_path: Path) -> None:
@@ -259,9 +266,99 @@ def test_near_duplicates_are_dropped(tmp_path: Path) -> None:
         steps=["repeated", "length"],
         near_duplicates=True,
     )
-    assert done.to_frame()["id"].to_list() == ["z", "w"]
-    assert done.ledger["step"].to_list() == ["repeated", "length", "length", "near_duplicates"]
+    drawn = min("xyz", key=lambda one: plain_draw("near_duplicates", 0, one))
+    assert done.to_frame()["id"].to_list() == [drawn, "w"]
+    assert done.ledger.filter(pl.col("step") != "reading")["step"].to_list() == [
+        *("repeated", "length", "length", "near_duplicates")
+    ]
     assert done.ledger["found"][-1] == "1 text comes in several versions"
+
+
+def test_order_of_rows_does_not_matter(tmp_path: Path) -> None:
+    """Not even where one of several like texts stays, of which each is like its neighbours only."""
+    texts = [f"the {'very ' * (k % 8)}old heron stood still" for k in range(120)]
+    texts += ["abcdefghijklmnop"[: 9 + k % 6] + " qrs tuv" for k in range(60)]
+    table = pl.DataFrame(
+        {
+            "id": [f"c{k}" for k in range(180)],
+            "body": texts,
+            "subreddit": ["abc"[k % 3] for k in range(180)],
+        }
+    )
+    plan = loose(near_duplicates={"threshold": 0.6, "ngram": 3}, sample={"size": 5})
+    steps = ["repeated", "length", "near_duplicates", "length_balance", "group_balance", "sample"]
+    kept = []
+    for seed in (None, 1, 2):
+        rows = table if seed is None else table.sample(fraction=1, shuffle=True, seed=seed)
+        rows.write_csv(tmp_path / "c.csv")
+        done = curate(
+            tmp_path / "c.csv", tmp_path / f"{seed}", plan=plan, steps=steps, part_rows=50
+        )
+        kept.append((done.to_frame().sort("id"), done.reasons().sort("id")))
+    assert kept[0][0].height > 1
+    assert kept[0][1].filter(step="near_duplicates").height > 100
+    for frame, reasons in kept[1:]:
+        assert frame.equals(kept[0][0])
+        assert reasons.equals(kept[0][1])
+
+
+@pytest.mark.parametrize(
+    ("steps", "expected"),
+    [
+        (STEPS, "length near_duplicates length_balance"),
+        (["repeated", "deleted", "group_balance"], "deleted near_duplicates group_balance"),
+        (["repeated", "length", "deleted"], "length deleted near_duplicates"),
+        (["near_duplicates", "length", "sample"], "near_duplicates length sample"),
+    ],
+)
+def test_near_duplicates_come_before_what_balances(steps: Sequence[str], expected: str) -> None:
+    assert f" {expected} " in f" {' '.join(map(str, _with_near_duplicates(steps, True)))} "
+
+
+def test_a_damaged_file_of_an_earlier_run(tmp_path: Path) -> None:
+    source, out, steps = comments(tmp_path / "c.csv"), tmp_path / "out", ["length", "sample"]
+    for name, then in [
+        ("features/part-00000.parquet", ["length_balance"]),
+        ("01-length/kept/part-00000.parquet", ["length", "length_balance"]),
+        ("staged/*.parquet", steps),
+    ]:
+        curate(source, out, plan=loose(), steps=steps)
+        (file,) = (out / "work").glob(name)
+        file.write_bytes(file.read_bytes()[:-40])
+        with pytest.raises(InputError, match=r"cut short or changed .* Begin anew with --restart"):
+            curate(source, out, plan=loose(), steps=then)
+        done = curate(source, out, plan=loose(), steps=then, resume=False)
+        assert done.n_kept == 60
+
+
+def test_a_fault_of_a_step_is_not_taken_for_damage(tmp_path: Path) -> None:
+    with pytest.raises(pl.exceptions.PolarsError, match="no_such_column"):
+        curate(comments(tmp_path / "c.csv"), tmp_path / "out", plan=loose(), steps=[Faulty()])
+
+
+@pytest.mark.parametrize("name", ["corpus", "reasons", "work"])
+def test_links_are_not_written_through(name: str, tmp_path: Path) -> None:
+    source, out = comments(tmp_path / "c.csv"), tmp_path / "out"
+    curate(source, out, plan=loose(), steps=["length"])
+    (out / name).rename(tmp_path / "elsewhere")
+    (out / name).symlink_to(tmp_path / "elsewhere")
+    before = sorted((tmp_path / "elsewhere").rglob("*"))
+    with pytest.raises(InputError, match=f"{name}: expected a folder .*, found a link"):
+        curate(source, out, plan=loose(), steps=["length"], resume=False)
+    assert sorted((tmp_path / "elsewhere").rglob("*")) == before
+    (out / name).unlink()
+    (out / name).touch()
+    with pytest.raises(InputError, match=f"{name}: expected a folder .*, found a file"):
+        curate(source, out, plan=loose(), steps=["length"])
+
+
+class Faulty(Step):
+    """A step of a user, with a mistake."""
+
+    name = "faulty"
+
+    def reason(self) -> pl.Expr:
+        return pl.col("no_such_column")
 
 
 class Short(Step):
@@ -355,7 +452,7 @@ def test_real_comments(shared_data: Path, tmp_path: Path) -> None:
     # Read as it is, with a row for each rater, every id is taken once.
     rows = curate(source, tmp_path / "rows", plan=loose(), steps=["repeated", "length"])
     assert rows.n_read == raw.height
-    assert rows.ledger["kept"][0] == table.height
+    assert rows.ledger["kept"][:2].to_list() == [raw.height, table.height]
 
 
 class Nothing(Step):
@@ -383,8 +480,8 @@ def test_texts_of_small_groups_need_no_look(tmp_path: Path) -> None:
     assert first.n_kept == 48
     assert first.to_frame().equals(second.to_frame())
     assert first.reasons().equals(second.reasons())
-    assert second.ledger["step"][0] == "nothing"
-    assert second.ledger["n"][0] == 0
+    assert second.ledger["step"][:2].to_list() == ["reading", "nothing"]
+    assert second.ledger["n"][:2].to_list() == [0, 0]
 
 
 def test_languages_are_looked_at_where_a_step_asks(tmp_path: Path) -> None:
@@ -422,7 +519,9 @@ def test_a_stopped_run_leaves_no_older_corpus(tmp_path: Path) -> None:
     source, out, steps = comments(tmp_path / "c.csv"), tmp_path / "out", ["deleted", "length"]
     curate(source, out, plan=loose(), steps=steps)
     assert (out / "stimuli.csv").exists()
-    curate(source, out, plan=loose(), steps=steps, until="deleted")
+    told = "corpus and stimuli.csv of an earlier run removed: this run stops after deleted"
+    for notes in ((told,), ()):
+        assert curate(source, out, plan=loose(), steps=steps, until="deleted").notes == notes
     assert not (out / "corpus").exists()
     assert not (out / "stimuli.csv").exists()
 

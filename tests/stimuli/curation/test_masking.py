@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
+import polars as pl
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -12,10 +14,13 @@ from hypothesis import strategies as st
 from affectlab.errors import InputError
 from affectlab.stimuli.curation._masking import mask_texts
 from affectlab.stimuli.curation._names import find_names
+from affectlab.stimuli.curation._places import folded_spans
 from affectlab.stimuli.curation._texts import TextSettings
-from affectlab.stimuli.curation._words import WordLists
+from affectlab.stimuli.curation._words import WordLists, fold
 
 pytest.importorskip("faker")
+
+WORDS = ("mosque", "qur'an", "jehovah's witness*")
 
 
 @pytest.mark.parametrize(
@@ -34,6 +39,19 @@ pytest.importorskip("faker")
         ("two JEWISH friends, a mosque", "two [RELIGION] friends, a [RELIGION]"),
         ("Christian Miller is a Christian", "[NAME] is a [RELIGION]"),
         ("the non-Muslim half", "the non-[RELIGION] half"),
+        ("Jehovah’s Witnesses came", "[RELIGION] came"),
+        ("read the Qur’an, or the Qur‘an", "read the [RELIGION], or the [RELIGION]"),
+        ("the Bahaʼi faith, Shi’a clerics", "the [RELIGION] faith, [RELIGION] clerics"),
+        ("at the ｍｏｓｑｕｅ — today", "at the [RELIGION] — today"),
+        ("a mos\u00adque, a Mus\u200blim’s", "a [RELIGION], a [RELIGION]’s"),
+        (
+            "naïve 😀 ﬁne Mu\u0308sli and two CATHOLICS…",
+            "naïve 😀 ﬁne Mu\u0308sli and two [RELIGION]…",
+        ),
+        ("Allah is great", "[RELIGION] is great"),
+        ("Jesus, that was close", "[RELIGION], that was close"),
+        ("the love of Christ", "the love of [RELIGION]"),
+        ("what the Pope said", "what the [RELIGION] said"),
     ],
 )
 def test_masked(text: str, masked: str) -> None:
@@ -52,7 +70,7 @@ def test_masked(text: str, masked: str) -> None:
         "My Jordan shoes came from Victoria, Australia",
         "sarah is not written like a name",
         "oh my god, what the hell, go to church",
-        "Jesus, that was close",
+        "Merry Christmas, and what does the bible say?",
         "Mr. I don't know, Ms. And so on",
         "Happy New Year Everyone From Georgia",
     ],
@@ -70,6 +88,30 @@ def test_any_text(texts: list[str]) -> None:
         at = 0
         for part in new.replace("[RELIGION]", "[NAME]").split("[NAME]"):
             at = text.index(part, at) + len(part)
+
+
+@given(
+    st.text(st.sampled_from("aſQ'’ʼé\u0301\u00ad\u200bﬁİΣς가\u1100\u1161ｍ😀 \u0327"), max_size=12)
+)
+def test_places_are_those_of_folded_text(text: str) -> None:
+    """What is found letter by letter is what the folded text holds, in its order."""
+    spans = folded_spans(text, re.compile(".", re.IGNORECASE | re.DOTALL))
+    folded = fold(pl.Series([text]))[0]
+    assert len(spans) == len(folded)
+    assert spans == sorted(spans)
+    for (start, end), letter in zip(spans, folded, strict=True):
+        assert letter.upper() in fold(pl.Series([text[start:end]]))[0].upper()
+
+
+@given(
+    st.text(max_size=8),
+    st.sampled_from(["Mosque", "ＭＯＳＱＵＥ", "mo\u00adsque", "Qur’an", "Jehovah’s  Witnesses"]),
+    st.text(max_size=8),
+)
+def test_a_word_of_religion_in_any_text(before: str, word: str, after: str) -> None:
+    text = f"{before} . {word} . {after}"
+    settings = TextSettings(names="none", words=WordLists((), (), (), WORDS, ()))
+    assert mask_texts([text], settings) == [f"{before} . [RELIGION] . {after}"]
 
 
 def test_none_and_own_lists() -> None:

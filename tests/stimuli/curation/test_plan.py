@@ -58,6 +58,26 @@ def test_word_lists_beside_the_plan(tmp_path: Path, monkeypatch: pytest.MonkeyPa
         load_curation_plan("plans/other.toml")
 
 
+def test_taxonomy_and_models_beside_the_plan(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "plans" / "english").mkdir(parents=True)
+    monkeypatch.chdir(tmp_path)
+
+    def placed(names: str, taxonomy: str = "t.toml") -> tuple[str, object]:
+        text = f'taxonomy = "{taxonomy}"\n[texts]\nnames = "{names}"\n'
+        (tmp_path / "plans" / "plan.toml").write_text(text)
+        plan = load_curation_plan("plans/plan.toml")
+        return plan.taxonomy, plan.texts.names
+
+    assert placed("transformers:ner") == ("plans/t.toml", "transformers:plans/ner")
+    assert placed("spacy:english") == ("plans/t.toml", "spacy:plans/english")
+    assert placed("transformers:/ner", "own/t") == ("plans/own/t", "transformers:/ner")
+    # Names are no paths.
+    assert placed("spacy:en_core_web_sm", "ekman") == ("ekman", "spacy:en_core_web_sm")
+    assert placed("gazetteer", "/t.toml") == ("/t.toml", "gazetteer")
+
+
 @pytest.mark.parametrize(
     ("text", "sentence"),
     [

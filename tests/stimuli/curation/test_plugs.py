@@ -12,7 +12,7 @@ import pytest
 from affectlab.errors import InputError
 from affectlab.stimuli.curation._languages import in_languages
 from affectlab.stimuli.curation._masking import mask_texts
-from affectlab.stimuli.curation._plugs import load_plug, plug_name, wanted_library
+from affectlab.stimuli.curation._plugs import has_name, load_plug, plug_name, wanted_library
 from affectlab.stimuli.curation._texts import TextSettings, text_features
 from affectlab.stimuli.curation._tokens import count_tokens
 
@@ -101,6 +101,7 @@ def test_names_in_records() -> None:
     assert plug_name("words") == "words"
     assert plug_name(Named()) == "own v2"
     assert plug_name(str.split) == "builtins:str.split"
+    assert [has_name(one) for one in ("words", Named(), str.split)] == [True, True, False]
     assert plug_name(test_absent_library).endswith("test_plugs:test_absent_library")
 
 

@@ -7,12 +7,14 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 import polars as pl
 import pytest
 
-from affectlab.stimuli.curation import CurationPlan, curate
+from affectlab.stimuli.curation import CurationPlan, Step, curate
+from affectlab.taxonomy import load_taxonomy
 
 _STEPS = ["repeated", "big_groups", "length", "length_balance", "group_balance", "sample"]
 
@@ -86,7 +88,9 @@ def test_other_steps_and_other_words(source: Path, tmp_path: Path) -> None:
     assert fewer.to_frame().equals(fresh.to_frame())
     texts = {"language": "none", "tokenizer": "tweet"}
     again = curate(source, out, plan=plan(texts=texts), part_rows=70)
-    assert again.notes[0].startswith("features and what follows is done again: texts is")
+    assert again.notes[0].startswith(
+        "features and what follows is done again: tokenizer is tweet and was words"
+    )
 
 
 def test_a_changed_input_is_read_again(source: Path, tmp_path: Path) -> None:
@@ -96,7 +100,7 @@ def test_a_changed_input_is_read_again(source: Path, tmp_path: Path) -> None:
     table.write_csv(source)
     again = curate(source, out, plan=plan(), part_rows=70)
     assert again.to_frame()["text"].str.ends_with("and again").all()
-    assert again.notes[0].startswith("features and what follows is done again: input is")
+    assert again.notes == ("features and what follows is done again: other input than before",)
 
 
 _CHILD = """
@@ -149,3 +153,106 @@ def test_a_killed_run_goes_on(source: Path, tmp_path: Path) -> None:
     fresh = curate(source, tmp_path / "fresh", plan=plan())
     assert done.to_frame().equals(fresh.to_frame())
     assert done.reasons().equals(fresh.reasons())
+
+
+def labelled(label: str) -> Callable[[list[str]], list[list[str]]]:
+    """Make functions that differ by what they give only."""
+    return lambda texts: [[label]] * len(texts)
+
+
+def cut(size: int) -> Callable[[str], list[str]]:
+    """Make tokenizers that differ by what they give only."""
+    return lambda text: ["x"] * size
+
+
+class Predictor:
+    """A function with a name."""
+
+    def __init__(self, name: str, label: str) -> None:
+        self.name = name
+        self.label = label
+
+    def __call__(self, texts: list[str]) -> list[list[str]]:
+        return [[self.label]] * len(texts)
+
+
+def test_functions_without_a_name_are_asked_again(source: Path, tmp_path: Path) -> None:
+    out, ours = tmp_path / "out", plan(steps=["length", "emotion_balance"])
+    for label, notes in [
+        ("joy", ()),
+        (
+            "anger",
+            ("predictions and what follows is done again: predict is a function without a name",),
+        ),
+    ]:
+        done = curate(source, out, plan=ours, predict=labelled(label), part_rows=70)
+        assert done.to_frame()["emotions"].explode().unique().to_list() == [label]
+        assert done.notes == notes
+    for size in (4, 5):
+        texts = {"language": "none", "tokenizer": cut(size)}
+        done = curate(source, out, plan=plan(steps=["length"], texts=texts), part_rows=70)
+        assert done.to_frame()["tokens"].unique().to_list() == [size]
+    assert done.notes == (
+        "features and what follows is done again: tokenizer is a function without a name",
+    )
+
+
+def test_functions_with_a_name_are_not(source: Path, tmp_path: Path) -> None:
+    out, ours = tmp_path / "out", plan(steps=["length", "emotion_balance"])
+    for name, label, expected in [("1", "joy", "joy"), ("1", "fear", "joy"), ("2", "fear", "fear")]:
+        done = curate(source, out, plan=ours, predict=Predictor(name, label), part_rows=70)
+        assert done.to_frame()["emotions"].explode().unique().to_list() == [expected]
+    assert done.notes == ("predictions and what follows is done again: predict is 2 and was 1",)
+
+
+class Most(Step):
+    """A step of a user, which says what it depends on only where it is told to."""
+
+    name = "most"
+
+    def __init__(self, most: int, told: bool) -> None:
+        self.most = most
+        self.told = told
+
+    def settings(self) -> dict[str, object] | None:
+        return {"most": self.most} if self.told else super().settings()
+
+    def reason(self) -> pl.Expr:
+        return pl.when(pl.col("tokens") > self.most).then(pl.lit("more"))
+
+
+@pytest.mark.parametrize("told", [True, False])
+def test_own_steps_of_other_settings(told: bool, source: Path, tmp_path: Path) -> None:
+    for most in (5, 7):
+        done = curate(source, tmp_path / "out", plan=plan(), steps=[Most(most, told), "sample"])
+        assert done.to_frame()["tokens"].max() == most
+    before = stamps(tmp_path / "out")
+    curate(source, tmp_path / "out", plan=plan(), steps=[Most(7, told), "sample"])
+    same = {name for name, stamp in stamps(tmp_path / "out").items() if before[name] == stamp}
+    assert same == {"features", *(["01-most", "02-sample"] if told else [])}
+
+
+def test_a_taxonomy_that_was_edited(tmp_path: Path) -> None:
+    """Joy becomes negative in a file that keeps its name."""
+    file, out = tmp_path / "t.toml", tmp_path / "out"
+    load_taxonomy("ekman").save(file)
+    texts = [f"We saw {k} of them there again." for k in range(9)]
+    table = {"id": [f"c{k}" for k in range(9)], "body": texts, "subreddit": ["a"] * 9}
+    pl.DataFrame({**table, "felt": ["joy"] * 9}).write_csv(tmp_path / "c.csv")
+    shares = {"positive_least": 0.5, "negative_least": 0, "ambiguous_least": 0}
+    own = {"taxonomy": str(file), "sentiment": shares, "steps": ["length", "sentiment"]}
+    for columns, predict, stage in [
+        ({"emotions": "felt"}, None, "features"),
+        ({}, Predictor("p", "joy"), "predictions"),
+    ]:
+        load_taxonomy("ekman").save(file)
+        ours = plan(**own, columns=columns)
+        first = curate(tmp_path / "c.csv", out / stage, plan=ours, predict=predict)
+        assert first.n_kept == 9
+        before, joy, after = file.read_text().partition('name = "joy"')
+        file.write_text(before + joy + after.replace('"positive"', '"negative"', 1))
+        again = curate(tmp_path / "c.csv", out / stage, plan=ours, predict=predict)
+        assert again.n_kept == 0
+        assert again.notes == (
+            f"{stage} and what follows is done again: other taxonomy than before",
+        )

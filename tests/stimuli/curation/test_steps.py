@@ -39,6 +39,24 @@ def test_big_groups_at_the_edge(tmp_path: Path) -> None:
     assert taken.entries[0].found == "1 of 2 groups kept; the largest is three with 3 comments"
 
 
+def test_comments_without_a_group_are_no_big_group(tmp_path: Path) -> None:
+    comments = [*many(4, "a", group="four"), *many(9, "b", group=""), *many(1, "c", group="one")]
+    taken = take(comments, [BigGroupsStep(BigGroups(least=3))], tmp_path)
+    assert taken.kept == ["a0", "a1", "a2", "a3"]
+    assert taken.entries[0].dropped == {"no_group": 9, "small_group": 1}
+    assert taken.entries[0].found == "1 of 2 groups kept; the largest is four with 4 comments"
+
+
+def test_adult_groups_by_any_way_to_write_them(tmp_path: Path) -> None:
+    groups = ["r/Hentai", "/r/hentai", "HENTAI", "r/nsfw_pics", "hentai2", "foodporn"]
+    comments = [Comment(group, group=group) for group in groups]
+    taken = take(comments, [AdultGroupsStep(listed=("hentai", "nsfw*"))], tmp_path)
+    assert taken.kept == ["hentai2", "foodporn"]
+    assert taken.entries[0].dropped == {"adult_group": 4}
+    same = take(comments, [AdultGroupsStep(listed=("r/hentai", "/r/nsfw*"))], tmp_path / "same")
+    assert same.kept == taken.kept
+
+
 def test_adult_groups_listed_and_by_share(tmp_path: Path) -> None:
     comments = [
         *many(9, "a", group="calm"),
@@ -260,4 +278,4 @@ def test_thresholds_are_in_the_reasons() -> None:
     ]
     for words in ("10,000", "10.0", "3 tokens", "30 tokens", "30.0", "20.0", "58,000"):
         assert any(words in text for text in told), words
-    assert NearDuplicatesStep().reasons["near_duplicate"].startswith("text alike to 80")
+    assert "or by a chain, by texts alike to 80" in NearDuplicatesStep().reasons["near_duplicate"]

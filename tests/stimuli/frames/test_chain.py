@@ -61,7 +61,7 @@ def folder(tmp_path: Path) -> Path:
     for name in NAMES:
         write_folder(tmp_path / "films" / name, [mouth(amount) for amount in held(FILMED)])
     found = find_transitions(tmp_path / "films", fps=30)
-    write_frames(found, tmp_path / "candidates", Candidates(JUDGED))
+    write_frames(found, tmp_path / "candidates", Candidates(JUDGED, ends=1))
     return tmp_path
 
 

@@ -13,8 +13,11 @@ from affectlab.stimuli.frames import (
     Candidates,
     Direction,
     FiveFrameSampling,
+    SequenceJnd,
     UnusableError,
     View,
+    _differences,
+    _transition,
     find_transitions,
 )
 from affectlab.stimuli.frames._differences import Looks
@@ -97,3 +100,69 @@ def test_direction_of_the_frames_that_are_taken(tmp_path: Path) -> None:
         assert filmed[0] == 10
         assert filmed[-1] == 0
         assert list(filmed) == sorted(filmed, reverse=True)
+
+
+class TestEndsUnlessToldOtherwise:
+    """FaceExpressions-70k, section 3.2: the peak from the first five, neutral from the last."""
+
+    #: Thirteen frames; the mouth slips in the first and in the last one.
+    SLIPS = (0.5, 1, 1, 1, 0.9, 0.7, 0.5, 0.3, 0.1, 0, 0, 0, 0.5)
+
+    @pytest.mark.parametrize(
+        "sampling", [FiveFrameSampling(difference="rmse", jnds=5), Candidates(40)]
+    )
+    @pytest.mark.parametrize(("without", "ends"), [(0, (1, 9)), (1, (0, 11))])
+    def test_five_of_thirteen_frames(
+        self,
+        sampling: FiveFrameSampling | Candidates,
+        without: int,
+        ends: tuple[int, int],
+        tmp_path: Path,
+    ) -> None:
+        """Of twelve frames there are no five at each end with three between."""
+        write_folder(tmp_path / "ann_joy", map(mouth, self.SLIPS[: 13 - without]))
+        (one,) = find_transitions(tmp_path).transitions
+        filmed = sampling.choose(one, View()).filmed
+        assert (filmed[0], filmed[-1]) == ends
+
+    def test_what_was_judged_stays(self, tmp_path: Path) -> None:
+        write_folder(tmp_path / "ann_joy", map(mouth, self.SLIPS))
+        (one,) = find_transitions(tmp_path).transitions
+        known = {"ann_joy": SequenceJnd(13, 3, 3, 2)}
+        filmed = FiveFrameSampling(staircases=known).choose(one, View()).filmed
+        assert (filmed[0], filmed[-1]) == (0, 12)
+        assert FiveFrameSampling(staircases=known).settings()["ends"] == 1
+
+
+class TestMemory:
+    """Frames at the ends are compared with one another, and may be large."""
+
+    def test_small_copies_are_kept(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr(_transition, "_MOST_KEPT", 64 * 48)
+        seen = looks(tmp_path, [*DOWN, *UP])
+        down = seen.among([4, 3, 2, 1, 0])
+        assert down == pytest.approx(seen.among([0, 1, 2, 3, 4])[::-1, ::-1])
+        assert down[0, 4] == pytest.approx(seen.from_frame(0)[4])
+
+    def test_too_many_frames(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        seen = looks(tmp_path, [*DOWN, *UP])
+        monkeypatch.setattr(_differences, "_MOST_SMALL", 9 * 64 * 48)
+        with pytest.raises(UnusableError, match="10 frames are too many to compare"):
+            seen.steps()
+        monkeypatch.setattr(_differences, "_MOST_SMALL", 10 * 64 * 48)
+        assert len(seen.steps()) == 9
+
+    def test_pictures_that_are_kept_whole(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        write_folder(tmp_path / "ann_joy", map(mouth, [*DOWN, *UP]))
+        (one,) = find_transitions(tmp_path).transitions
+        own = Looks(one, View(), DIFFERENCES["rmse"].__call__)
+        monkeypatch.setattr(_transition, "_MOST_KEPT", 3 * 64 * 48)
+        assert own.among([2, 1, 0]).shape == (3, 3)
+        said = "pictures of 64 x 48 pixels are too large to keep several"
+        with pytest.raises(UnusableError, match=said):
+            own.among([3, 2, 1, 0])
+        with pytest.raises(UnusableError, match=said):
+            list(one.images([3, 2, 1, 0], View()))
+        assert len(list(one.images([0, 1, 2, 3], View()))) == 4

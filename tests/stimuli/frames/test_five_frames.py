@@ -12,9 +12,13 @@ from hypothesis import strategies as st
 
 from affectlab import InputError
 from affectlab.analysis import FrameStaircase, simulate_observer, transition_jnd
+from affectlab.stimuli import FIVE_FRAMES
 from affectlab.stimuli.frames import FiveFrames, UnusableError, five_frames
 
-STEPS = st.lists(st.integers(0, 6), min_size=4, max_size=14).filter(any)
+STEPS = st.lists(st.integers(0, 6), min_size=4, max_size=14).filter(
+    lambda steps: sum(map(bool, steps)) >= 4
+)
+"""Steps between frames in five or more positions."""
 JND = st.one_of(st.integers(0, 40), st.just(math.inf))
 
 
@@ -29,12 +33,17 @@ def plain(x: list[int], near_peak: float, near_neutral: float) -> tuple[int, ...
         p = last
     if near_neutral > x[-1] - x[0]:
         q = 0
-    if q - p >= 2:
-        middle = min(range(p + 1, q), key=lambda i: (abs(2 * x[i] - x[p] - x[q]), i))
+    between = [i for i in range(len(x)) if x[p] < x[i] < x[q]]
+    if between:
+        middle = min(between, key=lambda i: (abs(2 * x[i] - x[p] - x[q]), i))
         return (0, p, middle, q, last)
     wanted = [x[0] + (x[-1] - x[0]) * k / 4 for k in (1, 2, 3)]
     best = min(
-        combinations(range(1, last), 3),
+        (
+            three
+            for three in combinations(range(1, last), 3)
+            if len({x[i] for i in (0, *three, last)}) == 5
+        ),
         key=lambda three: (sum(abs(x[i] - t) for i, t in zip(three, wanted, strict=True)), three),
     )
     return (0, *best, last)
@@ -52,11 +61,19 @@ class TestKnownAnswers:
         found = five_frames([0, 9, 10, 11, 12, 13], 1, 1)
         assert found.frames == (0, 1, 2, 4, 5)
         assert found.note == "within: the first other frame from the peak is more than 1 JND away"
+        assert found.roles == ("peak", "step_2", "middle", "near_neutral", "neutral")
+
+    def test_a_jump_at_both_ends(self) -> None:
+        found = five_frames([0, 9, 10, 11, 20], 1, 1)
+        assert found.frames == (0, 1, 2, 3, 4)
+        assert found.roles == ("peak", "step_2", "middle", "step_4", "neutral")
+        assert "from the peak and from neutral is more than 1 JND away" in found.note
 
     def test_crossed(self) -> None:
         found = five_frames(17, 12, 9)
         assert found.frames == (0, 4, 8, 12, 16)
         assert found.note.startswith("crossed: 1 JND is frame 12 from the peak and frame 7 from")
+        assert found.roles == ("peak", "step_2", "step_3", "step_4", "neutral")
 
     def test_less_than_one_jnd_in_all(self) -> None:
         found = five_frames(9, math.inf, math.inf)
@@ -65,10 +82,20 @@ class TestKnownAnswers:
 
     def test_no_frame_between_is_crossed_too(self) -> None:
         assert five_frames(9, 4, 3).note.startswith("crossed")
-        assert five_frames(9, 3, 3).note == ""
+        assert five_frames(9, 3, 3) == FiveFrames((0, 3, 4, 5, 8), "", FIVE_FRAMES)
+
+    def test_no_other_position_between_is_crossed_too(self) -> None:
+        """Frames 1 to 3 are the same picture: the middle would be the frame near the peak."""
+        found = five_frames([0, 4, 4, 4, 9, 12, 13], 4, 4)
+        assert found.note.startswith("crossed: 1 JND is frame 1 from the peak and frame 4 from")
+        assert found.frames == (0, 1, 4, 5, 6)
+
+    def test_even_steps_are_never_the_ends_again(self) -> None:
+        found = five_frames([0, 1, 2, 3, 100, 100, 100], math.inf, math.inf)
+        assert found.frames == (0, 1, 2, 3, 6)
 
     def test_left_out_where_crossed(self) -> None:
-        with pytest.raises(UnusableError, match=r"crossed: 1 JND is frame 6 .* no frame between"):
+        with pytest.raises(UnusableError, match=r"crossed: 1 JND is frame 6 .* nothing between"):
             five_frames(9, 6, 6, crossed="leave-out")
 
     def test_the_shortest(self) -> None:
@@ -84,6 +111,17 @@ class TestRefused:
     def test_nothing_moves(self) -> None:
         with pytest.raises(UnusableError, match="all frames are alike"):
             five_frames([3, 3, 3, 3, 3], 1, 1)
+
+    @pytest.mark.parametrize(
+        ("positions", "n"),
+        [([0, 0, 0, 5, 10, 10, 10], 3), ([0, 1, 1, 1, 1, 2, 3, 3], 4), ([0, 0, 0, 0, 1], 2)],
+    )
+    @pytest.mark.parametrize("jnd", [1, 20])
+    def test_frames_that_look_the_same(self, positions: list[float], n: int, jnd: float) -> None:
+        """Five frames, of which two are the same picture, would be no five frames."""
+        said = f"only {n} of {len(positions)} frames differ; expected at least 5"
+        with pytest.raises(UnusableError, match=said):
+            five_frames(positions, jnd, jnd)
 
     @pytest.mark.parametrize(
         ("positions", "jnd"),
@@ -112,7 +150,7 @@ class TestProperties:
         self, steps: list[int], near_peak: float, near_neutral: float
     ) -> None:
         found = five_frames(np.cumsum([0, *steps]), near_peak, near_neutral)
-        assert len(set(found.frames)) == 5
+        assert len({int(sum(steps[:frame])) for frame in found.frames}) == 5
         assert list(found.frames) == sorted(found.frames)
         assert (found.frames[0], found.frames[-1]) == (0, len(steps))
 

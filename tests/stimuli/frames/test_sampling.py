@@ -42,7 +42,7 @@ class TestByDifference:
     def test_held_frames_are_passed_over(
         self, difference: str, along: Any, held: Transition
     ) -> None:
-        chosen = FiveFrameSampling(difference=difference, along=along).choose(held, View())
+        chosen = FiveFrameSampling(ends=1, difference=difference, along=along).choose(held, View())
         assert chosen.places[0] == 0
         assert chosen.places[-1] == len(HELD) - 1
         assert 6 <= chosen.places[1] < chosen.places[2] < chosen.places[3] <= 12
@@ -161,7 +161,7 @@ class TestCandidates:
     def test_from_peak_to_neutral(self, tmp_path: Path) -> None:
         write_folder(tmp_path / "ann_joy", [mouth(k / 20) for k in range(21)])
         (one,) = find_transitions(tmp_path, fps=30).transitions
-        chosen = Candidates(6, direction="neutral-peak").choose(one, View())
+        chosen = Candidates(6, direction="neutral-peak", ends=1).choose(one, View())
         assert chosen.filmed == (20, 16, 12, 8, 4, 0)
 
     @given(

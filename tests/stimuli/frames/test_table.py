@@ -22,7 +22,7 @@ from affectlab.stimuli.frames import (
 def candidates(tmp_path: Path) -> Path:
     write_folder(tmp_path / "in/ann_joy", [mouth(k / 40) for k in range(41)])
     found = find_transitions(tmp_path / "in", fps=50)
-    made = write_frames(found, tmp_path / "c", Candidates(21, direction="neutral-peak"))
+    made = write_frames(found, tmp_path / "c", Candidates(21, direction="neutral-peak", ends=1))
     return made.table
 
 
@@ -91,3 +91,15 @@ def test_bad_files_leave_out(file: str, said: str, tmp_path: Path) -> None:
     (tmp_path / "t.csv").write_text(text, encoding="utf-8")
     (left,) = find_transitions(tmp_path / "t.csv").left_out
     assert said in left.reason
+
+
+@pytest.mark.parametrize("form", ["../{}", "{folder}/{}", "f/../../{}", "link/{}"])
+def test_nothing_outside_the_folder_is_read(form: str, tmp_path: Path) -> None:
+    """A table comes from somebody else: it does not say which files of mine are shown."""
+    transition(tmp_path, 6)
+    (tmp_path / "t/f").mkdir(parents=True)
+    (tmp_path / "t/link").symlink_to(tmp_path, target_is_directory=True)
+    rows = "".join(f"a_b,{form.format(f'{k}.png', folder=tmp_path)}\n" for k in range(6))
+    (tmp_path / "t/t.csv").write_text(f"stimulus,file\n{rows}", encoding="utf-8")
+    with pytest.raises(InputError, match=r"t\.csv, row 1: file '.*0\.png' lies outside .*t$"):
+        find_transitions(tmp_path / "t/t.csv")

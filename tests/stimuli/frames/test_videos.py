@@ -200,10 +200,74 @@ class TestBroken:
         assert made.left_out[0].reason.startswith("ann_fear.mp4 ")
 
 
+def flat(path: Path, width: int, height: int, codec: str = "mpeg4") -> Path:
+    """Write two frames of one colour, which take few bytes whatever their size."""
+    import av
+
+    with av.open(str(path), "w") as film:
+        stream = film.add_stream(codec, rate=25)
+        stream.width, stream.height, stream.pix_fmt = width, height, "yuv420p"
+        for pts in range(2):
+            frame = av.VideoFrame(width, height, "yuv420p")
+            for plane in frame.planes:
+                plane.update(bytes(plane.buffer_size))
+            frame.pts = pts
+            film.mux(stream.encode(frame))
+        film.mux(stream.encode())
+    return path
+
+
+class TestTooLarge:
+    """A small file must not take the memory of the machine."""
+
+    def test_more_than_any_film(self, tmp_path: Path) -> None:
+        film = flat(tmp_path / "ann_joy.mp4", 8000, 6000)
+        assert film.stat().st_size < 1_000_000
+        said = r"ann_joy\.mp4 has frames of 8000 x 6000 pixels; expected at most 35,389,440"
+        with pytest.raises(UnusableError, match=said):
+            len(VideoFile(film))
+
+    def test_the_limit_of_pictures_holds_too(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        film = write_video(tmp_path / "film.mp4", IMAGES[:6])
+        monkeypatch.setattr(Image, "MAX_IMAGE_PIXELS", 128 * 64)
+        assert len(VideoFile(film)) == 6
+        monkeypatch.setattr(Image, "MAX_IMAGE_PIXELS", 128 * 64 - 1)
+        with pytest.raises(UnusableError, match=r"frames of 128 x 64 .* at most 8,191 pixels"):
+            len(VideoFile(film))
+
+    def test_wide_pixels(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        """Frames are made wider where their pixels are not square."""
+        film = write_video(tmp_path / "film.mp4", IMAGES[:6], aspect=Fraction(3, 1))
+        monkeypatch.setattr(Image, "MAX_IMAGE_PIXELS", 128 * 64 * 2)
+        with pytest.raises(UnusableError, match="frames of 384 x 64 pixels"):
+            len(VideoFile(film))
+
+    @pytest.mark.parametrize(
+        ("size", "said"),
+        [
+            ((256, 64), "has frames of 256 x 64 pixels; expected at most 8,192"),
+            # The decoder does not even take the memory.
+            ((2400, 2000), r"frame \d cannot be read"),
+        ],
+    )
+    def test_frames_that_grow(
+        self, size: tuple[int, int], said: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        codec = "mpeg2video"
+        small = write_video(tmp_path / "small.mpg", IMAGES[:6], codec=codec).read_bytes()
+        large = flat(tmp_path / "large.mpg", *size, codec=codec).read_bytes()
+        (tmp_path / "film.mpg").write_bytes(small + large)
+        monkeypatch.setattr(Image, "MAX_IMAGE_PIXELS", 128 * 64)
+        with pytest.raises(UnusableError, match=rf"^film\.mpg:? {said}"):
+            len(VideoFile(tmp_path / "film.mpg"))
+
+
 def test_frames_of_a_video(tmp_path: Path) -> None:
     film = write_video(tmp_path / "ann_joy.mp4", IMAGES)
     made = write_frames(
-        find_transitions(film), tmp_path / "out", FiveFrameSampling(along="steps", jnds=6)
+        find_transitions(film), tmp_path / "out", FiveFrameSampling(ends=1, along="steps", jnds=6)
     )
     numbers = []
     for row in made.frames.iter_rows(named=True):

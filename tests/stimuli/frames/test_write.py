@@ -12,7 +12,7 @@ from PIL import Image
 from tests.stimuli.frames.films import mouth, transition, write_folder
 
 from affectlab import InputError
-from affectlab.stimuli import FIVE_FRAMES, read_sequences
+from affectlab.stimuli import FIVE_FRAMES, pair_design, read_sequences
 from affectlab.stimuli.frames import (
     Candidates,
     FiveFrameSampling,
@@ -286,3 +286,16 @@ def test_a_sheet_shows_every_frame(source: Path, tmp_path: Path) -> None:
     assert height > 2 * 112
     # Ten small faces of 112 pixels' height, most of each being skin.
     assert skin > 10 * 0.6 * 112 * 149
+
+
+def test_pairs_say_which_frames_are_no_jnd_apart(source: Path, tmp_path: Path) -> None:
+    """A table of pairs has no notes: what is 1 JND apart has to be told by the roles."""
+    even = FiveFrameSampling(difference="rmse", jnd=9)
+    made = write_frames(find_transitions(source), tmp_path / "out", even)
+    assert all(note.startswith("crossed") for note in made.notes.values())
+    pairs = pair_design(read_sequences(made.table), copies=1, per_batch=200).pairs
+    assert set(pairs["role_a"]) | set(pairs["role_b"]) == {
+        *("peak", "step_2", "step_3", "step_4", "neutral")
+    }
+    assert pairs.filter(pl.col("stimulus").str.contains("near_")).is_empty()
+    assert (tmp_path / "out/pictures/ann/joy/step_2.png").is_file()

@@ -166,22 +166,102 @@ def test_pictures_that_a_safety_check_holds_back() -> None:
     assert isinstance(second, RefusedPictureError)
 
 
-def test_code_that_a_checkpoint_brings_is_not_run(checkpoint: Path, tmp_path: Path) -> None:
-    folder, mark = tmp_path / "own-code", tmp_path / "mark"
+def with_index(checkpoint: Path, folder: Path, **changes: object) -> Path:
+    """Copy a checkpoint, with other entries in its index."""
     shutil.copytree(checkpoint, folder)
     index = json.loads((folder / "model_index.json").read_text())
-    index["_class_name"] = ["pipeline", "Mine"]
-    (folder / "model_index.json").write_text(json.dumps(index))
+    (folder / "model_index.json").write_text(json.dumps(index | changes))
+    return folder
+
+
+def test_code_that_a_checkpoint_brings_is_not_run(checkpoint: Path, tmp_path: Path) -> None:
+    mark = tmp_path / "mark"
+    folder = with_index(checkpoint, tmp_path / "own-code", _class_name=["pipeline", "Mine"])
     (folder / "pipeline.py").write_text(
         f"open({str(mark)!r}, 'w')\n"
         "from diffusers import StableDiffusionPipeline\n"
         "class Mine(StableDiffusionPipeline): pass\n"
     )
-    with pytest.raises(
-        InputError, match=r"cannot be loaded: The directory .* contains custom code"
-    ):
+    with pytest.raises(InputError, match=r"brings code of its own, pipeline\.py, which is never"):
         load_generator(f"diffusers:{folder}")
     assert not mark.exists()
+
+
+@pytest.mark.parametrize("file", ["mine.py", "unet/mine.py", "vae/deep/MINE.PY", "mine.pyc"])
+def test_a_checkpoint_with_code_anywhere_is_refused(
+    checkpoint: Path, tmp_path: Path, file: str
+) -> None:
+    """Whatever the index says: which library looks where is not for us to know."""
+    folder = tmp_path / "code"
+    shutil.copytree(checkpoint, folder)
+    (folder / file).parent.mkdir(exist_ok=True)
+    (folder / file).write_text("")
+    with pytest.raises(InputError) as refused:
+        load_generator(f"diffusers:{folder}")
+    assert f"brings code of its own, {file}, which is never run" in str(refused.value)
+    assert str(refused.value).count("image generator") == 1
+
+
+@pytest.mark.parametrize(
+    ("changes", "said"),
+    [
+        ({"_class_name": ["pipeline", "Mine"]}, "names no pipeline of diffusers but ['pipeline'"),
+        ({"_class_name": None}, "names no pipeline of diffusers but None"),
+        ({"unet": ["mine", "Mine"]}, "its part 'unet' is code of the checkpoint, mine, which is"),
+    ],
+)
+def test_an_index_that_names_code_is_refused(
+    checkpoint: Path, tmp_path: Path, changes: dict[str, object], said: str
+) -> None:
+    folder = with_index(checkpoint, tmp_path / "named", **changes)
+    (folder / "mine").write_text("")
+    with pytest.raises(InputError) as refused:
+        load_generator(f"diffusers:{folder}")
+    assert said in str(refused.value)
+
+
+@pytest.mark.parametrize("text", ["{", "[]", "\ufeff{}"])
+def test_an_index_that_cannot_be_read(checkpoint: Path, tmp_path: Path, text: str) -> None:
+    folder = with_index(checkpoint, tmp_path / "bad")
+    (folder / "model_index.json").write_text(text, encoding="utf-8")
+    with pytest.raises(InputError, match=r"image generator 'diffusers:.*': its model_index\.json "):
+        load_generator(f"diffusers:{folder}")
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "raise RuntimeError('Failed to import it\\nbecause of torch')",
+        "def __getattr__(name): raise RuntimeError('Failed to import it\\nbecause of torch')",
+    ],
+)
+def test_a_library_that_cannot_be_imported(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, code: str
+) -> None:
+    """Diffusers imports its parts late, and says with a RuntimeError which it cannot."""
+    package = tmp_path / "diffusers"
+    (package / "utils").mkdir(parents=True)
+    (package / "__init__.py").write_text(code)
+    (package / "utils" / "__init__.py").write_text("")
+    (package / "utils" / "logging.py").write_text(
+        "def get_verbosity(): return 30\n"
+        "def set_verbosity(level): pass\n"
+        "def set_verbosity_error(): pass\n"
+        "def is_progress_bar_enabled(): return False\n"
+        "def disable_progress_bar(): pass\n"
+    )
+    for name in [name for name in sys.modules if name.split(".")[0] == "diffusers"]:
+        monkeypatch.delitem(sys.modules, name)
+    monkeypatch.syspath_prepend(str(tmp_path))
+    try:
+        with pytest.raises(InputError) as refused:
+            load_generator("diffusers:someone/something")
+    finally:
+        for name in [name for name in sys.modules if name.split(".")[0] == "diffusers"]:
+            del sys.modules[name]
+    assert "diffusers cannot be imported: Failed to import it because of torch; expected a" in str(
+        refused.value
+    )
 
 
 def test_weights_that_are_pickled_are_not_read(checkpoint: Path, tmp_path: Path) -> None:

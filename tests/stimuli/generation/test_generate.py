@@ -182,6 +182,77 @@ class TestChanges:
         assert (made.n_made, made.n_kept) == (2, 0)
 
 
+class TestRemakes:
+    """A picture that cannot be made again is still there, and so is its line."""
+
+    def changed(self, **given: Any) -> Maker:
+        maker = Maker(**given)
+        maker.version = "2"
+        return maker
+
+    def test_a_failed_remake_leaves_the_picture(self, tmp_path: Path) -> None:
+        names = PROMPTS.to_frame()["stimulus"].to_list()
+        before = generate_images(PROMPTS, tmp_path, generator=Maker())
+        old = files(tmp_path)
+        bad = self.changed(fails=names[1:3])
+        made = generate_images(PROMPTS, tmp_path, generator=bad, changed="again")
+        assert made.images["stimulus"].to_list() == names
+        versions = dict(made.images.select("stimulus", "generator_version").iter_rows())
+        assert versions == {name: "1" if name in names[1:3] else "2" for name in names}
+        assert files(tmp_path) == old
+        assert made.failed.select("stimulus", "generator_version", "outcome").rows() == [
+            (name, "2", "failed") for name in names[1:3]
+        ]
+        assert made.without().height == 0
+        assert made.to_frame()["stimulus"].to_list() == names
+        assert before.images.filter(stimulus=names[1]).equals(made.images.filter(stimulus=names[1]))
+        # The next run tries what is missing, and only that.
+        again = self.changed()
+        whole = generate_images(PROMPTS, tmp_path, generator=again, changed="again")
+        assert again.asked == names[1:3]
+        assert whole.failed.height == 0
+        assert set(whole.images["generator_version"]) == {"2"}
+
+    def test_patience_ends_and_no_picture_is_lost(self, tmp_path: Path) -> None:
+        names = PROMPTS.to_frame()["stimulus"].to_list()
+        generate_images(PROMPTS, tmp_path, generator=Maker())
+        with pytest.raises(InputError, match="made no picture of 2 prompts"):
+            generate_images(
+                PROMPTS,
+                tmp_path,
+                generator=self.changed(fails=names),
+                changed="again",
+                patience=2,
+            )
+        assert read_manifest(tmp_path)["stimulus"].to_list() == names
+        assert pl.read_csv(tmp_path / "failed.csv")["stimulus"].to_list() == names[:2]
+
+    @pytest.mark.parametrize("keep", [True, False])
+    def test_pictures_that_are_kept_settle_failures(self, tmp_path: Path, keep: bool) -> None:
+        """By being told to, or by going back to the generator that made them."""
+        names = PROMPTS.to_frame()["stimulus"].to_list()
+        generate_images(PROMPTS, tmp_path, generator=Maker())
+        generate_images(
+            PROMPTS, tmp_path, generator=self.changed(fails=names), changed="again", patience=9
+        )
+        back = self.changed() if keep else Maker()
+        made = generate_images(
+            PROMPTS, tmp_path, generator=back, changed="keep" if keep else "refuse"
+        )
+        assert (made.n_kept, made.failed.height, back.asked) == (6, 0, [])
+        assert not (tmp_path / "failed.csv").exists()
+        last = generate_images(PROMPTS, tmp_path, generator=Maker())
+        assert last.failed.height == 0
+
+    def test_a_lost_picture_that_cannot_be_made_is_none(self, tmp_path: Path) -> None:
+        names = PROMPTS.to_frame()["stimulus"].to_list()
+        made = generate_images(PROMPTS, tmp_path, generator=Maker())
+        (tmp_path / made.images["file"][0]).unlink()
+        made = generate_images(PROMPTS, tmp_path, generator=Maker(fails=names[:1]))
+        assert made.images["stimulus"].to_list() == names[1:]
+        assert made.without()["stimulus"].to_list() == names[:1]
+
+
 class TestFailures:
     def test_a_failure_is_a_row_and_takes_nobody_along(self, tmp_path: Path) -> None:
         names = PROMPTS.to_frame()["stimulus"].to_list()

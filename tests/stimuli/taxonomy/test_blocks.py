@@ -58,6 +58,9 @@ def test_files_of_texts(tmp_path: Path) -> None:
     pl.DataFrame({"words": ["P"]}).write_parquet(tmp_path / "t.parquet")
     (tmp_path / "t.jsonl").write_text('{"text": "J", "id": "j"}\n\n{"text": "K"}\n', "utf-8")
     assert read_texts([tmp_path]) == {"a.md": "A", "b.txt": "B"}
+    # Breaks of lines that JSON does not escape are part of a text.
+    (tmp_path / "u.jsonl").write_text('{"text": "J\u2028o\x85y"}\r\n{"text": "K"}\n', "utf-8")
+    assert read_texts([tmp_path / "u.jsonl"]) == {"u.jsonl:1": "J\u2028o\x85y", "u.jsonl:2": "K"}
     assert read_texts([tmp_path / "t.csv", tmp_path / "t.jsonl"]) == {
         "x": "X",
         "j": "J",

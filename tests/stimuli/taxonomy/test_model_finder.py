@@ -11,6 +11,7 @@ from tests.stimuli.taxonomy.servers import completion, emotions, passage, servin
 
 from affectlab.errors import InputError
 from affectlab.stimuli.taxonomy import Found, ModelFinder, emotion_candidates, text_blocks
+from affectlab.stimuli.taxonomy._server_address import is_openai
 
 pytest.importorskip("httpx")
 
@@ -116,6 +117,124 @@ def test_a_question_that_the_server_rejects() -> None:
         assert len(server.asked) == 1
 
 
+KEY = "sk-Secret/0123456789"
+
+
+def echo(status: int, before: str = "") -> Any:
+    """A server that sends back what it was sent, as some do in errors."""
+    body = f"{before}Bearer {KEY} is no key".encode()
+    return lambda question: (status, {}, body)
+
+
+@pytest.mark.parametrize(
+    "reply",
+    [
+        echo(400),
+        echo(500),
+        # Cut after 200 characters, half of the key would be left.
+        echo(400, "x" * 185),
+        echo(200),
+        always(completion(f"Your key is {KEY}")),
+        always(completion('{"emotions": ["' + KEY + '"]}')),
+        always(completion(KEY).replace(b"/", rb"\/")),
+        always(completion(None, refusal=f"{KEY}?")),
+        always(emotions("joy").replace(b'"prompt_tokens"', f'"{KEY}": 1, "a"'.encode())),
+    ],
+)
+def test_a_key_that_the_server_sends_back_is_kept_nowhere(reply: Any, tmp_path: Path) -> None:
+    ledger = tmp_path / "answers.jsonl"
+    with (
+        serving(reply) as server,
+        ModelFinder(server.url, "small", key=KEY, ledger=ledger, retries=1, pause=0.001) as find,
+    ):
+        told = find("text")
+    assert server.keys[0] == f"Bearer {KEY}"
+    for kept in (repr(told), ledger.read_text("utf-8")):
+        assert KEY[:9] not in kept
+    assert "[key]" in repr(told) + ledger.read_text("utf-8")
+
+
+def test_a_key_that_the_server_sends_back_is_not_shown() -> None:
+    with (
+        serving(echo(401)) as server,
+        ModelFinder(server.url, "small", key=f" {KEY}\n") as find,
+        pytest.raises(InputError, match=r"401 to 'small': Bearer \[key\] is no key; check .* key$"),
+    ):
+        find("text")
+    with (
+        serving(echo(403)) as server,
+        ModelFinder(server.url, "small") as find,
+        pytest.raises(InputError, match=r"the key \(none was sent\)$"),
+    ):
+        find("text")
+
+
+def test_a_key_that_is_a_word_leaves_answers_alone() -> None:
+    with (
+        serving(always(emotions("none", "anxiety"))) as server,
+        ModelFinder(server.url, "small", key="none") as find,
+    ):
+        assert find("text").terms == ("none", "anxiety")
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "http://user:hunter2@localhost/v1",
+        "http://hunter2@localhost/v1",
+        "user:hunter2@localhost",
+        "http://localhost/v1?key=hunter2",
+        "http://localhost/v1#hunter2",
+    ],
+)
+def test_addresses_hold_no_secret(url: str) -> None:
+    with pytest.raises(InputError, match=r"url holds .*; expected an address such as") as raised:
+        ModelFinder(url, "small")
+    assert "hunter2" not in str(raised.value)
+
+
+@pytest.mark.parametrize("key", ["sk-two\nlines", "sk-schlüssel", "sk-\x00"])
+def test_keys_that_no_header_holds(key: str) -> None:
+    with pytest.raises(InputError, match=r"^key: expected") as raised:
+        ModelFinder("http://localhost/v1", "small", key=key)
+    assert "sk-" not in str(raised.value)
+
+
+@pytest.mark.parametrize(
+    ("url", "told"),
+    [
+        ("https://api.openai.com/v1", True),
+        ("HTTPS://API.OpenAI.com:443/v1/", True),
+        ("http://api.openai.com/v1", False),
+        ("https://api.openai.com.example.org/v1", False),
+        ("https://example.org/api.openai.com", False),
+        ("http://localhost:8000/v1", False),
+        ("https://[", False),
+    ],
+)
+def test_which_address_is_openai(url: str, told: bool) -> None:
+    assert is_openai(url) is told
+
+
+def test_breaks_of_lines_that_json_does_not_escape(tmp_path: Path) -> None:
+    """Answers are kept as they are: U+2028 and its like end a line for Python, not for JSON."""
+    ledger = tmp_path / "answers.jsonl"
+    broken = "\u2028\u2029\x85\x0b\x0c\x1c"
+    with serving(always(emotions(f"joy{broken}"))) as server:
+        for _ in range(2):
+            with ModelFinder(server.url, "small", ledger=ledger) as find:
+                assert find.ledger.n_broken == 0
+                assert find("text").terms == (f"joy{broken}",)
+        assert len(server.asked) == 1
+
+
+def test_lines_that_are_no_records(tmp_path: Path) -> None:
+    ledger = tmp_path / "answers.jsonl"
+    ledger.write_text('[1]\n"x"\n{"key": []}\n{"a": 1}\n{"key": "k", "terms": []}\r\n', "utf-8")
+    with ModelFinder("http://localhost/v1", "small", ledger=ledger) as find:
+        assert (find.ledger.n_broken, len(find.ledger)) == (4, 1)
+
+
 @pytest.mark.parametrize("status", [401, 403, 404])
 def test_what_fails_for_every_block_stops(status: int) -> None:
     with (
@@ -169,6 +288,9 @@ def test_terms_meet_the_lexicon() -> None:
 def test_addresses_and_ledgers_that_cannot_be(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="expected an address"):
         ModelFinder("localhost:8000", "small")
+    for url in ("http://", "http://localhost:port", "http://[::1", "ftp://localhost"):
+        with pytest.raises(InputError, match="expected an address"):
+            ModelFinder(url, "small")
     with pytest.raises(InputError, match="cannot be a ledger"):
         ModelFinder("http://localhost", "small", ledger=tmp_path)
     with pytest.raises(InputError, match="does not exist"):

@@ -18,6 +18,7 @@ from affectlab.errors import InputError
 from affectlab.ratings import Ratings, read_ratings
 from affectlab.reliability import interrater_correlation
 from affectlab.stimuli.taxonomy import (
+    RevisionPolicy,
     RevisionProposal,
     binary_choices,
     label_correlations,
@@ -297,9 +298,8 @@ def test_forms_of_unknown_suggestions_and_sentences() -> None:
     table = pl.DataFrame(
         {"stimulus": ["s1"] * 6, "rater": [f"r{k}" for k in range(6)], "suggestion": told}
     )
-    found = revise_taxonomy(
-        Taxonomy.from_labels(["joy"]), small(JOY), agreement=TOLD, suggestions=table
-    )
+    six = small({"joy": [[1.0] * 6, [0.0] * 6] * 400})
+    found = revise_taxonomy(Taxonomy.from_labels(["joy"]), six, agreement=TOLD, suggestions=table)
     counted = {row.term: row.evidence["raters"] for row in found.review.rows[1:]}
     assert counted == {"hygge": 2, "pride": 1, "relief": 1, "hope": 1}
     assert found.unread == ("no idea what people do here",)
@@ -308,13 +308,99 @@ def test_forms_of_unknown_suggestions_and_sentences() -> None:
 
 def test_one_rater_alone_adds_nothing() -> None:
     table = pl.DataFrame(
-        {"stimulus": [f"s{k}" for k in range(90)], "rater": ["r"] * 90, "suggestion": ["zest"] * 90}
+        {
+            "stimulus": [f"s{k}" for k in range(90)],
+            "rater": ["r0"] * 90,
+            "suggestion": ["zest"] * 90,
+        }
     )
     found = revise_taxonomy(
         Taxonomy.from_labels(["joy"]), small(JOY), agreement=TOLD, suggestions=table
     )
     assert found.by_decision("add") == ()
     assert found.review.rows[1].reason.endswith("by 1 rater; expected 2 raters")
+
+
+def test_suggestions_that_belong_to_no_answer_do_not_count() -> None:
+    """Others saw other stimuli: what they miss has no share of the stimuli of this pilot."""
+    own = [(f"s{k}", f"r{k % 2}", "pride") for k in range(20)]
+    others = [(f"x{k}", f"r{k % 2}", "relief") for k in range(900)]
+    others += [(f"s{k}", "r7", "relief") for k in range(30)]
+    others += [("s0", "r7", " "), ("s1", "r7", None)]
+    names = ["stimulus", "rater", "suggestion"]
+    table = pl.DataFrame(others + own, schema=names, orient="row")
+    found = revise_taxonomy(
+        Taxonomy.from_labels(["joy"]), small(JOY), agreement=TOLD, suggestions=table
+    )
+    assert [row.term for row in found.review] == ["joy", "pride"]
+    assert found.review.rows[1].evidence["stimuli"] == 800
+    assert found.review.rows[1].reason.startswith("suggested for 20 of 800 stimuli")
+    assert found.warnings == (
+        "930 suggestions left out: the pilot has no answer of that rater to that stimulus",
+    )
+    alone = revise_taxonomy(
+        Taxonomy.from_labels(["joy"]),
+        small(JOY),
+        agreement=TOLD,
+        suggestions=pl.DataFrame(own, schema=names, orient="row"),
+    )
+    assert alone.review == found.review
+    assert alone.warnings == ()
+
+
+def test_names_that_an_export_guards(tmp_path: Path) -> None:
+    """Names of stimuli may begin with a dash, before which an export puts an apostrophe."""
+    rows = [(f"-s{k}", f"r{r}", "joy", float(k % 2)) for k in range(400) for r in range(2)]
+    names = ("stimulus", "rater", "label", "value")
+    ratings = Ratings(dict(zip(names, zip(*rows, strict=True), strict=True)), scale="binary")
+    path = tmp_path / "suggestions.csv"
+    lines = [f"'-s{k},r{k % 2},pride" for k in range(20)]
+    path.write_text("\n".join(["stimulus,rater,suggestion", *lines]), "utf-8")
+    assert read_suggestions(path)["stimulus"][0] == "-s0"
+    found = revise_taxonomy(
+        Taxonomy.from_labels(["joy"]), ratings, agreement=TOLD, suggestions=read_suggestions(path)
+    )
+    assert found.by_decision("add") == ("pride",)
+    assert found.warnings == ()
+
+
+def two_must_choose() -> RevisionPolicy:
+    policy = load_revision_policy()
+    return policy.model_copy(update={"scarce": policy.scarce.model_copy(update={"votes": 2})})
+
+
+def test_where_two_must_choose_single_raters_say_nothing() -> None:
+    """600 stimuli of one rater each: no label can have two votes, and none is scarce for that."""
+    taxonomy = Taxonomy.from_labels(["joy"])
+    alone = [[1.0, math.nan]] * 300 + [[0.0, math.nan]] * 300
+    strict = two_must_choose()
+    found = revise_taxonomy(taxonomy, small({"joy": alone}), agreement=TOLD, policy=strict)
+    assert found.leaving == ()
+    assert found.undecided == ("joy",)
+    said = "the pilot did not ask 2 raters of the same stimulus about it"
+    assert said in found.review.rows[0].reason
+    shared = [[1.0, 1.0]] * 20 + [[0.0, 1.0]] * 80
+    both = small({"joy": alone + shared})
+    row = revise_taxonomy(taxonomy, both, agreement=TOLD, policy=strict).review.rows[0]
+    assert row.decision == "keep"
+    assert (row.evidence["chosen"], row.evidence["stimuli"]) == (20, 100)
+    assert row.reason.startswith("chosen by 2 raters for 20 of 100 stimuli asked of so many")
+
+
+@given(ANSWERS, st.integers(1, 4))
+def test_stimuli_asked_of_so_many_against_plain_loops(answers: list, votes: int) -> None:
+    if np.isnan(answers).all():
+        return
+    pilot = read_pilot(small({"a": answers}, "0-3"), Taxonomy.from_labels(["a"]))
+    asked = [sum(not math.isnan(one) for one in raters) for raters in answers]
+    assert pilot.n_asked(votes)[0] == sum(n >= votes for n in asked)
+    assert pilot.n_chosen(votes)[0] <= pilot.n_asked(votes)[0]
+    assert pilot.answered == {
+        (f"s{j}", f"r{r}")
+        for j, raters in enumerate(answers)
+        for r, one in enumerate(raters)
+        if not math.isnan(one)
+    }
 
 
 def test_the_neutral_label_stays_and_absent_labels_are_named() -> None:

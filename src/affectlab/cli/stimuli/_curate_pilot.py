@@ -17,6 +17,7 @@ __all__ = ["PILOT_SIZE", "Pilot", "Piloted"]
 PILOT_SIZE = 2200
 """Comments of GoEmotions' pilot (section 3.1)."""
 _NEED_PREDICTIONS = ("sentiment", "emotion_balance")
+_TOLD = ("agree", "n_answered", "n_agreed", "n_dev", "macro_f1", "micro_f1", "chance_f1")
 
 
 @dataclass(frozen=True)
@@ -116,7 +117,7 @@ class Pilot:
         if self.model is not None:
             return _with_model(self.model, plan)
         if self.answers is not None:
-            answers = _answers_in(self.answers)
+            answers = _answers_in(self.answers, plan)
             made = self._trained(answers, folder, plan, resume)
             return _with_answers(made, _doubts(answers, self.answers, folder))
         done = go(self.stop_after(plan))
@@ -170,20 +171,24 @@ def _with_answers(made: PilotModel, doubts: tuple[str, ...]) -> Piloted:
     """Use a model that was trained on answers; say how good it is."""
     from affectlab._words import plural
 
-    told = {
-        name: getattr(made, name)
-        for name in ("agree", "n_answered", "n_agreed", "n_dev", "macro_f1", "micro_f1")
-    }
+    told = {name: getattr(made, name) for name in _TOLD}
     when = "" if made.trained_now else " (trained before)"
     lines = [
         f"pilot model: {made.folder}{when}",
         f"  from {made.n_agreed:,} of {made.n_answered:,} answered comments, with a label that "
         f"{plural(made.agree, 'rater')} chose",
         f"  macro F1 {made.macro_f1:.2f}, micro F1 {made.micro_f1:.2f} on {made.n_dev:,} of them "
-        "that were kept aside",
+        "that were kept aside, cross-fitted",
     ]
     if made.replaced:
         lines.append("  trained anew: answers or settings are others than before")
+    if made.micro_f1 <= made.chance_f1:
+        said = (
+            f"the pilot model says no more than chance (micro F1 {made.micro_f1:.2f}; predictions "
+            f"given to the wrong comments reach {made.chance_f1:.2f}): what is balanced by it is "
+            "noise; have more comments answered, by more raters"
+        )
+        doubts = (*doubts, said)
     told = {"model": made.folder, **told, "trained_now": made.trained_now}
     return Piloted(made.predictor, None, told, tuple(lines), doubts)
 
@@ -208,20 +213,27 @@ def _asked(study: Path, drawn: int, done: Curation) -> Piloted:
     return Piloted(None, done, {"drawn": drawn, "study": study}, lines, doubts)
 
 
-def _answers_in(path: Path) -> Ratings:
+def _answers_in(path: Path, plan: CurationPlan) -> Ratings:
     """Ratings in a folder that ``study export`` wrote, or in a file."""
     from affectlab.errors import InputError
     from affectlab.ratings import read_ratings
+    from affectlab.taxonomy import load_taxonomy
 
-    if not path.is_dir():
-        return read_ratings(path)
-    file = path / "ratings.parquet"
-    if not file.exists():
+    file = path / "ratings.parquet" if path.is_dir() else path
+    if path.is_dir() and not file.exists():
         raise InputError(
             f"{path}: there is no ratings.parquet; expected the folder that "
             "'affectlab study export' wrote"
         )
-    return read_ratings(file)
+    found = read_ratings(file)
+    known = load_taxonomy(plan.taxonomy)
+    wide = [name for name in found.frame.columns if name in known]
+    if wide and not found.has_labels:
+        raise InputError(
+            f"{path}: there is a column for each label, such as {wide[0]!r}; expected what "
+            f"'affectlab ratings convert {path} --wide labels --scale binary' makes of it"
+        )
+    return found
 
 
 def _doubts(answers: Ratings, path: Path, folder: Path) -> tuple[str, ...]:

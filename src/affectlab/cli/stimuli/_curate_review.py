@@ -63,6 +63,7 @@ def review_study(done: Curation) -> list[str]:
     """Write a study of the comments that await review; say in lines where it is."""
     import polars as pl
 
+    from affectlab._csv import text_of_sheet
     from affectlab.stimuli import review_queue
 
     if done.review is None:
@@ -71,7 +72,7 @@ def review_study(done: Curation) -> list[str]:
     # An id may come twice where the plan leaves the step out that looks for that.
     items = (
         pl.read_csv(done.review, infer_schema=False)
-        .select("id", "text")
+        .select(text_of_sheet(pl.col("id", "text")))
         .unique("id", keep="first", maintain_order=True)
     )
     if not study.exists():

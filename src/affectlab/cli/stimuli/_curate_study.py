@@ -41,8 +41,8 @@ def write_pilot_study(texts: pl.DataFrame, folder: Path, plan: CurationPlan) -> 
         there = pl.read_csv(table, infer_schema=False) if table.exists() else None
         if there is None or not there.equals(texts):
             raise InputError(
-                f"{study} asks about other comments than those drawn now; expected another --out, "
-                "or the folder moved away"
+                f"{study} asks about other comments than those drawn now; give its answers with "
+                "--pilot-answers, or expected another --out, or the folder moved away"
             )
         return study
     folder.mkdir(parents=True, exist_ok=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from shlex import quote
 from typing import TYPE_CHECKING, Annotated, Any, Optional
 
 import typer
@@ -63,11 +64,14 @@ def build(
         typer.Option(help="Server with OpenAI's chat completions.", rich_help_panel=_MODEL),
     ] = "http://localhost:8000/v1",
     key_env: Annotated[
-        str,
+        Optional[str],  # noqa: UP045
         typer.Option(
-            help="Variable of the environment with the key of the server.", rich_help_panel=_MODEL
+            help="Variable of the environment with the key of the server; without it, "
+            "OPENAI_API_KEY for https://api.openai.com, and no key for others.",
+            rich_help_panel=_MODEL,
+            show_default=False,
         ),
-    ] = "OPENAI_API_KEY",
+    ] = None,
     parallel: Annotated[
         int, typer.Option(help="Blocks asked about at once.", min=1, rich_help_panel=_MODEL)
     ] = 4,
@@ -121,7 +125,9 @@ def build(
     write_review(review, folder / "review.csv", source)
     _show_build(out, len(read), blocks, words, candidates, proposals)
     failed = candidates.blocks.filter(candidates.blocks["outcome"] != "ok")
-    out.show(f"review: {folder / 'review.csv'}; edit it, then: affectlab stimuli taxonomy apply")
+    made = [quote(str(folder / name)) for name in ("review.csv", "taxonomy.toml")]
+    out.show(f"review: {folder / 'review.csv'}; edit it, then:")
+    out.show(f"  affectlab stimuli taxonomy apply {made[0]} --out {made[1]}")
     outcomes = dict(failed.group_by("outcome", maintain_order=True).len().iter_rows())
     out.finish(
         {
@@ -147,7 +153,7 @@ def _search(
     known: Any,
     model: str | None,
     url: str,
-    key_env: str,
+    key_env: str | None,
     parallel: int,
     free: bool,
     folder: Path,
@@ -156,16 +162,19 @@ def _search(
     import os
 
     from affectlab.stimuli.taxonomy import ModelFinder, emotion_candidates
+    from affectlab.stimuli.taxonomy._server_address import is_openai
 
     def told(done: int, total: int) -> None:
         report("searching", done, total)
 
     if model is None:
         return emotion_candidates(blocks, lexicon=known, progress=told)
+    # A key is for the server that gave it: it does not go wherever --url points.
+    variable = key_env or ("OPENAI_API_KEY" if is_openai(url) else None)
     with ModelFinder(
         url,
         model,
-        key=os.environ.get(key_env),
+        key=None if variable is None else os.environ.get(variable),
         ledger=folder / "answers.jsonl",
         structured=not free,
     ) as finder:

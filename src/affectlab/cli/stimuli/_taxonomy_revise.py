@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from shlex import quote
 from typing import TYPE_CHECKING, Annotated, Any, Optional
 
 import typer
@@ -81,7 +82,8 @@ def revise(
     _show_rows(out, "undecided", open_)
     rest = [r for r in proposal.review if r.decision == "keep" and r.term not in proposal.undecided]
     out.show(f"keep: {', '.join(row.term for row in rest) or 'none for sure'}")
-    out.show(f"review: {to}; edit it, then: affectlab stimuli taxonomy apply {to} --taxonomy …")
+    out.show(f"review: {to}; edit it, then:")
+    out.show(f"  affectlab stimuli taxonomy apply {quote(str(to))} --taxonomy OLD --out NEW.toml")
     out.finish(
         {
             "panel": out.who,

@@ -41,6 +41,13 @@ def coverage(
     least: Annotated[
         float, typer.Option(help="Share of what is due below which a cell is under-covered.")
     ] = 0.8,
+    plan: Annotated[
+        Optional[Path],  # noqa: UP045
+        typer.Option(
+            help="Plan whose shares say what is due; without it shares among all prompts.",
+            show_default=False,
+        ),
+    ] = None,
     as_json: JsonOption = False,
     quiet: QuietOption = False,
 ) -> None:
@@ -54,22 +61,29 @@ def coverage(
     import polars as pl
 
     from affectlab._words import plural
-    from affectlab.stimuli._coverage import ATTRIBUTES, coverage_map
-    from affectlab.stimuli._tables import read_table
+    from affectlab.stimuli import load_prompt_plan
+    from affectlab.stimuli._coverage import ATTRIBUTES, awaiting_review, coverage_map
+    from affectlab.stimuli._decided import read_decisions
     from affectlab.stimuli.generation import read_manifest
     from affectlab.stimuli.generation._manifest import read_failed
 
     out = Output("stimuli coverage", as_json=as_json, quiet=quiet)
     images = read_manifest(manifest)
     failed = read_failed(manifest)
-    asked = pl.concat([images, failed], how="diagonal_relaxed") if failed is not None else images
+    asked = images
+    if failed is not None:
+        # A picture that could not be made again stands in both tables, and is one prompt.
+        lost = failed.join(images, on="stimulus", how="anti")
+        asked = pl.concat([images, lost], how="diagonal_relaxed")
+    decided = None if decisions is None else read_decisions(decisions)
     found = coverage_map(
         asked,
         images,
-        decisions=None if decisions is None else read_table(decisions, "decisions"),
+        decisions=decided,
         target=target,
         least=least,
         attributes=[name for name in ATTRIBUTES if name in images.columns],
+        plan=None if plan is None else load_prompt_plan(plan),
     )
     to.mkdir(parents=True, exist_ok=True)
     write_csv(found.counts, to / "coverage.csv")
@@ -81,6 +95,9 @@ def coverage(
         f"{whole['n_prompts'].sum():,} prompts, {whole['n_images'].sum():,} pictures, "
         f"{whole['n_accepted'].sum():,} accepted, of {plural(whole.height, 'label')}"
     )
+    waiting = awaiting_review(images, decided).height
+    if waiting:
+        out.show(f"{plural(waiting, 'picture')} not yet settled by the review")
     out.show(f"{plural(short.height, 'cell')} under-covered")
     if short.height:
         columns = ["label", "attribute", "value", "n_prompts", "n_accepted", "due"]
@@ -91,6 +108,7 @@ def coverage(
             "n_prompts": int(whole["n_prompts"].sum()),
             "n_images": int(whole["n_images"].sum()),
             "n_accepted": int(whole["n_accepted"].sum()),
+            "n_awaiting_review": waiting,
             "target": found.target,
             "under_covered": short,
             "files": [to / "coverage.csv", *files],

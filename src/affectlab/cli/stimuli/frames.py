@@ -80,13 +80,15 @@ def frames(
         ),
     ] = "peak-neutral",
     ends: Annotated[
-        int,
+        Optional[int],  # noqa: UP045
         typer.Option(
-            help="Choose peak and neutral from so many frames at each end, the most typical.",
+            help="Choose peak and neutral from so many frames at each end, the most typical; "
+            "otherwise 5 where there are 13 or more frames, or 1. With staircases always 1.",
             min=1,
             rich_help_panel=_SOURCE,
+            show_default=False,
         ),
-    ] = 1,
+    ] = None,
     layout: Annotated[
         str,
         typer.Option(

@@ -87,11 +87,19 @@ def images(
             "says which"
         )
     doubts = []
-    if made.failed.height:
-        first = made.failed.row(0, named=True)
+    without = made.without()
+    if without.height:
+        first = without.row(0, named=True)
         doubts.append(
-            f"{plural(made.failed.height, 'prompt')} without a picture, {first['stimulus']} first: "
+            f"{plural(without.height, 'prompt')} without a picture, {first['stimulus']} first: "
             f"{first['problem']}; see {to / 'failed.csv'}, and run again to try again"
+        )
+    earlier = made.failed.join(made.images, on="stimulus", how="semi", maintain_order="left")
+    if earlier.height:
+        first = earlier.row(0, named=True)
+        doubts.append(
+            f"{plural(earlier.height, 'picture')} could not be made again and stay as they were, "
+            f"{first['stimulus']} first: {first['problem']}; see {to / 'failed.csv'}"
         )
     out.show(f"{plural(len(made), 'picture')} in {made.path}")
     out.finish(
@@ -99,7 +107,8 @@ def images(
             "n_made": made.n_made,
             "n_kept": made.n_kept,
             "n_images": len(made),
-            "n_failed": made.failed.height,
+            "n_failed": without.height,
+            "n_not_made_again": earlier.height,
             "n_stand_ins": stand_ins.height,
             "manifest": made.path,
         },

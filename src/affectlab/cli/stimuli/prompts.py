@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Optional
+from typing import TYPE_CHECKING, Annotated, Any, Optional, cast
 
 import typer
 
@@ -12,6 +12,7 @@ from affectlab.cli._output import Output, write_csv
 
 if TYPE_CHECKING:
     from affectlab.stimuli import FacePrompts, PromptPlan
+    from affectlab.stimuli._fill_prompts import Undecided
 
 __all__ = ["prompts"]
 
@@ -72,6 +73,12 @@ def prompts(
             show_default=False,
         ),
     ] = None,
+    undecided: Annotated[
+        str,
+        typer.Option(
+            help="With --fill: pictures that await a review count as coming, or as lacking."
+        ),
+    ] = "coming",
     coverage: Annotated[
         Optional[Path],  # noqa: UP045
         typer.Option(help="Write labels against ethnicities to this CSV file.", show_default=False),
@@ -87,6 +94,7 @@ def prompts(
 
     Example: affectlab stimuli prompts 1000 --out prompts.csv
     """
+    from affectlab._words import plural
     from affectlab.errors import InputError
     from affectlab.stimuli import face_prompts, load_prompt_plan, neutral_prompts
 
@@ -100,9 +108,21 @@ def prompts(
         raise InputError("--fill has no neutral faces; leave out --neutral")
     if neutral and (labels or words):
         raise InputError("--neutral has no labels and no words; leave out --labels and --words")
+    waiting = 0
     with out.progress("prompts"):
         if fill is not None and target is not None:
-            made = _filled(fill, target, decisions, taxonomy, labels, told, words, seed)
+            made, waiting = _filled(
+                fill,
+                target,
+                decisions,
+                taxonomy,
+                labels,
+                told,
+                words,
+                seed,
+                # A way that is not known is refused there.
+                cast("Undecided", undecided),
+            )
         elif number is not None and neutral:
             made = neutral_prompts(number, plan=told, seed=seed)
         else:
@@ -129,10 +149,22 @@ def prompts(
             else f"{len(values)}, {spread}"
         )
         out.show(f"{attribute:<12}{text}")
+    if waiting:
+        out.show(
+            f"{plural(waiting, 'picture')} not yet settled by the review, counted as {undecided}"
+        )
     out.show(f"{len(made):,} prompts written to {to}")
     if coverage is not None:
         out.show(f"labels against ethnicities written to {coverage}")
-    out.finish({"n_prompts": len(made), "balance": balance, "prompts": to, "seed": seed})
+    found: dict[str, Any] = {
+        "n_prompts": len(made),
+        "balance": balance,
+        "prompts": to,
+        "seed": seed,
+    }
+    if fill is not None:
+        found["n_awaiting_review"] = waiting
+    out.finish(found)
 
 
 def _filled(
@@ -144,11 +176,16 @@ def _filled(
     plan: PromptPlan,
     words: int | None,
     seed: int,
-) -> FacePrompts:
-    """Make prompts for what a manifest lacks; names of failed prompts are taken, too."""
+    undecided: Undecided,
+) -> tuple[FacePrompts, int]:
+    """Make prompts for what a manifest lacks, and count the pictures that await a review.
+
+    Names of failed prompts are taken, too.
+    """
     from affectlab.errors import InputError
+    from affectlab.stimuli._coverage import awaiting_review
+    from affectlab.stimuli._decided import read_decisions
     from affectlab.stimuli._fill_prompts import fill_prompts
-    from affectlab.stimuli._tables import read_table
     from affectlab.stimuli.generation import read_manifest
     from affectlab.stimuli.generation._manifest import read_failed
 
@@ -156,10 +193,13 @@ def _filled(
     if wanted is not None and set(wanted.values()) != {1.0}:
         raise InputError("--labels: with --fill labels have no weights; --target says how many")
     failed = read_failed(manifest)
-    return fill_prompts(
-        read_manifest(manifest),
+    images = read_manifest(manifest)
+    decided = None if decisions is None else read_decisions(decisions)
+    made = fill_prompts(
+        images,
         target,
-        decisions=None if decisions is None else read_table(decisions, "decisions"),
+        decisions=decided,
+        undecided=undecided,
         labels=None if wanted is None else list(wanted),
         taxonomy=taxonomy,
         plan=plan,
@@ -167,6 +207,7 @@ def _filled(
         taken=() if failed is None else failed["stimulus"].to_list(),
         seed=seed,
     )
+    return made, awaiting_review(images, decided).height
 
 
 def _weights(text: str | None) -> dict[str, float] | None:

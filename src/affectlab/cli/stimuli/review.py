@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 
 __all__ = ["review"]
 
+_DECISIONS, _ACCEPTED = "decisions.csv", "accepted.csv"
+
 
 def review(
     items: Annotated[
@@ -63,41 +65,99 @@ def review(
     """Have people review pictures or comments, and decide from their answers what is kept.
 
     Without --answers it writes a study that `affectlab study serve` opens. With them it writes
-    decisions.csv, and beside ITEMS the table of what is kept, accepted.csv. After more
-    pictures were made, --decided leaves out what an earlier review settled, and carries its
-    decisions over.
+    decisions.csv, and the table of what is kept, accepted.csv, whose files are beside ITEMS. After
+    more pictures were made, --decided leaves out what an earlier review settled, and carries its
+    decisions over; a picture that was made again is reviewed again.
 
     Example: affectlab stimuli review faces/manifest.csv --out review
     """
     out = Output("stimuli review", as_json=as_json, quiet=quiet)
-    table = _items(items)
-    settled = _settled(decided)
-    if answers is None:
-        from affectlab._words import plural
-        from affectlab.stimuli._review_queue import review_queue
+    from affectlab.stimuli._review_decisions import check_rule
 
-        queue = review_queue(
-            table.filter(~table["stimulus"].is_in(settled["stimulus"].implode())),
-            to,
-            # A kind that is not known is refused there.
-            cast("ReviewKind", kind),
-            raters=raters,
-            images=items.parent,
-            per_session=per_session,
-            contact=contact,
-            seed=seed,
-        )
-        what = plural(queue.n_items, queue.kind.removesuffix("s"))
-        out.show(f"{what} to review, {plural(queue.raters, 'answer')} for each")
-        out.show(f"Open it:       affectlab study serve {queue.study}")
-        out.show(f"Take answers:  affectlab study export {queue.study} --out {to / 'answers'}")
-        again = f" --decided {decided}" if decided is not None else ""
-        given = f"--out {to}{again} --answers {to / 'answers'}"
-        out.show(f"Decide:        affectlab stimuli review {items} {given}")
-        out.finish(queue)
+    check_rule(_rule(rule), raters)
+    table = _items(items)
+    settled = _settled(decided, table)
+    if answers is not None:
+        _apart(to, items, decided, answers)
+        found = _decisions(table, settled, answers, _rule(rule), raters, to)
+        _write(table, found, to, out)
         return
-    found = _decisions(table, settled, answers, rule, raters)
-    _write(items, table, found, to, out)
+    asked = table.filter(~table["stimulus"].is_in(settled["stimulus"].implode()))
+    if table.height and not asked.height:
+        from affectlab._words import plural
+
+        out.show(f"all {plural(table.height, 'item')} are settled, nothing is left to review")
+        out.finish({"n_items": 0, "n_settled": table.height})
+        return
+    _ask(
+        items,
+        asked,
+        to,
+        out,
+        # A kind that is not known is refused there.
+        kind=cast("ReviewKind", kind),
+        raters=raters,
+        per_session=per_session,
+        contact=contact,
+        seed=seed,
+        again=["--decided", decided] if decided is not None else [],
+        rule=rule,
+    )
+
+
+def _ask(
+    items: Path,
+    asked: pl.DataFrame,
+    to: Path,
+    out: Output,
+    *,
+    kind: ReviewKind,
+    raters: int,
+    per_session: int,
+    contact: str,
+    seed: int,
+    again: list[object],
+    rule: str,
+) -> None:
+    """Write the study, and say how to go on: in commands that can be copied as they are."""
+    from affectlab._words import plural
+    from affectlab.stimuli._review_queue import review_queue
+
+    queue = review_queue(
+        asked,
+        to,
+        kind,
+        raters=raters,
+        images=items.parent,
+        per_session=per_session,
+        contact=contact,
+        seed=seed,
+    )
+    what = plural(queue.n_items, queue.kind.removesuffix("s"))
+    out.show(f"{what} to review, {plural(queue.raters, 'answer')} for each")
+    answers = to / "answers"
+    out.show_line(f"Open it:       {_command('study', 'serve', queue.study)}")
+    out.show_line(f"Take answers:  {_command('study', 'export', queue.study, '--out', answers)}")
+    given = ["--raters", raters, "--rule", rule, *again, "--answers", answers]
+    decide = _command("stimuli", "review", items, "--out", to, *given)
+    out.show_line(f"Decide:        {decide}")
+    out.finish(queue)
+
+
+def _command(*words: object) -> str:
+    import shlex
+
+    return shlex.join(["affectlab", *map(str, words)])
+
+
+def _apart(to: Path, items: Path, decided: Path | None, answers: Path) -> None:
+    """Refuse to write over what is read."""
+    from affectlab.errors import InputError
+
+    given = {one.resolve() for one in (items, decided, answers) if one is not None}
+    for file in (to / _DECISIONS, to / _ACCEPTED):
+        if file.resolve() in given:
+            raise InputError(f"{file} would be written over itself; give another folder with --out")
 
 
 def _items(path: Path) -> pl.DataFrame:
@@ -111,45 +171,60 @@ def _items(path: Path) -> pl.DataFrame:
         table = table.rename({"id": "stimulus"})
     if "stimulus" not in table.columns:
         raise InputError(f"{path}: no column 'stimulus'; found: {', '.join(table.columns)}")
-    return table.with_columns(pl.col("stimulus").cast(pl.String))
+    table = table.with_columns(pl.col("stimulus").cast(pl.String))
+    twice = table.filter(pl.col("stimulus").is_duplicated())
+    if twice.height:
+        raise InputError(f"{path}: {twice['stimulus'][0]!r} stands twice; expected once")
+    return table
 
 
-def _settled(path: Path | None) -> pl.DataFrame:
-    """Give the decisions of an earlier review, without what it left undecided."""
+def _settled(path: Path | None, table: pl.DataFrame) -> pl.DataFrame:
+    """Give what an earlier review decided about items that are as they were then."""
     import polars as pl
 
     from affectlab.errors import InputError
-    from affectlab.stimuli._review_decisions import DECISIONS
-    from affectlab.stimuli._tables import read_table
+    from affectlab.stimuli._decided import DECISIONS, about, read_decisions
 
     if path is None:
         return pl.DataFrame(schema=DECISIONS)
-    table = read_table(path, "decisions")
+    found = read_decisions(path)
     for name in DECISIONS:
-        if name not in table.columns:
+        if name not in found.columns:
             raise InputError(f"{path}: no column {name!r}; expected the decisions of a review")
-    known = {"true": True, "false": False}
-    keep = pl.col("keep").replace_strict(known, default=None, return_dtype=pl.Boolean)
-    typed = table.select(list(DECISIONS)).with_columns(keep, pl.col("n_raters").cast(pl.Int64))
-    return typed.with_columns(pl.col(pl.String).fill_null("")).filter(pl.col("keep").is_not_null())
+    return about(found, table).filter(pl.col("keep").is_not_null()).select(list(DECISIONS))
 
 
 def _decisions(
-    table: pl.DataFrame, settled: pl.DataFrame, answers: Path, rule: str, raters: int
+    table: pl.DataFrame,
+    settled: pl.DataFrame,
+    answers: Path,
+    rule: ReviewRule,
+    raters: int,
+    to: Path,
 ) -> pl.DataFrame:
     """Decide about what was not settled, in the order of the items."""
     import polars as pl
 
+    from affectlab.stimuli._decided import DECISIONS, DIGEST
     from affectlab.stimuli._review_decisions import review_decisions
+    from affectlab.stimuli._tables import read_table
 
-    before = settled.filter(pl.col("stimulus").is_in(table["stimulus"].implode()))
-    asked = table["stimulus"].filter(~table["stimulus"].is_in(before["stimulus"].implode()))
-    new = review_decisions(answers, rule=_rule(rule), raters=raters, items=asked)
-    order = table.select("stimulus")
-    return order.join(pl.concat([before, new]), on="stimulus", how="left", maintain_order="left")
+    asked = table.filter(~table["stimulus"].is_in(settled["stimulus"].implode()))
+    written = to / "review.csv"
+    new = review_decisions(
+        answers,
+        rule=rule,
+        raters=raters,
+        items=asked,
+        reviewed=read_table(written, "reviewed items") if written.exists() else None,
+    ).select(list(DECISIONS))
+    order = table.select("stimulus", *([DIGEST] if DIGEST in table.columns else []))
+    both = pl.concat([settled, new])
+    found = order.join(both, on="stimulus", how="left", maintain_order="left")
+    return found.select(*DECISIONS, *order.columns[1:])
 
 
-def _write(items: Path, table: pl.DataFrame, decided: pl.DataFrame, to: Path, out: Output) -> None:
+def _write(table: pl.DataFrame, decided: pl.DataFrame, to: Path, out: Output) -> None:
     """Write what was decided, and the table of what is kept."""
     import polars as pl
 
@@ -159,8 +234,8 @@ def _write(items: Path, table: pl.DataFrame, decided: pl.DataFrame, to: Path, ou
     left_out = decided.filter(~pl.col("keep"))
     undecided = decided.filter(pl.col("keep").is_null())
     to.mkdir(parents=True, exist_ok=True)
-    write_csv(decided, to / "decisions.csv")
-    accepted = items.parent / "accepted.csv"
+    write_csv(decided, to / _DECISIONS)
+    accepted = to / _ACCEPTED
     write_csv(table.filter(pl.col("stimulus").is_in(kept["stimulus"].implode())), accepted)
     out.show(
         f"{kept.height:,} kept, {left_out.height:,} left out, {undecided.height:,} undecided, of "
@@ -170,7 +245,7 @@ def _write(items: Path, table: pl.DataFrame, decided: pl.DataFrame, to: Path, ou
     _list(undecided, "Undecided", ["stimulus", "reason", "votes"], to, out)
     if left_out.height or undecided.height:
         out.show("")
-    out.show(f"decisions written to {to / 'decisions.csv'}")
+    out.show(f"decisions written to {to / _DECISIONS}")
     out.show(f"{plural(kept.height, 'item')} kept written to {accepted}")
     out.finish(
         {
@@ -178,7 +253,7 @@ def _write(items: Path, table: pl.DataFrame, decided: pl.DataFrame, to: Path, ou
             "n_kept": kept.height,
             "n_left_out": left_out.height,
             "undecided": undecided["stimulus"].to_list(),
-            "decisions": to / "decisions.csv",
+            "decisions": to / _DECISIONS,
             "accepted": accepted,
         }
     )
@@ -191,7 +266,7 @@ def _list(rows: pl.DataFrame, title: str, columns: list[str], to: Path, out: Out
         out.head(f"\n{title}")
         texts = rows.select(pl.col(pl.String)).columns
         columns = [name for name in columns if name not in texts or (rows[name] != "").any()]
-        out.show_frame(rows, columns, most=20, more=f"see {to / 'decisions.csv'}")
+        out.show_frame(rows, columns, most=20, more=f"see {to / _DECISIONS}")
 
 
 def _rule(text: str) -> ReviewRule:

@@ -14,6 +14,9 @@ if TYPE_CHECKING:
 
 __all__ = ["status"]
 
+_NAMED = 5
+"""Stimuli of a kind that are named; `--json` has all of them."""
+
 
 def status(
     study: StudyArgument,
@@ -51,6 +54,9 @@ def status(
         *([("trials left out", count(found.skipped))] if found.skipped else []),
         ("sessions rejected", _rejected(found)),
         ("valid", f"{count(found.valid)} of {count(found.wanted)} wanted ({percent(share)})"),
+        *([("valid beyond these", count(found.surplus))] if found.surplus else []),
+        *([("stimuli that lack some", _some(found.below))] if found.below else []),
+        *([("of these, not on this machine", _some(found.unshown))] if found.unshown else []),
         ("tasks done", f"{count(found.tasks_done)} of {count(found.tasks)}"),
         *_batches(found),
         *(
@@ -65,6 +71,14 @@ def status(
         table.add_row(name, value or "–")
     out.show(table)
     out.finish(asdict(found))
+
+
+def _some(names: tuple[str, ...]) -> str:
+    """Count stimuli, and name the first of them."""
+    from affectlab._words import count
+
+    more = ", …" if len(names) > _NAMED else ""
+    return f"{count(len(names))} ({', '.join(names[:_NAMED])}{more})"
 
 
 def _batches(found: StudyStatus) -> list[tuple[str, str]]:

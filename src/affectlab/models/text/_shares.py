@@ -11,10 +11,11 @@ from affectlab._types import Bools, Floats
 from affectlab.errors import InputError
 from affectlab.models.text._decide import DecisionRule
 
-__all__ = ["f1_scores", "rule_by_shares"]
+__all__ = ["cross_fitted_f1", "f1_by_chance", "f1_scores", "rule_by_shares"]
 
 _FACTORS = np.linspace(1.0, 0.5, 51)
 """By these the shares are made smaller, for what texts below all thresholds add to them."""
+_SHUFFLES = 400
 _APART = 1e-9
 """Probabilities of a label that differ by less do not tell texts apart."""
 
@@ -59,7 +60,7 @@ def rule_by_shares(
             f"{len(labels)} labels"
         )
     if wanted.shape != (len(labels),) or not ((wanted >= 0) & (wanted <= 1)).all():
-        raise InputError(f"shares: expected {len(labels)} numbers from 0 to 1")
+        raise InputError(f"shares: expected a number from 0 to 1 for each of {len(labels)} labels")
     falling = -np.sort(-given, axis=0)
     rules = (
         DecisionRule(
@@ -105,3 +106,58 @@ def f1_scores(chosen: Bools, truth: Bools) -> tuple[float, float]:
     each = 2 * right / np.maximum(total, 1)
     macro = float(each[present].mean()) if present.any() else float("nan")
     return macro, float(2 * right.sum() / max(int(total.sum()), 1))
+
+
+def cross_fitted_f1(
+    probabilities: Floats, truth: Bools, shares: ArrayLike, labels: Sequence[str], seed: int = 0
+) -> tuple[float, float, Bools]:
+    """Judge :func:`rule_by_shares` on halves of the texts that it was not fitted to.
+
+    Parameters
+    ----------
+    probabilities, truth
+        Shape (n, labels), of 2 texts at least.
+    shares, labels
+        As for :func:`rule_by_shares`.
+    seed
+        Draws the halves.
+
+    Returns
+    -------
+    Macro F1, micro F1, and what was chosen, shape (n, labels).
+
+    Examples
+    --------
+    >>> sure = np.tile([[0.9, 0.1], [0.2, 0.8]], (10, 1))
+    >>> cross_fitted_f1(sure, sure > 0.5, [0.5, 0.5], ("joy", "fear"))[:2]
+    (1.0, 1.0)
+    """
+    order = np.random.default_rng(seed).permutation(len(probabilities))
+    halves = order[: len(order) // 2], order[len(order) // 2 :]
+    chosen = np.zeros(truth.shape, dtype=np.bool_)
+    for fitted, judged in (halves, halves[::-1]):
+        rule = rule_by_shares(probabilities[fitted], shares, labels)
+        chosen[judged] = rule.decide(probabilities[judged])
+    return *f1_scores(chosen, truth), chosen
+
+
+def f1_by_chance(chosen: Bools, truth: Bools, seed: int = 0) -> float:
+    """Micro F1 that answers given to the wrong texts exceed in one of twenty shuffles.
+
+    Parameters
+    ----------
+    chosen, truth
+        Shape (n, labels).
+    seed
+        Draws the shuffles.
+
+    Examples
+    --------
+    >>> told = np.eye(2, dtype=bool)[np.arange(40) % 2]
+    >>> 0.5 < f1_by_chance(told, told) < 0.8
+    True
+    """
+    rng = np.random.default_rng(seed)
+    return float(
+        np.quantile([f1_scores(rng.permutation(chosen), truth)[1] for _ in range(_SHUFFLES)], 0.95)
+    )

@@ -74,6 +74,7 @@ def read_decisions(review: pl.DataFrame | str | Path | None) -> pl.DataFrame | N
     """
     import polars as pl
 
+    from affectlab._csv import text_of_sheet
     from affectlab.stimuli._tables import read_table
 
     if review is None:
@@ -90,7 +91,8 @@ def read_decisions(review: pl.DataFrame | str | Path | None) -> pl.DataFrame | N
     answer = pl.col(told).cast(pl.String).str.strip_chars().str.to_lowercase()
     words = {"keep": True, "drop": False, "true": True, "false": False}
     given = table.select(
-        pl.col(name).cast(pl.String).alias("id"), answer.replace("", None).alias("told")
+        text_of_sheet(pl.col(name).cast(pl.String)).alias("id"),
+        answer.replace("", None).alias("told"),
     ).drop_nulls()
     wrong = given.filter(~pl.col("told").is_in(list(words)))
     if wrong.height:

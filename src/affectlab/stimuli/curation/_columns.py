@@ -27,9 +27,9 @@ class Columns:
     Examples
     --------
     >>> Columns().found_in(["id", "body", "subreddit", "score"])
-    Columns(id='id', text='body', group='subreddit', emotions=None, keep=())
+    Columns(id='id', text='body', group='subreddit', emotions=None, keep=(), taxonomy=None)
     >>> Columns(group="", keep=("score",)).found_in(["text", "subreddit", "score"])
-    Columns(id=None, text='text', group=None, emotions=None, keep=('score',))
+    Columns(id=None, text='text', group=None, emotions=None, keep=('score',), taxonomy=None)
     """
 
     id: str | None = None
@@ -43,6 +43,9 @@ class Columns:
     them. None: there are none."""
     keep: tuple[str, ...] = ()
     """Further columns that are carried along, as text."""
+    taxonomy: str | None = None
+    """Name or TOML file of the taxonomy that `emotions` are from: labels that it does not have are
+    counted as problems. None: labels are not looked at."""
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "keep", tuple(self.keep))

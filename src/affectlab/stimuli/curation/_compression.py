@@ -26,9 +26,15 @@ _MAGIC = {
 _NAMES = {"zstd": "zst"}
 _WINDOW = 2**31
 """Dumps of Reddit are compressed with windows of up to 2 GiB, above the usual limit of 128 MiB."""
+_MOST = 2**20
+"""Bytes that gz, bz2 and xz data are asked for at once, however few stand for more."""
 _STEP = 8 * 1024
-"""Compressed bytes that are given at once: a few bytes can stand for 128 KiB, so more of them
-could fill the memory."""
+"""Compressed bytes that are given at once; where they are damaged, all of them are lost."""
+_ZST_STEP = 2 * 1024
+"""The same for zst, whose library has no limit on what it gives: 4 bytes can stand for 128 KiB, so
+that these stand for 64 MiB at most."""
+_XZ_MEMORY = 512 * 2**20
+"""Bytes that xz data may ask for to be unpacked; the highest usual level takes 65 MiB."""
 _BROKEN = (zlib.error, lzma.LZMAError, OSError, ValueError, EOFError)
 
 
@@ -80,8 +86,9 @@ def _decompressed(start: bytes, blocks: Iterator[bytes], kind: str) -> Iterator[
     current, begun = new(), False
     rest = start
     while True:
-        for at in range(0, len(rest), _STEP):
-            piece = rest[at : at + _STEP]
+        step = _ZST_STEP if kind == "zst" else _STEP
+        for at in range(0, len(rest), step):
+            piece = rest[at : at + step]
             while piece:
                 if current.eof:
                     # A new member begins; archives pad the last one with zeros.
@@ -91,18 +98,35 @@ def _decompressed(start: bytes, blocks: Iterator[bytes], kind: str) -> Iterator[
                     current = new()
                 begun = True
                 try:
-                    content = current.decompress(piece)
+                    yield from _content(current, piece, kind)
                 except broken as problem:
-                    raise EndedEarly("unreadable", f"damaged {kind} data ({problem})") from None
+                    what = "oversized" if "Memory usage limit" in str(problem) else "damaged"
+                    raise EndedEarly("unreadable", f"{what} {kind} data ({problem})") from None
                 piece = current.unused_data if current.eof else b""
-                if content:
-                    yield content
         following = next(blocks, None)
         if following is None:
             break
         rest = following
     if begun and not current.eof:
         raise EndedEarly("truncated", f"the {kind} data ends in the middle")
+
+
+def _content(current: Any, piece: bytes, kind: str) -> Iterator[bytes]:
+    """What a piece of compressed data stands for, a limited number of bytes at a time."""
+    if kind == "zst":
+        content = current.decompress(piece)
+    elif kind == "gz":
+        content = current.decompress(piece, _MOST)
+        while current.unconsumed_tail and not current.eof:
+            yield content
+            content = current.decompress(current.unconsumed_tail, _MOST)
+    else:
+        content = current.decompress(piece, _MOST)
+        while not current.needs_input and not current.eof:
+            yield content
+            content = current.decompress(b"", _MOST)
+    if content:
+        yield content
 
 
 def _decompressor(kind: str) -> tuple[Callable[[], Any], tuple[type[Exception], ...]]:
@@ -112,7 +136,7 @@ def _decompressor(kind: str) -> tuple[Callable[[], Any], tuple[type[Exception], 
     if kind == "bz2":
         return bz2.BZ2Decompressor, _BROKEN
     if kind == "xz":
-        return lzma.LZMADecompressor, _BROKEN
+        return lambda: lzma.LZMADecompressor(memlimit=_XZ_MEMORY), _BROKEN
     try:
         import zstandard
     except ImportError:

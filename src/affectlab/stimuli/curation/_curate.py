@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from affectlab._words import joined
 from affectlab.errors import InputError, unknown_name
 from affectlab.stimuli.curation._build import build_steps, read_decisions
+from affectlab.stimuli.curation._damage import damage_told
 from affectlab.stimuli.curation._ledger import explained
 from affectlab.stimuli.curation._plan import CurationPlan, load_curation_plan
 from affectlab.stimuli.curation._predict import Predict
@@ -33,6 +36,8 @@ __all__ = ["curate"]
 _MARK = ".affectlab-curation"
 """File that tells that the folders beside it are ours, and may be written anew."""
 _FOLDERS = ("corpus", "reasons", "work")
+_BALANCING = ("length_balance", "sentiment", "emotion_balance", "group_balance", "sample")
+"""Steps that depend on how many comments of a kind there are."""
 
 
 def curate(
@@ -58,9 +63,12 @@ def curate(
     groups stay, without deleted and non-English comments, adult groups and offensive comments;
     comments about identity wait for review; 3 to 30 tokens; then lengths, sentiments, emotions and
     groups are balanced, and a sample is drawn. What is drawn depends on ids and the seed alone, so
-    that the result is the same on every runner and in any number of parts. A run that was
-    interrupted goes on with the first step that was not finished; a step whose settings changed,
-    and those after it, are done again.
+    that the result is the same on every runner, in any number of parts and in any order of rows,
+    with two exceptions: of rows with the same id the first one read is kept, and rows without an
+    id are named by file and line. A run that was interrupted goes on with the first step that was
+    not finished; a step whose settings changed, and those after it, are done again. So are those
+    whose settings are not known: a function without an attribute ``name``, a step of your own
+    without :meth:`Step.settings`.
 
     Parameters
     ----------
@@ -79,15 +87,15 @@ def curate(
     predict
         Function from texts to lists of labels, the most likely first, for steps that need
         predicted emotions and an input without a column of them. On Ray it must be picklable. With
-        an attribute ``name``, another name makes the predictions anew.
+        an attribute ``name``, predictions are used again until the name is another one.
     review
         What reviewers decided about comments in ``review/comments.csv``: ``id`` (or ``stimulus``)
         and ``decision`` (keep or drop), or ``keep`` (true or false). Those to keep are readmitted.
     near_duplicates
-        Drop texts that are nearly the same as another one, after the step ``length``.
+        Keep one of several texts that are nearly the same, before the first step that balances.
     until
-        Name of the last step to take: the corpus is not written, and :meth:`Curation.draw` gives a
-        pilot from the comments that are left.
+        Name of the last step to take: the corpus is not written, one of an earlier run is removed
+        with a note, and :meth:`Curation.draw` gives a pilot from the comments that are left.
     runner
         ``native``, ``ray`` or ``ray://host:port``; see :func:`use_runner`.
     partitions
@@ -117,7 +125,7 @@ def curate(
     ...     folder / "comments.csv")
     >>> done = curate(folder / "comments.csv", folder / "out", steps=["deleted", "length"])
     >>> done.n_read, done.n_kept, done.ledger["n"].to_list()
-    (40, 39, [1, 0, 0])
+    (40, 39, [0, 1, 0, 0])
     """
     chosen = plan if isinstance(plan, CurationPlan) else load_curation_plan(plan)
     given = chosen.sources if sources is None else sources
@@ -138,32 +146,35 @@ def curate(
         shutil.rmtree(work, ignore_errors=True)
     work.mkdir(exist_ok=True)
     use_runner(runner)
-    staged = stage(
-        files,
-        work / "staged",
-        columns=chosen.columns.columns(),
-        strict=strict,
-        runner=runner,
-        part_rows=part_rows,
-        progress=progress,
-    )
-    run = Run(work, chosen, todo, Place(runner, partitions, progress))
-    run.clear()
-    run.look(staged)
-    start = run.pool
-    for step in todo:
-        run.take(step, predict)
-        if step.name == until:
-            break
     stopped = until if until != last[-1] else None
-    run.end()
-    if stopped is None:
-        corpus: Path | None = write_corpus(folder, run, staged)
-    else:
-        corpus = None
-        remove_corpus(folder)
-    waiting, n_waiting = write_dropped(folder, run, staged)
-    tables = write_tables(folder, run, staged, start)
+    corpus: Path | None = None
+    with damage_told(work):
+        staged = stage(
+            files,
+            work / "staged",
+            columns=replace(chosen.columns.columns(), taxonomy=chosen.taxonomy),
+            strict=strict,
+            runner=runner,
+            part_rows=part_rows,
+            progress=progress,
+        )
+        run = Run(work, chosen, todo, Place(runner, partitions, progress))
+        run.clear()
+        run.look(staged)
+        start = run.pool
+        for step in todo:
+            run.take(step, predict)
+            if step.name == until:
+                break
+        run.end()
+        if stopped is None:
+            corpus = write_corpus(folder, run, staged)
+        elif removed := remove_corpus(folder):
+            run.notes.append(
+                f"{joined(removed)} of an earlier run removed: this run stops after {stopped}"
+            )
+        waiting, n_waiting = write_dropped(folder, run, staged)
+        tables = write_tables(folder, run, staged, start)
     return Curation(
         out=folder,
         n_read=staged.n_read,
@@ -181,11 +192,12 @@ def curate(
 
 
 def _with_near_duplicates(names: Sequence[str | Step], wanted: bool) -> list[str | Step]:
-    """Put the step after the gates, before anything is balanced, unless it is there."""
+    """Put the step before anything is balanced, or last, unless it is there."""
     found = list(names)
-    if not wanted or "near_duplicates" in found:
+    known = [one.name if isinstance(one, Step) else one for one in found]
+    if not wanted or "near_duplicates" in known:
         return found
-    place = found.index("length") + 1 if "length" in found else 0
+    place = next((at for at, name in enumerate(known) if name in _BALANCING), len(found))
     return [*found[:place], "near_duplicates", *found[place:]]
 
 
@@ -216,4 +228,12 @@ def _folder(out: str | Path) -> Path:
             (folder / _MARK).write_text("written by affectlab stimuli curate\n", encoding="utf-8")
     except OSError as problem:
         raise InputError(f"{out}: cannot be used as a folder ({problem.strerror})") from None
+    for name in _FOLDERS:
+        place = folder / name
+        # What a link leads to is not ours to empty.
+        if place.is_symlink() or (place.exists() and not place.is_dir()):
+            kind = "a link" if place.is_symlink() else "a file"
+            raise InputError(
+                f"{place}: expected a folder of an earlier curation, found {kind}; move it away"
+            )
     return folder

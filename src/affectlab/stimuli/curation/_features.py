@@ -63,7 +63,8 @@ class FeatureWork:
         found = pl.DataFrame([place.alias("place"), key, table["group"].fill_null(""), *features])
         if self.taxonomy is None:
             return found
-        return found.hstack(prediction_columns(table["emotions"], self.taxonomy))
+        told = prediction_columns(table["emotions"], self.taxonomy, pass_over_unknown=True)
+        return found.hstack(told)
 
     def _features(self, table: pl.DataFrame) -> pl.DataFrame:
         """Look at the texts of all but small groups, which get nulls."""

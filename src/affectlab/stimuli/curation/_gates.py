@@ -25,6 +25,10 @@ class Deleted(Step):
     name = "deleted"
     reasons: Mapping[str, str] = {"deleted": "the text is [deleted], [removed] or empty"}
 
+    def settings(self) -> dict[str, Any]:
+        """Nothing beside how texts are looked at."""
+        return {}
+
     def reason(self) -> pl.Expr:
         """Say which comments were deleted."""
         import polars as pl
@@ -41,6 +45,10 @@ class Language(Step):
     def __init__(self, languages: tuple[str, ...] = ("en",)) -> None:
         self.reasons = {"other_language": f"not in {', '.join(languages)}"}
 
+    def settings(self) -> dict[str, Any]:
+        """Nothing beside how texts are looked at."""
+        return {}
+
     def reason(self) -> pl.Expr:
         """Say which comments are in another language."""
         import polars as pl
@@ -53,6 +61,10 @@ class Offensive(Step):
 
     name = "offensive"
     reasons: Mapping[str, str] = {"offensive": "holds a word of the offensive list"}
+
+    def settings(self) -> dict[str, Any]:
+        """Nothing beside how texts are looked at."""
+        return {}
 
     def reason(self) -> pl.Expr:
         """Say which comments hold an offensive word."""

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING, Any
 
 from affectlab._words import percent, plural, shown
 from affectlab.stimuli.curation._plan import AdultGroups, BigGroups, Sentiment
 from affectlab.stimuli.curation._predictions import SENTIMENTS
 from affectlab.stimuli.curation._step import Step
+from affectlab.stimuli.curation._words import in_list
 
 if TYPE_CHECKING:
     import polars as pl
@@ -32,14 +32,17 @@ class GroupStep(Step):
 
 
 class BigGroupsStep(GroupStep):
-    """Drops groups with few comments."""
+    """Drops groups with few comments, and comments without a group."""
 
     name = "big_groups"
     shows = "group_size"
 
     def __init__(self, given: BigGroups | None = None) -> None:
         self.given = given or BigGroups()
-        self.reasons = {"small_group": f"group with fewer than {self.given.least:,} comments"}
+        self.reasons = {
+            "small_group": f"group with fewer than {self.given.least:,} comments",
+            "no_group": "comment without a group",
+        }
 
     def settings(self) -> dict[str, Any]:
         """The size from which a group is kept."""
@@ -51,12 +54,19 @@ class BigGroupsStep(GroupStep):
 
         small = pl.col("n") < self.given.least
         return pool.counts("group").with_columns(
-            pl.when(small).then(pl.lit("small_group")).alias("group_reason")
+            pl.when(pl.col("group") == "")
+            .then(pl.lit("no_group"))
+            .when(small)
+            .then(pl.lit("small_group"))
+            .alias("group_reason")
         )
 
     def found(self, learned: pl.DataFrame | None) -> str:
         """Say how many groups there are and which one is the largest."""
-        return _groups_found(learned, "the largest is", "n")
+        import polars as pl
+
+        groups = None if learned is None else learned.filter(pl.col("group") != "")
+        return _groups_found(groups, "the largest is", "n")
 
 
 class AdultGroupsStep(GroupStep):
@@ -67,7 +77,7 @@ class AdultGroupsStep(GroupStep):
     given
         The share of comments with offensive or vulgar words from which a group is dropped.
     listed
-        Names of groups, in lower case; ``*`` at the end stands for any ending.
+        Names of groups, in lower case; ``*`` at the end stands for any ending; see :func:`in_list`.
     """
 
     name = "adult_groups"
@@ -94,10 +104,9 @@ class AdultGroupsStep(GroupStep):
 
         profane = daft.col("offensive") | daft.col("vulgar")
         found = pool.counts("group", profane=profane)
-        pattern = _any_of(self.listed)
         share = pl.col("profane") / pl.col("n")
         return found.with_columns(
-            pl.when(pl.col("group").str.to_lowercase().str.contains(pattern))
+            pl.when(in_list(found["group"], self.listed))
             .then(pl.lit("adult_group"))
             .when(share >= self.given.share)
             .then(pl.lit("profane_group"))
@@ -170,11 +179,3 @@ def _groups_found(learned: pl.DataFrame | None, largest: str, size: str) -> str:
         return text
     top = learned.sort([size, "group"], descending=[True, False]).row(0, named=True)
     return f"{text}; {largest} {shown(top['group'], 40) or '(none)'} with {top[size]:,} comments"
-
-
-def _any_of(names: tuple[str, ...]) -> str:
-    """Write names as a pattern that matches a whole name in lower case."""
-    written = (
-        re.escape(name.removesuffix("*")) + (".*" if name.endswith("*") else "") for name in names
-    )
-    return rf"^(?:{'|'.join(written)})$" if names else r"[^\s\S]"

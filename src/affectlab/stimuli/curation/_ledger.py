@@ -6,10 +6,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from affectlab.stimuli.curation._problems import KINDS, LEFT_OUT
+
 if TYPE_CHECKING:
     import polars as pl
 
-__all__ = ["Entry", "explained", "ledger_frame"]
+__all__ = ["Entry", "explained", "ledger_frame", "reading_entry"]
 
 
 @dataclass(frozen=True)
@@ -56,6 +58,20 @@ class Entry:
             told["found"],
             told["seconds"],
         )
+
+
+def reading_entry(n_read: int, n_rows: int, counts: Mapping[str, int]) -> Entry:
+    """Write reading as if it were the first step: what was read, and could not be used.
+
+    Examples
+    --------
+    >>> entry = reading_entry(10, 8, {"broken_line": 2, "empty_text": 3})
+    >>> entry.kept, entry.reasons, entry.dropped
+    (8, {'broken_line': 'a line that cannot be read'}, {'broken_line': 2})
+    """
+    dropped = {kind: counts[kind] for kind in LEFT_OUT if counts.get(kind)}
+    reasons = {kind: KINDS[kind].partition(";")[0] for kind in dropped}
+    return Entry("reading", n_read, n_rows, reasons, dropped)
 
 
 def ledger_frame(entries: Sequence[Entry]) -> pl.DataFrame:

@@ -8,6 +8,7 @@ from functools import lru_cache
 
 from affectlab.errors import InputError
 from affectlab.stimuli.curation._names import find_names
+from affectlab.stimuli.curation._places import folded_spans
 from affectlab.stimuli.curation._texts import TextSettings
 from affectlab.stimuli.curation._words import fold, has_term, search_pattern
 
@@ -75,7 +76,7 @@ def _religion(terms: tuple[str, ...]) -> re.Pattern[str] | None:
 def _masked(text: str, names: Sequence[tuple[int, int]], religion: re.Pattern[str] | None) -> str:
     spans = [(start, end, NAME) for start, end in names]
     if religion is not None:
-        spans += [(*match.span(), RELIGION) for match in religion.finditer(text)]
+        spans += [(start, end, RELIGION) for start, end in folded_spans(text, religion)]
     # Longer ones first: a name of two words hides the word of religion in it, and of two alike
     # the word of religion stands.
     taken: list[tuple[int, int, str]] = []

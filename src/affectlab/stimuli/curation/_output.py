@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from affectlab._csv import write_data_csv
+from affectlab._csv import write_sheet_csv
 from affectlab.stimuli.curation._masking import mask_texts
 from affectlab.stimuli.curation._tasks import PLACE_BITS, part_name, read_part, write_part
 from affectlab.stimuli.curation._texts import TextSettings
@@ -147,9 +147,8 @@ def gather_reasons(pieces: Path, target: Path) -> None:
 
 
 def gather_review(pieces: Path, target: Path) -> None:
-    """Write the comments that await review to one CSV file: ``id``, ``text``, ``group``."""
-
-    write_data_csv(read_part(sorted(pieces.glob("review-*.parquet"))), target)
+    """Write the comments that await review to one sheet: ``id``, ``text``, ``group``."""
+    write_sheet_csv(read_part(sorted(pieces.glob("review-*.parquet"))), target)
 
 
 def texts_at(parts: Sequence[Path], places: pl.Series) -> pl.DataFrame:

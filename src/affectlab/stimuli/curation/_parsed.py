@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import polars as pl
 
 from affectlab.stimuli.curation._columns import Columns
+from affectlab.stimuli.curation._predictions import unknown_labels
 from affectlab.stimuli.curation._problems import Problems
 
 __all__ = ["LINE", "Parsed", "staged_rows"]
@@ -32,7 +33,7 @@ class Parsed:
 def staged_rows(
     frame: pl.DataFrame, columns: Columns, label: str, problems: Problems
 ) -> pl.DataFrame:
-    """Bring rows into the staged columns; count empty texts and absent ids.
+    """Bring rows into the staged columns; count empty texts, absent ids and unknown labels.
 
     Parameters
     ----------
@@ -59,7 +60,24 @@ def staged_rows(
     if columns.emotions:
         parts["emotions"] = _emotions(frame.schema.get("emotions"))
     parts |= {name: _or_null(name, present) for name in columns.keep}
-    return frame.select(**parts)
+    staged = frame.select(**parts)
+    if columns.emotions and columns.taxonomy is not None:
+        _count_unknown(staged["emotions"], frame[LINE], columns.taxonomy, problems)
+    return staged
+
+
+def _count_unknown(labels: pl.Series, lines: pl.Series, taxonomy: str, problems: Problems) -> None:
+    """Count the rows with labels that the taxonomy does not have; the labels stay as they are."""
+    unknown = unknown_labels(labels.explode().drop_nulls().unique(), taxonomy)
+    if not unknown:
+        return
+    told = pl.DataFrame({"line": lines, "label": labels}).explode("label")
+    told = told.filter(pl.col("label").is_in(list(unknown))).unique("line", keep="first")
+    told = told.sort("line")
+    for line, label in told.head(_NAMED).iter_rows():
+        problems.add("unknown_label", line, unknown[label])
+    rest = max(0, told.height - _NAMED)
+    problems.add_lines("unknown_label", [], "", rest)
 
 
 def _or_null(name: str, present: set[str]) -> pl.Expr:

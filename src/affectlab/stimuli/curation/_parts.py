@@ -6,6 +6,7 @@ import json
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
+from hashlib import blake2b, file_digest
 from pathlib import Path
 from typing import Any
 
@@ -16,13 +17,16 @@ from affectlab.stimuli.curation._columns import Columns
 from affectlab.stimuli.curation._problems import Problem, Problems
 from affectlab.stimuli.curation._reading import Reading
 from affectlab.stimuli.curation._sources import Source
+from affectlab.taxonomy import load_taxonomy
 
 __all__ = ["MARKERS", "FinishedFile", "Order", "remove_parts", "write_atomically"]
 
 MARKERS = "_done"
 """Folder beside the parts with one marker for each finished file of the input."""
-_VERSION = 1
+_VERSION = 2
 """Raised when parts are written otherwise, so that older ones are made anew."""
+_LARGE = 64 * 2**20
+"""Bytes of text above which a part is written, be its rows ever so few."""
 
 
 @dataclass(frozen=True)
@@ -31,6 +35,8 @@ class FinishedFile:
 
     parts: list[str]
     """Names of the parts."""
+    digests: list[str]
+    """Hash of the content of each part."""
     n_read: int
     """Lines, records or rows that were read, whether they could be used or not."""
     n_rows: int
@@ -98,6 +104,7 @@ class Order:
         problems = Problems(source.name, self.strict)
         reading = Reading(source, self.columns, problems, self.threads)
         parts: list[str] = []
+        digests: list[str] = []
         n_rows = 0
         with _writing(self.folder):
             remove_parts(self.folder, source.key)
@@ -105,9 +112,11 @@ class Order:
             name = f"part-{source.key}-{len(parts):05d}.parquet"
             with _writing(self.folder), write_atomically(self.folder / name) as file:
                 rows.write_parquet(file, compression="zstd", compression_level=1)
+                digests.append(_digest(file))
             parts.append(name)
             n_rows += rows.height
-        done = FinishedFile(parts, reading.n_read, n_rows, reading.columns.needed(), problems)
+        needed = reading.columns.needed()
+        done = FinishedFile(parts, digests, reading.n_read, n_rows, needed, problems)
         marker = {"made_from": self._made_from(source), "done": done.to_dict()}
         with _writing(self.folder), write_atomically(self._marker(source)) as file:
             file.write_text(json.dumps(marker, ensure_ascii=False), encoding="utf-8")
@@ -124,7 +133,10 @@ class Order:
         return self.folder / MARKERS / f"{source.key}.json"
 
     def _made_from(self, source: Source) -> dict[str, Any]:
-        order = {"columns": asdict(self.columns), "part_rows": self.part_rows}
+        order: dict[str, Any] = {"columns": asdict(self.columns), "part_rows": self.part_rows}
+        if self.columns.emotions and self.columns.taxonomy is not None:
+            # A file may say something else by now.
+            order["labels"] = load_taxonomy(self.columns.taxonomy).to_toml()
         # As JSON gives it back: without tuples.
         made_from: dict[str, Any] = json.loads(
             json.dumps({"version": _VERSION, "source": source.stamp(), **order})
@@ -149,6 +161,15 @@ def write_atomically(path: Path) -> Iterator[Path]:
     unfinished.replace(path)
 
 
+def _digest(file: Path) -> str:
+    with file.open("rb") as content:
+        return file_digest(content, _hash).hexdigest()
+
+
+def _hash() -> Any:
+    return blake2b(digest_size=16)
+
+
 @contextmanager
 def _writing(folder: Path) -> Iterator[None]:
     try:
@@ -158,18 +179,31 @@ def _writing(folder: Path) -> Iterator[None]:
 
 
 def _in_parts(frames: Iterator[pl.DataFrame], size: int) -> Iterator[pl.DataFrame]:
-    """Put frames together to such of `size` rows; the last one has what remains."""
+    """Put frames together to such of `size` rows, or of fewer where these fill :data:`_LARGE`.
+
+    The last one has what remains.
+    """
     held: list[pl.DataFrame] = []
-    n_held = 0
+    n_held = bytes_held = 0
     for frame in frames:
         held.append(frame)
         n_held += frame.height
+        bytes_held += _bytes_of(frame)
         if n_held < size:
+            if bytes_held >= _LARGE:
+                yield pl.concat(held)
+                held, n_held, bytes_held = [], 0, 0
             continue
         whole = pl.concat(held)
         for start in range(0, n_held - size + 1, size):
             yield whole.slice(start, size)
         n_held %= size
         held = [whole.tail(n_held)] if n_held else []
+        bytes_held = sum(map(_bytes_of, held))
     if held:
         yield pl.concat(held)
+
+
+def _bytes_of(frame: pl.DataFrame) -> int:
+    """Bytes of the texts of some rows, each row for itself."""
+    return int(frame["text"].str.len_bytes().sum())

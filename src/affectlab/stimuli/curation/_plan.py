@@ -105,7 +105,8 @@ class NearDuplicates(_Part):
     """When two texts are as good as the same."""
 
     threshold: Annotated[float, Field(gt=0, le=1)] = 0.8
-    """Similarity (Jaccard, of runs of characters or words) from which one of two is dropped."""
+    """Similarity (Jaccard, of runs of characters) from which two texts are linked: of all that are
+    linked, directly or by a chain, one stays."""
     n_hashes: Annotated[int, Field(ge=1)] | None = None
     n_bands: Annotated[int, Field(ge=1)] | None = None
     ngram: Annotated[int, Field(ge=1)] | None = None
@@ -155,7 +156,8 @@ class CurationPlan(_Part):
 def load_curation_plan(path: str | Path | None = None) -> CurationPlan:
     """Read a curation plan from a TOML file; without a path, the paper's.
 
-    Paths of sources and word lists are taken from the folder of the file.
+    Paths of sources, a taxonomy, word lists and a model for names are taken from the folder of the
+    file.
 
     Raises
     ------
@@ -183,7 +185,7 @@ def load_curation_plan(path: str | Path | None = None) -> CurationPlan:
 
 
 def _placed(told: Any, folder: Path) -> Any:
-    """Take the paths of sources and word lists from a folder; what is no path is left as it is."""
+    """Take paths from a folder; what is no path is left as it is."""
     if not isinstance(told, dict):
         return told
     placed = dict(told)
@@ -193,6 +195,22 @@ def _placed(told: Any, folder: Path) -> Any:
             str(folder / one) if isinstance(one, str) and "://" not in one else one
             for one in sources
         ]
-    if isinstance(texts, dict) and isinstance(texts.get("words"), str):
-        placed["texts"] = {**texts, "words": str(folder / texts["words"])}
+    taxonomy = told.get("taxonomy")
+    if isinstance(taxonomy, str) and (taxonomy.endswith(".toml") or set("/\\") & set(taxonomy)):
+        placed["taxonomy"] = str(folder / taxonomy)
+    if isinstance(texts, dict):
+        placed["texts"] = texts = dict(texts)
+        if isinstance(texts.get("words"), str):
+            texts["words"] = str(folder / texts["words"])
+        if isinstance(texts.get("names"), str):
+            texts["names"] = _names_placed(texts["names"], folder)
     return placed
+
+
+def _names_placed(finder: str, folder: Path) -> str:
+    """Take the folder of a name finder's model from a folder; an installed model has none."""
+    kind, _, model = finder.partition(":")
+    here = folder / model
+    if model and (kind == "transformers" or (kind == "spacy" and here.is_dir())):
+        return f"{kind}:{here}"
+    return finder

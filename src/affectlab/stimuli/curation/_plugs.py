@@ -10,7 +10,7 @@ from typing import Any
 
 from affectlab.errors import InputError, unknown_name
 
-__all__ = ["known_plug", "load_plug", "plug_name", "wanted_library"]
+__all__ = ["has_name", "known_plug", "load_plug", "plug_name", "wanted_library"]
 
 
 def known_plug(kind: str, name: object, ours: Iterable[str]) -> bool:
@@ -57,6 +57,20 @@ def plug_name(part: object) -> str:
         return own
     kind = part if hasattr(part, "__qualname__") else type(part)
     return f"{getattr(kind, '__module__', None) or 'builtins'}:{kind.__qualname__}"
+
+
+def has_name(part: object) -> bool:
+    """Tell whether a name stands for a part: its own, or its attribute ``name``.
+
+    Where a callable is defined does not say what it does: it may have been edited since, or be one
+    of several that one function made.
+
+    Examples
+    --------
+    >>> has_name("words"), has_name(str.split)
+    (True, False)
+    """
+    return isinstance(part, str) or isinstance(getattr(part, "name", None), str)
 
 
 def wanted_library(module: str, package: str, purpose: str) -> ModuleType:

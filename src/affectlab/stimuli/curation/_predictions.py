@@ -2,20 +2,42 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
+from affectlab.errors import InputError
 from affectlab.taxonomy import load_taxonomy
 
 if TYPE_CHECKING:
     import polars as pl
 
-__all__ = ["SENTIMENTS", "prediction_columns"]
+__all__ = ["SENTIMENTS", "prediction_columns", "unknown_labels"]
 
 SENTIMENTS = ("neutral", "positive", "negative", "ambiguous")
 _BETWEEN = "\x1f"
 
 
-def prediction_columns(labels: pl.Series, taxonomy: str) -> pl.DataFrame:
+def unknown_labels(labels: Iterable[str], taxonomy: str) -> dict[str, str]:
+    """Find the labels that a taxonomy does not have, each with what is wrong in words.
+
+    Examples
+    --------
+    >>> unknown_labels(["joy", "Joy", "joyy"], "goemotions")
+    {'joyy': "taxonomy goemotions: unknown label 'joyy'; did you mean 'joy'?"}
+    """
+    known = load_taxonomy(taxonomy)
+    found = {}
+    for label in labels:
+        try:
+            known.name_of(label)
+        except InputError as problem:
+            found[label] = str(problem)
+    return found
+
+
+def prediction_columns(
+    labels: pl.Series, taxonomy: str, *, pass_over_unknown: bool = False
+) -> pl.DataFrame:
     """Say for each comment which emotion is predicted, and which sentiments.
 
     Parameters
@@ -24,6 +46,8 @@ def prediction_columns(labels: pl.Series, taxonomy: str) -> pl.DataFrame:
         Lists of labels, the most likely first, shape (n,); null and empty lists stand for none.
     taxonomy
         Name or TOML file of the taxonomy that has the labels and their polarities.
+    pass_over_unknown
+        Take labels that the taxonomy does not have for none; reading has counted them.
 
     Returns
     -------
@@ -34,7 +58,7 @@ def prediction_columns(labels: pl.Series, taxonomy: str) -> pl.DataFrame:
     Raises
     ------
     InputError
-        When the taxonomy does not have a label.
+        When the taxonomy does not have a label, and those are not passed over.
 
     Examples
     --------
@@ -49,9 +73,12 @@ def prediction_columns(labels: pl.Series, taxonomy: str) -> pl.DataFrame:
     # Lists come in few combinations, so that each is looked up once.
     joined = labels.cast(pl.List(pl.String)).list.join(_BETWEEN, ignore_nulls=True).fill_null("")
     told = joined.unique()
+    written = {name for combination in told for name in combination.split(_BETWEEN)}
+    absent = unknown_labels(written, taxonomy) if pass_over_unknown else {}
     rows = []
     for combination in told:
-        names = [known.name_of(name) for name in combination.split(_BETWEEN) if name.strip()]
+        given = [name for name in combination.split(_BETWEEN) if name.strip()]
+        names = [known.name_of(name) for name in given if name not in absent]
         polarities = {known.polarity[name] for name in names}
         rows.append((names[0] if names else "", *(one in polarities for one in SENTIMENTS)))
     table = pl.DataFrame(

@@ -8,15 +8,16 @@ from typing import Any
 
 from affectlab.errors import InputError
 
-__all__ = ["KINDS", "Problem", "Problems"]
+__all__ = ["KINDS", "LEFT_OUT", "Problem", "Problems"]
 
 KINDS = {
     "broken_line": "a line that cannot be read; it is left out",
     "not_an_object": "a line of JSON that is no object; it is left out",
-    "too_long": "a line above 16 MiB; it is left out",
+    "too_long": "a line or row above 16 MiB; it is left out",
     "encoding": "a line that is not UTF-8; it is read as Windows-1252, and what is undefined there "
     "becomes U+FFFD",
     "empty_text": "a row without a text; it is kept with an empty one",
+    "unknown_label": "a row with a label that the taxonomy does not have; the label counts as none",
     "absent_id": "a row without an id; it is named by file and line",
     "absent_column": "a column that a file does not have",
     "duplicate_column": "a column that a file has twice; the first one is read",
@@ -26,6 +27,8 @@ KINDS = {
     "unknown_file": "a file in a folder whose kind is not known; it is left out",
 }
 """The kinds of problems and what becomes of them."""
+LEFT_OUT = ("broken_line", "not_an_object", "too_long")
+"""Kinds for which a line or row is left out."""
 
 _FIRST = 5
 """Problems of one kind that are named in each file."""

@@ -102,6 +102,8 @@ class Reading:
         if not header:
             if lines.early is not None:
                 raise lines.early
+            # A header that cannot be read is a line that was read.
+            self.n_read += self.problems.counts.get("broken_line", 0)
             return
         if not self._found(header):
             return

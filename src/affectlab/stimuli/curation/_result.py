@@ -28,8 +28,9 @@ class Curation:
     n_kept: int
     """Comments that are left."""
     ledger: pl.DataFrame
-    """One row per reason of each step: ``step``, ``rows_in``, ``kept``, ``dropped`` (of the step),
-    ``reason``, ``n`` (dropped for it), ``threshold``, ``found``, ``seconds``, ``rows_per_s``."""
+    """One row per reason of each step, the first of which is ``reading``: ``step``, ``rows_in``,
+    ``kept``, ``dropped`` (of the step), ``reason``, ``n`` (dropped for it), ``threshold``,
+    ``found``, ``seconds``, ``rows_per_s``."""
     distributions: pl.DataFrame
     """Before and after steps: ``step``, ``when``, ``distribution``, ``value``, ``n``, ``share``,
     ``mean``, ``sd`` and ``groups``."""

@@ -6,8 +6,10 @@ import re
 import shutil
 from collections.abc import Sequence
 from dataclasses import replace
+from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+from uuid import uuid4
 
 from affectlab._words import joined
 from affectlab.errors import InputError
@@ -16,6 +18,7 @@ from affectlab.stimuli.curation._features import FeatureWork, small_groups
 from affectlab.stimuli.curation._groups import BigGroupsStep
 from affectlab.stimuli.curation._ledger import Entry
 from affectlab.stimuli.curation._plan import CurationPlan
+from affectlab.stimuli.curation._plugs import has_name, plug_name
 from affectlab.stimuli.curation._pool import Pool
 from affectlab.stimuli.curation._predict import Predict, PredictionWork
 from affectlab.stimuli.curation._repeated import Repeated
@@ -23,13 +26,13 @@ from affectlab.stimuli.curation._state import (
     Stage,
     begin_stage,
     changed,
-    fingerprint,
     read_stage,
     signature,
     write_stage,
 )
 from affectlab.stimuli.curation._step import Step
 from affectlab.stimuli.curation._take import KEPT, take_step
+from affectlab.taxonomy import load_taxonomy
 
 if TYPE_CHECKING:
     import polars as pl
@@ -40,6 +43,7 @@ if TYPE_CHECKING:
 __all__ = ["Run"]
 
 _STEP_FOLDER = re.compile(r"\d\d-[a-z_0-9]+")
+_NAMELESS = "a function without a name"
 
 
 class Run:
@@ -77,15 +81,17 @@ class Run:
             texts = texts.model_copy(update={"language": "none"})
         least = self._least()
         settings = {
-            "input": fingerprint(staged.parts),
-            "texts": texts.model_dump(mode="json"),
-            "taxonomy": taxonomy,
+            "input": staged.digest,
+            # Names are only looked for when the corpus is written.
+            "texts": texts.model_dump(mode="json", exclude={"names"}),
+            "taxonomy": None if taxonomy is None else _content(taxonomy),
             "least": least,
         }
+        plugs = {"tokenizer": texts.tokenizer, "language": texts.language}
+        nameless = [f"{part} is {_NAMELESS}" for part, plug in plugs.items() if not has_name(plug)]
         folder = self.work / "features"
-        self._signature = signature("", "features", settings)
         # Parts of an interrupted pass are used again, so that its settings are written first.
-        if self._stale(folder, settings):
+        if self._stale(folder, settings, ", ".join(nameless)):
             begin_stage(folder)
             write_stage(Stage(folder, self._signature, settings, {}))
         work = FeatureWork(staged.parts, folder, texts, taxonomy, small_groups(staged.parts, least))
@@ -116,12 +122,12 @@ class Run:
             self._predict(step, predict)
         number = len(self.entries) + 1
         folder = self.work / f"{number:02d}-{step.name}"
-        settings = {**step.settings(), "step": f"{type(step).__module__}.{type(step).__qualname__}"}
-        self._signature = signature(self._signature, step.name, settings)
         if not self.pool.n:
             self.entries.append(Entry(step.name, 0, 0, step.reasons))
             return
-        if self._stale(folder, settings):
+        told = step.settings()
+        settings = {**(told or {}), "step": f"{type(step).__module__}.{type(step).__qualname__}"}
+        if self._stale(folder, settings, "it has no settings to go by" if told is None else ""):
             begin_stage(folder)
             entry = take_step(step, self.pool, folder)
             write_stage(Stage(folder, self._signature, settings, entry.to_dict()))
@@ -158,14 +164,13 @@ class Run:
                 "the argument predict in Python; or leave the steps out that need them. What is "
                 "finished so far is used again"
             )
-        name = getattr(predict, "name", None)
+        named = has_name(predict)
         settings = {
-            "taxonomy": self.plan.taxonomy,
-            "predict": name if isinstance(name, str) else "a function without a name",
+            "taxonomy": _content(self.plan.taxonomy),
+            "predict": plug_name(predict) if named else _NAMELESS,
         }
         folder = self.work / "predictions"
-        self._signature = signature(self._signature, "predictions", settings)
-        if self._stale(folder, settings):
+        if self._stale(folder, settings, "" if named else f"predict is {_NAMELESS}"):
             begin_stage(folder)
             write_stage(Stage(folder, self._signature, settings, {}))
         work = PredictionWork(
@@ -175,15 +180,22 @@ class Run:
         self._has_predictions = True
         self.pool = replace(self.pool, folder=folder, _counts={})
 
-    def _stale(self, folder: Path, settings: dict[str, Any]) -> bool:
-        """Tell whether a stage has to be done; note what changed where it was done before."""
+    def _stale(self, folder: Path, settings: dict[str, Any], unknown: str = "") -> bool:
+        """Tell whether a stage has to be done; note what changed where it was done before.
+
+        Where it is not known what the stage depends on, as `unknown` says, it is done again, and
+        so is what follows: no other run has its signature.
+        """
+        name = folder.name.partition("-")[2] or folder.name
+        once = {"once": uuid4().hex} if unknown else {}
+        self._signature = signature(self._signature, name, {**settings, **once})
         done = read_stage(folder)
         if done is None:
             return True
         if done.signature == self._signature:
             return False
-        name = folder.name.partition("-")[2] or folder.name
-        if told := changed(done.settings, settings):
+        told = ", ".join(one for one in (changed(done.settings, settings), unknown) if one)
+        if told:
             self.notes.append(f"{name} and what follows is done again: {told}")
         return True
 
@@ -193,3 +205,8 @@ class Run:
             if self.pool.n and known:
                 rows = distribution_rows(counted(self.pool, kind), kind, step, when)
                 self.distributions.append(rows)
+
+
+def _content(taxonomy: str) -> str:
+    """Hash what a taxonomy says, since its file may change and keep its name."""
+    return sha256(load_taxonomy(taxonomy).to_toml().encode()).hexdigest()[:16]

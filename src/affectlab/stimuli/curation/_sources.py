@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+import os
 import re
-from collections import Counter
+from collections import Counter, deque
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from glob import has_magic
 from hashlib import blake2b
 from pathlib import Path, PurePosixPath
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from affectlab.errors import InputError, MissingDependencyError
 from affectlab.stimuli.curation._compression import COMPRESSIONS
@@ -17,7 +18,7 @@ from affectlab.stimuli.curation._compression import COMPRESSIONS
 if TYPE_CHECKING:
     from pyarrow.fs import FileInfo, FileSystem
 
-__all__ = ["Source", "find_sources"]
+__all__ = ["Source", "find_sources", "without_password"]
 
 _FORMATS = {
     ".jsonl": "json",
@@ -100,8 +101,8 @@ def find_sources(sources: str | Path | Sequence[str | Path]) -> tuple[list[Sourc
             else:
                 found.setdefault(source.url, source)
     if not found:
-        shown = ", ".join(str(one) for one in given[:3])
-        raise InputError(f"{_plain(shown)}: there is no file to read; expected {_KNOWN}")
+        shown = ", ".join(without_password(str(one)) for one in given[:3])
+        raise InputError(f"{shown}: there is no file to read; expected {_KNOWN}")
     return _with_names(list(found.values())), list(unknown)
 
 
@@ -129,7 +130,9 @@ def _files(given: str) -> list[tuple[str, FileInfo, FileSystem, bool]]:
         system, path = _system(given)
         return [(*one, one[1].path == path) for one in _under(path.rstrip("/"), system)]
     except OSError as problem:
-        raise InputError(f"{_plain(given)}: cannot be listed ({_told(problem, given)})") from None
+        raise InputError(
+            f"{without_password(given)}: cannot be listed ({_told(problem, given)})"
+        ) from None
 
 
 def _under(path: str, system: FileSystem) -> list[tuple[str, FileInfo, FileSystem]]:
@@ -142,7 +145,8 @@ def _under(path: str, system: FileSystem) -> list[tuple[str, FileInfo, FileSyste
     if info.type == fs.FileType.File:
         infos = [info]
     else:
-        listed = system.get_file_info(fs.FileSelector(path, recursive=True))
+        inside = _walked(path) if local else fs.FileSelector(path, recursive=True)
+        listed = system.get_file_info(inside)
         infos = sorted(
             (one for one in listed if one.type == fs.FileType.File and _counts(one.path, path)),
             key=lambda one: one.path,
@@ -150,6 +154,29 @@ def _under(path: str, system: FileSystem) -> list[tuple[str, FileInfo, FileSyste
     return [
         (one.path if local else f"{system.type_name}://{one.path}", one, system) for one in infos
     ]
+
+
+def _walked(folder: str) -> list[str]:
+    """All files of a folder; each folder once, though links may lead to it again and again."""
+    waiting = deque([folder])
+    seen: set[str] = set()
+    found: list[str] = []
+    while waiting:
+        for place, inside, files in os.walk(waiting.popleft(), onerror=_refuse):
+            real = os.path.realpath(place)
+            if real in seen:
+                inside.clear()
+                continue
+            seen.add(real)
+            paths = [Path(place) / name for name in sorted(inside)]
+            # Linked ones come after all others, so that a folder is read under its own name.
+            waiting.extend(str(path) for path in paths if path.is_symlink())
+            found.extend(str(Path(place) / name) for name in files)
+    return found
+
+
+def _refuse(problem: OSError) -> NoReturn:
+    raise problem
 
 
 def _counts(path: str, folder: str) -> bool:
@@ -194,8 +221,8 @@ def _system(url: str) -> tuple[FileSystem, str]:
         system, path = fs.FileSystem.from_uri(url)
     except (ValueError, OSError, NotImplementedError) as problem:
         raise InputError(
-            f"{_plain(url)}: not a URL that can be read ({_told(problem, url)}); expected s3://, "
-            "gs://, abfs://, hdfs:// or file://"
+            f"{without_password(url)}: not a URL that can be read ({_told(problem, url)}); "
+            "expected s3://, gs://, abfs://, hdfs:// or file://"
         ) from None
     return system, path
 
@@ -208,13 +235,25 @@ def _pattern(pattern: str) -> str:
     )
 
 
-def _plain(url: str) -> str:
-    """A URL without the user, the password and the options."""
-    return re.sub(r"(://)[^/@]*@", r"\1", url).partition("?")[0] if "://" in url else url
+def without_password(url: str) -> str:
+    """Write a URL without the user, the password and the options; a path stays as it is.
+
+    Examples
+    --------
+    >>> without_password("s3://name:word@bucket/2019/*.zst?endpoint_override=host:9000")
+    's3://bucket/2019/*.zst'
+    >>> without_password("comments/*.jsonl")
+    'comments/*.jsonl'
+    """
+    if "://" not in url:
+        return url
+    # Passwords with a slash or an at sign are against the rules of URLs, and come all the same.
+    secret = r"(://)(?:[^/?]*|[^/@:]*:(?!\d+/)[^?]*)@"
+    return re.sub(secret, r"\1", url).partition("?")[0]
 
 
 def _told(problem: Exception, url: str) -> str:
-    return str(problem).replace(url, _plain(url))
+    return str(problem).replace(url, without_password(url))
 
 
 def _arrow() -> Any:

@@ -6,6 +6,7 @@ import json
 import os
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from hashlib import blake2b
 from pathlib import Path
 from typing import Any
 
@@ -51,6 +52,8 @@ class StagedPool:
     """Where the parts are."""
     parts: list[Path]
     """The parts, in the order of the input."""
+    digest: str
+    """Hash of the content of all parts: what is made from them depends on it."""
     n_read: int
     """Lines, records or rows that were read, whether they could be used or not."""
     n_rows: int
@@ -231,9 +234,11 @@ def _pool(
         n_problems = sum(one.problems.counts.values())
         files.append((source.name, source.url, source.size, one.n_read, one.n_rows, n_problems))
     problems = pl.DataFrame(rows, schema=_PROBLEM, orient="row")
+    content = " ".join(digest for _, one in finished for digest in one.digests)
     return StagedPool(
         folder=folder,
         parts=[folder / part for _, one in finished for part in one.parts],
+        digest=blake2b(content.encode(), digest_size=16).hexdigest(),
         n_read=sum(one.n_read for _, one in finished),
         n_rows=sum(one.n_rows for _, one in finished),
         columns=asked.staged,

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
-__all__ = ["Stage", "changed", "fingerprint", "read_stage", "signature", "write_stage"]
+__all__ = ["Stage", "changed", "read_stage", "signature", "write_stage"]
 
 _DONE = "done.json"
+_HASH = re.compile(r"[0-9a-f]{16,}")
+"""What stands in settings for things that are too long to be written there."""
 
 
 @dataclass(frozen=True)
@@ -77,9 +80,15 @@ def changed(old: Mapping[str, Any], new: Mapping[str, Any]) -> str:
     'least is 4 and was 3'
     """
     names = [name for name in {**old, **new} if old.get(name) != new.get(name)]
-    return ", ".join(
-        f"{name} is {_shown(new.get(name))} and was {_shown(old.get(name))}" for name in names
-    )
+    return ", ".join(_difference(name, old.get(name), new.get(name)) for name in names)
+
+
+def _difference(name: str, old: Any, new: Any) -> str:
+    if isinstance(old, Mapping) and isinstance(new, Mapping):
+        return changed(old, new)
+    if any(isinstance(one, str) and _HASH.fullmatch(one) for one in (old, new)):
+        return f"other {name} than before"
+    return f"{name} is {_shown(new)} and was {_shown(old)}"
 
 
 def _shown(value: Any) -> str:
@@ -87,17 +96,3 @@ def _shown(value: Any) -> str:
         return "not given"
     text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
     return text if len(text) <= 60 else f"{text[:57]}…"
-
-
-def fingerprint(files: Sequence[Path]) -> str:
-    """Hash Parquet files by their sizes and footers, which hold counts and bounds of columns."""
-    told = sha256()
-    for path in files:
-        size = path.stat().st_size
-        with path.open("rb") as file:
-            file.seek(max(0, size - 8))
-            length = int.from_bytes(file.read(4), "little")
-            file.seek(max(0, size - 8 - length))
-            told.update(f"{path.name} {size} ".encode())
-            told.update(file.read())
-    return told.hexdigest()[:32]

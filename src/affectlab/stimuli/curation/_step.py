@@ -51,9 +51,12 @@ class Step(ABC):
     speaks: ClassVar[bool] = False
     """Whether the step needs ``english``; where no step does, languages are not looked at."""
 
-    def settings(self) -> dict[str, Any]:
-        """What the step's decisions depend on, as plain values; another value redoes the step."""
-        return {}
+    def settings(self) -> dict[str, Any] | None:
+        """What the step's decisions depend on, as plain values; another value redoes the step.
+
+        None: not known, so that a run that goes on takes the step, and those after it, anew.
+        """
+        return None
 
     def learn(self, pool: Pool) -> pl.DataFrame | None:  # noqa: B027 - it may have nothing to see
         """Look at all comments that are left.

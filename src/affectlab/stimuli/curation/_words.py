@@ -17,11 +17,14 @@ from affectlab.errors import InputError, unknown_name
 if TYPE_CHECKING:
     import polars as pl
 
-__all__ = ["WordLists", "fold", "has_term", "in_list", "search_pattern"]
+__all__ = ["APOSTROPHES", "UNSEEN", "WordLists", "fold", "has_term", "in_list", "search_pattern"]
 
 _SIGN = r"(?:[^\W_]|[\u0300-\u036f])"
 _NO_LETTER = r"[^\p{L}\p{M}\p{N}]"
-_UNSEEN = r"[\x{00AD}\x{200B}-\x{200D}\x{2060}\x{FEFF}]"
+UNSEEN = "[\u00ad\u200b-\u200d\u2060\ufeff]"
+"""Marks that are not seen, as a pattern of polars and of Python."""
+APOSTROPHES = "[\u2018\u2019\u02bc\u02bb]"
+"""What is written for an apostrophe: quotes, and the letters that are read as one."""
 
 
 @dataclass(frozen=True)
@@ -94,8 +97,8 @@ def fold(texts: pl.Series) -> pl.Series:
         lower.gather(rows)
         .str.normalize("NFKC")
         .str.to_lowercase()
-        .str.replace_all(_UNSEEN, "")
-        .str.replace_all("’", "'", literal=True)
+        .str.replace_all(UNSEEN, "")
+        .str.replace_all(APOSTROPHES, "'")
     )
     place = pl.Series(range(len(lower)), dtype=pl.UInt32)
     place = place.scatter(rows, pl.int_range(len(lower), len(lower) + len(rows), eager=True))
@@ -135,7 +138,7 @@ def has_term(folded: pl.Series, terms: tuple[str, ...]) -> pl.Series:
 
 
 def in_list(names: pl.Series, terms: tuple[str, ...]) -> pl.Series:
-    """Tell which names of groups stand in a list; case and ``r/`` before the name do not matter.
+    """Tell which names of groups stand in a list; case and ``r/`` before them do not matter.
 
     Examples
     --------
@@ -146,6 +149,7 @@ def in_list(names: pl.Series, terms: tuple[str, ...]) -> pl.Series:
     import polars as pl
 
     plain = names.fill_null("").str.to_lowercase().str.replace(r"^/?r/", "")
+    terms = tuple(re.sub(r"^/?r/", "", term) for term in terms)
     whole = [term for term in terms if not term.endswith("*")]
     found = plain.is_in(pl.Series(whole, dtype=pl.String).implode())
     begun = [re.escape(term[:-1]) for term in terms if term.endswith("*")]
@@ -226,7 +230,8 @@ def _terms(text: str, where: str) -> tuple[str, ...]:
         term = " ".join(line.split("#", 1)[0].split())
         if not term:
             continue
-        term = unicodedata.normalize("NFKC", term).lower().replace("’", "'")
+        term = unicodedata.normalize("NFKC", term).lower()
+        term = re.sub(APOSTROPHES, "'", term)
         if not any(c.isalnum() for c in term.removesuffix("*")):
             raise InputError(
                 f"{where}, line {number}: {shown(term, 40)!r} has no letter or digit; expected a "

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from affectlab._csv import write_data_csv
+from affectlab._csv import write_data_csv, write_sheet_csv
 from affectlab.stimuli.curation._distributions import counted
-from affectlab.stimuli.curation._ledger import explained, ledger_frame
+from affectlab.stimuli.curation._ledger import explained, ledger_frame, reading_entry
 from affectlab.stimuli.curation._output import (
     CorpusWork,
     DroppedWork,
@@ -19,6 +19,7 @@ from affectlab.stimuli.curation._output import (
     gather_reasons,
     gather_review,
 )
+from affectlab.stimuli.curation._sources import without_password
 from affectlab.stimuli.curation._state import begin_stage
 from affectlab.stimuli.curation._take import DROPPED, LEARNED
 from affectlab.stimuli.curation._tasks import read_part
@@ -66,10 +67,15 @@ def write_corpus(out: Path, run: Run, staged: StagedPool) -> Path:
     return target
 
 
-def remove_corpus(out: Path) -> None:
-    """Remove the corpus of an earlier run, which what is written now would not explain."""
+def remove_corpus(out: Path) -> list[str]:
+    """Remove the corpus of an earlier run, which what is written now would not explain.
+
+    Gives the names of what was there.
+    """
+    found = [name for name in ("corpus", _STUDY) if (out / name).exists()]
     shutil.rmtree(out / "corpus", ignore_errors=True)
     (out / _STUDY).unlink(missing_ok=True)
+    return found
 
 
 def write_dropped(out: Path, run: Run, staged: StagedPool) -> tuple[Path | None, int]:
@@ -98,22 +104,25 @@ def write_dropped(out: Path, run: Run, staged: StagedPool) -> tuple[Path | None,
 def write_tables(out: Path, run: Run, staged: StagedPool, start: Pool) -> dict[str, pl.DataFrame]:
     """Write the ledger and the other tables; give them by name."""
     told = [*run.distributions]
+    entries = [reading_entry(staged.n_read, staged.n_rows, staged.counts), *run.entries]
+    plan = run.plan.model_dump(mode="json")
+    plan["sources"] = [without_password(source) for source in plan["sources"]]
     tables = {
-        "ledger": ledger_frame(run.entries),
+        "ledger": ledger_frame(entries),
         "distributions": pl.concat(told) if told else pl.DataFrame(schema=_DISTRIBUTIONS),
         "groups": group_table(run, start),
         "problems": staged.problems,
     }
     for name, table in tables.items():
-        write_data_csv(table, out / f"{name}.csv")
+        write_sheet_csv(table, out / f"{name}.csv")
     ledger: dict[str, Any] = {
         "schema": "affectlab/curation-ledger/1",
-        "plan": run.plan.model_dump(mode="json"),
+        "plan": plan,
         "n_read": staged.n_read,
         "n_rows": staged.n_rows,
         "n_kept": run.pool.n,
         "problems": staged.counts,
-        "steps": [entry.to_dict() for entry in run.entries],
+        "steps": [entry.to_dict() for entry in entries],
         "explained": explained(run.entries),
     }
     text = json.dumps(ledger, ensure_ascii=False, indent=1)

@@ -43,7 +43,7 @@ class Candidates:
 
     count: int
     direction: Direction = "peak-neutral"
-    ends: int = 1
+    ends: int | None = None
     difference: str | Difference = "ssim"
 
     def __post_init__(self) -> None:
@@ -71,7 +71,7 @@ class Candidates:
             "frames": "candidates",
             "count": self.count,
             "direction": self.direction,
-            "ends": self.ends,
+            "ends": "auto" if self.ends is None else self.ends,
             "difference": name_of(difference_of(self.difference)),
         }
 

@@ -53,7 +53,7 @@ class Sampling(Protocol):
         ...
 
 
-def check_filmed(direction: str, ends: int, difference: str | Difference) -> None:
+def check_filmed(direction: str, ends: int | None, difference: str | Difference) -> None:
     """Check what was said of the films.
 
     Raises
@@ -64,11 +64,11 @@ def check_filmed(direction: str, ends: int, difference: str | Difference) -> Non
     difference_of(difference)
     if direction not in DIRECTIONS:
         raise unknown_name("direction", direction, DIRECTIONS)
-    if ends < 1:
+    if ends is not None and ends < 1:
         raise InputError(f"ends = {ends}: expected at least 1 frame")
 
 
-def ordered(looks: Looks, direction: Direction, ends: int) -> list[int]:
+def ordered(looks: Looks, direction: Direction, ends: int | None) -> list[int]:
     """Order the frames of a transition from the peak to neutral, cut at typical ends.
 
     Raises

@@ -12,7 +12,7 @@ import numpy as np
 from affectlab._types import Floats
 from affectlab.errors import InputError, unknown_name
 from affectlab.stimuli.frames._pictures import View
-from affectlab.stimuli.frames._transition import Transition, UnusableError
+from affectlab.stimuli.frames._transition import Transition, UnusableError, kept_at_once
 
 if TYPE_CHECKING:
     from PIL import Image
@@ -24,6 +24,8 @@ Difference = Callable[["Image.Image", "Image.Image"], float]
 
 _SIDE = 128
 """Longer side of the grey pictures that are compared, in pixels."""
+_MOST_SMALL = 100_000_000
+"""Pixels of the grey pictures of one transition, eight bytes each: 0.8 GB, or 6,000 frames."""
 _WINDOW = 11
 _SIGMA = 1.5
 _K1, _K2 = 0.01, 0.03
@@ -170,17 +172,35 @@ class Looks:
         """Compare some frames with one another: shape (k, k)."""
         k = len(indices)
         found = np.zeros((k, k))
-        images = list(self._transition.images(indices, self._view))
+        # In the order in which they were filmed, so that no more than one has to wait.
+        wanted = sorted(set(indices))
+        images = self._transition.images(wanted, self._view)
+        compare: Callable[[Any, Any], float] = self._difference
+        seen: dict[int, Any]
+        if isinstance(self._difference, GreyDifference):
+            compare = self._difference.compare
+            seen = dict(zip(wanted, map(self._difference.prepare, images), strict=True))
+        else:
+            seen = dict(zip(wanted, kept_at_once(images), strict=True))
         for first in range(k):
             for second in range(first):
-                value = self._checked([self._difference(images[first], images[second])])[0]
+                value = self._checked([compare(seen[indices[first]], seen[indices[second]])])[0]
                 found[first, second] = found[second, first] = value
         return found
 
     def _prepared(self, difference: GreyDifference) -> list[Floats]:
         if self._kept is None:
             images = self._transition.images(range(len(self)), self._view)
-            self._kept = [difference.prepare(image) for image in images]
+            kept: list[Floats] = []
+            pixels = 0
+            for image in images:
+                kept.append(difference.prepare(image))
+                pixels += kept[-1].size
+                if pixels > _MOST_SMALL:
+                    raise UnusableError(
+                        f"{len(self):,} frames are too many to compare; expected one transition"
+                    )
+            self._kept = kept
         return self._kept
 
     def _checked(self, values: Iterable[Any]) -> Floats:

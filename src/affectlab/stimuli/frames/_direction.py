@@ -21,6 +21,11 @@ DIRECTIONS: tuple[Direction, ...] = (
 )
 """Ways in which a transition can have been filmed."""
 
+_ENDS = 5
+"""Frames at each end that peak and neutral are chosen from, where nobody says otherwise."""
+_BETWEEN = 3
+"""Frames of the five that are not at the ends."""
+
 
 def peak_to_neutral(looks: Looks, direction: Direction) -> list[int]:
     """Order the frames of a transition from the peak to neutral.
@@ -70,7 +75,7 @@ def peak_to_neutral(looks: Looks, direction: Direction) -> list[int]:
     return list(range(apex, n)) if back else list(range(apex, -1, -1))
 
 
-def typical_ends(looks: Looks, order: list[int], ends: int) -> list[int]:
+def typical_ends(looks: Looks, order: list[int], ends: int | None) -> list[int]:
     """Cut a transition at a typical frame of its beginning and its end.
 
     Faces are held at the peak and at rest for some frames, in some of which the eyes are shut or
@@ -82,7 +87,8 @@ def typical_ends(looks: Looks, order: list[int], ends: int) -> list[int]:
     order
         Frames from the peak to neutral.
     ends
-        Frames to choose from at each end; 1 takes the first and the last.
+        Frames to choose from at each end; 1 takes the first and the last. None: 5 where there are
+        13 or more frames, so that three lie between, otherwise 1.
 
     Raises
     ------
@@ -93,14 +99,16 @@ def typical_ends(looks: Looks, order: list[int], ends: int) -> list[int]:
     ----------
     FaceExpressions-70k, section 3.2: the peak from the first five frames, neutral from the last.
     """
+    if ends is None:
+        ends = _ENDS if len(order) >= 2 * _ENDS + _BETWEEN else 1
     if ends < 1:
         raise InputError(f"ends = {ends}: expected at least 1 frame")
     if ends == 1:
         return order
-    if len(order) < 2 * ends + 3:
+    if len(order) < 2 * ends + _BETWEEN:
         raise UnusableError(
-            f"too short: {len(order)} frames; expected at least {2 * ends + 3}, three between "
-            f"{ends} at each end"
+            f"too short: {len(order)} frames; expected at least {2 * ends + _BETWEEN}, three "
+            f"between {ends} at each end"
         )
     first = int(np.argmin(looks.among(order[:ends]).sum(axis=0)))
     last = len(order) - ends + int(np.argmin(looks.among(order[-ends:]).sum(axis=0)))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -21,6 +21,8 @@ CROSSED: tuple[Crossed, ...] = ("even", "leave-out")
 """What is done where the two frames 1 JND away have no frame between them."""
 
 _N = len(FIVE_FRAMES)
+_STEPS = {1: "step_2", 2: "step_3", 3: "step_4"}
+"""Roles, by the place, of frames that are not what the names of FaceExpressions-70k promise."""
 
 
 @dataclass(frozen=True)
@@ -31,6 +33,9 @@ class FiveFrames:
     """Numbers of the frames, counted from 0 at the peak."""
     note: str = ""
     """What is not as it should be; empty where both frames are 1 JND from their end."""
+    roles: tuple[str, ...] = FIVE_FRAMES
+    """What each frame is: the names of FaceExpressions-70k, with ``step_2``, ``step_3`` or
+    ``step_4`` in place of one that a frame does not deserve."""
 
 
 def five_frames(
@@ -46,16 +51,19 @@ def five_frames(
     being :math:`a` from the peak and :math:`b` from neutral, these are
 
     .. math::
-        0, \quad p = \arg\min_i |x_i - x_0 - a|, \quad \arg\min_{p < i < q} |2 x_i - x_p - x_q|,
+        0, \quad p = \arg\min_i |x_i - x_0 - a|, \quad
+        \arg\min_{x_p < x_i < x_q} |2 x_i - x_p - x_q|,
         \quad q = \arg\min_i |x_{n-1} - x_i - b|, \quad n - 1 .
 
     A frame in the position of an end is never taken to be 1 JND from it: where the first other
-    frame is more than 2 JNDs away, it is taken all the same, and the note says so.
+    frame is more than 2 JNDs away, it is taken all the same, and the note says so; its role is then
+    ``step_2`` or ``step_4``, as it is not 1 JND from its end.
 
-    Where no frame lies between :math:`p` and :math:`q`, the transition holds about 2 JNDs or less,
-    and five frames 1 JND apart do not exist. Then the frames nearest to equal steps are taken,
-    :math:`x_0 + \frac{k}{4}(x_{n-1} - x_0)`, all different, with the smallest sum of distances; or
-    none, where `crossed` says so.
+    Where no position lies between those of :math:`p` and :math:`q`, the transition holds about 2
+    JNDs or less, and five frames 1 JND apart do not exist. Then the frames nearest to equal steps
+    are taken, :math:`x_0 + \frac{k}{4}(x_{n-1} - x_0)`, in five different positions, with the
+    smallest sum of distances, and called ``step_2``, ``step_3`` and ``step_4``; or none, where
+    `crossed` says so.
 
     Parameters
     ----------
@@ -72,8 +80,8 @@ def five_frames(
     Raises
     ------
     UnusableError
-        When there are fewer than five frames, all frames are alike, or the JNDs cross and that
-        means to leave the transition out.
+        When there are fewer than five frames or different positions, all frames are alike, or
+        the JNDs cross and that means to leave the transition out.
     InputError
         When an argument is out of its range.
 
@@ -85,10 +93,13 @@ def five_frames(
     --------
     >>> five_frames(90, near_peak=13.2, near_neutral=20.6).frames
     (0, 13, 40, 68, 89)
-    >>> five_frames([0, 0, 1, 3, 6, 9, 11, 12, 12], near_peak=1, near_neutral=1)
-    FiveFrames(frames=(0, 2, 4, 6, 8), note='')
-    >>> five_frames(9, near_peak=6, near_neutral=5).note
+    >>> five_frames([0, 0, 1, 3, 6, 9, 11, 12, 12], near_peak=1, near_neutral=1).frames
+    (0, 2, 4, 6, 8)
+    >>> even = five_frames(9, near_peak=6, near_neutral=5)
+    >>> even.note
     'crossed: 1 JND is frame 6 from the peak and frame 3 from neutral; equal steps instead'
+    >>> even.roles
+    ('peak', 'step_2', 'step_3', 'step_4', 'neutral')
     """
     x = _positions(positions)
     for name, value in (("near_peak", near_peak), ("near_neutral", near_neutral)):
@@ -99,20 +110,27 @@ def five_frames(
     last = x.size - 1
     away, back = x - x[0], (x[-1] - x)[::-1]
     p, q = _one_jnd(away, near_peak), last - _one_jnd(back, near_neutral)
-    if q - p < 2:
+    between = np.flatnonzero((x > x[p]) & (x < x[q]))
+    if not between.size:
         found = f"1 JND is {_named(p, last)} from the peak and {_named(q, last)} from neutral"
         if crossed == "leave-out":
-            raise UnusableError(f"crossed: {found}, with no frame between")
+            raise UnusableError(f"crossed: {found}, with nothing between")
         steps = x[0] + (x[-1] - x[0]) * np.array([0.25, 0.5, 0.75])
-        return FiveFrames((0, *_distinct(x, steps), last), f"crossed: {found}; equal steps instead")
-    middle = p + 1 + _nearest(x[p + 1 : q], (x[p] + x[q]) / 2)
-    short = [
-        end
-        for end, distance, moved in (("the peak", near_peak, away), ("neutral", near_neutral, back))
-        if distance < moved[moved > 0][0] / 2
-    ]
+        note = f"crossed: {found}; equal steps instead"
+        return FiveFrames((0, *_distinct(x, steps), last), note, _roles(_STEPS))
+    middle = int(between[_nearest(x[between], (x[p] + x[q]) / 2)])
+    ends = (("the peak", near_peak, away, 1), ("neutral", near_neutral, back, 3))
+    short = {
+        end: place for end, distance, moved, place in ends if distance < moved[moved > 0][0] / 2
+    }
     note = f"within: the first other frame from {' and from '.join(short)} is more than 1 JND away"
-    return FiveFrames((0, p, middle, q, last), note if short else "")
+    roles = _roles({place: _STEPS[place] for place in short.values()})
+    return FiveFrames((0, p, middle, q, last), note if short else "", roles)
+
+
+def _roles(instead: Mapping[int, str]) -> tuple[str, ...]:
+    """Name five frames, some by another name."""
+    return tuple(instead.get(place, role) for place, role in enumerate(FIVE_FRAMES))
 
 
 def _positions(positions: int | Sequence[float] | Floats) -> Floats:
@@ -124,6 +142,12 @@ def _positions(positions: int | Sequence[float] | Floats) -> Floats:
         raise UnusableError(f"too short: {x.size} frames; expected at least {_N}")
     if x[-1] == x[0]:
         raise UnusableError("all frames are alike; expected a face that moves")
+    different = int(np.unique(x).size)
+    if different < _N:
+        raise UnusableError(
+            f"only {different} of {x.size} frames differ; expected at least {_N}, so that no two "
+            "of those that are taken look the same"
+        )
     return x
 
 
@@ -145,10 +169,12 @@ def _named(frame: int, last: int) -> str:
 
 
 def _distinct(x: Floats, targets: Floats) -> tuple[int, int, int]:
-    """Choose ascending frames between the ends, with the smallest sum of distances to targets.
+    """Choose ascending positions between the ends, with the smallest sum of distances to targets.
 
-    Of choices that are equally good the first in the order of frames is taken.
+    Gives the first frame of each. Of choices that are equally good the first in the order of
+    frames is taken.
     """
+    x, frames = np.unique(x, return_index=True)
     last = x.size - 1
     cost = np.abs(x[None, :] - targets[:, None])
     k = len(targets)
@@ -165,4 +191,5 @@ def _distinct(x: Floats, targets: Floats) -> tuple[int, int, int]:
             i += 1
         chosen.append(i)
         i += 1
-    return chosen[0], chosen[1], chosen[2]
+    first, second, third = (int(frames[i]) for i in chosen)
+    return first, second, third

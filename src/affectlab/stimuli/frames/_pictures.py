@@ -14,6 +14,7 @@ import numpy as np
 from PIL import Image, ImageOps
 
 from affectlab.errors import InputError
+from affectlab.stimuli.frames._plain_files import only_a_picture
 from affectlab.stimuli.frames._transition import UnusableError
 
 __all__ = ["PICTURES", "PictureFiles", "View", "natural_key", "open_picture", "stamp"]
@@ -194,12 +195,13 @@ class PictureFiles:
     def copyable(self, index: int) -> Path | None:
         """Give the file if browsers show it, as it is, and it says nothing but the picture.
 
-        What cameras write beside it (EXIF: the place, the owner) does not go to participants.
+        What cameras and programs write beside it (EXIF, XMP, comments: the place, the owner) does
+        not go to participants.
         """
         file = self.files[index]
         with Image.open(file) as image:
-            plain = image.format == _SHOWN.get(file.suffix.lower()) and not image.getexif()
-            return file if plain and image.mode in ("RGB", "L") else None
+            shown = image.format == _SHOWN.get(file.suffix.lower()) and image.mode in ("RGB", "L")
+        return file if shown and only_a_picture(file) else None
 
     def origin(self, index: int) -> tuple[str, int]:
         """Name the file of a frame, and its number in the sequence."""

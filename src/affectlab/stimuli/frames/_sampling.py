@@ -11,7 +11,6 @@ import numpy as np
 
 from affectlab._types import Floats
 from affectlab.errors import InputError, unknown_name
-from affectlab.stimuli._sequences import FIVE_FRAMES
 from affectlab.stimuli.frames._chosen import Chosen, check_filmed, ordered
 from affectlab.stimuli.frames._differences import Difference, Looks, difference_of, name_of
 from affectlab.stimuli.frames._direction import Direction
@@ -36,7 +35,8 @@ class FiveFrameSampling:
     Parameters
     ----------
     direction, ends
-        See :func:`peak_to_neutral` and :func:`typical_ends`.
+        See :func:`peak_to_neutral` and :func:`typical_ends`. With `staircases` the ends are those
+        that were judged, the first frame and the last.
     difference
         ``"ssim"``, ``"rmse"``, or a function of two pictures.
     staircases
@@ -70,7 +70,7 @@ class FiveFrameSampling:
     """
 
     direction: Direction = "peak-neutral"
-    ends: int = 1
+    ends: int | None = None
     difference: str | Difference = "ssim"
     staircases: Mapping[str, SequenceJnd] | None = None
     jnds: float = 5.5
@@ -88,7 +88,7 @@ class FiveFrameSampling:
             raise InputError(f"jnds = {self.jnds!r}: expected JNDs from peak to neutral, 1 or more")
         if self.jnd is not None and not 0 < self.jnd < math.inf:
             raise InputError(f"jnd = {self.jnd!r}: expected a difference above 0")
-        if self.staircases is not None and self.ends > 1:
+        if self.staircases is not None and self.ends not in (None, 1):
             raise InputError(
                 f"ends = {self.ends}: the ends of sequences that staircases were run on stay as "
                 "they were judged; expected 1"
@@ -105,27 +105,32 @@ class FiveFrameSampling:
             When staircases were run on other frames.
         """
         looks = Looks(transition, view, difference_of(self.difference))
-        order = ordered(looks, self.direction, self.ends)
+        order = ordered(looks, self.direction, self._ends)
         if self.staircases is not None:
             found = self._by_staircases(transition, self.staircases, len(order))
         elif self.along == "steps":
             found = self._by_steps(looks, order)
         else:
             found = self._from_ends(looks, order)
-        return Chosen(tuple(order), found.frames, FIVE_FRAMES, found.note)
+        return Chosen(tuple(order), found.frames, found.roles, found.note)
 
     def settings(self, transition: Transition | None = None) -> dict[str, Any]:
         """Say what the choice depends on: for all transitions, or for one of them."""
         if transition is not None:
             found = (self.staircases or {}).get(transition.name)
             return {} if found is None else {"jnd": [found.near_peak, found.near_neutral]}
-        told: dict[str, Any] = {"frames": "five", "direction": self.direction, "ends": self.ends}
+        ends = "auto" if self._ends is None else self._ends
+        told: dict[str, Any] = {"frames": "five", "direction": self.direction, "ends": ends}
         if self.staircases is None or self.direction in ("neutral-peak-neutral", "find"):
             told["difference"] = name_of(difference_of(self.difference))
         if self.staircases is None:
             jnds = self.jnds if self.jnd is None else None
             told |= {"jnds": jnds, "jnd": self.jnd, "along": self.along}
         return told | {"staircases": self.staircases is not None, "crossed": self.crossed}
+
+    @property
+    def _ends(self) -> int | None:
+        return self.ends if self.staircases is None else 1
 
     def _by_staircases(
         self, transition: Transition, staircases: Mapping[str, SequenceJnd], n: int

@@ -27,15 +27,15 @@ def in_table(path: Path, names: Names, fps: float | None = None) -> Found:
     Parameters
     ----------
     path
-        CSV or Parquet: ``file``, relative to the table; ``stimulus``, the name of the sequence;
-        where there are any, ``frame``, its number; ``actor`` and ``expression``, otherwise read
-        from the name; ``time_ms``, ``fps``, ``source`` and ``source_frame``, where the frame
-        comes from.
+        CSV or Parquet: ``file``, relative to the table, in whose folder it lies; ``stimulus``,
+        the name of the sequence; where there are any, ``frame``, its number; ``actor`` and
+        ``expression``, otherwise read from the name; ``time_ms``, ``fps``, ``source`` and
+        ``source_frame``, where the frame comes from.
 
     Raises
     ------
     InputError
-        When a column or a value is missing or makes no sense.
+        When a column or a value is missing or makes no sense, or a file lies elsewhere.
     """
     table = read_table(path, "frames")
     given = set(table.columns)
@@ -84,6 +84,12 @@ def _frames(rows: list[Mapping[str, Any]], path: Path, fps: float | None) -> Pic
                 raise InputError(f"{path}, row {row['_row']}: frame {after:g} is there twice")
         rows = [row for _, row in ordered]
     files = tuple(path.parent / row["file"] for row in rows)
+    inside = path.parent.resolve()
+    for row, file in zip(rows, files, strict=True):
+        if not file.resolve().is_relative_to(inside):
+            raise InputError(
+                f"{path}, row {row['_row']}: file {row['file']!r} lies outside {path.parent}"
+            )
     if len(set(files)) < len(files):
         raise UnusableError("a file stands for two frames")
     missing = next(

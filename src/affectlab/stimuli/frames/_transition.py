@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
@@ -16,7 +16,10 @@ if TYPE_CHECKING:
 
     from affectlab.stimuli.frames._pictures import View
 
-__all__ = ["Found", "FrameSource", "LeftOut", "Transition", "UnusableError"]
+__all__ = ["Found", "FrameSource", "LeftOut", "Transition", "UnusableError", "kept_at_once"]
+
+_MOST_KEPT = 200_000_000
+"""Pixels of pictures that are in memory at one time, four bytes each: 0.8 GB."""
 
 
 class UnusableError(InputError):
@@ -85,8 +88,10 @@ class Transition:
             When a frame cannot be read, or frames differ in size.
         """
         wanted = sorted(set(indices))
-        opened: dict[int, Image.Image] = {}
-        ascending = list(indices) == wanted
+        if list(indices) != wanted:
+            opened = dict(zip(wanted, kept_at_once(self.images(wanted, view)), strict=True))
+            yield from (opened[index] for index in indices)
+            return
         size = None
         for index, image in zip(wanted, self.frames.images(wanted), strict=True):
             if size is not None and image.size != size:
@@ -95,13 +100,26 @@ class Transition:
                     f"{size[0]} x {size[1]}; expected one size"
                 )
             size = image.size
-            seen = view.of(image)
-            if ascending:
-                yield seen
-            else:
-                opened[index] = seen
-        if not ascending:
-            yield from (opened[index] for index in indices)
+            yield view.of(image)
+
+
+def kept_at_once(images: Iterable[Image.Image]) -> Iterator[Image.Image]:
+    """Pass on pictures that stay in memory together.
+
+    Raises
+    ------
+    UnusableError
+        When they are too large for that.
+    """
+    pixels = 0
+    for image in images:
+        pixels += image.width * image.height
+        if pixels > _MOST_KEPT:
+            raise UnusableError(
+                f"pictures of {image.width} x {image.height} pixels are too large to keep several "
+                f"in memory; expected at most {_MOST_KEPT:,} pixels together, so make them smaller"
+            )
+        yield image
 
 
 @dataclass(frozen=True)

@@ -29,6 +29,13 @@ VIDEOS = frozenset({".mp4", ".mov", ".m4v", ".mkv", ".webm", ".avi", ".mpg", ".m
 _MOST = 20_000
 """Frames in a file from which it is no transition any more: eleven minutes at 30 a second."""
 
+_MOST_PIXELS = 8192 * 4320
+"""Of one frame, that of 8K film: decoders keep up to 17 frames, and a file that is all of one
+colour can be small whatever the size of its frames."""
+
+_MARGIN = 1 << 20
+"""Pixels around a small frame that decoders may add."""
+
 _TIMED = frozenset({"mov", "mp4", "matroska", "webm", "avi"})
 """Formats that state how long they are; others are guessed from the size of the file."""
 _LATE = Fraction(7, 4)
@@ -74,7 +81,8 @@ class VideoFile:
     Raises
     ------
     UnusableError
-        On use, when the file cannot be read as a whole: it is damaged, cut off, or no video.
+        On use, when the file cannot be read as a whole: it is damaged, cut off, no video, or its
+        frames are larger than those of 8K film.
     """
 
     path: Path
@@ -154,6 +162,7 @@ class VideoFile:
                 for frame in container.decode(stream):
                     if frame.is_corrupt:
                         raise UnusableError(f"{name}: frame {count} is damaged")
+                    _check_size(frame, stream, name)
                     count += 1
                     if count > _MOST:
                         raise UnusableError(
@@ -181,8 +190,34 @@ def _stream_of(container: Any, name: str) -> VideoStream:
     # Without its parameters, which a cut file may lack, decoding can end the whole process.
     if context is None or not context.width or not context.height:
         raise UnusableError(f"{name} cannot be read as a video: its beginning is damaged")
+    _check_size(context, stream, name)
+    # Where the size grows within the file, the decoder refuses it before it takes the memory. It
+    # counts margins of its own, which a limit without slack would not leave to the last size.
+    context.options = {**context.options, "max_pixels": str(2 * _most_pixels() + _MARGIN)}
     context.thread_count = 1
     return stream
+
+
+def _most_pixels() -> int:
+    return min(_MOST_PIXELS, Image.MAX_IMAGE_PIXELS or _MOST_PIXELS)
+
+
+def _check_size(sized: Any, stream: VideoStream, name: str) -> None:
+    """Refuse frames that would exhaust the memory, as stored or as shown."""
+    width, height = _shown_width(sized.width, stream), sized.height
+    if max(width, sized.width) * height > _most_pixels():
+        raise UnusableError(
+            f"{name} has frames of {width} x {height} pixels; expected at most "
+            f"{_most_pixels():,} pixels in a frame"
+        )
+
+
+def _shown_width(width: int, stream: VideoStream) -> int:
+    """Give the width that a frame has once its pixels are square."""
+    ratio = stream.sample_aspect_ratio
+    if not ratio or not ratio.numerator or not ratio.denominator:
+        return width
+    return max(1, round(width * ratio.numerator / ratio.denominator))
 
 
 def _check_whole(container: Any, stream: VideoStream, times: list[Fraction], name: str) -> None:
@@ -213,9 +248,8 @@ def _check_whole(container: Any, stream: VideoStream, times: list[Fraction], nam
 def _seen(stream: VideoStream, frame: Any) -> Image.Image:
     """Give a frame as players show it."""
     image: Image.Image = frame.to_image()
-    ratio = stream.sample_aspect_ratio
-    if ratio and ratio.numerator and ratio.denominator and ratio.numerator != ratio.denominator:
-        width = max(1, round(image.width * ratio.numerator / ratio.denominator))
+    width = _shown_width(image.width, stream)
+    if width != image.width:
         image = image.resize((width, image.height), Image.Resampling.LANCZOS)
     turn = _turn(frame)
     return image if turn is None else image.transpose(turn)

@@ -71,8 +71,9 @@ def write_frames(
     """Take frames from transitions, and write them with their table and contact sheets.
 
     Pictures that browsers show are copied as they are; frames of videos, turned or trimmed
-    pictures and those with EXIF are written as PNG. A run that was broken off goes on with the
-    first transition that is not finished. The same input gives the same files.
+    pictures, and files that hold more than a picture (EXIF, XMP, comments) are written as PNG. A
+    run that was broken off goes on with the first transition that is not finished. The same input
+    gives the same files.
 
     Parameters
     ----------

@@ -16,6 +16,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from affectlab._words import shown
 from affectlab.errors import InputError, MissingDependencyError
+from affectlab.stimuli.generation._checkpoint import refuse_own_code
 from affectlab.stimuli.generation._generator import (
     ImageGenerator,
     ImagePrompt,
@@ -58,15 +59,16 @@ _ARGUMENTS = {
 def diffusers_generator(place: str, settings: Mapping[str, Any]) -> ImageGenerator:
     """Load a pipeline; see :func:`load_generator` for its settings.
 
-    Nothing that a checkpoint brings along is executed: its own code is not run, and weights are
-    read from safetensors alone. The noise of each picture comes from a ``torch.Generator`` of its
-    own on the CPU, so that a picture depends on its seed and neither on the device nor on those
-    that were made beside it, but for the rounding of the device.
+    Nothing that a checkpoint brings along is executed: one with code of its own is refused, and
+    weights are read from safetensors alone. The noise of each picture comes from a
+    ``torch.Generator`` of its own on the CPU, so that a picture depends on its seed and neither on
+    the device nor on those that were made beside it, but for the rounding of the device.
 
     Raises
     ------
     InputError
-        When there is no such pipeline, it cannot be loaded, or a setting cannot be used.
+        When there is no such pipeline, it brings code along, it cannot be loaded, a setting cannot
+        be used, or diffusers itself cannot be imported.
     MissingDependencyError
         When diffusers or torch is not installed.
     """
@@ -86,11 +88,20 @@ def diffusers_generator(place: str, settings: Mapping[str, Any]) -> ImageGenerat
     try:
         with _quiet():
             import diffusers
+
+            # It imports its parts when they are asked for, and says with a RuntimeError that it
+            # cannot.
+            pipelines = diffusers.DiffusionPipeline
     except ImportError as missing:
         raise MissingDependencyError(_INSTALL.format(name="diffusers")) from missing
+    except RuntimeError as error:
+        raise InputError(
+            f"image generator {name!r}: diffusers cannot be imported: {_one_line(error)}; expected "
+            'a version that fits the other libraries: pip install "affectlab[images]"'
+        ) from None
     device = _device(torch, chosen.device)
     dtype = chosen.dtype if chosen.dtype != "auto" else _best_dtype(torch, device)
-    pipeline, folder = _loaded(diffusers, torch, place, dtype)
+    pipeline, folder = _loaded(pipelines, torch, place, dtype)
     taken = inspect.signature(type(pipeline).__call__).parameters
     # What was not given is up to the pipeline, whose own defaults fit its checkpoint.
     given = chosen.model_dump(include=set(_ARGUMENTS), exclude_defaults=True)
@@ -140,31 +151,36 @@ def _run(
     ]
 
 
-def _loaded(diffusers: Any, torch: Any, place: str, dtype: str) -> tuple[Any, Path]:
+def _loaded(pipelines: Any, torch: Any, place: str, dtype: str) -> tuple[Any, Path]:
     """Load a pipeline from a folder, from the local copies of the hub, or from the hub."""
     kinds = {"fp32": torch.float32, "fp16": torch.float16, "bf16": torch.bfloat16}
     folder = Path(place)
-    pipeline: Any = diffusers.DiffusionPipeline
     try:
         with _quiet():
             if not folder.is_dir():
-                folder = Path(_copy_of(pipeline, place))
-            loaded = pipeline.from_pretrained(
+                folder = Path(_copy_of(pipelines, place))
+            refuse_own_code(folder, f"diffusers:{place}")
+            loaded = pipelines.from_pretrained(
                 str(folder),
                 torch_dtype=kinds[dtype],
                 local_files_only=True,
                 use_safetensors=True,
                 trust_remote_code=False,
             )
+    except InputError:
+        raise
     # Checkpoints fail in as many ways as they have parts; each has its own kind of exception.
     except (OSError, ValueError, KeyError, TypeError, AttributeError, RuntimeError) as error:
-        said = shown(" ".join(str(error).split()).rstrip("."), 160)
         raise InputError(
-            f"image generator 'diffusers:{place}' cannot be loaded: {said}; expected a folder with "
-            "a model_index.json, or the name of such a checkpoint"
+            f"image generator 'diffusers:{place}' cannot be loaded: {_one_line(error)}; expected a "
+            "folder with a model_index.json, or the name of such a checkpoint"
         ) from None
     loaded.set_progress_bar_config(disable=True)
     return loaded, folder
+
+
+def _one_line(error: Exception) -> str:
+    return shown(" ".join(str(error).split()).rstrip("."), 160)
 
 
 def _copy_of(pipeline: Any, place: str) -> str:

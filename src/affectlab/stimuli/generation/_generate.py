@@ -40,8 +40,8 @@ def generate_images(
 
     Pictures are PNG files, written whole or not at all. An interrupted run goes on where it
     stopped, and prompts of which no picture could be made are tried again; pictures that other
-    prompts left in the folder stay. The manifest is the table of a study: ``table =
-    "FOLDER/manifest.csv"`` under ``[stimuli]``.
+    prompts left in the folder stay, and so does a picture that could not be made again. The
+    manifest is the table of a study: ``table = "FOLDER/manifest.csv"`` under ``[stimuli]``.
 
     Parameters
     ----------
@@ -49,7 +49,7 @@ def generate_images(
         What :func:`affectlab.stimuli.face_prompts` made, or a table of prompts; see
         :func:`read_prompts`.
     folder
-        Where ``manifest.csv``, ``failed.csv`` (prompts without a picture, with the reason), the
+        Where ``manifest.csv``, ``failed.csv`` (what could not be made, with the reason), the
         journal ``images.jsonl`` and the folder ``images`` go; made when it does not exist.
     generator, settings
         See :func:`load_generator`.
@@ -93,7 +93,9 @@ def generate_images(
     journal = Journal(place)
     rows = table.to_dicts()
     wanted = _wanted(journal, rows, maker, changed)
+    todo = {row["stimulus"] for row in wanted}
     (place / _IMAGES).mkdir(parents=True, exist_ok=True)
+    journal.settle(row["stimulus"] for row in rows if row["stimulus"] not in todo)
     kept = len(rows) - len(wanted)
     done, made, failures = kept, 0, 0
     try:

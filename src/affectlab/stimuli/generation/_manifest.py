@@ -51,8 +51,9 @@ class Manifest:
     label's expression, where something does), ``note``, ``sha256``, ``width``, ``height``,
     ``bytes``."""
     failed: pl.DataFrame
-    """One row per prompt without a picture: its columns, the generator, ``outcome`` (``failed`` or
-    ``refused``) and ``problem``."""
+    """One row per prompt of which no picture could be made: its columns, the generator, ``outcome``
+    (``failed`` or ``refused``) and ``problem``. Where it was to be made again, the earlier picture
+    stays among the images."""
     n_made: int
     """Pictures made now."""
     n_kept: int
@@ -63,10 +64,14 @@ class Manifest:
         """The table of pictures, which is the stimulus table of a study."""
         return self.folder / MANIFEST
 
+    def without(self) -> pl.DataFrame:
+        """Give the failures that left a prompt without any picture."""
+        return self.failed.join(self.images, on="stimulus", how="anti", maintain_order="left")
+
     def to_frame(self) -> pl.DataFrame:
-        """Give all prompts, with ``outcome``: ``ok``, ``failed`` or ``refused``."""
+        """Give all prompts once, with ``outcome``: ``ok``, ``failed`` or ``refused``."""
         images = self.images.with_columns(outcome=pl.lit("ok"))
-        return pl.concat([images, self.failed], how="diagonal_relaxed")
+        return pl.concat([images, self.without()], how="diagonal_relaxed")
 
     def __len__(self) -> int:
         return self.images.height
@@ -103,7 +108,7 @@ def read_manifest(path: str | Path) -> pl.DataFrame:
 
 
 def read_failed(path: str | Path) -> pl.DataFrame | None:
-    """Read the prompts without a picture, beside a manifest; None when there are none."""
+    """Read the prompts of which no picture could be made, beside a manifest; None without any."""
     place = Path(path)
     beside = (place if place.is_dir() else place.parent) / FAILED
     if not beside.exists():
@@ -128,7 +133,7 @@ def _text(value: object) -> str:
 
 
 class Journal:
-    """Lines of what became of each prompt, the last one of a prompt counting.
+    """Lines of what became of each prompt: the last picture of it, and a failure after that.
 
     It is written as pictures are, so that an interrupted run loses none; the tables are made of it.
     """
@@ -137,6 +142,9 @@ class Journal:
         self.folder = folder
         self.path = folder / JOURNAL
         self.rows: dict[str, dict[str, Any]] = {}
+        """What was made, by prompt."""
+        self.failures: dict[str, dict[str, Any]] = {}
+        """What could not be made since."""
         if self.path.exists():
             self._read()
 
@@ -144,8 +152,7 @@ class Journal:
         *lines, rest = self.path.read_bytes().split(b"\n")
         for number, line in enumerate(lines, start=1):
             try:
-                row = json.loads(line)
-                self.rows[row["stimulus"]] = row
+                self._count(json.loads(line))
             except (ValueError, KeyError, TypeError):
                 raise InputError(
                     f"{self.path}, line {number}: not a line of a journal of pictures; expected "
@@ -158,17 +165,33 @@ class Journal:
     def add(self, rows: Iterable[dict[str, Any]]) -> None:
         """Add what became of some prompts, safe against a loss of power."""
         new = list(rows)
+        if not new:
+            return
         with self.path.open("ab") as file:
             for row in new:
                 file.write(json.dumps(row, ensure_ascii=False).encode() + b"\n")
             file.flush()
             os.fsync(file.fileno())
-        self.rows.update((row["stimulus"], row) for row in new)
+        for row in new:
+            self._count(row)
+
+    def _count(self, row: dict[str, Any]) -> None:
+        """Take a line in: a picture settles its failures, a failure leaves the picture there is."""
+        stimulus = row["stimulus"]
+        if row["outcome"] == "ok":
+            self.rows[stimulus] = row
+            self.failures.pop(stimulus, None)
+        else:
+            self.failures[stimulus] = row
+
+    def settle(self, stimuli: Iterable[str]) -> None:
+        """Forget failures to make pictures anew that are kept as they are."""
+        self.add(self.rows[name] for name in list(stimuli) if name in self.failures)
 
     def holds(self, stimulus: str) -> bool:
         """Whether there is a picture of a prompt, as it was written."""
         row = self.rows.get(stimulus)
-        if row is None or row["outcome"] != "ok":
+        if row is None:
             return False
         file = self.folder / str(row["file"])
         return file.is_file() and file.stat().st_size == row["bytes"]
@@ -185,15 +208,18 @@ class Journal:
         part.replace(path)
 
     def tables(self, order: Iterable[str]) -> tuple[pl.DataFrame, pl.DataFrame]:
-        """Write both tables, and give them: pictures, and prompts without one.
+        """Write both tables, and give them: pictures, and what could not be made.
 
         Prompts of earlier runs come first, then those of this one in their `order`.
         """
         now = list(order)
-        names = [name for name in self.rows if name not in set(now)]
-        names += [name for name in now if name in self.rows]
-        ok = [self.rows[name] for name in names if self.rows[name]["outcome"] == "ok"]
-        rest = [self.rows[name] for name in names if self.rows[name]["outcome"] != "ok"]
+        wanted = set(now)
+        known = self.rows | self.failures
+        names = [*(name for name in known if name not in wanted), *(n for n in now if n in known)]
+        rest = [self.failures[name] for name in names if name in self.failures]
+        # A picture that was lost, and could not be made again, is none.
+        lost = {name for name in self.failures if not self.holds(name)}
+        ok = [self.rows[name] for name in names if name in self.rows and name not in lost]
         images = _frame(ok).drop(_OF_FAILED, strict=False)
         # What pictures alone have is null in every row here.
         left = ("file", "drawn", "note", "sha256", *_NUMBERS)

@@ -54,13 +54,12 @@ class Ledger:
             raise InputError(f"{path}: cannot be a ledger ({problem.strerror})") from None
         if not path.parent.is_dir():
             raise InputError(f"{path}: the folder {path.parent} does not exist")
-        for line in content.decode("utf-8", errors="replace").splitlines():
+        # Texts may hold other breaks of lines, such as U+2028, which JSON does not escape.
+        for line in content.decode("utf-8", errors="replace").split("\n"):
             if not line.strip():
                 continue
             try:
                 record = json.loads(line)
-                key = record.pop("key")
-            except (json.JSONDecodeError, AttributeError, KeyError):
+                self._records[record.pop("key")] = record
+            except (json.JSONDecodeError, AttributeError, KeyError, TypeError):
                 self.n_broken += 1
-                continue
-            self._records[key] = record

@@ -14,6 +14,7 @@ from affectlab.errors import InputError
 from affectlab.stimuli.taxonomy._found import Found
 from affectlab.stimuli.taxonomy._ledger import Ledger
 from affectlab.stimuli.taxonomy._model_answer import INSTRUCTION, RESPONSE_FORMAT, read_answer
+from affectlab.stimuli.taxonomy._server_address import checked_key, server_address, without_key
 
 if TYPE_CHECKING:
     import httpx
@@ -25,6 +26,7 @@ _BUSY = frozenset({408, 409, 425, 429, 500, 502, 503, 504, 529})
 _CLOSED = frozenset({401, 403, 404})
 """Answers that are the same for every block."""
 _LONGEST_PAUSE = 60.0
+_SHORTEST_SECRET = 8
 
 
 class ModelFinder:
@@ -37,11 +39,12 @@ class ModelFinder:
     Parameters
     ----------
     url
-        Address of the server, such as ``http://localhost:8000/v1``.
+        Address of the server, such as ``http://localhost:8000/v1``; no password may stand in it.
     model
         Name of the model on that server.
     key
-        Key of the server, where it needs one; it is sent, and written nowhere.
+        Key of the server, where it needs one; it is sent, and written nowhere, even if the server
+        sends it back.
     ledger
         File of JSON lines with all answers. Texts that stand in it, asked of the same model in the
         same words, are not asked again, so that interrupted work goes on.
@@ -58,8 +61,8 @@ class ModelFinder:
     Raises
     ------
     InputError
-        When `url` is no address; when asking, when httpx is not installed, or the server refuses
-        all questions: a wrong key, model or path.
+        When `url` is no address, or `key` no key; when asking, when httpx is not installed, or the
+        server refuses all questions: a wrong key, model or path.
 
     Examples
     --------
@@ -80,15 +83,13 @@ class ModelFinder:
         pause: float = 1.0,
         timeout: float = 120.0,
     ) -> None:
-        if not url.startswith(("http://", "https://")):
-            raise InputError(f"url {url!r}: expected an address such as http://localhost:8000/v1")
-        self.url = url.rstrip("/").removesuffix("/chat/completions")
+        self.url = server_address(url)
         self.model = model
         self.ledger = Ledger(ledger)
         self.structured = structured
         self.retries = retries
         self.pause = pause
-        self._headers = {"Authorization": f"Bearer {key}"} if key else {}
+        self._key = checked_key(key)
         self._timeout = timeout
         self._client: httpx.Client | None = None
         self._lock = Lock()
@@ -145,7 +146,8 @@ class ModelFinder:
             ) from None
         with self._lock:
             if self._client is None:
-                self._client = httpx.Client(headers=self._headers, timeout=self._timeout)
+                sent = {} if self._key is None else {"Authorization": f"Bearer {self._key}"}
+                self._client = httpx.Client(headers=sent, timeout=self._timeout)
             return self._client
 
     def _question(self, text: str) -> dict[str, Any]:
@@ -171,11 +173,11 @@ class ModelFinder:
             try:
                 reply = client.post(f"{self.url}/chat/completions", json=question)
             except httpx.TransportError as problem:
-                trouble = f"{type(problem).__name__}: {problem}"
+                trouble = without_key(f"{type(problem).__name__}: {problem}", self._key)
             else:
                 if reply.status_code not in _BUSY:
                     return self._read(reply)
-                trouble = f"status {reply.status_code}: {reply.text[:200]}"
+                trouble = f"status {reply.status_code}: {self._said(reply)}"
                 wait = _asked_for(reply)
             if attempt < self.retries:
                 time.sleep(min(max(wait, self.pause * 2**attempt), _LONGEST_PAUSE))
@@ -185,14 +187,24 @@ class ModelFinder:
     def _read(self, reply: httpx.Response) -> tuple[Found, str, dict[str, Any]]:
         if reply.status_code in _CLOSED:
             raise InputError(
-                f"{self.url} answers {reply.status_code} to {self.model!r}: {reply.text[:200]}; "
+                f"{self.url} answers {reply.status_code} to {self.model!r}: {self._said(reply)}; "
                 "check the address, the name of the model and the key"
+                f"{' (none was sent)' if self._key is None else ''}"
             )
         if reply.status_code != 200:
-            told = f"status {reply.status_code}: {reply.text[:200]}"
+            told = f"status {reply.status_code}: {self._said(reply)}"
             return Found((), "rejected", told), "", {}
-        found, wrote, usage = read_answer(reply.content)
-        return replace(found, terms=tuple(dict.fromkeys(found.terms))), wrote, usage
+        # A key as short as a word, such as those that local servers take, may be one in an answer.
+        key = self._key if len(self._key or "") >= _SHORTEST_SECRET else None
+        found, wrote, usage = read_answer(without_key(reply.content, key))
+        terms = tuple(dict.fromkeys(without_key(found.terms, key)))
+        found = replace(found, terms=terms, detail=without_key(found.detail, key))
+        return found, without_key(wrote, key), without_key(usage, key)
+
+    def _said(self, reply: httpx.Response) -> str:
+        """The beginning of what a server replied that gave no answer."""
+        # The key goes first: cut in the middle, it would not be found.
+        return without_key(reply.text, self._key)[:200]
 
 
 def _asked_for(reply: httpx.Response) -> float:

@@ -32,6 +32,8 @@ class Pilot:
     n_raters: int
     least: float
     """The answer that does not choose a label."""
+    answered: frozenset[tuple[str, str]] = frozenset()
+    """Names of stimulus and rater of each row."""
 
     def per_stimulus(self, rows: Floats) -> Floats:
         """Sum rows of shape (rows, labels) by stimulus; shape (stimuli, labels)."""
@@ -45,9 +47,13 @@ class Pilot:
         return self.per_stimulus((self.asked & (self.values > self.least)).astype(np.float64))
 
     @cached_property
-    def n_asked(self) -> Ints:
-        """Stimuli that each label was asked about, shape (labels,)."""
-        asked: Ints = (self.per_stimulus(self.asked.astype(np.float64)) > 0).sum(axis=0)
+    def asked_of(self) -> Floats:
+        """Raters who were asked about each label, shape (stimuli, labels)."""
+        return self.per_stimulus(self.asked.astype(np.float64))
+
+    def n_asked(self, raters: int = 1) -> Ints:
+        """Stimuli for which so many raters or more were asked about each label, shape (labels,)."""
+        asked: Ints = (self.asked_of >= raters).sum(axis=0)
         return asked
 
     @cached_property
@@ -56,7 +62,7 @@ class Pilot:
 
         Shape (labels,). Only these say anything about agreement.
         """
-        several = self.per_stimulus(self.asked.astype(np.float64)) >= 2
+        several = self.asked_of >= 2
         shared: Ints = (several & (self.votes > 0)).sum(axis=0)
         return shared
 
@@ -67,7 +73,7 @@ class Pilot:
         Two arrays of shape (labels,), over stimuli with several raters; ``nan`` where nobody chose
         the label or no two raters share a stimulus.
         """
-        number = self.per_stimulus(self.asked.astype(np.float64))
+        number = self.asked_of
         several = number >= 2
         votes = np.where(several, self.votes, 0.0)
         others = np.where(several, (votes - 1) / np.where(several, number - 1, 1.0), 0.0)
@@ -96,6 +102,9 @@ def read_pilot(ratings: Ratings, taxonomy: Taxonomy) -> Pilot:
     column = np.array([taxonomy.index(label) for label in answers.labels], dtype=np.int64)
     pair = answers.unit * len(answers.raters) + answers.rater
     pairs, row = np.unique(pair, return_inverse=True)
+    seen = zip(
+        (pairs // len(answers.raters)).tolist(), (pairs % len(answers.raters)).tolist(), strict=True
+    )
     units, stimulus = np.unique(pairs // len(answers.raters), return_inverse=True)
     values = np.zeros((len(pairs), len(taxonomy)))
     asked = np.zeros(values.shape, dtype=np.bool_)
@@ -112,6 +121,7 @@ def read_pilot(ratings: Ratings, taxonomy: Taxonomy) -> Pilot:
         len(units),
         int(np.unique(answers.rater).size),
         least,
+        frozenset((answers.units[one], answers.raters[other]) for one, other in seen),
     )
 
 

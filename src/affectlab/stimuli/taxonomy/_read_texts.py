@@ -87,7 +87,7 @@ def _of_file(path: Path, column: str) -> list[tuple[str, str]]:
 
 def _of_lines(path: Path, column: str) -> list[tuple[str, str]]:
     found = []
-    for row, line in enumerate(_read(path).splitlines(), start=1):
+    for row, line in enumerate(_read(path).split("\n"), start=1):
         if not line.strip():
             continue
         try:

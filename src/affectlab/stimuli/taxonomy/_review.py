@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from affectlab._csv import cell_of_sheet, write_sheet_csv
 from affectlab.errors import InputError, unknown_name
 
 if TYPE_CHECKING:
@@ -22,7 +23,6 @@ COLUMNS = (
     "example",
 )
 _NEEDED = ("term", "decision", "reason")
-_FORMULA = "=+-@\t\r"
 
 
 @dataclass(frozen=True)
@@ -135,8 +135,6 @@ class Review:
         InputError
             When the folder does not exist, or the path is one.
         """
-        from affectlab._csv import write_sheet_csv
-
         path = Path(path)
         if path.is_dir() or not path.parent.is_dir():
             raise InputError(f"{path} cannot be written: expected a file in a folder that exists")
@@ -177,7 +175,7 @@ def read_review(path: str | Path) -> Review:
                 f"{path}, row {number}: {len(cells)} cells; expected {len(names)}, as in the header"
             )
         try:
-            rows.append(_row(dict(zip(names, map(_unguarded, cells), strict=True))))
+            rows.append(_row(dict(zip(names, map(cell_of_sheet, cells), strict=True))))
         except InputError as problem:
             raise InputError(f"{path}, row {number}: {problem}") from None
     if not rows:
@@ -244,7 +242,3 @@ def _number(text: str) -> float | int | str:
         if finite:
             return value
     return text
-
-
-def _unguarded(cell: str) -> str:
-    return cell[1:] if cell[:1] == "'" and cell[1:2] in tuple(_FORMULA) else cell

@@ -17,7 +17,11 @@ from affectlab.stimuli.taxonomy._pairs import judge_pairs
 from affectlab.stimuli.taxonomy._pilot import Pilot, read_pilot
 from affectlab.stimuli.taxonomy._policy import RevisionPolicy, load_revision_policy
 from affectlab.stimuli.taxonomy._review import Review, ReviewRow
-from affectlab.stimuli.taxonomy._suggestions import Suggestion, count_suggestions
+from affectlab.stimuli.taxonomy._suggestions import (
+    Suggestion,
+    count_suggestions,
+    suggestions_of,
+)
 from affectlab.stimuli.taxonomy._verdicts import (
     Verdict,
     judge_agreement,
@@ -101,6 +105,7 @@ def revise_taxonomy(
         value or to (value, low, high).
     suggestions
         Columns ``stimulus``, ``rater``, ``suggestion``, as :func:`read_suggestions` reads them.
+        Those count that belong to an answer of the pilot: the same rater, the same stimulus.
     policy
         Limits, or a TOML file with them; the built-in ones when not given.
     lexicon
@@ -134,11 +139,12 @@ def revise_taxonomy(
     limits = load_revision_policy(policy)
     pilot = read_pilot(ratings, taxonomy)
     agreed = agreement_by_label(agreement, taxonomy)
-    chosen = pilot.n_chosen(limits.scarce.votes)
+    votes = limits.scarce.votes
+    chosen, asked = pilot.n_chosen(votes), pilot.n_asked(votes)
     scarce: dict[str, Verdict] = {}
     low: dict[str, Verdict] = {}
     for k, label in enumerate(taxonomy.labels):
-        scarce[label] = judge_scarcity(int(chosen[k]), int(pilot.n_asked[k]), limits)
+        scarce[label] = judge_scarcity(int(chosen[k]), int(asked[k]), limits)
         low[label] = judge_agreement(
             agreed.get(label),
             int(pilot.n_shared[k]),
@@ -159,8 +165,10 @@ def revise_taxonomy(
         undecided += [label] if open_ else []
     found: list[Suggestion] = []
     unread: list[str] = []
+    others = 0
     if suggestions is not None:
-        found, unread = count_suggestions(suggestions, taxonomy, load_lexicon(lexicon))
+        own, others = suggestions_of(suggestions, pilot.answered)
+        found, unread = count_suggestions(own, taxonomy, load_lexicon(lexicon))
     for suggestion in found:
         row, open_ = _suggested(
             suggestion, pilot.n_stimuli, taxonomy, limits, load_lexicon(lexicon)
@@ -175,7 +183,7 @@ def revise_taxonomy(
         _pairs_frame(correlations, taxonomy),
         pilot.n_stimuli,
         pilot.n_raters,
-        _warnings(pilot, taxonomy, undecided, unread),
+        _warnings(pilot, taxonomy, undecided, unread, others),
     )
 
 
@@ -249,7 +257,7 @@ def _pairs_frame(
 
 
 def _warnings(
-    pilot: Pilot, taxonomy: Taxonomy, undecided: list[str], unread: list[str]
+    pilot: Pilot, taxonomy: Taxonomy, undecided: list[str], unread: list[str], others: int
 ) -> tuple[str, ...]:
     warnings = []
     labels = [label for label in taxonomy.labels if label != taxonomy.neutral]
@@ -260,7 +268,8 @@ def _warnings(
             f"{plural(pilot.n_raters, 'rater')} is too small: it leaves {len(open_)} of "
             f"{plural(len(labels), 'label')} undecided"
         )
-    absent = [label for k, label in enumerate(taxonomy.labels) if pilot.n_asked[k] == 0]
+    asked = pilot.n_asked()
+    absent = [label for k, label in enumerate(taxonomy.labels) if asked[k] == 0]
     absent = [label for label in absent if label != taxonomy.neutral]
     if absent:
         told = joined(absent[:5]) + (" and others" if len(absent) > 5 else "")
@@ -268,12 +277,17 @@ def _warnings(
     always = [
         label
         for k, label in enumerate(taxonomy.labels)
-        if pilot.n_asked[k] and (pilot.values[pilot.asked[:, k], k] > pilot.least).all()
+        if asked[k] and (pilot.values[pilot.asked[:, k], k] > pilot.least).all()
     ]
     if always:
         warnings.append(
             f"{always[0]!r} is chosen in every answer about it; if answers that did not choose a "
             "label are left out of the table, give them the value 0"
+        )
+    if others:
+        warnings.append(
+            f"{plural(others, 'suggestion')} left out: the pilot has no answer of that rater to "
+            "that stimulus"
         )
     if unread:
         warnings.append(

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Set
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from affectlab._csv import cell_of_sheet, text_of_sheet
 from affectlab.errors import InputError, unknown_name
 from affectlab.stimuli._tables import read_table
 from affectlab.stimuli.taxonomy._in_text import forms_of
@@ -18,7 +19,7 @@ from affectlab.taxonomy import Taxonomy
 if TYPE_CHECKING:
     import polars as pl
 
-__all__ = ["Suggestion", "count_suggestions", "read_suggestions"]
+__all__ = ["Suggestion", "count_suggestions", "read_suggestions", "suggestions_of"]
 
 _APART = re.compile(r"[,;/|+&\n]|\band\b|\bor\b", re.IGNORECASE)
 _MOST_WORDS = 3
@@ -56,8 +57,46 @@ def read_suggestions(path: str | Path) -> pl.DataFrame:
         if name not in table.columns:
             raise unknown_name("column", name, table.columns, str(path))
     # The export guards cells that a spreadsheet would compute.
-    text = pl.col("suggestion").cast(pl.String).str.replace(r"^'([=+\-@\t\r])", "$1")
-    return table.select(pl.col("stimulus", "rater").cast(pl.String), text)
+    return table.select(text_of_sheet(pl.col(_NEEDED).cast(pl.String)))
+
+
+def suggestions_of(table: pl.DataFrame, answered: Set[tuple[str, str]]) -> tuple[pl.DataFrame, int]:
+    """Give the suggestions that belong to answers, and how many others were written.
+
+    Shares of stimuli are only shares where both come from the same answers.
+
+    Parameters
+    ----------
+    table
+        Suggestions, as :func:`read_suggestions` reads them.
+    answered
+        Names of stimulus and rater of each answer.
+
+    Raises
+    ------
+    InputError
+        When a column is missing.
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> told = {"stimulus": ["a", "b"], "rater": ["r", "r"], "suggestion": ["pride", "relief"]}
+    >>> own, others = suggestions_of(pl.DataFrame(told), {("a", "r")})
+    >>> own["suggestion"].to_list(), others
+    (['pride'], 1)
+    """
+    import polars as pl
+
+    _require(table)
+    written = table.filter(pl.col("suggestion").cast(pl.String).str.strip_chars() != "")
+    # Exports guard names, too, and what is read of them may hold the guard or not.
+    known = {(cell_of_sheet(one), cell_of_sheet(rater)) for one, rater in answered}
+    keys = written.select("stimulus", "rater").iter_rows()
+    own = pl.Series(
+        [(cell_of_sheet(str(one)), cell_of_sheet(str(rater))) in known for one, rater in keys],
+        dtype=pl.Boolean,
+    )
+    return written.filter(own), int((~own).sum())
 
 
 def count_suggestions(
@@ -73,11 +112,7 @@ def count_suggestions(
     InputError
         When a column is missing.
     """
-    for name in _NEEDED:
-        if name not in table.columns:
-            raise InputError(
-                f"suggestions: column {name!r} is missing; expected {', '.join(_NEEDED)}"
-            )
+    _require(table)
     held: dict[str, list[tuple[str, str, str]]] = {}
     unread: list[str] = []
     known_as: dict[str, str] = {}
@@ -106,6 +141,14 @@ def count_suggestions(
         )
     found.sort(key=lambda one: (-one.stimuli, -one.times, one.term))
     return found, unread
+
+
+def _require(table: pl.DataFrame) -> None:
+    for name in _NEEDED:
+        if name not in table.columns:
+            raise InputError(
+                f"suggestions: column {name!r} is missing; expected {', '.join(_NEEDED)}"
+            )
 
 
 def _terms(text: str, lexicon: Lexicon, known_as: dict[str, str]) -> list[tuple[str, str]]:

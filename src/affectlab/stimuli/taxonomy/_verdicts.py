@@ -26,10 +26,12 @@ class Verdict:
 
 
 def judge_scarcity(chosen: int, asked: int, policy: RevisionPolicy) -> Verdict:
-    """Whether a label is scarce."""
+    """Whether a label is scarce, of the stimuli for which enough raters were asked about it."""
     rule = policy.scarce
     if asked == 0:
-        return Verdict("undecided", "the pilot did not ask about it", {"stimuli": 0})
+        of = "" if rule.votes == 1 else f" {rule.votes} raters of the same stimulus"
+        words = f"the pilot did not ask{of} about it"
+        return Verdict("undecided", words, {"stimuli": 0})
     share = chosen / asked
     low, high = wilson(chosen, asked, policy.confidence)
     evidence: dict[str, float | int | str] = {
@@ -41,8 +43,9 @@ def judge_scarcity(chosen: int, asked: int, policy: RevisionPolicy) -> Verdict:
         "scarce_below": rule.below,
     }
     who = "" if rule.votes == 1 else f" by {rule.votes} raters"
+    of = "" if rule.votes == 1 else " asked of so many"
     told = (
-        f"chosen{who} for {chosen:,} of {plural(asked, 'stimulus', 'stimuli')} "
+        f"chosen{who} for {chosen:,} of {plural(asked, 'stimulus', 'stimuli')}{of} "
         f"({_percent(share)}, {_percent(low)} to {_percent(high)})"
     )
     limit = f"the limit of {_percent(rule.below)}"
@@ -107,9 +110,9 @@ def judge_agreement(
 
 
 def judge_suggestion(found: Suggestion, n_stimuli: int, policy: RevisionPolicy) -> Verdict:
-    """Whether a label is missed often enough to be added."""
+    """Whether a label is missed often enough to be added; it is suggested for stimuli of the n."""
     rule: Suggested = policy.suggested
-    n = max(n_stimuli, found.stimuli)
+    n = n_stimuli
     share = found.stimuli / n
     low, high = wilson(found.stimuli, n, policy.confidence)
     evidence: dict[str, float | int | str] = {
