@@ -7,7 +7,7 @@ and people, come from :func:`face_prompts`.
 
 from affectlab.stimuli._allocation import allocate_pairs
 from affectlab.stimuli._captions import CaptionedPairs, captioned_pairs, read_captions, top_labels
-from affectlab.stimuli._coverage import CoverageMap, accepted_images, coverage_map
+from affectlab.stimuli._coverage import CoverageMap, accepted_images, awaiting_review, coverage_map
 from affectlab.stimuli._examples import example_sequences
 from affectlab.stimuli._face_prompts import NEUTRAL, FacePrompts, face_prompts, neutral_prompts
 from affectlab.stimuli._fill_prompts import fill_prompts
@@ -37,6 +37,7 @@ __all__ = [
     "ReviewQueue",
     "accepted_images",
     "allocate_pairs",
+    "awaiting_review",
     "captioned_pairs",
     "coverage_map",
     "deal",
