@@ -232,3 +232,23 @@ def plain_sentiment(
             else ""
         )
     return lambda row: why[comments[row].group]
+
+
+def comments(path: Path, n: int = 60, **columns: Sequence[object]) -> Path:
+    """Write plain comments of two groups to a file."""
+    table = {
+        "id": [f"c{k}" for k in range(n)],
+        "body": [f"We walked {k} miles along the quiet river today." for k in range(n)],
+        "subreddit": ["walks" if k % 3 else "rivers" for k in range(n)],
+        **columns,
+    }
+    pl.DataFrame(table).write_csv(path)
+    return path
+
+
+def loose(**given: object) -> CurationPlan:
+    """Make a plan that lets small corpora through."""
+    shares = {"neutral_most": 1, "positive_least": 0, "negative_least": 0, "ambiguous_least": 0}
+    return CurationPlan.model_validate(
+        {"big_groups": {"least": 1}, "sentiment": shares, "texts": {"language": "none"}, **given}
+    )

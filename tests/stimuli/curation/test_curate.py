@@ -10,7 +10,7 @@ from threading import Lock
 
 import polars as pl
 import pytest
-from tests.stimuli.curation.pools import plain_draw
+from tests.stimuli.curation.pools import comments, loose, plain_draw
 
 from affectlab.errors import InputError
 from affectlab.stimuli.curation import (
@@ -30,26 +30,6 @@ EXAMPLE = Path(__file__).parents[3] / "examples" / "curate" / "plan.toml"
 @pytest.fixture(scope="module")
 def example(tmp_path_factory: pytest.TempPathFactory) -> Curation:
     return curate(None, tmp_path_factory.mktemp("example") / "out", plan=EXAMPLE, part_rows=100)
-
-
-def comments(path: Path, n: int = 60, **columns: Sequence[object]) -> Path:
-    """Write plain comments of two groups to a file."""
-    table = {
-        "id": [f"c{k}" for k in range(n)],
-        "body": [f"We walked {k} miles along the quiet river today." for k in range(n)],
-        "subreddit": ["walks" if k % 3 else "rivers" for k in range(n)],
-        **columns,
-    }
-    pl.DataFrame(table).write_csv(path)
-    return path
-
-
-def loose(**given: object) -> CurationPlan:
-    """Make a plan that lets small corpora through."""
-    shares = {"neutral_most": 1, "positive_least": 0, "negative_least": 0, "ambiguous_least": 0}
-    return CurationPlan.model_validate(
-        {"big_groups": {"least": 1}, "sentiment": shares, "texts": {"language": "none"}, **given}
-    )
 
 
 def test_ledger_explains_every_row(example: Curation) -> None:
@@ -315,41 +295,9 @@ def test_near_duplicates_come_before_what_balances(steps: Sequence[str], expecte
     assert f" {expected} " in f" {' '.join(map(str, _with_near_duplicates(steps, True)))} "
 
 
-def test_a_damaged_file_of_an_earlier_run(tmp_path: Path) -> None:
-    source, out, steps = comments(tmp_path / "c.csv"), tmp_path / "out", ["length", "sample"]
-    for name, then in [
-        ("features/part-00000.parquet", ["length_balance"]),
-        ("01-length/kept/part-00000.parquet", ["length", "length_balance"]),
-        ("staged/*.parquet", steps),
-    ]:
-        curate(source, out, plan=loose(), steps=steps)
-        (file,) = (out / "work").glob(name)
-        file.write_bytes(file.read_bytes()[:-40])
-        with pytest.raises(InputError, match=r"cut short or changed .* Begin anew with --restart"):
-            curate(source, out, plan=loose(), steps=then)
-        done = curate(source, out, plan=loose(), steps=then, resume=False)
-        assert done.n_kept == 60
-
-
 def test_a_fault_of_a_step_is_not_taken_for_damage(tmp_path: Path) -> None:
     with pytest.raises(pl.exceptions.PolarsError, match="no_such_column"):
         curate(comments(tmp_path / "c.csv"), tmp_path / "out", plan=loose(), steps=[Faulty()])
-
-
-@pytest.mark.parametrize("name", ["corpus", "reasons", "work"])
-def test_links_are_not_written_through(name: str, tmp_path: Path) -> None:
-    source, out = comments(tmp_path / "c.csv"), tmp_path / "out"
-    curate(source, out, plan=loose(), steps=["length"])
-    (out / name).rename(tmp_path / "elsewhere")
-    (out / name).symlink_to(tmp_path / "elsewhere")
-    before = sorted((tmp_path / "elsewhere").rglob("*"))
-    with pytest.raises(InputError, match=f"{name}: expected a folder .*, found a link"):
-        curate(source, out, plan=loose(), steps=["length"], resume=False)
-    assert sorted((tmp_path / "elsewhere").rglob("*")) == before
-    (out / name).unlink()
-    (out / name).touch()
-    with pytest.raises(InputError, match=f"{name}: expected a folder .*, found a file"):
-        curate(source, out, plan=loose(), steps=["length"])
 
 
 class Faulty(Step):
@@ -498,40 +446,3 @@ def test_languages_are_looked_at_where_a_step_asks(tmp_path: Path) -> None:
     done = curate(source, tmp_path / "out", plan=plan, steps=["deleted", "language"])
     assert sum(asked)
     assert done.explained.startswith("nothing is left after language, which dropped all 60")
-
-
-def test_results_are_not_written_where_is_read(tmp_path: Path) -> None:
-    comments(tmp_path / "c.csv")
-    for out in (tmp_path, tmp_path / "deep" / "out"):
-        with pytest.raises(InputError, match="all of which is read; expected a folder beside it"):
-            curate(tmp_path, out, plan=loose(), steps=["length"])
-
-
-def test_folders_of_others_are_left_alone(tmp_path: Path) -> None:
-    (tmp_path / "out" / "corpus").mkdir(parents=True)
-    (tmp_path / "out" / "corpus" / "mine.txt").touch()
-    with pytest.raises(InputError, match="expected a new folder or one of an earlier curation"):
-        curate(comments(tmp_path / "c.csv"), tmp_path / "out", plan=loose(), steps=["length"])
-    assert (tmp_path / "out" / "corpus" / "mine.txt").exists()
-
-
-def test_a_stopped_run_leaves_no_older_corpus(tmp_path: Path) -> None:
-    source, out, steps = comments(tmp_path / "c.csv"), tmp_path / "out", ["deleted", "length"]
-    curate(source, out, plan=loose(), steps=steps)
-    assert (out / "stimuli.csv").exists()
-    told = "corpus and stimuli.csv of an earlier run removed: this run stops after deleted"
-    for notes in ((told,), ()):
-        assert curate(source, out, plan=loose(), steps=steps, until="deleted").notes == notes
-    assert not (out / "corpus").exists()
-    assert not (out / "stimuli.csv").exists()
-
-
-@pytest.mark.parametrize("name", ["sp ace %20 ü", "we[ir]d", "br{a,b}ce", "st*r"])
-def test_folders_of_any_name(name: str, tmp_path: Path) -> None:
-    source = comments(tmp_path / "c.csv")
-    steps = ["repeated", "big_groups", "length", "length_balance", "sample"]
-    plan = loose(big_groups={"least": 2}, sample={"size": 7})
-    done = curate(source, tmp_path / name / "out", plan=plan, steps=steps)
-    assert done.to_frame().height == 7
-    assert done.reasons().height == 53
-    assert done.draw(3).height == 3

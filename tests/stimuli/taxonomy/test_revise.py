@@ -446,23 +446,6 @@ def test_suggestions_of_an_export(tmp_path: Path) -> None:
         read_suggestions(path)
 
 
-@pytest.mark.parametrize(
-    ("line", "said"),
-    [
-        ("[scarce]\nbelow = 2", "scarce.below = 2"),
-        ('[scarce]\nbelow = 0.1\nbound = "low"', "scarce.bound = 'low'"),
-        ("[scarce]\nless = 0.1", "key 'scarce.below' is missing"),
-    ],
-)
-def test_policies_that_cannot_be_used(tmp_path: Path, line: str, said: str) -> None:
-    path = tmp_path / "policy.toml"
-    rest = "[agreement]\nbelow = 0\n[confused]\nabove = 0.9\n[suggested]\nabove = 0.1\n"
-    path.write_text(f'name = "mine"\n{line}\n{rest}', "utf-8")
-    with pytest.raises(InputError, match=r"policy\.toml") as raised:
-        load_revision_policy(path)
-    assert said in str(raised.value)
-
-
 def test_the_same_seed_gives_the_same_proposal() -> None:
     one, other = (proposed(PAPER, stimuli=500) for _ in range(2))
     assert one.review == other.review
