@@ -169,6 +169,7 @@ def test_a_replay_is_stored_once_and_another_content_is_refused(
         assert person.post("answers", changed).status_code in (404, 409)
     skipped = person.post("advance", {"stage": "complete", "data": {}})
     assert skipped.status_code == 409
+    written_down(study, database, 4)
     n, told = counted(study, database)
     assert n == 1
     assert len(told) == 4
