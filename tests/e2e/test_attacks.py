@@ -234,6 +234,7 @@ def test_bodies_without_end(served: StudyServer, study: Path, database: str | No
     except (httpx.WriteError, httpx.RemoteProtocolError):
         # The server hung up on who went on sending.
         assert sent < 2_000_000
+    written_down(study, database, 2)
     n, told = counted(study, database)
     assert n == 0
     assert [one["code"] for one in told] == ["too_large", "too_large"]
