@@ -215,8 +215,8 @@ answers up to {_TRIALS} trials of eight ratings (see the answers) and loads the 
 begin at once, which is where the slowest answers come from. Times are from sending an answer to the
 reply, which comes after the commit. A thinking time of 0 is the most that the server takes. *Lost*
 counts acknowledged answers that are not in the database exactly as sent; *double* counts answers
-that nobody was told of, and tasks whose count is off. The disk of this machine stalls at times, for
-a second and more, and what a row shows includes that; rows were measured apart (`--people`).
+that nobody was told of, and tasks whose count is off. A run puts its rows in place of earlier ones
+of the same kind and leaves the others, so that rows can be of different runs and versions.
 
 {head}
 |{"---|" * (head.count("|") - 1)}
