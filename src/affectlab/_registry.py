@@ -9,11 +9,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from importlib.metadata import EntryPoint, entry_points
 from importlib.resources import files
 from pathlib import Path
-from typing import Any, Generic, TypeVar
+from typing import Generic, TypeVar
 
+from affectlab._plugs import Plug, added_names, find_plug
 from affectlab.errors import InputError, unknown_name
 
 __all__ = ["Registry"]
@@ -52,8 +52,7 @@ class Registry(Generic[Item]):
 
     def names(self) -> tuple[str, ...]:
         """Names of the built-in definitions and of those that installed packages add, sorted."""
-        added = {point.name for point in entry_points(group=self.group)}
-        return tuple(sorted({*self.builtin_names(), *added}))
+        return tuple(sorted({*self.builtin_names(), *added_names(self.group)}))
 
     def builtin(self, name: str) -> Item:
         """Load one built-in definition; the file is read once."""
@@ -86,24 +85,23 @@ class Registry(Generic[Item]):
         plain = name_or_path.strip().casefold().replace("-", "_").replace(" ", "_")
         if plain in self.builtin_names():
             return self.builtin(plain)
-        for point in entry_points(group=self.group):
-            if point.name == name_or_path:
-                return self._from_entry_point(point)
-        raise unknown_name(self.kind, name_or_path, self.names())
+        plug = find_plug(self.group, name_or_path)
+        if plug is None:
+            raise unknown_name(self.kind, name_or_path, self.names())
+        return self._of_plug(plug)
 
-    def _from_entry_point(self, point: EntryPoint) -> Item:
-        where = f"entry point {point.name!r} ({point.value}) of group {self.group!r}"
-        try:
-            found: Any = point.load()
-            if callable(found) and not isinstance(found, self.item_type):
+    def _of_plug(self, plug: Plug) -> Item:
+        found = plug.found
+        if callable(found) and not isinstance(found, self.item_type):
+            try:
                 found = found()
-        except Exception as error:
-            raise InputError(f"{where} cannot be loaded: {error}") from error
+            except Exception as error:
+                raise InputError(f"{plug.where} cannot be loaded: {error}") from error
         if isinstance(found, str | Path):
             return self.read(Path(found))
         if isinstance(found, self.item_type):
             return found
         raise InputError(
-            f"{where} gives {type(found).__name__}; expected a {self.item_type.__name__}, "
+            f"{plug.where} gives {type(found).__name__}; expected a {self.item_type.__name__}, "
             "a path, or a function that returns one"
         )

@@ -141,7 +141,7 @@ def test_entry_points_add_metrics(monkeypatch):
     point = EntryPoint("spread", "statistics:stdev", registry.GROUP)
     wrong = EntryPoint("pi", "math:pi", registry.GROUP)
     gone = EntryPoint("gone", "no_such_module:x", registry.GROUP)
-    monkeypatch.setattr(registry, "entry_points", lambda group: (point, wrong, gone))
+    monkeypatch.setattr("affectlab._plugs.entry_points", lambda group: (point, wrong, gone))
     assert list_metrics()[-3:] == ("gone", "pi", "spread")
     assert load_metric("spread").name == "spread"
     with pytest.raises(InputError, match="gives float"):

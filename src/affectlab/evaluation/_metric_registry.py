@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cache
-from importlib.metadata import entry_points
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
 
+from affectlab._plugs import added_names, find_plug
 from affectlab._types import Floats, Ints
 from affectlab.errors import InputError, unknown_name
 from affectlab.evaluation._costs_of import CostsLike, TaxonomyLike
@@ -198,8 +198,7 @@ def list_metrics() -> tuple[str, ...]:
     >>> "mae" in list_metrics()
     True
     """
-    added = {point.name for point in entry_points(group=GROUP)}
-    return (*_builtin(), *sorted(added - set(_builtin())))
+    return (*_builtin(), *(name for name in added_names(GROUP) if name not in _builtin()))
 
 
 def load_metric(metric: MetricLike) -> AnswerMetric:
@@ -222,18 +221,13 @@ def load_metric(metric: MetricLike) -> AnswerMetric:
     plain = metric.strip().casefold().replace("-", "_").replace(" ", "_")
     if plain in _builtin():
         return _builtin()[plain]
-    for point in entry_points(group=GROUP):
-        if point.name == metric:
-            where = f"entry point {point.name!r} ({point.value}) of group {GROUP!r}"
-            try:
-                found = point.load()
-            except Exception as error:
-                raise InputError(f"{where} cannot be loaded: {error}") from error
-            if isinstance(found, AnswerMetric):
-                return found
-            if callable(found):
-                return AnswerMetric.of(found, point.name)
-            raise InputError(
-                f"{where} gives {type(found).__name__}; expected an AnswerMetric or a function"
-            )
-    raise unknown_name("metric", metric, list_metrics())
+    plug = find_plug(GROUP, metric)
+    if plug is None:
+        raise unknown_name("metric", metric, list_metrics())
+    if isinstance(plug.found, AnswerMetric):
+        return plug.found
+    if callable(plug.found):
+        return AnswerMetric.of(plug.found, plug.name)
+    raise InputError(
+        f"{plug.where} gives {type(plug.found).__name__}; expected an AnswerMetric or a function"
+    )

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
-from importlib.metadata import entry_points
 
+from affectlab._plugs import find_plugs
 from affectlab.errors import InputError, unknown_name
 from affectlab.ratings._options import ReadOptions
 from affectlab.ratings._peek import Peek
@@ -44,11 +44,11 @@ def list_formats() -> tuple[Format, ...]:
     from affectlab.ratings.datasets import FORMATS
 
     found = {entry.name: entry for entry in FORMATS}
-    for point in entry_points(group=ENTRY_POINTS):
-        entry = point.load()
+    for plug in find_plugs(ENTRY_POINTS):
+        entry = plug.found
         if not isinstance(entry, Format):
             raise InputError(
-                f"plugin '{point.name}' offers a {type(entry).__name__} as a format; "
+                f"{plug.where} offers a {type(entry).__name__} as a format; "
                 "expected affectlab.ratings.Format"
             )
         found.setdefault(entry.name, entry)

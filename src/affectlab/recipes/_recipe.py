@@ -7,10 +7,11 @@ import platform
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cache
-from importlib.metadata import entry_points, version
+from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from affectlab._plugs import find_plugs
 from affectlab._version import __version__
 from affectlab.errors import InputError, unknown_name
 from affectlab.recipes._published import PublishedFigure, PublishedFigures
@@ -194,11 +195,11 @@ def list_recipes() -> dict[str, Recipe]:
     from affectlab.recipes import emonet_face
 
     found = {recipe.name: recipe for recipe in (emonet_face.RECIPE,)}
-    for point in entry_points(group=ENTRY_POINTS):
-        recipe = point.load()
+    for plug in find_plugs(ENTRY_POINTS):
+        recipe = plug.found
         if not isinstance(recipe, Recipe):
             raise InputError(
-                f"plugin '{point.name}' offers a {type(recipe).__name__} as a recipe; "
+                f"{plug.where} offers a {type(recipe).__name__} as a recipe; "
                 "expected affectlab.recipes.Recipe"
             )
         found.setdefault(recipe.name, recipe)

@@ -76,7 +76,7 @@ def test_an_annotator_of_another_package() -> None:
         ("added-failing", r"'added-failing' failed \(RuntimeError: no connection\)"),
         ("added-refusing", "'added-refusing': no key was given"),
         ("added-numbers", "gives list; expected Ratings"),
-        ("added-nothing", "is no function"),
+        ("added-nothing", "expected a function"),
         ("added-absent", "cannot be loaded"),
         ("added-chearful", "expected the folder of a model or the name .*added-cheerful"),
     ],
@@ -87,7 +87,7 @@ def test_annotators_that_do_not_serve(name: str, sentence: str) -> None:
 
 
 def test_no_annotator_is_installed(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("affectlab.models.text._annotators.entry_points", lambda group: ())
+    monkeypatch.setattr("affectlab._plugs.entry_points", lambda group: ())
     assert list_annotators() == ()
     with pytest.raises(InputError, match="none is installed"):
         annotate_texts("someone", TEXTS)

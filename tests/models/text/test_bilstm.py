@@ -9,8 +9,8 @@ from affectlab.errors import InputError
 from affectlab.models.text import TextClassifier
 from affectlab.models.text._batches import by_length, shuffled_batches
 from affectlab.models.text._bilstm import BilstmTextClassifier
-from affectlab.models.text._torch import TruncatedTextWarning
 from affectlab.models.text._training import Training
+from affectlab.models.text._truncation import TruncatedTextWarning
 from affectlab.taxonomy import Taxonomy
 
 from .tiny import WORDS, one_thread, texts_of

@@ -361,11 +361,9 @@ def test_another_package_can_add_a_back_end(monkeypatch, train):
     """An entry point leads to a subclass, which plugs in with five methods."""
     from importlib.metadata import EntryPoint
 
-    from affectlab.models.text import _backends
-
     point = EntryPoint("always", f"{__name__}:Always", "affectlab.text_backends")
     monkeypatch.setattr(EntryPoint, "load", lambda self: Always)
-    monkeypatch.setattr(_backends, "entry_points", lambda group: [point])
+    monkeypatch.setattr("affectlab._plugs.entry_points", lambda group: [point])
     made = TextClassifier.make("always", taxonomy="ekman").fit(["x"], ["joy"])
     assert made.predict_labels(["anything"]) == [made.labels]
     with pytest.raises(InputError, match="does not say which words"):

@@ -11,7 +11,7 @@ from affectlab.errors import InputError
 from affectlab.models.text import TextClassifier
 from affectlab.models.text._embedding import EmbeddingTextClassifier
 from affectlab.models.text._encoder import SentenceEncoder
-from affectlab.models.text._torch import TruncatedTextWarning
+from affectlab.models.text._truncation import TruncatedTextWarning
 from affectlab.taxonomy import Taxonomy
 
 from .tiny import WORDS, one_thread, save_bert, texts_of

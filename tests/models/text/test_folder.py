@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 from affectlab import InputError, Taxonomy, load_taxonomy
+from affectlab.models._store import write_json
 from affectlab.models.text import BlendTextClassifier, DecisionRule, Scaling, TextClassifier
-from affectlab.models.text._store import write_json
 
 EKMAN = ("anger", "disgust", "fear", "joy", "sadness", "surprise")
 SMALL = {"taxonomy": "ekman", "min_texts": 1, "min_texts_piece": 1, "cost": 20.0}

@@ -18,8 +18,8 @@ import transformers
 from affectlab.errors import InputError
 from affectlab.models.text import TextClassifier
 from affectlab.models.text._bilstm import BilstmTextClassifier
-from affectlab.models.text._torch import TruncatedTextWarning
 from affectlab.models.text._transformer import TransformerTextClassifier
+from affectlab.models.text._truncation import TruncatedTextWarning
 from affectlab.taxonomy import Taxonomy, load_taxonomy
 
 from .tiny import WORDS, one_thread, save_bert, texts_of

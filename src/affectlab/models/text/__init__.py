@@ -39,8 +39,8 @@ if TYPE_CHECKING:
     from affectlab.models.text._embedding import EmbeddingTextClassifier
     from affectlab.models.text._encoder import SentenceEncoder
     from affectlab.models.text._probe import LayerProbe, probe_layers
-    from affectlab.models.text._torch import TruncatedTextWarning
     from affectlab.models.text._transformer import TransformerTextClassifier
+    from affectlab.models.text._truncation import TruncatedTextWarning
 
 __all__ = [
     "FEWEST_AGREED",
@@ -99,7 +99,7 @@ _WITH_TORCH = {
     "LayerProbe": "_probe",
     "SentenceEncoder": "_encoder",
     "TransformerTextClassifier": "_transformer",
-    "TruncatedTextWarning": "_torch",
+    "TruncatedTextWarning": "_truncation",
     "probe_layers": "_probe",
 }
 

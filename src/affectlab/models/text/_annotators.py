@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from importlib.metadata import entry_points
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
+from affectlab._plugs import added_names, find_plug
 from affectlab.errors import InputError
 from affectlab.models.text._base import TextClassifier
 from affectlab.ratings import Ratings
@@ -33,7 +33,7 @@ def list_annotators() -> tuple[str, ...]:
     >>> isinstance(list_annotators(), tuple)
     True
     """
-    return tuple(sorted({point.name for point in entry_points(group=GROUP)}))
+    return added_names(GROUP)
 
 
 def annotate_texts(
@@ -96,22 +96,16 @@ def _asked(name: str, texts: pl.DataFrame) -> Any:
 
 
 def _loaded(name: str) -> Any:
-    points = [point for point in entry_points(group=GROUP) if point.name == name]
-    if not points:
+    plug = find_plug(GROUP, name)
+    if plug is None:
         known = ", ".join(list_annotators()) or "none is installed"
         raise InputError(
             f"annotator {name!r}: expected the folder of a model or the name of an entry point of "
             f"the group {GROUP} ({known})"
         )
-    try:
-        found = points[0].load()
-    except Exception as error:
-        raise InputError(
-            f"annotator {name!r} ({points[0].value}) cannot be loaded: {error}"
-        ) from error
-    if not callable(found):
-        raise InputError(f"annotator {name!r} ({points[0].value}) is no function")
-    return found
+    if not callable(plug.found):
+        raise InputError(f"{plug.where} gives {type(plug.found).__name__}; expected a function")
+    return plug.found
 
 
 def _by_model(model: TextClassifier, texts: pl.DataFrame) -> Ratings:

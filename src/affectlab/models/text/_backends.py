@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from importlib import import_module
-from importlib.metadata import entry_points
 from typing import TYPE_CHECKING
 
+from affectlab._plugs import added_names, find_plug
 from affectlab.errors import InputError, unknown_name
 
 if TYPE_CHECKING:
@@ -34,8 +34,7 @@ def list_backends() -> tuple[str, ...]:
     >>> "linear" in list_backends()
     True
     """
-    added = sorted({point.name for point in entry_points(group=_GROUP)} - set(_OURS))
-    return (*_OURS, *added)
+    return (*_OURS, *(name for name in added_names(_GROUP) if name not in _OURS))
 
 
 def load_backend(name: str) -> type[TextClassifier]:
@@ -54,13 +53,9 @@ def load_backend(name: str) -> type[TextClassifier]:
         module, attribute = _OURS[name]
         found: type[TextClassifier] = getattr(import_module(module), attribute)
         return found
-    for point in entry_points(group=_GROUP):
-        if point.name == name:
-            loaded = point.load()
-            if not (isinstance(loaded, type) and issubclass(loaded, TextClassifier)):
-                raise InputError(
-                    f"entry point {name!r} ({point.value}) of group {_GROUP!r} is no subclass of "
-                    "TextClassifier"
-                )
-            return loaded
-    raise unknown_name("back end", name, list_backends())
+    plug = find_plug(_GROUP, name)
+    if plug is None:
+        raise unknown_name("back end", name, list_backends())
+    if not (isinstance(plug.found, type) and issubclass(plug.found, TextClassifier)):
+        raise InputError(f"{plug.where} is no subclass of TextClassifier")
+    return plug.found

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from affectlab._types import Bools, Floats
 from affectlab.errors import InputError, unknown_name
+from affectlab.models._store import check_folder
 from affectlab.models.text._answers import answers
 from affectlab.models.text._decide import DecisionKind, DecisionRule
 from affectlab.models.text._labels import check_texts, targets_at
@@ -25,7 +26,6 @@ from affectlab.models.text._levels import (
 )
 from affectlab.models.text._scaling import Scaling, ScalingKind
 from affectlab.models.text._settings import check_settings, check_values
-from affectlab.models.text._store import check_folder
 from affectlab.models.text._tune import note_tuning, tune_levels
 from affectlab.models.text._tuning import LevelTuning
 from affectlab.taxonomy import Taxonomy, load_taxonomy

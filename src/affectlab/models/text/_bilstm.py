@@ -14,15 +14,15 @@ from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 
 from affectlab._types import Ints
 from affectlab.errors import InputError, unknown_name
+from affectlab.models._checkpoints import fingerprint_of
+from affectlab.models._store import read_json, write_json
 from affectlab.models.text._base import Report
-from affectlab.models.text._checkpoint import fingerprint_of
 from affectlab.models.text._loop import Problem
 from affectlab.models.text._network import NetworkTextClassifier
-from affectlab.models.text._store import read_json, write_json
 from affectlab.models.text._tensors import save_weights
 from affectlab.models.text._tokens import cut
-from affectlab.models.text._torch import warn_of_truncated
 from affectlab.models.text._training import Training
+from affectlab.models.text._truncation import warn_of_truncated
 
 __all__ = ["BilstmTextClassifier"]
 

@@ -10,13 +10,13 @@ import numpy as np
 
 from affectlab._types import Floats, Ints
 from affectlab.errors import InputError, unknown_name
+from affectlab.models._store import read_json, write_json
 from affectlab.models.text._base import Report, TextClassifier
 from affectlab.models.text._decide import DecisionKind
 from affectlab.models.text._labels import check_texts
 from affectlab.models.text._scaling import ScalingKind, fit_scaling, sigmoid
 from affectlab.models.text._search import best_thresholds
 from affectlab.models.text._settings import check_settings
-from affectlab.models.text._store import read_json, write_json
 from affectlab.models.text._tune import note_tuning, tune_levels
 from affectlab.models.text._tuning import LevelTuning
 

@@ -12,9 +12,10 @@ from numpy.typing import NDArray
 
 from affectlab._types import Ints
 from affectlab.errors import InputError, unknown_name
+from affectlab.models._checkpoints import fingerprint_of, fingerprint_of_weights
+from affectlab.models._torch import autocast, pick_device, pick_precision, quiet_transformers
 from affectlab.models.text._base import Report
 from affectlab.models.text._batches import by_length
-from affectlab.models.text._checkpoint import fingerprint_of, fingerprint_of_weights
 from affectlab.models.text._pretrained import (
     context_of,
     encode,
@@ -22,7 +23,6 @@ from affectlab.models.text._pretrained import (
     load_encoder,
     load_tokenizer,
 )
-from affectlab.models.text._torch import autocast, pick_device, pick_precision, quiet_transformers
 from affectlab.models.text._transformer import collate
 
 __all__ = ["Layers", "Pooling", "SentenceEncoder"]

@@ -10,19 +10,18 @@ import numpy as np
 from affectlab._version import __version__
 from affectlab._words import file_part
 from affectlab.errors import InputError
-from affectlab.models.text._backends import load_backend
-from affectlab.models.text._decide import DecisionRule
-from affectlab.models.text._scaling import Scaling
-from affectlab.models.text._settings import check_settings, check_written
-from affectlab.models.text._store import (
+from affectlab.models._store import (
     META,
-    SCHEMA,
     load_arrays,
     read_meta,
     replacing,
     save_arrays,
     write_json,
 )
+from affectlab.models.text._backends import load_backend
+from affectlab.models.text._decide import DecisionRule
+from affectlab.models.text._scaling import Scaling
+from affectlab.models.text._settings import check_settings, check_written
 from affectlab.models.text._tuning import LevelTuning
 from affectlab.taxonomy import Taxonomy
 
@@ -31,6 +30,8 @@ if TYPE_CHECKING:
 
 __all__ = ["load_model", "save_model"]
 
+_SCHEMA = "affectlab/text-model/1"
+_KEYS = ("backend", "taxonomy", "labels", "settings", "levels")
 _SEEN = "seen.npz"
 _STALE = ("thresholds*.toml", _SEEN)
 """Files that not every model has."""
@@ -42,7 +43,7 @@ def save_model(model: TextClassifier, folder: Path) -> Path:
 
     model._require_fitted()
     description = {
-        "schema": SCHEMA,
+        "schema": _SCHEMA,
         "affectlab": __version__,
         "backend": model.backend,
         "name": model.name,
@@ -93,7 +94,7 @@ def _escaped(name: str) -> str:
 
 def load_model(cls: type[TextClassifier], folder: Path) -> TextClassifier:
     """Read a model; see :meth:`TextClassifier.load`."""
-    meta = read_meta(folder)
+    meta = read_meta(folder, _SCHEMA, _KEYS, "text model")
     found = load_backend(str(meta["backend"]))
     if not issubclass(found, cls):
         raise InputError(

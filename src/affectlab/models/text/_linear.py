@@ -11,13 +11,13 @@ import numpy as np
 
 from affectlab._types import Floats
 from affectlab.errors import InputError
+from affectlab.models._store import load_arrays, read_json, save_arrays, write_json
 from affectlab.models.text._base import Report, TextClassifier
 from affectlab.models.text._features import FeatureSettings, TfidfFeatures, learn_features
 from affectlab.models.text._labels import check_texts
 from affectlab.models.text._logistic import Logistic, fit_logistic_labels
 from affectlab.models.text._regularise import LabelPenalty, label_relations, laplacian
 from affectlab.models.text._settings import check_values
-from affectlab.models.text._store import load_arrays, read_json, save_arrays, write_json
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike

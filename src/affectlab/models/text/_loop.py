@@ -19,10 +19,10 @@ from torch.nn import functional as nnf
 
 from affectlab._types import Floats, Ints
 from affectlab.errors import InputError
+from affectlab.models._checkpoints import Checkpoints
+from affectlab.models._torch import autocast, check_device, pick_precision, private_seed
 from affectlab.models.text._base import Report
 from affectlab.models.text._batches import by_length, shuffled_batches
-from affectlab.models.text._checkpoint import Checkpoints
-from affectlab.models.text._torch import autocast, check_device, pick_precision, private_seed
 from affectlab.models.text._training import Training
 
 __all__ = ["Problem", "Split", "logits_of", "train"]

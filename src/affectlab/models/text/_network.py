@@ -14,13 +14,13 @@ from torch import nn
 
 from affectlab._types import Floats
 from affectlab.errors import InputError
+from affectlab.models._checkpoints import fingerprint_of, fingerprint_of_weights
+from affectlab.models._torch import pick_device, pick_precision, private_seed
 from affectlab.models.text._base import Report, TextClassifier
-from affectlab.models.text._checkpoint import fingerprint_of, fingerprint_of_weights
 from affectlab.models.text._loop import Problem, Split, logits_of, train
 from affectlab.models.text._regularise import LabelPenalty, label_relations, laplacian
 from affectlab.models.text._stopping import EarlyStopping, read_history, write_history
 from affectlab.models.text._tensors import check_finite, check_shapes, load_weights, misfit
-from affectlab.models.text._torch import pick_device, pick_precision, private_seed
 from affectlab.models.text._training import Training
 
 if TYPE_CHECKING:

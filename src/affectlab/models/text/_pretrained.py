@@ -1,33 +1,29 @@
-"""Checkpoints of transformers: their tokenizers, their weights, and what they can read at once.
-
-A checkpoint may come from anyone. Nothing in it is executed: code that it brings is not run, and
-weights are read from safetensors alone, since pickles can hold code.
-"""
+"""Text encoders of transformers: tokenizers, weights, and how much they read at once."""
 
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Any
 
 import numpy as np
+import transformers
 from torch import nn
 
 from affectlab._types import Ints
-from affectlab.errors import InputError, MissingDependencyError
-from affectlab.models.text._checkpoint import fingerprint_of
+from affectlab.errors import InputError
+from affectlab.models._checkpoints import fingerprint_of
+from affectlab.models._pretrained import (
+    DATA_ONLY,
+    LOADING_FAILS,
+    WEIGHTS_ONLY,
+    check_place,
+    own_code,
+    unusable,
+)
+from affectlab.models._torch import quiet_transformers
 from affectlab.models.text._tokens import MASKS
-from affectlab.models.text._torch import quiet_transformers, warn_of_truncated
-
-try:
-    import transformers
-    from safetensors import SafetensorError
-except ImportError as missing:
-    raise MissingDependencyError(
-        "models with an encoder need transformers; install affectlab[models]"
-    ) from missing
+from affectlab.models.text._truncation import warn_of_truncated
 
 __all__ = [
     "context_of",
@@ -40,18 +36,7 @@ __all__ = [
 
 _UNBOUNDED = 1_000_000
 """Lengths from here on stand for none in tokenizers."""
-_DATA_ONLY: dict[str, Any] = {"trust_remote_code": False}
-_WEIGHTS_ONLY: dict[str, Any] = {**_DATA_ONLY, "use_safetensors": True}
-_FAILS = (
-    OSError,
-    ValueError,
-    KeyError,
-    TypeError,
-    AttributeError,
-    RuntimeError,
-    ImportError,
-    SafetensorError,
-)
+_EXPECTED = "a text encoder"
 
 
 def load_tokenizer(place: str, *, masks: bool = False) -> Any:
@@ -69,12 +54,12 @@ def load_tokenizer(place: str, *, masks: bool = False) -> Any:
     InputError
         When there is no such checkpoint, it has no tokenizer, or needs code of its own.
     """
-    _check_place(place)
+    check_place(place)
     try:
         with quiet_transformers():
-            tokenizer = transformers.AutoTokenizer.from_pretrained(place, **_DATA_ONLY)
-    except _FAILS as error:
-        raise _own_code(place, error) or _no_tokenizer(place) from None
+            tokenizer = transformers.AutoTokenizer.from_pretrained(place, **DATA_ONLY)
+    except LOADING_FAILS as error:
+        raise own_code(place, error) or _no_tokenizer(place) from None
     # Without its files, some tokenizers come as empty shells that know special tokens alone.
     if len(tokenizer) <= len(set(tokenizer.all_special_ids)):
         raise _no_tokenizer(place)
@@ -105,7 +90,7 @@ def load_classifier(
         When there is no such checkpoint, it is no encoder of text, it lacks weights, or it needs
         code of its own.
     """
-    _check_place(place)
+    check_place(place)
     names = dict(enumerate(outputs))
     try:
         with quiet_transformers():
@@ -117,11 +102,11 @@ def load_classifier(
                 label2id={name: number for number, name in names.items()},
                 problem_type="multi_label_classification",
                 ignore_mismatched_sizes=True,
-                **_WEIGHTS_ONLY,
+                **WEIGHTS_ONLY,
             )
             _fit_vocabulary(network, tokenizer)
-    except _FAILS as error:
-        raise _unusable(place, error) from None
+    except LOADING_FAILS as error:
+        raise unusable(place, error, _EXPECTED) from None
     lacking = [*found["missing_keys"], *(entry[0] for entry in found["mismatched_keys"])]
     if complete and lacking:
         raise InputError(
@@ -141,12 +126,12 @@ def load_encoder(place: str) -> Any:
     InputError
         When there is no such checkpoint, it is no encoder of text, or it needs code of its own.
     """
-    _check_place(place)
+    check_place(place)
     try:
         with quiet_transformers():
-            return transformers.AutoModel.from_pretrained(place, **_WEIGHTS_ONLY).eval()
-    except _FAILS as error:
-        raise _unusable(place, error) from None
+            return transformers.AutoModel.from_pretrained(place, **WEIGHTS_ONLY).eval()
+    except LOADING_FAILS as error:
+        raise unusable(place, error, _EXPECTED) from None
 
 
 def _fit_vocabulary(network: Any, tokenizer: Any) -> None:
@@ -213,70 +198,8 @@ def fingerprint_of_tokenizer(tokenizer: Any) -> str:
     return fingerprint_of(json.dumps(state, sort_keys=True))
 
 
-def _check_place(place: str) -> None:
-    """A path that is no folder is said to be none, before anyone asks the network for it."""
-    folder = Path(place)
-    looks_like_path = folder.is_absolute() or place.startswith((".", "~")) or place.count("/") > 1
-    if folder.is_dir():
-        if not (folder / "config.json").is_file():
-            raise InputError(f"{place} holds no config.json; expected the folder of a checkpoint")
-    elif looks_like_path:
-        raise InputError(f"{place}: no such folder; expected a checkpoint of transformers")
-    else:
-        try:
-            with quiet_transformers():
-                transformers.AutoConfig.from_pretrained(place, **_DATA_ONLY)
-        except _FAILS as error:
-            raise _own_code(place, error) or _unknown(place, error) from None
-
-
-def _unknown(place: str, error: Exception) -> InputError:
-    return InputError(
-        f"checkpoint {place!r} is no folder here, and could not be fetched by name "
-        f"({_first_sentence(error)})"
-    )
-
-
-def _own_code(place: str, error: Exception) -> InputError | None:
-    """Say that a checkpoint brings code, where that is what transformers complains of."""
-    if "trust_remote_code" not in str(error):
-        return None
-    return InputError(
-        f"checkpoint {place!r} needs code of its own, which is not run; expected an encoder that "
-        "transformers knows by itself, such as BERT, RoBERTa or ModernBERT"
-    )
-
-
-def _pickled(place: str, error: Exception) -> InputError | None:
-    """Say that a checkpoint has no weights but pickled ones."""
-    files = sorted(Path(place).glob("pytorch_model*.bin")) if Path(place).is_dir() else []
-    if not files and "use_safetensors" not in str(error):
-        return None
-    said = f"only pickled weights ({files[0].name})" if files else "no weights as safetensors"
-    return InputError(
-        f"checkpoint {place!r} has {said}, and pickles can run code; expected model.safetensors: "
-        "where you trust it, AutoModel.from_pretrained(it).save_pretrained(folder) of transformers "
-        "converts it (copy its tokenizer files, too)"
-    )
-
-
-def _unusable(place: str, error: Exception) -> InputError:
-    known = _own_code(place, error) or _pickled(place, error)
-    if known is not None:
-        return known
-    return InputError(
-        f"checkpoint {place!r} cannot be used ({_first_sentence(error)}); expected a text encoder "
-        "with its weights"
-    )
-
-
 def _no_tokenizer(place: str) -> InputError:
     return InputError(
         f"checkpoint {place!r} has no tokenizer; expected files such as tokenizer.json or "
         "vocab.txt beside its weights"
     )
-
-
-def _first_sentence(error: Exception) -> str:
-    text = " ".join(str(error).split())
-    return re.split(r"(?<=[a-z0-9])[.!?:] ", text, maxsplit=1)[0][:160]

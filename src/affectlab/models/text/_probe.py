@@ -15,11 +15,11 @@ from torch.nn import functional as nnf
 from affectlab._types import Floats
 from affectlab._words import number
 from affectlab.errors import InputError
+from affectlab.models._torch import pick_device, private_seed
 from affectlab.models.text._base import Report, TextClassifier
 from affectlab.models.text._batches import by_length, shuffled_batches
 from affectlab.models.text._encoder import Pooling, SentenceEncoder
 from affectlab.models.text._labels import check_texts, label_matrix
-from affectlab.models.text._torch import pick_device, private_seed
 from affectlab.taxonomy import Taxonomy, load_taxonomy
 
 if TYPE_CHECKING:

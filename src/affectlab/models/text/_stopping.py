@@ -10,8 +10,8 @@ from typing import Any
 
 from affectlab._words import plural
 from affectlab.errors import InputError
+from affectlab.models._store import read_json, write_json
 from affectlab.models.text._leaks import fingerprints
-from affectlab.models.text._store import read_json, write_json
 
 __all__ = ["EarlyStopping", "read_history", "write_history"]
 

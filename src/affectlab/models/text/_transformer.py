@@ -11,6 +11,7 @@ from torch import Tensor, nn
 
 from affectlab._types import Ints
 from affectlab.errors import InputError
+from affectlab.models._torch import quiet_transformers
 from affectlab.models.text._base import Report
 from affectlab.models.text._labels import check_texts
 from affectlab.models.text._loop import Problem
@@ -22,7 +23,6 @@ from affectlab.models.text._pretrained import (
     load_classifier,
     load_tokenizer,
 )
-from affectlab.models.text._torch import quiet_transformers
 from affectlab.models.text._training import Training
 
 if TYPE_CHECKING:

@@ -6,6 +6,7 @@ of steps of your own, and :func:`stage`, :func:`text_features`, :func:`mask_text
 :func:`near_duplicates` are the parts that can be used alone.
 """
 
+from affectlab._runner import use_runner
 from affectlab.stimuli.curation._columns import Columns
 from affectlab.stimuli.curation._curate import curate
 from affectlab.stimuli.curation._masking import mask_texts
@@ -13,7 +14,6 @@ from affectlab.stimuli.curation._near_duplicates import near_duplicates
 from affectlab.stimuli.curation._plan import STEPS, CurationPlan, load_curation_plan
 from affectlab.stimuli.curation._pool import Pool
 from affectlab.stimuli.curation._result import Curation
-from affectlab.stimuli.curation._runner import use_runner
 from affectlab.stimuli.curation._staging import StagedPool, stage
 from affectlab.stimuli.curation._step import Step
 from affectlab.stimuli.curation._texts import TextSettings, text_features

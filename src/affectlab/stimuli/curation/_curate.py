@@ -8,6 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from affectlab._runner import use_runner
 from affectlab._words import joined
 from affectlab.errors import InputError, unknown_name
 from affectlab.stimuli.curation._build import build_steps, read_decisions
@@ -17,7 +18,6 @@ from affectlab.stimuli.curation._plan import CurationPlan, load_curation_plan
 from affectlab.stimuli.curation._predict import Predict
 from affectlab.stimuli.curation._result import Curation
 from affectlab.stimuli.curation._run import Run
-from affectlab.stimuli.curation._runner import use_runner
 from affectlab.stimuli.curation._staging import stage
 from affectlab.stimuli.curation._step import Step
 from affectlab.stimuli.curation._tasks import Place

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from affectlab._runner import import_daft
 from affectlab.errors import InputError
 from affectlab.stimuli.curation._near_texts import bands_named, bytes_of, look_at, looked_at
-from affectlab.stimuli.curation._runner import import_daft
 
 if TYPE_CHECKING:
     import polars as pl

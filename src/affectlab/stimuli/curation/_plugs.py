@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from importlib import import_module
-from importlib.metadata import entry_points
 from types import ModuleType
 from typing import Any
 
+from affectlab._plugs import added_names, find_plug
 from affectlab.errors import InputError, unknown_name
 
 __all__ = ["has_name", "known_plug", "load_plug", "plug_name", "wanted_library"]
@@ -21,7 +21,7 @@ def known_plug(kind: str, name: object, ours: Iterable[str]) -> bool:
     if callable(name):
         return True
     before = str(name).split(":", 1)[0]
-    return before in set(ours) or any(point.name == name for point in entry_points(group=_of(kind)))
+    return before in set(ours) or name in added_names(_of(kind))
 
 
 def load_plug(kind: str, name: str, ours: Iterable[str]) -> Callable[..., Any]:
@@ -32,20 +32,13 @@ def load_plug(kind: str, name: str, ours: Iterable[str]) -> Callable[..., Any]:
     InputError
         When nothing has that name, or what has it cannot be called.
     """
-    group = _of(kind)
-    for point in entry_points(group=group):
-        if point.name != name:
-            continue
-        where = f"entry point {name!r} ({point.value}) of group {group!r}"
-        try:
-            found: Any = point.load()
-        except Exception as error:
-            raise InputError(f"{where} cannot be loaded: {error}") from error
-        if not callable(found):
-            raise InputError(f"{where} gives {type(found).__name__}; expected a function")
-        return found  # type: ignore[no-any-return]
-    added = {point.name for point in entry_points(group=group)}
-    raise unknown_name(kind, name, sorted({*ours, *added}))
+    plug = find_plug(_of(kind), name)
+    if plug is None:
+        raise unknown_name(kind, name, sorted({*ours, *added_names(_of(kind))}))
+    if not callable(plug.found):
+        raise InputError(f"{plug.where} gives {type(plug.found).__name__}; expected a function")
+    function: Callable[..., Any] = plug.found
+    return function
 
 
 def plug_name(part: object) -> str:

@@ -12,6 +12,7 @@ from typing import Any
 
 import polars as pl
 
+from affectlab._runner import import_daft, partitions_for, use_runner
 from affectlab.errors import InputError
 from affectlab.stimuli.curation._columns import Columns
 from affectlab.stimuli.curation._parts import (
@@ -22,7 +23,6 @@ from affectlab.stimuli.curation._parts import (
     write_atomically,
 )
 from affectlab.stimuli.curation._problems import Problems
-from affectlab.stimuli.curation._runner import import_daft, partitions_for, use_runner
 from affectlab.stimuli.curation._sources import Source, find_sources
 
 __all__ = ["Progress", "StagedPool", "stage"]

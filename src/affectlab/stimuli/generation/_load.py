@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from importlib.metadata import EntryPoint, entry_points
 from typing import Any
 
+from affectlab._plugs import Plug, added_names, find_plug
 from affectlab.errors import InputError, unknown_name
 from affectlab.stimuli.generation._generator import ImageGenerator, MakesImages
 
@@ -48,8 +48,7 @@ def list_generators() -> tuple[str, ...]:
     >>> list_generators()[:2]
     ('drawn', 'diffusers')
     """
-    added = sorted({point.name for point in entry_points(group=GROUP)} - set(_OURS))
-    return (*_OURS, *added)
+    return (*_OURS, *(name for name in added_names(GROUP) if name not in _OURS))
 
 
 def load_generator(
@@ -99,10 +98,10 @@ def load_generator(
     name, _, place = generator.partition(":")
     if name in _OURS:
         return _OURS[name](place, settings)
-    for point in entry_points(group=GROUP):
-        if point.name == name:
-            return _of_package(point, generator, place, settings)
-    raise unknown_name("image generator", name, list_generators())
+    plug = find_plug(GROUP, name)
+    if plug is None:
+        raise unknown_name("image generator", name, list_generators())
+    return _of_package(plug, generator, place, settings)
 
 
 def _no_settings(name: str, settings: Mapping[str, Any]) -> None:
@@ -127,18 +126,15 @@ def _of_function(name: str, function: MakesImages) -> ImageGenerator:
     )
 
 
-def _of_package(
-    point: EntryPoint, name: str, place: str, settings: Mapping[str, Any]
-) -> ImageGenerator:
-    where = f"entry point {point.name!r} ({point.value}) of group {GROUP!r}"
+def _of_package(plug: Plug, name: str, place: str, settings: Mapping[str, Any]) -> ImageGenerator:
     try:
-        made: Any = point.load()(*([place] if place else []), **settings)
+        made: Any = plug.found(*([place] if place else []), **settings)
     except Exception as error:
-        raise InputError(f"{where} cannot be loaded: {error}") from error
+        raise InputError(f"{plug.where} cannot be loaded: {error}") from error
     if isinstance(made, ImageGenerator):
         return made
     if callable(made):
         return _of_function(name, made)
     raise InputError(
-        f"{where} gives {type(made).__name__}; expected an ImageGenerator or a function"
+        f"{plug.where} gives {type(made).__name__}; expected an ImageGenerator or a function"
     )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -18,7 +18,6 @@ from affectlab.errors import InputError
 
 __all__ = [
     "META",
-    "SCHEMA",
     "check_folder",
     "load_arrays",
     "make_folder",
@@ -30,7 +29,6 @@ __all__ = [
 ]
 
 META = "model.json"
-SCHEMA = "affectlab/text-model/1"
 _SAVING = ".saving"
 """Folder within that of a model, in which the next one is written."""
 
@@ -140,8 +138,19 @@ def _refused(name: str) -> Any:
     raise ValueError(f"{name} is no finite number")
 
 
-def read_meta(folder: Path) -> dict[str, Any]:
+def read_meta(
+    folder: Path, schema: str, keys: Sequence[str], kind: str = "model"
+) -> dict[str, Any]:
     """Read the description of a model.
+
+    Parameters
+    ----------
+    schema
+        What it must say of itself, such as ``affectlab/text-model/1``.
+    keys
+        What it must hold.
+    kind
+        What kind of model is expected, for errors.
 
     Raises
     ------
@@ -153,16 +162,16 @@ def read_meta(folder: Path) -> dict[str, Any]:
     if not (folder / META).is_file():
         if (folder / _SAVING).is_dir():
             raise InputError(f"{folder}: saving was interrupted; save the model there again")
-        raise InputError(f"{folder} holds no {META}; expected the folder of a text model")
+        raise InputError(f"{folder} holds no {META}; expected the folder of a {kind}")
     meta = read_json(folder / META)
-    schema = meta.get("schema") if isinstance(meta, dict) else None
-    if schema != SCHEMA:
+    found = meta.get("schema") if isinstance(meta, dict) else None
+    if found != schema:
         by = meta.get("affectlab", "an unknown version") if isinstance(meta, dict) else "nobody"
         raise InputError(
-            f"{folder / META}: schema {schema!r}, written by affectlab {by}; affectlab "
-            f"{__version__} reads {SCHEMA!r}: train the model again, or use that version"
+            f"{folder / META}: schema {found!r}, written by affectlab {by}; affectlab "
+            f"{__version__} reads {schema!r}: train the model again, or use that version"
         )
-    for key in ("backend", "taxonomy", "labels", "settings", "levels"):
+    for key in keys:
         if key not in meta:
             raise InputError(f"{folder / META}: key {key!r} is missing; expected what save wrote")
     return dict(meta)

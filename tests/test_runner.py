@@ -14,8 +14,8 @@ from typing import Any
 
 import pytest
 
+from affectlab._runner import import_daft, use_runner
 from affectlab.errors import InputError
-from affectlab.stimuli.curation._runner import import_daft, use_runner
 from affectlab.stimuli.curation._staging import stage
 
 NEEDS_RAY = pytest.mark.skipif(
@@ -57,7 +57,7 @@ def test_a_runner_that_someone_else_set() -> None:
         import daft, json
         daft.set_runner_native()
         from affectlab.errors import InputError
-        from affectlab.stimuli.curation._runner import use_runner
+        from affectlab._runner import use_runner
         use_runner("native")
         try:
             use_runner("ray")
@@ -72,7 +72,7 @@ def test_a_missing_library_names_the_extra() -> None:
         import json, sys
         sys.modules["daft"] = None
         from affectlab.errors import AffectlabError
-        from affectlab.stimuli.curation._runner import use_runner
+        from affectlab._runner import use_runner
         try:
             use_runner("native")
         except AffectlabError as problem:
@@ -93,7 +93,7 @@ def test_ray_gives_the_same_parts_and_listens_on_loopback_only(tmp_path: Path) -
         import psutil
         from affectlab.errors import InputError
         from affectlab.stimuli.curation._staging import stage
-        from affectlab.stimuli.curation._runner import use_runner
+        from affectlab._runner import use_runner
 
         raw, out = sys.argv[1:]
         pool = stage(raw, out, runner="ray", part_rows=20)
@@ -137,7 +137,7 @@ def test_a_cluster_that_does_not_answer() -> None:
     script = """
         import json
         from affectlab.errors import AffectlabError
-        from affectlab.stimuli.curation._runner import use_runner
+        from affectlab._runner import use_runner
         try:
             use_runner("ray://127.0.0.1:9")
         except AffectlabError as problem:

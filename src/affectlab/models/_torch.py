@@ -1,53 +1,34 @@
-"""Torch and the libraries around it, for the back ends that need them."""
+"""Torch and the libraries around it, for the models that need them."""
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any, Literal, TypeAlias, get_args
 
-from affectlab._words import count
 from affectlab.errors import InputError, MissingDependencyError, unknown_name
 
 try:
     import torch
 except ImportError as missing:
     raise MissingDependencyError(
-        "text models other than linear need torch, transformers, accelerate and safetensors; "
+        "models other than linear ones need torch, transformers, accelerate and safetensors; "
         "install affectlab[models]"
     ) from missing
 
 __all__ = [
     "Device",
     "Precision",
-    "TruncatedTextWarning",
     "autocast",
     "check_device",
     "pick_device",
     "pick_precision",
     "private_seed",
     "quiet_transformers",
-    "warn_of_truncated",
 ]
 
 Device: TypeAlias = Literal["auto", "cpu", "cuda", "mps"]
 Precision: TypeAlias = Literal["auto", "fp32", "bf16", "fp16"]
-
-
-class TruncatedTextWarning(UserWarning):
-    """Some texts are longer than what a model reads."""
-
-
-def warn_of_truncated(n_long: int, n: int, limit: int) -> None:
-    """Warn of texts whose ends are not read."""
-    if n_long:
-        warnings.warn(
-            f"{count(n_long)} of {count(n)} texts are longer than {count(limit)} tokens; "
-            "what comes after them is not read",
-            TruncatedTextWarning,
-            stacklevel=3,
-        )
 
 
 def check_device(name: str) -> None:

@@ -41,7 +41,7 @@ def import_daft() -> ModuleType:
         import daft
     except ImportError:
         raise MissingDependencyError(
-            'curation needs the library daft: pip install "affectlab[scale]"'
+            'work on many parts needs the library daft: pip install "affectlab[scale]"'
         ) from None
     return daft
 
