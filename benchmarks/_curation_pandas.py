@@ -1,7 +1,8 @@
 """The peer: the twelve steps of curation as one writes them in pandas, one filter after another.
 
-Word lists, token pattern, language detector and the hash of the draws are ours, so that the kept
-ids must be the same. All text work is left to pandas' vectorised methods, which run on Arrow.
+Word lists, token pattern, rules about languages and the hash of the draws are ours, so that the
+kept ids must be the same. Languages are told by fastText's library, or by our detector where the
+plan says so. All other text work is left to pandas' vectorised methods, which run on Arrow.
 """
 
 from __future__ import annotations

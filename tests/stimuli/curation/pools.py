@@ -9,12 +9,12 @@ from pathlib import Path
 
 import polars as pl
 
+from affectlab._runner import use_runner
 from affectlab.stimuli.curation._hashing import id_keys
 from affectlab.stimuli.curation._ledger import Entry
 from affectlab.stimuli.curation._plan import CurationPlan
 from affectlab.stimuli.curation._pool import Pool
 from affectlab.stimuli.curation._predictions import SENTIMENTS, prediction_columns
-from affectlab._runner import use_runner
 from affectlab.stimuli.curation._step import Step
 from affectlab.stimuli.curation._take import DROPPED, KEPT, take_step
 from affectlab.stimuli.curation._tasks import PLACE_BITS, part_name

@@ -9,8 +9,7 @@ import polars as pl
 import pytest
 
 from affectlab.errors import InputError
-from affectlab.stimuli.curation._languages import in_languages, surely_english
-from affectlab.stimuli.curation._words import fold
+from affectlab.stimuli.curation._languages import in_languages
 
 ENGLISH = [
     "I don't think that's what they meant at all.",
@@ -80,15 +79,6 @@ def test_line_breaks_and_addresses() -> None:
         ]
     )
     assert in_languages(texts).to_list() == [False, True]
-
-
-def test_at_sight() -> None:
-    folded = fold(pl.Series([*ENGLISH, *OTHER.values()]))
-    seen = surely_english(folded)
-    assert seen[:1].all()
-    assert not seen[len(ENGLISH) :].any()
-    mixed = "I think the rest is: " + " ".join(OTHER.values())
-    assert not surely_english(fold(pl.Series([mixed]))).any()
 
 
 class ByFirstLetter:

@@ -26,10 +26,10 @@ _QUANTILES = {
 
 def counted(pool: Pool, kind: str) -> pl.DataFrame:
     """Count comments by the column of a distribution, for sentiments those with each of them."""
-    import daft
+    import polars as pl
 
     flags = SENTIMENTS if kind == "sentiment" else ()
-    return pool.counts(KINDS[kind], **{name: daft.col(name) for name in flags})
+    return pool.counts(KINDS[kind], **{name: pl.col(name) for name in flags})
 
 
 def distribution_rows(counts: pl.DataFrame, kind: str, step: str, when: str) -> pl.DataFrame:

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, replace
 from math import ceil, log2
-from typing import TYPE_CHECKING
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
-from affectlab.stimuli.curation._drawn_numbers import daft_draw
-from affectlab.stimuli.curation._hashing import DRAW_BITS
+from affectlab.stimuli.curation._hashing import DRAW_BITS, draws
+from affectlab.stimuli.curation._narrow import read_narrow
+from affectlab.stimuli.curation._tally import found_in_parts, over_parts
+from affectlab.stimuli.curation._tasks import part_name, write_part
 
 if TYPE_CHECKING:
     import polars as pl
@@ -18,6 +22,44 @@ __all__ = ["cutoffs", "lower_median"]
 _CELLS = 16
 """A histogram of draws has about two to this power cells."""
 _LEAST_BITS = 4
+
+
+@dataclass(frozen=True)
+class CellWork:
+    """Counts the comments of a part by kind and by the leading bits of their draw."""
+
+    pool: Path
+    """Narrow tables of the comments that are left."""
+    by: str | None
+    kinds: pl.DataFrame
+    """``kind``, a number, and its value of the column `by`, unless that is None."""
+    bits: int
+    """Leading bits of a draw; one number for kind and bits is a cell."""
+    name: str
+    seed: int
+    folder: Path
+    """Where counts are written: ``cell`` and ``n``."""
+    inside: pl.Series | None = None
+    """Cells whose comments are written instead, with ``place``, ``draw`` and ``cell``."""
+
+    def __call__(self, part: int) -> dict[str, Any]:
+        """Look at one part."""
+        import polars as pl
+
+        table = read_narrow(self.pool, part, ["place", "key", *([self.by] if self.by else [])])
+        if self.by is None:
+            table = table.with_columns(kind=pl.lit(0, pl.Int64))
+        else:
+            table = table.join(self.kinds, on=self.by)
+        drawn = draws(table["key"].to_numpy(), self.name, self.seed)
+        cell = (drawn >> (DRAW_BITS - self.bits)) + table["kind"].to_numpy() * (1 << self.bits)
+        found = pl.DataFrame({"place": table["place"], "draw": drawn, "cell": cell})
+        if self.inside is None:
+            found = found.group_by("cell").agg(pl.len().cast(pl.Int64).alias("n"))
+        else:
+            found = found.filter(pl.col("cell").is_in(self.inside.implode()))
+        write_part(found, self.folder / part_name(part), passing=True)
+        return {}
 
 
 def cutoffs(pool: Pool, by: str | None, caps: pl.DataFrame, name: str, seed: int) -> pl.DataFrame:
@@ -45,9 +87,7 @@ def cutoffs(pool: Pool, by: str | None, caps: pl.DataFrame, name: str, seed: int
         The column `by` unless None, ``cut``, ``cut_place``: comments are kept whose draw is below
         `cut`, or equal to it with a place up to `cut_place`. Kinds within their cap are left out.
     """
-    import daft
     import polars as pl
-    from daft.functions import shift_right
 
     kinds = [] if by is None else [by]
     over = caps.filter(pl.col("n") > pl.col("cap")).with_row_index("kind")
@@ -57,18 +97,13 @@ def cutoffs(pool: Pool, by: str | None, caps: pl.DataFrame, name: str, seed: int
             *kinds, "cut", "cut_place"
         )
     bits = max(_LEAST_BITS, _CELLS - ceil(log2(over.height)))
-    frame = pool.frame.select("place", "key", *kinds)
     if by is None:
-        frame = frame.with_column("kind", daft.lit(0).cast(daft.DataType.int64()))
-    else:
-        frame = pool.joined(frame, over.select(by, "kind"), [by])
-    frame = frame.with_column("draw", daft_draw(name, seed))
-    # One number for kind and leading bits: groups of one column are counted several times faster.
-    cell = daft.col("kind") * (1 << bits) + shift_right(
-        daft.col("draw"), daft.lit(DRAW_BITS - bits)
-    )
-    frame = frame.select("place", "draw", cell.alias("cell"))
-    cells = pool.collect(frame.groupby("cell").agg(daft.col("place").count().alias("n")))
+        over = over.with_columns(kind=pl.lit(0, pl.Int64))
+    asked = CellWork(pool.folder, by, over.select("kind", *kinds), bits, name, seed, pool.scratch)
+    with over_parts(pool.scratch) as folder:
+        work = replace(asked, folder=folder)
+        told = found_in_parts(pool.where, len(pool.parts), work, folder)
+    cells = told.group_by("cell").agg(pl.col("n").sum())
     edges = (
         cells.sort("cell")
         .with_columns(pl.col("cell").floordiv(1 << bits).alias("kind"))
@@ -79,7 +114,9 @@ def cutoffs(pool: Pool, by: str | None, caps: pl.DataFrame, name: str, seed: int
         .unique("kind", keep="first", maintain_order=True)
         .select("cell", "kind", (pl.col("cap") - pl.col("upto") + pl.col("n")).alias("rest"))
     )
-    inside = pool.collect(pool.joined(frame, edges.select("cell"), ["cell"]))
+    with over_parts(pool.scratch) as folder:
+        work = replace(asked, folder=folder, inside=edges["cell"])
+        inside = found_in_parts(pool.where, len(pool.parts), work, folder)
     return (
         inside.join(edges, on="cell")
         .sort("cell", "draw", "place")

@@ -99,10 +99,9 @@ class AdultGroupsStep(GroupStep):
 
     def learn(self, pool: Pool) -> pl.DataFrame:
         """Count the comments with offensive or vulgar words in each group."""
-        import daft
         import polars as pl
 
-        profane = daft.col("offensive") | daft.col("vulgar")
+        profane = pl.col("offensive") | pl.col("vulgar")
         found = pool.counts("group", profane=profane)
         share = pl.col("profane") / pl.col("n")
         return found.with_columns(
@@ -150,10 +149,9 @@ class SentimentStep(GroupStep):
 
     def learn(self, pool: Pool) -> pl.DataFrame:
         """Count the sentiments of each group."""
-        import daft
         import polars as pl
 
-        found = pool.counts("group", **{name: daft.col(name) for name in SENTIMENTS})
+        found = pool.counts("group", **{name: pl.col(name) for name in SENTIMENTS})
         shares = found.select(
             "group", "n", *(pl.col(name).truediv("n").alias(f"share_{name}") for name in SENTIMENTS)
         )

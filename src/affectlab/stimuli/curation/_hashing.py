@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from affectlab.stimuli.curation._buffers import text_bytes
+
 if TYPE_CHECKING:
     import polars as pl
 
@@ -36,19 +38,11 @@ def id_keys(ids: pl.Series) -> NDArray[np.int64]:
     >>> [hex(int(key) % 2**64) for key in id_keys(pl.Series(["", "a"]))]
     ['0xcbf29ce484222325', '0xaf63dc4c8601ec8c']
     """
-    import pyarrow as pa
-
     from affectlab.stimuli.curation._hash_kernels import hash_bytes
 
     found = np.empty(len(ids), np.uint64)
-    if len(ids):
-        array = ids.to_arrow().cast(pa.large_string())
-        if isinstance(array, pa.ChunkedArray):
-            array = array.combine_chunks()
-        _, offsets, data = array.buffers()
-        starts = np.frombuffer(offsets, np.int64, len(ids) + 1, array.offset * 8)
-        held = np.frombuffer(data, np.uint8) if data is not None else np.empty(0, np.uint8)
-        hash_bytes(held, starts, found)
+    data, starts = text_bytes(ids)
+    hash_bytes(data, starts, found)
     return found.view(np.int64)
 
 

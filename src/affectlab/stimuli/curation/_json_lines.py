@@ -46,7 +46,8 @@ def parse_json_lines(chunk: Chunk, columns: Columns, label: str) -> Parsed:
     problems = Problems()
     names = list(dict.fromkeys(columns.needed().values()))
     number = chunk.data.count(b"\n")
-    halves = (b"\\ud" in chunk.data or b"\\uD" in chunk.data) and _HALF.search(chunk.data)
+    data = chunk.data
+    halves = b"\\u" in data and (b"\\ud" in data or b"\\uD" in data) and _HALF.search(data)
     frame = None if halves else _read(chunk.data, names)
     if frame is not None and frame.height == number:
         lines = pl.int_range(chunk.first_line, chunk.first_line + number, eager=True)

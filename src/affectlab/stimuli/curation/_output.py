@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from affectlab._csv import write_sheet_csv
 from affectlab.stimuli.curation._masking import mask_texts
+from affectlab.stimuli.curation._narrow import read_narrow
 from affectlab.stimuli.curation._tasks import PLACE_BITS, part_name, read_part, write_part
 from affectlab.stimuli.curation._texts import TextSettings
 
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
 __all__ = [
     "CorpusWork",
     "DroppedWork",
+    "NarrowWork",
     "TextWork",
     "gather_corpus",
     "gather_reasons",
@@ -52,7 +54,7 @@ class CorpusWork:
         """Write the piece of one part."""
         import polars as pl
 
-        narrow = read_part(self.pool / part_name(part))
+        narrow = read_narrow(self.pool, part)
         if narrow.is_empty():
             return {}
         columns = ["id", "text", "group", *self.columns]
@@ -128,9 +130,22 @@ class TextWork:
 
     def __call__(self, part: int) -> dict[str, Any]:
         """Write the texts of one part."""
-
-        places = read_part(self.pool / part_name(part), columns=["place"])["place"]
+        places = read_narrow(self.pool, part, ["place"])["place"]
         write_part(texts_at(self.parts, places), self.folder / part_name(part), passing=True)
+        return {}
+
+
+@dataclass(frozen=True)
+class NarrowWork:
+    """Writes the narrow table of a part with the comments that are left, and no others."""
+
+    pool: Path
+    folder: Path
+    """Where the table is written."""
+
+    def __call__(self, part: int) -> dict[str, Any]:
+        """Write the table of one part."""
+        write_part(read_narrow(self.pool, part), self.folder / part_name(part), passing=True)
         return {}
 
 

@@ -58,7 +58,8 @@ def staged_rows(
         "group": _or_null("group", present),
     }
     if columns.emotions:
-        parts["emotions"] = _emotions(frame.schema.get("emotions"))
+        frame = _with_labels(frame)
+        parts["emotions"] = pl.col("emotions")
     parts |= {name: _or_null(name, present) for name in columns.keep}
     staged = frame.select(**parts)
     if columns.emotions and columns.taxonomy is not None:
@@ -85,6 +86,17 @@ def _or_null(name: str, present: set[str]) -> pl.Expr:
     if name not in present:
         return pl.lit(None, dtype=pl.String)
     return pl.when(pl.col(name) != "").then(pl.col(name))
+
+
+def _with_labels(frame: pl.DataFrame) -> pl.DataFrame:
+    """Turn the emotions of rows into lists; texts come in few kinds, and each is cut up once."""
+    kind = frame.schema.get("emotions")
+    if kind != pl.String:
+        return frame.with_columns(_emotions(kind).alias("emotions"))
+    written = frame.select("emotions").unique()
+    lists = written.with_columns(_emotions(kind).alias("labels"))
+    joined = frame.join(lists, on="emotions", how="left", nulls_equal=True, maintain_order="left")
+    return joined.drop("emotions").rename({"labels": "emotions"})
 
 
 def _emotions(kind: pl.DataType | None) -> pl.Expr:

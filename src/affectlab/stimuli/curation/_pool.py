@@ -7,8 +7,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from affectlab.stimuli.curation._output import TextWork
+from affectlab.stimuli.curation._narrow import base_of
+from affectlab.stimuli.curation._output import NarrowWork, TextWork
 from affectlab.stimuli.curation._state import begin_stage
+from affectlab.stimuli.curation._tally import TallyWork, found_in_parts, over_parts
 from affectlab.stimuli.curation._tasks import Place, daft_parts
 
 if TYPE_CHECKING:
@@ -23,7 +25,7 @@ class Pool:
     """Comments that are left when a step begins; see :class:`Step` for the columns."""
 
     folder: Path
-    """Narrow tables, one for each part."""
+    """Narrow tables, one for each part, or masks over their rows."""
     n: int
     """Number of comments."""
     parts: Sequence[Path]
@@ -37,25 +39,41 @@ class Pool:
     @property
     def frame(self) -> DataFrame:
         """One row per comment, without texts, as a Daft data frame that is read when used."""
-        return daft_parts(self.folder)
+        if base_of(self.folder) == self.folder:
+            return daft_parts(self.folder)
+        written, unfinished = (self.folder.with_name(name) for name in ("frame", "frame.new"))
+        if not written.exists():
+            begin_stage(unfinished)
+            work = NarrowWork(self.folder, unfinished)
+            self.where.run(len(self.parts), work, "reading comments")
+            unfinished.rename(written)
+        return daft_parts(written)
 
-    def counts(self, by: str, **flags: Expression) -> pl.DataFrame:
+    def counts(self, by: str, **flags: pl.Expr | Expression) -> pl.DataFrame:
         """Count comments, and those for which flags hold, for each value of a column.
 
-        Gives `by`, ``n`` and one column for each flag, sorted by `by`; memory grows with the number
-        of values.
+        Flags are expressions of polars, or of Daft, which takes longer. Gives `by`, ``n`` and one
+        column for each flag, sorted by `by`; memory grows with the number of values.
         """
-        import daft
-
         asked = (by, *(f"{name}={flag}" for name, flag in flags.items()))
         known = next((one for one in self._counts if asked == one[: len(asked)]), asked)
         if known not in self._counts:
-            named = [flag.cast(daft.DataType.int64()).alias(name) for name, flag in flags.items()]
-            sums = [daft.col(name).sum() for name in flags]
-            frame = self.frame.select(by, "place", *named).groupby(by)
-            counted = frame.agg(daft.col("place").count().alias("n"), *sums)
-            self._counts[known] = self.collect(counted).sort(by)
+            self._counts[known] = self._counted(by, flags)
         return self._counts[known].select(by, "n", *flags)
+
+    def _counted(self, by: str, flags: dict[str, Any]) -> pl.DataFrame:
+        import daft
+        import polars as pl
+
+        if all(isinstance(flag, pl.Expr) for flag in flags.values()):
+            with over_parts(self.scratch) as folder:
+                work = TallyWork(self.folder, by, flags, folder)
+                told = found_in_parts(self.where, len(self.parts), work, folder)
+            return told.group_by(by).agg(pl.all().sum()).sort(by)
+        named = [flag.cast(daft.DataType.int64()).alias(name) for name, flag in flags.items()]
+        sums = [daft.col(name).sum() for name in flags]
+        frame = self.frame.select(by, "place", *named).groupby(by)
+        return self.collect(frame.agg(daft.col("place").count().alias("n"), *sums)).sort(by)
 
     def with_texts(self) -> DataFrame:
         """Give ``place``, ``id``, ``text`` and ``group`` of the comments, read from disk."""

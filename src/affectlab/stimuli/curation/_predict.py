@@ -9,6 +9,7 @@ from threading import Lock
 from typing import Any
 
 from affectlab.errors import InputError
+from affectlab.stimuli.curation._narrow import read_narrow
 from affectlab.stimuli.curation._predictions import prediction_columns
 from affectlab.stimuli.curation._tasks import PLACE_BITS, part_name, read_part, write_part
 
@@ -41,7 +42,7 @@ class PredictionWork:
         target = self.folder / part_name(part)
         if target.exists():
             return {}
-        narrow = read_part(self.pool / part_name(part))
+        narrow = read_narrow(self.pool, part)
         rows = (narrow["place"] & ((1 << PLACE_BITS) - 1)).to_numpy()
         texts = read_part(self.parts[part], columns=["text"])["text"].gather(rows)
         labels: list[list[str]] = []

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import shutil
 from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,6 +10,14 @@ from typing import TYPE_CHECKING, Any
 
 from affectlab.errors import InputError
 from affectlab.stimuli.curation._ledger import Entry
+from affectlab.stimuli.curation._narrow import (
+    base_of,
+    begin_masks,
+    mask_of,
+    narrow_columns,
+    needed,
+    write_mask,
+)
 from affectlab.stimuli.curation._step import Step
 from affectlab.stimuli.curation._tasks import part_name, read_part, write_part
 
@@ -35,26 +41,33 @@ class JudgeWork:
     pool: Path
     """Narrow tables of the comments that are left."""
     folder: Path
-    """Where the narrow tables of the kept ones are written, and why others are dropped."""
+    """Where is written which ones are kept, and why others are dropped."""
 
     def __call__(self, part: int) -> dict[str, Any]:
         """Judge one part; give the number of comments kept, and dropped for each reason."""
         import polars as pl
 
-        name = part_name(part)
-        table = read_part(self.pool / name)
-        columns = table.columns
+        reason = self.step.reason().cast(pl.String).alias("reason")
+        names = narrow_columns(self.pool)
+        on = [] if self.step.on is None else [self.step.on]
+        columns = needed([reason, *map(pl.col, ["place", *on])], names)
+        table = read_part(base_of(self.pool) / part_name(part), columns)
+        mask = mask_of(self.pool, part)
+        if mask is None:
+            mask = pl.repeat(True, table.height, dtype=pl.Boolean, eager=True)
+        else:
+            table = table.filter(mask)
         if self.learned is not None:
-            table = _joined(table, self.learned, self.step.on)
-        table = table.with_columns(self.step.reason().cast(pl.String).alias("reason"))
-        keep = pl.col("reason").is_null()
-        if table["reason"].null_count() == table.height:
-            _share(self.pool / name, self.folder / KEPT / name)
-            return {}
-        write_part(table.filter(keep).select(columns), self.folder / KEPT / name, passing=True)
-        dropped = table.filter(~keep).select("place", "reason")
-        write_part(dropped, self.folder / DROPPED / name, passing=True)
-        return dict(dropped["reason"].value_counts().iter_rows())
+            learned = self.learned.select(needed([reason, *map(pl.col, on)], self.learned.columns))
+            table = _joined(table, learned, self.step.on)
+        told = table.select("place", reason)
+        gone = told["reason"].is_not_null()
+        if gone.any():
+            mask = mask.scatter(mask.arg_true().filter(gone), False)
+            dropped = told.filter(gone)
+            write_part(dropped, self.folder / DROPPED / part_name(part), passing=True)
+        write_mask(mask, self.folder / KEPT, part)
+        return dict(told["reason"].drop_nulls().value_counts().iter_rows())
 
 
 def take_step(step: Step, pool: Pool, folder: Path) -> Entry:
@@ -64,8 +77,8 @@ def take_step(step: Step, pool: Pool, folder: Path) -> Entry:
     if learned is not None:
         learned.write_parquet(folder / LEARNED)
         _check(step, learned, pool)
-    for name in (KEPT, DROPPED):
-        (folder / name).mkdir()
+    (folder / DROPPED).mkdir()
+    begin_masks(folder / KEPT, pool.folder)
     work = JudgeWork(step, learned, pool.folder, folder)
     told: Counter[str] = Counter()
     for found in pool.where.run(len(pool.parts), work, step.name):
@@ -75,14 +88,6 @@ def take_step(step: Step, pool: Pool, folder: Path) -> Entry:
     kept = pool.n - told.total()
     words = step.found(learned) or ""
     return Entry(step.name, pool.n, kept, reasons, dict(told), words, seconds)
-
-
-def _share(source: Path, target: Path) -> None:
-    """Let a file stand at a second place, without writing it again where the disk allows that."""
-    try:
-        os.link(source, target)
-    except OSError:
-        shutil.copyfile(source, target)
 
 
 def _joined(table: pl.DataFrame, learned: pl.DataFrame, on: str | None) -> pl.DataFrame:
@@ -100,7 +105,7 @@ def _joined(table: pl.DataFrame, learned: pl.DataFrame, on: str | None) -> pl.Da
 def _check(step: Step, learned: pl.DataFrame, pool: Pool) -> None:
     """Check that what a step learned can be joined to the comments."""
     name = step.on
-    columns = pool.frame.column_names
+    columns = narrow_columns(pool.folder)
     if name is None:
         if learned.height > 1:
             raise InputError(f"step {step.name}: what was learned has {learned.height} rows, not 1")

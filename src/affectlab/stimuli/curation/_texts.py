@@ -151,7 +151,7 @@ def text_features(
     return pl.DataFrame(
         {
             "deleted": deleted,
-            "english": _wanted(texts, folded, looked, settings),
+            "english": _wanted(texts, looked, settings),
             "offensive": has_term(folded, settings.words.offensive),
             "vulgar": has_term(folded, settings.words.vulgar),
             "identity": has_term(folded, settings.words.identity),
@@ -160,19 +160,12 @@ def text_features(
     )
 
 
-def _wanted(
-    texts: pl.Series, folded: pl.Series, looked: pl.Series, settings: TextSettings
-) -> pl.Series:
+def _wanted(texts: pl.Series, looked: pl.Series, settings: TextSettings) -> pl.Series:
     """Whether texts are in the wanted languages; true for those that are not looked at."""
     import polars as pl
 
     rows = looked.arg_true()
-    found = in_languages(
-        texts.gather(rows),
-        settings.language,
-        settings.languages,
-        folded=folded.gather(rows),
-    )
+    found = in_languages(texts.gather(rows), settings.language, settings.languages)
     answer = pl.repeat(True, len(texts), dtype=pl.Boolean, eager=True)
     return answer.scatter(rows.filter(~found), False)
 
