@@ -8,8 +8,10 @@ import typer
 
 from affectlab.cli import (
     analyze,
+    calibrate,
     demo,
     doctor,
+    embed,
     evaluate,
     rate,
     ratings,
@@ -63,7 +65,9 @@ app.add_typer(analyze.app, name="analyze")
 app.add_typer(evaluate.app, name="evaluate")
 app.add_typer(stimuli.app, name="stimuli")
 app.add_typer(study.app, name="study")
+app.command("embed")(embed.embed)
 app.add_typer(train.app, name="train")
+app.command("calibrate")(calibrate.calibrate)
 app.add_typer(rate.app, name="rate")
 app.command("report")(report.report)
 app.command("reproduce")(reproduce.reproduce)

@@ -1,7 +1,10 @@
 """Asking machines: models are raters, and what they answer are ratings.
 
-Text models are in :mod:`affectlab.models.text`; their back end ``linear`` needs the core install
-only. Whatever needs torch says so, and comes with the extra ``models``.
+Texts are in :mod:`affectlab.models.text`; pictures become numbers in
+:mod:`affectlab.models.embedding`, heads on these numbers are in :mod:`affectlab.models.heads`,
+vision-language models in :mod:`affectlab.models.vlm`, other raters of faces in
+:mod:`affectlab.models.raters`, and the loop of hinted annotation in :mod:`affectlab.models.hinted`.
+What needs torch or another library beyond the core install says so, and names the extra.
 """
 
 from __future__ import annotations
@@ -10,20 +13,50 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from affectlab.models import text
+    from affectlab.models import embedding, heads, hinted, images, raters, text, vlm
+    from affectlab.models.embedding import Embeddings, embed, load_encoder
+    from affectlab.models.heads import HeadBank
+    from affectlab.models.hinted import annotate_until
+    from affectlab.models.raters import rate_faces
     from affectlab.models.text import TextClassifier
+    from affectlab.models.vlm import rate_vlm
 
-__all__ = ["TextClassifier", "text"]
+__all__ = [
+    "Embeddings",
+    "HeadBank",
+    "TextClassifier",
+    "annotate_until",
+    "embed",
+    "embedding",
+    "heads",
+    "hinted",
+    "images",
+    "load_encoder",
+    "rate_faces",
+    "rate_vlm",
+    "raters",
+    "text",
+    "vlm",
+]
 
-_NAMES = {"TextClassifier": "affectlab.models.text"}
+_NAMES = {
+    "Embeddings": "embedding",
+    "HeadBank": "heads",
+    "TextClassifier": "text",
+    "annotate_until": "hinted",
+    "embed": "embedding",
+    "load_encoder": "embedding",
+    "rate_faces": "raters",
+    "rate_vlm": "vlm",
+}
 
 
 def __getattr__(name: str) -> Any:
     """Load a part when it is first used."""
     if name in _NAMES:
-        return getattr(import_module(_NAMES[name]), name)
-    if name == "text":
-        return import_module("affectlab.models.text")
+        return getattr(import_module(f"affectlab.models.{_NAMES[name]}"), name)
+    if name in __all__:
+        return import_module(f"affectlab.models.{name}")
     raise AttributeError(f"module 'affectlab.models' has no attribute {name!r}")
 
 

@@ -191,10 +191,11 @@ def load_arrays(path: Path) -> dict[str, NDArray[Any]]:
         When the file is missing or is no such file, or a number in it is not finite.
     """
     try:
-        held = np.load(path, allow_pickle=False)
-        if not isinstance(held, np.lib.npyio.NpzFile):
-            raise ValueError("one array without a name")
-        with held:
+        # Opened here: numpy leaves a file open that is no such file.
+        with path.open("rb") as file:
+            held = np.load(file, allow_pickle=False)
+            if not isinstance(held, np.lib.npyio.NpzFile):
+                raise ValueError("one array without a name")
             found = {name: held[name] for name in held.files}
     except FileNotFoundError:
         raise InputError(f"{path}: no such file; the model folder is not complete") from None

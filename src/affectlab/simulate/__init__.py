@@ -5,6 +5,7 @@ Simulated raters (:func:`simulate_raters`) answer about stimuli of known truth w
 and confusion, so that any statistic can be held against what it should find.
 """
 
+from affectlab.simulate._baseline import random_baseline
 from affectlab.simulate._expressions import EXPRESSIONS, expression_parameters
 from affectlab.simulate._face import draw_face, expression_sequence
 from affectlab.simulate._gallery import FaceSpec, face_specs, face_table, save_faces
@@ -35,6 +36,7 @@ __all__ = [
     "face_specs",
     "face_table",
     "panel",
+    "random_baseline",
     "rater_profile",
     "recovery",
     "save_faces",

@@ -2,12 +2,20 @@
 
 import typer
 
+from affectlab.cli.rate.faces import faces
+from affectlab.cli.rate.hinted import hinted
+from affectlab.cli.rate.others import others
 from affectlab.cli.rate.text import text
+from affectlab.cli.rate.vlm import vlm
 
 __all__ = ["app"]
 
 app = typer.Typer(no_args_is_help=True, help="Let models answer; the answers are ratings.")
 app.command("text")(text)
+app.command("faces")(faces)
+app.command("vlm")(vlm)
+app.command("others")(others)
+app.command("hinted")(hinted)
 
 
 @app.callback()

@@ -2,12 +2,14 @@
 
 import typer
 
+from affectlab.cli.train.heads import heads
 from affectlab.cli.train.text import text
 
 __all__ = ["app"]
 
 app = typer.Typer(no_args_is_help=True, help="Train models; each becomes a rater.")
 app.command("text")(text)
+app.command("heads")(heads)
 
 
 @app.callback()

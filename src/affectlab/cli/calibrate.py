@@ -1,0 +1,197 @@
+"""``affectlab calibrate``: from scores of heads to ratings on the scale of people."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Literal, Optional
+
+import typer
+
+from affectlab.cli._options import JsonOption, QuietOption
+from affectlab.cli._output import Output
+from affectlab.cli._warned import caught_warnings
+
+if TYPE_CHECKING:
+    from affectlab.models.heads import HeadBank
+    from affectlab.ratings import Ratings
+
+__all__ = ["calibrate"]
+
+
+def calibrate(
+    model: Annotated[
+        Path,
+        typer.Argument(help="Folder that train heads wrote.", metavar="MODEL", show_default=False),
+    ],
+    neutral: Annotated[
+        Optional[Path],  # noqa: UP045
+        typer.Option(
+            help="Neutral stimuli, embeddings or images: the mean of each head over them is "
+            "subtracted.",
+            show_default=False,
+        ),
+    ] = None,
+    scale: Annotated[
+        Optional[Path],  # noqa: UP045
+        typer.Option(
+            help="Ratings from 0 to 7: a rising map from scores to them is fitted to each head.",
+            show_default=False,
+        ),
+    ] = None,
+    intervals: Annotated[
+        Optional[Path],  # noqa: UP045
+        typer.Option(
+            help="Ratings from 0 to 7 of stimuli that were used for nothing else: intervals are "
+            "calibrated on them.",
+            show_default=False,
+        ),
+    ] = None,
+    embeddings: Annotated[
+        Optional[Path],  # noqa: UP045
+        typer.Option(
+            help="The stimuli of --scale and --intervals, embeddings or images.",
+            show_default=False,
+        ),
+    ] = None,
+    level: Annotated[
+        float, typer.Option(help="Share of ratings that an interval holds, at least.")
+    ] = 0.9,
+    by: Annotated[
+        Literal["score", "label"],
+        typer.Option(help="Widths of intervals: by label and height of the score, or by label."),
+    ] = "score",
+    aggregate: Annotated[
+        Literal["median", "mean"], typer.Option(help="How several raters become one number.")
+    ] = "median",
+    encoder: Annotated[
+        Optional[str],  # noqa: UP045
+        typer.Option(
+            help="Where the encoder lies, or its name; by default the name that the model holds.",
+            show_default=False,
+        ),
+    ] = None,
+    to: Annotated[
+        Optional[Path],  # noqa: UP045
+        typer.Option(
+            "--out", "-o", help="Folder for the calibrated model; by default MODEL itself."
+        ),
+    ] = None,
+    seed: Annotated[
+        int, typer.Option("--seed", help="Nothing is random here: changes nothing.")
+    ] = 0,
+    as_json: JsonOption = False,
+    quiet: QuietOption = False,
+) -> None:
+    """Bring heads to the scale of people, take out what they see in neutral faces, add intervals.
+
+    The steps are done in this order, whatever the order of options: scale, neutral, intervals. A
+    step that is done again drops those behind it.
+
+    Example: affectlab calibrate heads/ --neutral neutral/
+    """
+    from affectlab.errors import InputError
+    from affectlab.models.heads import HeadBank
+
+    if neutral is None and scale is None and intervals is None:
+        raise InputError("nothing to calibrate; expected --neutral, --scale or --intervals")
+    if (scale or intervals) and embeddings is None:
+        raise InputError(
+            "--scale and --intervals need the rated stimuli; expected --embeddings as well"
+        )
+    target = model if to is None else to
+    HeadBank.check_folder(target)
+    out = Output("calibrate", as_json=as_json, quiet=quiet)
+    notes: list[str] = []
+    done: list[str] = []
+    with out.progress(f"reading {model}") as progress, caught_warnings() as warned:
+        bank = HeadBank.load(model)
+
+        def opened(place: Path) -> Any:
+            from affectlab.cli.rate._embedded import embeddings_of
+
+            found, said = embeddings_of(bank, place, encoder=encoder, report=progress)
+            notes.extend(said)
+            return found
+
+        rated = None if embeddings is None else opened(embeddings)
+        if scale is not None:
+            bank.calibrate_scale(rated, _read(scale, out), how=aggregate, source=scale.name)
+            done.append("scale")
+        if neutral is not None:
+            bank.calibrate_neutral(opened(neutral), source=neutral.name)
+            done.append("neutral")
+        if intervals is not None:
+            bank.calibrate_intervals(
+                rated,
+                _read(intervals, out),
+                level,
+                by=by,
+                how=aggregate,
+                source=intervals.name,
+            )
+            done.append("intervals")
+            notes += _unsure(bank)
+        bank.save(target)
+    _show(out, bank)
+    out.show(f"model: {target}")
+    out.finish(
+        {
+            "model": target,
+            "done": done,
+            "labels": bank.labels,
+            "scale": bank.scale_map.to_dict(),
+            "neutral": None if bank.neutral is None else bank.neutral.to_dict(),
+            "intervals": None if bank.intervals is None else bank.intervals.to_dict(),
+            "notes": notes,
+        },
+        notes,
+        doubts=warned,
+    )
+
+
+def _read(path: Path, out: Output) -> Ratings:
+    from affectlab.ratings import Scale, read_ratings
+
+    found = read_ratings(path)
+    if not found.scale.declared and found.scale.kind in ("ordinal", "interval"):
+        # Nothing in the file says what could have been answered; what off 0 to 7 was is refused.
+        found = read_ratings(path, scale=Scale.parse("0-7" if found.scale.step else "0-7 interval"))
+    return out.panel(found)
+
+
+def _unsure(bank: HeadBank) -> list[str]:
+    """Say where there are too few ratings for an interval."""
+    found = bank.intervals
+    if found is None or not found.unsure:
+        return []
+    bins = sum(map(len, found.half))
+    return [
+        f"{found.unsure} of {bins} bins of labels and scores have too few ratings for "
+        f"{found.level:g}: their intervals are the whole scale"
+    ]
+
+
+def _show(out: Output, bank: HeadBank) -> None:
+    import polars as pl
+
+    out.head(f"{bank.name}: {bank.steps}; clipped to 0 to 7")
+    columns: dict[str, Any] = {"label": list(bank.labels)}
+    if bank.neutral is not None:
+        columns["neutral mean"] = list(bank.neutral.offsets)
+    if bank.intervals is not None:
+        half = list(zip(*bank.intervals.half, strict=True))
+        for name, widths in zip(_bins(bank.intervals.edges), half, strict=True):
+            columns[f"± {name}"] = list(widths)
+        out.show(bank.intervals.said)
+    frame = pl.DataFrame(columns)
+    if frame.width > 1:
+        out.show_frame(frame, frame.columns, more="all stand in the model's folder")
+
+
+def _bins(edges: tuple[float, ...]) -> list[str]:
+    """Name the bins of predictions."""
+    if not edges:
+        return ["any score"]
+    inner = [f"{low:g} to {high:g}" for low, high in pairwise(edges)]
+    return [f"below {edges[0]:g}", *inner, f"from {edges[-1]:g}"]

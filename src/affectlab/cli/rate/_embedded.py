@@ -1,0 +1,57 @@
+"""Images, or embeddings of them, on the command line."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from affectlab.cli._output import Report
+    from affectlab.models.embedding import Embeddings
+    from affectlab.models.heads import HeadBank
+
+__all__ = ["embeddings_of", "is_embeddings"]
+
+
+def is_embeddings(place: Path) -> bool:
+    """Say whether a path is a folder that ``affectlab embed`` wrote, complete or not."""
+    from affectlab.models.embedding._folder import CARD
+
+    return (place / CARD).is_file()
+
+
+def embeddings_of(
+    bank: HeadBank,
+    place: Path,
+    *,
+    encoder: str | None = None,
+    cache: Path | None = None,
+    set_aside: bool = False,
+    report: Report | None = None,
+) -> tuple[Embeddings, list[str]]:
+    """Open embeddings, or embed images with the encoder of the heads; and what is to be said."""
+    from affectlab._words import plural
+    from affectlab.errors import InputError
+    from affectlab.models.embedding import Embeddings
+
+    if not place.exists():
+        raise InputError(f"{place}: there is no such file or folder")
+    if is_embeddings(place):
+        return Embeddings.load(place), []
+    found = bank.embed(
+        place,
+        encoder=encoder,
+        cache=cache,
+        on_bad="set_aside" if set_aside else "raise",
+        report=report,
+    )
+    if found.run is None:
+        return found, []
+    notes = list(found.run.notes)
+    aside = found.run.set_aside
+    if aside:
+        notes.append(
+            f"{plural(len(aside), 'image')} left out, for example {aside[0].stimulus!r}: "
+            f"{aside[0].reason}"
+        )
+    return found, notes

@@ -1,0 +1,131 @@
+"""``affectlab rate faces``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Literal, Optional
+
+import typer
+
+from affectlab.cli._options import JsonOption, QuietOption
+from affectlab.cli._output import Output
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from affectlab.models.heads import HeadBank
+    from affectlab.ratings import Ratings
+
+__all__ = ["faces"]
+
+
+def faces(
+    images: Annotated[
+        Path,
+        typer.Argument(
+            help="Images: a folder, a table with columns stimulus and file, or one image. Or the "
+            "folder of embeddings that affectlab embed wrote.",
+            metavar="IMAGES",
+            show_default=False,
+        ),
+    ],
+    model: Annotated[Path, typer.Option(help="Folder that train heads wrote.", show_default=False)],
+    to: Annotated[
+        Path,
+        typer.Option("--out", "-o", help="Ratings: .parquet, .csv or .jsonl.", show_default=False),
+    ],
+    intervals: Annotated[
+        bool,
+        typer.Option("--intervals", help="Add columns low and high, once they are calibrated."),
+    ] = False,
+    encoder: Annotated[
+        Optional[str],  # noqa: UP045
+        typer.Option(
+            help="Where the encoder lies, or its name; by default the name that the model holds.",
+            show_default=False,
+        ),
+    ] = None,
+    rater: Annotated[
+        Optional[str],  # noqa: UP045
+        typer.Option(help="Name of the rater; by default that of the model.", show_default=False),
+    ] = None,
+    cache: Annotated[
+        Optional[Path],  # noqa: UP045
+        typer.Option(help="Folder that keeps embeddings from run to run.", show_default=False),
+    ] = None,
+    device: Annotated[
+        Literal["auto", "cpu", "cuda", "mps"], typer.Option(help="Where heads are computed.")
+    ] = "auto",
+    set_aside: Annotated[
+        bool, typer.Option("--set-aside", help="Leave out images that are broken, and count them.")
+    ] = False,
+    seed: Annotated[
+        int, typer.Option("--seed", help="Nothing is random here: changes nothing.")
+    ] = 0,
+    as_json: JsonOption = False,
+    quiet: QuietOption = False,
+) -> None:
+    """Let heads rate images: how much of each emotion a face shows, from 0 to 7.
+
+    Example: affectlab rate faces images/ --model heads/ --out ratings.parquet
+    """
+    from affectlab.cli.rate._embedded import embeddings_of
+    from affectlab.models.heads import HeadBank
+    from affectlab.ratings import check_ratings_path
+
+    check_ratings_path(to)
+    out = Output("rate faces", as_json=as_json, quiet=quiet)
+    with out.progress(f"reading {images}") as progress:
+        bank = HeadBank.load(model)
+        embedded, notes = embeddings_of(
+            bank, images, encoder=encoder, cache=cache, set_aside=set_aside, report=progress
+        )
+        ratings = bank.rate(
+            embedded, rater=rater, intervals=intervals, device=device, report=progress
+        )
+        ratings.write(to)
+    if bank.neutral is None:
+        notes.append("the heads are not calibrated on neutral stimuli; affectlab calibrate does it")
+    table = _table(ratings)
+    _show(out, bank, ratings, table)
+    out.show(f"ratings: {to}")
+    out.finish(
+        {
+            "ratings": to,
+            "model": model,
+            "rater": ratings.rater_names[0],
+            "encoder": None if bank.encoder is None else bank.encoder.to_dict(),
+            "n_images": len(embedded),
+            "labels": bank.labels,
+            "per_label": table,
+            "level": None if not intervals or bank.intervals is None else bank.intervals.level,
+            "answers": ratings.raters["answers"][0],
+            "steps": ratings.history,
+            "notes": notes,
+        },
+        notes,
+    )
+
+
+def _table(ratings: Ratings) -> pl.DataFrame:
+    """Mean rating of each label, how often it is there, and its strongest image."""
+    import polars as pl
+
+    frame = ratings.to_frame()
+    return frame.group_by("label", maintain_order=True).agg(
+        pl.col("value").mean().alias("mean"),
+        pl.col("value").max().alias("highest"),
+        (pl.col("value") >= 0.5).mean().alias("share_from_half"),
+        pl.col("stimulus").sort_by("value", descending=True).first().alias("strongest"),
+    )
+
+
+def _show(out: Output, bank: HeadBank, ratings: Ratings, table: pl.DataFrame) -> None:
+    from affectlab._words import plural
+
+    out.head(
+        f"{ratings.rater_names[0]} rated {plural(ratings.n_stimuli, 'image')} on "
+        f"{plural(len(bank.labels), 'label')}, from 0 to 7"
+    )
+    shown = table.sort("mean", descending=True).rename({"share_from_half": "share from .5 on"})
+    out.show_frame(shown, shown.columns, most=12, more="the file holds all of them")

@@ -1,0 +1,150 @@
+"""``affectlab rate others``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Optional
+
+import typer
+
+from affectlab.cli._options import JsonOption, QuietOption
+from affectlab.cli._output import Output
+
+if TYPE_CHECKING:
+    from affectlab.ratings import Ratings
+
+__all__ = ["others"]
+
+
+def others(
+    images: Annotated[
+        Path,
+        typer.Argument(
+            help="A folder of images, a table with columns stimulus and file, or one image.",
+            metavar="IMAGES",
+            show_default=False,
+        ),
+    ],
+    rater: Annotated[
+        str,
+        typer.Option(
+            help="pyfeat, hsemotion, deepface, hume, or a rater that a package adds.",
+            metavar="NAME",
+            show_default=False,
+        ),
+    ],
+    to: Annotated[
+        Path,
+        typer.Option(
+            "--out",
+            "-o",
+            help="Folder for ratings.parquet, answers.csv and the ledger, from which a run goes "
+            "on.",
+            metavar="FOLDER",
+            show_default=False,
+        ),
+    ],
+    taxonomy: Annotated[
+        Optional[str],  # noqa: UP045
+        typer.Option(
+            help="Bring the rater's labels to those of this taxonomy: a name or a TOML file.",
+            show_default=False,
+        ),
+    ] = None,
+    mapping: Annotated[
+        Optional[Path],  # noqa: UP045
+        typer.Option(
+            help="TOML file: what the rater's labels become. Without it, what affectlab knows.",
+            show_default=False,
+        ),
+    ] = None,
+    settings: Annotated[
+        Optional[list[str]],  # noqa: UP045
+        typer.Option(
+            "--set",
+            help="Setting of the rater, such as detector=v1; may be given again.",
+            metavar="NAME=VALUE",
+            show_default=False,
+        ),
+    ] = None,
+    patience: Annotated[
+        int, typer.Option(help="Pictures without an answer in a row after which to stop.", min=1)
+    ] = 5,
+    set_aside: Annotated[
+        bool, typer.Option("--set-aside", help="Leave out broken images, and count them.")
+    ] = False,
+    seed: Annotated[
+        int, typer.Option("--seed", help="Nothing is random here: changes nothing.")
+    ] = 0,
+    as_json: JsonOption = False,
+    quiet: QuietOption = False,
+) -> None:
+    """Let a model that is installed, or a service, rate faces, to put it beside others.
+
+    Keys of services are taken from the environment, such as HUME_API_KEY, and written nowhere.
+    A picture without a face, or without a usable answer, is recorded as such, never as 0.
+
+    Example: affectlab rate others faces/ --rater hume --out hume
+    """
+    from affectlab.cli._settings import read_settings
+    from affectlab.cli._warned import caught_warnings
+    from affectlab.evaluation import outcome_table
+    from affectlab.models.raters import rate_faces
+
+    out = Output("rate others", as_json=as_json, quiet=quiet)
+    told = read_settings(settings or [])
+    with caught_warnings() as doubts, out.progress("pictures") as progress:
+        ratings = rate_faces(
+            images,
+            rater,
+            taxonomy,
+            mapping,
+            to,
+            on_bad="set_aside" if set_aside else "raise",
+            patience=patience,
+            progress=progress,
+            **told,
+        )
+    counts = outcome_table(ratings).counts().row(0, named=True)
+    outcomes = {name: n for name, n in counts.items() if isinstance(n, int) and name != "n" and n}
+    _show(out, ratings, outcomes, counts["n"])
+    about = ratings.raters.row(0, named=True)
+    if about["left_out"]:
+        out.note(f"labels left out: {about['left_out']}")
+    out.show(f"ratings: {to / 'ratings.parquet'}")
+    result: dict[str, Any] = {
+        "ratings": to / "ratings.parquet",
+        "answers": to / "answers.csv",
+        "rater": ratings.rater_names[0],
+        "version": about["version"],
+        "n_images": ratings.n_stimuli,
+        "labels": ratings.label_names,
+        "outcomes": outcomes,
+        "several_faces": _several(ratings),
+        "left_out": about["left_out"],
+    }
+    out.finish(result, doubts=doubts)
+
+
+def _several(ratings: Ratings) -> int:
+    """Pictures with more faces than one."""
+    import polars as pl
+
+    table = ratings.stimuli if "faces" in ratings.stimuli.columns else ratings.to_frame()
+    return table.filter(pl.col("faces") > 1)["stimulus"].n_unique()
+
+
+def _show(out: Output, ratings: Ratings, outcomes: dict[str, int], n: int) -> None:
+    from affectlab._words import count, plural
+
+    out.head(
+        f"{ratings.rater_names[0]} rated {plural(outcomes.get('ok', 0), 'picture')} of {count(n)} "
+        f"on {plural(len(ratings.label_names), 'label')}"
+    )
+    said = {"empty": "no face found"}
+    for name, times in outcomes.items():
+        if name != "ok":
+            out.show(f"{plural(times, 'picture')}: {said.get(name, name.replace('_', ' '))}")
+    several = _several(ratings)
+    if several:
+        out.show(f"{plural(several, 'picture')} with several faces: the largest was rated")

@@ -1,0 +1,379 @@
+"""``affectlab rate vlm``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Optional
+
+import typer
+
+from affectlab.cli._options import JsonOption, QuietOption
+from affectlab.cli._output import Output
+from affectlab.cli.rate._vlm_show import show_plan, show_run
+
+if TYPE_CHECKING:
+    from affectlab.models.vlm import Example, VlmRater
+
+__all__ = ["vlm"]
+
+RATINGS = "ratings.parquet"
+_PROMPT, _MODEL, _LIMITS, _CONTROLS = "Prompt", "Model", "Limits", "Controls"
+
+
+def vlm(
+    images: Annotated[
+        Path,
+        typer.Argument(
+            help="A folder of images, a table with columns stimulus and file, or one image.",
+            metavar="IMAGES",
+            show_default=False,
+        ),
+    ],
+    model: Annotated[
+        str,
+        typer.Option(
+            help="Model string: openai/…, anthropic/…, google/…, vllm/…, or "
+            "openai-api/NAME/… for a server with OpenAI's chat completions.",
+            show_default=False,
+        ),
+    ],
+    to: Annotated[
+        Path,
+        typer.Option(
+            "--out",
+            "-o",
+            help="Folder for ratings.parquet and the ledger, from which a run goes on.",
+            metavar="FOLDER",
+            show_default=False,
+        ),
+    ],
+    protocol: Annotated[
+        str, typer.Option(help="How it is asked: a name, or a TOML file.", rich_help_panel=_PROMPT)
+    ] = "intensity",
+    style: Annotated[
+        str, typer.Option(help="zero-shot, or multi-shot.", rich_help_panel=_PROMPT)
+    ] = "zero-shot",
+    examples: Annotated[
+        Optional[Path],  # noqa: UP045
+        typer.Option(
+            help="Solved examples for multi-shot: a TOML file.",
+            rich_help_panel=_PROMPT,
+            show_default=False,
+        ),
+    ] = None,
+    at_most: Annotated[
+        Optional[int],  # noqa: UP045
+        typer.Option(
+            help="Most labels above 0, such as 5.",
+            min=1,
+            rich_help_panel=_PROMPT,
+            show_default=False,
+        ),
+    ] = None,
+    reasons: Annotated[
+        bool, typer.Option("--reasons", help="Ask for reasons.", rich_help_panel=_PROMPT)
+    ] = False,
+    structured: Annotated[
+        bool,
+        typer.Option(
+            "--structured",
+            help="Let the provider hold the model to the schema.",
+            rich_help_panel=_PROMPT,
+        ),
+    ] = False,
+    shuffle: Annotated[
+        bool,
+        typer.Option(
+            "--shuffle",
+            help="Draw the order of labels for each image by --seed.",
+            rich_help_panel=_PROMPT,
+        ),
+    ] = False,
+    temperature: Annotated[
+        str,
+        typer.Option(
+            help="0 to 2, or 'default' to leave it to the provider.", rich_help_panel=_MODEL
+        ),
+    ] = "0",
+    max_tokens: Annotated[
+        int, typer.Option(help="Most tokens of an answer.", min=1, rich_help_panel=_MODEL)
+    ] = 4096,
+    reasoning_effort: Annotated[
+        Optional[str],  # noqa: UP045
+        typer.Option(
+            help="minimal, low, medium, high, … for models that reason.",
+            rich_help_panel=_MODEL,
+            show_default=False,
+        ),
+    ] = None,
+    sampling_seed: Annotated[
+        Optional[int],  # noqa: UP045
+        typer.Option(
+            help="Seed of the provider, where it has one.",
+            rich_help_panel=_MODEL,
+            show_default=False,
+        ),
+    ] = None,
+    base_url: Annotated[
+        Optional[str],  # noqa: UP045
+        typer.Option(
+            help="Address of the server, such as http://localhost:8000/v1.",
+            rich_help_panel=_MODEL,
+            show_default=False,
+        ),
+    ] = None,
+    key_env: Annotated[
+        Optional[str],  # noqa: UP045
+        typer.Option(
+            help="Variable of the environment with the key; without it, the provider's own.",
+            rich_help_panel=_MODEL,
+            show_default=False,
+        ),
+    ] = None,
+    rater: Annotated[
+        Optional[str],  # noqa: UP045
+        typer.Option(
+            help="Name of the rater; by default model and style.",
+            rich_help_panel=_MODEL,
+            show_default=False,
+        ),
+    ] = None,
+    concurrency: Annotated[
+        int, typer.Option(help="Questions under way at once.", min=1, rich_help_panel=_LIMITS)
+    ] = 8,
+    per_minute: Annotated[
+        Optional[int],  # noqa: UP045
+        typer.Option(
+            help="Most questions a minute.", min=1, rich_help_panel=_LIMITS, show_default=False
+        ),
+    ] = None,
+    timeout: Annotated[
+        float,
+        typer.Option(help="Seconds until one attempt is lost.", rich_help_panel=_LIMITS),
+    ] = 180.0,
+    tries: Annotated[
+        int,
+        typer.Option(help="Attempts after transport errors.", min=1, rich_help_panel=_LIMITS),
+    ] = 6,
+    budget_usd: Annotated[
+        Optional[float],  # noqa: UP045
+        typer.Option(
+            help="Most dollars, all runs of FOLDER together.",
+            rich_help_panel=_LIMITS,
+            show_default=False,
+        ),
+    ] = None,
+    budget_tokens: Annotated[
+        Optional[int],  # noqa: UP045
+        typer.Option(help="Most tokens.", rich_help_panel=_LIMITS, show_default=False),
+    ] = None,
+    budget_requests: Annotated[
+        Optional[int],  # noqa: UP045
+        typer.Option(help="Most requests.", rich_help_panel=_LIMITS, show_default=False),
+    ] = None,
+    price_in: Annotated[
+        Optional[float],  # noqa: UP045
+        typer.Option(
+            help="Dollars per million tokens of questions.",
+            rich_help_panel=_LIMITS,
+            show_default=False,
+        ),
+    ] = None,
+    price_out: Annotated[
+        Optional[float],  # noqa: UP045
+        typer.Option(
+            help="Dollars per million tokens of answers.",
+            rich_help_panel=_LIMITS,
+            show_default=False,
+        ),
+    ] = None,
+    limit: Annotated[
+        Optional[int],  # noqa: UP045
+        typer.Option(
+            help="Only the first images, this many.",
+            min=1,
+            rich_help_panel=_LIMITS,
+            show_default=False,
+        ),
+    ] = None,
+    control: Annotated[
+        Optional[list[str]],  # noqa: UP045
+        typer.Option(
+            help="no_image, wrong_image, decoy_hint or repeat, beside the main run; may be given "
+            "again.",
+            rich_help_panel=_CONTROLS,
+            show_default=False,
+        ),
+    ] = None,
+    repeats: Annotated[
+        int,
+        typer.Option(help="Times each question is asked.", min=1, rich_help_panel=_CONTROLS),
+    ] = 1,
+    again: Annotated[
+        Optional[list[str]],  # noqa: UP045
+        typer.Option(
+            help="Outcome to ask again although it is in the ledger, such as refused; may be given "
+            "again.",
+            show_default=False,
+        ),
+    ] = None,
+    set_aside: Annotated[
+        bool, typer.Option("--set-aside", help="Leave out broken images, and count them.")
+    ] = False,
+    dry_run: Annotated[
+        bool,
+        typer.Option("--dry-run", help="Print one prompt, tokens and cost to expect; ask nobody."),
+    ] = False,
+    seed: Annotated[
+        int, typer.Option("--seed", help="Draws wrong images, decoys, and orders of labels.")
+    ] = 0,
+    as_json: JsonOption = False,
+    quiet: QuietOption = False,
+) -> None:
+    """Ask a vision-language model about images, in the words in which people are asked.
+
+    Every answer is in the ledger before the next question takes its place: a run that was stopped
+    goes on with the same command, and asks nothing twice. Only transport errors are asked again.
+
+    Example: affectlab rate vlm faces/ --model openai/gpt-4o-mini --out gpt --at-most 5
+    """
+    from affectlab.errors import InputError
+    from affectlab.models.images import find_images
+    from affectlab.models.vlm import AskSettings, Budget, Retrying, VlmRater
+    from affectlab.protocols import load_protocol
+
+    out = Output("rate vlm", as_json=as_json, quiet=quiet)
+    if (style == "multi-shot") != (examples is not None):
+        raise InputError("--style multi-shot and --examples go together; expected both or none")
+    asked = load_protocol(protocol)
+    asking = VlmRater(
+        model,
+        asked,
+        to,
+        style=style,  # type: ignore[arg-type]
+        examples=_examples(examples, asked),
+        at_most=at_most,
+        reasons=reasons,
+        structured=structured,
+        shuffle=seed if shuffle else None,
+        settings=AskSettings(
+            temperature=_temperature(temperature),
+            max_tokens=max_tokens,
+            seed=sampling_seed,
+            reasoning_effort=reasoning_effort,
+            timeout=timeout,
+            base_url=base_url,
+            api_key_env=key_env,
+        ),
+        budget=Budget(budget_usd, budget_tokens, budget_requests),
+        price_in=price_in,
+        price_out=price_out,
+        concurrency=concurrency,
+        per_minute=per_minute,
+        retrying=Retrying(tries=tries),
+        again=tuple(again or ()),
+        on_bad="set_aside" if set_aside else "raise",
+        rater=rater,
+    )
+    _check_folder(to / RATINGS, asking.name)
+    files = find_images(images)[:limit]
+    options: dict[str, Any] = {
+        "control": control or (),
+        "repeats": repeats,
+        "targets": _targets(images),
+        "seed": seed,
+    }
+    if dry_run:
+        show_plan(out, asking, asking.plan(files, **options))
+        return
+    _rate(out, asking, files, options, to)
+
+
+def _rate(
+    out: Output, asking: VlmRater, files: tuple[Any, ...], options: dict[str, Any], to: Path
+) -> None:
+    from affectlab.errors import InputError
+
+    try:
+        with out.progress(f"asking {asking.model}") as progress:
+            run = asking.rate(files, **options, progress=progress)
+    except KeyboardInterrupt:
+        out.warn(f"interrupted; {to} keeps all answers, and the same command goes on from there")
+        raise
+    if not run.entries or (run.halt is not None and not run.n_usable):
+        raise InputError(f"{run.model} has no usable answer; {'; '.join(run.sentences())}")
+    ratings = to / RATINGS
+    run.ratings.write(ratings)
+    answers = to / "answers.parquet"
+    run.to_frame().write_parquet(answers)
+    table = run.outcome_table()
+    show_run(out, run, table)
+    out.show_line(f"ratings: {ratings}")
+    out.finish(
+        {
+            "ratings": ratings,
+            "answers": answers,
+            "ledger": to / "ledger.jsonl",
+            "model": run.model,
+            "rater": run.rater,
+            "prompt": run.raters[0]["prompt"],
+            "n_questions": run.n_questions,
+            "n_answered": run.n_answered,
+            "n_kept": run.n_kept,
+            "n_usable": run.n_usable,
+            "n_left": run.n_left,
+            "stopped": None if run.halt is None or not run.n_left else run.halt.kind,
+            **table.as_dict(),
+            "usage": run.usage.as_dict(),
+            "n_uncounted": run.n_uncounted,
+            "cost": run.cost,
+        },
+        table.warnings,
+        doubts=run.sentences(),
+    )
+
+
+def _check_folder(path: Path, rater: str) -> None:
+    """Refuse to put the ratings of one rater in the place of another's."""
+    from affectlab._words import shown
+    from affectlab.errors import InputError
+    from affectlab.ratings import read_ratings
+
+    if not path.exists():
+        return
+    found = read_ratings(path).rater_names
+    if rater not in found:
+        raise InputError(
+            f"{path} holds the ratings of {shown(found[0], 60)!r}; expected another folder for "
+            f"{shown(rater, 60)!r}"
+        )
+
+
+def _temperature(text: str) -> float | None:
+    from affectlab.errors import InputError
+
+    if text.strip() == "default":
+        return None
+    try:
+        return float(text)
+    except ValueError:
+        raise InputError(f"--temperature {text!r}: expected a number, or 'default'") from None
+
+
+def _examples(place: Path | None, protocol: Any) -> tuple[Example, ...]:
+    from affectlab.models.vlm import read_examples
+
+    return () if place is None else read_examples(place, protocol)
+
+
+def _targets(images: Path) -> dict[str, str]:
+    """Read what each image is meant to show, where the table of images says it."""
+    if not images.is_file() or images.suffix.lower() not in (".csv", ".parquet"):
+        return {}
+    from affectlab.stimuli._tables import read_table
+
+    table = read_table(images, "images")
+    if not {"stimulus", "label"} <= set(table.columns):
+        return {}
+    pairs = table.select("stimulus", "label").drop_nulls().iter_rows()
+    return {str(stimulus): str(label) for stimulus, label in pairs}

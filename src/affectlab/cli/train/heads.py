@@ -1,0 +1,355 @@
+"""``affectlab train heads``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from time import perf_counter
+from typing import TYPE_CHECKING, Annotated, Any, Literal, Optional
+
+import typer
+
+from affectlab.cli._options import SeedOption, reads_ratings
+from affectlab.cli._output import Output
+from affectlab.cli._warned import caught_warnings
+
+if TYPE_CHECKING:
+    from affectlab.cli.train._heads_data import HeadData
+    from affectlab.models.heads import HeadBank
+    from affectlab.ratings import Ratings
+
+__all__ = ["heads"]
+
+_BIG = "First stage"
+_TRAINING = "Training"
+_JUDGED = "Judging and calibration"
+
+
+@reads_ratings("train heads")
+def heads(
+    ratings: Ratings,
+    out: Output,
+    embeddings: Annotated[
+        Path,
+        typer.Option(
+            help="Embeddings of the rated stimuli, a folder that affectlab embed wrote.",
+            show_default=False,
+        ),
+    ],
+    to: Annotated[
+        Path, typer.Option("--out", "-o", help="Folder for the model.", show_default=False)
+    ],
+    big: Annotated[
+        Optional[Path],  # noqa: UP045
+        typer.Option(
+            help="Many ratings, of machines as a rule, to train on first.",
+            rich_help_panel=_BIG,
+            show_default=False,
+        ),
+    ] = None,
+    big_embeddings: Annotated[
+        Optional[Path],  # noqa: UP045
+        typer.Option(
+            help="Embeddings of their stimuli; by default those of --embeddings.",
+            rich_help_panel=_BIG,
+            show_default=False,
+        ),
+    ] = None,
+    big_epochs: Annotated[
+        int, typer.Option(help="Epochs of the first stage.", min=1, rich_help_panel=_BIG)
+    ] = 5,
+    labels: Annotated[
+        Optional[str],  # noqa: UP045
+        typer.Option(help="Labels to train heads for: joy,fear. By default all that are rated."),
+    ] = None,
+    shape: Annotated[
+        Literal["small", "big"], typer.Option(help="Layers of a head: 128-32, or 1024-512-256.")
+    ] = "small",
+    binarised: Annotated[
+        bool,
+        typer.Option(
+            "--binarised", help="Learn whether an emotion is there, in place of how much of it."
+        ),
+    ] = False,
+    fill_absent: Annotated[
+        Literal["none", "ratings", "big", "both"],
+        typer.Option(help="Where a label that a rater left out for a stimulus is a rating of 0."),
+    ] = "none",
+    aggregate: Annotated[
+        Literal["median", "mean"], typer.Option(help="How several raters become one number.")
+    ] = "median",
+    name: Annotated[
+        Optional[str],  # noqa: UP045
+        typer.Option(help="Name of the model as a rater; by default that of the folder."),
+    ] = None,
+    epochs: Annotated[
+        int, typer.Option(help="Epochs at most.", min=1, rich_help_panel=_TRAINING)
+    ] = 200,
+    batch: Annotated[
+        int, typer.Option(help="Rows per step.", min=1, rich_help_panel=_TRAINING)
+    ] = 256,
+    learning_rate: Annotated[
+        float,
+        typer.Option(help="Where it begins; it falls on a plateau.", rich_help_panel=_TRAINING),
+    ] = 5e-5,
+    early_stopping: Annotated[
+        Optional[int],  # noqa: UP045
+        typer.Option(
+            help="Stop a head after so many epochs without progress; by default 30 in one stage, "
+            "never with --big.",
+            min=1,
+            rich_help_panel=_TRAINING,
+            show_default=False,
+        ),
+    ] = None,
+    cap: Annotated[
+        float,
+        typer.Option(
+            help="Largest part of the mean bucket of ratings to take from one bucket; 0: all.",
+            min=0,
+            rich_help_panel=_TRAINING,
+        ),
+    ] = 0.25,
+    precision: Annotated[
+        Literal["auto", "fp32", "bf16"],
+        typer.Option(help="What matrices are multiplied in.", rich_help_panel=_TRAINING),
+    ] = "auto",
+    device: Annotated[
+        Literal["auto", "cpu", "cuda", "mps"],
+        typer.Option(help="Where heads are trained.", rich_help_panel=_TRAINING),
+    ] = "auto",
+    resume: Annotated[
+        bool,
+        typer.Option(
+            "--resume",
+            help="Go on where a run into this folder stopped.",
+            rich_help_panel=_TRAINING,
+        ),
+    ] = False,
+    held_out: Annotated[
+        Optional[str],  # noqa: UP045
+        typer.Option(
+            help="Attribute of stimuli, such as identity: those of a fifth of its values are kept "
+            "aside, and judged.",
+            rich_help_panel=_JUDGED,
+            show_default=False,
+        ),
+    ] = None,
+    dev: Annotated[
+        Optional[Path],  # noqa: UP045
+        typer.Option(
+            help="Ratings of other stimuli to judge the heads by, in place of --held-out.",
+            rich_help_panel=_JUDGED,
+            show_default=False,
+        ),
+    ] = None,
+    dev_embeddings: Annotated[
+        Optional[Path],  # noqa: UP045
+        typer.Option(
+            help="Embeddings of --dev; by default those of --embeddings.",
+            rich_help_panel=_JUDGED,
+            show_default=False,
+        ),
+    ] = None,
+    neutral: Annotated[
+        Optional[Path],  # noqa: UP045
+        typer.Option(
+            help="Neutral stimuli: their embeddings (a folder), or a table whose column stimulus "
+            "names them among --embeddings. The mean of each head over them is subtracted.",
+            rich_help_panel=_JUDGED,
+            show_default=False,
+        ),
+    ] = None,
+    figures: Annotated[
+        Optional[Path],  # noqa: UP045
+        typer.Option(
+            help="Folder for figures of ratings against predictions (PNG, SVG).",
+            rich_help_panel=_JUDGED,
+            show_default=False,
+        ),
+    ] = None,
+    report: Annotated[
+        Optional[Path],  # noqa: UP045
+        typer.Option(
+            help="Folder for a report that compares the heads with people on what was kept aside.",
+            rich_help_panel=_JUDGED,
+            show_default=False,
+        ),
+    ] = None,
+    seed: SeedOption = 0,
+) -> None:
+    """Train heads that say how much of each emotion an embedded image shows, from 0 to 7.
+
+    Example: affectlab train heads ratings.csv --embeddings emb/ --out heads/ --held-out identity
+    """
+    from affectlab.cli.train._heads_data import Asked, prepare
+    from affectlab.errors import InputError
+    from affectlab.models.heads import HeadBank, Stage
+
+    if (figures or report) and not (held_out or dev):
+        raise InputError(
+            "--report and --figures show what was kept aside; expected --held-out or --dev as well"
+        )
+    if held_out and dev:
+        raise InputError("--held-out and --dev both say what to judge by; expected one of the two")
+    for path, of, option in ((big_embeddings, big, "big"), (dev_embeddings, dev, "dev")):
+        if path is not None and of is None:
+            raise InputError(
+                f"--{option}-embeddings is for --{option}; expected --{option} as well"
+            )
+    if report is not None:
+        from affectlab.report import check_report_folder
+
+        check_report_folder(report)
+    HeadBank.check_folder(to)
+    states = _states(to, resume=resume)
+    asked = Asked(
+        embeddings=embeddings,
+        big=big,
+        big_embeddings=big_embeddings,
+        held_out=held_out,
+        dev=dev,
+        dev_embeddings=dev_embeddings,
+        neutral=neutral,
+        labels=labels,
+        fill_absent=fill_absent,
+        seed=seed,
+    )
+    started = perf_counter()
+    with out.progress("reading embeddings") as progress, caught_warnings() as warned:
+        data = prepare(out.panel(ratings), asked)
+        if report is not None and data.dev is not None and data.dev[1].scale.kind == "binary":
+            raise InputError(
+                "--report compares ratings from 0 to 7, and those kept aside are yes/no answers; "
+                "expected other ones, or no --report"
+            )
+        bank = HeadBank(
+            data.taxonomy,
+            data.labels,
+            encoder=data.train[0].encoder,
+            shape=_shape(shape),
+            binarised=binarised,
+            name=name or to.resolve().name,
+            seed=seed,
+        )
+        common: dict[str, Any] = {
+            "learning_rate": learning_rate,
+            "batch": batch,
+            "precision": precision,
+        }
+        if early_stopping is None and data.big is None:
+            early_stopping = 30
+        last = Stage(epochs=epochs, early_stopping=early_stopping, **common)
+        settings: dict[str, Any] = {
+            "how": aggregate,
+            "device": device,
+            "checkpoints": states,
+            "report": progress,
+        }
+        part = cap or None
+        if data.big is None:
+            bank.fit(*data.train, stage=last, cap=part, source=data.source, **settings)
+        else:
+            bank.fit_two_stage(
+                data.big,
+                data.train,
+                big_stage=Stage(epochs=big_epochs, **common),
+                human_stage=last,
+                big_cap=part,
+                human_cap=part,
+                sources=(data.big_source, data.source),
+                **settings,
+            )
+        if data.neutral is not None:
+            bank.calibrate_neutral(data.neutral, source=neutral.name if neutral else "")
+        bank.save(to)
+    _forget(states)
+    seconds = perf_counter() - started
+    _finish(out, bank, data, seconds, to, aggregate, figures, report, warned, seed)
+
+
+def _shape(name: str) -> Any:
+    from affectlab.models.heads import head_shape
+
+    return head_shape(name)
+
+
+def _states(to: Path, *, resume: bool) -> Path:
+    """Where the state of a run lies until it ends: beside the model, never in it."""
+    from affectlab.errors import InputError
+
+    states = to.resolve().with_name(f"{to.resolve().name}.training")
+    if states.exists() and not resume:
+        raise InputError(
+            f"{states} holds a run into {to} that did not end; expected --resume to go on with it, "
+            "or the folder removed"
+        )
+    return states
+
+
+def _forget(states: Path) -> None:
+    import shutil
+
+    if states.is_dir():
+        shutil.rmtree(states)
+
+
+def _finish(
+    out: Output,
+    bank: HeadBank,
+    data: HeadData,
+    seconds: float,
+    to: Path,
+    how: Literal["median", "mean"],
+    figures: Path | None,
+    report: Path | None,
+    warned: list[str],
+    seed: int,
+) -> None:
+    """Judge the heads on what was kept aside, and print."""
+    from affectlab.cli.train._heads_show import draw, judged, shown_heads, write_dev_report
+
+    found = judged(bank, data, how)
+    shown_heads(out, bank, data, found, seconds)
+    if figures is not None and data.dev is not None:
+        draw(bank, data.dev, how, figures)
+        out.show(f"figures: {figures}")
+    page = None
+    if report is not None and data.dev is not None:
+        with out.progress("writing the report") as progress:
+            page = write_dev_report(bank, data.dev, report, seed, progress)
+        out.show(f"report: {page}")
+    out.show(f"model: {to}; its card: {to / 'README.md'}")
+    if data.dev is None:
+        data.notes.append("without --held-out or --dev nothing says how good the heads are")
+    if bank.neutral is None:
+        data.notes.append(
+            "the heads are not calibrated on neutral stimuli; affectlab calibrate does it"
+        )
+    spearman = None if found is None else found["spearman"].mean()
+    out.finish(
+        {
+            "model": to,
+            "report": page,
+            "name": bank.name,
+            "taxonomy": bank.taxonomy.name,
+            "labels": bank.labels,
+            "encoder": None if bank.encoder is None else bank.encoder.to_dict(),
+            "shape": list(bank.shape.hidden),
+            "parameters_per_head": bank.shape.n_parameters(bank.width or 1),
+            "binarised": bank.binarised,
+            "stages": [
+                {key: value for key, value in stage.items() if not key.endswith("_loss")}
+                | {"best_loss": stage["best_loss"]}
+                for stage in bank.stages
+            ],
+            "scale": bank.scale_map.said,
+            "neutral": None if bank.neutral is None else bank.neutral.to_dict(),
+            "held_out": data.held_out,
+            "dev": found,
+            "mean_spearman": spearman,
+            "seconds": seconds,
+            "notes": data.notes,
+        },
+        data.notes,
+        doubts=warned,
+    )

@@ -1,0 +1,199 @@
+"""Towers for images: what happens to pixels, and what makes one row of many tokens."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import torch
+import transformers
+from torch import Tensor
+
+from affectlab.errors import InputError
+from affectlab.models._pretrained import DATA_ONLY, LOADING_FAILS, first_sentence, own_code
+from affectlab.models._torch import quiet_transformers
+from affectlab.models.embedding._encoder import digest
+from affectlab.models.embedding._transformers import Tower
+from affectlab.models.embedding._transformers_checkpoint import (
+    Checkpoint,
+    Loaded,
+    load_network,
+)
+
+__all__ = ["image_tower"]
+
+_CLASS_TOKEN = frozenset(
+    {"vit", "deit", "dinov2", "dinov2_with_registers", "dinov3_vit", "vit_mae", "vit_msn"}
+)
+"""Architectures whose class token is the image; what pools it further was trained for labels."""
+
+
+def image_tower(checkpoint: Checkpoint, pooling: str, dtype: torch.dtype) -> Tower:
+    """Load the tower for images of a checkpoint.
+
+    Raises
+    ------
+    InputError
+        When it cannot be loaded, says not how images are prepared, or has no such pooling.
+    """
+    processor = _processor(checkpoint.place)
+    # A masked autoencoder hides patches by chance; for rows, it is to see all of them in order.
+    masked = checkpoint.model_type == "vit_mae"
+    loaded = load_network(checkpoint, dtype, **({"mask_ratio": 0.0} if masked else {}))
+
+    def prepare(batch: Sequence[Any]) -> dict[str, Tensor]:
+        found = dict(processor(images=list(batch), return_tensors="pt"))
+        if masked:
+            n = loaded.network.embeddings.patch_embeddings.num_patches
+            found["noise"] = torch.arange(n, dtype=torch.float32).expand(len(batch), n)
+        return found
+
+    chosen = _pooling(checkpoint, loaded, pooling, prepare)
+    _check_complete(checkpoint, loaded, chosen)
+    return Tower(
+        "image",
+        loaded.network,
+        prepare,
+        _pool(checkpoint, loaded, chosen),
+        chosen,
+        digest(_preparation(processor)),
+        loaded.lacking,
+    )
+
+
+def _processor(place: str) -> Any:
+    """Load how images are prepared; by Pillow, whose pixels are the same everywhere."""
+    try:
+        with quiet_transformers():
+            make: Any = transformers.AutoImageProcessor
+            return make.from_pretrained(place, backend="pil", **DATA_ONLY)
+    except LOADING_FAILS as error:
+        raise own_code(place, error) or InputError(
+            f"checkpoint {place!r} does not say how images are prepared ({first_sentence(error)}); "
+            "expected preprocessor_config.json beside its weights"
+        ) from None
+
+
+def _preparation(processor: Any) -> str:
+    known = {name: value for name, value in processor.to_dict().items() if value is not None}
+    return json.dumps(known, sort_keys=True, default=str)
+
+
+def _pooling(
+    checkpoint: Checkpoint,
+    loaded: Loaded,
+    asked: str,
+    prepare: Callable[[Sequence[Any]], dict[str, Tensor]],
+) -> str:
+    """Choose what makes one row of many tokens."""
+    network = loaded.network
+    if asked == "auto" and checkpoint.model_type in _CLASS_TOKEN:
+        return "cls"
+    if hasattr(network, "get_image_features"):
+        # Both towers in one, of which only this way out leads.
+        known = ["image_features"]
+    else:
+        known = ["image_features"] if hasattr(network, "visual_projection") else []
+        known += ["pooler"] if _gives_pooled(checkpoint, loaded, prepare) else []
+        known += ["cls"] if _has_class_token(network) else []
+        known += ["mean"]
+    if asked == "auto":
+        return known[0]
+    if asked not in known:
+        raise InputError(
+            f"checkpoint {checkpoint.place!r} ({checkpoint.model_type}) has no pooling {asked!r} "
+            f"for images; expected one of: {', '.join(known)}"
+        )
+    return asked
+
+
+def _has_class_token(network: Any) -> bool:
+    names = (name.rpartition(".")[2] for name, _ in network.named_parameters())
+    return any(name in ("cls_token", "class_embedding") for name in names)
+
+
+@torch.inference_mode()
+def _gives_pooled(
+    checkpoint: Checkpoint,
+    loaded: Loaded,
+    prepare: Callable[[Sequence[Any]], dict[str, Tensor]],
+) -> bool:
+    """Whether a network gives a pooled row by itself, of weights that were trained."""
+    from PIL import Image
+
+    network = loaded.network
+    if any("pooler" in name for name in loaded.lacking):
+        return False
+    if hasattr(network, "visual_projection"):
+        return True
+    try:
+        inputs = prepare([Image.new("RGB", (64, 64), (128, 128, 128))])
+        given = network.eval()(**{name: _as(network, part) for name, part in inputs.items()})
+    except (*LOADING_FAILS, IndexError) as error:
+        raise InputError(
+            f"checkpoint {checkpoint.place!r} ({checkpoint.model_type}) takes more than images "
+            f"({first_sentence(error)}); expected an encoder of images"
+        ) from None
+    return getattr(given, "pooler_output", None) is not None
+
+
+def _as(network: Any, part: Tensor) -> Tensor:
+    return part.to(network.dtype) if part.is_floating_point() else part
+
+
+def _check_complete(checkpoint: Checkpoint, loaded: Loaded, pooling: str) -> None:
+    """Refuse weights that are random, unless no row depends on them."""
+    needed = [
+        name
+        for name in loaded.lacking
+        if not ("pooler" in name and pooling in ("cls", "mean")) and "mask_token" not in name
+    ]
+    if needed:
+        raise InputError(
+            f"checkpoint {checkpoint.place!r} lacks weights ({needed[0]}, {len(needed)} in all); "
+            "expected an encoder of images with its weights"
+        )
+
+
+def _pool(
+    checkpoint: Checkpoint, loaded: Loaded, pooling: str
+) -> Callable[[dict[str, Tensor]], Tensor]:
+    network = loaded.network
+    special = _n_special(checkpoint, network)
+
+    def features(inputs: dict[str, Tensor]) -> Tensor:
+        if hasattr(network, "get_image_features"):
+            given = network.get_image_features(**inputs)
+            found: Tensor = given if isinstance(given, Tensor) else given.pooler_output
+        else:
+            found = network(**inputs).image_embeds
+        return found
+
+    def pooler(inputs: dict[str, Tensor]) -> Tensor:
+        tower = getattr(network, "vision_model", network)
+        found: Tensor = tower(**inputs).pooler_output
+        return found.flatten(1)
+
+    def class_token(inputs: dict[str, Tensor]) -> Tensor:
+        found: Tensor = network(**inputs).last_hidden_state[:, 0]
+        return found
+
+    def mean(inputs: dict[str, Tensor]) -> Tensor:
+        states: Tensor = network(**inputs).last_hidden_state
+        if states.ndim == 4:
+            return states.mean(dim=(2, 3))
+        mask = inputs.get("pixel_attention_mask")
+        if mask is None:
+            return states[:, special:].mean(dim=1)
+        shares = (mask / mask.sum(dim=1, keepdim=True)).to(states.dtype)
+        return (states * shares[..., None]).sum(dim=1)
+
+    return {"image_features": features, "pooler": pooler, "cls": class_token, "mean": mean}[pooling]
+
+
+def _n_special(checkpoint: Checkpoint, network: Any) -> int:
+    """Tokens before those of patches."""
+    if not _has_class_token(network):
+        return 0
+    return 1 + int(getattr(checkpoint.config, "num_register_tokens", 0) or 0)

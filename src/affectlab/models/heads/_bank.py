@@ -1,0 +1,402 @@
+"""Many small networks on one embedding: each scores one label, and together they are a rater."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal, Self
+
+from affectlab.models._store import check_folder
+from affectlab.models._torch import Device
+from affectlab.models.heads._calibrate import (
+    fit_bank_intervals,
+    fit_bank_neutral,
+    fit_bank_scale,
+)
+from affectlab.models.heads._heads import Heads
+from affectlab.models.heads._intervals import By
+from affectlab.models.heads._shape import HeadShape, head_shape
+from affectlab.models.heads._stage import Report, Stage
+from affectlab.models.heads._targets import Aggregate
+from affectlab.taxonomy import Taxonomy
+
+if TYPE_CHECKING:
+    from affectlab.models.embedding import Embeddings, EncoderCard
+    from affectlab.ratings import Ratings
+
+__all__ = ["HeadBank"]
+
+
+class HeadBank(Heads):
+    """Heads that turn an embedding into ratings from 0 to 7, one head for each label.
+
+    What a head gives is a score; three steps make a rating of it, in this order:
+
+    1. **Scale**: a rising map brings the score to 0 to 7. Heads that were trained on ratings are
+       there already; binarised heads, trained on 0/1, are multiplied by 7 until
+       :meth:`calibrate_scale` fits a map to ratings.
+    2. **Neutral**: the mean of the mapped scores over neutral stimuli is subtracted
+       (:meth:`calibrate_neutral`). It comes after the map so that it is a number of points on the
+       scale of people, and so that the mean over neutral stimuli is 0 whatever the map is.
+    3. **Clipping** to 0 to 7. It comes last: a rating below neutral is no rating below 0.
+
+    Calibrating a step again drops those after it, with a warning, since they hung on it.
+
+    Parameters
+    ----------
+    taxonomy
+        Taxonomy of the labels.
+    labels
+        The heads: labels of the taxonomy, in the order of columns. By default all.
+    encoder
+        Card of the encoder whose embeddings are scored; None: taken from the first embeddings.
+        Embeddings of another encoder are refused.
+    shape
+        Layers of a head.
+    binarised
+        Train on whether an emotion is there (from half a point on) in place of how much of it.
+    name
+        Name as a rater.
+    seed
+        For initial weights, choice of rows, order and dropout.
+
+    References
+    ----------
+    Schuhmann et al. (2025), EmoNet-Face, section 4 and appendix B.2.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.normal(size=(400, 8)).astype(np.float32)
+    >>> Y = np.clip(3.5 + 2 * X[:, :2], 0, 7)
+    >>> bank = HeadBank.make(["joy", "fear"], shape=HeadShape((16,)))
+    >>> stage = Stage(epochs=60, learning_rate=0.01, batch=32)
+    >>> bank.fit(X, Y, stage=stage).predict(X[:5]).shape
+    (5, 2)
+    """
+
+    @classmethod
+    def make(
+        cls,
+        labels: str | Path | Taxonomy | Sequence[str] = "emonet_face",
+        encoder: EncoderCard | None = None,
+        *,
+        shape: str | HeadShape = "small",
+        **settings: Any,
+    ) -> Self:
+        """Make a bank from names.
+
+        Parameters
+        ----------
+        labels
+            A taxonomy, its name or file; or a list of names.
+        shape
+            ``"small"``, ``"big"`` or a shape of your own.
+        settings
+            Others of the constructor.
+
+        Raises
+        ------
+        InputError
+            When a name is not known.
+
+        Examples
+        --------
+        >>> HeadBank.make(shape="big", binarised=True)
+        HeadBank(40 labels of emonet_face, 1024-512-256-1, binarised, not trained)
+        """
+        from affectlab.models.heads._labels import taxonomy_of
+
+        return cls(taxonomy_of(labels), encoder=encoder, shape=head_shape(shape), **settings)
+
+    # -- training --------------------------------------------------------------------------------
+
+    def fit(
+        self,
+        X: Any,
+        Y: Any,
+        *,
+        stage: Stage | None = None,
+        cap: float | None = 0.25,
+        validation: float = 0.05,
+        how: Aggregate = "median",
+        device: Device = "auto",
+        checkpoints: str | Path | None = None,
+        source: str = "",
+        report: Report | None = None,
+    ) -> Self:
+        """Train in one stage.
+
+        Parameters
+        ----------
+        X
+            :class:`~affectlab.models.embedding.Embeddings`, or an array of shape (n, width),
+            float16 or float32; a memory map is read in parts.
+        Y
+            Ratings 0 to 7, or yes/no answers where the heads are binarised:
+            :class:`~affectlab.ratings.Ratings` (aligned by stimulus and label), a data frame with a
+            column per label, or an array of shape (n, heads); ``nan`` where there is no rating.
+        stage
+            Epochs, learning rate and so on; dropout is that of the shape. By default up to 200
+            epochs, fewer where the validation loss has not fallen for 30.
+        cap, validation
+            Of :func:`balanced_rows`: the largest share of the mean bucket that is taken from a
+            bucket, and the share of every bucket that is kept for validation.
+        how
+            How several raters become one number; see :func:`targets_from`.
+        device
+            ``"auto"``, ``"cpu"`` or ``"cuda"``.
+        checkpoints
+            Folder for the state of the run: a run that was stopped goes on from there.
+        source
+            Where the ratings come from, for the card.
+        report
+            Is told of progress.
+
+        Raises
+        ------
+        InputError
+            When shapes, labels, encoder or values do not fit, or a label has too few ratings.
+        """
+        from affectlab.models.heads._fit import StagePlan, fit_stages
+
+        first = stage or Stage(epochs=200, early_stopping=30)
+        plan = StagePlan("training", X, Y, first, cap, validation, source)
+        fit_stages(self, [plan], how=how, device=device, checkpoints=checkpoints, report=report)
+        return self
+
+    def fit_two_stage(
+        self,
+        big: tuple[Any, Any],
+        human: tuple[Any, Any],
+        *,
+        big_stage: Stage | None = None,
+        human_stage: Stage | None = None,
+        big_cap: float | None = 0.25,
+        human_cap: float | None = 0.25,
+        validation: float = 0.05,
+        how: Aggregate = "median",
+        device: Device = "auto",
+        checkpoints: str | Path | None = None,
+        sources: tuple[str, str] = ("", ""),
+        report: Report | None = None,
+    ) -> Self:
+        """Train on many ratings of machines first, then on ratings of people.
+
+        The best weights of each head on the validation rows of the first stage are what the second
+        begins with; optimiser and learning rate begin anew. The heads that are kept are the best
+        ones on the validation rows of the second.
+
+        Parameters
+        ----------
+        big, human
+            X and Y of each stage, as for :meth:`fit`.
+        big_stage, human_stage
+            By default 5 and 200 epochs.
+        big_cap, human_cap, validation
+            As for :meth:`fit`.
+
+        Raises
+        ------
+        InputError
+            As :meth:`fit`.
+
+        References
+        ----------
+        Schuhmann et al. (2025), EmoNet-Face, appendix B.2.
+        """
+        from affectlab.models.heads._fit import StagePlan, fit_stages
+
+        first, second = big_stage or Stage(epochs=5), human_stage or Stage(epochs=200)
+        plans = [
+            StagePlan("big", *big, first, big_cap, validation, sources[0]),
+            StagePlan("human", *human, second, human_cap, validation, sources[1]),
+        ]
+        fit_stages(self, plans, how=how, device=device, checkpoints=checkpoints, report=report)
+        return self
+
+    # -- calibration -----------------------------------------------------------------------------
+
+    def calibrate_scale(
+        self, X: Any, Y: Any, *, how: Aggregate = "median", source: str = ""
+    ) -> Self:
+        """Fit the map that brings scores to 0 to 7; see :class:`HeadBank`, step 1.
+
+        Parameters
+        ----------
+        X, Y
+            As for :meth:`fit`, with ratings 0 to 7 that the heads were not trained on.
+
+        Raises
+        ------
+        InputError
+            When they do not fit, or no head has ten ratings or more.
+        """
+        fit_bank_scale(self, X, Y, how, source)
+        return self
+
+    def calibrate_neutral(self, X: Any, *, source: str = "") -> Self:
+        """Subtract from each head its mean over neutral stimuli; see :class:`HeadBank`, step 2.
+
+        Parameters
+        ----------
+        X
+            Embeddings of stimuli that show nothing, of people of all kinds: EmoNet-Face uses 1,700
+            faces over all ages, ethnicities and genders.
+
+        Raises
+        ------
+        InputError
+            When they do not fit.
+        """
+        fit_bank_neutral(self, X, source)
+        return self
+
+    def calibrate_intervals(
+        self,
+        X: Any,
+        Y: Any,
+        level: float = 0.9,
+        *,
+        by: By = "score",
+        how: Aggregate = "median",
+        source: str = "",
+    ) -> Self:
+        """Calibrate intervals for the rating of a new stimulus; see :func:`fit_intervals`.
+
+        Parameters
+        ----------
+        X, Y
+            As for :meth:`fit`, with ratings 0 to 7 that nothing else was fitted to.
+        level
+            Share of ratings that an interval holds, at least.
+        by
+            ``"score"`` or ``"label"``.
+
+        Raises
+        ------
+        InputError
+            When they do not fit, or the level is out of range.
+        """
+        fit_bank_intervals(self, X, Y, level, by, how, source)
+        return self
+
+    # -- answers -----------------------------------------------------------------------------------
+
+    def embed(
+        self,
+        images: Any,
+        *,
+        encoder: Any = None,
+        device: Device = "auto",
+        cache: str | Path | None = None,
+        on_bad: Literal["raise", "set_aside"] = "raise",
+        report: Report | None = None,
+    ) -> Embeddings:
+        """Embed images with the encoder that the heads were trained on.
+
+        Parameters
+        ----------
+        images
+            As :func:`affectlab.models.embedding.embed` takes them; embeddings are given back.
+        encoder
+            The encoder, a name of one, or the folder it lies in; by default it is loaded by the
+            name on its card. One with another fingerprint is refused.
+        cache, on_bad
+            Of :func:`affectlab.models.embedding.embed`.
+
+        Raises
+        ------
+        InputError
+            When the images or the encoder cannot be used.
+        """
+        from affectlab.models.heads._rate import embedded
+
+        settings = {"cache": cache, "on_bad": on_bad}
+        return embedded(self, images, encoder, device, report, **settings)
+
+    def rate(
+        self,
+        images: Any,
+        *,
+        rater: str | None = None,
+        intervals: bool = False,
+        encoder: Any = None,
+        device: Device = "auto",
+        report: Report | None = None,
+    ) -> Ratings:
+        """Answer as a rater: a rating from 0 to 7 of every label for every stimulus.
+
+        Parameters
+        ----------
+        images
+            :class:`~affectlab.models.embedding.Embeddings`; or images, as
+            :func:`~affectlab.models.embedding.embed` takes them, which the encoder embeds.
+        rater
+            Name of the rater; by default that of the bank.
+        intervals
+            Add columns ``low`` and ``high``.
+        encoder
+            As for :meth:`embed`.
+
+        Returns
+        -------
+        Ratings
+            On the interval scale 0 to 7, ``rater_kind`` model. What was done to the scores stands
+            in the rater's ``answers``, and in the history.
+
+        Raises
+        ------
+        InputError
+            When the images, the encoder or the embeddings do not fit.
+        """
+        from affectlab.models.heads._rate import rate_embeddings
+
+        self._trained()
+        found = self.embed(images, encoder=encoder, device=device, report=report)
+        return rate_embeddings(self, found, rater, intervals, device)
+
+    # -- storing ---------------------------------------------------------------------------------
+
+    def save(self, folder: str | Path) -> Path:
+        """Write the bank to a folder: weights as safetensors, all else as JSON, and a card.
+
+        Raises
+        ------
+        InputError
+            When the folder cannot be made, or holds something else.
+        """
+        from affectlab.models.heads._folder import save_bank
+
+        return save_bank(self, Path(folder))
+
+    @classmethod
+    def load(cls, folder: str | Path) -> HeadBank:
+        """Read a bank. Nothing in the folder is executed: it holds numbers and text.
+
+        Raises
+        ------
+        InputError
+            When the folder holds no bank, one of another version, or is not complete.
+        """
+        from affectlab.models.heads._folder import load_bank
+
+        return load_bank(cls, Path(folder))
+
+    @staticmethod
+    def check_folder(folder: str | Path) -> None:
+        """Say, before training, whether :meth:`save` could write to a folder.
+
+        Raises
+        ------
+        InputError
+            When the path is a file, or a folder that holds something else.
+        """
+        check_folder(Path(folder))
+
+    def __repr__(self) -> str:
+        layers = "-".join(map(str, (*self.shape.hidden, 1)))
+        parts = [f"{len(self.labels)} labels of {self.taxonomy.name}", layers]
+        parts += ["binarised"] * self.binarised + ["not trained"] * (self.weights is None)
+        return f"HeadBank({', '.join(parts)})"

@@ -1,0 +1,195 @@
+"""Head banks in folders: weights as safetensors, all else as JSON; nothing is ever executed."""
+
+from __future__ import annotations
+
+from hashlib import blake2b
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from affectlab._version import __version__
+from affectlab.errors import InputError
+from affectlab.models._store import (
+    META,
+    load_arrays,
+    read_meta,
+    replacing,
+    save_arrays,
+    write_json,
+)
+from affectlab.models.embedding import EncoderCard
+from affectlab.models.heads._card import card_text
+from affectlab.models.heads._intervals import Intervals
+from affectlab.models.heads._neutral import Neutral
+from affectlab.models.heads._scale_map import ScaleMap
+from affectlab.models.heads._shape import HeadShape
+from affectlab.models.heads._weights import StackedWeights
+from affectlab.taxonomy import Taxonomy
+
+if TYPE_CHECKING:
+    from affectlab.models.heads._bank import HeadBank
+
+__all__ = ["load_bank", "save_bank"]
+
+_SCHEMA = "affectlab/head-bank/1"
+_WEIGHTS = "weights.safetensors"
+_SEEN = "seen.npz"
+_KEYS = (
+    "name",
+    "taxonomy",
+    "labels",
+    "shape",
+    "width",
+    "binarised",
+    "seed",
+    "encoder",
+    "stages",
+    "scale_map",
+    "neutral",
+    "intervals",
+    "weights",
+)
+
+
+def save_bank(bank: HeadBank, folder: Path) -> Path:
+    """Write a bank; see :meth:`HeadBank.save`."""
+    from safetensors.torch import save_file
+
+    weights = bank._trained()
+    description = {
+        "schema": _SCHEMA,
+        "affectlab": __version__,
+        "name": bank.name,
+        "taxonomy": bank.taxonomy.to_toml(),
+        "labels": list(bank.labels),
+        "shape": {"hidden": list(bank.shape.hidden), "dropout": bank.shape.dropout},
+        "width": weights.width,
+        "binarised": bank.binarised,
+        "seed": bank.seed,
+        "encoder": None if bank.encoder is None else bank.encoder.to_dict(),
+        "stages": bank.stages,
+        "scale_map": bank.scale_map.to_dict(),
+        "neutral": None if bank.neutral is None else bank.neutral.to_dict(),
+        "intervals": None if bank.intervals is None else bank.intervals.to_dict(),
+    }
+    try:
+        with replacing(folder, (_SEEN,)) as place:
+            save_file(weights.state(), place / _WEIGHTS)
+            if bank.seen.size:
+                save_arrays(place / _SEEN, {"fingerprints": bank.seen})
+            (place / "README.md").write_text(
+                card_text(bank, folder.name or "."), encoding="utf-8", newline="\n"
+            )
+            held = {"file": _WEIGHTS, "blake2b": _hash_of(place / _WEIGHTS)}
+            write_json(place / META, {**description, "weights": held})
+    except OSError as error:
+        raise InputError(f"{folder} cannot be written: {error.strerror or error}") from None
+    return folder
+
+
+def load_bank(cls: type[HeadBank], folder: Path) -> HeadBank:
+    """Read a bank; see :meth:`HeadBank.load`."""
+    meta = read_meta(folder, _SCHEMA, _KEYS, "head bank")
+    where = folder / META
+    try:
+        bank = _described(cls, meta, where)
+    except InputError as error:
+        said = str(error)
+        raise InputError(said if said.startswith(str(where)) else f"{where}: {said}") from None
+    except RecursionError:
+        raise InputError(f"{where} cannot be used: brackets in brackets without end") from None
+    except (KeyError, TypeError, AttributeError, ValueError, OverflowError, IndexError) as error:
+        said = f"key {error} is missing" if isinstance(error, KeyError) else str(error)
+        raise InputError(f"{where} cannot be used ({said}); expected what save wrote") from None
+    bank.weights = _weights_of(bank, folder / _WEIGHTS, meta)
+    bank.seen = _seen_of(folder / _SEEN)
+    return bank
+
+
+def _described(cls: type[HeadBank], meta: dict[str, Any], where: Path) -> HeadBank:
+    """Make the bank that a folder describes, without its weights."""
+    shape = HeadShape(tuple(meta["shape"]["hidden"]), dropout=float(meta["shape"]["dropout"]))
+    for name, kind in (("name", str), ("binarised", bool), ("width", int), ("stages", list)):
+        if not isinstance(meta[name], kind):
+            raise InputError(f"{name} is {meta[name]!r}; expected what save wrote")
+    card = meta["encoder"]
+    taxonomy = Taxonomy.from_toml(meta["taxonomy"], where=f"{where}, taxonomy")
+    bank = cls(
+        taxonomy,
+        list(meta["labels"]),
+        encoder=None if card is None else EncoderCard.from_dict(card, f"{where}, encoder"),
+        shape=shape,
+        binarised=meta["binarised"],
+        name=meta["name"],
+        seed=meta["seed"],
+    )
+    if bank.encoder is not None and bank.encoder.width != meta["width"]:
+        raise InputError(f"width {meta['width']}; that of the encoder is {bank.encoder.width}")
+    if not all(isinstance(stage, dict) for stage in meta["stages"]):
+        raise InputError("stages: expected what save wrote")
+    bank.stages = meta["stages"]
+    bank.scale_map = ScaleMap.from_dict(meta["scale_map"])
+    if meta["neutral"] is not None:
+        bank.neutral = Neutral.from_dict(meta["neutral"])
+    if meta["intervals"] is not None:
+        bank.intervals = Intervals.from_dict(meta["intervals"])
+    counts = {
+        "scale_map": len(bank.scale_map.knots),
+        "neutral": len(bank.neutral.offsets) if bank.neutral else len(bank.labels),
+        "intervals": len(bank.intervals.half) if bank.intervals else len(bank.labels),
+    }
+    for name, n in counts.items():
+        if n != len(bank.labels):
+            raise InputError(f"{name} is of {n} heads; expected {len(bank.labels)}")
+    return bank
+
+
+def _weights_of(bank: HeadBank, path: Path, meta: dict[str, Any]) -> StackedWeights:
+    from safetensors import SafetensorError
+    from safetensors.torch import load_file
+
+    try:
+        found = _hash_of(path)
+        state = load_file(path)
+    except FileNotFoundError:
+        raise InputError(f"{path}: no such file; the model folder is not complete") from None
+    except (SafetensorError, OSError, ValueError, KeyError, RuntimeError) as error:
+        said = " ".join(str(error).split())[:120]
+        raise InputError(f"{path} cannot be read ({said}); expected weights of heads") from None
+    weights = StackedWeights.from_state(state, str(path))
+    sizes, k = bank.shape.sizes(meta["width"]), len(bank.labels)
+    if weights.sizes != sizes or weights.n_heads != k:
+        raise InputError(
+            f"{path} holds {weights.n_heads} heads with layers {_layers(weights.sizes)}; expected "
+            f"{k} with layers {_layers(sizes)}, as {META} says"
+        )
+    held = meta["weights"]
+    if not isinstance(held, dict) or held.get("blake2b") != found:
+        raise InputError(
+            f"{path} is not the file that save wrote: its content was changed or damaged since; "
+            "copy the folder again"
+        )
+    return weights
+
+
+def _layers(sizes: tuple[int, ...]) -> str:
+    return "-".join(map(str, sizes))
+
+
+def _seen_of(path: Path) -> NDArray[np.uint64]:
+    if not path.is_file():
+        return np.empty(0, dtype=np.uint64)
+    seen = load_arrays(path).get("fingerprints")
+    if seen is None or seen.ndim != 1 or seen.dtype != np.uint64:
+        raise InputError(f"{path}: expected the fingerprints of the rows that were trained on")
+    return seen
+
+
+def _hash_of(path: Path) -> str:
+    found = blake2b(digest_size=16)
+    with path.open("rb") as file:
+        while part := file.read(1 << 22):
+            found.update(part)
+    return found.hexdigest()

@@ -1,0 +1,118 @@
+"""States of heads in training on disk: one file per head, replaced as a whole."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+from pickle import UnpicklingError
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from affectlab.errors import InputError
+from affectlab.models._checkpoints import fingerprint_of
+
+__all__ = ["States", "fingerprint_of_rows"]
+
+_NUMBERS = ("epoch", "step", "waited", "best_epoch", "rate", "plateau_best", "best_loss")
+_VECTORS = ("weights", "first", "second", "best")
+
+
+def fingerprint_of_rows(embeddings: NDArray[Any], pieces: int = 4096) -> str:
+    """Hash embeddings, read piece by piece."""
+    return fingerprint_of(
+        str(embeddings.dtype),
+        embeddings.shape,
+        *(
+            np.ascontiguousarray(embeddings[start : start + pieces]).tobytes()
+            for start in range(0, len(embeddings), pieces)
+        ),
+    )
+
+
+class States:
+    """Files of the heads of one run.
+
+    Parameters
+    ----------
+    fingerprints
+        Per number of a head, what decides on its training, hashed.
+    seconds
+        Least time between two states of a head; its last state is always written.
+    """
+
+    def __init__(self, folder: Path, fingerprints: dict[int, str], seconds: float) -> None:
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise InputError(f"checkpoints: {folder} cannot be made: {error.strerror}") from None
+        self.folder = folder
+        self.fingerprints = fingerprints
+        self.seconds = seconds
+        self._written = dict.fromkeys(fingerprints, time.monotonic())
+
+    def is_due(self, head: int) -> bool:
+        """Say whether a state of a head was written long enough ago."""
+        return time.monotonic() - self._written[head] >= self.seconds
+
+    def write(self, head: int, state: dict[str, Any]) -> None:
+        """Write the state of a head."""
+        file = self._file(head)
+        beside = file.with_suffix(".tmp")
+        torch.save({"fingerprint": self.fingerprints[head], **state}, beside)
+        beside.replace(file)
+        self._written[head] = time.monotonic()
+
+    def read(self, head: int, size: int) -> dict[str, Any] | None:
+        """Read the state of a head; None where there is none.
+
+        Parameters
+        ----------
+        size
+            How many numbers the head has.
+
+        Raises
+        ------
+        InputError
+            When the file cannot be read or belongs to another run.
+        """
+        file = self._file(head)
+        if not file.is_file():
+            return None
+        try:
+            # Only tensors and plain values: nothing in the file is executed.
+            held = torch.load(file, map_location="cpu", weights_only=True)
+        except (RuntimeError, UnpicklingError, EOFError, KeyError, OSError, TypeError, ValueError):
+            raise InputError(f"{file} cannot be read; expected the state of a head") from None
+        if not isinstance(held, dict) or not isinstance(held.get("fingerprint"), str):
+            raise InputError(f"{file} holds no 'fingerprint'; expected the state of a head")
+        if held["fingerprint"] != self.fingerprints[head]:
+            raise InputError(
+                f"{file} is the state of another run (other embeddings, ratings, rows, weights, "
+                "settings or seed); expected one of this run, or an empty folder"
+            )
+        missing = _misfit(held, size)
+        if missing:
+            raise InputError(f"{file}: {missing}; expected the state of a head that this run wrote")
+        return held
+
+    def _file(self, head: int) -> Path:
+        return self.folder / f"head{head:03d}.pt"
+
+
+def _misfit(held: dict[str, Any], size: int) -> str:
+    """Say what is wrong with a state; empty: nothing."""
+    for name in _NUMBERS:
+        if isinstance(held.get(name), bool) or not isinstance(held.get(name), int | float):
+            return f"{name} is no number"
+    if not isinstance(held.get("done"), bool) or not isinstance(held.get("history"), list):
+        return "no 'done' or no 'history'"
+    wanted = ("best",) if held["done"] else _VECTORS
+    for name in wanted:
+        part = held.get(name)
+        if not isinstance(part, Tensor) or part.dtype != torch.float32 or part.shape != (size,):
+            return f"{name} is not {size} numbers"
+    return ""

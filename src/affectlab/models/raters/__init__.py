@@ -1,0 +1,33 @@
+"""Faces rated by models that are installed and by services, put beside ours.
+
+:func:`rate_faces` gives the ratings of a :class:`FaceRater`: one of py-feat, hsemotion-onnx or
+deepface, the expression measurement of a service such as Hume, what another package adds, or any
+function from pictures to scores (:func:`load_face_rater`). An adapter for another service is a
+subclass of :class:`ExpressionApi`, of which :func:`api_rater` makes a rater.
+"""
+
+from affectlab.models.raters._api import (
+    ApiRequest,
+    ExpressionApi,
+    UnexpectedReplyError,
+    api_rater,
+)
+from affectlab.models.raters._load import list_face_raters, load_face_rater
+from affectlab.models.raters._rate import UnreadImageWarning, rate_faces
+from affectlab.models.raters._rater import Face, FaceAnswer, FaceRater, Notes, Spoken
+
+__all__ = [
+    "ApiRequest",
+    "ExpressionApi",
+    "Face",
+    "FaceAnswer",
+    "FaceRater",
+    "Notes",
+    "Spoken",
+    "UnexpectedReplyError",
+    "UnreadImageWarning",
+    "api_rater",
+    "list_face_raters",
+    "load_face_rater",
+    "rate_faces",
+]

@@ -1,0 +1,66 @@
+"""What a run would ask and about what it would take, without asking anybody."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from affectlab.models.vlm._ask_settings import AskSettings
+from affectlab.models.vlm._cost import Prices, Usage
+from affectlab.models.vlm._estimate import guess_input
+from affectlab.models.vlm._prompt import Prompt
+from affectlab.models.vlm._question import Question
+
+__all__ = ["Plan", "plan_of"]
+
+_SAMPLED = 20
+"""Questions whose size is looked at; the others count as their mean."""
+_ANSWER_PER_LABEL = 12
+"""Tokens of an answer for each label: its name, a number, and what stands between them."""
+_REASON = 30
+"""Tokens of a reason."""
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What a run would ask; made by :meth:`VlmRater.plan`."""
+
+    prompt: Prompt = field(repr=False)
+    """The first prompt, with its image."""
+    stimulus: str
+    """What it is about."""
+    n_questions: int
+    """Questions that differ from each other."""
+    input_tokens: int
+    """A guess from the size of texts and images, for all questions."""
+    output_tokens: int
+    """A guess from the labels asked for."""
+    most_output_tokens: int
+    """What the answers can take at most."""
+    cost: float | None
+    """Dollars, from both guesses; None when prices are not known."""
+    most_cost: float | None
+    """Dollars if every answer took its limit."""
+
+
+def plan_of(questions: Sequence[Question], settings: AskSettings, prices: Prices | None) -> Plan:
+    """Guess what questions take, from some of them."""
+    different = list({question.key: question for question in questions}.values())
+    step = max(len(different) // _SAMPLED, 1)
+    prompts = [question.prompt() for question in different[::step]]
+    n = len(different)
+    tokens = round(sum(guess_input(one, one.structured) for one in prompts) / len(prompts) * n)
+    answer = round(sum(_answer(one, settings) for one in prompts) / len(prompts) * n)
+    most = settings.max_tokens * n
+    costs = [
+        None if prices is None else prices.cost(Usage(input=tokens, output=output))
+        for output in (answer, most)
+    ]
+    return Plan(prompts[0], different[0].stimulus, n, tokens, answer, most, costs[0], costs[1])
+
+
+def _answer(prompt: Prompt, settings: AskSettings) -> int:
+    labels = max(len(prompt.labels), 1)
+    rated = labels if prompt.at_most is None else min(prompt.at_most, labels)
+    tokens = 10 + _ANSWER_PER_LABEL * rated + (_REASON * rated if prompt.reasons else 0)
+    return min(tokens, settings.max_tokens)

@@ -1,0 +1,107 @@
+"""Reading a model's answer: what it says, what was repaired, and what is wrong with it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from affectlab.models.vlm._prompt import Prompt
+from affectlab.models.vlm._prompt_asked import asked_of
+from affectlab.models.vlm._read_check import checked
+from affectlab.models.vlm._read_objects import find_object
+from affectlab.models.vlm._read_rows import answer_rows, row_values
+from affectlab.protocols import Protocol
+
+__all__ = ["Read", "read_answer"]
+
+
+@dataclass(frozen=True)
+class Read:
+    """What a model's answer says.
+
+    Made by :func:`read_answer`. ``parsed``, ``schema_errors`` and ``rule_errors`` are what
+    :class:`~affectlab.evaluation.Response` asks for.
+    """
+
+    parsed: Any = None
+    """The object in the text; None when there is not exactly one."""
+    answer: Any = None
+    """As :meth:`~affectlab.protocols.Protocol.check` takes it; None with schema errors."""
+    values: Mapping[str, float | str | None] = field(default_factory=dict)
+    """Value of each label asked for, None for not rated; for a question about the whole, that of
+    the label ""; a category as text; None for each label of an entry. Empty with schema errors."""
+    reasons: Mapping[str, str] = field(default_factory=dict)
+    """Reason of each label that has one, under the same names as the values."""
+    rows: tuple[Mapping[str, Any], ...] = ()
+    """Rows for a table of ratings, as an export of a study has them: ``label``, ``value``,
+    ``text``, ``outcome`` and what belongs to the kind of answer. A label not rated has none."""
+    left_out: tuple[str, ...] = ()
+    """Labels that the answer did not name."""
+    schema_errors: tuple[str, ...] = ()
+    rule_errors: tuple[str, ...] = ()
+    repairs: tuple[str, ...] = ()
+    """What had to be put right before the text could be read, each named once: ``reasoning``,
+    ``fence``, ``prose``, ``list``, ``repeated``, ``comments``, ``trailing_comma``, ``python``,
+    ``line_break``, ``spelling``, ``number_as_text``, ``yes_no``."""
+    problem: str = ""
+    """Why the text could not be parsed."""
+
+    @property
+    def usable(self) -> bool:
+        """Whether the answer keeps to the schema and to the rules."""
+        return self.parsed is not None and not self.schema_errors and not self.rule_errors
+
+
+def read_answer(prompt: Prompt, protocol: Protocol, text: str | None) -> Read:
+    """Read the answer to a prompt.
+
+    One JSON object is looked for, plain or fenced, with prose around it, comments, trailing commas,
+    or in the spelling of Python. Every liberty is recorded in :attr:`Read.repairs`. What was cut
+    off, left ambiguous, or holds NaN is not repaired: it has no answer.
+
+    Parameters
+    ----------
+    prompt
+        What was asked.
+    protocol
+        The protocol it was built from.
+    text
+        What the model wrote.
+
+    Raises
+    ------
+    InputError
+        When `protocol` is not the one of the prompt. The text of a model never raises.
+
+    Examples
+    --------
+    >>> from affectlab.models.vlm._prompt import build_prompt
+    >>> from affectlab.protocols import load_protocol
+    >>> protocol = load_protocol("verification")
+    >>> prompt = build_prompt(protocol, None, label="Awe")
+    >>> read = read_answer(prompt, protocol, 'Sure: {"answer": "yes"}')
+    >>> dict(read.values), read.repairs, read.usable
+    ({'Awe': 1.0}, ('prose',), True)
+    >>> read_answer(prompt, protocol, '{"answer": "maybe"}').schema_errors
+    ("answer: 'maybe' is not an answer; expected 'yes' or 'no'",)
+    """
+    asked = asked_of(prompt, protocol)
+    found = find_object(text)
+    if found.value is None:
+        return Read(repairs=found.repairs, problem=found.problem)
+    result = checked(asked, found.value, found.twice)
+    repairs = tuple(dict.fromkeys((*found.repairs, *result.repairs)))
+    if result.errors:
+        return Read(parsed=found.value, schema_errors=tuple(result.errors), repairs=repairs)
+    rules = asked.protocol.check(result.answer) + result.rules
+    return Read(
+        parsed=found.value,
+        answer=result.answer,
+        values=row_values(asked, result),
+        reasons=result.reasons,
+        rows=tuple(answer_rows(asked, result)),
+        left_out=tuple(result.left_out),
+        rule_errors=tuple(rules),
+        repairs=repairs,
+    )

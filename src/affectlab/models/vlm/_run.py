@@ -1,0 +1,252 @@
+"""What a run brought: ratings, outcomes, tokens and money."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from affectlab._words import joined, plural, shown
+from affectlab.evaluation import OUTCOMES
+from affectlab.models.vlm._ask import Halt
+from affectlab.models.vlm._budget import Charge
+from affectlab.models.vlm._cost import Prices, Usage, total_usage
+from affectlab.models.vlm._judge import Judged
+from affectlab.models.vlm._ledger import Record
+from affectlab.models.vlm._question import Question
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from affectlab.evaluation import OutcomeTable
+    from affectlab.ratings import Ratings
+
+__all__ = ["Entry", "VlmRun"]
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One question that was answered, now or before."""
+
+    question: Question
+    record: Record
+    judged: Judged
+    kept: bool
+    """Whether it was in the ledger already."""
+
+
+@dataclass(frozen=True, eq=False)
+class VlmRun:
+    """What became of the questions of a run.
+
+    Made by :func:`rate_vlm`.
+    """
+
+    model: str
+    rater: str
+    """Name of the rater; control runs have their control behind it."""
+    entries: Sequence[Entry] = field(repr=False)
+    raters: Sequence[Mapping[str, Any]] = field(repr=False)
+    """Attributes of the main run and of each control."""
+    prices: Prices | None
+    folder: Path
+    """Where the ledger is."""
+    n_questions: int
+    """All of the run, asked or not."""
+    halt: Halt | None = None
+    """Why it stopped before its end, if it did."""
+    left: str = ""
+    """What is left of the budget."""
+    spent: Charge = field(default_factory=Charge)
+    """All that the ledger counts against the budget."""
+    notes: tuple[str, ...] = ()
+    """What a reader should know, in sentences."""
+
+    @property
+    def n_answered(self) -> int:
+        """Questions of which something became."""
+        return len(self.entries)
+
+    @property
+    def n_left(self) -> int:
+        """Questions that were not asked."""
+        return self.n_questions - self.n_answered
+
+    @property
+    def n_kept(self) -> int:
+        """Answers that were in the ledger already."""
+        return sum(entry.kept for entry in self.entries)
+
+    @property
+    def n_usable(self) -> int:
+        """Answers that can be used."""
+        return sum(OUTCOMES[entry.judged.outcome].usable for entry in self.entries)
+
+    @property
+    def usage(self) -> Usage:
+        """Tokens of all answers; kinds that no provider spoke of are None."""
+        return total_usage(entry.record.usage for entry in self._paid())
+
+    @property
+    def n_uncounted(self) -> int:
+        """Attempts of which the provider did not say what they took."""
+        return sum(entry.record.n_unbilled for entry in self._paid())
+
+    @property
+    def cost(self) -> float | None:
+        """Dollars of all answers whose tokens are known; None when prices are not."""
+        if self.prices is None:
+            return None
+        costs = [self.prices.cost(entry.record.usage) for entry in self._paid()]
+        return sum(cost for cost in costs if cost is not None)
+
+    def _paid(self) -> list[Entry]:
+        """Each question once: two stimuli with one content share an answer."""
+        return list({entry.question.key: entry for entry in self.entries}.values())
+
+    @property
+    def ratings(self) -> Ratings:
+        """All answers as ratings; those that cannot be used have an outcome and no value.
+
+        Raises
+        ------
+        InputError
+            When nothing was answered.
+        """
+        from affectlab.models.vlm._ratings import ratings_of
+
+        return ratings_of(self)
+
+    @property
+    def outcomes(self) -> pl.DataFrame:
+        """One row per question: ``rater``, ``prompt``, ``stimulus``, ``control``, ``repeat``,
+        ``outcome`` and ``retries``, as :func:`affectlab.evaluation.outcome_table` reads it."""
+        names = ["rater", "prompt", "stimulus", "control", "repeat", "outcome", "retries"]
+        return self.to_frame().select(names)
+
+    def outcome_table(self, confidence: float = 0.95) -> OutcomeTable:
+        """Count the outcomes of each control and of the main run, with Wilson intervals."""
+        from affectlab.evaluation import outcome_table
+
+        return outcome_table(self.outcomes, confidence=confidence)
+
+    def to_frame(self) -> pl.DataFrame:
+        """Give one row per question: what was asked, the text, its outcome, tokens and cost."""
+        import polars as pl
+
+        told = {row["control"]: row for row in self.raters}
+        rows = [self._row(entry, told[entry.question.control]) for entry in self.entries]
+        return pl.DataFrame(rows, schema=_SCHEMA)
+
+    def _row(self, entry: Entry, rater: Mapping[str, Any]) -> dict[str, Any]:
+        question, record, read = entry.question, entry.record, entry.judged.read
+        cost = None if self.prices is None else self.prices.cost(record.usage)
+        return {
+            "stimulus": question.stimulus,
+            "rater": rater["rater"],
+            "prompt": rater["prompt"],
+            "control": question.control,
+            "repeat": question.repeat,
+            "label": question.label,
+            "hint": question.hint or None,
+            "prompt_version": question.version,
+            "outcome": entry.judged.outcome,
+            "problem": _problem(entry),
+            "retries": record.retries,
+            "text": record.text,
+            "reasons": json.dumps(dict(read.reasons), ensure_ascii=False) if read.reasons else None,
+            "repairs": ", ".join(read.repairs) or None,
+            "stop_reason": record.stop_reason or None,
+            "http_status": record.http_status,
+            "input_tokens": record.usage.input,
+            "cached_tokens": record.usage.cached,
+            "output_tokens": record.usage.output,
+            "reasoning_tokens": record.usage.reasoning,
+            "cost": cost,
+            "seconds": record.seconds,
+            "served": record.served or None,
+            "at": record.at or None,
+            "kept": entry.kept,
+        }
+
+    def sentences(self) -> tuple[str, ...]:
+        """Say what a reader should know: what stopped it, what is not counted, what was left."""
+        told = list(self.notes)
+        if self.halt is not None and self.n_left:
+            rest = plural(self.n_left, "question is", "questions are")
+            budget = f" ({self.left})" if self.halt.kind == "budget" else ""
+            told.insert(
+                0,
+                f"stopped: {self.halt.reason}{budget}; {rest} not asked, and the same command "
+                "goes on from there",
+            )
+        left_out = {name for entry in self.entries for name in entry.record.not_sent}
+        if left_out:
+            are = "were" if len(left_out) > 1 else "was"
+            told.append(
+                f"{joined(sorted(left_out))} {are} not sent: {self.model} does not take "
+                f"{'them' if len(left_out) > 1 else 'it'}"
+            )
+        if self.n_uncounted:
+            attempts = plural(self.n_uncounted, "attempt")
+            told.append(
+                f"the provider did not say what {attempts} took; their tokens and cost are not in "
+                "the sums"
+            )
+        return tuple(told)
+
+    def __len__(self) -> int:
+        return len(self.entries)
+
+    def __repr__(self) -> str:
+        return f"VlmRun({self.rater!r}, {self.n_usable} usable of {self.n_answered} answers" + (
+            f", {self.n_left} not asked)" if self.n_left else ")"
+        )
+
+
+def _problem(entry: Entry) -> str | None:
+    """Say why an answer cannot be used."""
+    record, read = entry.record, entry.judged.read
+    found = {
+        "transport": record.transport_error,
+        "rejected": record.rejection,
+        "refused": record.refusal or _why_refused(record),
+        "truncated": record.stop_reason,
+        "unparseable": read.problem,
+        "schema_invalid": "; ".join(read.schema_errors),
+        "rule_violation": "; ".join(read.rule_errors),
+    }
+    return found.get(entry.judged.outcome) or None
+
+
+def _why_refused(record: Record) -> str:
+    """Give the words of a refusal, or what stopped the answer where there are none."""
+    said = shown((record.text or "").strip(), 200)
+    return said or record.stop_reason
+
+
+def _schema() -> dict[str, Any]:
+    import polars as pl
+
+    texts = (
+        *("stimulus", "rater", "prompt", "control", "label", "hint", "prompt_version", "outcome"),
+        *("problem", "text", "reasons", "repairs", "stop_reason", "served", "at"),
+    )
+    whole = (
+        *("repeat", "retries", "http_status", "input_tokens", "cached_tokens", "output_tokens"),
+        "reasoning_tokens",
+    )
+    kinds: dict[str, Any] = dict.fromkeys(texts, pl.String) | dict.fromkeys(whole, pl.Int64)
+    kinds |= {"cost": pl.Float64, "seconds": pl.Float64, "kept": pl.Boolean}
+    order = (
+        *("stimulus", "rater", "prompt", "control", "repeat", "label", "hint", "prompt_version"),
+        *("outcome", "problem", "retries", "text", "reasons", "repairs", "stop_reason"),
+        *("http_status", "input_tokens", "cached_tokens", "output_tokens", "reasoning_tokens"),
+        *("cost", "seconds", "served", "at", "kept"),
+    )
+    return {name: kinds[name] for name in order}
+
+
+_SCHEMA = _schema()

@@ -1,0 +1,136 @@
+"""``affectlab rate faces``, run as a user runs it."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+import pytest
+import torch
+from tests.cli.command import run_here
+from tests.cli.heads_data import OTHER, write_embeddings
+
+from affectlab.models.embedding import Embeddings, embed
+from affectlab.models.heads import HeadBank, HeadShape, Stage
+from affectlab.ratings import read_ratings
+from affectlab.simulate import face_specs, save_faces
+
+LABELS = ["joy", "fear"]
+
+pytestmark = pytest.mark.filterwarnings("ignore::affectlab.models.text.SeenInTrainingWarning")
+
+
+@pytest.fixture(scope="module")
+def files(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    pytest.importorskip("skimage")
+    torch.set_num_threads(1)
+    folder = tmp_path_factory.mktemp("faces")
+    specs = face_specs(4, ["joy", "fear", "neutral"], [0.5, 1.0])
+    table = save_faces(folder / "images", specs, size=64)
+    table.write_csv(folder / "images" / "faces.csv")
+    X = embed(folder / "images" / "faces.csv", "faces", out=folder / "emb")
+    Y = np.array([[7.0 * ("joy" in s), 7.0 * ("fear" in s)] for s in X.stimuli])
+    bank = HeadBank.make(LABELS, shape=HeadShape((8,)), name="my heads")
+    bank.fit(X, Y, stage=Stage(epochs=40, learning_rate=5e-3, batch=8), cap=None, validation=0.2)
+    bank.calibrate_neutral(X.subset([s for s in X.stimuli if "neutral" in s]), source="calm")
+    bank.save(folder / "bare")
+    bank.calibrate_intervals(X, np.full((len(X), 2), 2.0), 0.5, by="label").save(folder / "heads")
+    write_embeddings(folder / "other", 5, 3, OTHER)
+    return folder
+
+
+@pytest.fixture
+def place(files: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    for path in files.iterdir():
+        (tmp_path / path.name).symlink_to(path)
+    return tmp_path
+
+
+def test_images_and_embeddings_are_rated_alike(place: Path) -> None:
+    found = {}
+    for given in ("images", "emb"):
+        done = run_here(
+            *("rate", "faces", given, "--model", "heads", "--out", f"{given}.parquet", "--json")
+        )
+        answer = json.loads(done.stdout)
+        assert answer["schema"] == "affectlab/rate-faces/1"
+        found[given] = answer["result"]
+        assert found[given]["n_images"] == 24
+        assert found[given]["rater"] == "my heads"
+        assert found[given]["encoder"]["name"] == "faces"
+        assert "taken less the mean" not in found[given]["answers"]
+        assert (
+            "less the mean of each head over 8 neutral stimuli of calm" in (found[given]["answers"])
+        )
+    images, emb = (read_ratings(f"{given}.parquet") for given in found)
+    assert sorted(images.stimulus_names) == sorted(emb.stimulus_names)
+    both = images.to_frame().join(emb.to_frame(), on=["stimulus", "label"])
+    assert both.height == 48
+    assert np.allclose(both["value"], both["value_right"])
+    assert set(images.rater_kinds) == {"model"}
+    joy = images.to_frame().filter(pl.col("label") == "joy")
+    shown = joy.filter(pl.col("stimulus").str.contains("joy"))["value"].mean()
+    other = joy.filter(~pl.col("stimulus").str.contains("joy"))["value"].mean()
+    assert shown > other + 1  # type: ignore[operator]
+    strongest = {row["label"]: row["strongest"] for row in found["emb"]["per_label"]}
+    assert "joy" in strongest["joy"]
+    assert "fear" in strongest["fear"]
+
+
+def test_what_people_read(place: Path) -> None:
+    done = run_here(*("rate", "faces", "emb", "--model", "bare", "-o", "r.csv", "--rater", "me"))
+    assert "me rated 24 images on 2 labels, from 0 to 7" in done.stdout
+    assert "share from .5 on" in done.stdout
+    assert "ratings: r.csv" in done.stdout
+    assert read_ratings("r.csv").rater_names == ("me",)
+
+
+def test_intervals_come_as_columns(place: Path) -> None:
+    run_here(
+        *("rate", "faces", "emb", "--model", "heads", "--out", "r.parquet", "--intervals", "-q")
+    )
+    frame = read_ratings("r.parquet").to_frame()
+    bank = HeadBank.load("heads")
+    low, high = bank.predict_intervals(Embeddings.load("emb"))
+    assert np.allclose(frame["low"], low.ravel())
+    assert np.allclose(frame["high"], high.ravel())
+
+
+def test_broken_images_are_left_out_where_asked(place: Path) -> None:
+    folder = place / "some"
+    save_faces(folder, face_specs(1, ["joy"]), size=64)
+    (folder / "broken.png").write_bytes(b"none")
+    asked = ("rate", "faces", "some", "--model", "heads", "--out", "r.parquet")
+    assert "broken.png" in run_here(*asked, code=2).stderr
+    assert not (place / "r.parquet").exists()
+    done = run_here(*asked, "--set-aside", "--cache", "cache", "--json")
+    found = json.loads(done.stdout)["result"]
+    assert found["n_images"] == 1
+    assert any("1 image left out, for example 'broken'" in note for note in found["notes"])
+    assert any((place / "cache").iterdir())
+
+
+@pytest.mark.parametrize(
+    ("given", "more", "said"),
+    [
+        ("nowhere", (), "nowhere"),
+        ("other", (), "come from encoder 'made up'"),
+        ("emb", ("--model", "images"), "holds no model.json"),
+        ("emb", ("--model", "bare", "--intervals"), "no intervals yet"),
+        ("emb", ("--out", "r.txt"), "suffix '.txt'"),
+        ("images", ("--encoder", "lbp"), "is not the one that the heads were trained on"),
+        ("images", ("--encoder", "fases"), "unknown encoder 'fases'"),
+    ],
+)
+def test_one_sentence_for_what_does_not_fit(
+    place: Path, given: str, more: tuple[str, ...], said: str
+) -> None:
+    done = run_here(
+        *("rate", "faces", given, "--model", "heads", "--out", "r.parquet", *more), code=2
+    )
+    assert said in " ".join(done.stderr.split())
+    assert done.stderr.count("affectlab: ") == 1
+    assert not (place / "r.parquet").exists()

@@ -1,0 +1,108 @@
+"""``affectlab rate others``: what it says, writes and refuses."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from PIL import Image
+from tests.cli.command import run_here
+from tests.models.raters.fake_hume import KEY, Reply, serving, upload_face, uploaded
+
+from affectlab.ratings import read_ratings
+
+
+def pictures(folder: Path, *widths: int) -> Path:
+    folder.mkdir()
+    for width in widths:
+        Image.new("RGB", (width, 40), (width, 90, 120)).save(folder / f"w{width}.png")
+    return folder
+
+
+def test_a_service_beside_others(tmp_path: Path) -> None:
+    images = pictures(tmp_path / "faces", 50, 51, 52, 53)
+    big, small = upload_face(30, {"joy": 0.9, "awe": 0.2}), upload_face(9, {"fear": 0.8})
+    with serving() as hume:
+        hume.upload[50] = [Reply(body=uploaded())]
+        hume.upload[51] = [Reply(body=uploaded(small, big))]
+        hume.upload[52] = [Reply(400)]
+        asked = (
+            *("rate", "others", images, "--rater", "hume", "--out", tmp_path / "out"),
+            *("--set", f"url={hume.url}", "--set", "pause=0.01"),
+        )
+        done = run_here(*asked, HUME_API_KEY=KEY)
+        assert "hume rated 2 pictures of 4 on 48 labels" in done.stdout
+        assert "1 picture: no face found" in done.stdout
+        assert "1 picture: rejected" in done.stdout
+        assert "1 picture with several faces: the largest was rated" in done.stdout
+        found = read_ratings(tmp_path / "out" / "ratings.parquet")
+        values = found.to_frame().filter(stimulus="w51").select("label", "value").rows()
+        assert dict(values) == {"joy": 0.9, "awe": 0.2}
+        before = len(hume.seen)
+        again = run_here(*asked, "--json", HUME_API_KEY=KEY)
+        assert len(hume.seen) == before
+    told = json.loads(again.stdout)
+    assert told["schema"] == "affectlab/rate-others/1"
+    result = told["result"]
+    assert result["outcomes"] == {"ok": 2, "rejected": 1, "empty": 1} | result["outcomes"]
+    assert sum(result["outcomes"].values()) == 4
+    assert (result["n_images"], result["several_faces"], result["version"]) == (4, 1, "v1")
+    assert KEY not in done.stdout + done.stderr + again.stdout
+
+
+def test_labels_of_a_taxonomy(tmp_path: Path) -> None:
+    mapping = tmp_path / "mine.toml"
+    with serving() as hume:
+        done = run_here(
+            *("rate", "others", pictures(tmp_path / "faces", 50), "--rater", "hume"),
+            *("--out", tmp_path / "out", "--taxonomy", "ekman", "--set", f"url={hume.url}"),
+            HUME_API_KEY=KEY,
+        )
+    assert "hume rated 1 picture of 1 on 1 label" in done.stdout
+    assert "note: labels left out: admiration: no label of taxonomy ekman" in done.stderr.replace(
+        "\n", " "
+    )
+    mapping.write_text(
+        'source = "hume"\ntarget = "ekman"\nprovenance = "me"\n[labels]\njoy = "joy"\n'
+    )
+    refused = run_here(
+        *("rate", "others", tmp_path / "faces", "--rater", "hume", "--out", tmp_path / "o"),
+        *("--mapping", mapping),
+        code=2,
+    )
+    assert "mine.toml" in refused.stderr
+    assert "neither mapped and declared unmapped" in refused.stderr.replace("\n", " ")
+
+
+@pytest.mark.parametrize(
+    ("more", "said"),
+    [
+        (("--rater", "humee"), "unknown face rater 'humee'; did you mean 'hume'"),
+        (("--rater", "hume"), "put it in the environment variable HUME_API_KEY"),
+        (("--rater", "hume", "--set", "colour=3"), "unknown setting 'colour'"),
+        (("--rater", "hume", "--taxonomy", "nowhere"), "nowhere"),
+    ],
+)
+def test_what_is_refused(more: tuple[str, ...], said: str, tmp_path: Path) -> None:
+    done = run_here(
+        *("rate", "others", pictures(tmp_path / "faces", 50), "--out", tmp_path / "out", *more),
+        code=2,
+        HUME_API_KEY="",
+    )
+    assert said in done.stderr.replace("\n", " ")
+    assert "Traceback" not in done.stderr
+
+
+def test_broken_images(tmp_path: Path) -> None:
+    images = pictures(tmp_path / "faces", 50)
+    (images / "broken.png").write_bytes(b"no")
+    with serving() as hume:
+        asked = (
+            *("rate", "others", images, "--rater", "hume", "--out", tmp_path / "out"),
+            *("--set", f"url={hume.url}"),
+        )
+        refused = run_here(*asked, code=2, HUME_API_KEY=KEY)
+        assert "stimulus 'broken'" in refused.stderr
+        done = run_here(*asked, "--set-aside", "--quiet", HUME_API_KEY=KEY)
+    assert "warning: 1 image could not be read" in done.stderr

@@ -1,0 +1,154 @@
+"""``affectlab rate vlm``, against a server on this machine."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+from tests.cli.command import run_here
+from tests.models.vlm.fake_server import Answer, Call, FakeServer, chat, error, values
+
+from affectlab.ratings import read_ratings
+from affectlab.simulate import draw_face
+
+MODEL = "openai-api/fake/m"
+
+
+@pytest.fixture(scope="module")
+def faces(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Four faces, with a table that says what they are meant to show."""
+    folder = tmp_path_factory.mktemp("faces")
+    names = ("awe", "fear", "anger", "sadness")
+    for name in names:
+        draw_face(name, size=64).save(folder / f"{name}.png")
+    rows = [f"{name},{name}.png,{name.title()}" for name in names]
+    (folder / "faces.csv").write_text("\n".join(["stimulus,file,label", *rows, ""]))
+    return folder
+
+
+def ask(faces: Path, server: FakeServer, to: Path, *more: object, code: int = 0):
+    base = ("--model", MODEL, "--base-url", server.url, "--out", to)
+    return run_here("rate", "vlm", faces, *base, *more, code=code)
+
+
+def test_images_become_ratings(faces: Path, tmp_path: Path) -> None:
+    with FakeServer(lambda call: values(Awe=3, Fear=0)) as server:
+        done = ask(faces, server, tmp_path, "--price-in", 2, "--price-out", 8)
+        assert len(server.calls) == 4
+        assert server.calls[0].body["temperature"] == 0
+        again = ask(faces, server, tmp_path)
+        assert len(server.calls) == 4
+    assert "answered 4 questions" in done.stdout
+    assert "100.0" in done.stdout
+    assert "cost: $0.0112" in done.stdout
+    assert str(tmp_path / "ratings.parquet") in done.stdout.replace("\n", "")
+    assert "all of them before" in again.stdout
+    assert "cost: not known" in again.stdout
+    ratings = read_ratings(tmp_path / "ratings.parquet")
+    assert ratings.rater_kinds == ("model",)
+    assert ratings.n_ratings == 8
+
+
+def test_another_rater_needs_another_folder(faces: Path, tmp_path: Path) -> None:
+    with FakeServer(lambda call: values(Awe=3)) as server:
+        ask(faces, server, tmp_path)
+        before = (tmp_path / "ratings.parquet").read_bytes()
+        done = ask(faces, server, tmp_path, "--rater", "somebody else", code=2)
+        assert len(server.calls) == 4
+    assert "expected another folder for 'somebody else'" in done.stderr
+    assert (tmp_path / "ratings.parquet").read_bytes() == before
+
+
+def test_json(faces: Path, tmp_path: Path) -> None:
+    def script(call: Call) -> Answer:
+        return chat(None, refusal="no") if call.number == 0 else values(Awe=3)
+
+    with FakeServer(script) as server:
+        done = ask(
+            faces / "faces.csv",
+            server,
+            tmp_path,
+            *("--json", "--control", "decoy_hint", "--concurrency", 1, "--limit", 3),
+        )
+    told = json.loads(done.stdout)
+    assert told["schema"] == "affectlab/rate-vlm/1"
+    result = told["result"]
+    assert (result["n_questions"], result["n_answered"], result["n_usable"]) == (6, 6, 5)
+    assert result["cost"] is None
+    assert result["usage"] == {"input": 6000, "output": 600}
+    assert result["stopped"] is None
+    refused = [row for row in result["shares"] if row["outcome"] == "refused"]
+    assert [row["count"] for row in refused] == [1, 0]
+    assert refused[0]["low"] < 1 / 3 < refused[0]["high"]
+    hints = [
+        re.search(r"might show (\w+)", call.text) for call in server.calls if "Hint:" in call.text
+    ]
+    assert len(hints) == 3
+    assert all(one is not None for one in hints)
+
+
+def test_a_dry_run_asks_nobody(faces: Path, tmp_path: Path) -> None:
+    with FakeServer(lambda call: values(Awe=3)) as server:
+        done = ask(faces, server, tmp_path / "l", "--dry-run", "--at-most", 5)
+        priced = ask(
+            *(faces, server, tmp_path / "l", "--dry-run", "--json"),
+            *("--price-in", 1, "--price-out", 1, "--control", "no_image"),
+        )
+        assert not server.calls
+    assert "How strongly does this face show" in done.stdout
+    assert "[image/jpeg, 64 x 64," in done.stdout
+    assert "4 questions to" in done.stdout
+    assert "Nobody was asked" in done.stdout
+    result = json.loads(priced.stdout)["result"]
+    assert result["n_questions"] == 8
+    assert 0 < result["cost"] < result["most_cost"]
+    assert not (tmp_path / "l").exists()
+
+
+def test_a_budget_that_is_gone_is_said(faces: Path, tmp_path: Path) -> None:
+    with FakeServer(lambda call: values(Awe=3)) as server:
+        done = ask(faces, server, tmp_path, "--budget-requests", 3, "--concurrency", 1, "--quiet")
+        assert len(server.calls) == 3
+        said = " ".join(done.stderr.split())
+        assert "0 of 3 requests are left" in said
+        assert "1 question is not asked" in said
+        assert "1 question" not in ask(faces, server, tmp_path).stderr
+        assert len(server.calls) == 4
+
+
+def test_a_wrong_key_is_told_in_one_sentence(
+    faces: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("MY_KEY", "sk-this-is-the-key")
+    with FakeServer(lambda call: error(401, "bad key sk-this-is-the-key")) as server:
+        done = ask(faces, server, tmp_path, "--key-env", "MY_KEY", "--concurrency", 1, code=2)
+    assert "bad key [key] (HTTP 401)" in done.stderr
+    assert done.stderr.count("\n") == 1
+    assert "sk-this-is-the-key" not in done.stderr + done.stdout
+    written = b"".join(file.read_bytes() for file in tmp_path.iterdir() if file.is_file())
+    assert b"sk-this-is-the-key" not in written
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (("--style", "multi-shot"), "--examples go together"),
+        (("--temperature", "warm"), "--temperature 'warm'"),
+        (("--temperature", "3"), "temperature 3"),
+        (("--budget-usd", "1"), "needs prices"),
+        (("--control", "blindfold"), "unknown control"),
+        (("--key-env", "NO_SUCH_VARIABLE_HERE"), "is not set"),
+        (("--protocol", "intensities"), "intensity"),
+        (("--again", "ok"), "not asked again"),
+    ],
+)
+def test_what_cannot_be_used(
+    options: tuple[str, ...], said: str, faces: Path, tmp_path: Path
+) -> None:
+    with FakeServer(lambda call: values(Awe=3)) as server:
+        done = ask(faces, server, tmp_path, *options, code=2)
+        assert not server.calls
+    assert said in done.stderr
+    assert done.stderr.count("\n") == 1

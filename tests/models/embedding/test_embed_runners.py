@@ -1,0 +1,119 @@
+"""The same bytes on the native runner and on a Ray of this machine, in 1, 4 and 16 parts."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.models.embedding.encoders import draw
+
+pytest.importorskip("daft")
+
+_CHILD = """
+import json, os, sys
+from pathlib import Path
+from affectlab.errors import InputError
+from affectlab.models.embedding import embed
+from tests.models.embedding.encoders import Watched, half, pictures
+
+runner, folder, pieces = sys.argv[1], Path(sys.argv[2]), [int(n) for n in sys.argv[3].split(",")]
+os.chdir(folder)
+texts = {f"t{n}": "so " * (n % 7) + f"happy {n % 20}" for n in range(50)}
+told = {}
+for n in pieces:
+    out = folder / f"{runner}-{n}"
+    options = {"runner": runner, "partitions": n}
+    told[f"faces-{n}"] = embed("faces", Watched(), out=out / "faces", **options).run.n_encoded
+    told[f"texts-{n}"] = embed(texts, "texts", width=64, out=out / "texts", **options).run.n_encoded
+    if n != 4:
+        continue
+    held = dict(zip("abc", pictures(sorted(Path("faces").glob("*.png"))[:3]), strict=True))
+    found = embed(held, Watched(), **options)
+    told[f"held-{n}"] = found.values.tobytes() == half(list(held.values())).tobytes()
+    found = embed("mixed", Watched(), on_bad="set_aside", cache=out / "cache", **options)
+    told[f"mixed-{n}"] = [entry.stimulus for entry in found.run.set_aside]
+    found = embed("mixed", Watched(), on_bad="set_aside", cache=out / "cache", **options)
+    told[f"again-{n}"] = [found.run.n_encoded, found.run.n_reused]
+    try:
+        embed("mixed", Watched(), **options)
+    except InputError as problem:
+        told[f"said-{n}"] = str(problem)
+print(json.dumps(told))
+"""
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("runners")
+    draw(folder / "faces", 40)
+    files = draw(folder / "mixed", 20)
+    for row in (5, 11):
+        files[row].write_bytes(b"no picture")
+    return folder
+
+
+def run(runner: str, folder: Path, pieces: str) -> dict[str, Any]:
+    root = Path(__file__).parents[3]
+    done = subprocess.run(
+        [sys.executable, "-c", _CHILD, runner, str(folder), pieces],
+        check=False,
+        capture_output=True,
+        text=True,
+        timeout=300,
+        env={**os.environ, "OMP_NUM_THREADS": "1", "PYTHONPATH": str(root)},
+        cwd=root,
+    )
+    assert done.returncode == 0, done.stderr[-3000:]
+    told: dict[str, Any] = json.loads(done.stdout.strip().splitlines()[-1])
+    return told
+
+
+def digests(out: Path) -> dict[str, str]:
+    """Hash of each file of results."""
+    return {
+        str(path.relative_to(out)): sha256(path.read_bytes()).hexdigest()
+        for name in ("faces", "texts")
+        for path in sorted((out / name).iterdir())
+    }
+
+
+def check(folder: Path, told: dict[str, Any], pieces: list[int]) -> None:
+    bad = sorted(path.stem for path in (folder / "mixed").iterdir())
+    for n in pieces:
+        assert told[f"faces-{n}"] == 40
+        assert told[f"texts-{n}"] == 50 - told_copies()
+    assert told["held-4"] is True
+    assert told["mixed-4"] == [bad[5], bad[11]]
+    assert told["again-4"] == [0, 18]
+    assert f"{bad[5]}.png" in told["said-4"]
+
+
+def told_copies() -> int:
+    """How many of the texts are copies of others."""
+    texts = ["so " * (n % 7) + f"happy {n % 20}" for n in range(50)]
+    return len(texts) - len(set(texts))
+
+
+@pytest.fixture(scope="module")
+def native(folder: Path) -> dict[str, str]:
+    check(folder, run("native", folder, "1,4,16"), [1, 4, 16])
+    return digests(folder / "native-1")
+
+
+def test_identical_in_any_number_of_parts(folder: Path, native: dict[str, str]) -> None:
+    assert len(native) == 6
+    for other in ("native-4", "native-16"):
+        assert digests(folder / other) == native, other
+
+
+def test_identical_on_ray(folder: Path, native: dict[str, str]) -> None:
+    pytest.importorskip("ray")
+    check(folder, run("ray", folder, "1,4,16"), [1, 4, 16])
+    for other in ("ray-1", "ray-4", "ray-16"):
+        assert digests(folder / other) == native, other

@@ -1,0 +1,211 @@
+"""Encoders by name, of other packages, and made of functions."""
+
+from __future__ import annotations
+
+import sys
+import types
+from importlib.metadata import EntryPoint
+
+import numpy as np
+import pytest
+from PIL import Image
+
+from affectlab.errors import InputError, MissingDependencyError
+from affectlab.models.embedding._encoder import (
+    Encoder,
+    batch_of,
+    check_encoder,
+    digest,
+    encode_batch,
+)
+from affectlab.models.embedding._load import GROUP, list_encoders, load_encoder
+
+from .checkpoints import pictures
+from .network import nothing_is_reached
+
+__all__ = ["nothing_is_reached"]
+
+
+class Mean:
+    """The mean colour of an image."""
+
+    name, kind, width, fingerprint = "mean", "image", 3, "mean-1"
+    settings: dict[str, object] = {}  # noqa: RUF012
+
+    def encode(self, batch):
+        return np.array([np.asarray(image).mean(axis=(0, 1)) for image in batch])
+
+
+def lengths(texts):
+    return [[len(text), text.count(" ")] for text in texts]
+
+
+def test_names():
+    names = list_encoders()
+    assert names[:4] == ("faces", "hog", "lbp", "texts")
+    assert {"siglip2", "clip", "dinov2", "transformers"} <= set(names)
+    for name in ("faces", "hog", "lbp", "texts"):
+        assert isinstance(load_encoder(name), Encoder)
+    for wrong, said in (
+        ("siglip", "did you mean 'siglip2'"),
+        ("", "unknown encoder ''"),
+        ("faces:x", "takes nothing behind a colon"),
+        ("transformers:", "behind a colon"),
+    ):
+        with pytest.raises(InputError, match=said):
+            load_encoder(wrong)
+    with pytest.raises(InputError, match="not int"):
+        load_encoder(3)
+
+
+def test_a_folder_is_named_with_what_it_is(tmp_path):
+    with pytest.raises(InputError, match=f"expected transformers:{tmp_path} for a checkpoint"):
+        load_encoder(str(tmp_path))
+
+
+def test_encoders_that_are_ready():
+    mean = Mean()
+    assert load_encoder(mean) is mean
+    assert batch_of(mean) == 32
+    found = encode_batch(mean, pictures(3))
+    assert (found.shape, found.dtype) == ((3, 3), np.float32)
+    with pytest.raises(InputError, match="'mean' is given ready"):
+        load_encoder(mean, size=3)
+    assert load_encoder(mean, device="auto", precision="auto") is mean
+
+
+@pytest.mark.parametrize(
+    ("attribute", "value", "said"),
+    [
+        ("kind", "sound", "kind 'sound'"),
+        ("width", 0, "width 0"),
+        ("width", 2.0, "width 2.0"),
+        ("width", True, "width True"),
+        ("name", "", "name ''"),
+        ("fingerprint", None, "fingerprint None"),
+        ("settings", 3, "settings are of type int"),
+        ("encode", 3, "encode cannot be called"),
+    ],
+)
+def test_what_is_no_encoder(attribute, value, said):
+    odd = Mean()
+    setattr(odd, attribute, value)
+    with pytest.raises(InputError, match=said):
+        load_encoder(odd)
+
+
+def test_what_encoders_give_is_checked():
+    mean = Mean()
+    for given, said in (
+        (np.zeros((2, 3)), r"of shape \(2, 3\) for 1 images"),
+        (np.zeros(3), r"of shape \(3,\)"),
+        (np.array([["a", "b", "c"]]), "expected numbers of shape"),
+        (np.array([[0, np.nan, 1]]), "not finite for input 0"),
+    ):
+        mean.encode = lambda batch, given=given: given
+        with pytest.raises(InputError, match=said):
+            encode_batch(mean, pictures(1))
+    for batch, said in (
+        (["a"], "takes images; input 0 is of type str"),
+        ([Image.new("L", (2, 2))], "image 0 has mode 'L'; expected 'RGB'"),
+        ("abc", "expected a list of images"),
+    ):
+        with pytest.raises(InputError, match=said):
+            encode_batch(Mean(), batch)
+    mean.batch = 0
+    with pytest.raises(InputError, match="batch 0"):
+        batch_of(mean)
+
+
+def test_functions():
+    encoder = load_encoder(lengths, kind="text")
+    assert check_encoder(encoder, "lengths") is encoder
+    assert (encoder.name, encoder.kind, encoder.width) == ("lengths", "text", 2)
+    assert encode_batch(encoder, ["so happy", ""]).tolist() == [[8, 1], [0, 0]]
+    # The same function is the same encoder; another one, or another version of it, is not.
+    assert load_encoder(lengths, kind="text").fingerprint == encoder.fingerprint
+    others = (
+        load_encoder(lengths, kind="text", version="2"),
+        load_encoder(lengths, kind="text", name="other"),
+        load_encoder(lambda texts: [[0, 0] for _ in texts], kind="text", name="lengths"),
+    )
+    assert encoder.fingerprint not in {other.fingerprint for other in others}
+    mean = load_encoder(Mean().encode, name="mean", batch=4)
+    assert (mean.kind, mean.width, mean.batch) == ("image", 3, 4)
+
+
+@pytest.mark.parametrize(
+    ("function", "settings", "said"),
+    [
+        (lambda batch: [1.0] * len(batch), {}, r"shape \(3,\) for 3 inputs"),
+        (lambda batch: np.zeros((3, 0)), {}, r"shape \(3, 0\)"),
+        (lambda batch: np.zeros((1, 4)), {}, r"shape \(1, 4\)"),
+        (lambda batch: 1 / 0, {}, "fails on 3 inputs .ZeroDivisionError"),
+        (lambda batch: [["a"]] * 3, {}, "fails on 3 inputs .ValueError"),
+        (lengths, {"kind": "sound"}, "kind 'sound'"),
+        (lengths, {"kind": "text", "batch": -1}, "batch -1"),
+        (lengths, {"width": 3}, "setting 'width'; a function takes"),
+    ],
+)
+def test_functions_that_cannot_be_used(function, settings, said):
+    with pytest.raises(InputError, match=said):
+        load_encoder(function, **settings)
+
+
+@pytest.fixture
+def installed(monkeypatch):
+    """Install another package with these attributes; gives what its entry points are named."""
+
+    def install(**found):
+        module = types.ModuleType("someone_elses_encoders")
+        points = []
+        for name, value in found.items():
+            setattr(module, name, value)
+            points.append(EntryPoint(name, f"someone_elses_encoders:{name}", GROUP))
+        points.append(EntryPoint("broken", "someone_elses_encoders:nothing", GROUP))
+        points.append(EntryPoint("faces", "someone_elses_encoders:nothing", GROUP))
+        monkeypatch.setitem(sys.modules, "someone_elses_encoders", module)
+        monkeypatch.setattr(
+            "affectlab._plugs.entry_points",
+            lambda group: points if group == GROUP else [],
+        )
+
+    return install
+
+
+def test_encoders_of_other_packages(installed):
+    seen = []
+
+    def mean(place="", **settings):
+        seen.append((place, settings))
+        return Mean()
+
+    installed(mean=mean, words=lambda: lengths, odd=lambda: 3, fails=lambda: 1 / 0)
+    assert list_encoders()[-5:] == ("broken", "fails", "mean", "odd", "words")
+    assert load_encoder("mean:here", size=4, device="auto").name == "mean"
+    assert seen == [("here", {"size": 4})]
+    # Ours come first, whatever others call theirs.
+    assert load_encoder("faces").width == 1152
+    for name, said in (
+        ("broken", "cannot be loaded"),
+        ("odd", "gives int; expected an encoder or a function"),
+        ("fails", "cannot be loaded: division by zero"),
+        ("words", "fails on 3 inputs"),
+    ):
+        with pytest.raises(InputError, match=said):
+            load_encoder(name)
+
+
+def test_what_is_not_installed_is_named(monkeypatch):
+    for name in ("skimage", "skimage.feature"):
+        monkeypatch.setitem(sys.modules, name, None)
+    for name in ("faces", "hog", "lbp"):
+        with pytest.raises(MissingDependencyError, match=r'pip install "affectlab\[vision\]"'):
+            load_encoder(name)
+
+
+def test_digests_keep_parts_apart():
+    assert digest("ab", "c") != digest("a", "bc")
+    assert digest(1) != digest("1")
+    assert digest(b"a") != digest("a")
+    assert len(digest()) == 32

@@ -1,0 +1,319 @@
+"""A stage of training a bank of heads."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+from torch import nn
+from torch.optim.lr_scheduler import ReduceLROnPlateau
+
+from affectlab.errors import InputError
+from affectlab.models.heads._forward import predict_heads
+from affectlab.models.heads._sampling import balanced_rows
+from affectlab.models.heads._shape import HeadShape
+from affectlab.models.heads._stage import Stage, train_stage
+from affectlab.models.heads._train_plan import head_precision
+from affectlab.models.heads._weights import StackedWeights
+
+from .planted import planted, rows_of
+
+SHAPE = HeadShape((24,), dropout=0.1)
+X, Y = planted()
+ROWS = rows_of(Y)
+BOTH = pytest.mark.parametrize("stacked", [False, True])
+
+
+def weights(heads: int = 3) -> StackedWeights:
+    return StackedWeights.initial(SHAPE, width=12, heads=heads)
+
+
+def settings(**given: object) -> Stage:
+    return Stage(**{"epochs": 20, "learning_rate": 0.01, "batch": 32, "precision": "fp32", **given})  # type: ignore[arg-type]
+
+
+@BOTH
+@pytest.mark.parametrize("precision", ["fp32", "bf16"])
+def test_heads_learn_what_was_planted(stacked: bool, precision: str) -> None:
+    stage = settings(epochs=60, dropout=0.1, precision=precision)
+    found = train_stage(weights(), X, Y, ROWS, stage, device="cpu", stacked=stacked)
+    fresh, wanted = planted(n=300, seed=9)
+    said = predict_heads(found.weights, fresh, device="cpu", precision="fp32")
+    for k in range(3):
+        assert np.corrcoef(said[:, k], wanted[:, k])[0, 1] > 0.94
+    assert (found.device, found.precision, found.stacked) == ("cpu", precision, stacked)
+
+
+@BOTH
+def test_the_best_epoch_is_kept(stacked: bool) -> None:
+    # A rate so high that losses go up and down.
+    stage = settings(learning_rate=0.05)
+    found = train_stage(weights(), X, Y, ROWS, stage, device="cpu", stacked=stacked)
+    said = predict_heads(found.weights, X, device="cpu", precision="fp32")
+    for k in range(3):
+        losses = [epoch["validation_loss"] for epoch in found.history[k]]
+        assert found.best_loss[k] == min(losses)
+        assert found.best_epoch[k] == 1 + int(np.argmin(losses))
+        validation = ROWS[k].validation
+        error = ((said[validation, k] - Y[validation, k]) ** 2).mean()
+        assert error == pytest.approx(found.best_loss[k], rel=1e-5)
+        assert [epoch["epoch"] for epoch in found.history[k]] == list(range(1, 21))
+    assert any(epoch < 20 for epoch in found.best_epoch)
+
+
+@BOTH
+def test_rates_fall_for_each_head_alone(stacked: bool) -> None:
+    noise = Y.copy()
+    # Nothing can be learned of head 1: its plateau comes at once.
+    noise[:, 1] = np.random.default_rng(5).permutation(noise[:, 1])
+    stage = settings(epochs=25, patience=1)
+    found = train_stage(weights(), X, noise, ROWS, stage, device="cpu", stacked=stacked)
+    for history in found.history:
+        rate = torch.optim.SGD([torch.zeros(1)], lr=0.01)
+        schedule = ReduceLROnPlateau(rate, factor=0.2, patience=1)
+        for epoch in history:
+            assert epoch["learning_rate"] == pytest.approx(rate.param_groups[0]["lr"], rel=1e-9)
+            schedule.step(epoch["validation_loss"])
+    assert found.history[1][-1]["learning_rate"] <= 0.01 * 0.2**3
+    assert found.history[0][12]["learning_rate"] > found.history[1][12]["learning_rate"]
+
+
+@BOTH
+def test_early_stopping(stacked: bool) -> None:
+    stage = settings(learning_rate=0.05, early_stopping=3, epochs=60)
+    found = train_stage(weights(), X, Y, ROWS, stage, device="cpu", stacked=stacked)
+    for k in range(3):
+        assert len(found.history[k]) == min(found.best_epoch[k] + 3, 60)
+    assert any(len(history) < 60 for history in found.history)
+
+
+@BOTH
+def test_yes_and_no(stacked: bool) -> None:
+    rows = rows_of(Y, binarised=True)
+    stage = settings(binarised=True)
+    found = train_stage(weights(), X, Y, rows, stage, device="cpu", stacked=stacked)
+    said = predict_heads(found.weights, X, device="cpu", precision="fp32")
+    yes = Y >= 0.5
+    assert abs(said[yes].mean() - 1) < 0.2
+    assert abs(said[~yes].mean()) < 0.3
+    assert max(found.best_loss) < 0.1
+
+
+@BOTH
+def test_a_label_with_nothing_to_learn_from(stacked: bool) -> None:
+    ratings = Y.copy()
+    ratings[:, 1] = np.nan
+    ratings[:, 2] = 0
+    rows = [balanced_rows(ratings[:, k], cap=None, label=k) for k in range(3)]
+    before = weights()
+    found = train_stage(before, X, ratings, rows, settings(), device="cpu", stacked=stacked)
+    assert dict(found.not_trained) == {1: rows[1].problem, 2: rows[2].problem}
+    assert "no rating" in found.not_trained[1]
+    assert "alike (0)" in found.not_trained[2]
+    assert torch.equal(found.weights.flat[1:], before.flat[1:])
+    assert not torch.equal(found.weights.flat[0], before.flat[0])
+    assert found.history[1] == ()
+    assert found.best_epoch[1:] == (0, 0)
+    assert np.isnan(found.best_loss[1:]).all()
+    nothing = train_stage(
+        before, X, ratings, [rows[1]] * 3, settings(), device="cpu", stacked=stacked
+    )
+    assert torch.equal(nothing.weights.flat, before.flat)
+
+
+def test_what_was_not_rated_has_no_part() -> None:
+    ratings = Y.copy()
+    unseen = np.setdiff1d(np.arange(400), np.concatenate([ROWS[0].train, ROWS[0].validation]))
+    assert not unseen.size
+    rows = [(ROWS[0].train[:200], ROWS[0].validation)]
+    ratings[ROWS[0].train[200:], 0] = np.nan
+    found, other = (
+        train_stage(weights(1), X, given[:, :1], rows, settings(), device="cpu", stacked=stacked)
+        for given, stacked in ((ratings, True), (Y, True))
+    )
+    assert torch.equal(found.weights.flat, other.weights.flat)
+
+
+def test_the_second_stage_begins_with_the_first() -> None:
+    first = train_stage(weights(), X, Y, ROWS, settings(epochs=30), device="cpu")
+    second = train_stage(
+        first.weights, X, Y, ROWS, settings(epochs=1, learning_rate=1e-5), device="cpu", seed=1
+    )
+    np.testing.assert_allclose(second.best_loss, first.best_loss, rtol=0.02)
+
+
+@BOTH
+def test_float16_maps_are_read_in_rows(stacked: bool, tmp_path: Path) -> None:
+    np.save(tmp_path / "X.npy", X.astype(np.float16))
+    held = np.load(tmp_path / "X.npy", mmap_mode="r")
+    found = train_stage(weights(), held, Y, ROWS, settings(), device="cpu", stacked=stacked)
+    whole = train_stage(
+        weights(), np.array(held, dtype=float), Y, ROWS, settings(), device="cpu", stacked=stacked
+    )
+    assert torch.equal(found.weights.flat, whole.weights.flat)
+
+
+@BOTH
+def test_neither_inputs_nor_the_callers_numbers_change(stacked: bool) -> None:
+    before, copies, threads = weights(), (X.copy(), Y.copy()), torch.get_num_threads()
+    torch.manual_seed(3)
+    np.random.seed(3)  # noqa: NPY002
+    states = torch.random.get_rng_state(), np.random.get_state()[1].copy()  # noqa: NPY002
+    train_stage(before, X, Y, ROWS, settings(dropout=0.2), device="cpu", stacked=stacked)
+    assert torch.equal(before.flat, weights().flat)
+    np.testing.assert_array_equal(X, copies[0])
+    np.testing.assert_array_equal(Y, copies[1])
+    assert torch.equal(torch.random.get_rng_state(), states[0])
+    assert (np.random.get_state()[1] == states[1]).all()  # noqa: NPY002
+    assert torch.get_num_threads() == threads
+
+
+def test_same_seed_same_heads() -> None:
+    stage = settings(dropout=0.2)
+    first, again, other = (
+        train_stage(weights(), X, Y, ROWS, stage, device="cpu", seed=seed) for seed in (1, 1, 2)
+    )
+    assert torch.equal(first.weights.flat, again.weights.flat)
+    assert first.history == again.history
+    assert not torch.equal(first.weights.flat, other.weights.flat)
+
+
+@BOTH
+def test_reports(stacked: bool) -> None:
+    said: list[tuple[str, int, int]] = []
+    train_stage(
+        weights(),
+        X,
+        Y,
+        ROWS,
+        settings(epochs=3),
+        device="cpu",
+        stacked=stacked,
+        report=lambda *what: said.append(what),
+    )
+    assert [done for _, done, _ in said] == ([3, 6, 9] if stacked else list(range(1, 10)))
+    assert {total for *_, total in said} == {9}
+    assert "validation loss" in said[-1][0]
+
+
+def test_weights_in_bf16_do_not_learn_at_this_rate() -> None:
+    """Weights stay in float32 for a reason: updates of 5e-5 round away in bf16."""
+    stage = Stage(epochs=25, batch=32, precision="bf16")
+    found = train_stage(weights(1), X, Y[:, :1], ROWS[:1], stage, device="cpu")
+    pure = weights(1).sequential(0).bfloat16()
+    before = pure[0].weight.detach().clone()
+    optimiser = torch.optim.Adam(pure.parameters(), lr=5e-5)
+    x, y = torch.from_numpy(X).bfloat16(), torch.from_numpy(Y[:, :1]).bfloat16()
+    train, validation = (torch.from_numpy(rows) for rows in ROWS[0])
+    rng = torch.Generator().manual_seed(0)
+    for _ in range(25):
+        order = train[torch.randperm(len(train), generator=rng)]
+        for rows in order.tensor_split(-(-len(order) // 32)):
+            optimiser.zero_grad()
+            nn.functional.mse_loss(pure(x[rows]), y[rows]).backward()
+            optimiser.step()
+    with torch.no_grad():
+        untrained = weights(1).sequential(0)(torch.from_numpy(X)[validation])
+        start = float(((untrained - y[validation].float()) ** 2).mean())
+        end = float(((pure(x[validation]).float() - y[validation].float()) ** 2).mean())
+    large = before.abs() > 0.05
+    assert torch.equal(pure[0].weight[large], before[large])
+    ours = found.weights.weight[0][0].T
+    moved = (ours - before.float()).abs()[large]
+    assert moved.median() > 2e-3
+    assert start - end < 0.5 * (start - found.best_loss[0])
+
+
+@BOTH
+def test_training_that_runs_away(stacked: bool) -> None:
+    with pytest.raises(InputError, match=r"head \d: training diverged in epoch \d+ at learning"):
+        train_stage(
+            weights(),
+            X * np.float32(1e18),
+            Y,
+            ROWS,
+            settings(learning_rate=1e18),
+            device="cpu",
+            stacked=stacked,
+        )
+
+
+@BOTH
+def test_inputs_that_do_not_fit(stacked: bool) -> None:
+    t, v = ROWS[0]
+    one = Y[:, :1]
+    missing, off, broken = one.copy(), one.copy(), X.copy()
+    missing[t[3]] = np.nan
+    off[t[3]] = 9
+    broken[t[3], 2] = np.inf
+    for embeddings, ratings, rows, said in (
+        (X[:, :5], one, [(t, v)], r"shape \(400, 5\); expected \(n, 12\)"),
+        (X.astype(int), one, [(t, v)], "type int64"),
+        (X, Y, [(t, v)], r"ratings of shape \(400, 3\); expected \(400, 1\)"),
+        (X, one[:9], [(t, v)], r"ratings of shape \(9, 1\)"),
+        (X, one, [(t, v)] * 2, "rows for 2 heads; expected them for 1"),
+        (X, one, [([], v)], "no training rows"),
+        (X, one, [(t, [])], "no validation rows"),
+        (X, one, [(t.astype(float), v)], "no training rows"),
+        (X, one, [([0, 400], v)], "training rows 0 to 400; expected 0 to 399"),
+        (X, one, [([-1, 4], v)], "training rows -1 to 4"),
+        (X, one, [([4, 4], v)], "a row is twice"),
+        (X, one, [(t, t[:2])], rf"row {t[0]} is for training and for validation"),
+        (X, missing, [(t, v)], rf"training row {t[3]} is not rated"),
+        (X, off, [(t, v)], r"head 0: value 9 is off the scale"),
+        (broken, one, [(t, v)], rf"row {t[3]}: a number is not finite"),
+    ):
+        with pytest.raises(InputError, match=said):
+            train_stage(weights(1), embeddings, ratings, rows, settings(), stacked=stacked)
+
+
+def test_numbers_of_heads_that_do_not_fit() -> None:
+    for heads in ([0, 1], [0, 0, 1], [0, 1, -2]):
+        with pytest.raises(InputError, match="expected 3 different ones"):
+            train_stage(weights(), X, Y, ROWS, settings(), device="cpu", heads=heads)
+    with pytest.raises(InputError, match="seed -1"):
+        train_stage(weights(), X, Y, ROWS, settings(), device="cpu", seed=-1)
+    with pytest.raises(InputError, match="device"):
+        train_stage(weights(), X, Y, ROWS, settings(), device="tpu")
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        {"epochs": 0},
+        {"epochs": 1.5},
+        {"batch": 0},
+        {"patience": -1},
+        {"early_stopping": 0},
+        {"learning_rate": 0.0},
+        {"learning_rate": float("nan")},
+        {"factor": 1.0},
+        {"dropout": 1.0},
+        {"precision": "fp16"},
+    ],
+)
+def test_settings_off_their_range(given: dict[str, object]) -> None:
+    with pytest.raises(InputError, match=next(iter(given))):
+        settings(**given)
+
+
+def test_defaults_are_those_of_the_paper() -> None:
+    stage = Stage(epochs=5)
+    assert (stage.learning_rate, stage.factor, stage.patience) == (5e-5, 0.2, 10)
+    assert Stage(**stage.to_dict()) == stage
+
+
+def test_precision_that_fits_the_device(monkeypatch: pytest.MonkeyPatch) -> None:
+    cpu = torch.device("cpu")
+    for held, wanted in (
+        ({"avx512_bf16": True}, "bf16"),
+        ({"bf16": True}, "bf16"),
+        ({"avx512_f": True}, "fp32"),
+        ({}, "fp32"),
+    ):
+        monkeypatch.setattr(torch.cpu, "get_capabilities", lambda held=held: held, raising=False)
+        assert head_precision("auto", cpu) == wanted
+    assert head_precision("fp32", cpu) == "fp32"
+    assert head_precision("auto", torch.device("mps")) == "fp32"

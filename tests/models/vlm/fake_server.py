@@ -1,0 +1,194 @@
+"""A server on this machine that speaks OpenAI's chat completions, and answers as a script says."""
+
+from __future__ import annotations
+
+import base64
+import json
+import socket
+import threading
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any
+
+
+@dataclass
+class Call:
+    """One request, as it arrived."""
+
+    number: int
+    """From 0 on."""
+    body: dict[str, Any]
+    headers: dict[str, str]
+    images: list[bytes]
+    """Bytes of the pictures, in order."""
+    media: list[str]
+    text: str
+    """All texts of the prompt."""
+    seen: int = 1
+    """How often the same body came, this one included."""
+
+
+@dataclass
+class Answer:
+    """What to send back."""
+
+    body: bytes = b""
+    status: int = 200
+    headers: Mapping[str, str] = field(default_factory=dict)
+    wait: float = 0.0
+    """Seconds before anything is sent."""
+    cut_at: int | None = None
+    """Bytes of the body after which the connection is dropped."""
+
+
+Script = Callable[[Call], Answer]
+
+
+def chat(
+    text: str | None,
+    *,
+    finish: str = "stop",
+    refusal: str | None = None,
+    usage: Mapping[str, Any] | None = None,
+    wait: float = 0.0,
+) -> Answer:
+    """An answer of a model."""
+    counted = {"prompt_tokens": 1000, "completion_tokens": 100, "total_tokens": 1100}
+    body: dict[str, Any] = {
+        "id": "chatcmpl-1",
+        "object": "chat.completion",
+        "created": 1,
+        "model": "fake-model-2026",
+        "choices": [
+            {
+                "index": 0,
+                "message": {"role": "assistant", "content": text, "refusal": refusal},
+                "finish_reason": finish,
+            }
+        ],
+    }
+    if usage is None or usage:
+        body["usage"] = dict(usage or counted)
+    return Answer(json.dumps(body).encode(), wait=wait)
+
+
+def values(**rated: float) -> Answer:
+    """A valid answer of the protocol intensity."""
+    return chat(json.dumps(rated))
+
+
+def error(status: int, message: str = "no", *, code: str | None = None, **headers: str) -> Answer:
+    """An error in the form of OpenAI."""
+    body = {"error": {"message": message, "type": "invalid_request_error", "code": code}}
+    told = {name.replace("_", "-"): value for name, value in headers.items()}
+    return Answer(json.dumps(body).encode(), status=status, headers=told)
+
+
+def dropped(after: int = 40) -> Answer:
+    """An answer whose connection ends within the body."""
+    whole = values(Amusement=1)
+    return Answer(whole.body, cut_at=after)
+
+
+def garbled() -> Answer:
+    """A body that is no JSON, although it says so."""
+    return Answer(b'{"id": "x", "choices": [{')
+
+
+def in_turn(*answers: Answer) -> Script:
+    """Give one answer after the other to the same question, the last one for ever."""
+    return lambda call: answers[min(call.seen, len(answers)) - 1]
+
+
+class FakeServer:
+    """Serves a script until it is left; see :class:`Call` for what is recorded."""
+
+    def __init__(self, script: Script) -> None:
+        self.script = script
+        self.calls: list[Call] = []
+        self.most_under_way = 0
+        self._under_way = 0
+        self._bodies: dict[bytes, int] = {}
+        self._lock = threading.Lock()
+
+    def __enter__(self) -> FakeServer:
+        outer = self
+
+        class Handler(BaseHTTPRequestHandler):
+            protocol_version = "HTTP/1.1"
+
+            def do_POST(self) -> None:
+                outer._answer(self)
+
+            def log_message(self, format: str, *args: object) -> None:
+                pass
+
+        class Server(ThreadingHTTPServer):
+            daemon_threads = True
+            request_queue_size = 128
+
+            def handle_error(self, request: Any, client_address: Any) -> None:
+                # Clients that time out, or are killed, hang up.
+                pass
+
+        self._server = Server(("127.0.0.1", 0), Handler)
+        self._thread = threading.Thread(
+            target=self._server.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True
+        )
+        self._thread.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._server.shutdown()
+        self._server.server_close()
+        self._thread.join()
+
+    @property
+    def url(self) -> str:
+        """Where it is."""
+        return f"http://127.0.0.1:{self._server.server_address[1]}/v1"
+
+    def _answer(self, handler: BaseHTTPRequestHandler) -> None:
+        content = handler.rfile.read(int(handler.headers["Content-Length"]))
+        with self._lock:
+            self._under_way += 1
+            self.most_under_way = max(self.most_under_way, self._under_way)
+            self._bodies[content] = self._bodies.get(content, 0) + 1
+            call = _call(len(self.calls), content, dict(handler.headers), self._bodies[content])
+            self.calls.append(call)
+        try:
+            found = self.script(call)
+            if found.wait:
+                time.sleep(found.wait)
+        finally:
+            with self._lock:
+                # Before the reply goes out: whoever has it may ask again at once.
+                self._under_way -= 1
+        handler.send_response(found.status)
+        handler.send_header("Content-Type", "application/json")
+        handler.send_header("Content-Length", str(len(found.body)))
+        for name, value in found.headers.items():
+            handler.send_header(name, value)
+        handler.end_headers()
+        handler.wfile.write(found.body[: found.cut_at])
+        handler.wfile.flush()
+        if found.cut_at is not None:
+            handler.close_connection = True
+            handler.connection.shutdown(socket.SHUT_RDWR)
+
+
+def _call(number: int, content: bytes, headers: dict[str, str], seen: int) -> Call:
+    body = json.loads(content)
+    images, media, texts = [], [], []
+    for message in body["messages"]:
+        parts = message["content"]
+        for part in [{"type": "text", "text": parts}] if isinstance(parts, str) else parts:
+            if part["type"] == "text":
+                texts.append(part["text"])
+            else:
+                head, _, data = part["image_url"]["url"].partition(";base64,")
+                media.append(head.removeprefix("data:"))
+                images.append(base64.b64decode(data, validate=True))
+    return Call(number, body, headers, images, media, "\n".join(texts), seen)

@@ -1,0 +1,268 @@
+"""The ledger: killed, torn, locked, foreign; resumed without asking twice; without any key."""
+
+from __future__ import annotations
+
+import json
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from affectlab.errors import InputError
+from affectlab.models.vlm import AskSettings, Retrying, VlmRun, rate_vlm
+from affectlab.models.vlm._ledger import LEDGER, Ledger
+from affectlab.models.vlm._secrets import Secrets
+
+from .fake_server import Answer, Call, FakeServer, chat, error, in_turn
+
+VALID = '{"Amusement": 3}'
+
+
+def ask(server: FakeServer, faces: Path, ledger: Path, **options) -> VlmRun:
+    settings = options.pop("settings", None) or AskSettings(base_url=server.url, timeout=20)
+    return rate_vlm(
+        faces,
+        options.pop("model", "openai-api/fake/m"),
+        ledger=ledger,
+        settings=settings,
+        retrying=Retrying(tries=2, first_wait=0.01),
+        **options,
+    )
+
+
+def test_nothing_is_asked_twice(faces: Path, tmp_path: Path) -> None:
+    with FakeServer(lambda call: chat(VALID)) as server:
+        first = ask(server, faces, tmp_path)
+        second = ask(server, faces, tmp_path)
+        assert len(server.calls) == 6
+    assert (first.n_kept, second.n_kept) == (0, 6)
+    assert first.ratings.equals(second.ratings)
+    assert second.usage == first.usage
+
+
+def test_another_question_is_asked(faces: Path, tmp_path: Path) -> None:
+    """Whatever decides about the answer makes another question; what does not, does not."""
+    one = [faces / "awe.png"]
+    with FakeServer(lambda call: chat(VALID)) as server:
+        ask(server, one, tmp_path)
+        for number, options in enumerate(
+            (
+                {"model": "openai-api/fake/other"},
+                {"settings": AskSettings(base_url=server.url, temperature=1)},
+                {"at_most": 5},
+                {"reasons": True},
+                {"hints": {"awe": "Awe"}},
+                {"shuffle": 1},
+                {"repeats": 2},
+            ),
+            start=2,
+        ):
+            ask(server, one, tmp_path, **options)
+            assert len(server.calls) == number, options
+        same = {"settings": AskSettings(base_url=server.url, timeout=99), "concurrency": 2}
+        ask(server, one, tmp_path, **same)
+        renamed = tmp_path / "copy.png"
+        renamed.write_bytes((faces / "awe.png").read_bytes())
+        run = ask(server, [renamed], tmp_path)
+        assert len(server.calls) == 8
+    assert run.ratings.stimulus_names == ("copy",)
+
+
+def test_two_names_of_one_picture_share_an_answer(faces: Path, tmp_path: Path) -> None:
+    pairs = [("a", faces / "awe.png"), ("b", faces / "awe.png"), ("c", faces / "fear.png")]
+    with FakeServer(lambda call: chat(VALID)) as server:
+        run = ask(server, pairs, tmp_path)
+        assert len(server.calls) == 2
+    assert run.n_answered == 3
+    assert run.usage.input == 2000
+    assert any("2 images hold the content of another one" in one for one in run.sentences())
+
+
+def test_transport_errors_are_asked_again_and_refusals_are_not(faces: Path, tmp_path: Path) -> None:
+    with FakeServer(in_turn(error(500), error(500), chat(VALID))) as server:
+        folder = tmp_path / "again"
+        first = ask(server, faces, folder)
+        assert set(first.to_frame()["outcome"]) == {"transport"}
+        second = ask(server, faces, folder)
+        assert second.n_usable == 6
+        assert len(server.calls) == 18
+    with FakeServer(in_turn(chat(None, refusal="no"), chat(VALID))) as server:
+        folder = tmp_path / "refused"
+        ask(server, faces, folder)
+        assert ask(server, faces, folder).n_usable == 0
+        assert len(server.calls) == 6
+        assert ask(server, faces, folder, again="empty").n_usable == 0
+        assert ask(server, faces, folder, again=("refused",)).n_usable == 6
+        assert len(server.calls) == 12
+
+
+KILLED = """
+import sys
+from pathlib import Path
+from affectlab.models.vlm import AskSettings, rate_vlm
+faces, ledger, url = sys.argv[1:]
+rate_vlm(faces, "openai-api/fake/m", ledger=ledger, repeats=5, concurrency=3,
+         settings=AskSettings(base_url=url, timeout=20))
+"""
+
+
+def test_a_killed_run_goes_on_without_asking_twice(faces: Path, tmp_path: Path) -> None:
+    ledger = tmp_path / "ledger"
+    with FakeServer(lambda call: chat(VALID, wait=0.05)) as server:
+        command = [sys.executable, "-c", KILLED, str(faces), str(ledger), server.url]
+        run = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
+        end = time.monotonic() + 60
+        while len(server.calls) < 9 and time.monotonic() < end and run.poll() is None:
+            time.sleep(0.01)
+        run.send_signal(signal.SIGKILL)
+        run.communicate()
+        asked = len(server.calls)
+        assert 9 <= asked < 30
+        time.sleep(0.2)
+        lines = (ledger / LEDGER).read_bytes().split(b"\n")
+        answered = sum(b'"outcome"' in line for line in lines)
+        # Those under way when it was killed are all that may be asked again.
+        assert asked - 3 <= answered <= asked
+        found = ask(server, faces, ledger, repeats=5)
+    assert (found.n_kept, found.n_usable, found.n_left) == (answered, 30, 0)
+    assert len(server.calls) == asked + 30 - answered
+    assert not [one for one in found.sentences() if "could not be read" in one]
+
+
+def test_a_torn_line_is_asked_again_and_said(faces: Path, tmp_path: Path) -> None:
+    with FakeServer(lambda call: chat(VALID)) as server:
+        ask(server, faces, tmp_path)
+        path = tmp_path / LEDGER
+        content = path.read_bytes()
+        path.write_bytes(content[:-25])
+        run = ask(server, faces, tmp_path)
+        assert len(server.calls) == 7
+        assert any("1 line of the ledger could not be read" in one for one in run.sentences())
+        # Nothing was taken away, and the line that was cut off stays one.
+        assert path.read_bytes().startswith(content[:-25] + b"\n")
+        assert ask(server, faces, tmp_path).n_kept == 6
+        assert len(server.calls) == 7
+
+
+@pytest.mark.parametrize("cut", [1, 10, 20])
+def test_a_first_line_that_was_cut_off_is_no_obstacle(
+    cut: int, faces: Path, tmp_path: Path
+) -> None:
+    (tmp_path / LEDGER).write_bytes(b'{"schema": "affectlab/vlm-ledger/1"}'[:cut])
+    with FakeServer(lambda call: chat(VALID)) as server:
+        assert ask(server, faces, tmp_path).n_usable == 6
+        assert ask(server, faces, tmp_path).n_kept == 6
+
+
+def test_a_foreign_file_is_left_alone(faces: Path, tmp_path: Path) -> None:
+    for content in (b'{"a": 1}\n', b"stimulus,value\na,1\n", b'{"schema": "other/1"}\n'):
+        path = tmp_path / LEDGER
+        path.write_bytes(content)
+        with (
+            FakeServer(lambda call: chat(VALID)) as server,
+            pytest.raises(InputError, match="expected"),
+        ):
+            ask(server, faces, tmp_path)
+        assert path.read_bytes() == content
+        assert not server.calls
+    (tmp_path / "file").write_text("x")
+    with pytest.raises(InputError, match="is a file"):
+        Ledger(tmp_path / "file")
+
+
+def test_a_second_run_has_to_wait(tmp_path: Path) -> None:
+    with Ledger(tmp_path), pytest.raises(InputError, match="in use by another run"):
+        Ledger(tmp_path)
+    Ledger(tmp_path).close()
+
+
+def test_broken_records_are_counted(tmp_path: Path) -> None:
+    Ledger(tmp_path).close()
+    with (tmp_path / LEDGER).open("ab") as file:
+        file.write(b'{"key": "a", "outcome": "fine"}\n[1]\n{"key": 3, "outcome": "ok"}\n')
+        file.write(b'{"run": {}}\n{"key": "b", "outcome": "ok", "text": "x"}\n')
+    with Ledger(tmp_path) as ledger:
+        assert (ledger.n_broken, len(ledger)) == (3, 1)
+        record = ledger.get("b")
+        assert record is not None
+        assert record.text == "x"
+
+
+def test_a_key_is_nowhere(faces: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    key = "sk-live-0123456789abcdef"
+    monkeypatch.setenv("MY_OWN_VARIABLE", key)
+
+    def script(call: Call) -> Answer:
+        if call.number % 3 == 0:
+            return error(400, f"key {key} may not; header Authorization: Bearer {key}")
+        if call.number % 3 == 1:
+            return error(401, "Incorrect API key provided: sk-li****cdef")
+        return chat(f'{{"Amusement": 3}} {key}')
+
+    with FakeServer(script) as server:
+        run = ask(
+            server,
+            faces,
+            tmp_path,
+            concurrency=1,
+            settings=AskSettings(base_url=server.url, api_key_env="MY_OWN_VARIABLE"),
+        )
+        told = {name.lower(): value for name, value in server.calls[0].headers.items()}
+        assert told["authorization"] == f"Bearer {key}"
+        assert key not in json.dumps(server.calls[0].body)
+    written = b"".join(file.read_bytes() for file in tmp_path.iterdir() if file.is_file())
+    assert b'"outcome"' in written
+    for secret in (key, "sk-li****cdef", "Bearer"):
+        assert secret.encode() not in written
+        assert secret not in str(run.to_frame().to_dicts())
+        assert secret not in str(run.ratings.raters.to_dicts())
+        assert secret not in " ".join(run.sentences())
+    monkeypatch.delenv("MY_OWN_VARIABLE")
+    with (
+        FakeServer(script) as server,
+        pytest.raises(InputError, match="MY_OWN_VARIABLE is not set"),
+    ):
+        ask(
+            server,
+            faces,
+            tmp_path,
+            settings=AskSettings(base_url=server.url, api_key_env="MY_OWN_VARIABLE"),
+        )
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "Incorrect API key provided: sk-proj-abcd1234",
+        "{'x-api-key': 'abcd1234'} was refused",
+        "Authorization: Bearer abcd1234abcd1234",
+        "https://host/v1?api_key=abcd1234",
+        "AIzaabcd1234abcd1234 is not enabled",
+    ],
+)
+def test_what_looks_like_a_key_is_taken_out(said: str) -> None:
+    assert "abcd1234" not in Secrets().clean(said)
+
+
+def test_plain_words_stay() -> None:
+    said = "The picture is too small: 12 x 12 pixels; max_tokens 4096, basic colours."
+    assert Secrets(["none"]).clean(said) == said
+
+
+def test_other_files_of_the_folder_stay(faces: Path, tmp_path: Path) -> None:
+    (tmp_path / "notes.txt").write_text("mine")
+    with FakeServer(lambda call: chat(VALID)) as server:
+        ask(server, faces, tmp_path)
+    assert (tmp_path / "notes.txt").read_text() == "mine"
+    header, run, *answers = (tmp_path / LEDGER).read_text().splitlines()
+    assert json.loads(header) == {"schema": "affectlab/vlm-ledger/1"}
+    assert json.loads(run)["run"]["settings"]["temperature"] == 0.0
+    assert "How strongly does this face show" in json.loads(run)["run"]["prompt"]
+    asked = json.loads(answers[0])["asked"]
+    assert asked["control"] == "none"
+    assert {json.loads(one)["asked"]["stimulus"] for one in answers} == {
+        file.stem for file in faces.iterdir()
+    }
