@@ -11,10 +11,13 @@ import pytest
 import torch
 from tests.cli.command import run_here
 from tests.cli.heads_data import LABELS, OTHER, write_embeddings, write_ratings
+from tests.models.embedding.network import nothing_is_reached
 
 from affectlab.models.embedding import Embeddings
 from affectlab.models.heads import HeadBank, HeadShape, Stage, targets_from
 from affectlab.ratings import read_ratings
+
+__all__ = ["nothing_is_reached"]
 
 
 @pytest.fixture(scope="module")
@@ -30,8 +33,8 @@ def files(tmp_path_factory: pytest.TempPathFactory) -> Path:
     table = read_ratings(names, scale="0-7")
     for file, part in (("scale.csv", slice(0, 400)), ("rest.csv", slice(400, 900))):
         table.select(stimuli=list(table.stimulus_names[part])).write(folder / file)
-    calm = np.flatnonzero(rated.max(axis=1) < 0.5)
-    embedded = Embeddings.load(folder / "emb")
+    calm = np.flatnonzero(write_embeddings(folder / "more", 400, 5).max(axis=1) < 0.5)
+    embedded = Embeddings.load(folder / "more")
     embedded.subset([embedded.stimuli[row] for row in calm]).save(folder / "calm")
     write_embeddings(folder / "other", 5, 3, OTHER)
     return folder
@@ -56,7 +59,9 @@ def test_all_three_steps(place: Path) -> None:
     )
     answer = json.loads(done.stdout)
     assert answer["schema"] == "affectlab/calibrate/1"
-    assert answer["warnings"] == []
+    # The ten people of these pictures are few.
+    (few,) = answer["warnings"]
+    assert "500 stimuli of 10 identities: for new ones they may hold less often" in few
     found = answer["result"]
     assert found["done"] == ["scale", "neutral", "intervals"]
     before, after = HeadBank.load("m"), HeadBank.load("c")
@@ -122,7 +127,7 @@ def test_too_few_ratings_for_an_interval_are_said(place: Path) -> None:
         (("--scale", "scale.csv"), "expected --embeddings as well"),
         (("--neutral", "other"), "the neutral stimuli come from encoder"),
         (("--neutral", "nowhere"), "nowhere"),
-        (("--intervals", "rest.csv", "--embeddings", "calm", "--level", "1"), "level = 1"),
+        (("--intervals", "rest.csv", "--embeddings", "emb", "--level", "1"), "level = 1"),
         (("--scale", "scale.csv", "--embeddings", "other"), "come from encoder"),
         (("--neutral", "calm", "--out", "emb"), "holds other files"),
     ],
@@ -132,3 +137,38 @@ def test_one_sentence_for_what_does_not_fit(place: Path, more: tuple[str, ...], 
     assert said in " ".join(done.stderr.split())
     assert done.stderr.count("affectlab: ") == 1
     assert not (place / "c").exists()
+
+
+def test_another_folder_is_another_rater(place: Path) -> None:
+    calibrate("--neutral", "calm")
+    assert HeadBank.load("c").name == "c"
+    run_here("calibrate", "m", "--neutral", "calm", "--out", "d", "--name", "mine, calm")
+    assert HeadBank.load("d").name == "mine, calm"
+    assert HeadBank.load("m").name == "my heads"
+
+
+def test_what_the_map_did_is_said(place: Path) -> None:
+    done = calibrate("--scale", "scale.csv", "--embeddings", "emb", "--json")
+    rows = json.loads(done.stdout)["result"]["mapped"]
+    assert [row["n"] for row in rows] == [400] * 3
+    assert all(row["mae_after"] < row["mae_before"] for row in rows)
+    assert all(abs(row["bias_after"]) < 0.05 for row in rows)
+    said = " ".join(
+        calibrate("--scale", "scale.csv", "--embeddings", "emb", "--neutral", "calm").stdout.split()
+    )
+    assert "after the map" in said
+    assert "the mean rating of neutral stimuli stays a little above it" in said
+    assert "all ratings are lower than theirs" in said
+
+
+def test_machines_are_left_out_in_words_that_hold_here(place: Path) -> None:
+    import polars as pl
+
+    table = pl.read_csv("all.csv")
+    machine = table.filter(pl.col("rater") == "human 0").with_columns(
+        rater=pl.lit("machine"), rater_kind=pl.lit("model"), value=7 - pl.col("value")
+    )
+    pl.concat([table, machine]).write_csv("mixed.csv")
+    done = calibrate("--scale", "mixed.csv", "--embeddings", "emb")
+    assert "mixed.csv: 2 people count; 1 model is left out" in " ".join(done.stderr.split())
+    assert "--all" not in done.stderr

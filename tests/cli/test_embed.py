@@ -111,3 +111,10 @@ def test_what_cannot_be_asked_for(
 def test_a_place_that_is_not_there(tmp_path: Path) -> None:
     done = run_here("embed", tmp_path / "nowhere", "--out", tmp_path / "out", code=2)
     assert "nowhere: there is no such file or folder" in done.stderr
+
+
+def test_a_folder_is_no_file_of_texts(faces: Path, tmp_path: Path) -> None:
+    done = run_here("embed", faces, "--out", tmp_path / "out", "--texts", code=2)
+    said = " ".join(done.stderr.split())
+    assert "faces is a folder; expected a file of texts" in said
+    assert "file of ratings" not in said

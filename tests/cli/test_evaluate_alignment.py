@@ -152,12 +152,18 @@ def test_figures(files: dict[str, Path], tmp_path: Path) -> None:
     run(*reading(files, "--boot", "40", "--groups", "family", "--figures", tmp_path))
     names = (
         *("people_range", "equivalence", "kinds_of_pairs", "kinds_by_label"),
-        *("heatmap", "spearman", "discrepancy", "alpha"),
+        *("heatmap", "spearman", "discrepancy", "alpha", "groups"),
     )
     for name in names:
         assert (tmp_path / f"{name}.png").stat().st_size > 5_000
         assert (tmp_path / f"{name}.svg").stat().st_size > 0
     assert "large: inside" in (tmp_path / "equivalence.svg").read_text(encoding="utf-8")
+    assert "Medians: people " in (tmp_path / "groups.svg").read_text(encoding="utf-8")
+
+
+def test_without_groups_there_is_no_figure_of_them(files: dict[str, Path], tmp_path: Path) -> None:
+    run(*reading(files, "--boot", "0", "--figures", tmp_path))
+    assert not (tmp_path / "groups.png").exists()
 
 
 def test_the_margin_decides(files: dict[str, Path]) -> None:

@@ -119,6 +119,7 @@ def test_models_in_files_of_their_own(tmp_path: Path) -> None:
     flat = " ".join(done.stdout.replace("\xa0", " ").split())
     assert "net 20 100.0 %" in flat
     assert "without the image it keeps 0 % of its agreement with people" in flat
+    assert "No rater is human" not in done.stderr
 
 
 def test_nothing_but_failures(tmp_path: Path) -> None:

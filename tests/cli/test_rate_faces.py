@@ -11,6 +11,7 @@ import pytest
 import torch
 from tests.cli.command import run_here
 from tests.cli.heads_data import OTHER, write_embeddings
+from tests.models.embedding.network import nothing_is_reached
 
 from affectlab.models.embedding import Embeddings, embed
 from affectlab.models.heads import HeadBank, HeadShape, Stage
@@ -20,6 +21,8 @@ from affectlab.simulate import face_specs, save_faces
 LABELS = ["joy", "fear"]
 
 pytestmark = pytest.mark.filterwarnings("ignore::affectlab.models.text.SeenInTrainingWarning")
+
+__all__ = ["nothing_is_reached"]
 
 
 @pytest.fixture(scope="module")
@@ -134,3 +137,55 @@ def test_one_sentence_for_what_does_not_fit(
     assert said in " ".join(done.stderr.split())
     assert done.stderr.count("affectlab: ") == 1
     assert not (place / "r.parquet").exists()
+
+
+def test_scores_before_calibration_are_kept_where_asked(place: Path) -> None:
+    run_here("rate", "faces", "emb", "--model", "heads", "--out", "r.parquet", "--scores")
+    frame = read_ratings("r.parquet").to_frame()
+    bank = HeadBank.load("heads")
+    X = Embeddings.load("emb")
+    given = bank.scores(X)
+    found = frame.filter(pl.col("label") == "joy").sort("stimulus")["score"].to_numpy()
+    order = np.argsort(X.stimuli)
+    assert np.allclose(found, given[order, bank.labels.index("joy")], atol=1e-6)
+    run_here("rate", "faces", "emb", "--model", "heads", "--out", "s.parquet")
+    assert "score" not in read_ratings("s.parquet").to_frame().columns
+
+
+def test_intervals_are_asked_for_before_images_are_embedded(
+    place: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def never(*_: object, **__: object) -> None:
+        raise AssertionError("images were embedded")
+
+    monkeypatch.setattr(HeadBank, "embed", never)
+    done = run_here(
+        *("rate", "faces", "images", "--model", "bare", "--out", "r.csv", "--intervals"), code=2
+    )
+    assert "no intervals yet" in done.stderr
+
+
+def test_the_device_is_told_to_the_encoder(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    told: list[str] = []
+    before = HeadBank.embed
+
+    def embed_there(self: HeadBank, images: object, **given: object) -> object:
+        told.append(str(given["device"]))
+        return before(self, images, **given)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(HeadBank, "embed", embed_there)
+    run_here(*("rate", "faces", "images", "--model", "heads", "--out", "r.csv", "--device", "cpu"))
+    assert told[0] == "cpu"
+
+
+def test_warnings_of_images_are_sentences(place: Path) -> None:
+    from PIL import Image
+
+    (place / "moving").mkdir()
+    frames = [Image.new("RGB", (64, 64), (k, 120, 90)) for k in (10, 200)]
+    frames[0].save(place / "moving" / "two.gif", save_all=True, append_images=frames[1:])
+    done = run_here("rate", "faces", "moving", "--model", "heads", "--out", "r.csv")
+    said = " ".join(done.stderr.split())
+    assert "warning: " in said
+    assert ".py:" not in said
+    assert "Warning:" not in said

@@ -8,6 +8,8 @@ from pathlib import Path
 import polars as pl
 import pytest
 from tests.cli.command import run_here
+from tests.here import only_here as only_here
+from tests.models.vlm.fake_server import Answer, Call, FakeServer, chat, error, values
 
 from affectlab.evaluation import control_checks
 from affectlab.ratings import read_ratings
@@ -28,6 +30,14 @@ def mine(images, hints):
     return [{"Awe": 3} | ({hint: 2} if hint in ("Fear", "Pain", "Pride") else {}) for hint in hints]
 mine.name, mine.version = "mine", "1"
 """
+
+
+MODEL = "openai-api/fake/model"
+
+
+@pytest.fixture(autouse=True)
+def _guarded(only_here: list[str]) -> None:
+    """Guard every test."""
 
 
 @pytest.fixture
@@ -117,3 +127,104 @@ def test_files_that_are_not_there(folder: Path) -> None:
     assert "there is no such file or folder" in rate(folder, code=2)
     (folder / "plan.toml").unlink()
     assert "no such file" in rate(folder, code=2)
+
+
+def ask_model(folder: Path, url: str, *more: object, code: int = 0) -> str:
+    done = run_here(
+        *("rate", "hinted", folder / "plan.toml", "--out", folder / "big", "--model", MODEL),
+        *("--base-url", url, "--set", "size=32", *more),
+        code=code,
+        FAKE_API_KEY="fake-secret-key-0123456789",
+    )
+    return done.stdout if code == 0 else done.stderr.replace("\n", " ")
+
+
+class TestModels:
+    @pytest.mark.parametrize("at_most", [0, 5])
+    def test_zeros_are_what_the_prompt_says(self, at_most: int, folder: Path) -> None:
+        (folder / "plan.toml").write_text(f"{PLAN}at_most = {at_most}\n")
+
+        def script(call: Call) -> Answer:
+            return values(Awe=3, **{label: 2 for label in ("Fear", "Shame") if hinted(call, label)})
+
+        with FakeServer(script) as server:
+            ask_model(folder, server.url)
+        said = server.calls[0].text
+        assert "a label that you leave out counts as 0" in said
+        frame = read_ratings(folder / "big" / "ratings.parquet").to_frame()
+        plain = frame.filter(pl.col("hint").is_null() & (pl.col("rater") == f"{MODEL} zero-shot"))
+        assert dict(plain.group_by("label").agg(pl.col("value").max()).iter_rows())["Fear"] == 0
+
+    def test_a_budget_in_dollars(self, folder: Path) -> None:
+        with FakeServer(lambda _: values(Awe=3)) as server:
+            refused = ask_model(folder, server.url, "--budget-usd", 5, code=2)
+            assert "--price-in and --price-out" in refused
+            # Said before any picture is made.
+            assert not (folder / "big").exists()
+            assert server.calls == []
+            priced = ("--price-in", 1000, "--price-out", 1000)
+            stopped = ask_model(folder, server.url, "--budget-usd", 9, *priced, code=2)
+            assert "without an answer" in stopped
+            assert 0 < len(server.calls) < 6
+            done = ask_model(folder, server.url, "--rounds", 0)
+            assert "all 0 rounds" in done
+            assert len(server.calls) == 6
+
+    def test_a_budget_in_tokens_and_settings(self, folder: Path) -> None:
+        with FakeServer(lambda _: values(Awe=3)) as server:
+            more = ("--budget-tokens", 9_000, "--max-tokens", 333, "--temperature", "default")
+            assert "without an answer" in ask_model(folder, server.url, *more, code=2)
+            assert server.calls[0].body["max_tokens"] == 333
+            assert "temperature" not in server.calls[0].body
+
+    def test_a_server_that_refuses_hints(self, folder: Path) -> None:
+        state = {"ill": True}
+
+        def script(call: Call) -> Answer:
+            if state["ill"] and any(hinted(call, label) for label in ("Fear", "Shame")):
+                return chat("I'm sorry, but I can't help with that.")
+            return values(Awe=3, Fear=3, Shame=3)
+
+        (folder / "plan.toml").write_text(
+            PLAN.replace("initial = 6", "initial = 3").replace("decoys = 0.5", "decoys = 0.0")
+        )
+        with FakeServer(script) as server:
+            state["ill"] = False
+            ask_model(folder, server.url, "--rounds", 0)
+            before = len(server.calls)
+            assert before == 3
+            state["ill"] = True
+            stopped = ask_model(folder, server.url, code=2)
+            assert "in round 1 cannot be used" in stopped
+            assert "given up" not in stopped
+            assert "--again refused" in stopped
+            asked = len(server.calls)
+            assert ask_model(folder, server.url, code=2) == stopped
+            assert len(server.calls) == asked
+            state["ill"] = False
+            done = ask_model(folder, server.url, "--again", "refused")
+        assert "every label has its target" in done
+        assert "given up" not in done
+
+    def test_a_server_that_rejects(self, folder: Path) -> None:
+        state = {"status": 403}
+
+        def script(_: Call) -> Answer:
+            if state["status"]:
+                return error(state["status"], "not allowed")
+            return values(Awe=3, Fear=3, Shame=3)
+
+        with FakeServer(script) as server:
+            for status in (403, 400):
+                state["status"] = status
+                stopped = ask_model(folder, server.url, code=2)
+                assert "another run goes on" in stopped or "without an answer" in stopped
+            state["status"] = 0
+            done = ask_model(folder, server.url)
+        assert "every label has its target" in done
+
+
+def hinted(call: Call, label: str) -> bool:
+    """Whether a question hints at a label."""
+    lines = [line for line in call.text.splitlines() if "hint" in line.casefold()]
+    return any(label.casefold() in line.casefold() for line in lines)

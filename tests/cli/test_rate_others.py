@@ -3,14 +3,25 @@
 from __future__ import annotations
 
 import json
+import os
+import signal
+import subprocess
+import sys
+import time
 from pathlib import Path
 
 import pytest
 from PIL import Image
 from tests.cli.command import run_here
+from tests.here import only_here as only_here
 from tests.models.raters.fake_hume import KEY, Reply, serving, upload_face, uploaded
 
 from affectlab.ratings import read_ratings
+
+
+@pytest.fixture(autouse=True)
+def _guarded(only_here: list[str]) -> None:
+    """Guard every test."""
 
 
 def pictures(folder: Path, *widths: int) -> Path:
@@ -26,7 +37,7 @@ def test_a_service_beside_others(tmp_path: Path) -> None:
     with serving() as hume:
         hume.upload[50] = [Reply(body=uploaded())]
         hume.upload[51] = [Reply(body=uploaded(small, big))]
-        hume.upload[52] = [Reply(400)]
+        hume.upload[52] = [Reply(body=b"{}")]
         asked = (
             *("rate", "others", images, "--rater", "hume", "--out", tmp_path / "out"),
             *("--set", f"url={hume.url}", "--set", "pause=0.01"),
@@ -34,7 +45,7 @@ def test_a_service_beside_others(tmp_path: Path) -> None:
         done = run_here(*asked, HUME_API_KEY=KEY)
         assert "hume rated 2 pictures of 4 on 48 labels" in done.stdout
         assert "1 picture: no face found" in done.stdout
-        assert "1 picture: rejected" in done.stdout
+        assert "1 picture: schema invalid" in done.stdout
         assert "1 picture with several faces: the largest was rated" in done.stdout
         found = read_ratings(tmp_path / "out" / "ratings.parquet")
         values = found.to_frame().filter(stimulus="w51").select("label", "value").rows()
@@ -45,8 +56,7 @@ def test_a_service_beside_others(tmp_path: Path) -> None:
     told = json.loads(again.stdout)
     assert told["schema"] == "affectlab/rate-others/1"
     result = told["result"]
-    assert result["outcomes"] == {"ok": 2, "rejected": 1, "empty": 1} | result["outcomes"]
-    assert sum(result["outcomes"].values()) == 4
+    assert result["outcomes"] == {"ok": 2, "schema_invalid": 1, "empty": 1}
     assert (result["n_images"], result["several_faces"], result["version"]) == (4, 1, "v1")
     assert KEY not in done.stdout + done.stderr + again.stdout
 
@@ -73,6 +83,85 @@ def test_labels_of_a_taxonomy(tmp_path: Path) -> None:
     )
     assert "mine.toml" in refused.stderr
     assert "neither mapped and declared unmapped" in refused.stderr.replace("\n", " ")
+
+
+def test_without_a_usable_answer(tmp_path: Path) -> None:
+    images = pictures(tmp_path / "faces", 50, 51)
+    with serving() as hume:
+        hume.upload[50], hume.upload[51] = [Reply(body=b"{}")], [Reply(400)]
+        asked = (
+            *("rate", "others", images, "--rater", "hume", "--out", tmp_path / "out"),
+            *("--set", f"url={hume.url}", "--set", "pause=0.01"),
+        )
+        refused = run_here(*asked, code=2, HUME_API_KEY=KEY).stderr.replace("\n", " ")
+        assert "hume has no usable answer" in refused
+        assert "answers.csv says why" in refused
+        before = len(hume.seen)
+        # A rejection is no answer: it is asked about again without a word.
+        done = run_here(*asked, HUME_API_KEY=KEY)
+        assert len(hume.seen) == before + 1
+        assert "1 picture: schema invalid" in done.stdout
+        all_of_them = run_here(*asked, "--again", "schema_invalid", HUME_API_KEY=KEY)
+        assert "hume rated 2 pictures of 2" in all_of_them.stdout
+        assert len(hume.seen) == before + 2
+
+
+def test_the_end_of_patience(tmp_path: Path) -> None:
+    images = pictures(tmp_path / "faces", *range(50, 60))
+    with serving() as hume:
+        for width in range(50, 60):
+            hume.upload[width] = [Reply(400)]
+        asked = (
+            *("rate", "others", images, "--rater", "hume", "--out", tmp_path / "out"),
+            *("--set", f"url={hume.url}", "--set", "concurrency=1", "--patience", 3),
+        )
+        refused = run_here(*asked, code=2, HUME_API_KEY=KEY).stderr.replace("\n", " ")
+        assert "no answer about 3 pictures in a row that can be used" in refused
+        assert len(hume.seen) <= 4
+        hume.upload.clear()
+        assert "hume rated 10 pictures of 10" in run_here(*asked, HUME_API_KEY=KEY).stdout
+
+
+def test_an_interrupt_ends_waits(tmp_path: Path) -> None:
+    images = pictures(tmp_path / "faces", *range(50, 62))
+    with serving() as hume:
+        for width in range(50, 62):
+            hume.upload[width] = [Reply(503)] * 20
+        command = (
+            *("rate", "others", str(images), "--rater", "hume", "--out", str(tmp_path / "out")),
+            *("--set", f"url={hume.url}", "--set", "pause=60"),
+        )
+        # Where tests run in the background, interrupts may be ignored, and that is inherited.
+        code = (
+            "import signal; signal.signal(signal.SIGINT, signal.default_int_handler)\n"
+            "from affectlab.cli import main; main()"
+        )
+        process = subprocess.Popen(
+            [sys.executable, "-c", code, *command],
+            stderr=subprocess.PIPE,
+            text=True,
+            env=os.environ | {"HUME_API_KEY": KEY},
+        )
+        for _ in range(3000):
+            if len(hume.seen) >= 4:
+                break
+            time.sleep(0.02)
+        time.sleep(0.2)
+        asked = len(hume.seen)
+        began = time.monotonic()
+        process.send_signal(signal.SIGINT)
+        try:
+            _, said = process.communicate(timeout=50)
+        finally:
+            process.kill()
+            process.wait()
+        # All four that were under way waited for a minute, and then would have for two.
+        assert time.monotonic() - began < 20
+        assert len(hume.seen) == asked == 4
+    assert process.returncode == 130
+    assert "interrupted" in said
+    assert "goes on from there" in said
+    assert "Traceback" not in said
 
 
 @pytest.mark.parametrize(

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 from tests.cli.command import run_here
+from tests.models.vlm.conftest import only_here  # noqa: F401
 from tests.models.vlm.fake_server import Answer, Call, FakeServer, chat, error, values
 
 from affectlab.ratings import read_ratings
@@ -109,7 +110,8 @@ def test_a_dry_run_asks_nobody(faces: Path, tmp_path: Path) -> None:
 
 def test_a_budget_that_is_gone_is_said(faces: Path, tmp_path: Path) -> None:
     with FakeServer(lambda call: values(Awe=3)) as server:
-        done = ask(faces, server, tmp_path, "--budget-requests", 3, "--concurrency", 1, "--quiet")
+        more = ("--budget-requests", 3, "--concurrency", 1, "--quiet")
+        done = ask(faces, server, tmp_path, *more, code=1)
         assert len(server.calls) == 3
         said = " ".join(done.stderr.split())
         assert "0 of 3 requests are left" in said
@@ -142,6 +144,7 @@ def test_a_wrong_key_is_told_in_one_sentence(
         (("--key-env", "NO_SUCH_VARIABLE_HERE"), "is not set"),
         (("--protocol", "intensities"), "intensity"),
         (("--again", "ok"), "not asked again"),
+        (("--left-out", "null"), "expected zero or not-rated"),
     ],
 )
 def test_what_cannot_be_used(
@@ -152,3 +155,94 @@ def test_what_cannot_be_used(
         assert not server.calls
     assert said in done.stderr
     assert done.stderr.count("\n") == 1
+
+
+def test_what_is_left_out_is_zero_or_not_rated(faces: Path, tmp_path: Path) -> None:
+    def rated(name: str, *options: str) -> int:
+        ask(faces, server, tmp_path / name, *options)
+        return read_ratings(tmp_path / name / "ratings.parquet").n_ratings
+
+    with FakeServer(lambda call: values(Awe=3)) as server:
+        assert rated("plain") == 4
+        assert rated("few", "--at-most", "5") == 4 * 40
+        assert rated("few-rated", "--at-most", "5", "--left-out", "not-rated") == 4
+        assert rated("zero", "--left-out", "zero") == 4 * 40
+    assert "Other than said above, a label that you leave out counts as 0." in server.calls[4].text
+    assert "Not rated is not the same as 0" in server.calls[8].text
+
+
+def test_labels_are_shuffled_unless_told_otherwise(faces: Path, tmp_path: Path) -> None:
+    with FakeServer(lambda call: values(Awe=3)) as server:
+        ask(faces, server, tmp_path / "a")
+        ask(faces, server, tmp_path / "b", "--no-shuffle")
+    texts = [call.text for call in server.calls]
+    assert (len(set(texts[:4])), len(set(texts[4:]))) == (4, 1)
+    orders = [
+        read_ratings(tmp_path / name / "ratings.parquet").raters["label_order"].to_list()
+        for name in ("a", "b")
+    ]
+    assert orders == [["shuffled, seed 0"], ["protocol"]]
+
+
+def test_a_run_that_stopped_is_no_success(faces: Path, tmp_path: Path) -> None:
+    def script(call: Call) -> Answer:
+        return values(Awe=3) if call.number == 0 else error(401, "key expired")
+
+    with FakeServer(script) as server:
+        done = ask(faces, server, tmp_path, "--concurrency", 1, "--patience", 2, code=1)
+        said = " ".join(done.stderr.split())
+        assert "2 questions in a row got no answer" in said
+        assert "key expired (HTTP 401)" in said
+        # What there is can be used, and the same command goes on.
+        assert read_ratings(tmp_path / "ratings.parquet").answers().n_stimuli == 1
+        server.script = lambda call: values(Awe=3)
+        ask(faces, server, tmp_path)
+    assert read_ratings(tmp_path / "ratings.parquet").answers().n_stimuli == 4
+
+
+def test_a_run_without_use_is_an_error(faces: Path, tmp_path: Path) -> None:
+    import polars as pl
+
+    with FakeServer(lambda call: error(500, "down")) as server:
+        done = ask(faces, server, tmp_path, "--tries", 1, code=2)
+    assert "no usable answer; 4 transport, such as: HTTP 500: down; " in done.stderr
+    assert done.stderr.count("\n") == 1
+    assert not (tmp_path / "ratings.parquet").exists()
+    assert (
+        pl.read_parquet(tmp_path / "answers.parquet")["problem"].to_list() == ["HTTP 500: down"] * 4
+    )
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (("--reasons",), "asked in another way (prompt_version"),
+        (("--no-shuffle",), "(label_order 'shuffled, seed 0', now 'protocol')"),
+        (("--temperature", "1"), "(temperature '0.0', now '1.0')"),
+        (("--limit", "3"), "ratings of 1 image that is not among the 3 of this run, such as"),
+    ],
+)
+def test_ratings_are_not_replaced_by_others(
+    options: tuple[str, ...], said: str, faces: Path, tmp_path: Path
+) -> None:
+    with FakeServer(lambda call: values(Awe=3)) as server:
+        ask(faces, server, tmp_path)
+        before = (tmp_path / "ratings.parquet").read_bytes()
+        done = ask(faces, server, tmp_path, *options, code=2)
+        assert len(server.calls) == 4
+        assert said in done.stderr
+        assert (tmp_path / "ratings.parquet").read_bytes() == before
+
+
+def test_a_few_first_and_all_of_them_later(faces: Path, tmp_path: Path) -> None:
+    with FakeServer(lambda call: values(Awe=3)) as server:
+        ask(faces, server, tmp_path, "--limit", 2)
+        priced = ("--price-in", 1, "--price-out", 1, "--dry-run", "--json")
+        planned = json.loads(ask(faces, server, tmp_path, *priced).stdout)["result"]
+        assert (planned["n_questions"], planned["n_kept"]) == (4, 2)
+        ask(faces, server, tmp_path)
+        assert len(server.calls) == 4
+        told = ask(faces, server, tmp_path, "--dry-run", "--price-in", 1, "--price-out", 1).stdout
+    assert "4 questions are answered in the ledger" in told
+    assert "0 questions to" in told
+    assert "about $0.0000" in told

@@ -11,13 +11,16 @@ import polars as pl
 import pytest
 import torch
 from tests.cli.command import run_here
-from tests.cli.heads_data import LABELS, OTHER, write_embeddings, write_ratings
+from tests.cli.heads_data import CARD, LABELS, OTHER, write_embeddings, write_ratings
+from tests.models.embedding.network import nothing_is_reached
 
 from affectlab.models.embedding import Embeddings
 from affectlab.models.heads import HeadBank, head_agreement, targets_from
 from affectlab.ratings import read_ratings
 
 FAST = ("--scale", "0-7", "--epochs", "25", "--learning-rate", "0.003", "--batch", "32")
+
+__all__ = ["nothing_is_reached"]
 
 
 @pytest.fixture(scope="module")
@@ -62,13 +65,18 @@ def test_heads_are_trained_and_judged_on_people_kept_aside(place: Path) -> None:
     assert found["mean_spearman"] > 0.85
     assert len(found["held_out"]) == 2
     assert all(name.startswith("person ") for name in found["held_out"])
-    assert found["stages"][0]["n_rows"] == 400
+    assert found["stages"][0]["n_rows"] == 320
     # Nothing of the people kept aside was learned from: three heads, 320 pictures of 8 people.
     assert found["stages"][0]["n_rated"] == [320] * 3
     bank = HeadBank.load("heads")
     assert bank.name == "heads"
     assert bank.neutral is not None
-    calm = Embeddings.load("emb").subset(pl.read_csv("calm.csv")["stimulus"].to_list())
+    # Nor were neutral faces of theirs calibrated on.
+    calm = Embeddings.load("emb").subset(
+        name
+        for name in pl.read_csv("calm.csv")["stimulus"]
+        if f"person {int(name[-4:]) % 10}" not in found["held_out"]
+    )
     assert np.abs(bank.predict(calm, clip=False).mean(axis=0)).max() < 1e-6
     assert found["neutral"]["n"] == len(calm)
     assert not list(place.glob("*.training"))
@@ -113,6 +121,25 @@ def test_two_stages(place: Path) -> None:
     assert found["name"] == "both"
     assert found["dev"] is None
     assert any("nothing says how good" in note for note in found["notes"])
+
+
+@pytest.mark.parametrize("said", ["yes or no", "fractions"])
+def test_people_and_a_machine_may_answer_on_scales_of_their_own(place: Path, said: str) -> None:
+    """People say yes or no and a machine how much; or people whole numbers, a machine fractions."""
+    if said == "yes or no":
+        table = pl.read_csv("people.csv").with_columns((pl.col("value") > 0).cast(pl.Int64))
+        table.write_csv("answers.csv")
+        machine, more = "machine.csv", ["--binarised"]
+    else:
+        table = pl.read_csv("machine.csv").with_columns(0.93 * pl.col("value"))
+        table.write_csv("fine.csv")
+        pl.read_csv("people.csv").write_csv("answers.csv")
+        machine, more = "fine.csv", ["--scale", "0-7"]
+    base = ("train", "heads", "answers.csv", "--embeddings", "emb", "--out", "heads", "--json")
+    both = ("--big", machine, "--big-embeddings", "big", "--big-epochs", "1", "--epochs", "1")
+    found = result(run_here(*base, *both, *more))
+    assert [stage["n_rated"] for stage in found["stages"]] == [[600] * 3, [400] * 3]
+    assert [stage["source"] for stage in found["stages"]] == [machine, "answers.csv"]
 
 
 def test_binarised_heads_of_another_shape(place: Path) -> None:
@@ -216,3 +243,205 @@ def test_a_report_needs_ratings_to_compare_with(place: Path) -> None:
     assert not (place / "heads").exists()
     found = result(train(*dev, "--json"))
     assert found["mean_spearman"] > 0.5
+
+
+# -- what is kept aside stays out of everything ---------------------------------------------------
+
+
+def made_up(place: Path) -> None:
+    """300 pictures of ten persons: people rated the first 150, a machine all of them."""
+    strength = write_embeddings(place / "faces", 300, 7)
+    everyone = pl.read_csv(write_ratings(place / "m.csv", strength, 7, kind="model"))
+    people = pl.read_csv(write_ratings(place / "p.csv", strength, 7))
+    first = pl.col("stimulus").str.slice(-4).cast(int) < 150
+    people.filter(first).write_csv(place / "p.csv")
+    everyone.drop("identity").write_csv(place / "unknown.csv")
+    people.filter(first, pl.col("stimulus").str.slice(-4).cast(int) >= 100).write_csv(
+        place / "last.csv"
+    )
+    embedded = Embeddings.load(place / "faces")
+    renamed = tuple(f"copy of {name}" for name in embedded.stimuli)
+    Embeddings(np.asarray(embedded.values), renamed, embedded.hashes, CARD).save(place / "copy")
+    everyone.with_columns(stimulus=pl.lit("copy of ") + pl.col("stimulus")).write_csv(
+        place / "copy.csv"
+    )
+
+
+def trained_on(place: Path, *more: str) -> dict[str, Any]:
+    made_up(place)
+    base = ("train", "heads", "p.csv", "--embeddings", "faces", "--out", "h", *FAST)
+    return result(run_here(*base, "--epochs", "1", "--big-epochs", "1", "--json", *more))
+
+
+@pytest.mark.parametrize(
+    "big",
+    [
+        ("--big", "m.csv"),
+        ("--big", "m.csv", "--big-embeddings", "faces"),
+        ("--big", "copy.csv", "--big-embeddings", "copy"),
+    ],
+)
+def test_who_is_held_out_is_held_out_of_the_first_stage(place: Path, big: tuple[str, ...]) -> None:
+    found = trained_on(place, *big, "--held-out", "identity")
+    # Eight of ten persons, those too whom only the machine rated.
+    assert [stage["n_rated"] for stage in found["stages"]] == [[240] * 3, [120] * 3]
+
+
+def test_a_machine_that_names_nobody(place: Path) -> None:
+    made_up(place)
+    table = pl.DataFrame(
+        {
+            "stimulus": [f"face 7-{row:04d}" for row in range(300)],
+            "identity": [f"person {row % 10}" for row in range(300)],
+        }
+    )
+    table.write_csv(place / "stimuli.csv")
+    big = ("--big", "unknown.csv", "--held-out", "identity")
+    known = trained_on(place, *big, "--stimuli", "stimuli.csv")
+    assert known["stages"][0]["n_rated"] == [240] * 3
+    (place / "h").rename(place / "before")
+    base = ("train", "heads", "p.csv", "--embeddings", "faces", "--out", "h", *FAST, *big)
+    done = run_here(*base, "--epochs", "1", "--json")
+    assert result(done)["stages"][0]["n_rated"] == [270] * 3
+    said = " ".join(json.loads(done.stdout)["warnings"])
+    assert "150 stimuli of --big without identity" in said
+
+
+@pytest.mark.parametrize(
+    "more", [(), ("--dev-embeddings", "faces"), ("--dev-embeddings", "faces", "--big", "m.csv")]
+)
+def test_a_dev_set_is_taken_out_by_content(place: Path, more: tuple[str, ...]) -> None:
+    found = trained_on(place, "--dev", "last.csv", *more)
+    assert found["stages"][-1]["n_rated"] == [100] * 3
+    if "--big" in more:
+        assert found["stages"][0]["n_rated"] == [250] * 3
+
+
+def test_neutral_stimuli_of_who_is_held_out_are_left_out(place: Path) -> None:
+    made_up(place)
+    names = [f"face 7-{row:04d}" for row in range(20)]
+    pl.DataFrame({"stimulus": names}).write_csv(place / "calm2.csv")
+    done = run_here(
+        *("train", "heads", "p.csv", "--embeddings", "faces", "--out", "h", *FAST, "--json"),
+        *("--epochs", "1", "--held-out", "identity", "--neutral", "calm2.csv"),
+    )
+    found = result(done)
+    assert found["neutral"]["n"] == 16
+    assert any("4 neutral stimuli are kept aside" in note for note in found["notes"])
+    # Those that are left were learned from.
+    assert any("of which 16 were used" in said for said in json.loads(done.stdout)["warnings"])
+
+
+def test_machines_among_the_people_do_not_judge(place: Path) -> None:
+    made_up(place)
+    people = pl.read_csv(place / "last.csv")
+    against = people.filter(pl.col("rater") == "human 0").with_columns(
+        value=7 - pl.col("value"), rater=pl.lit("contrary"), rater_kind=pl.lit("model")
+    )
+    pl.concat([people, against]).write_csv(place / "both.csv")
+    base = ("train", "heads", "p.csv", "--embeddings", "faces", *FAST, "--json")
+    alone = result(run_here(*base, "--out", "a", "--dev", "last.csv"))
+    both = result(run_here(*base, "--out", "b", "--dev", "both.csv"))
+    assert both["dev"] == alone["dev"]
+    assert "both.csv: 2 people count; 1 model is left out" in both["notes"]
+
+
+def test_labels_without_a_rank_correlation_are_counted(place: Path) -> None:
+    made_up(place)
+    flat = pl.read_csv(place / "last.csv").with_columns(
+        value=pl.when(pl.col("label") == "awe").then(3).otherwise("value")
+    )
+    flat.write_csv(place / "flat.csv")
+    base = ("train", "heads", "p.csv", "--embeddings", "faces", *FAST, "--dev", "flat.csv")
+    found = result(run_here(*base, "--out", "a", "--json"))
+    assert found["n_defined"] == 2
+    assert "no rank correlation for awe: all ratings alike" in found["notes"]
+    said = run_here(*base, "--out", "b", width=160).stdout
+    assert "over 2 of 3 labels" in said
+    assert "all ratings alike" in said
+
+
+# -- what is said ---------------------------------------------------------------------------------
+
+
+def test_how_good_they_are_stays_in_the_folder(place: Path) -> None:
+    found = result(train("--held-out", "identity", "--json"))
+    judged = HeadBank.load("heads").judged
+    assert judged is not None
+    assert judged["by"] == "2 values of identity that were kept aside"
+    assert judged["labels"] == found["dev"]
+    card = (place / "heads" / "README.md").read_text("utf-8")
+    assert "Judged by 2 values of identity that were kept aside; scores as they are" in card
+
+
+def test_heads_that_saw_little_or_were_not_done_are_told(place: Path) -> None:
+    slow = ("--epochs", "4", "--learning-rate", "1e-4", "--cap", "0.05")
+    notes = result(train(*slow, "--json"))["notes"]
+    assert any("3 of 3 heads learned from fewer than 100 rows" in note for note in notes)
+    assert any("balancing left less than a quarter" in note for note in notes)
+    assert any("got better up to the end of 4 epochs" in note for note in notes)
+    quick = result(train("--epochs", "120", "--cap", "0", "--json", out="quick"))["notes"]
+    assert not any("heads" in note and "of 3" in note for note in quick)
+
+
+def test_a_run_that_diverged_at_once_leaves_nothing_behind(place: Path) -> None:
+    done = train("--learning-rate", "1e30", code=2)
+    said = " ".join(done.stderr.split())
+    assert "training diverged in epoch 1" in said
+    assert "lower learning rate (--learning-rate)" in said
+    assert any(f"'{label}'" in said for label in LABELS)
+    assert not list(place.glob("*.training"))
+    train("--epochs", "1")
+
+
+def test_all_labels_that_cannot_be_learned_are_named(place: Path) -> None:
+    flat = pl.read_csv("people.csv").with_columns(
+        value=pl.when(pl.col("label") == "joy").then("value").otherwise(0)
+    )
+    flat.write_csv("flat.csv")
+    base = ("train", "heads", "flat.csv", "--embeddings", "emb", "--out", "h", *FAST)
+    said = " ".join(run_here(*base, code=2).stderr.split())
+    assert "all 400 ratings are alike" in said
+    assert "leave them out (--labels joy)" in said
+    assert "'fear'" in said
+    assert "'awe'" in said
+
+
+@pytest.mark.parametrize(
+    ("more", "said"),
+    [
+        (("--neutral", "other"), "--neutral other come from encoder"),
+        (("--dev", "dev.csv", "--dev-embeddings", "other"), "--dev-embeddings other come from"),
+    ],
+)
+def test_encoders_are_compared_before_training(
+    place: Path, more: tuple[str, ...], said: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    read_ratings("people.csv", scale="0-7").write("dev.csv")
+
+    def never(*_: Any, **__: Any) -> None:
+        raise AssertionError("training began")
+
+    monkeypatch.setattr(HeadBank, "fit", never)
+    assert said in " ".join(train(*more, code=2).stderr.split())
+    assert not list(place.glob("*.training"))
+
+
+def test_neutral_stimuli_are_looked_up_once(tmp_path: Path) -> None:
+    from affectlab.cli.train._heads_data import neutral_of
+
+    class Counted(tuple[str, ...]):
+        reads = 0
+
+        def __iter__(self) -> Any:
+            Counted.reads += 1
+            return super().__iter__()
+
+    names = Counted(f"face {row}" for row in range(2000))
+    embedded = Embeddings(
+        np.zeros((2000, 10), dtype=np.float16), names, tuple(f"{r:064d}" for r in range(2000)), CARD
+    )
+    pl.DataFrame({"stimulus": names[:500]}).write_csv(tmp_path / "calm.csv")
+    Counted.reads = 0
+    assert len(neutral_of(tmp_path / "calm.csv", embedded)) == 500
+    assert Counted.reads < 10

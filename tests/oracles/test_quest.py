@@ -22,7 +22,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from affectlab.analysis import Quest, quest
+from affectlab.analysis import Quest, quest, simulate_observer
 
 DATA = Path(__file__).parents[1] / "data"
 PSYCHTOOLBOX = json.loads((DATA / "quest_psychtoolbox.json").read_text(encoding="utf-8"))
@@ -151,3 +151,60 @@ def test_questplus(answers: list[bool], slope: float, guess: float, lapse: float
             state.posterior, peer.marginal_posterior["threshold"], atol=1e-12
         )
     assert 20 * state.mean == pytest.approx(peer.param_estimate["threshold"], abs=1e-9)
+
+
+_TRIALS = 50
+_SLOPE, _GUESS, _LAPSE = 3.5, 0.1, 0.01
+_SHARE = 1 - _LAPSE - (1 - _GUESS - _LAPSE) / math.e
+
+
+def planted(threshold: float, seed: int) -> tuple[Quest, list[tuple[int, bool]]]:
+    """Run a staircase of 50 trials on a person of known threshold; give it with its trials."""
+    person = simulate_observer(
+        threshold, _SLOPE, _LAPSE / (1 - _GUESS), _GUESS, at=_SHARE, seed=seed
+    )
+    state, trials = begin_in_decibel(-40, 0, _SLOPE, _GUESS, _LAPSE), []
+    for _ in range(_TRIALS):
+        decibel = min(max(round(20 * state.mean), -40), 0)
+        correct = person(decibel / 20)
+        trials.append((decibel, correct))
+        state = state.update(decibel / 20, correct)
+    return state, trials
+
+
+def test_the_mean_threshold_is_unbiased_as_that_of_questplus() -> None:
+    """Within 2 % over 400 people; questplus makes the same of the same trials.
+
+    The error of a run is about 6 %, so that a mean over 400 is known to 0.3 %, and 2 % is far from
+    what chance could do.
+    """
+    questplus = pytest.importorskip("questplus")
+    decibel = np.arange(-40, 1)
+    errors, theirs = [], []
+    for seed, truth in enumerate(np.random.default_rng(2).uniform(-1.5, -0.5, 400).tolist()):
+        state, trials = planted(truth, seed)
+        errors.append(state.mean - truth)
+        if seed % 20:
+            continue
+        peer = questplus.QuestPlus(
+            stim_domain={"intensity": decibel},
+            param_domain={
+                "threshold": decibel,
+                "slope": _SLOPE,
+                "lower_asymptote": _GUESS,
+                "lapse_rate": _LAPSE,
+            },
+            outcome_domain={"response": ["yes", "no"]},
+            func="weibull",
+            stim_scale="dB",
+        )
+        for shown, correct in trials:
+            peer.update(stim={"intensity": shown}, outcome={"response": "yes" if correct else "no"})
+        estimate = peer.param_estimate["threshold"] / 20
+        assert state.mean == pytest.approx(estimate, abs=1e-9)
+        theirs.append(estimate - truth)
+    assert abs(10 ** np.mean(errors) - 1) < 0.02
+    # In the unit of the stimulus, not of its logarithm, an error of 6 % adds a fifth of a percent.
+    assert abs(np.mean(10 ** np.array(errors)) - 1) < 0.02
+    assert len(theirs) == 20
+    assert np.std(errors) == pytest.approx(0.027, abs=0.006)

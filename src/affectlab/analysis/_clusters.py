@@ -157,8 +157,8 @@ def cluster_labels(
         as a formula only); ``"absolute"``: :math:`1 - |r|`, opposites are close.
     k
         Number of clusters; or how it is found: ``"silhouette"`` (also None), the number with the
-        highest mean silhouette; ``"elbow"``, the number at the sharpest bend of the heights of
-        the tree.
+        highest mean silhouette; ``"elbow"``, the number at which the heights of the tree sag
+        farthest below a straight line from one cluster to single labels.
 
     Returns
     -------

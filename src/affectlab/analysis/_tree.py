@@ -13,6 +13,7 @@ from affectlab.errors import InputError, unknown_name
 __all__ = [
     "METRICS",
     "Choice",
+    "bends",
     "choose",
     "cut_into",
     "distances",
@@ -72,12 +73,22 @@ def choose(k: int | Choice, scores: dict[int, float], tree: Floats, n: int) -> t
         # Equal scores: the fewest clusters.
         return max(scores, key=lambda count: (scores[count], -count)), "highest mean silhouette"
     if k == "elbow":
-        steps = tree[::-1, 2]
-        # Heights of the last, the last but one, … joining; n >= 3 leaves at least one difference.
-        growth = steps[:-1] - steps[1:]
-        bend = growth[:-1] - growth[1:] if growth.size > 1 else growth
-        return int(bend.argmax()) + 2, "elbow of the heights of the tree"
+        return int(bends(tree).argmax()) + 2, "elbow of the heights of the tree"
     raise unknown_name("way to choose k", k, ("silhouette", "elbow"))
+
+
+def bends(tree: Floats) -> Floats:
+    """How far the heights of a tree sag at 2, 3, … clusters below a straight line.
+
+    The line goes from the height of 1 cluster to that of n, which is 0; both axes are from 0 to 1,
+    as in Satopaa et al. (2011). Differences of neighbouring heights would be largest among the
+    first labels joined, wherever two of these are all but alike.
+    """
+    heights = tree[::-1, 2]
+    n = len(heights) + 1
+    top = heights[0] if heights[0] > 0 else 1.0
+    line: Floats = 1 - np.arange(1, n - 1) / (n - 1)
+    return line - heights[1:] / top
 
 
 def silhouette(distance: Floats, cluster: Ints) -> float:

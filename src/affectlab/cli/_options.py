@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import wraps
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Optional
@@ -180,7 +180,10 @@ _MODEL_OPTIONS = {
 
 
 def reads_ratings(
-    verb: str, *, models: bool = False
+    verb: str,
+    *,
+    models: bool = False,
+    instead: Callable[[Mapping[str, Any]], Any] | None = None,
 ) -> Callable[[Callable[..., None]], Callable[..., None]]:
     """Make a function of ``(ratings, out, …)`` a verb that reads FILE.
 
@@ -194,6 +197,9 @@ def reads_ratings(
     models
         Make it a function of ``(ratings, models, out, …)``, with the answers of the files given
         with --models, or None.
+    instead
+        Given the reading options by name, reads FILE where it holds something else that the verb
+        takes in place of ratings; None from it says that FILE holds ratings.
     """
     given_first = 3 if models else 2
 
@@ -201,9 +207,10 @@ def reads_ratings(
         reading = list(inspect.signature(_reading, eval_str=False).parameters.values())
         own = list(inspect.signature(function).parameters.values())[given_first:]
         names = {parameter.name for parameter in reading}
-        # A verb that looks for something beside FILE asks for its path by that name.
-        takes_file = any(parameter.name == "file" for parameter in own)
-        own = [parameter for parameter in own if parameter.name != "file"]
+        # A verb that looks for something beside FILE asks for its path by that name; so does one
+        # that reads more of the table of stimuli than the rated ones.
+        taken = [parameter.name for parameter in own if parameter.name in ("file", "stimuli")]
+        own = [parameter for parameter in own if parameter.name not in taken]
 
         @wraps(function)
         def run(**given: Any) -> None:
@@ -213,11 +220,11 @@ def reads_ratings(
                 given.pop("seed")
             files, scale = given.pop("models", None) or [], given.pop("models_scale", None)
             with out.progress(f"reading {options['file']}"):
-                ratings = _reading(**options)
+                told = None if instead is None else instead(options)
+                ratings = _reading(**options) if told is None else told
                 judged = _read_models(files, ratings, scale, options) if models else None
             sources = (ratings, judged) if models else (ratings,)
-            if takes_file:
-                given["file"] = options["file"]
+            given |= {name: options[name] for name in taken}
             function(*sources, out, **given)
 
         takes_seed = any(parameter.name == "seed" for parameter in own)

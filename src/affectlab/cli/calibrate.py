@@ -13,10 +13,15 @@ from affectlab.cli._output import Output
 from affectlab.cli._warned import caught_warnings
 
 if TYPE_CHECKING:
+    import polars as pl
+
     from affectlab.models.heads import HeadBank
     from affectlab.ratings import Ratings
 
 __all__ = ["calibrate"]
+
+_MANY = 30
+"""Identities from which intervals for new ones can be told."""
 
 
 def calibrate(
@@ -71,6 +76,17 @@ def calibrate(
             show_default=False,
         ),
     ] = None,
+    device: Annotated[
+        Literal["auto", "cpu", "cuda", "mps"], typer.Option(help="Where the encoder computes.")
+    ] = "auto",
+    name: Annotated[
+        Optional[str],  # noqa: UP045
+        typer.Option(
+            help="Name of the calibrated model as a rater; by default that of the model, or with "
+            "--out that of the folder.",
+            show_default=False,
+        ),
+    ] = None,
     to: Annotated[
         Optional[Path],  # noqa: UP045
         typer.Option(
@@ -106,17 +122,29 @@ def calibrate(
     done: list[str] = []
     with out.progress(f"reading {model}") as progress, caught_warnings() as warned:
         bank = HeadBank.load(model)
+        if name or to is not None:
+            bank.name = name or target.resolve().name
 
         def opened(place: Path) -> Any:
             from affectlab.cli.rate._embedded import embeddings_of
 
-            found, said = embeddings_of(bank, place, encoder=encoder, report=progress)
+            found, said = embeddings_of(
+                bank, place, encoder=encoder, device=device, report=progress
+            )
             notes.extend(said)
             return found
 
         rated = None if embeddings is None else opened(embeddings)
+        tables = {
+            path: _read(path, notes)
+            for path in dict.fromkeys((scale, intervals))
+            if path is not None
+        }
+        mapped = None
         if scale is not None:
-            bank.calibrate_scale(rated, _read(scale, out), how=aggregate, source=scale.name)
+            before = _agreement(bank, rated, tables[scale], aggregate)
+            bank.calibrate_scale(rated, tables[scale], how=aggregate, source=scale.name)
+            mapped = _mapped(before, _agreement(bank, rated, tables[scale], aggregate))
             done.append("scale")
         if neutral is not None:
             bank.calibrate_neutral(opened(neutral), source=neutral.name)
@@ -124,20 +152,22 @@ def calibrate(
         if intervals is not None:
             bank.calibrate_intervals(
                 rated,
-                _read(intervals, out),
+                tables[intervals],
                 level,
                 by=by,
                 how=aggregate,
                 source=intervals.name,
             )
             done.append("intervals")
-            notes += _unsure(bank)
+            notes += [*_unsure(bank), *_few_people(tables[intervals])]
         bank.save(target)
-    _show(out, bank)
+    _show(out, bank, mapped)
     out.show(f"model: {target}")
     out.finish(
         {
             "model": target,
+            "name": bank.name,
+            "mapped": mapped,
             "done": done,
             "labels": bank.labels,
             "scale": bank.scale_map.to_dict(),
@@ -150,14 +180,67 @@ def calibrate(
     )
 
 
-def _read(path: Path, out: Output) -> Ratings:
+def _read(path: Path, notes: list[str]) -> Ratings:
+    from affectlab.cli._people import people_of
     from affectlab.ratings import Scale, read_ratings
 
     found = read_ratings(path)
     if not found.scale.declared and found.scale.kind in ("ordinal", "interval"):
         # Nothing in the file says what could have been answered; what off 0 to 7 was is refused.
         found = read_ratings(path, scale=Scale.parse("0-7" if found.scale.step else "0-7 interval"))
-    return out.panel(found)
+    return people_of(found, notes, path.name)
+
+
+def _agreement(
+    bank: HeadBank, embedded: Any, ratings: Ratings, how: Literal["median", "mean"]
+) -> pl.DataFrame:
+    """Compare ratings with what the heads say now of the stimuli that have one."""
+    from affectlab.models.heads import head_agreement, targets_from
+
+    rated = set(ratings.stimulus_names)
+    names = [name for name in embedded.stimuli if name in rated]
+    # Nothing in common is said by what calibrates.
+    part = embedded.subset(names or embedded.stimuli[:1])
+    predicted = bank.predict(part)
+    targets = targets_from(ratings, part.stimuli, bank.labels, how)
+    return head_agreement(predicted, targets, bank.labels)
+
+
+def _mapped(before: pl.DataFrame, after: pl.DataFrame) -> pl.DataFrame:
+    """Say how far off the heads were, and are, on the ratings that the map was fitted to."""
+    return before.select(
+        "label", "n", mae_before="mae", mae_after=after["mae"], bias_before="bias"
+    ).with_columns(bias_after=after["bias"])
+
+
+def _of_neutral(bank: HeadBank) -> str:
+    """Say what will be seen of the neutral stimuli, and of all others."""
+    said = (
+        "The neutral mean is 0 before ratings are clipped to 0 to 7; what lies below 0 then counts "
+        "as 0, so that the mean rating of neutral stimuli stays a little above it"
+    )
+    if any(knots is not None for knots in bank.scale_map.knots):
+        said += (
+            "; after a map that was fitted to people, all ratings are lower than theirs by what "
+            "the map gives neutral stimuli"
+        )
+    return said
+
+
+def _few_people(ratings: Ratings) -> list[str]:
+    """Say when intervals rest on many pictures of few people."""
+    from affectlab._words import plural
+
+    if "identity" not in ratings.stimuli.columns:
+        return []
+    people = ratings.stimuli["identity"].n_unique()
+    if people >= _MANY or ratings.n_stimuli < 2 * people:
+        return []
+    return [
+        f"intervals are calibrated on {plural(ratings.n_stimuli, 'stimulus', 'stimuli')} of "
+        f"{plural(people, 'identity', 'identities')}: for new ones they may hold less often than "
+        f"they say; expected {_MANY} identities or more"
+    ]
 
 
 def _unsure(bank: HeadBank) -> list[str]:
@@ -172,10 +255,17 @@ def _unsure(bank: HeadBank) -> list[str]:
     ]
 
 
-def _show(out: Output, bank: HeadBank) -> None:
+def _show(out: Output, bank: HeadBank, mapped: pl.DataFrame | None) -> None:
     import polars as pl
 
     out.head(f"{bank.name}: {bank.steps}; clipped to 0 to 7")
+    if bank.neutral is not None:
+        out.show(_of_neutral(bank))
+    if mapped is not None:
+        shown = mapped.drop("bias_before", "bias_after").rename(
+            {"mae_before": "mean difference", "mae_after": "after the map", "n": "ratings"}
+        )
+        out.show_frame(shown, shown.columns, more="all stand in the output of --json")
     columns: dict[str, Any] = {"label": list(bank.labels)}
     if bank.neutral is not None:
         columns["neutral mean"] = list(bank.neutral.offsets)

@@ -14,7 +14,9 @@ __all__ = ["reproduce"]
 
 
 def reproduce(
-    paper: Annotated[str, typer.Argument(help="Recipe: emonet-face.", show_default=False)],
+    paper: Annotated[
+        str, typer.Argument(help="Recipe: emonet-face or face-expressions.", show_default=False)
+    ],
     data: Annotated[
         Optional[Path],  # noqa: UP045
         typer.Option(help="Folder with the paper's data.", show_default=False),

@@ -68,7 +68,7 @@ class _Raters:
 
 def kappas(panel: Panel, draws: Draws) -> list[Agreements]:
     """Compute kappa on every label, labels side by side."""
-    from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
+    from threadpoolctl import threadpool_limits
 
     from affectlab._compiled import in_threads
 

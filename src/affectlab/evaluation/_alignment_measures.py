@@ -105,7 +105,7 @@ def measures_of(panel: Panel, draws: Draws) -> tuple[Measure, ...]:
     else:
         found = [_measure(name, words, kappas(panel, draws))]
     if panel.ordered:
-        from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
+        from threadpoolctl import threadpool_limits
 
         # Replicates are computed side by side already, each with a small matrix product.
         with threadpool_limits(1, user_api="blas"):

@@ -132,7 +132,7 @@ class _Differences:
 
 def _side_by_side(panel: Panel, draws: Draws) -> list[_Differences]:
     """Compute all labels, one core each."""
-    from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
+    from threadpoolctl import threadpool_limits
 
     from affectlab._compiled import in_threads
 

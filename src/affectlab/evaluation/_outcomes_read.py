@@ -21,6 +21,8 @@ __all__ = ["Asked", "asked_of", "row_column"]
 
 _NOT_GIVEN = "–"
 """Stands for a name that is not given, such as the prompt of a person."""
+_UNCLEAR = "unclear"
+"""Column of who chose this option and no label: values are missing, and nobody has declined."""
 _ANSWER = ("session", "trial", "trial_kind")
 """Columns that, with rater and stimulus, tell one answer from another."""
 
@@ -142,6 +144,10 @@ def _of_ratings(ratings: Ratings, names: tuple[str, ...], kinds: tuple[str, ...]
     row = np.full(ratings.n_rows, len(OUTCOMES) - 1)
     if outcome is not None:
         row = outcome.cast(pl.Enum(list(OUTCOMES))).to_physical().to_numpy().astype(np.int64)
+        unclear = row_column(ratings, _UNCLEAR)
+        if unclear is not None and unclear.dtype == pl.Boolean:
+            said = unclear.fill_null(value=False).to_numpy()
+            row[said & (row == list(OUTCOMES).index("refused"))] = len(OUTCOMES) - 1
     found = np.full(first.size, len(OUTCOMES) - 1)
     np.minimum.at(found, answer, row)
     retries = np.zeros(first.size)

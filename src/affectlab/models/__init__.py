@@ -2,8 +2,11 @@
 
 Texts are in :mod:`affectlab.models.text`; pictures become numbers in
 :mod:`affectlab.models.embedding`, heads on these numbers are in :mod:`affectlab.models.heads`,
-vision-language models in :mod:`affectlab.models.vlm`, other raters of faces in
-:mod:`affectlab.models.raters`, and the loop of hinted annotation in :mod:`affectlab.models.hinted`.
+classifiers of pictures in :mod:`affectlab.models.vision`, losses that know emotions in
+:mod:`affectlab.models.losses`, vision-language models in :mod:`affectlab.models.vlm`, other raters of
+faces in :mod:`affectlab.models.raters`, the loop of hinted annotation in
+:mod:`affectlab.models.hinted`, and how different two faces look in
+:mod:`affectlab.models.differences`.
 What needs torch or another library beyond the core install says so, and names the extra.
 """
 
@@ -13,37 +16,66 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from affectlab.models import embedding, heads, hinted, images, raters, text, vlm
+    from affectlab.models import (
+        augment,
+        differences,
+        embedding,
+        heads,
+        hinted,
+        images,
+        losses,
+        raters,
+        text,
+        vision,
+        vlm,
+    )
+    from affectlab.models.differences import ExpressionMetric, difference, rate_differences
     from affectlab.models.embedding import Embeddings, embed, load_encoder
     from affectlab.models.heads import HeadBank
     from affectlab.models.hinted import annotate_until
+    from affectlab.models.losses import EmotionRankLoss
     from affectlab.models.raters import rate_faces
     from affectlab.models.text import TextClassifier
+    from affectlab.models.vision import VisionClassifier
     from affectlab.models.vlm import rate_vlm
 
 __all__ = [
     "Embeddings",
+    "EmotionRankLoss",
+    "ExpressionMetric",
     "HeadBank",
     "TextClassifier",
+    "VisionClassifier",
     "annotate_until",
+    "augment",
+    "difference",
+    "differences",
     "embed",
     "embedding",
     "heads",
     "hinted",
     "images",
     "load_encoder",
+    "losses",
+    "rate_differences",
     "rate_faces",
     "rate_vlm",
     "raters",
     "text",
+    "vision",
     "vlm",
 ]
 
 _NAMES = {
     "Embeddings": "embedding",
     "HeadBank": "heads",
+    "EmotionRankLoss": "losses",
     "TextClassifier": "text",
+    "VisionClassifier": "vision",
     "annotate_until": "hinted",
+    "difference": "differences",
+    "rate_differences": "differences",
+    "ExpressionMetric": "differences",
     "embed": "embedding",
     "load_encoder": "embedding",
     "rate_faces": "raters",

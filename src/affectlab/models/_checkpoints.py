@@ -13,7 +13,13 @@ from torch import nn
 
 from affectlab.errors import InputError
 
-__all__ = ["Checkpoints", "fingerprint_of", "fingerprint_of_weights"]
+__all__ = [
+    "Checkpoints",
+    "fingerprint_of",
+    "fingerprint_of_weights",
+    "read_state",
+    "write_state",
+]
 
 _FILE = "training.pt"
 _PARTS: dict[str, type] = {
@@ -44,6 +50,39 @@ def fingerprint_of_weights(network: nn.Module) -> str:
             for part in state.values()
         ),
     )
+
+
+def write_state(file: Path, content: dict[str, Any]) -> None:
+    """Write tensors and plain values to a file, which is replaced as a whole.
+
+    Raises
+    ------
+    InputError
+        When it cannot be written, as on a full disk.
+    """
+    beside = file.with_suffix(".tmp")
+    try:
+        torch.save(content, beside)
+        beside.replace(file)
+    # Torch tells of a full disk by a RuntimeError.
+    except (OSError, RuntimeError) as error:
+        said = getattr(error, "strerror", None) or " ".join(str(error).split())[:120]
+        raise InputError(f"{file} cannot be written: {said}") from None
+
+
+def read_state(file: Path, expected: str) -> Any:
+    """Read what :func:`write_state` has written; nothing in the file is executed.
+
+    Raises
+    ------
+    InputError
+        When it cannot be read.
+    """
+    try:
+        # Only tensors and plain values.
+        return torch.load(file, map_location="cpu", weights_only=True)
+    except (RuntimeError, UnpicklingError, EOFError, KeyError, OSError, TypeError, ValueError):
+        raise InputError(f"{file} cannot be read; expected {expected}") from None
 
 
 class Checkpoints:
@@ -77,9 +116,7 @@ class Checkpoints:
             "optimiser": optimiser.state_dict(),
             "scaler": scaler.state_dict(),
         }
-        beside = self.file.with_suffix(".tmp")
-        torch.save(content, beside)
-        beside.replace(self.file)
+        write_state(self.file, content)
 
     def restore(self, state: Any, network: nn.Module, optimiser: Any, scaler: Any) -> None:
         """Take up a state, where there is one.
@@ -123,13 +160,7 @@ class Checkpoints:
             setattr(state, name, value)
 
     def _read(self) -> dict[str, Any]:
-        try:
-            # Only tensors and plain values: nothing in the file is executed.
-            content = torch.load(self.file, map_location="cpu", weights_only=True)
-        except (RuntimeError, UnpicklingError, EOFError, KeyError, OSError, TypeError, ValueError):
-            raise InputError(
-                f"{self.file} cannot be read; expected a checkpoint of a training run"
-            ) from None
+        content = read_state(self.file, "a checkpoint of a training run")
         for name, kind in _PARTS.items():
             if not isinstance(content, dict) or not isinstance(content.get(name), kind):
                 raise InputError(

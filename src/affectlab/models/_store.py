@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import json
+import math
 import shutil
+import zlib
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
-from zipfile import BadZipFile
+from tokenize import TokenError
+from typing import Any, BinaryIO
+from zipfile import BadZipFile, ZipFile
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,6 +32,21 @@ __all__ = [
 ]
 
 META = "model.json"
+_PLAIN_BYTES = 1 << 26
+"""Up to here, arrays may be packed however tightly."""
+_MOST_TIMES = 100
+_UNREADABLE = (
+    ValueError,
+    OSError,
+    EOFError,
+    BadZipFile,
+    zlib.error,
+    # Encrypted entries, ways of packing that are not known, and headers of brackets in brackets.
+    RuntimeError,
+    MemoryError,
+    SyntaxError,
+    TokenError,
+)
 _SAVING = ".saving"
 """Folder within that of a model, in which the next one is written."""
 
@@ -177,6 +195,40 @@ def read_meta(
     return dict(meta)
 
 
+def _check_sizes(path: Path, file: BinaryIO) -> None:
+    """Refuse arrays that would take more memory than what the file holds can fill.
+
+    Raises
+    ------
+    InputError
+        When the header of an array promises more or fewer numbers than follow, or little is
+        unpacked to very much.
+    """
+    with ZipFile(file) as archive:
+        entries = archive.infolist()
+        total = sum(entry.file_size for entry in entries)
+        if total > max(_PLAIN_BYTES, _MOST_TIMES * path.stat().st_size):
+            raise InputError(
+                f"{path} unpacks to {total:,} bytes, more than {_MOST_TIMES} times its own size; "
+                "expected arrays of numbers"
+            )
+        for entry in entries:
+            with archive.open(entry) as content:
+                if np.lib.format.read_magic(content) == (1, 0):
+                    shape, _, kind = np.lib.format.read_array_header_1_0(content)
+                else:
+                    shape, _, kind = np.lib.format.read_array_header_2_0(content)
+                begins = content.tell()
+            wanted = math.prod(shape) * kind.itemsize
+            if min(shape, default=0) < 0 or begins + wanted != entry.file_size:
+                if kind.hasobject:
+                    raise ValueError("it holds objects, which could be code")
+                raise InputError(
+                    f"{path}, {entry.filename}: {entry.file_size - begins:,} bytes for an array of "
+                    f"shape {shape}; expected {wanted:,}"
+                )
+
+
 def save_arrays(path: Path, arrays: Mapping[str, NDArray[Any]]) -> None:
     """Write arrays of numbers."""
     np.savez(path, allow_pickle=False, **arrays)
@@ -188,20 +240,30 @@ def load_arrays(path: Path) -> dict[str, NDArray[Any]]:
     Raises
     ------
     InputError
-        When the file is missing or is no such file, or a number in it is not finite.
+        When the file is missing or is no such file, an array is not as large as it says, all of
+        them together unpack to a hundred times the file, or a number is not finite.
     """
     try:
         # Opened here: numpy leaves a file open that is no such file.
         with path.open("rb") as file:
+            _check_sizes(path, file)
+            file.seek(0)
             held = np.load(file, allow_pickle=False)
             if not isinstance(held, np.lib.npyio.NpzFile):
                 raise ValueError("one array without a name")
             found = {name: held[name] for name in held.files}
     except FileNotFoundError:
         raise InputError(f"{path}: no such file; the model folder is not complete") from None
-    except (ValueError, OSError, BadZipFile, EOFError) as error:
-        raise InputError(f"{path} cannot be read ({error}); expected arrays of numbers") from None
+    except InputError:
+        raise
+    except _UNREADABLE as error:
+        said = " ".join(str(error).split())[:160] or type(error).__name__
+        raise InputError(f"{path} cannot be read ({said}); expected arrays of numbers") from None
     for name, array in found.items():
-        if array.dtype.kind not in "biuf" or not np.isfinite(array).all():
+        if (
+            not isinstance(array, np.ndarray)
+            or array.dtype.kind not in "biuf"
+            or not np.isfinite(array).all()
+        ):
             raise InputError(f"{path}, {name}: expected finite numbers")
     return found

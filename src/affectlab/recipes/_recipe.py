@@ -192,9 +192,10 @@ def list_recipes() -> dict[str, Recipe]:
     >>> "emonet-face" in list_recipes()
     True
     """
-    from affectlab.recipes import emonet_face
+    from affectlab.recipes import emonet_face, face_expressions
 
-    found = {recipe.name: recipe for recipe in (emonet_face.RECIPE,)}
+    ours = (emonet_face.RECIPE, face_expressions.RECIPE)
+    found = {recipe.name: recipe for recipe in ours}
     for plug in find_plugs(ENTRY_POINTS):
         recipe = plug.found
         if not isinstance(recipe, Recipe):
@@ -274,11 +275,13 @@ def _provenance(run: RecipeRun, seed: int, quick: bool) -> dict[str, Any]:
         "libraries": {name: version(name) for name in ("numpy", "scipy", "polars")},
         "seed": seed,
         "quick": quick,
-        "inputs": [
-            {"file": path.name, "sha256": hashlib.sha256(path.read_bytes()).hexdigest()}
-            for path in run.inputs
-        ],
+        "inputs": [{"file": path.name, "sha256": _digest(path)} for path in run.inputs],
     }
+
+
+def _digest(path: Path) -> str:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def find_input(folder: Path, recipe: str, names: tuple[str, ...], need: DataNeed) -> Path:

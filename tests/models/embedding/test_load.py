@@ -209,3 +209,33 @@ def test_digests_keep_parts_apart():
     assert digest(1) != digest("1")
     assert digest(b"a") != digest("a")
     assert len(digest()) == 32
+
+
+def noisy(noise: float, scale: float = 1.0) -> object:
+    """A function of images whose last digits depend on the machine."""
+    projection = np.random.default_rng(0).normal(size=(24 * 24, 300)) / 24
+    shake = np.random.default_rng(1)
+
+    def encode(images: list[object]) -> object:
+        small = [np.asarray(one.resize((24, 24)).convert("L")) for one in images]  # type: ignore[attr-defined]
+        rows = np.stack([one.ravel() / 255 for one in small]) @ projection * scale
+        return rows * (1 + noise * shake.standard_normal(rows.shape))
+
+    return encode
+
+
+@pytest.mark.parametrize("version", ["", "1"])
+def test_a_function_is_the_same_on_another_machine(version: str) -> None:
+    from affectlab.models.embedding import EncoderCard
+
+    here = load_encoder(noisy(0), name="mine", kind="image", version=version)  # type: ignore[arg-type]
+    card = EncoderCard.from_dict(EncoderCard.of(here).to_dict())
+    assert card.same(here)
+    for noise in (1e-7, 1e-6, 1e-5):
+        there = load_encoder(noisy(noise), name="mine", kind="image", version=version)  # type: ignore[arg-type]
+        assert card.same(there)
+        assert card.same(EncoderCard.of(there))
+    other = load_encoder(noisy(0, 1.1), name="mine", kind="image", version=version and "2")  # type: ignore[arg-type]
+    assert not card.same(other)
+    renamed = load_encoder(noisy(1e-6), name="yours", kind="image", version=version)  # type: ignore[arg-type]
+    assert not card.same(renamed)

@@ -156,10 +156,13 @@ def test_each_bin_covers_for_itself() -> None:
 def test_half_width_equals_a_plain_search(residuals: list[float], level: float) -> None:
     """The smallest width that would hold a next one among them all, by counting."""
     n = len(residuals)
+    # 0.28 * 25 is a little more than 7 in floats, and no different rank.
     predicted = np.zeros((n, 1)) if n else np.zeros((1, 1))
     targets = np.array(residuals)[:, None] if n else np.full((1, 1), nan)
     found = fit_intervals(predicted, targets, level, "label").half[0][0]
-    candidates = [r for r in sorted(residuals) if sum(x <= r for x in residuals) >= (n + 1) * level]
+    candidates = [
+        r for r in sorted(residuals) if sum(x <= r for x in residuals) >= (n + 1) * level - 1e-9
+    ]
     assert found == (candidates[0] if candidates else 7.0)
 
 
@@ -196,3 +199,12 @@ def test_intervals_that_do_not_fit_together_are_refused() -> None:
         Intervals(0.9, (), ((8.0,),), ((9,),))
     with pytest.raises(InputError, match="unknown kind of intervals 'person'"):
         fit_intervals(np.zeros((2, 1)), np.zeros((2, 1)), 0.5, "person")  # type: ignore[arg-type]
+
+
+def test_ranks_at_the_ends() -> None:
+    residuals = np.arange(1.0, 25.0)[:, None] / 4
+    predicted = np.zeros((24, 1))
+    # 0.28 * 25 = 7: the seventh smallest, although floats make a little more of it.
+    assert fit_intervals(predicted, residuals, 0.28, "label").half == ((7 / 4,),)
+    # However low the level, the smallest residual is the first, and not the last.
+    assert fit_intervals(predicted, residuals, 1e-10, "label").half == ((0.25,),)

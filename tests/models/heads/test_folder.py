@@ -35,9 +35,9 @@ def bank() -> HeadBank:
     made = HeadBank.make(LABELS, shape=HeadShape((6,), dropout=0.1), binarised=True, name="faces 1")
     made.fit_two_stage(
         data(200, 0),
-        data(80, 1),
-        big_stage=Stage(epochs=5, learning_rate=0.02, batch=16),
-        human_stage=Stage(epochs=2, learning_rate=1e-3),
+        data(150, 1),
+        big_stage=Stage(epochs=5, learning_rate=1e-4, batch=16),
+        human_stage=Stage(epochs=20, learning_rate=0.02, batch=16),
         sources=("machine.parquet", "people.csv"),
     )
     X, Y = data(120, 2)
@@ -93,7 +93,7 @@ def test_the_card_says_what_was_done(folder: Path) -> None:
         "2 heads of 61 parameters each (8-6-1, dropout 0.1) on embeddings of 'made up'",
         "whether an emotion is there (0/1",
         "| big | machine.parquet | 200 |",
-        "| human | people.csv | 80 |",
+        "| human | people.csv | 150 |",
         "by rising maps fitted to more.csv",
         "less the mean of each head over 30 neutral stimuli of calm",
         "80 % intervals, split conformal",

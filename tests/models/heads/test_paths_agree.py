@@ -220,3 +220,25 @@ def test_a_head_depends_on_no_other(stacked: bool) -> None:
         torch.testing.assert_close(
             alone.weights.flat[0], bank.weights.flat[place], atol=1e-5, rtol=1e-3
         )
+
+
+def test_heads_that_are_done_leave_a_stack_that_is_not_made_again(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    from affectlab.models.heads import _train_stacked as stacked
+
+    made: list[int] = []
+    before = stacked._Stack.of.__func__  # type: ignore[attr-defined]
+
+    def counted(cls: type, plan: object, progress: object, data: object) -> object:
+        made.append(1)
+        return before(cls, plan, progress, data)
+
+    monkeypatch.setattr(stacked._Stack, "of", classmethod(counted))
+    X, Y = planted()
+    weights = StackedWeights.initial(HeadShape((16,)), 12, 3)
+    stage = Stage(epochs=40, learning_rate=0.02, batch=32, early_stopping=2)
+    found = train_stage(weights, X, Y, rows_of(Y), stage, device="cpu", stacked=True)
+    # They stop one after the other.
+    assert len({len(epochs) for epochs in found.history}) > 1
+    assert len(made) == 1

@@ -178,3 +178,45 @@ def test_the_encoder_is_found_again_by_its_card(faces: Path) -> None:
     assert encoder_of(EncoderCard.of(texts), texts) is texts
     with pytest.raises(InputError, match="no such folder"):
         encoder_of(EncoderCard.of(hog), Path("nowhere"))
+
+
+def test_a_folder_that_is_called_as_the_encoder_is_not_taken_for_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pytest.importorskip("skimage")
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "faces").mkdir()
+    card = EncoderCard.of(load_encoder("faces"))
+    assert card.same(encoder_of(card))
+    assert card.same(encoder_of(card, "faces"))
+
+
+@pytest.mark.parametrize("given", [None, "siglip2:COPY", "siglip2", "COPY"])
+def test_settings_of_a_checkpoint_are_taken_whatever_it_is_called(
+    given: str | None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from affectlab.models import embedding
+
+    card = EncoderCard(
+        "transformers:google/x", "image", 8, "f" * 32, {"pooling": "mean", "precision": "bf16"}
+    )
+    asked: list[tuple[str, dict[str, object]]] = []
+
+    def load(name: str, **settings: object) -> EncoderCard:
+        asked.append((name, settings))
+        return card
+
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "COPY").mkdir()
+    monkeypatch.setattr(embedding, "load_encoder", load)
+    encoder_of(card, given)
+    ((name, settings),) = asked
+    assert settings == {"pooling": "mean", "precision": "bf16"}
+    assert name == {None: card.name, "COPY": "transformers:COPY"}.get(given, given)
+
+
+def test_scores_are_a_column_where_asked(bank: HeadBank, faces: Path) -> None:
+    frame = bank.rate(faces, encoder=ENCODER, scores=True).to_frame()
+    X = bank.embed(faces, encoder=ENCODER)
+    assert np.allclose(frame["score"].to_numpy(), bank.scores(X).ravel())
+    assert "score" not in bank.rate(faces, encoder=ENCODER).to_frame().columns

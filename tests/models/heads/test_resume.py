@@ -204,3 +204,31 @@ def test_a_folder_that_cannot_be_made(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     with pytest.raises(InputError, match="cannot be made"):
         run(tmp_path / "file")
+
+
+def test_hashing_rows_holds_one_piece_at_a_time() -> None:
+    import tracemalloc
+
+    from affectlab.models.heads._train_states import fingerprint_of_rows
+
+    rows = np.random.default_rng(0).normal(size=(4000, 500)).astype(np.float32)
+    whole = fingerprint_of_rows(rows)
+    tracemalloc.start()
+    try:
+        assert fingerprint_of_rows(rows, pieces=100) == whole
+        assert tracemalloc.get_traced_memory()[1] < rows.nbytes / 10
+    finally:
+        tracemalloc.stop()
+    assert fingerprint_of_rows(rows[::-1]) != whole
+    assert fingerprint_of_rows(rows.reshape(2000, 1000)) != whole
+
+
+def test_a_state_that_cannot_be_written_is_one_sentence(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(*_: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(torch, "save", full)
+    with pytest.raises(InputError, match=r"head00\d\.pt cannot be written: No space left"):
+        run(tmp_path)

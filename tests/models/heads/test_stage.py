@@ -14,7 +14,7 @@ from affectlab.errors import InputError
 from affectlab.models.heads._forward import predict_heads
 from affectlab.models.heads._sampling import balanced_rows
 from affectlab.models.heads._shape import HeadShape
-from affectlab.models.heads._stage import Stage, train_stage
+from affectlab.models.heads._stage import Stage, StageResult, train_stage
 from affectlab.models.heads._train_plan import head_precision
 from affectlab.models.heads._weights import StackedWeights
 
@@ -317,3 +317,41 @@ def test_precision_that_fits_the_device(monkeypatch: pytest.MonkeyPatch) -> None
         assert head_precision("auto", cpu) == wanted
     assert head_precision("fp32", cpu) == "fp32"
     assert head_precision("auto", torch.device("mps")) == "fp32"
+
+
+def before_and_after(stacked: bool, **settings: object) -> tuple[StackedWeights, StageResult]:
+    """Train heads well, and then much too fast."""
+    X, Y = planted()
+    rows = rows_of(Y)
+    weights = StackedWeights.initial(HeadShape((16,)), 12, 3)
+    good = train_stage(
+        weights, X, Y, rows, Stage(epochs=20, learning_rate=0.01, batch=32), device="cpu"
+    )
+    harsh = Stage(epochs=3, learning_rate=3.0, batch=32)
+    given = {"seed": 1, "device": "cpu", "stacked": stacked, **settings}
+    return good.weights, train_stage(good.weights, X, Y, rows, harsh, **given)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("stacked", [False, True])
+def test_what_a_stage_begins_with_may_be_kept(stacked: bool, tmp_path: Path) -> None:
+    start, lost = before_and_after(stacked)
+    assert min(lost.best_epoch) >= 1
+    assert np.isnan(lost.start_loss).all()
+    _, kept = before_and_after(stacked, keep_start=True, checkpoint=tmp_path)
+    assert kept.best_epoch == (0, 0, 0)
+    assert torch.equal(kept.weights.flat, start.flat)
+    assert kept.best_loss == kept.start_loss
+    assert (np.array(kept.start_loss) < lost.best_loss).all()
+    # The states on disk know it, too.
+    _, again = before_and_after(stacked, keep_start=True, checkpoint=tmp_path)
+    assert (again.best_epoch, again.start_loss) == (kept.best_epoch, kept.start_loss)
+    _, one = before_and_after(stacked, keep_start=[False, True, False])
+    assert one.best_epoch[0] >= 1 == one.best_epoch[1] + 1
+
+
+def test_a_head_that_diverges_is_named() -> None:
+    X, Y = planted()
+    weights = StackedWeights.initial(HeadShape((16,)), 12, 3)
+    wild = Stage(epochs=3, learning_rate=1e30, batch=32)
+    with pytest.raises(InputError, match=r"'joy': training diverged .*--learning-rate"):
+        train_stage(weights, X, Y, rows_of(Y), wild, device="cpu", labels=("joy", "fear", "awe"))

@@ -143,6 +143,27 @@ def test_arrays_are_checked() -> None:
 
 
 def test_yes_no_is_recognised() -> None:
-    assert only_yes_no(np.array([0.0, 1.0, nan]))
-    assert not only_yes_no(np.array([0.0, 1.0, 0.5]))
-    assert not only_yes_no(np.array([nan]))
+    for values in ([0.0, 1.0, nan], [0.0, 1.0, 0.5], [0.0, 1 / 3]):
+        assert only_yes_no(None, np.array(values))
+    assert not only_yes_no(None, np.array([0.0, 1.5]))
+    assert not only_yes_no(None, np.array([nan]))
+    # Ratings say what they are: a rare emotion is rated 0 and 1 by people who could say 7.
+    rare = ratings([("a", "r", "joy", 0.0), ("b", "r", "joy", 1.0)])
+    assert not only_yes_no(rare, np.array([0.0, 1.0]))
+    panel = ratings([("a", "r", "joy", 0.0), ("b", "r", "joy", 1.0)], "binary")
+    assert only_yes_no(panel, np.array([0.0, 1.0]))
+
+
+def test_frames_without_names_are_refused_where_X_has_them() -> None:
+    frame = pl.DataFrame({"file": ["b", "a"], "joy": [1.0, 7.0]})
+    with pytest.raises(InputError, match="Y has no column 'stimulus', and X has names"):
+        check_targets(frame, 2, ["joy"], ("a", "b"))
+    assert check_targets(frame, 2, ["joy"], None).tolist() == [[1.0], [7.0]]
+    # Names that are numbers are names.
+    numbers = pl.DataFrame({"stimulus": [1, 0], "joy": [1.0, 7.0]})
+    assert check_targets(numbers, 2, ["joy"], ("0", "1")).tolist() == [[7.0], [1.0]]
+    for broken in ([1.0, 0.0], ["a", None]):
+        with pytest.raises(InputError, match="column 'stimulus': expected names, one in each"):
+            check_targets(
+                numbers.with_columns(pl.Series("stimulus", broken)), 2, ["joy"], ("0", "1")
+            )

@@ -149,9 +149,9 @@ class TestStopping:
         assert found.given_up == ("Shame",)
         assert "1 label given up" in found.stopped
         shame = found.history.filter(label="Shame")["asked"].to_list()
-        # The first round has no hints; then exactly as many rounds as the patience.
-        assert np.diff(shame).tolist()[:3] == [10, 10, 10]
-        assert shame[-1] == 30
+        # The first round has no hints; then the patience, and one more: 0 of 30 could be .11.
+        assert np.diff(shame).tolist()[:4] == [10, 10, 10, 10]
+        assert shame[-1] == 40
         assert found.coverage.filter(label="Shame")["status"][0] == "given up"
 
     def test_floor_of_zero_never_gives_up(self, tmp_path: Path) -> None:
@@ -241,7 +241,8 @@ class TestAnswers:
         def annotator(images: Any, hints: Any) -> Any:
             return [answer] * len(images)
 
-        found = annotate_until(plan(initial=2, rounds=0), PAINTED, annotator, tmp_path / "r")
+        told = plan(initial=2, rounds=0, usable=0)
+        found = annotate_until(told, PAINTED, annotator, tmp_path / "r")
         outcomes = found.ratings.to_frame()["outcome"].unique().to_list()
         assert next(str(one) for one in outcomes).startswith(outcome)
         values = found.ratings.to_frame()["value"]
@@ -267,6 +268,11 @@ class TestAnswers:
         told = plan(initial=20, batch=5, rounds=0)
         with pytest.raises(InputError, match=r"failed on 5 pictures.*RuntimeError: no memory"):
             annotate_until(told, PAINTED, annotator, tmp_path / "r")
+        # There are tables of what was answered.
+        assert read_ratings(tmp_path / "r" / "ratings.parquet").n_stimuli == 10
+        state = json.loads((tmp_path / "r" / "state.json").read_text())
+        assert (state["step"], "no memory" in state["stopped"]) == ("stopped", True)
+        assert pl.read_csv(tmp_path / "r" / "coverage.csv")["round"].to_list() == [0] * 4
         found = annotate_until(told, PAINTED, annotator, tmp_path / "r")
         assert calls == [5, 5, 5, 5, 5]
         assert found.ratings.n_stimuli == 20
@@ -359,10 +365,28 @@ class TestFolders:
         annotator = Simulated(tmp_path / "r", ALL)
         annotate_until(plan(rounds=0), PAINTED, annotator, tmp_path / "r")
         assert len(annotator.asked) == 1
-        assert len(ledger.read_bytes().splitlines()) == 20
-        ledger.write_bytes(b"".join([*lines[:3], b"nonsense\n"]))
-        with pytest.raises(InputError, match="line 4: not an answer"):
+        other = json.loads(lines[4])
+        wrong = [other | change for change in WRONG]
+        ledger.write_bytes(
+            b"".join([*lines[:4], b"nonsense\n", *lines[5:]])
+            + "".join(json.dumps(one) + "\n" for one in wrong).encode()
+        )
+        annotator.asked.clear()
+        found = annotate_until(plan(rounds=0), PAINTED, annotator, tmp_path / "r")
+        assert annotator.asked == [(other["stimulus"], "")]
+        assert found.n_broken == 1 + len(WRONG)
+        ledger.write_bytes(b"nonsense\n")
+        with pytest.raises(InputError, match="is no ledger"):
             run(tmp_path / "r", plan(rounds=0), ALL)
+
+    def test_two_runs_at_a_time(self, tmp_path: Path) -> None:
+        def annotator(images: Any, hints: Any) -> Any:
+            with pytest.raises(InputError, match="in use by another run"):
+                run(tmp_path / "r", plan(rounds=0), ALL)
+            return [{"Awe": 1}] * len(images)
+
+        found = annotate_until(plan(rounds=0), PAINTED, annotator, tmp_path / "r")
+        assert found.ratings.n_stimuli == 20
 
     def test_a_picture_that_was_made_anew_is_asked_about_again(self, tmp_path: Path) -> None:
         run(tmp_path / "r", plan(rounds=0), ALL)
@@ -374,6 +398,16 @@ class TestFolders:
         assert annotator.asked == [("face-00007", "")]
 
 
+WRONG: tuple[dict[str, Any], ...] = (
+    {"stimulus": 5},
+    {"role": "other"},
+    {"outcome": "fine"},
+    {"values": {"Nothing": 1.0}},
+    {"values": {"Awe": "high"}},
+    {"values": []},
+    {"round": "first"},
+    {"more": 1},
+)
 KILLED = """
 import os, signal, sys
 from pathlib import Path
@@ -444,5 +478,7 @@ def test_the_state_tells_people_where_it_is(tmp_path: Path) -> None:
     assert (told["round"], told["step"]) == (1, "done")
     assert told["annotator"] == {"name": "simulated", "version": "1"}
     assert told["plan"]["target"] == 20
-    store = Store(tmp_path / "r", plan(rounds=1), {"name": "simulated", "version": "1"})
-    assert len(store.answers) == len((tmp_path / "r" / "ledger.jsonl").read_text().splitlines())
+    lines = (tmp_path / "r" / "ledger.jsonl").read_text().splitlines()
+    with Store(tmp_path / "r", plan(rounds=1), {"name": "simulated", "version": "1"}) as store:
+        # The first line says what the file is.
+        assert len(store.answers) == len(lines) - 1

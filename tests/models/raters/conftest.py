@@ -2,26 +2,18 @@
 
 from __future__ import annotations
 
-import socket
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from PIL import Image
+from tests.here import only_here as only_here
 from tests.models.raters.fake_hume import KEY, FakeHume, serving
 
 
 @pytest.fixture(autouse=True)
-def _no_network(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Refuse to connect to anything but this machine."""
-    connect = socket.socket.connect
-
-    def only_here(self: socket.socket, address: object) -> None:
-        assert isinstance(address, tuple), address
-        assert address[0] in ("127.0.0.1", "localhost", "::1"), address
-        connect(self, address)
-
-    monkeypatch.setattr(socket.socket, "connect", only_here)
+def _guarded(only_here: list[str]) -> None:
+    """Guard every test."""
 
 
 @pytest.fixture

@@ -15,6 +15,7 @@ from tests.models.raters.conftest import pictures
 from affectlab.errors import InputError
 from affectlab.evaluation import outcome_table
 from affectlab.models.raters import (
+    BrokenLedgerWarning,
     Face,
     FaceAnswer,
     FaceRater,
@@ -262,7 +263,8 @@ class TestFiles:
             again.append(image.width)
             return {"happy": image.width / 100, "sad": 0, "calm": 0}
 
-        found = rate_faces(images, rater(two), folder=tmp_path / "o")
+        with pytest.warns(BrokenLedgerWarning, match="1 line of the ledger could not be read"):
+            found = rate_faces(images, rater(two), folder=tmp_path / "o")
         assert again == list(range(53, 60))
         assert found.matrix("happy")[0].tolist() == [width / 100 for width in range(50, 60)]
 

@@ -26,6 +26,7 @@ class Call:
     media: list[str]
     text: str
     """All texts of the prompt."""
+    path: str = ""
     seen: int = 1
     """How often the same body came, this one included."""
 
@@ -157,6 +158,7 @@ class FakeServer:
             self.most_under_way = max(self.most_under_way, self._under_way)
             self._bodies[content] = self._bodies.get(content, 0) + 1
             call = _call(len(self.calls), content, dict(handler.headers), self._bodies[content])
+            call.path = handler.path
             self.calls.append(call)
         try:
             found = self.script(call)
@@ -167,7 +169,8 @@ class FakeServer:
                 # Before the reply goes out: whoever has it may ask again at once.
                 self._under_way -= 1
         handler.send_response(found.status)
-        handler.send_header("Content-Type", "application/json")
+        if "Content-Type" not in found.headers:
+            handler.send_header("Content-Type", "application/json")
         handler.send_header("Content-Length", str(len(found.body)))
         for name, value in found.headers.items():
             handler.send_header(name, value)
@@ -187,8 +190,12 @@ def _call(number: int, content: bytes, headers: dict[str, str], seen: int) -> Ca
         for part in [{"type": "text", "text": parts}] if isinstance(parts, str) else parts:
             if part["type"] == "text":
                 texts.append(part["text"])
+            elif part["type"] == "image":
+                # As Anthropic's messages have it.
+                media.append(part["source"]["media_type"])
+                images.append(base64.b64decode(part["source"]["data"], validate=True))
             else:
                 head, _, data = part["image_url"]["url"].partition(";base64,")
                 media.append(head.removeprefix("data:"))
                 images.append(base64.b64decode(data, validate=True))
-    return Call(number, body, headers, images, media, "\n".join(texts), seen)
+    return Call(number, body, headers, images, media, "\n".join(texts), seen=seen)

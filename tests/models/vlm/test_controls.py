@@ -194,7 +194,8 @@ def test_the_order_of_labels_is_drawn_for_each_picture(faces: Path, tmp_path: Pa
             )
             return {call.images[0]: call.text for call in server.calls}
 
-    plain = orders(tmp_path / "plain")
+    plain = orders(tmp_path / "plain", shuffle=None)
+    assert len(set(orders(tmp_path / "default").values())) == 6
     first = orders(tmp_path / "first", shuffle=1)
     assert len(set(plain.values())) == 1
     assert len(set(first.values())) == 6

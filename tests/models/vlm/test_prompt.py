@@ -124,10 +124,12 @@ def test_not_rated_is_told_apart_from_zero():
     assert "Not rated is not the same as 0" in free.text
     zero = asked("intensity", at_most=5, left_out="zero")
     assert zero.left_out == "zero"
-    assert "A label that you leave out counts as 0." in zero.text
+    assert "Other than said above, a label that you leave out counts as 0." in zero.text
     assert "null" not in zero.text
     every = load_protocol("intensity").revise(not_rated=False)
     assert build_prompt(every, part()).left_out == "error"
+    told = build_prompt(every, part(), at_most=5)
+    assert "A label that you leave out counts as 0." in told.text
     assert build_prompt(every, part(), at_most=3).left_out == "zero"
     assert "Give a value for every label." in build_prompt(every, part()).text
 
@@ -285,7 +287,7 @@ def test_the_version_says_everything_but_the_stimulus():
         build_prompt(protocol, part(1), hint="Fear"),
         build_prompt(protocol, part(1), order_seed=1),
         build_prompt(protocol, part(1), at_most=5),
-        build_prompt(protocol, part(1), at_most=5, left_out="zero"),
+        build_prompt(protocol, part(1), at_most=5, left_out="not rated"),
         build_prompt(protocol, part(1), reasons=True),
         build_prompt(protocol, part(1), structured=True),
         build_prompt(protocol, part(1), style="multi-shot", examples=example),

@@ -25,6 +25,7 @@ def save_figures(
     folder: Path,
     *,
     families: Mapping[str, str],
+    grouped: Mapping[str, np.ndarray],
 ) -> None:
     """Draw what the comparison found, and save each figure as PNG and SVG."""
     _range(found, folder)
@@ -32,6 +33,8 @@ def save_figures(
     if tables.kappa is not None:
         _kinds(found, tables, folder)
         _heatmap(found, tables, folder)
+    if grouped and tables.groups is not None:
+        _groups(found, grouped, tables.groups, folder)
     if tables.with_median is not None:
         _bars(tables.with_median, families, folder)
     if tables.discrepancy is not None:
@@ -131,11 +134,32 @@ def _kinds(found: AlignmentResult, tables: PublishedTables, folder: Path) -> Non
     )
 
 
-def _brackets(groups: Estimates) -> list[tuple[str, str, str]]:
-    """Write the difference, its interval and p of every comparison."""
+def _groups(
+    found: AlignmentResult, grouped: Mapping[str, np.ndarray], compared: Estimates, folder: Path
+) -> None:
+    """Draw the agreement of each group of models with people beside that among people."""
+    from affectlab.report import fig_groups_compared, save_figure
+
+    medians = (
+        f"{name} {number(float(np.median(values)))}"
+        for name, values in grouped.items()
+        if values.size
+    )
+    save_figure(
+        fig_groups_compared(grouped, _brackets(compared, "people"), value_name=found.pair_words),
+        folder,
+        "groups",
+        title="Agreement with people, by group of models",
+        description=f"Medians: {', '.join(medians)}. As published: p-values take raters and labels "
+        "as independent.",
+    )
+
+
+def _brackets(groups: Estimates, first: str | None = None) -> list[tuple[str, str, str]]:
+    """Write the difference, its interval and p of every comparison, or of those with one group."""
     found = []
     for row in groups.frame.iter_rows(named=True):
-        if row["p"] != row["p"]:
+        if row["p"] != row["p"] or first not in (None, row["group_a"]):
             continue
         p = "p < 0.001" if row["p"] < 0.001 else f"p = {number(row['p'], 3)}"
         text = f"Δ {number(row['value'], 3)}"

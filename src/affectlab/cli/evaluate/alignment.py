@@ -118,7 +118,13 @@ def alignment(
     if figures is not None:
         from affectlab.cli.evaluate._alignment_figures import save_figures
 
-        save_figures(found, tables, figures, families=_families(ratings, models, groups))
+        save_figures(
+            found,
+            tables,
+            figures,
+            families=_families(ratings, models, groups),
+            grouped=_grouped(ratings, models, tables, groups, common),
+        )
     _show(found, tables, out)
     if to is not None:
         out.show("", f"one row per model written to {to}")
@@ -140,6 +146,22 @@ def _families(ratings: Ratings, models: Ratings | None, groups: str | None) -> d
     if groups not in table.columns:
         return {}
     return {row["rater"]: str(row[groups]) for row in table.iter_rows(named=True)}
+
+
+def _grouped(
+    ratings: Ratings,
+    models: Ratings | None,
+    tables: PublishedTables,
+    groups: str | None,
+    common: dict[str, Any],
+) -> dict[str, Any]:
+    """Kappas of every pair and label with people, by group of models."""
+    from affectlab.evaluation import group_values
+
+    if groups is None or tables.kappa is None:
+        return {}
+    told = {name: common[name] for name in ("exclude", "rescale", "truncate")}
+    return group_values(ratings, models, groups=groups, cells="pairs", pairs=tables.kappa, **told)
 
 
 def _show(found: AlignmentResult, tables: PublishedTables, out: Output) -> None:

@@ -72,7 +72,9 @@ def outcomes(
     if figures is not None:
         out.show("", f"figure: {figures}")
     controls = None if checks is None else checks.as_dict()
-    warnings = [*table.warnings, *(() if models is None else models.warnings), *ratings.warnings]
+    # That a table of models holds no people is as it should be.
+    of_models = [] if models is None else [one for one in models.warnings if "human" not in one]
+    warnings = [*table.warnings, *of_models, *ratings.warnings]
     out.finish({**table.as_dict(), "controls": controls}, list(dict.fromkeys(warnings)))
 
 

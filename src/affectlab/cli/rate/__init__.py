@@ -2,6 +2,7 @@
 
 import typer
 
+from affectlab.cli.rate.difference import difference
 from affectlab.cli.rate.faces import faces
 from affectlab.cli.rate.hinted import hinted
 from affectlab.cli.rate.others import others
@@ -15,6 +16,7 @@ app.command("text")(text)
 app.command("faces")(faces)
 app.command("vlm")(vlm)
 app.command("others")(others)
+app.command("difference")(difference)
 app.command("hinted")(hinted)
 
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from affectlab.cli._output import Report
+    from affectlab.models._torch import Device
     from affectlab.models.embedding import Embeddings
     from affectlab.models.heads import HeadBank
 
@@ -27,6 +28,7 @@ def embeddings_of(
     encoder: str | None = None,
     cache: Path | None = None,
     set_aside: bool = False,
+    device: Device = "auto",
     report: Report | None = None,
 ) -> tuple[Embeddings, list[str]]:
     """Open embeddings, or embed images with the encoder of the heads; and what is to be said."""
@@ -41,6 +43,7 @@ def embeddings_of(
     found = bank.embed(
         place,
         encoder=encoder,
+        device=device,
         cache=cache,
         on_bad="set_aside" if set_aside else "raise",
         report=report,

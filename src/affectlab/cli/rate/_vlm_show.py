@@ -56,8 +56,11 @@ def show_plan(out: Output, asking: VlmRater, plan: Plan) -> None:
             size = f"{part.width} x {part.height}, {len(part.data):,} bytes"
             out.show("", f"[{part.media_type}, {size}]")
     out.head("")
+    n_left = plan.n_questions - plan.n_kept
+    if plan.n_kept:
+        out.show(f"{plural(plan.n_kept, 'question is', 'questions are')} answered in the ledger")
     out.show(
-        f"{plural(plan.n_questions, 'question')} to {asking.model}: about "
+        f"{plural(n_left, 'question')} to {asking.model}: about "
         f"{count(plan.input_tokens)} tokens to read and {count(plan.output_tokens)} to write, "
         f"{count(plan.most_output_tokens)} at most"
     )
@@ -75,6 +78,7 @@ def show_plan(out: Output, asking: VlmRater, plan: Plan) -> None:
             "prompt": plan.prompt.text,
             "prompt_version": plan.prompt.design,
             "n_questions": plan.n_questions,
+            "n_kept": plan.n_kept,
             "input_tokens": plan.input_tokens,
             "output_tokens": plan.output_tokens,
             "most_output_tokens": plan.most_output_tokens,

@@ -9,6 +9,7 @@ import typer
 
 from affectlab.cli._options import JsonOption, QuietOption
 from affectlab.cli._output import Output
+from affectlab.cli._warned import caught_warnings
 
 if TYPE_CHECKING:
     import polars as pl
@@ -38,6 +39,10 @@ def faces(
         bool,
         typer.Option("--intervals", help="Add columns low and high, once they are calibrated."),
     ] = False,
+    scores: Annotated[
+        bool,
+        typer.Option("--scores", help="Add a column score: what the head gave, not calibrated."),
+    ] = False,
     encoder: Annotated[
         Optional[str],  # noqa: UP045
         typer.Option(
@@ -54,7 +59,7 @@ def faces(
         typer.Option(help="Folder that keeps embeddings from run to run.", show_default=False),
     ] = None,
     device: Annotated[
-        Literal["auto", "cpu", "cuda", "mps"], typer.Option(help="Where heads are computed.")
+        Literal["auto", "cpu", "cuda", "mps"], typer.Option(help="Where encoder and heads compute.")
     ] = "auto",
     set_aside: Annotated[
         bool, typer.Option("--set-aside", help="Leave out images that are broken, and count them.")
@@ -75,13 +80,26 @@ def faces(
 
     check_ratings_path(to)
     out = Output("rate faces", as_json=as_json, quiet=quiet)
-    with out.progress(f"reading {images}") as progress:
+    with out.progress(f"reading {images}") as progress, caught_warnings() as warned:
         bank = HeadBank.load(model)
+        if intervals:
+            bank.check_intervals()
         embedded, notes = embeddings_of(
-            bank, images, encoder=encoder, cache=cache, set_aside=set_aside, report=progress
+            bank,
+            images,
+            encoder=encoder,
+            cache=cache,
+            set_aside=set_aside,
+            device=device,
+            report=progress,
         )
         ratings = bank.rate(
-            embedded, rater=rater, intervals=intervals, device=device, report=progress
+            embedded,
+            rater=rater,
+            intervals=intervals,
+            scores=scores,
+            device=device,
+            report=progress,
         )
         ratings.write(to)
     if bank.neutral is None:
@@ -104,6 +122,7 @@ def faces(
             "notes": notes,
         },
         notes,
+        doubts=warned,
     )
 
 

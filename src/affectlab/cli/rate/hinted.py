@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Optional
+from typing import TYPE_CHECKING, Annotated, Any, Optional
 
 import typer
 
 from affectlab.cli._options import JsonOption, QuietOption
 from affectlab.cli._output import Output
+from affectlab.cli.rate._vlm_run import temperature_of
 
 if TYPE_CHECKING:
     from affectlab.models.hinted import HintedPlan, HintedRun
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
 
 __all__ = ["hinted"]
 
-_MODEL = "Model"
+_MODEL, _LIMITS = "Model", "Limits of the model"
 
 
 def hinted(
@@ -105,14 +106,51 @@ def hinted(
             show_default=False,
         ),
     ] = None,
+    temperature: Annotated[
+        str,
+        typer.Option(
+            help="0 to 2, or 'default' to leave it to the provider.", rich_help_panel=_MODEL
+        ),
+    ] = "0",
+    max_tokens: Annotated[
+        int, typer.Option(help="Most tokens of an answer.", min=1, rich_help_panel=_MODEL)
+    ] = 4096,
     concurrency: Annotated[
-        int, typer.Option(help="Questions under way at once.", min=1, rich_help_panel=_MODEL)
+        int, typer.Option(help="Questions under way at once.", min=1, rich_help_panel=_LIMITS)
     ] = 8,
     budget_usd: Annotated[
         Optional[float],  # noqa: UP045
         typer.Option(
-            help="Most dollars, all runs of FOLDER together.",
-            rich_help_panel=_MODEL,
+            help="Most dollars for answers, all runs of FOLDER together.",
+            rich_help_panel=_LIMITS,
+            show_default=False,
+        ),
+    ] = None,
+    budget_tokens: Annotated[
+        Optional[int],  # noqa: UP045
+        typer.Option(help="Most tokens.", rich_help_panel=_LIMITS, show_default=False),
+    ] = None,
+    price_in: Annotated[
+        Optional[float],  # noqa: UP045
+        typer.Option(
+            help="Dollars per million tokens of questions.",
+            rich_help_panel=_LIMITS,
+            show_default=False,
+        ),
+    ] = None,
+    price_out: Annotated[
+        Optional[float],  # noqa: UP045
+        typer.Option(
+            help="Dollars per million tokens of answers.",
+            rich_help_panel=_LIMITS,
+            show_default=False,
+        ),
+    ] = None,
+    again: Annotated[
+        Optional[list[str]],  # noqa: UP045
+        typer.Option(
+            help="Outcome to ask about again although it is in the folder, such as refused; may be "
+            "given again.",
             show_default=False,
         ),
     ] = None,
@@ -127,14 +165,16 @@ def hinted(
 
     Labels that a model names too rarely get pictures of their own, and the model a hint; how often
     hints are followed, right ones and wrong ones, is counted. A run that was stopped goes on with
-    the same command.
+    the same command. It stops with exit code 2 when too few answers can be used.
 
     Example: affectlab rate hinted plan.toml --out big --model openai/gpt-4o-mini
     """
+    from affectlab._words import plural
     from affectlab.cli._settings import read_settings
     from affectlab.cli._warned import caught_warnings
     from affectlab.errors import InputError
     from affectlab.models.hinted import annotate_until, load_hinted_plan, load_image_annotator
+    from affectlab.models.vlm import AskSettings, Budget
 
     out = Output("rate hinted", as_json=as_json, quiet=quiet)
     if (model is None) == (annotator is None):
@@ -145,51 +185,71 @@ def hinted(
         asked = load_image_annotator(annotator)
     else:
         asked = _of_model(
-            str(model), told, to, protocol, structured, base_url, key_env, concurrency, budget_usd
-        )
-    with caught_warnings() as doubts, out.progress("pictures") as progress:
-        run = annotate_until(
             told,
-            generator,
-            asked,
             to,
-            settings=read_settings(settings or []),
-            progress=progress,
+            model=str(model),
+            protocol=protocol,
+            structured=structured,
+            settings=AskSettings(
+                temperature=temperature_of(temperature),
+                max_tokens=max_tokens,
+                base_url=base_url,
+                api_key_env=key_env,
+            ),
+            budget=Budget(budget_usd, budget_tokens),
+            price_in=price_in,
+            price_out=price_out,
+            concurrency=concurrency,
+            again={"rejected", *(again or ())},
         )
+    try:
+        with caught_warnings() as doubts, out.progress("pictures") as progress:
+            run = annotate_until(
+                told,
+                generator,
+                asked,
+                to,
+                settings=read_settings(settings or []),
+                again=again or (),
+                progress=progress,
+            )
+    except KeyboardInterrupt:
+        out.warn(f"interrupted; {to} keeps all answers, and the same command goes on from there")
+        raise
     _show(out, run)
+    if run.n_broken:
+        doubts.append(
+            f"{plural(run.n_broken, 'line')} of the ledger could not be read; what they held was "
+            "asked about again"
+        )
     if run.given_up:
         doubts.append(f"given up, since hints were rarely followed: {', '.join(run.given_up)}")
     out.show(f"ratings: {to / 'ratings.parquet'}")
     out.finish(run.as_dict() | {"ratings": to / "ratings.parquet"}, doubts=doubts)
 
 
-def _of_model(
-    model: str,
-    plan: HintedPlan,
-    folder: Path,
-    protocol: str,
-    structured: bool,
-    base_url: str | None,
-    key_env: str | None,
-    concurrency: int,
-    usd: float | None,
-) -> Annotator:
+def _of_model(plan: HintedPlan, folder: Path, *, again: set[str], **how: Any) -> Annotator:
     """Make an annotator of a vision-language model; its ledger is beside the folder's own."""
-    from affectlab.models.vlm import AskSettings, Budget, VlmAnnotator, VlmRater
+    from affectlab.errors import InputError
+    from affectlab.models.vlm import VlmAnnotator, VlmRater
+    from affectlab.models.vlm._cost import known_prices
 
-    return VlmAnnotator(
-        VlmRater(
-            model,
-            protocol,
-            folder.with_name(f"{folder.name}.vlm"),
-            at_most=plan.at_most,
-            structured=structured,
-            shuffle=plan.seed,
-            settings=AskSettings(base_url=base_url, api_key_env=key_env),
-            budget=Budget(usd=usd),
-            concurrency=concurrency,
-        )
+    rater = VlmRater(
+        **how,
+        ledger=folder.with_name(f"{folder.name}.vlm"),
+        at_most=plan.at_most,
+        left_out="zero",
+        shuffle=plan.seed,
+        again=sorted(again),
     )
+    prices = known_prices(rater.model, rater.price_in, rater.price_out)
+    if rater.budget.usd is not None and prices is None:
+        # Said before the first picture is made, not when it is asked about.
+        raise InputError(
+            f"the prices of {rater.model} are not known, and --budget-usd needs them; expected "
+            "--price-in and --price-out, or --budget-tokens instead"
+        )
+    return VlmAnnotator(rater)
 
 
 def _show(out: Output, run: HintedRun) -> None:

@@ -68,8 +68,17 @@ def others(
         ),
     ] = None,
     patience: Annotated[
-        int, typer.Option(help="Pictures without an answer in a row after which to stop.", min=1)
+        int,
+        typer.Option(help="Pictures in a row without a usable answer after which to stop.", min=1),
     ] = 5,
+    again: Annotated[
+        Optional[list[str]],  # noqa: UP045
+        typer.Option(
+            help="Outcome to ask about again although it is in the folder, such as schema_invalid; "
+            "may be given again.",
+            show_default=False,
+        ),
+    ] = None,
     set_aside: Annotated[
         bool, typer.Option("--set-aside", help="Leave out broken images, and count them.")
     ] = False,
@@ -82,31 +91,44 @@ def others(
     """Let a model that is installed, or a service, rate faces, to put it beside others.
 
     Keys of services are taken from the environment, such as HUME_API_KEY, and written nowhere.
-    A picture without a face, or without a usable answer, is recorded as such, never as 0.
+    A picture without a face, or without a usable answer, is recorded as such, never as 0. A run
+    that was stopped goes on with the same command, and rates nothing twice. The exit code is 2
+    when it stopped, or no answer can be used.
 
     Example: affectlab rate others faces/ --rater hume --out hume
     """
     from affectlab.cli._settings import read_settings
     from affectlab.cli._warned import caught_warnings
+    from affectlab.errors import InputError
     from affectlab.evaluation import outcome_table
     from affectlab.models.raters import rate_faces
 
     out = Output("rate others", as_json=as_json, quiet=quiet)
     told = read_settings(settings or [])
-    with caught_warnings() as doubts, out.progress("pictures") as progress:
-        ratings = rate_faces(
-            images,
-            rater,
-            taxonomy,
-            mapping,
-            to,
-            on_bad="set_aside" if set_aside else "raise",
-            patience=patience,
-            progress=progress,
-            **told,
-        )
+    try:
+        with caught_warnings() as doubts, out.progress("pictures") as progress:
+            ratings = rate_faces(
+                images,
+                rater,
+                taxonomy,
+                mapping,
+                to,
+                on_bad="set_aside" if set_aside else "raise",
+                patience=patience,
+                again=again or (),
+                progress=progress,
+                **told,
+            )
+    except KeyboardInterrupt:
+        out.warn(f"interrupted; {to} keeps all answers, and the same command goes on from there")
+        raise
     counts = outcome_table(ratings).counts().row(0, named=True)
     outcomes = {name: n for name, n in counts.items() if isinstance(n, int) and name != "n" and n}
+    if not set(outcomes) & {"ok", "empty"}:
+        many = ", ".join(f"{n:,} {name}" for name, n in outcomes.items())
+        raise InputError(
+            f"{ratings.rater_names[0]} has no usable answer: {many}; {to / 'answers.csv'} says why"
+        )
     _show(out, ratings, outcomes, counts["n"])
     about = ratings.raters.row(0, named=True)
     if about["left_out"]:

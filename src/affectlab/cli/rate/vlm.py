@@ -3,20 +3,17 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Optional
+from typing import Annotated, Any, Optional
 
 import typer
 
 from affectlab.cli._options import JsonOption, QuietOption
 from affectlab.cli._output import Output
-from affectlab.cli.rate._vlm_show import show_plan, show_run
-
-if TYPE_CHECKING:
-    from affectlab.models.vlm import Example, VlmRater
+from affectlab.cli.rate._vlm_run import left_out_of, rate, targets_of, temperature_of
+from affectlab.cli.rate._vlm_show import show_plan
 
 __all__ = ["vlm"]
 
-RATINGS = "ratings.parquet"
 _PROMPT, _MODEL, _LIMITS, _CONTROLS = "Prompt", "Model", "Limits", "Controls"
 
 
@@ -70,6 +67,15 @@ def vlm(
             show_default=False,
         ),
     ] = None,
+    left_out: Annotated[
+        Optional[str],  # noqa: UP045
+        typer.Option(
+            help="What a label without a value means: zero, or not-rated. By default zero with "
+            "--at-most, else what the protocol says.",
+            rich_help_panel=_PROMPT,
+            show_default=False,
+        ),
+    ] = None,
     reasons: Annotated[
         bool, typer.Option("--reasons", help="Ask for reasons.", rich_help_panel=_PROMPT)
     ] = False,
@@ -84,11 +90,11 @@ def vlm(
     shuffle: Annotated[
         bool,
         typer.Option(
-            "--shuffle",
-            help="Draw the order of labels for each image by --seed.",
+            "--shuffle/--no-shuffle",
+            help="Draw the order of labels for each image by --seed, or keep the protocol's.",
             rich_help_panel=_PROMPT,
         ),
-    ] = False,
+    ] = True,
     temperature: Annotated[
         str,
         typer.Option(
@@ -155,6 +161,15 @@ def vlm(
         int,
         typer.Option(help="Attempts after transport errors.", min=1, rich_help_panel=_LIMITS),
     ] = 6,
+    patience: Annotated[
+        int,
+        typer.Option(
+            help="Stop after so many questions in a row without an answer, or first answers "
+            "without use.",
+            min=1,
+            rich_help_panel=_LIMITS,
+        ),
+    ] = 20,
     budget_usd: Annotated[
         Optional[float],  # noqa: UP045
         typer.Option(
@@ -207,7 +222,9 @@ def vlm(
     ] = None,
     repeats: Annotated[
         int,
-        typer.Option(help="Times each question is asked.", min=1, rich_help_panel=_CONTROLS),
+        typer.Option(
+            help="Times each question of the main run is asked.", min=1, rich_help_panel=_CONTROLS
+        ),
     ] = 1,
     again: Annotated[
         Optional[list[str]],  # noqa: UP045
@@ -234,12 +251,13 @@ def vlm(
 
     Every answer is in the ledger before the next question takes its place: a run that was stopped
     goes on with the same command, and asks nothing twice. Only transport errors are asked again.
+    The exit code is 1 when a run stopped before its end, and 2 when no answer can be used.
 
     Example: affectlab rate vlm faces/ --model openai/gpt-4o-mini --out gpt --at-most 5
     """
     from affectlab.errors import InputError
     from affectlab.models.images import find_images
-    from affectlab.models.vlm import AskSettings, Budget, Retrying, VlmRater
+    from affectlab.models.vlm import AskSettings, Budget, Retrying, VlmRater, read_examples
     from affectlab.protocols import load_protocol
 
     out = Output("rate vlm", as_json=as_json, quiet=quiet)
@@ -251,13 +269,14 @@ def vlm(
         asked,
         to,
         style=style,  # type: ignore[arg-type]
-        examples=_examples(examples, asked),
+        examples=() if examples is None else read_examples(examples, asked),
         at_most=at_most,
+        left_out=left_out_of(left_out),
         reasons=reasons,
         structured=structured,
         shuffle=seed if shuffle else None,
         settings=AskSettings(
-            temperature=_temperature(temperature),
+            temperature=temperature_of(temperature),
             max_tokens=max_tokens,
             seed=sampling_seed,
             reasoning_effort=reasoning_effort,
@@ -271,109 +290,19 @@ def vlm(
         concurrency=concurrency,
         per_minute=per_minute,
         retrying=Retrying(tries=tries),
+        patience=patience,
         again=tuple(again or ()),
         on_bad="set_aside" if set_aside else "raise",
         rater=rater,
     )
-    _check_folder(to / RATINGS, asking.name)
     files = find_images(images)[:limit]
     options: dict[str, Any] = {
         "control": control or (),
         "repeats": repeats,
-        "targets": _targets(images),
+        "targets": targets_of(images),
         "seed": seed,
     }
     if dry_run:
         show_plan(out, asking, asking.plan(files, **options))
         return
-    _rate(out, asking, files, options, to)
-
-
-def _rate(
-    out: Output, asking: VlmRater, files: tuple[Any, ...], options: dict[str, Any], to: Path
-) -> None:
-    from affectlab.errors import InputError
-
-    try:
-        with out.progress(f"asking {asking.model}") as progress:
-            run = asking.rate(files, **options, progress=progress)
-    except KeyboardInterrupt:
-        out.warn(f"interrupted; {to} keeps all answers, and the same command goes on from there")
-        raise
-    if not run.entries or (run.halt is not None and not run.n_usable):
-        raise InputError(f"{run.model} has no usable answer; {'; '.join(run.sentences())}")
-    ratings = to / RATINGS
-    run.ratings.write(ratings)
-    answers = to / "answers.parquet"
-    run.to_frame().write_parquet(answers)
-    table = run.outcome_table()
-    show_run(out, run, table)
-    out.show_line(f"ratings: {ratings}")
-    out.finish(
-        {
-            "ratings": ratings,
-            "answers": answers,
-            "ledger": to / "ledger.jsonl",
-            "model": run.model,
-            "rater": run.rater,
-            "prompt": run.raters[0]["prompt"],
-            "n_questions": run.n_questions,
-            "n_answered": run.n_answered,
-            "n_kept": run.n_kept,
-            "n_usable": run.n_usable,
-            "n_left": run.n_left,
-            "stopped": None if run.halt is None or not run.n_left else run.halt.kind,
-            **table.as_dict(),
-            "usage": run.usage.as_dict(),
-            "n_uncounted": run.n_uncounted,
-            "cost": run.cost,
-        },
-        table.warnings,
-        doubts=run.sentences(),
-    )
-
-
-def _check_folder(path: Path, rater: str) -> None:
-    """Refuse to put the ratings of one rater in the place of another's."""
-    from affectlab._words import shown
-    from affectlab.errors import InputError
-    from affectlab.ratings import read_ratings
-
-    if not path.exists():
-        return
-    found = read_ratings(path).rater_names
-    if rater not in found:
-        raise InputError(
-            f"{path} holds the ratings of {shown(found[0], 60)!r}; expected another folder for "
-            f"{shown(rater, 60)!r}"
-        )
-
-
-def _temperature(text: str) -> float | None:
-    from affectlab.errors import InputError
-
-    if text.strip() == "default":
-        return None
-    try:
-        return float(text)
-    except ValueError:
-        raise InputError(f"--temperature {text!r}: expected a number, or 'default'") from None
-
-
-def _examples(place: Path | None, protocol: Any) -> tuple[Example, ...]:
-    from affectlab.models.vlm import read_examples
-
-    return () if place is None else read_examples(place, protocol)
-
-
-def _targets(images: Path) -> dict[str, str]:
-    """Read what each image is meant to show, where the table of images says it."""
-    if not images.is_file() or images.suffix.lower() not in (".csv", ".parquet"):
-        return {}
-    from affectlab.stimuli._tables import read_table
-
-    table = read_table(images, "images")
-    if not {"stimulus", "label"} <= set(table.columns):
-        return {}
-    pairs = table.select("stimulus", "label").drop_nulls().iter_rows()
-    return {str(stimulus): str(label) for stimulus, label in pairs}
+    rate(out, asking, files, options, to)

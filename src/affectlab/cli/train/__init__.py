@@ -2,14 +2,18 @@
 
 import typer
 
+from affectlab.cli.train.difference import difference
 from affectlab.cli.train.heads import heads
 from affectlab.cli.train.text import text
+from affectlab.cli.train.vision import vision
 
 __all__ = ["app"]
 
 app = typer.Typer(no_args_is_help=True, help="Train models; each becomes a rater.")
 app.command("text")(text)
 app.command("heads")(heads)
+app.command("difference")(difference)
+app.command("vision")(vision)
 
 
 @app.callback()

@@ -4,27 +4,34 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Literal
 
-import numpy as np
-
-from affectlab.errors import InputError, unknown_name
+from affectlab._words import plural
+from affectlab.cli._people import people_of
+from affectlab.cli.train._heads_aside import (
+    Aside,
+    big_values,
+    chosen_values,
+    names_of_values,
+    table_values,
+    values_of,
+)
+from affectlab.errors import InputError
 
 if TYPE_CHECKING:
-    from affectlab.models.embedding import Embeddings
+    from affectlab.models.embedding import Embeddings, EncoderCard
     from affectlab.ratings import Ratings
     from affectlab.taxonomy import Taxonomy
 
 __all__ = ["Asked", "HeadData", "neutral_of", "prepare"]
-
-_SHARE = 0.2
-"""Share of the values of an attribute that is kept aside."""
 
 
 @dataclass(frozen=True)
 class Asked:
     """What was asked for."""
 
+    source: str
+    """Name of the file of ratings."""
     embeddings: Path
     big: Path | None
     big_embeddings: Path | None
@@ -32,6 +39,8 @@ class Asked:
     dev: Path | None
     dev_embeddings: Path | None
     neutral: Path | None
+    stimuli: Path | None
+    """Table of stimuli, rated or not."""
     labels: str | None
     fill_absent: Literal["none", "ratings", "big", "both"]
     seed: int
@@ -53,12 +62,15 @@ class HeadData:
     """Values of the attribute that were kept aside."""
     neutral: Embeddings | None = None
     notes: list[str] = field(default_factory=list)
+    doubts: list[str] = field(default_factory=list)
 
 
 def prepare(ratings: Ratings, asked: Asked) -> HeadData:
     """Read and cut what is needed; nothing that is kept aside is left in training."""
     from affectlab.models.embedding import Embeddings
 
+    notes: list[str] = []
+    ratings = people_of(ratings, notes, asked.source)
     if asked.fill_absent in ("ratings", "both"):
         ratings = ratings.fill_absent()
     embedded = Embeddings.load(asked.embeddings)
@@ -69,78 +81,92 @@ def prepare(ratings: Ratings, asked: Asked) -> HeadData:
         if asked.fill_absent in ("big", "both"):
             big = big.fill_absent()
     labels = _labels(asked.labels, taxonomy, ratings, big)
-    found = HeadData(taxonomy, labels, (embedded, ratings), _name(ratings))
+    found = HeadData(taxonomy, labels, (embedded, ratings), asked.source, notes=notes)
     if big is not None:
         found.big_source = asked.big.name if asked.big else ""
-        found.big = (_other(asked.big_embeddings, embedded), big)
+        found.big = (_other(asked.big_embeddings, embedded, "--big-embeddings"), big)
+    if asked.neutral is not None:
+        found.neutral = neutral_of(asked.neutral, embedded)
+        _same_encoder(found.neutral.encoder, embedded.encoder, f"--neutral {asked.neutral}")
     _keep_aside(found, asked)
     unknown = len(set(found.train[1].stimulus_names) - set(found.train[0].stimuli))
     if unknown:
         found.notes.append(f"{unknown:,} rated stimuli are not embedded, and left out")
-    if asked.neutral is not None:
-        found.neutral = neutral_of(asked.neutral, embedded)
     return found
 
 
 def _keep_aside(found: HeadData, asked: Asked) -> None:
+    """Take what heads are judged by out of both stages, and out of the neutral stimuli."""
     embedded, ratings = found.train
     if asked.dev is not None:
-        other = _other(asked.dev_embeddings, embedded)
-        dev = _read(asked.dev, ratings)
-        aside = {name for name in dev.stimulus_names if name in set(other.stimuli)}
+        other = _other(asked.dev_embeddings, embedded, "--dev-embeddings")
+        dev = people_of(_read(asked.dev, ratings), found.notes, asked.dev.name)
+        embedded_names = set(other.stimuli)
+        names = {name for name in dev.stimulus_names if name in embedded_names}
         found.dev, found.dev_said = (other, dev), asked.dev.name
-        # Only where both name stimuli of one folder is the same name the same stimulus.
-        if other is embedded:
-            _without(found, aside)
+        _without(found, Aside(other, names))
     elif asked.held_out is not None:
-        chosen, aside = _of_attribute(ratings, asked.held_out, asked.seed)
+        column = asked.held_out
+        table = table_values(asked.stimuli, column)
+        values = table | values_of(ratings, column)
+        chosen, aside = chosen_values(ratings, values, column, asked.seed)
         dev = ratings.select(stimuli=[n for n in ratings.stimulus_names if n in aside])
         found.dev, found.held_out = (embedded, dev), chosen
-        found.dev_said = f"{len(chosen)} values of {asked.held_out} that were kept aside"
-        _without(found, aside)
+        were = "was" if len(chosen) == 1 else "were"
+        found.dev_said = f"{plural(len(chosen), 'value')} of {column} that {were} kept aside"
+        # Those that people did not rate, too: the machine may have, or they are neutral.
+        names = aside | names_of_values(embedded.stimuli, values, chosen)
+        _without(found, Aside(embedded, names), values, set(chosen), column, table)
 
 
-def _without(found: HeadData, aside: set[str]) -> None:
-    """Take stimuli that are kept aside out of both stages."""
-
-    def rest(ratings: Ratings) -> Ratings:
-        left = [name for name in ratings.stimulus_names if name not in aside]
+def _without(
+    found: HeadData,
+    aside: Aside,
+    values: dict[str, str] | None = None,
+    chosen: set[str] | None = None,
+    column: str = "",
+    table: dict[str, str] | None = None,
+) -> None:
+    """Take stimuli that are kept aside out of all that is learned from."""
+    embedded, ratings = found.train
+    found.train = embedded, _rest(ratings, aside.among(embedded))
+    if found.big is not None:
+        embedded_big, big = found.big
+        more: set[str] = set()
+        if column:
+            known, missing = big_values(
+                big, embedded_big, column, embedded, values or {}, table or {}
+            )
+            more = names_of_values(known, known, chosen or ())
+            if missing:
+                found.doubts.append(
+                    f"{plural(len(missing), 'stimulus', 'stimuli')} of --big without {column}, "
+                    f"such as {missing[0]!r}: heads learn from them, and they could show who is "
+                    f"kept aside; a column {column} in --big or in --stimuli says who they show"
+                )
+        found.big = embedded_big, _rest(big, aside.among(embedded_big, more))
+    if found.neutral is not None:
+        names = names_of_values(found.neutral.stimuli, table or {}, chosen or ())
+        out = aside.among(found.neutral, names)
+        left = [name for name in found.neutral.stimuli if name not in out]
         if not left:
-            raise InputError(
-                "all rated stimuli are kept aside, and none is left to learn from; expected others"
+            raise InputError("all neutral stimuli are kept aside; expected others for --neutral")
+        n_out = len(found.neutral) - len(left)
+        if n_out:
+            found.neutral = found.neutral.subset(left)
+            found.notes.append(
+                f"{plural(n_out, 'neutral stimulus is', 'neutral stimuli are')} kept aside, and "
+                "not calibrated on"
             )
-        return ratings if len(left) == ratings.n_stimuli else ratings.select(stimuli=left)
-
-    found.train = (found.train[0], rest(found.train[1]))
-    if found.big is not None and found.big[0] is found.train[0]:
-        found.big = (found.big[0], rest(found.big[1]))
 
 
-def _of_attribute(ratings: Ratings, column: str, seed: int) -> tuple[list[str], set[str]]:
-    """Choose a fifth of the values of an attribute, and give their stimuli."""
-    table = ratings.stimuli
-    known = [name for name in table.columns if name != "stimulus"]
-    if column not in known:
-        if not known:
-            raise InputError(
-                f"--held-out {column}: the ratings say nothing about stimuli; give a table of them "
-                "with --stimuli"
-            )
-        raise unknown_name("attribute of stimuli", column, known, "--held-out")
-    values = table[column].cast(str)
-    if values.null_count():
-        name = table["stimulus"].filter(values.is_null())[0]
-        raise InputError(f"--held-out {column}: stimulus {name!r} has no value; expected one")
-    different = sorted(values.unique().to_list())
-    if len(different) < 2:
+def _rest(ratings: Ratings, aside: set[str]) -> Ratings:
+    left = [name for name in ratings.stimulus_names if name not in aside]
+    if not left:
         raise InputError(
-            f"--held-out {column}: all stimuli have the value {different[0]!r}; expected several"
+            "all rated stimuli are kept aside, and none is left to learn from; expected others"
         )
-    rng = np.random.default_rng([seed, len(different)])
-    n = max(1, round(_SHARE * len(different)))
-    chosen = sorted(different[place] for place in rng.permutation(len(different))[:n])
-    aside = table["stimulus"].filter(values.is_in(chosen)).to_list()
-    return chosen, set(aside)
+    return ratings if len(left) == ratings.n_stimuli else ratings.select(stimuli=left)
 
 
 def neutral_of(place: Path, embedded: Embeddings | None) -> Embeddings:
@@ -153,7 +179,8 @@ def neutral_of(place: Path, embedded: Embeddings | None) -> Embeddings:
     if embedded is None:
         raise InputError(f"{place}: expected a folder of embeddings or of images")
     names = read_table(place)["stimulus"].unique(maintain_order=True).to_list()
-    missing = [name for name in names if name not in set(embedded.stimuli)]
+    known = set(embedded.stimuli)
+    missing = [name for name in names if name not in known]
     if missing:
         raise InputError(
             f"{place}: {len(missing)} of {len(names)} neutral stimuli are not embedded, such as "
@@ -162,20 +189,34 @@ def neutral_of(place: Path, embedded: Embeddings | None) -> Embeddings:
     return embedded.subset(names)
 
 
-def _other(place: Path | None, embedded: Embeddings) -> Embeddings:
+def _other(place: Path | None, embedded: Embeddings, option: str) -> Embeddings:
+    """Open other embeddings, of the same encoder."""
     from affectlab.models.embedding import Embeddings
 
-    return embedded if place is None else Embeddings.load(place)
+    if place is None:
+        return embedded
+    found = Embeddings.load(place)
+    _same_encoder(found.encoder, embedded.encoder, f"{option} {place}")
+    return found
+
+
+def _same_encoder(found: EncoderCard, wanted: EncoderCard, where: str) -> None:
+    """Refuse embeddings of another encoder before anything is learned."""
+    from affectlab.models.heads._rows import same_encoder
+
+    same_encoder(found, wanted, where)
 
 
 def _read(path: Path, like: Ratings) -> Ratings:
-    """Read more ratings; they are taken to be on the scale of the first where they say none."""
-    from affectlab.ratings import read_ratings
+    """Read more ratings; where the file says no scale, it is yes/no or 0 to 7, as heads learn."""
+    from affectlab.ratings import Scale, read_ratings
 
-    found: Any = read_ratings(path, taxonomy=like.taxonomy)
-    if not found.scale.declared and found.scale.kind != "binary":
-        found = read_ratings(path, taxonomy=like.taxonomy, scale=like.scale)
-    return found  # type: ignore[no-any-return]
+    found = read_ratings(path, taxonomy=like.taxonomy)
+    if found.scale.declared or found.scale.kind == "binary":
+        return found
+    # People may have said yes or no and a machine how much, or one whole numbers and one fractions.
+    scale = Scale.parse("0-7" if found.scale.step else "0-7 interval")
+    return read_ratings(path, taxonomy=like.taxonomy, scale=scale)
 
 
 def _taxonomy(ratings: Ratings) -> Taxonomy:
@@ -201,7 +242,3 @@ def _labels(
         if name not in rated:
             raise InputError(f"--labels: nobody rated {name!r}; expected labels with ratings")
     return tuple(found)
-
-
-def _name(ratings: Ratings) -> str:
-    return Path(ratings.source).name if ratings.source else ""

@@ -22,12 +22,18 @@ __all__ = ["draw", "judged", "shown_heads", "write_dev_report"]
 
 
 def judged(bank: HeadBank, data: HeadData, how: Literal["median", "mean"]) -> pl.DataFrame | None:
-    """Compare predictions with the ratings that were kept aside; None: there are none."""
+    """Compare predictions with the ratings that were kept aside; None: there are none.
+
+    What is found stays with the bank.
+    """
     from affectlab.models.heads import head_agreement
 
     if data.dev is None:
         return None
-    return head_agreement(*_pairs(bank, data.dev, how), bank.labels)
+    found = head_agreement(*_pairs(bank, data.dev, how), bank.labels)
+    rows = found.to_dicts()
+    bank.judged = {"by": data.dev_said, "how": how, "steps": bank.steps, "labels": rows}
+    return found
 
 
 def _pairs(bank: HeadBank, dev: Dev, how: Literal["median", "mean"]) -> tuple[Floats, Floats]:
@@ -73,8 +79,12 @@ def shown_heads(
         frame = frame.join(
             found.rename({"n": "judged by"}), on="label", how="left", maintain_order="left"
         )
+        if not found["status"].count():
+            frame = frame.drop("status")
         mean: Any = found["spearman"].mean()
-        out.show(f"Judged by {data.dev_said}: mean Spearman {number(mean, 3)}")
+        defined, n = found["spearman"].count(), found.height
+        over = "" if defined == n else f" over {defined} of {plural(n, 'label')}"
+        out.show(f"Judged by {data.dev_said}: mean Spearman {number(mean, 3)}{over}")
     out.show_frame(frame, frame.columns, more="all stand in the model's folder")
 
 

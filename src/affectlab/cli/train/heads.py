@@ -13,8 +13,6 @@ from affectlab.cli._output import Output
 from affectlab.cli._warned import caught_warnings
 
 if TYPE_CHECKING:
-    from affectlab.cli.train._heads_data import HeadData
-    from affectlab.models.heads import HeadBank
     from affectlab.ratings import Ratings
 
 __all__ = ["heads"]
@@ -28,6 +26,8 @@ _JUDGED = "Judging and calibration"
 def heads(
     ratings: Ratings,
     out: Output,
+    file: Path,
+    stimuli: Optional[Path],  # noqa: UP045
     embeddings: Annotated[
         Path,
         typer.Option(
@@ -77,6 +77,12 @@ def heads(
     aggregate: Annotated[
         Literal["median", "mean"], typer.Option(help="How several raters become one number.")
     ] = "median",
+    tied: Annotated[
+        Literal["present", "absent", "leave_out"],
+        typer.Option(
+            help="With --binarised: what half of the raters saw is there, or not, or out."
+        ),
+    ] = "present",
     name: Annotated[
         Optional[str],  # noqa: UP045
         typer.Option(help="Name of the model as a rater; by default that of the folder."),
@@ -182,8 +188,11 @@ def heads(
     Example: affectlab train heads ratings.csv --embeddings emb/ --out heads/ --held-out identity
     """
     from affectlab.cli.train._heads_data import Asked, prepare
+    from affectlab.cli.train._heads_finish import Asking, finish
+    from affectlab.cli.train._heads_show import judged
+    from affectlab.cli.train._heads_states import forget, states_of, tidied
     from affectlab.errors import InputError
-    from affectlab.models.heads import HeadBank, Stage
+    from affectlab.models.heads import HeadBank, Stage, head_shape
 
     if (figures or report) and not (held_out or dev):
         raise InputError(
@@ -201,8 +210,9 @@ def heads(
 
         check_report_folder(report)
     HeadBank.check_folder(to)
-    states = _states(to, resume=resume)
+    states = states_of(to, resume=resume)
     asked = Asked(
+        source=file.name,
         embeddings=embeddings,
         big=big,
         big_embeddings=big_embeddings,
@@ -210,13 +220,14 @@ def heads(
         dev=dev,
         dev_embeddings=dev_embeddings,
         neutral=neutral,
+        stimuli=stimuli,
         labels=labels,
         fill_absent=fill_absent,
         seed=seed,
     )
     started = perf_counter()
     with out.progress("reading embeddings") as progress, caught_warnings() as warned:
-        data = prepare(out.panel(ratings), asked)
+        data = prepare(ratings, asked)
         if report is not None and data.dev is not None and data.dev[1].scale.kind == "binary":
             raise InputError(
                 "--report compares ratings from 0 to 7, and those kept aside are yes/no answers; "
@@ -226,7 +237,7 @@ def heads(
             data.taxonomy,
             data.labels,
             encoder=data.train[0].encoder,
-            shape=_shape(shape),
+            shape=head_shape(shape),
             binarised=binarised,
             name=name or to.resolve().name,
             seed=seed,
@@ -241,115 +252,38 @@ def heads(
         last = Stage(epochs=epochs, early_stopping=early_stopping, **common)
         settings: dict[str, Any] = {
             "how": aggregate,
+            "tied": tied,
             "device": device,
             "checkpoints": states,
             "report": progress,
         }
         part = cap or None
-        if data.big is None:
-            bank.fit(*data.train, stage=last, cap=part, source=data.source, **settings)
-        else:
-            bank.fit_two_stage(
-                data.big,
-                data.train,
-                big_stage=Stage(epochs=big_epochs, **common),
-                human_stage=last,
-                big_cap=part,
-                human_cap=part,
-                sources=(data.big_source, data.source),
-                **settings,
-            )
+        with tidied(states):
+            if data.big is None:
+                bank.fit(*data.train, stage=last, cap=part, source=data.source, **settings)
+            else:
+                bank.fit_two_stage(
+                    data.big,
+                    data.train,
+                    big_stage=Stage(epochs=big_epochs, **common),
+                    human_stage=last,
+                    big_cap=part,
+                    human_cap=part,
+                    sources=(data.big_source, data.source),
+                    **settings,
+                )
         if data.neutral is not None:
             bank.calibrate_neutral(data.neutral, source=neutral.name if neutral else "")
+        found = judged(bank, data, aggregate)
         bank.save(to)
-    _forget(states)
+    forget(states)
     seconds = perf_counter() - started
-    _finish(out, bank, data, seconds, to, aggregate, figures, report, warned, seed)
-
-
-def _shape(name: str) -> Any:
-    from affectlab.models.heads import head_shape
-
-    return head_shape(name)
-
-
-def _states(to: Path, *, resume: bool) -> Path:
-    """Where the state of a run lies until it ends: beside the model, never in it."""
-    from affectlab.errors import InputError
-
-    states = to.resolve().with_name(f"{to.resolve().name}.training")
-    if states.exists() and not resume:
-        raise InputError(
-            f"{states} holds a run into {to} that did not end; expected --resume to go on with it, "
-            "or the folder removed"
-        )
-    return states
-
-
-def _forget(states: Path) -> None:
-    import shutil
-
-    if states.is_dir():
-        shutil.rmtree(states)
-
-
-def _finish(
-    out: Output,
-    bank: HeadBank,
-    data: HeadData,
-    seconds: float,
-    to: Path,
-    how: Literal["median", "mean"],
-    figures: Path | None,
-    report: Path | None,
-    warned: list[str],
-    seed: int,
-) -> None:
-    """Judge the heads on what was kept aside, and print."""
-    from affectlab.cli.train._heads_show import draw, judged, shown_heads, write_dev_report
-
-    found = judged(bank, data, how)
-    shown_heads(out, bank, data, found, seconds)
-    if figures is not None and data.dev is not None:
-        draw(bank, data.dev, how, figures)
-        out.show(f"figures: {figures}")
-    page = None
-    if report is not None and data.dev is not None:
-        with out.progress("writing the report") as progress:
-            page = write_dev_report(bank, data.dev, report, seed, progress)
-        out.show(f"report: {page}")
-    out.show(f"model: {to}; its card: {to / 'README.md'}")
-    if data.dev is None:
-        data.notes.append("without --held-out or --dev nothing says how good the heads are")
-    if bank.neutral is None:
-        data.notes.append(
-            "the heads are not calibrated on neutral stimuli; affectlab calibrate does it"
-        )
-    spearman = None if found is None else found["spearman"].mean()
-    out.finish(
-        {
-            "model": to,
-            "report": page,
-            "name": bank.name,
-            "taxonomy": bank.taxonomy.name,
-            "labels": bank.labels,
-            "encoder": None if bank.encoder is None else bank.encoder.to_dict(),
-            "shape": list(bank.shape.hidden),
-            "parameters_per_head": bank.shape.n_parameters(bank.width or 1),
-            "binarised": bank.binarised,
-            "stages": [
-                {key: value for key, value in stage.items() if not key.endswith("_loss")}
-                | {"best_loss": stage["best_loss"]}
-                for stage in bank.stages
-            ],
-            "scale": bank.scale_map.said,
-            "neutral": None if bank.neutral is None else bank.neutral.to_dict(),
-            "held_out": data.held_out,
-            "dev": found,
-            "mean_spearman": spearman,
-            "seconds": seconds,
-            "notes": data.notes,
-        },
-        data.notes,
-        doubts=warned,
+    finish(
+        out,
+        bank,
+        data,
+        found,
+        Asking(to=to, how=aggregate, figures=figures, report=report, seed=seed),
+        seconds,
+        warned,
     )

@@ -12,7 +12,8 @@ Two families of published face encoders come as a file of weights without a chec
     name them (``patch_embed.proj``, ``blocks.0.attn.qkv``), under the key ``model``. It becomes a
     ``ViTModel`` without a pooling layer. What belongs to the decoder is left out.
 
-Sizes are read from the shapes of the weights. Files are read as plain tensors: nothing in them is
+Both were tested on weights that were made up under these names, and on no published file. Sizes are
+read from the shapes of the weights. Files are read as plain tensors: nothing in them is
 executed.
 """
 

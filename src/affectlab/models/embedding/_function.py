@@ -10,12 +10,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from affectlab.errors import InputError
+from affectlab.models.embedding._card import PROBE
 from affectlab.models.embedding._encoder import DEFAULT_BATCH, Kind, digest
 
 __all__ = ["FunctionEncoder", "of_function"]
 
 _TEXTS = ("so happy for you", "this is not what we agreed on", "…")
 _SIDE = 96
+_PROBED = 16
+"""Numbers of a row that are remembered."""
 
 
 @dataclass(frozen=True)
@@ -38,7 +41,8 @@ class FunctionEncoder:
 def of_function(function: Callable[[Any], Any], given: Mapping[str, Any]) -> FunctionEncoder:
     """Make an encoder of a function from a list of images, or texts, to rows of numbers.
 
-    Its width, and whether it is still the same, are seen from what it gives for fixed inputs.
+    Its width is seen from what it gives for fixed inputs; so is whether it is still the same, where
+    no version says so.
 
     Parameters
     ----------
@@ -66,13 +70,18 @@ def of_function(function: Callable[[Any], Any], given: Mapping[str, Any]) -> Fun
         raise InputError(f"{where}: batch {batch!r}; expected a whole number from 1 on")
     probes: Any = list(_TEXTS) if kind == "text" else _pictures()
     rows = _tried(function, probes, where)
-    told = np.round(rows.astype(np.float64), 4) + 0.0
-    settings = {"version": version} if version else {}
+    settings: dict[str, Any]
+    if version:
+        # Who gives a version says by it what the numbers are; their last digits do not matter.
+        seen, settings = b"", {"version": version}
+    else:
+        seen = (np.round(rows.astype(np.float64), 4) + 0.0).tobytes()
+        settings = {PROBE: _probe(rows)}
     return FunctionEncoder(
         name,
         kind,
         int(rows.shape[1]),
-        digest("function", name, kind, version, told.tobytes()),
+        digest("function", name, kind, version, str(rows.shape[1]), seen),
         function,
         settings,
         batch,
@@ -93,6 +102,12 @@ def _tried(function: Callable[[Any], Any], probes: Sequence[Any], where: str) ->
             f"({len(probes)}, width)"
         )
     return rows
+
+
+def _probe(rows: NDArray[np.float32]) -> list[float]:
+    """Choose some numbers of each row, with six digits."""
+    columns = np.unique(np.linspace(0, rows.shape[1] - 1, _PROBED).astype(int))
+    return [float(f"{value:.6g}") for value in rows[:, columns].ravel()]
 
 
 def _name_of(function: object) -> str:

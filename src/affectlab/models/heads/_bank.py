@@ -4,30 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, Self
+from typing import TYPE_CHECKING, Any, Self
 
 from affectlab.models._store import check_folder
 from affectlab.models._torch import Device
-from affectlab.models.heads._calibrate import (
-    fit_bank_intervals,
-    fit_bank_neutral,
-    fit_bank_scale,
-)
-from affectlab.models.heads._heads import Heads
-from affectlab.models.heads._intervals import By
+from affectlab.models.heads._answering import AnsweringHeads
+from affectlab.models.heads._sampling import Tied
 from affectlab.models.heads._shape import HeadShape, head_shape
 from affectlab.models.heads._stage import Report, Stage
 from affectlab.models.heads._targets import Aggregate
 from affectlab.taxonomy import Taxonomy
 
 if TYPE_CHECKING:
-    from affectlab.models.embedding import Embeddings, EncoderCard
-    from affectlab.ratings import Ratings
+    from affectlab.models.embedding import EncoderCard
 
 __all__ = ["HeadBank"]
 
 
-class HeadBank(Heads):
+class HeadBank(AnsweringHeads):
     """Heads that turn an embedding into ratings from 0 to 7, one head for each label.
 
     What a head gives is a score; three steps make a rating of it, in this order:
@@ -121,6 +115,7 @@ class HeadBank(Heads):
         cap: float | None = 0.25,
         validation: float = 0.05,
         how: Aggregate = "median",
+        tied: Tied = "present",
         device: Device = "auto",
         checkpoints: str | Path | None = None,
         source: str = "",
@@ -142,9 +137,15 @@ class HeadBank(Heads):
             epochs, fewer where the validation loss has not fallen for 30.
         cap, validation
             Of :func:`balanced_rows`: the largest share of the mean bucket that is taken from a
-            bucket, and the share of every bucket that is kept for validation.
+            bucket, and the share of every bucket that is kept for validation. Stimuli with the same
+            embedding are copies, and are not on both sides.
         how
             How several raters become one number; see :func:`targets_from`.
+        tied
+            What binarised heads learn where raters are divided in half, at 0.5 between a yes and a
+            no: that the emotion is ``"present"``, as 0.5 is rounded; ``"absent"``; or nothing,
+            ``"leave_out"``. In EmoNet-Face Binary this is a fifth of all that is not a no, and the
+            paper does not say what was done with it.
         device
             ``"auto"``, ``"cpu"`` or ``"cuda"``.
         checkpoints
@@ -163,7 +164,9 @@ class HeadBank(Heads):
 
         first = stage or Stage(epochs=200, early_stopping=30)
         plan = StagePlan("training", X, Y, first, cap, validation, source)
-        fit_stages(self, [plan], how=how, device=device, checkpoints=checkpoints, report=report)
+        fit_stages(
+            self, [plan], how=how, tied=tied, device=device, checkpoints=checkpoints, report=report
+        )
         return self
 
     def fit_two_stage(
@@ -177,6 +180,7 @@ class HeadBank(Heads):
         human_cap: float | None = 0.25,
         validation: float = 0.05,
         how: Aggregate = "median",
+        tied: Tied = "present",
         device: Device = "auto",
         checkpoints: str | Path | None = None,
         sources: tuple[str, str] = ("", ""),
@@ -213,149 +217,10 @@ class HeadBank(Heads):
             StagePlan("big", *big, first, big_cap, validation, sources[0]),
             StagePlan("human", *human, second, human_cap, validation, sources[1]),
         ]
-        fit_stages(self, plans, how=how, device=device, checkpoints=checkpoints, report=report)
+        fit_stages(
+            self, plans, how=how, tied=tied, device=device, checkpoints=checkpoints, report=report
+        )
         return self
-
-    # -- calibration -----------------------------------------------------------------------------
-
-    def calibrate_scale(
-        self, X: Any, Y: Any, *, how: Aggregate = "median", source: str = ""
-    ) -> Self:
-        """Fit the map that brings scores to 0 to 7; see :class:`HeadBank`, step 1.
-
-        Parameters
-        ----------
-        X, Y
-            As for :meth:`fit`, with ratings 0 to 7 that the heads were not trained on.
-
-        Raises
-        ------
-        InputError
-            When they do not fit, or no head has ten ratings or more.
-        """
-        fit_bank_scale(self, X, Y, how, source)
-        return self
-
-    def calibrate_neutral(self, X: Any, *, source: str = "") -> Self:
-        """Subtract from each head its mean over neutral stimuli; see :class:`HeadBank`, step 2.
-
-        Parameters
-        ----------
-        X
-            Embeddings of stimuli that show nothing, of people of all kinds: EmoNet-Face uses 1,700
-            faces over all ages, ethnicities and genders.
-
-        Raises
-        ------
-        InputError
-            When they do not fit.
-        """
-        fit_bank_neutral(self, X, source)
-        return self
-
-    def calibrate_intervals(
-        self,
-        X: Any,
-        Y: Any,
-        level: float = 0.9,
-        *,
-        by: By = "score",
-        how: Aggregate = "median",
-        source: str = "",
-    ) -> Self:
-        """Calibrate intervals for the rating of a new stimulus; see :func:`fit_intervals`.
-
-        Parameters
-        ----------
-        X, Y
-            As for :meth:`fit`, with ratings 0 to 7 that nothing else was fitted to.
-        level
-            Share of ratings that an interval holds, at least.
-        by
-            ``"score"`` or ``"label"``.
-
-        Raises
-        ------
-        InputError
-            When they do not fit, or the level is out of range.
-        """
-        fit_bank_intervals(self, X, Y, level, by, how, source)
-        return self
-
-    # -- answers -----------------------------------------------------------------------------------
-
-    def embed(
-        self,
-        images: Any,
-        *,
-        encoder: Any = None,
-        device: Device = "auto",
-        cache: str | Path | None = None,
-        on_bad: Literal["raise", "set_aside"] = "raise",
-        report: Report | None = None,
-    ) -> Embeddings:
-        """Embed images with the encoder that the heads were trained on.
-
-        Parameters
-        ----------
-        images
-            As :func:`affectlab.models.embedding.embed` takes them; embeddings are given back.
-        encoder
-            The encoder, a name of one, or the folder it lies in; by default it is loaded by the
-            name on its card. One with another fingerprint is refused.
-        cache, on_bad
-            Of :func:`affectlab.models.embedding.embed`.
-
-        Raises
-        ------
-        InputError
-            When the images or the encoder cannot be used.
-        """
-        from affectlab.models.heads._rate import embedded
-
-        settings = {"cache": cache, "on_bad": on_bad}
-        return embedded(self, images, encoder, device, report, **settings)
-
-    def rate(
-        self,
-        images: Any,
-        *,
-        rater: str | None = None,
-        intervals: bool = False,
-        encoder: Any = None,
-        device: Device = "auto",
-        report: Report | None = None,
-    ) -> Ratings:
-        """Answer as a rater: a rating from 0 to 7 of every label for every stimulus.
-
-        Parameters
-        ----------
-        images
-            :class:`~affectlab.models.embedding.Embeddings`; or images, as
-            :func:`~affectlab.models.embedding.embed` takes them, which the encoder embeds.
-        rater
-            Name of the rater; by default that of the bank.
-        intervals
-            Add columns ``low`` and ``high``.
-        encoder
-            As for :meth:`embed`.
-
-        Returns
-        -------
-        Ratings
-            On the interval scale 0 to 7, ``rater_kind`` model. What was done to the scores stands
-            in the rater's ``answers``, and in the history.
-
-        Raises
-        ------
-        InputError
-            When the images, the encoder or the embeddings do not fit.
-        """
-        from affectlab.models.heads._rate import rate_embeddings
-
-        self._trained()
-        found = self.embed(images, encoder=encoder, device=device, report=report)
-        return rate_embeddings(self, found, rater, intervals, device)
 
     # -- storing ---------------------------------------------------------------------------------
 

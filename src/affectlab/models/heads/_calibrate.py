@@ -18,7 +18,7 @@ from affectlab.models.heads._scale_map import FEWEST, fit_scale_map
 from affectlab.models.heads._targets import Aggregate, check_targets, only_yes_no
 
 if TYPE_CHECKING:
-    from affectlab.models.heads._bank import HeadBank
+    from affectlab.models.heads._heads import Heads
 
 __all__ = [
     "CalibrationDroppedWarning",
@@ -37,7 +37,7 @@ class NotCalibratedWarning(UserWarning):
     """Some heads could not be calibrated, or say nothing about the ratings."""
 
 
-def fit_bank_scale(bank: HeadBank, X: Any, Y: Any, how: Aggregate, source: str) -> None:
+def fit_bank_scale(bank: Heads, X: Any, Y: Any, how: Aggregate, source: str) -> None:
     """Fit the map of a bank; see :meth:`HeadBank.calibrate_scale`."""
     rows, targets, marks = _rated(bank, X, Y, how, "maps to the scale")
     scores = bank.scores(rows.values)
@@ -63,16 +63,19 @@ def fit_bank_scale(bank: HeadBank, X: Any, Y: Any, how: Aggregate, source: str) 
     bank.seen = np.union1d(bank.seen, marks)
 
 
-def fit_bank_neutral(bank: HeadBank, X: Any, source: str) -> None:
+def fit_bank_neutral(bank: Heads, X: Any, source: str) -> None:
     """Fit the offsets of a bank; see :meth:`HeadBank.calibrate_neutral`."""
     rows = bank._rows(X, "the neutral stimuli")
+    marks = marks_of(rows)
+    warn_of_seen(marks, bank.seen, "neutral means are taken")
     means = bank.scale_map.apply(bank.scores(rows.values)).mean(axis=0)
     _drop(bank, "the neutral mean", neutral=False)
     bank.neutral = Neutral(tuple(means.tolist()), len(rows), source)
+    bank.seen = np.union1d(bank.seen, marks)
 
 
 def fit_bank_intervals(
-    bank: HeadBank, X: Any, Y: Any, level: float, by: By, how: Aggregate, source: str
+    bank: Heads, X: Any, Y: Any, level: float, by: By, how: Aggregate, source: str
 ) -> None:
     """Fit the intervals of a bank; see :meth:`HeadBank.calibrate_intervals`."""
     rows, targets, _ = _rated(bank, X, Y, how, "intervals")
@@ -91,7 +94,7 @@ def fit_bank_intervals(
 
 
 def _rated(
-    bank: HeadBank, X: Any, Y: Any, how: Aggregate, what: str
+    bank: Heads, X: Any, Y: Any, how: Aggregate, what: str
 ) -> tuple[Rows, Floats, NDArray[np.uint64]]:
     """Take embeddings with ratings 0 to 7, and the hashes of those that have one.
 
@@ -99,16 +102,17 @@ def _rated(
     """
     rows = bank._rows(X)
     targets = check_targets(Y, len(rows), bank.labels, rows.stimuli, how=how)
-    if only_yes_no(targets):
+    if only_yes_no(Y, targets):
         raise InputError(
-            f"{what} need ratings from 0 to 7; the ratings given hold nothing but 0 and 1"
+            f"{what} need ratings from 0 to 7; those given are yes/no answers, nothing but 0 and 1 "
+            "or between them"
         )
     marks = marks_of(rows)[~np.isnan(targets).all(axis=1)]
     warn_of_seen(marks, bank.seen, f"{what} are fitted")
     return rows, targets, marks
 
 
-def _drop(bank: HeadBank, changed: str, *, neutral: bool) -> None:
+def _drop(bank: Heads, changed: str, *, neutral: bool) -> None:
     """Drop the calibrations that hang on one that is made anew."""
     dropped = []
     if neutral and bank.neutral is not None:

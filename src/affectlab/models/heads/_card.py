@@ -33,6 +33,8 @@ def card_text(bank: HeadBank, folder: str = "DIR") -> str:
             else "ratings from 0 to 7."
         ),
         _stages(bank),
+        _ties(bank),
+        _judged(bank),
         "## From scores to ratings",
         "\n".join(f"{place}. {step}" for place, step in enumerate(_steps(bank), 1)),
         _calibration(bank),
@@ -54,14 +56,14 @@ def card_text(bank: HeadBank, folder: str = "DIR") -> str:
 
 def _stages(bank: HeadBank) -> str:
     rows = [
-        "| stage | source | rows | rows per head | epochs | learning rate | best validation loss |",
+        "| stage | source | rated | learned from | epochs | learning rate | best validation loss |",
         "|---|---|--:|--:|--:|--:|--:|",
     ]
     for stage in bank.stages:
         cells = [
             str(stage.get("name", "")),
             str(stage.get("source", "")) or "–",
-            _count(stage.get("n_rows")),
+            _span(stage.get("n_rated"), 0),
             _span(stage.get("rows_per_head"), 0),
             _count(stage.get("epochs")),
             f"{stage.get('learning_rate', '–')}",
@@ -69,6 +71,41 @@ def _stages(bank: HeadBank) -> str:
         ]
         rows.append("| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |")
     return "\n".join(rows) if bank.stages else ""
+
+
+def _ties(bank: HeadBank) -> str:
+    """Say what was made of answers that lie between a yes and a no."""
+    said = []
+    for stage in bank.stages:
+        n = sum(one for one in stage.get("n_tied") or [] if isinstance(one, int))
+        if n and stage.get("tied") in _TIED:
+            of = f" of {stage.get('source')}" if stage.get("source") else ""
+            took = _TIED[stage["tied"]]
+            said.append(f"For {plural(n, 'rating')}{of} raters were divided in half: {took}.")
+    return " ".join(said)
+
+
+_TIED = {
+    "present": "the emotion was taken as there",
+    "absent": "the emotion was taken as not there",
+    "leave_out": "nothing was learned from them",
+}
+
+
+def _judged(bank: HeadBank) -> str:
+    """Say how near the heads came to ratings that were kept aside."""
+    if not bank.judged:
+        return ""
+    rows = bank.judged["labels"]
+    table = [
+        "| label | ratings | Spearman | mean difference | with its sign |",
+        "|---|--:|--:|--:|--:|",
+    ]
+    for row in rows:
+        numbers = [number(row.get(name), 3) for name in ("spearman", "mae", "bias")]
+        table.append(f"| {row.get('label')} | {_count(row.get('n'))} | {' | '.join(numbers)} |")
+    head = f"Judged by {bank.judged.get('by')}; {bank.judged.get('steps')}:"
+    return "\n\n".join(("## How good they are", head, "\n".join(table)))
 
 
 def _count(given: Any) -> str:
@@ -93,7 +130,8 @@ def _steps(bank: HeadBank) -> list[str]:
     return [
         f"Scores are brought to 0 to 7: {bank.scale_map.said}.",
         neutral,
-        "What lies beyond 0 to 7 is taken as the bound.",
+        "What lies beyond 0 to 7 is taken as the bound."
+        + (" So the mean rating of neutral stimuli lies a little above 0." if bank.neutral else ""),
     ]
 
 

@@ -28,17 +28,19 @@ def encoder_of(card: EncoderCard, given: Any = None, device: str = "auto") -> En
     InputError
         When it cannot be loaded, or its fingerprint is another.
     """
-    from affectlab.models.embedding import load_encoder
+    from affectlab.models.embedding import list_encoders, load_encoder
 
-    base = card.name.partition(":")[0]
+    base, family = card.name.partition(":")[0], _family(card.name)
     where: Any = card.name if given is None else given
-    if isinstance(where, str | Path) and Path(where).is_dir():
+    # A folder that happens to be called as an encoder is, such as faces/, is not meant.
+    named = isinstance(where, str) and where in (card.name, *list_encoders())
+    if isinstance(where, str | Path) and not named and Path(where).is_dir():
         where = f"{base}:{where}"
     elif isinstance(where, Path):
         raise InputError(f"encoder {str(where)!r}: no such folder")
     settings: dict[str, Any] = {}
     if isinstance(where, str):
-        settings = _settings(card, base) if where.partition(":")[0] == base else {}
+        settings = _settings(card, family) if _family(where) == family else {}
         settings |= {} if device == "auto" else {"device": device}
     made = load_encoder(where, **settings)
     if not card.same(made):
@@ -48,6 +50,14 @@ def encoder_of(card: EncoderCard, given: Any = None, device: str = "auto") -> En
             "encoder= (--encoder)"
         )
     return made
+
+
+def _family(name: str) -> str:
+    """Give the encoder of a name; short names of checkpoints are all of one family."""
+    from affectlab.models.embedding._load import PLACES
+
+    base = name.partition(":")[0]
+    return "transformers" if base in PLACES else base
 
 
 def _settings(card: EncoderCard, base: str) -> dict[str, Any]:

@@ -73,6 +73,7 @@ def save_bank(bank: HeadBank, folder: Path) -> Path:
         "scale_map": bank.scale_map.to_dict(),
         "neutral": None if bank.neutral is None else bank.neutral.to_dict(),
         "intervals": None if bank.intervals is None else bank.intervals.to_dict(),
+        "judged": bank.judged,
     }
     try:
         with replacing(folder, (_SEEN,)) as place:
@@ -130,6 +131,7 @@ def _described(cls: type[HeadBank], meta: dict[str, Any], where: Path) -> HeadBa
     if not all(isinstance(stage, dict) for stage in meta["stages"]):
         raise InputError("stages: expected what save wrote")
     bank.stages = meta["stages"]
+    bank.judged = _judged_of(meta.get("judged"))
     bank.scale_map = ScaleMap.from_dict(meta["scale_map"])
     if meta["neutral"] is not None:
         bank.neutral = Neutral.from_dict(meta["neutral"])
@@ -144,6 +146,15 @@ def _described(cls: type[HeadBank], meta: dict[str, Any], where: Path) -> HeadBa
         if n != len(bank.labels):
             raise InputError(f"{name} is of {n} heads; expected {len(bank.labels)}")
     return bank
+
+
+def _judged_of(given: Any) -> dict[str, Any] | None:
+    """Check what is said of how good the heads are; folders of earlier versions say nothing."""
+    if given is None:
+        return None
+    if not isinstance(given, dict) or not all(isinstance(row, dict) for row in given["labels"]):
+        raise InputError("judged: expected what save wrote")
+    return given
 
 
 def _weights_of(bank: HeadBank, path: Path, meta: dict[str, Any]) -> StackedWeights:

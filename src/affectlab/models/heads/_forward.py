@@ -9,6 +9,7 @@ from torch import Tensor
 
 from affectlab.models._torch import pick_device
 from affectlab.models.heads._stage import HeadPrecision, embeddings_of
+from affectlab.models.heads._train_pass import forward
 from affectlab.models.heads._train_plan import head_precision, rows_as
 from affectlab.models.heads._weights import StackedWeights
 
@@ -91,7 +92,4 @@ def _one_at_a_time(held: StackedWeights, full: StackedWeights, x: Tensor) -> Ten
 
 
 def _stacked(held: StackedWeights, full: StackedWeights, x: Tensor) -> Tensor:
-    h = x.expand(held.n_heads, -1, -1)
-    for layer in range(len(held.sizes) - 2):
-        h = torch.relu_(torch.baddbmm(held.bias[layer], h, held.weight[layer]))
-    return torch.baddbmm(full.bias[-1], h.float(), full.weight[-1])[..., 0].T
+    return forward(held, full, x.expand(held.n_heads, -1, -1), None, 0, kept=False)[1].T

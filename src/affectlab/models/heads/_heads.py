@@ -62,6 +62,10 @@ class Heads:
         self.seen: NDArray[np.uint64] = np.empty(0, dtype=np.uint64)
         """Hashes of the rows that were used in training and calibration, sorted."""
 
+        self.judged: dict[str, Any] | None = None
+        """How near the heads came to ratings that were kept aside: ``by``, ``how``, ``steps`` and
+        ``labels``, the rows of :func:`head_agreement`; None: that is not known."""
+
     def _default_map(self) -> ScaleMap:
         return ScaleMap(HIGH if self.binarised else 1.0, (None,) * len(self.labels))
 
@@ -139,9 +143,7 @@ class Heads:
         InputError
             As :meth:`scores`, or when :meth:`calibrate_intervals` was not called.
         """
-        if self.intervals is None:
-            raise InputError("the heads have no intervals yet; call calibrate_intervals first")
-        return self.intervals.bounds(self.predict(X, **settings))
+        return self.check_intervals().bounds(self.predict(X, **settings))
 
     @property
     def steps(self) -> str:
@@ -172,6 +174,21 @@ class Heads:
         if self.weights is None:
             raise InputError("these heads are not trained yet; call fit, or load a bank")
         return self.weights
+
+    def check_intervals(self) -> Intervals:
+        """Give the intervals.
+
+        Raises
+        ------
+        InputError
+            When none are calibrated yet.
+        """
+        if self.intervals is None:
+            raise InputError(
+                "the heads have no intervals yet; call calibrate_intervals, or affectlab calibrate "
+                "--intervals"
+            )
+        return self.intervals
 
     def _rows(self, X: Any, what: str = "X") -> Rows:
         return rows_of(X, self.width, self.encoder, what)

@@ -34,7 +34,8 @@ class Intervals:
     """
 
     level: float
-    """Share of ratings that lie inside, at least."""
+    """Share of ratings that lie inside, at least: of ratings made of as many raters as those of the
+    calibration were, and not of the answers of single raters."""
     edges: tuple[float, ...]
     """Between bins; a prediction on an edge belongs to the bin above it. Empty: one bin."""
     half: tuple[tuple[float, ...], ...]
@@ -80,7 +81,10 @@ class Intervals:
         """What they are, in words."""
         by = "label and bin of scores" if self.edges else "label"
         where = f", calibrated on {self.source}" if self.source else ""
-        return f"{100 * self.level:g} % intervals, split conformal by {by}{where}"
+        return (
+            f"{100 * self.level:g} % intervals, split conformal by {by}{where}, for ratings made "
+            "of as many raters as there"
+        )
 
     def to_dict(self) -> dict[str, Any]:
         """Give plain values, for JSON."""
@@ -159,8 +163,8 @@ def fit_intervals(
 
 
 def _rank(n: int, level: float) -> int:
-    # 0.1 * 30 is a little more than 3 in floats.
-    return math.ceil((n + 1) * level - 1e-9)
+    # 0.28 * 25 is a little more than 7 in floats.
+    return max(1, math.ceil((n + 1) * level - 1e-9))
 
 
 def _half_width(residuals: Floats, level: float) -> float:

@@ -31,7 +31,7 @@ def head_agreement(predicted: Floats, targets: Floats, labels: Sequence[str]) ->
     polars.DataFrame
         Columns ``label``; ``n`` ratings; ``spearman``, the rank correlation, null where one side
         never varies; ``mae``, the mean absolute difference in points of the scale; ``bias``, the
-        mean of prediction less rating.
+        mean of prediction less rating; ``status``, why there is no rank correlation, else null.
 
     Raises
     ------
@@ -41,7 +41,7 @@ def head_agreement(predicted: Floats, targets: Floats, labels: Sequence[str]) ->
     Examples
     --------
     >>> head_agreement(np.array([[1.0], [2], [4]]), np.array([[0.0], [1], [7]]), ["joy"]).row(0)
-    ('joy', 3, 1.0, 1.6666666666666667, -0.3333333333333333)
+    ('joy', 3, 1.0, 1.6666666666666667, -0.3333333333333333, None)
     """
     import polars as pl
     from scipy.stats import rankdata
@@ -55,17 +55,27 @@ def head_agreement(predicted: Floats, targets: Floats, labels: Sequence[str]) ->
     for label, own, given in zip(labels, predicted.T, targets.T, strict=True):
         rated = ~np.isnan(given)
         a, b = own[rated], given[rated]
-        spearman = None
-        if a.size > 1 and np.ptp(a) > 0 and np.ptp(b) > 0:
+        spearman, status = None, _undefined(a, b)
+        if status is None:
             spearman = float(np.corrcoef(rankdata(a), rankdata(b))[0, 1])
         gap = a - b
         mae, bias = (float(np.abs(gap).mean()), float(gap.mean())) if gap.size else (None, None)
-        rows.append((label, int(rated.sum()), spearman, mae, bias))
+        rows.append((label, int(rated.sum()), spearman, mae, bias, status))
     schema = {
         "label": pl.String,
         "n": pl.Int64,
         "spearman": pl.Float64,
         "mae": pl.Float64,
         "bias": pl.Float64,
+        "status": pl.String,
     }
     return pl.DataFrame(rows, schema=schema, orient="row")
+
+
+def _undefined(predicted: Floats, rated: Floats) -> str | None:
+    """Say why there is no rank correlation; None: there is one."""
+    if rated.size < 2:
+        return "no rating" if not rated.size else "one rating"
+    if np.ptp(predicted) == 0:
+        return "all predictions alike"
+    return "all ratings alike" if np.ptp(rated) == 0 else None

@@ -13,7 +13,7 @@ from affectlab.models.heads._targets import HIGH
 if TYPE_CHECKING:
     from affectlab.models._torch import Device
     from affectlab.models.embedding import Embeddings
-    from affectlab.models.heads._bank import HeadBank
+    from affectlab.models.heads._heads import Heads
     from affectlab.models.heads._stage import Report
     from affectlab.ratings import Ratings
 
@@ -21,7 +21,7 @@ __all__ = ["embedded", "rate_embeddings"]
 
 
 def embedded(
-    bank: HeadBank,
+    bank: Heads,
     given: Any,
     encoder: Any,
     device: str,
@@ -48,10 +48,12 @@ def embedded(
 
 
 def rate_embeddings(
-    bank: HeadBank,
+    bank: Heads,
     embeddings: Embeddings,
     rater: str | None,
+    *,
     intervals: bool,
+    scores: bool,
     device: Device,
 ) -> Ratings:
     """Make a table with one row per stimulus and label; see :meth:`HeadBank.rate`."""
@@ -60,12 +62,8 @@ def rate_embeddings(
     from affectlab.ratings import Ratings, Scale
     from affectlab.ratings._build import check_columns
 
-    if intervals and bank.intervals is None:
-        raise InputError(
-            "the heads have no intervals yet; call calibrate_intervals, or affectlab calibrate "
-            "--intervals"
-        )
-    value = bank.predict(embeddings, clip=False, device=device)
+    given = bank.scores(embeddings, device=device)
+    value = bank.on_scale(given, clip=False)
     inside = np.clip(value, 0.0, HIGH)
     n, k = value.shape
     name = rater or bank.name
@@ -77,10 +75,13 @@ def rate_embeddings(
         "value": value.ravel(),
     }
     said = bank.said
-    if intervals and bank.intervals is not None:
-        low, high = bank.intervals.bounds(inside)
+    if scores:
+        columns["score"] = given.ravel().astype(np.float64)
+    if intervals:
+        found_in = bank.check_intervals()
+        low, high = found_in.bounds(inside)
         columns |= {"low": low.ravel(), "high": high.ravel()}
-        said += f"; low and high: {bank.intervals.said}"
+        said += f"; low and high: {found_in.said}"
     checked = check_columns(
         {column: pl.Series(column, values) for column, values in columns.items()},
         scale=Scale.parse("interval"),

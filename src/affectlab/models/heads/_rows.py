@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from affectlab._types import Bools
 from affectlab._words import plural
 from affectlab.errors import InputError
 
@@ -99,13 +100,20 @@ def same_encoder(found: EncoderCard, wanted: EncoderCard | None, what: str = "X"
 
 
 def marks_of(rows: Rows) -> NDArray[np.uint64]:
-    """Hash every row as float16, so that it can be recognised but not read; shape (n,)."""
+    """Hash every row, so that it can be recognised but not read; shape (n,).
+
+    Rows are hashed as float16, which is what embeddings are stored as; those with a number beyond
+    its range as float64.
+    """
     found = np.empty(len(rows), dtype="<u8")
     for start, part in rows.chunks():
-        half = np.ascontiguousarray(part.astype(np.float16))
-        for place, row in enumerate(half, start):
-            digest = blake2b(row.tobytes(), digest_size=8).digest()
-            found[place] = int.from_bytes(digest, "little")
+        with np.errstate(over="ignore"):
+            half = np.ascontiguousarray(part.astype(np.float16))
+        fits: Bools = np.asarray(np.isfinite(half).all(axis=1))
+        for place, row in enumerate(half):
+            own = row if fits[place] else part[place].astype(np.float64)
+            digest = blake2b(own.tobytes(), digest_size=8).digest()
+            found[start + place] = int.from_bytes(digest, "little")
     return found
 
 

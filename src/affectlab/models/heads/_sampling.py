@@ -4,18 +4,32 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Literal, TypeAlias, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from affectlab._types import Floats, Ints
 from affectlab._words import plural
-from affectlab.errors import InputError
+from affectlab.errors import InputError, unknown_name
+from affectlab.models.heads._targets import HIGH, off_scale
 
-__all__ = ["HIGHEST", "HeadRows", "balanced_rows", "buckets_of", "check_ratings", "targets_of"]
+__all__ = [
+    "HIGHEST",
+    "HeadRows",
+    "Tied",
+    "balanced_rows",
+    "buckets_of",
+    "check_ratings",
+    "settle_ties",
+    "targets_of",
+]
 
-HIGHEST = 7
+HIGHEST = int(HIGH)
 """Ratings are on 0 to 7."""
+Tied: TypeAlias = Literal["present", "absent", "leave_out"]
+TIE = 0.5
+"""The median of as many yes as no."""
 _STREAM = 3
 
 
@@ -45,9 +59,9 @@ def check_ratings(values: Floats, where: str = "ratings") -> None:
     Raises
     ------
     InputError
-        When one rounds to no number from 0 to 7.
+        When one is below 0 or above 7.
     """
-    off = np.flatnonzero((values < -0.5) | (values >= HIGHEST + 0.5))
+    off = np.flatnonzero(off_scale(values))
     if off.size:
         raise InputError(
             f"{where}: value {values[off[0]]:g} is off the scale 0..{HIGHEST}; expected a number "
@@ -81,6 +95,34 @@ def targets_of(values: ArrayLike, *, binarised: bool) -> Floats:
     return np.where(np.isnan(given), np.nan, (buckets_of(given) > 0).astype(np.float64))
 
 
+def settle_ties(values: Floats, tied: Tied) -> Floats:
+    """Take sides where raters are divided in half on whether an emotion is there.
+
+    Parameters
+    ----------
+    values
+        Targets, of any shape; 0.5 is what lies between a yes and a no.
+    tied
+        ``"present"``: it is there, as 0.5 is rounded; ``"absent"``: it is not; ``"leave_out"``:
+        nobody learns from it.
+
+    Raises
+    ------
+    InputError
+        When there is no such side.
+
+    Examples
+    --------
+    >>> settle_ties(np.array([0.0, 0.5, 1.0]), "leave_out")
+    array([ 0., nan,  1.])
+    """
+    if tied not in get_args(Tied):
+        raise unknown_name("way with ties", str(tied), get_args(Tied))
+    if tied == "present":
+        return values
+    return np.where(values == TIE, 0.0 if tied == "absent" else np.nan, values)
+
+
 def balanced_rows(
     values: ArrayLike,
     *,
@@ -89,6 +131,7 @@ def balanced_rows(
     validation: float = 0.05,
     seed: int = 0,
     label: int = 0,
+    content: Ints | None = None,
 ) -> HeadRows:
     """Draw balanced training and validation rows for the head of one label.
 
@@ -109,6 +152,9 @@ def balanced_rows(
         Share of the drawn rows of a bucket, between 0 and 1.
     label
         Number of the label: labels draw from random streams of their own.
+    content
+        Shape (n,); rows with the same number are copies of one stimulus. Copies of a validation
+        row are not learned from. None: there are none.
 
     Returns
     -------
@@ -160,7 +206,11 @@ def balanced_rows(
         n_kept = min(n_kept, max(drawn.size - 1, 0))
         kept.append(drawn[:n_kept])
         train.append(drawn[n_kept:])
-    problem = _problem(sizes, binarised, sum(part.size for part in kept))
+    if content is not None:
+        held = content[np.concatenate(kept)]
+        train = [part[~np.isin(content[part], held)] for part in train]
+    counts = [sum(part.size for part in parts) for parts in (train, kept)]
+    problem = _problem(sizes, binarised, *counts)
     if problem:
         none = np.empty(0, dtype=np.int64)
         return HeadRows(none, none, n_rated, tuple(sizes.tolist()), problem)
@@ -181,7 +231,7 @@ def _most_of_each(sizes: Ints, binarised: bool, cap: float | None) -> Ints:
     return np.minimum(sizes, max(2, round(cap * float(sizes.mean()))))
 
 
-def _problem(sizes: Ints, binarised: bool, n_validation: int) -> str:
+def _problem(sizes: Ints, binarised: bool, n_train: int, n_validation: int) -> str:
     """Say why there is nothing to learn from; empty where there is."""
     filled = np.flatnonzero(sizes)
     if not filled.size:
@@ -196,5 +246,10 @@ def _problem(sizes: Ints, binarised: bool, n_validation: int) -> str:
         return (
             f"{plural(int(sizes.sum()), 'rating')}, of which balancing leaves no two alike; "
             "expected two, to learn from one and to validate on the other"
+        )
+    if not n_train:
+        return (
+            f"{plural(int(sizes.sum()), 'rating')}, all of them of copies of what validates; "
+            "expected different stimuli"
         )
     return ""

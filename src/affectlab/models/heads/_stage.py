@@ -29,10 +29,12 @@ _PRECISIONS = ("auto", "fp32", "bf16")
 
 @dataclass(frozen=True)
 class Stage:
-    """Settings of one stage of training; the defaults are those of EmoNet-Face, section B.2.
+    """Settings of one stage of training.
 
-    Every head has an optimiser of its own (Adam, mean squared error), with its own learning rate:
-    it falls when the head's loss on its validation rows stays on a plateau.
+    Learning rate, factor and patience are those of EmoNet-Face, section B.2; the paper names no
+    batch size, optimiser or loss, and no early stopping: these are ours. Every head has an
+    optimiser of its own (Adam, mean squared error), with its own learning rate: it falls when the
+    head's loss on its validation rows stays on a plateau.
 
     Raises
     ------
@@ -97,9 +99,12 @@ class StageResult:
     """Per head and epoch: ``epoch`` (from 1 on), ``train_loss`` (with dropout, over the epoch),
     ``validation_loss`` and ``learning_rate``."""
     best_epoch: tuple[int, ...]
-    """Per head the epoch that was kept, 0 where it was not trained."""
+    """Per head the epoch that was kept; 0 where it was not trained, or nothing was better than what
+    it began with."""
     best_loss: tuple[float, ...]
     """Per head the mean squared error on validation rows in that epoch; nan where not trained."""
+    start_loss: tuple[float, ...]
+    """Per head the same before the first epoch, where that could be kept; else nan."""
     not_trained: Mapping[int, str]
     """Heads that had nothing to learn from, and why."""
     device: str
@@ -118,6 +123,8 @@ def train_stage(
     device: str = "auto",
     seed: int = 0,
     heads: Sequence[int] | None = None,
+    keep_start: bool | Sequence[bool] = False,
+    labels: Sequence[str] | None = None,
     checkpoint: str | Path | None = None,
     checkpoint_seconds: float = 30.0,
     stacked: bool | None = None,
@@ -146,6 +153,11 @@ def train_stage(
     heads
         Numbers of the heads, which choose their random streams; 0, 1, … by default. Use another
         seed for another stage.
+    keep_start
+        Whether a head that no epoch makes better stays what it was, for all heads or for each: for
+        weights that were trained before, not for random ones.
+    labels
+        What heads are called in errors and reports; by default by their place.
     checkpoint
         Folder for the state of training; a run that was interrupted goes on from there, and ends
         with the same bytes as one that was not.
@@ -197,6 +209,14 @@ def train_stage(
         raise InputError(
             f"numbers of heads {numbers}; expected {weights.n_heads} different ones from 0 on"
         )
+    keep = [keep_start] * weights.n_heads if isinstance(keep_start, bool) else list(keep_start)
+    if len(keep) != weights.n_heads:
+        raise InputError(f"keep_start for {plural(len(keep), 'head')}; expected {weights.n_heads}")
+    if labels is not None and len(labels) != weights.n_heads:
+        raise InputError(f"labels of {plural(len(labels), 'head')}; expected {weights.n_heads}")
+    called = [f"head {place}" for place in range(weights.n_heads)]
+    if labels is not None:
+        called = [repr(label) for label in labels]
     where = pick_device(device)
     parts, not_trained = [], {}
     for place, given in enumerate(rows):
@@ -210,16 +230,18 @@ def train_stage(
             plan_of.HeadRowsPart(
                 place=place,
                 number=numbers[place],
-                train=_rows_of(train, column, place, "training"),
-                validation=_rows_of(validation, column, place, "validation"),
+                name=called[place],
+                train=_rows_of(train, column, called[place], "training"),
+                validation=_rows_of(validation, column, called[place], "validation"),
                 targets=targets_of(column, binarised=stage.binarised),
+                keep_start=bool(keep[place]),
             )
         )
         both = np.intersect1d(parts[-1].train, parts[-1].validation)
         if both.size:
             raise InputError(
-                f"head {place}: row {both[0]} is for training and for validation; expected one of "
-                "both"
+                f"{called[place]}: row {both[0]} is for training and for validation; expected one "
+                "of both"
             )
     plan = plan_of.Plan(
         weights=weights,
@@ -249,23 +271,22 @@ def embeddings_of(X: ArrayLike, width: int) -> NDArray[Any]:
     return given
 
 
-def _rows_of(rows: ArrayLike, ratings: NDArray[np.float64], place: int, what: str) -> Ints:
+def _rows_of(rows: ArrayLike, ratings: NDArray[np.float64], where: str, what: str) -> Ints:
     """Check rows of a head: there are some, once each, all of them rated."""
     given = np.asarray(rows)
     if given.ndim != 1 or given.dtype.kind not in "iu" or not given.size:
-        raise InputError(f"head {place}: no {what} rows; expected their numbers, one or more")
+        raise InputError(f"{where}: no {what} rows; expected their numbers, one or more")
     found = given.astype(np.int64)
     if found.min() < 0 or found.max() >= len(ratings):
         raise InputError(
-            f"head {place}: {what} rows {found.min()} to {found.max()}; expected 0 to "
-            f"{len(ratings) - 1}"
+            f"{where}: {what} rows {found.min()} to {found.max()}; expected 0 to {len(ratings) - 1}"
         )
     if np.unique(found).size < found.size:
-        raise InputError(f"head {place}: a row is twice among the {what} rows; expected it once")
+        raise InputError(f"{where}: a row is twice among the {what} rows; expected it once")
     missing = found[np.isnan(ratings[found])]
     if missing.size:
         raise InputError(
-            f"head {place}: {what} row {missing[0]} is not rated; expected a number from 0 to 7"
+            f"{where}: {what} row {missing[0]} is not rated; expected a number from 0 to 7"
         )
-    check_ratings(ratings[found], f"head {place}")
+    check_ratings(ratings[found], where)
     return found

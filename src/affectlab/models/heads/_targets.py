@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
 
 import numpy as np
 
-from affectlab._types import Floats, Ints
+from affectlab._types import Bools, Floats, Ints
 from affectlab._words import shown
 from affectlab.errors import InputError, unknown_name
 
 if TYPE_CHECKING:
     from affectlab.ratings import Ratings
 
-__all__ = ["HIGH", "Aggregate", "check_targets", "only_yes_no", "targets_from"]
+__all__ = ["HIGH", "Aggregate", "check_targets", "off_scale", "only_yes_no", "targets_from"]
 
 Aggregate: TypeAlias = Literal["median", "mean"]
 
@@ -151,8 +151,9 @@ def check_targets(
     ----------
     given
         :class:`~affectlab.ratings.Ratings`, aligned by stimulus and label; a data frame with a
-        column for each label (in any order), aligned by its column ``stimulus`` where it has one;
-        or an array of shape (n, labels) in the order of the heads.
+        column for each label (in any order), aligned by its column ``stimulus``, which only an
+        array X without names can do without; or an array of shape (n, labels) in the order of the
+        heads.
     n, stimuli
         Number of rows of the embeddings, and their names where they have any.
     what
@@ -184,7 +185,7 @@ def check_targets(
             f"{what} has shape {found.shape}; expected ({n}, {len(labels)}): a row per embedding "
             "and a column per head"
         )
-    off = np.argwhere(~np.isnan(found) & ~((found >= 0) & (found <= HIGH)))
+    off = np.argwhere(off_scale(found))
     if off.size:
         row, column = off[0]
         raise InputError(
@@ -210,8 +211,8 @@ def _of_frame(
             pl.Boolean,
         ):
             raise InputError(f"{what}, column {label!r}: expected numbers")
-    if "stimulus" in frame.columns and stimuli is not None:
-        rows = _positions(frame["stimulus"].to_list(), f"{what}, stimulus")
+    if stimuli is not None:
+        rows = _positions(_names(frame, what), f"{what}, stimulus")
         missing = [name for name in stimuli if name not in rows]
         if missing:
             raise InputError(f"{what}: no row for stimulus {shown(missing[0], 60)!r}")
@@ -221,7 +222,41 @@ def _of_frame(
     return frame.select(pl.col(list(labels)).cast(pl.Float64)).fill_null(np.nan).to_numpy()
 
 
-def only_yes_no(targets: Floats) -> bool:
-    """Say whether targets are yes/no answers: nothing but 0 and 1."""
-    given = targets[~np.isnan(targets)]
-    return bool(given.size) and bool(np.isin(given, (0.0, 1.0)).all())
+def _names(frame: Any, what: str) -> list[str]:
+    """Give the names of stimuli, which numbers may be, too."""
+    import polars as pl
+
+    if "stimulus" not in frame.columns:
+        raise InputError(
+            f"{what} has no column 'stimulus', and X has names: rows could be those of other "
+            "stimuli; expected the column, or an array in the order of X"
+        )
+    column = frame["stimulus"]
+    if column.null_count() or not (column.dtype.is_integer() or column.dtype == pl.String):
+        raise InputError(f"{what}, column 'stimulus': expected names, one in each row")
+    names: list[str] = column.cast(pl.String).to_list()
+    return names
+
+
+def off_scale(values: Floats) -> Bools:
+    """Say which values are off the scale 0 to 7; nan is no rating."""
+    return ~np.isnan(values) & ~((values >= 0) & (values <= HIGH))
+
+
+def only_yes_no(given: Any, targets: Floats) -> bool:
+    """Say whether targets are yes/no answers, and not ratings from 0 to 7.
+
+    Parameters
+    ----------
+    given
+        What the targets were made of. Ratings say by their scale what they are; values do not,
+        since the median of a yes and a no is 0.5.
+    targets
+        Of arrays and frames, those that never exceed 1 are taken as yes/no.
+    """
+    from affectlab.ratings import Ratings
+
+    if isinstance(given, Ratings):
+        return given.scale.kind == "binary"
+    rated = targets[~np.isnan(targets)]
+    return bool(rated.size) and bool(rated.max() <= 1)

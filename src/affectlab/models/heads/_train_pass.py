@@ -18,7 +18,13 @@ __all__ = ["Adam", "back", "forward"]
 
 
 def forward(
-    held: StackedWeights, full: StackedWeights, x: Tensor, keys: Tensor | None, threshold: int
+    held: StackedWeights,
+    full: StackedWeights,
+    x: Tensor,
+    keys: Tensor | None,
+    threshold: int,
+    *,
+    kept: bool = True,
 ) -> tuple[list[Tensor], Tensor]:
     """Compute the layers of heads.
 
@@ -32,6 +38,8 @@ def forward(
         Embeddings, shape (heads, rows, width).
     keys
         Keys of dropout, int32, shape (heads, layers); None: nothing is left out.
+    kept
+        Whether outputs of all layers are given, as gradients need them, or the last one alone.
 
     Returns
     -------
@@ -45,7 +53,7 @@ def forward(
         if keys is not None and threshold:
             out *= keep_mask(keys[:, k], out.shape[1], out.shape[2], threshold)
             out *= scale_of(threshold)
-        h.append(out)
+        h = [*h, out] if kept else [out]
     said = torch.baddbmm(full.bias[-1], h[-1].float(), full.weight[-1])
     return h, said[..., 0]
 

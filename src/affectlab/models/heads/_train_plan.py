@@ -43,12 +43,16 @@ class HeadRowsPart:
 
     place: int
     """Of the head in the bank."""
+    name: str
+    """What it is called in errors and reports."""
     number: int
     """Of its random streams."""
     train: Ints
     validation: Ints
     targets: Floats
     """Of all rows, shape (n,); nan where not rated."""
+    keep_start: bool = False
+    """Whether what the head begins with may be what is kept."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -81,6 +85,7 @@ class Learned:
     history: tuple[dict[str, float], ...]
     best_epoch: int
     best_loss: float
+    start_loss: float
 
 
 class Teller:
@@ -148,11 +153,11 @@ def rows_as(embeddings: NDArray[Any], rows: Ints | range, dtype: torch.dtype) ->
     return found
 
 
-def diverged(head: int, epoch: int, rate: float) -> InputError:
+def diverged(head: str, epoch: int, rate: float) -> InputError:
     """Say that training ran away."""
     return InputError(
-        f"head {head}: training diverged in epoch {epoch} at learning rate {rate:g} (the loss is "
-        "not finite); expected finite numbers: lower learning_rate"
+        f"{head}: training diverged in epoch {epoch} at learning rate {rate:g} (the loss is not "
+        "finite); expected finite numbers: take a lower learning rate (--learning-rate)"
     )
 
 
@@ -170,6 +175,7 @@ def result_of(
         history=tuple(() if head is None else head.history for head in heads),
         best_epoch=tuple(0 if head is None else head.best_epoch for head in heads),
         best_loss=tuple(float("nan") if head is None else head.best_loss for head in heads),
+        start_loss=tuple(float("nan") if head is None else head.start_loss for head in heads),
         not_trained=dict(not_trained),
         device=plan.device.type,
         precision=plan.precision,
@@ -202,6 +208,7 @@ def states_of(plan: Plan, folder: str | Path | None, seconds: float) -> States |
             part.train.tobytes(),
             part.validation.tobytes(),
             part.targets.tobytes(),
+            part.keep_start,
         )
         for part in plan.parts
     }

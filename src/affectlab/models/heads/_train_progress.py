@@ -40,6 +40,8 @@ class Progress:
         """Steps that are done."""
         self.best_loss: Floats = np.full(n, np.inf)
         self.best_epoch: Ints = np.zeros(n, dtype=np.int64)
+        self.start_loss: Floats = np.full(n, np.nan)
+        """Validation loss before the first epoch; nan where it does not matter."""
         self.done: Bools = np.zeros(n, dtype=np.bool_)
         self.history: list[list[dict[str, float]]] = [[] for _ in parts]
 
@@ -54,6 +56,21 @@ class Progress:
                 if state is not None:
                     found._take_up(row, state)
         return found
+
+    @property
+    def unjudged(self) -> Ints:
+        """Heads whose weights may be kept as they are, and were not judged yet."""
+        keep = np.array([part.keep_start for part in self.parts], dtype=np.bool_)
+        return np.flatnonzero(keep & (self.epoch == 0))
+
+    def note_start(self, rows: Ints, validation_loss: ArrayLike) -> None:
+        """Note how good some heads are before the first epoch.
+
+        It is what an epoch has to surpass; the learning rate does not look at it.
+        """
+        loss = np.asarray(validation_loss, dtype=np.float64)
+        self.start_loss[rows] = loss
+        self.best_loss[rows] = np.where(np.isfinite(loss), loss, np.inf)
 
     def note(self, rows: ArrayLike, train_loss: ArrayLike, validation_loss: ArrayLike) -> Ints:
         """Note an epoch of some heads: history, best weights, learning rate, and whether to stop.
@@ -105,6 +122,7 @@ class Progress:
             "waited": int(self.plateau.waited[row]),
             "best_loss": float(self.best_loss[row]),
             "best_epoch": int(self.best_epoch[row]),
+            "start_loss": float(self.start_loss[row]),
             "done": bool(self.done[row]),
             "history": [dict(entry) for entry in self.history[row]],
             "best": self.best[row].cpu().clone(),
@@ -121,7 +139,7 @@ class Progress:
         self.plateau.best[row] = state["plateau_best"]
         self.plateau.waited[row] = state["waited"]
         self.best_loss[row], self.best_epoch[row] = state["best_loss"], state["best_epoch"]
-        self.done[row] = state["done"]
+        self.start_loss[row], self.done[row] = state["start_loss"], state["done"]
         self.history[row] = [dict(entry) for entry in state["history"]]
         self.best[row] = state["best"]
         if not state["done"]:
@@ -136,6 +154,7 @@ class Progress:
             tuple(self.history[row]),
             int(self.best_epoch[row]),
             float(self.best_loss[row]),
+            float(self.start_loss[row]),
         )
 
     def select(self, rows: Sequence[int]) -> Progress:
@@ -152,6 +171,6 @@ class Progress:
         places = np.asarray(rows, dtype=np.int64)
         found.epoch, found.step = self.epoch[places], self.step[places]
         found.best_loss, found.best_epoch = self.best_loss[places], self.best_epoch[places]
-        found.done = self.done[places]
+        found.start_loss, found.done = self.start_loss[places], self.done[places]
         found.history = [self.history[row] for row in rows]
         return found

@@ -83,11 +83,13 @@ def _train(plan: Plan, part: HeadRowsPart, teller: Teller, stop: Event) -> Learn
     progress = Progress.begin(plan, [part])
     stage = plan.stage
     if progress.epoch[0]:
-        teller.tell(f"head {part.place}: {progress.epoch[0]} epochs taken up", progress.epoch[0])
+        teller.tell(f"{part.name}: {progress.epoch[0]} epochs taken up", progress.epoch[0])
     if progress.done[0]:
         return progress.learned(0)
     network = _Network(plan, progress)
     learn, judge = _Rows(plan, part, part.train), _Rows(plan, part, part.validation)
+    if progress.unjudged.size:
+        progress.note_start(progress.unjudged, [network.judge(judge)])
     while not progress.done[0]:
         epoch, step = int(progress.epoch[0]), int(progress.step[0])
         order = batches(plan.seed, part.number, epoch, len(part.train), stage.batch)
@@ -105,10 +107,10 @@ def _train(plan: Plan, part: HeadRowsPart, teller: Teller, stop: Event) -> Learn
         train_loss = total / len(part.train)
         loss = network.judge(judge)
         if not np.isfinite(train_loss) or not np.isfinite(loss):
-            raise diverged(part.place, epoch + 1, float(progress.plateau.rate[0]))
+            raise diverged(part.name, epoch + 1, float(progress.plateau.rate[0]))
         progress.note([0], [train_loss], [loss])
         progress.save(plan, 0)
-        teller.tell(f"head {part.place}, epoch {epoch + 1}: validation loss {loss:.4f}")
+        teller.tell(f"{part.name}, epoch {epoch + 1}: validation loss {loss:.4f}")
     return progress.learned(0)
 
 

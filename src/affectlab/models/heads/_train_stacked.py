@@ -47,16 +47,21 @@ def train_stacked(plan: Plan) -> Mapping[int, Learned]:
         for row in np.flatnonzero(progress.done).tolist():
             found[progress.parts[row].place] = progress.learned(row)
         if progress.done.any():
-            progress, stack = progress.select(np.flatnonzero(~progress.done).tolist()), None
+            left = np.flatnonzero(~progress.done).tolist()
+            progress = progress.select(left)
+            stack = None if stack is None or not left else stack.select(progress, left)
         if not progress.parts:
             return found
         if stack is None:
-            stack = _Stack(plan, progress, data)
+            stack = _Stack.of(plan, progress, data)
+        fresh = progress.unjudged
+        if fresh.size:
+            progress.note_start(fresh, stack.judge()[fresh])
         train, loss = stack.learn(), stack.judge()
         bad = np.flatnonzero(~(np.isfinite(train) & np.isfinite(loss)))
         if bad.size:
             at, rate = int(bad[0]), float(progress.plateau.rate[bad[0]])
-            raise diverged(progress.parts[at].place, int(progress.epoch[at]) + 1, rate)
+            raise diverged(progress.parts[at].name, int(progress.epoch[at]) + 1, rate)
         n = len(progress.parts)
         progress.note(np.arange(n), train, loss)
         for row in range(n):
@@ -97,22 +102,18 @@ class _Data:
 class _Stack:
     """Heads in training; they change when some of them are done."""
 
-    def __init__(self, plan: Plan, progress: Progress, data: _Data) -> None:
+    def __init__(
+        self, plan: Plan, progress: Progress, data: _Data, targets: Tensor, validation: Tensor
+    ) -> None:
         self.plan = plan
         self.progress = progress
         self.data = data
+        self.targets = targets
+        """Shape (heads, rows that are used)."""
+        self.validation = validation
+        """Places of validation rows, shape (batches, heads, rows)."""
         self.optimiser = Adam(progress)
         self.threshold = threshold_of(plan.stage.dropout)
-        targets = np.stack([part.targets[data.used] for part in progress.parts])
-        # Rows that a head does not see may have no rating.
-        self.targets = torch.from_numpy(np.nan_to_num(targets).astype(np.float32)).to(plan.device)
-        size = plan.stage.batch
-        self.validation = data.index(
-            [
-                np.array_split(part.validation, n_batches(len(part.validation), size))
-                for part in progress.parts
-            ]
-        )
         self.n_validation = np.array([len(part.validation) for part in progress.parts])
         self.n_train = np.array([len(part.train) for part in progress.parts])
         self.full = progress.weights
@@ -120,6 +121,28 @@ class _Stack:
         """Weights as they are multiplied; float32 ones are the weights themselves."""
         self.gradient = StackedWeights(self.full.sizes, torch.zeros_like(self.held.flat))
         self.wide = torch.zeros_like(self.full.flat) if self.mixed else self.gradient.flat
+
+    @classmethod
+    def of(cls, plan: Plan, progress: Progress, data: _Data) -> _Stack:
+        """Put heads together."""
+        targets = np.empty((len(progress.parts), len(data.used)), dtype=np.float32)
+        for row, part in enumerate(progress.parts):
+            # Rows that a head does not see may have no rating.
+            targets[row] = np.nan_to_num(part.targets[data.used])
+        size = plan.stage.batch
+        validation = [
+            np.array_split(part.validation, n_batches(len(part.validation), size))
+            for part in progress.parts
+        ]
+        on_device = torch.from_numpy(targets).to(plan.device)
+        return cls(plan, progress, data, on_device, data.index(validation))
+
+    def select(self, progress: Progress, rows: Sequence[int]) -> _Stack:
+        """Keep some heads, where they now stand; what does not change is not made again."""
+        index = torch.as_tensor(rows, dtype=torch.int64, device=self.targets.device)
+        targets = self.targets.index_select(0, index)
+        validation = self.validation.index_select(1, index)
+        return _Stack(self.plan, progress, self.data, targets, validation)
 
     @property
     def sums(self) -> torch.dtype:

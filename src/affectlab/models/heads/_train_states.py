@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import time
+from hashlib import blake2b
 from pathlib import Path
-from pickle import UnpicklingError
 from typing import Any
 
 import numpy as np
@@ -13,24 +13,29 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from affectlab.errors import InputError
-from affectlab.models._checkpoints import fingerprint_of
+from affectlab.models._checkpoints import read_state, write_state
 
 __all__ = ["States", "fingerprint_of_rows"]
 
-_NUMBERS = ("epoch", "step", "waited", "best_epoch", "rate", "plateau_best", "best_loss")
+_NUMBERS = (
+    "epoch",
+    "step",
+    "waited",
+    "best_epoch",
+    "rate",
+    "plateau_best",
+    "best_loss",
+    "start_loss",
+)
 _VECTORS = ("weights", "first", "second", "best")
 
 
 def fingerprint_of_rows(embeddings: NDArray[Any], pieces: int = 4096) -> str:
     """Hash embeddings, read piece by piece."""
-    return fingerprint_of(
-        str(embeddings.dtype),
-        embeddings.shape,
-        *(
-            np.ascontiguousarray(embeddings[start : start + pieces]).tobytes()
-            for start in range(0, len(embeddings), pieces)
-        ),
-    )
+    found = blake2b(repr((str(embeddings.dtype), embeddings.shape)).encode(), digest_size=16)
+    for start in range(0, len(embeddings), pieces):
+        found.update(np.ascontiguousarray(embeddings[start : start + pieces]).data)
+    return found.hexdigest()
 
 
 class States:
@@ -59,11 +64,14 @@ class States:
         return time.monotonic() - self._written[head] >= self.seconds
 
     def write(self, head: int, state: dict[str, Any]) -> None:
-        """Write the state of a head."""
-        file = self._file(head)
-        beside = file.with_suffix(".tmp")
-        torch.save({"fingerprint": self.fingerprints[head], **state}, beside)
-        beside.replace(file)
+        """Write the state of a head.
+
+        Raises
+        ------
+        InputError
+            When it cannot be written, as on a full disk.
+        """
+        write_state(self._file(head), {"fingerprint": self.fingerprints[head], **state})
         self._written[head] = time.monotonic()
 
     def read(self, head: int, size: int) -> dict[str, Any] | None:
@@ -82,17 +90,13 @@ class States:
         file = self._file(head)
         if not file.is_file():
             return None
-        try:
-            # Only tensors and plain values: nothing in the file is executed.
-            held = torch.load(file, map_location="cpu", weights_only=True)
-        except (RuntimeError, UnpicklingError, EOFError, KeyError, OSError, TypeError, ValueError):
-            raise InputError(f"{file} cannot be read; expected the state of a head") from None
+        held = read_state(file, "the state of a head")
         if not isinstance(held, dict) or not isinstance(held.get("fingerprint"), str):
             raise InputError(f"{file} holds no 'fingerprint'; expected the state of a head")
         if held["fingerprint"] != self.fingerprints[head]:
             raise InputError(
                 f"{file} is the state of another run (other embeddings, ratings, rows, weights, "
-                "settings or seed); expected one of this run, or an empty folder"
+                "settings, precision or seed); expected one of this run, or an empty folder"
             )
         missing = _misfit(held, size)
         if missing:

@@ -21,6 +21,7 @@ __all__ = [
     "Annotator",
     "annotation_of",
     "ask",
+    "left_out_by",
     "list_image_annotators",
     "load_image_annotator",
 ]
@@ -31,7 +32,8 @@ GROUP = "affectlab.image_annotators"
 Annotator: TypeAlias = Callable[[Sequence[ImageFile], Sequence[str]], Sequence[Any]]
 """Answers about image files with a hint each, a label or ``""``: values of labels, or an outcome
 (a key of :data:`affectlab.evaluation.OUTCOMES`). Labels that are left out have the lowest value.
-Its attributes ``name`` and ``version`` are taken over where it has them."""
+Its attributes ``name`` and ``version`` are taken over where it has them, and one whose attribute
+``left_out`` says ``"not rated"`` is refused."""
 
 
 @dataclass(frozen=True)
@@ -78,6 +80,22 @@ def load_image_annotator(name: str) -> Annotator:
         raise InputError(f"{plug.where} gives {type(plug.found).__name__}; expected a function")
     found: Annotator = plug.found
     return found
+
+
+def left_out_by(annotator: Annotator) -> str:
+    """Say what labels without a value mean to an annotator: ``"zero"`` unless it says otherwise.
+
+    Examples
+    --------
+    >>> left_out_by(lambda images, hints: [{}])
+    'zero'
+    """
+    from affectlab.models.vlm import VlmAnnotator
+
+    if isinstance(annotator, VlmAnnotator):
+        # What its prompt says, whatever its settings leave to the protocol.
+        return annotator.rater.design().blank().left_out
+    return str(getattr(annotator, "left_out", "zero"))
 
 
 def annotation_of(given: Any, taxonomy: Taxonomy, scale: Scale, at_most: int | None) -> Annotation:

@@ -82,19 +82,27 @@ class Tally:
         return max(0, self.plan.target - self.above.get(label, 0))
 
     def given_up(self) -> tuple[str, ...]:
-        """Labels to which hints brought nothing for too many rounds in a row."""
+        """Labels of which it is known that hints bring too little.
+
+        In each of their last rounds, as many as the plan's patience, less than its floor was
+        accepted, and the interval of the share over all rounds (95 %) ends below the floor.
+        """
         return tuple(
             label for label in self.wanted if self.lacking(label) and self._hopeless(label)
         )
 
     def _hopeless(self, label: str) -> bool:
-        rounds = sorted(round for round, made in self.made if round and made == label)
+        # A round without a usable answer says nothing about hints.
+        rounds = sorted(round for (round, target), n in self.asked.items() if n and target == label)
         last = rounds[-self.plan.patience :]
-        return len(last) == self.plan.patience and all(
-            self.accepted.get((round, label), 0)
-            < self.plan.floor * max(1, self.asked.get((round, label), 0))
+        if len(last) < self.plan.patience or any(
+            self.accepted.get((round, label), 0) >= self.plan.floor * self.asked[round, label]
             for round in last
-        )
+        ):
+            return False
+        # Small rounds bring nothing by chance, too.
+        asked, accepted = self.totals(label)
+        return bool(wilson_interval(accepted, asked)[1] < self.plan.floor)
 
     def orders(self) -> dict[str, int]:
         """Give how many pictures each label needs, as its acceptance so far lets expect.

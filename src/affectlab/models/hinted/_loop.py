@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -11,30 +10,19 @@ import polars as pl
 
 from affectlab._words import plural
 from affectlab.errors import InputError
-from affectlab.models.hinted._annotator import Annotator, annotation_of, ask
+from affectlab.models._outcomes_again import again_outcomes
+from affectlab.models.hinted._annotator import Annotator, left_out_by
+from affectlab.models.hinted._asking import Asking, Progress, Question
 from affectlab.models.hinted._coverage import Tally, coverage_table
 from affectlab.models.hinted._plan import HintedPlan, load_hinted_plan
 from affectlab.models.hinted._prompts import first_prompts, round_prompts
 from affectlab.models.hinted._result import HintedRun, write_results
-from affectlab.models.hinted._state import DECOY, MAIN, Answered, Store
+from affectlab.models.hinted._state import DECOY, MAIN, Store
 from affectlab.models.images import ImageFile, find_images
-from affectlab.ratings import Scale
 from affectlab.stimuli.generation import ImageGenerator, generate_images, load_generator
 from affectlab.stimuli.generation._generator import MakesImages
 
 __all__ = ["annotate_until"]
-
-Progress = Callable[[str, int, int], None]
-
-
-@dataclass(frozen=True)
-class _Question:
-    """A picture that is to be asked about."""
-
-    file: ImageFile
-    sha256: str
-    hint: str
-    target: str
 
 
 def annotate_until(
@@ -44,6 +32,7 @@ def annotate_until(
     folder: str | Path,
     *,
     settings: Mapping[str, Any] | None = None,
+    again: Collection[str] | str = (),
     progress: Progress | None = None,
 ) -> HintedRun:
     """Annotate pictures until every label has enough ratings (emonet-face, B.1).
@@ -56,9 +45,11 @@ def annotate_until(
 
     The loop ends when every label has its target, after the rounds or the pictures of the plan, or
     when all that lack ratings were given up: hints at them were followed less often than the
-    plan's floor, for as many rounds as its patience. A run that was interrupted, even killed, goes
-    on in its folder: no picture is made twice, and none that was answered about is asked about
-    again. The same plan, generator and annotator give the same result.
+    plan's floor, for as many rounds as its patience and in enough pictures to be sure. Pictures
+    without a usable answer say nothing about hints; where they are too many, the run stops. A run
+    that was interrupted, even killed, goes on in its folder: no picture is made twice, and none
+    that was answered about is asked about again. Two runs cannot use a folder at a time. The same
+    plan, generator and annotator give the same result.
 
     Parameters
     ----------
@@ -70,11 +61,14 @@ def annotate_until(
         A function of image files and hints, a label or ``""`` for each, that gives for each file
         the values of labels (those left out have the lowest) or an outcome such as ``"refused"``.
         Its attributes ``name`` and ``version`` are taken over. Language models:
-        :class:`affectlab.models.vlm.VlmAnnotator`.
+        :class:`affectlab.models.vlm.VlmAnnotator`, of a rater with ``left_out="zero"``.
     folder
         A new folder, or that of an earlier run, in which how far the plan goes may have changed.
     settings
         Of a generator by name.
+    again
+        Outcomes that are asked about again although they are in the folder, such as ``refused``;
+        failures of the transport and rejections always are.
     progress
         Called with a text, how much is done and all of it.
 
@@ -87,7 +81,8 @@ def annotate_until(
     ------
     InputError
         When plan, generator, annotator or folder cannot be used, no picture could be made, or the
-        annotator failed or was out of reach; what was done is kept, and a later run goes on.
+        annotator failed, was out of reach, or gave fewer usable answers than the plan wants; what
+        was done is kept, with tables of it, and a later run goes on.
 
     Examples
     --------
@@ -107,9 +102,14 @@ def annotate_until(
     maker = load_generator(generator, **dict(settings or {}))
     if not callable(annotator):
         raise InputError(f"annotator: expected a function, not {type(annotator).__name__}")
+    if left_out_by(annotator) == "not rated":
+        raise InputError(
+            "annotator: it is told that labels which it leaves out are not rated, and they would "
+            "count as 0; expected one with left_out='zero'"
+        )
     named = {"name": _name_of(annotator), "version": str(getattr(annotator, "version", ""))}
-    loop = _Loop(Store(Path(folder), given, named), maker, annotator, progress)
-    return loop.run()
+    with Store(Path(folder), given, named, again_outcomes(again)) as store:
+        return _Loop(store, maker, annotator, progress).run()
 
 
 def _name_of(annotator: Annotator) -> str:
@@ -130,37 +130,51 @@ class _Loop:
         self.store = store
         self.plan = store.plan
         self.maker = maker
-        self.annotator = annotator
         self.progress = progress
-        self.known = store.plan.known()
-        self.scale = Scale.parse(store.plan.scale)
+        self.ask = Asking(store, annotator, progress).about
 
     def run(self) -> HintedRun:
-        """Go through the rounds until there is a reason to stop."""
-        coverage: list[pl.DataFrame] = []
+        """Go through the rounds until there is a reason to stop, and write what came of it."""
+        history: list[pl.DataFrame] = []
+        try:
+            round, stopped = self._rounds(history)
+        except InputError as problem:
+            if self.store.answers:
+                # What there is can be looked at, although the run did not come to its end.
+                round = max(one.round for one in self.store.answers.values())
+                history[round:] = [coverage_table(self._tally(round), round)]
+                self._write(history, round, "stopped", str(problem))
+            raise
+        return self._write(history, round, "done", stopped)
+
+    def _rounds(self, history: list[pl.DataFrame]) -> tuple[int, str]:
+        """Go through the rounds; gives the last one, and why it was the last."""
         round = 0
         self._first_round()
         while True:
             tally = self._tally(round)
-            coverage.append(coverage_table(tally, round))
+            history.append(coverage_table(tally, round))
             # A round that an earlier run began is finished, whatever the plan says now.
             stopped = "" if self._begun(round + 1) else self._reason(tally, round)
             if stopped:
-                break
+                return round, stopped
             round += 1
             self._hinted_round(round, tally)
+
+    def _write(self, history: list[pl.DataFrame], round: int, step: str, stopped: str) -> HintedRun:
         run = HintedRun(
             self.store.folder,
             self.plan,
             self.store.annotator["name"],
             self.store.annotator["version"],
             dict(self.store.answers),
-            pl.concat(coverage),
+            pl.concat(history),
             stopped,
-            tally.n_made,
+            self._tally(round).n_made,
+            self.store.n_broken,
         )
         write_results(run)
-        self.store.say(round=round, step="done", stopped=stopped)
+        self.store.say(round=round, step=step, stopped=stopped)
         return run
 
     def _tally(self, round: int) -> Tally:
@@ -175,8 +189,9 @@ class _Loop:
             return "every label has its target"
         orders = tally.orders()
         if not orders:
-            labels = plural(len(tally.given_up()), "label")
-            return f"hints bring too little: {labels} given up, all others have their target"
+            given_up = len(tally.given_up())
+            others = ", all others have their target" if given_up < len(tally.wanted) else ""
+            return f"hints bring too little: {plural(given_up, 'label')} given up{others}"
         if round >= self.plan.rounds:
             return f"all {plural(self.plan.rounds, 'round')} of the plan are over"
         if self.plan.budget is not None and tally.n_made >= self.plan.budget:
@@ -188,14 +203,14 @@ class _Loop:
 
     def _first_round(self) -> None:
         files = [] if self.plan.images is None else list(find_images(self.plan.images))
-        questions = [_Question(file, file.sha256, "", "") for file in files]
+        questions = [Question(file, file.sha256, "", "") for file in files]
         if self.plan.initial:
             prompts = self.store.prompts(0)
             if prompts is None:
                 prompts = first_prompts(self.plan, [file.stimulus for file in files])
                 self.store.keep_prompts(0, prompts)
             questions += self._pictures(0, prompts, hints=False)
-        self._annotate(0, MAIN, questions)
+        self.ask(0, MAIN, questions)
 
     def _hinted_round(self, round: int, tally: Tally) -> None:
         prompts = self.store.prompts(round)
@@ -204,16 +219,16 @@ class _Loop:
             prompts = round_prompts(self.plan, tally, round, self.store.all_prompts(), taken)
             self.store.keep_prompts(round, prompts)
         questions = self._pictures(round, prompts, hints=True)
-        self._annotate(round, MAIN, questions)
+        self.ask(round, MAIN, questions)
         decoys = dict(prompts.filter(pl.col("decoy") != "").select("stimulus", "decoy").iter_rows())
         wrong = [
-            _Question(one.file, one.sha256, decoys[one.file.stimulus], one.target)
+            Question(one.file, one.sha256, decoys[one.file.stimulus], one.target)
             for one in questions
             if one.file.stimulus in decoys
         ]
-        self._annotate(round, DECOY, wrong)
+        self.ask(round, DECOY, wrong)
 
-    def _pictures(self, round: int, prompts: pl.DataFrame, *, hints: bool) -> list[_Question]:
+    def _pictures(self, round: int, prompts: pl.DataFrame, *, hints: bool) -> list[Question]:
         """Make the pictures of a round; prompts of which none can be made are passed over."""
         self.store.say(round=round, step="pictures", stopped="")
         made = generate_images(
@@ -230,7 +245,7 @@ class _Loop:
             maintain_order="left",
         )
         return [
-            _Question(
+            Question(
                 ImageFile(stimulus, self.store.pictures / file),
                 sha256,
                 label if hints else "",
@@ -238,50 +253,3 @@ class _Loop:
             )
             for stimulus, label, file, sha256 in rows.iter_rows()
         ]
-
-    def _annotate(self, round: int, role: str, questions: Sequence[_Question]) -> None:
-        """Ask about pictures that were not answered about yet."""
-        self.store.say(round=round, step="answers", stopped="")
-        todo = [
-            one
-            for one in questions
-            if not self.store.holds(role, one.file.stimulus, one.sha256, one.hint)
-        ]
-        where = f"annotator {self.store.annotator['name']!r}"
-        out_of_reach = 0
-        for start in range(0, len(todo), self.plan.batch):
-            batch = todo[start : start + self.plan.batch]
-            answers = self._asked(round, role, batch, where)
-            self.store.add(answers)
-            failed = sum(one.outcome == "transport" for one in answers)
-            out_of_reach += failed
-            if failed == len(batch) or (out_of_reach and start + self.plan.batch >= len(todo)):
-                raise InputError(
-                    f"{where} was out of reach for {plural(out_of_reach, 'picture')} of round "
-                    f"{round}; what was answered is kept, and another run goes on from here"
-                )
-            if self.progress is not None:
-                done = min(start + self.plan.batch, len(todo))
-                self.progress(f"answers of round {round}", done, len(todo))
-
-    def _asked(
-        self, round: int, role: str, batch: Sequence[_Question], where: str
-    ) -> list[Answered]:
-        given = ask(self.annotator, [one.file for one in batch], [one.hint for one in batch], where)
-        answers = []
-        for question, said in zip(batch, given, strict=True):
-            found = annotation_of(said, self.known, self.scale, self.plan.at_most)
-            answers.append(
-                Answered(
-                    role,
-                    question.file.stimulus,
-                    question.sha256,
-                    round,
-                    question.hint,
-                    question.target,
-                    found.outcome,
-                    dict(found.values),
-                    found.problem,
-                )
-            )
-        return answers

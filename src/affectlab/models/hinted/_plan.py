@@ -24,7 +24,9 @@ from affectlab.toml import read_toml
 
 __all__ = ["LATER", "HintedPlan", "load_hinted_plan"]
 
-LATER = frozenset({"target", "rounds", "budget", "floor", "patience", "per_round", "batch"})
+LATER = frozenset(
+    {"target", "rounds", "budget", "floor", "patience", "per_round", "batch", "usable"}
+)
 """What may change between runs in one folder: it decides how far to go, not what was done."""
 _Share = Annotated[float, Field(ge=0, le=1)]
 
@@ -71,7 +73,11 @@ class HintedPlan(BaseModel):
     floor: _Share = 0.02
     """Acceptance below which a round brings a label nothing."""
     patience: Annotated[int, Field(ge=1)] = 3
-    """Rounds in a row below the floor after which a label is given up."""
+    """Rounds in a row below the floor after which a label is given up, as soon as the interval of
+    the share over all its rounds (95 %) ends below the floor, too."""
+    usable: _Share = 0.5
+    """Share of the answers of a round that must be usable; with fewer, such as when a model
+    declines, the run stops, since nothing is learned about labels and hints. 0: it never does."""
     prompts: str | None = None
     """File of sentences and people for the prompts; the built-in one where it is not given."""
     words: Annotated[int, Field(ge=1)] | None = None

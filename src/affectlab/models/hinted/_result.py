@@ -42,6 +42,9 @@ class HintedRun:
     """Why the loop ended."""
     n_made: int
     """Pictures that were asked of the generator, in all rounds."""
+    n_broken: int = 0
+    """Lines of the ledger that could not be read, as a run that was killed may leave one; what they
+    held was asked about again."""
 
     @property
     def n_rounds(self) -> int:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
@@ -15,15 +15,18 @@ import polars as pl
 from affectlab._csv import write_data_csv
 from affectlab._version import __version__
 from affectlab.errors import InputError
+from affectlab.evaluation import OUTCOMES
+from affectlab.models._ledger_file import LineFile
 from affectlab.models.hinted._plan import LATER, HintedPlan
 from affectlab.stimuli.generation import read_prompts
 
-__all__ = ["DECOY", "MAIN", "Answered", "Store"]
+__all__ = ["DECOY", "FAILURES", "MAIN", "Answered", "Store"]
 
 SCHEMA = "affectlab/hinted/1"
+_LEDGER_SCHEMA = "affectlab/hinted-ledger/1"
 STATE, LEDGER, PROMPTS, PICTURES = "state.json", "ledger.jsonl", "prompts", "pictures"
-_TRIES = 3
-"""Failures of the transport after which a picture is passed over, so that it holds up no other."""
+FAILURES = frozenset({"transport", "rejected"})
+"""Outcomes that are no answers: nobody has looked at the picture."""
 MAIN, DECOY = "main", "decoy"
 """Who is asked: the annotator as it is used, or as it is audited with wrong hints."""
 
@@ -45,43 +48,102 @@ class Answered:
     values: Mapping[str, float] = field(default_factory=dict)
     problem: str = ""
 
+    @classmethod
+    def read(cls, told: Mapping[str, Any], labels: Collection[str]) -> Answered:
+        """Read a line of the ledger; raises TypeError or ValueError for what was not written here.
+
+        Parameters
+        ----------
+        labels
+            Of the taxonomy.
+        """
+        found = cls(**told)
+        texts = (found.stimulus, found.sha256, found.hint, found.target, found.problem)
+        values = found.values
+        if not (
+            all(isinstance(one, str) for one in texts)
+            and found.role in (MAIN, DECOY)
+            and found.outcome in OUTCOMES
+            and isinstance(found.round, int)
+            and isinstance(values, dict)
+            and all(name in labels and isinstance(one, int | float) for name, one in values.items())
+        ):
+            raise ValueError("not an answer")
+        return found
+
 
 class Store:
     """What a loop has done, on disk; everything else is computed from it.
 
     A prompt is written before its picture is made, a picture before it is asked about, and an
     answer as soon as it is there, so that a run that is killed at any moment goes on without doing
-    anything twice but what was under way.
+    anything twice but what was under way. Nobody else writes there meanwhile.
+
+    Parameters
+    ----------
+    again
+        Outcomes that are asked about again although they were answers.
     """
 
-    def __init__(self, folder: Path, plan: HintedPlan, annotator: Mapping[str, str]) -> None:
+    def __init__(
+        self,
+        folder: Path,
+        plan: HintedPlan,
+        annotator: Mapping[str, str],
+        again: Collection[str] = (),
+    ) -> None:
         self.folder = folder
         self.plan = plan
         self.annotator = dict(annotator)
         self.answers: dict[tuple[str, str], Answered] = {}
         """Last answer by role and stimulus."""
+        self._again = frozenset(again)
         self._failures: Counter[tuple[str, str]] = Counter()
-        self._check()
-        self._read()
+        self._new: set[tuple[str, str]] = set()
+        self._refuse_other_files()
+        self._ledger = LineFile(folder / LEDGER, _LEDGER_SCHEMA)
+        try:
+            self._check()
+            self.n_broken = self._ledger.n_broken
+            """Lines that could not be read; what they held is asked about again."""
+            labels = set(plan.known().labels)
+            for line in self._ledger.lines():
+                try:
+                    self._count(Answered.read(line, labels))
+                except (TypeError, ValueError):
+                    self.n_broken += 1
+        except BaseException:
+            self._ledger.close()
+            raise
+
+    def __enter__(self) -> Store:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._ledger.close()
 
     @property
     def pictures(self) -> Path:
         """Folder of the pictures that were made."""
         return self.folder / PICTURES
 
-    def _check(self) -> None:
-        """Make the folder, or find that an earlier run did the same with it."""
-        place = self.folder / STATE
+    def _refuse_other_files(self) -> None:
+        """Leave a folder alone that was not made for a run."""
         if self.folder.exists() and not self.folder.is_dir():
             raise InputError(f"{self.folder} is a file; expected a folder for the run")
-        if not place.exists():
-            there = self.folder.iterdir() if self.folder.is_dir() else ()
-            # A run that was killed at once left the beginning of its state.
-            if any(not one.name.endswith(".part") for one in there):
-                raise InputError(
-                    f"{self.folder} holds other files; expected a new folder, an empty one, or "
-                    "that of an earlier run"
-                )
+        if (self.folder / STATE).exists() or not self.folder.is_dir():
+            return
+        # A run that was killed at once left its ledger, or the beginning of its state.
+        left = (LEDGER, f".{LEDGER}.lock", f".{STATE}.part")
+        if any(one.name not in left for one in self.folder.iterdir()):
+            raise InputError(
+                f"{self.folder} holds other files; expected a new folder, an empty one, or "
+                "that of an earlier run"
+            )
+
+    def _check(self) -> None:
+        """Begin, or find that an earlier run did the same with the folder."""
+        if not (self.folder / STATE).exists():
             self.say(round=0, step="begun", stopped="")
             (self.folder / PROMPTS).mkdir(exist_ok=True)
             return
@@ -116,51 +178,37 @@ class Store:
             "step": step,
             "stopped": stopped,
         }
-        self.folder.mkdir(parents=True, exist_ok=True)
         text = json.dumps(told, ensure_ascii=False, indent=2) + "\n"
         replace_file(self.folder / STATE, text.encode())
-
-    def _read(self) -> None:
-        place = self.folder / LEDGER
-        if not place.exists():
-            return
-        *lines, rest = place.read_bytes().split(b"\n")
-        for number, line in enumerate(lines, start=1):
-            try:
-                self._count(Answered(**json.loads(line)))
-            except (ValueError, TypeError):
-                raise InputError(
-                    f"{place}, line {number}: not an answer; expected the ledger of an earlier run"
-                ) from None
-        if rest:
-            # A run that was killed left half a line; its picture is asked about again.
-            replace_file(place, b"".join(line + b"\n" for line in lines))
 
     def _count(self, answer: Answered) -> None:
         key = (answer.role, answer.stimulus)
         self.answers[key] = answer
-        self._failures[key] += answer.outcome == "transport"
+        self._failures[key] += answer.outcome in FAILURES
 
     def add(self, answers: Iterable[Answered]) -> None:
         """Write answers down, safe against a loss of power."""
         new = list(answers)
-        with (self.folder / LEDGER).open("ab") as file:
-            lines = (json.dumps(asdict(one), ensure_ascii=False).encode() for one in new)
-            file.write(b"".join(line + b"\n" for line in lines))
-            file.flush()
-            os.fsync(file.fileno())
+        self._ledger.add(*(asdict(one) for one in new))
         for one in new:
             self._count(one)
+            self._new.add((one.role, one.stimulus))
 
     def holds(self, role: str, stimulus: str, sha256: str, hint: str) -> bool:
         """Whether a picture, as it is now, was answered about with that hint.
 
-        A failure of the transport is no answer, until it has come about too often.
+        A failure of the transport is no answer, and neither is a rejection: every run asks again.
         """
-        found = self.answers.get((role, stimulus))
+        key = (role, stimulus)
+        found = self.answers.get(key)
         if found is None or (found.sha256, found.hint) != (sha256, hint):
             return False
-        return found.outcome != "transport" or self._failures[role, stimulus] >= _TRIES
+        # Once in a run, whatever comes of it.
+        return found.outcome not in FAILURES | self._again or key in self._new
+
+    def n_failures(self, role: str, stimulus: str) -> int:
+        """How often there was no answer about a picture, in all runs."""
+        return self._failures[role, stimulus]
 
     def prompts(self, round: int) -> pl.DataFrame | None:
         """Read the prompts of a round, with their decoys; None where there are none yet."""

@@ -90,7 +90,8 @@ def _checked(
     for label, value in given.items():
         try:
             number = float(value)
-        except (TypeError, ValueError):
+        # A whole number may be too large for any scale.
+        except (TypeError, ValueError, OverflowError):
             number = math.nan
         if label not in rater.labels and not rater.others:
             wrong = f"label {shown(label, 40)!r} is none of the rater's"

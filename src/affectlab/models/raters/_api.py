@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import io
 import os
-import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from affectlab.errors import InputError
+from affectlab.models._http import is_path
 from affectlab.models.raters._rater import Face, FaceAnswer, FaceRater, Judged, Notes, Spoken
 
 if TYPE_CHECKING:
@@ -32,7 +32,8 @@ class ApiRequest:
 
     method: str
     path: str
-    """What follows the address of the service; begins with ``/``."""
+    """What follows the address of the service; begins with one ``/``, and has no other signs than
+    those of ASCII."""
     step: str
     """What it is for; the adapter reads replies by it."""
     files: Sequence[tuple[str, str, bytes, str]] = ()
@@ -42,6 +43,11 @@ class ApiRequest:
     """Other parts of it: field, content, type."""
     wait: float = 0.0
     """Seconds to wait before it is sent."""
+
+    def __post_init__(self) -> None:
+        # The key of the user goes where this leads.
+        if not is_path(self.path):
+            raise ValueError("the path of a request is none that leads to this service")
 
     @property
     def resumable(self) -> bool:
@@ -152,7 +158,7 @@ class _Transport:
     timeout: float
     longest: float
     per_second: float | None
-    wait: Callable[[float], None] = field(repr=False)
+    wait: Callable[[float], None] | None = field(repr=False)
 
 
 def api_rater(
@@ -166,13 +172,15 @@ def api_rater(
     pause: float = 1.0,
     timeout: float = 60.0,
     longest: float = 600.0,
-    wait: Callable[[float], None] = time.sleep,
+    wait: Callable[[float], None] | None = None,
 ) -> FaceRater:
     """Make a rater of a service.
 
     Only the transport is retried: no connection, too many requests, an error of the server. What a
-    server asks to wait with ``Retry-After`` is waited. A refusal, and a reply of another shape, are
-    answers about which a record is kept, never a reason to ask again.
+    server asks to wait with ``Retry-After`` is waited, whichever picture it was said about. A
+    refusal, and a reply of another shape, are answers about which a record is kept, never a reason
+    to ask again. The key goes to the address of the service and nowhere else: redirects are not
+    followed. Of a reply, 16 MiB are read.
 
     Parameters
     ----------
@@ -182,7 +190,7 @@ def api_rater(
         The user's key; None: taken from the environment variable that the adapter names when the
         first picture is sent. It is sent to the service, and written nowhere.
     url
-        Another address of the service.
+        Another address of the service; it is among the settings of the rater.
     concurrency
         Pictures that are asked about at the same time.
     per_second
@@ -192,18 +200,19 @@ def api_rater(
     pause
         Seconds before the first retry, doubled each time.
     timeout
-        Seconds to wait for a reply.
+        Seconds to wait for a whole reply.
     longest
         Seconds to wait for a job that the service takes in and answers later. After that it counts
-        as a transport error, and a later run asks for the same job.
+        as a transport error, and a later run asks for the same job. A service that asks to wait
+        longer than that ends the run.
     wait
-        Waits for some seconds.
+        Waits for some seconds; None: a wait that ends when the run does.
 
     Raises
     ------
     InputError
-        When an option cannot be used; while rating, when there is no key, or the service does not
-        accept it.
+        When an option cannot be used; while rating, when there is no key, the service accepts
+        neither it nor the address, or it asks to wait for too long.
     """
     from affectlab.stimuli.taxonomy._server_address import checked_key, server_address
 
@@ -215,9 +224,8 @@ def api_rater(
             raise InputError(f"{where}: {name} = {number}; expected a number above 0")
     if retries < 0:
         raise InputError(f"{where}: retries = {retries}; expected 0 or more")
-    transport = _Transport(
-        server_address(url or api.url), retries, pause, timeout, longest, rate, wait
-    )
+    place = server_address(url or api.url)
+    transport = _Transport(place, retries, pause, timeout, longest, rate, wait)
 
     def user_key() -> str:
         found = checked_key(os.environ.get(api.key_variable) if key is None else key)
@@ -246,11 +254,12 @@ def api_rater(
         api.labels,
         version=api.version,
         scale=api.scale,
-        settings=dict(api.settings),
+        settings=dict(api.settings) | ({} if place == api.url else {"url": place}),
         complete=api.complete,
         others=api.others,
         spoken=api.spoken,
         ask=ask,
         finish=service.close,
+        stop=service.stop,
         concurrency=concurrency,
     )

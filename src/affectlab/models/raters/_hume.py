@@ -31,7 +31,7 @@ HUME_EXPRESSIONS = (
 """The 48 expressions of a face, as the interface of jobs names them."""
 _FILE = "picture.jpg"
 """What every picture is called: its own name may tell what it shows."""
-_JOB = re.compile(r"^[A-Za-z0-9][A-Za-z0-9-]{0,79}$")
+_JOB = re.compile(r"[A-Za-z0-9][A-Za-z0-9-]{0,79}")
 
 
 class _Hume(ExpressionApi):
@@ -167,7 +167,7 @@ class HumeBatchApi(_Hume):
         """Read what became of the job; ask again as long as it is not done."""
         if request.step == "start":
             job = content["job_id"]
-            if not isinstance(job, str) or not _JOB.match(job):
+            if not isinstance(job, str) or not _JOB.fullmatch(job):
                 raise UnexpectedReplyError("the name of the job is not one")
             return ApiRequest("GET", f"/v0/batch/jobs/{job}", "state", wait=self._every)
         if request.step == "state":

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import warnings
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -13,6 +13,7 @@ import polars as pl
 from affectlab._csv import write_data_csv
 from affectlab._words import plural
 from affectlab.errors import InputError
+from affectlab.models._outcomes_again import again_outcomes
 from affectlab.models.images import find_images
 from affectlab.models.raters._load import load_face_rater
 from affectlab.models.raters._map import LabelTable, MappingGiven, label_table
@@ -23,9 +24,13 @@ from affectlab.ratings import Ratings
 if TYPE_CHECKING:
     from affectlab.taxonomy import Taxonomy
 
-__all__ = ["ANSWERS", "RATINGS", "UnreadImageWarning", "rate_faces"]
+__all__ = ["ANSWERS", "RATINGS", "BrokenLedgerWarning", "UnreadImageWarning", "rate_faces"]
 
 RATINGS, ANSWERS = "ratings.parquet", "answers.csv"
+
+
+class BrokenLedgerWarning(UserWarning):
+    """Some lines of a ledger could not be read."""
 
 
 class UnreadImageWarning(UserWarning):
@@ -41,6 +46,7 @@ def rate_faces(
     *,
     on_bad: OnBad = "raise",
     patience: int = 5,
+    again: Collection[str] | str = (),
     progress: Progress | None = None,
     **settings: Any,
 ) -> Ratings:
@@ -72,7 +78,11 @@ def rate_faces(
         ``"raise"`` at the first file that is no image, or ``"set_aside"``: left out, with a
         warning.
     patience
-        Pictures in a row without an answer from a service after which the work stops.
+        Pictures in a row without a usable answer after which the work stops; that nobody was found
+        in a picture is an answer.
+    again
+        Outcomes that are asked about again although they are in the folder, such as
+        ``schema_invalid``; ``transport`` and ``rejected`` always are.
     progress
         Called with a text, the pictures done and all that are to be asked about.
     **settings
@@ -89,8 +99,8 @@ def rate_faces(
     Raises
     ------
     InputError
-        When images, rater, labels or folder cannot be used; the key is missing or wrong; or
-        `patience` is at an end, after all was written down.
+        When images, rater, labels or folder cannot be used, another run uses the folder; the key is
+        missing or wrong; or `patience` is at an end, after all was written down.
     MissingDependencyError
         When a package is not installed.
 
@@ -117,8 +127,16 @@ def rate_faces(
         place,
         on_bad=on_bad,
         patience=patience,
+        again=again_outcomes(again),
         progress=progress,
     )
+    if run.n_broken:
+        warnings.warn(
+            f"{folder}: {plural(run.n_broken, 'line')} of the ledger could not be read, as a run "
+            "that was killed leaves one; what they held was asked about again",
+            BrokenLedgerWarning,
+            stacklevel=2,
+        )
     if run.unread:
         warnings.warn(
             f"{plural(len(run.unread), 'image')} could not be read and left out: "

@@ -163,6 +163,9 @@ class FaceRater:
     with a job that was handed in; None for raters that answer at once."""
     finish: Callable[[], None] | None = None
     """Called when a run is over, to close what was opened for it."""
+    stop: Callable[[], None] | None = None
+    """Called from another thread when a run ends before its time: `ask` is to wait no longer, and
+    to try nothing again."""
     concurrency: int = 1
     """Pictures that are asked about at the same time, where there is `ask`."""
 

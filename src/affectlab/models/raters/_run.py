@@ -2,22 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Iterator, Sequence
-from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from collections.abc import Callable, Collection, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, TypeAlias, get_args
+from typing import Literal, TypeAlias, get_args
 
-from affectlab._words import plural
+from affectlab._words import plural, shown
 from affectlab.errors import InputError, unknown_name
 from affectlab.models.images import ImageFile, load_image
-from affectlab.models.raters._answers import answer_of, judge
+from affectlab.models.images._files import content_hash
 from affectlab.models.raters._ledger import FaceLedger
 from affectlab.models.raters._rater import FaceAnswer, FaceRater
-
-if TYPE_CHECKING:
-    from PIL import Image
+from affectlab.models.raters._steps import Pictures, at_once, in_steps
 
 __all__ = ["FaceRun", "OnBad", "Progress", "ask_about"]
 
@@ -37,10 +34,12 @@ class FaceRun:
     """Those that could not be read, and why."""
     n_asked: int
     """Pictures that were asked about now; the others were in the ledger, or are copies."""
+    n_broken: int
+    """Lines of the ledger that could not be read; what they held was asked about again."""
 
 
 class _Stopwatch:
-    """Counts what is done, and failures of the transport in a row."""
+    """Counts what is done, and pictures in a row without a usable answer."""
 
     def __init__(self, rater: FaceRater, patience: int, total: int, progress: Progress | None):
         self._rater = rater
@@ -51,17 +50,19 @@ class _Stopwatch:
         self.done = 0
 
     def count(self, answer: FaceAnswer) -> None:
-        """Count an answer; the work ends where the service is out of reach."""
+        """Count an answer; the work ends where too many in a row cannot be used."""
         self.done += 1
-        self._failures = self._failures + 1 if answer.outcome == "transport" else 0
+        # That nobody is in a picture is as good an answer as any.
+        self._failures = 0 if answer.outcome in ("ok", "empty") else self._failures + 1
         if self._progress is not None:
             self._progress("pictures", self.done, self._total)
         if self._failures >= self._patience and self.done < self._total:
             raise InputError(
                 f"face rater {self._rater.name!r}: no answer about "
-                f"{plural(self._failures, 'picture')} in a row ({answer.problem}); "
-                f"{self._total - self.done:,} were not asked about, and what was answered is kept "
-                "where a folder was given"
+                f"{plural(self._failures, 'picture')} in a row that can be used (the last one is "
+                f"{answer.outcome}: {answer.problem}); {self._total - self.done:,} were not asked "
+                "about, what was answered is kept where a folder was given, and more patience "
+                "goes on all the same"
             )
 
 
@@ -72,6 +73,7 @@ def ask_about(
     *,
     on_bad: OnBad,
     patience: int,
+    again: Collection[str],
     progress: Progress | None,
 ) -> FaceRun:
     """Ask a rater about files; every answer is kept at once.
@@ -85,7 +87,18 @@ def ask_about(
         raise unknown_name("on_bad", on_bad, get_args(OnBad))
     if patience < 1:
         raise InputError(f"patience = {patience}: expected 1 or more")
-    ledger = FaceLedger(folder, rater)
+    with FaceLedger(folder, rater, again) as ledger:
+        return _ask_about(files, rater, ledger, on_bad, patience, progress)
+
+
+def _ask_about(
+    files: Sequence[ImageFile],
+    rater: FaceRater,
+    ledger: FaceLedger,
+    on_bad: OnBad,
+    patience: int,
+    progress: Progress | None,
+) -> FaceRun:
     readable: list[ImageFile] = []
     unread: list[tuple[ImageFile, str]] = []
     todo: dict[str, ImageFile] = {}
@@ -102,7 +115,7 @@ def ask_about(
     watch = _Stopwatch(rater, patience, len(todo), progress)
     broken: dict[str, str] = {}
     asked: dict[str, FaceAnswer] = {}
-    way = _at_once if rater.ask is None else _in_steps
+    way = at_once if rater.ask is None else in_steps
     try:
         # Closed first: what is under way when the work ends is waited for, and kept.
         with closing(way(rater, _opened(todo, broken, on_bad), ledger)) as steps:
@@ -117,7 +130,11 @@ def ask_about(
     # What was asked now counts, also where the transport failed, which the ledger does not give.
     answers = [asked.get(file.sha256) or ledger.get(file.sha256) for file in kept]
     return FaceRun(
-        tuple(kept), tuple(one for one in answers if one is not None), tuple(unread), len(asked)
+        tuple(kept),
+        tuple(one for one in answers if one is not None),
+        tuple(unread),
+        len(asked),
+        ledger.n_broken,
     )
 
 
@@ -130,13 +147,18 @@ def _problem(file: ImageFile) -> str | None:
     return None
 
 
-def _opened(
-    todo: dict[str, ImageFile], broken: dict[str, str], on_bad: OnBad
-) -> Iterator[tuple[str, Image.Image]]:
+def _opened(todo: dict[str, ImageFile], broken: dict[str, str], on_bad: OnBad) -> Pictures:
     """Open one picture after the other; those that are none are noted, or end the work."""
     for sha256, file in todo.items():
         try:
-            picture = load_image(file.path)
+            content = file.read()
+            if content_hash(content) != sha256:
+                # Its answer would be filed under what was there when the run began.
+                raise InputError(
+                    f"{shown(file.path)} has changed since the run began; expected pictures that "
+                    "stay as they are, or the same command once more"
+                )
+            picture = load_image(content, name=shown(file.path))
         except InputError as problem:
             said = f"stimulus {file.stimulus!r}: {problem}"
             if on_bad == "raise":
@@ -144,49 +166,3 @@ def _opened(
             broken[sha256] = said
             continue
         yield sha256, picture
-
-
-def _at_once(
-    rater: FaceRater, pictures: Iterator[tuple[str, Image.Image]], ledger: FaceLedger
-) -> Generator[tuple[str, FaceAnswer]]:
-    """Rate batch after batch."""
-
-    def rated(batch: list[tuple[str, Image.Image]]) -> Iterator[tuple[str, FaceAnswer]]:
-        answers = judge(rater, [picture for _, picture in batch])
-        for (sha256, _), answer in zip(batch, answers, strict=True):
-            ledger.put(sha256, answer)
-        yield from ((sha256, one) for (sha256, _), one in zip(batch, answers, strict=True))
-
-    batch: list[tuple[str, Image.Image]] = []
-    for entry in pictures:
-        batch.append(entry)
-        if len(batch) == rater.batch:
-            yield from rated(batch)
-            batch = []
-    if batch:
-        yield from rated(batch)
-
-
-def _in_steps(
-    rater: FaceRater, pictures: Iterator[tuple[str, Image.Image]], ledger: FaceLedger
-) -> Generator[tuple[str, FaceAnswer]]:
-    """Ask about some pictures at a time, each with notes of its own."""
-
-    def ask(sha256: str, picture: Image.Image) -> tuple[str, FaceAnswer]:
-        if rater.ask is None:
-            raise TypeError("a rater without steps")
-        answer = answer_of(rater.ask(picture, ledger.notes(sha256)), rater)
-        # Here and not by who waits for it: an answer that was paid for is kept in any case.
-        ledger.put(sha256, answer)
-        return sha256, answer
-
-    pending: set[Future[tuple[str, FaceAnswer]]] = set()
-    with ThreadPoolExecutor(rater.concurrency) as pool:
-        for sha256, picture in pictures:
-            pending.add(pool.submit(ask, sha256, picture))
-            if len(pending) >= rater.concurrency:
-                done, pending = wait(pending, return_when=FIRST_COMPLETED)
-                yield from (future.result() for future in done)
-        while pending:
-            done, pending = wait(pending, return_when=FIRST_COMPLETED)
-            yield from (future.result() for future in done)

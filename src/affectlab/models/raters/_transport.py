@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
+import json
 import time
 from collections.abc import Callable
-from datetime import UTC, datetime
-from email.utils import parsedate_to_datetime
-from threading import Lock
+from threading import Event, Lock
 from typing import TYPE_CHECKING, Any, Protocol
 
 from affectlab._words import shown
 from affectlab.errors import InputError, MissingDependencyError
 from affectlab.evaluation import Response, classify_outcome
+from affectlab.models._http import Reply, fetch, seconds_to_wait
 from affectlab.models.raters._api import ApiRequest, ExpressionApi, UnexpectedReplyError
 from affectlab.models.raters._rater import FaceAnswer, Judged, Notes
 from affectlab.stimuli.taxonomy._server_address import without_key
@@ -23,7 +23,8 @@ if TYPE_CHECKING:
 __all__ = ["Service"]
 
 _LONGEST_PAUSE = 120.0
-_CLOSED = frozenset({401, 403})
+"""Most seconds before a retry, where the server says nothing."""
+_CLOSED = frozenset({401, 402, 403, 407})
 """Statuses that are the same for every picture."""
 _GONE = frozenset({404, 410})
 _SAID = 200
@@ -45,7 +46,7 @@ class _Way(Protocol):
     @property
     def per_second(self) -> float | None: ...
     @property
-    def wait(self) -> Callable[[float], None]: ...
+    def wait(self) -> Callable[[float], None] | None: ...
 
 
 class Service:
@@ -58,7 +59,8 @@ class Service:
         self._key = ""
         self._client: httpx.Client | None = None
         self._lock = Lock()
-        self._next = 0.0
+        self._next = self._held = 0.0
+        self._ended = Event()
 
     def ask(self, picture: Image.Image, notes: Notes) -> Judged:
         """Ask about one picture until there is an answer; goes on with a job that was noted."""
@@ -71,12 +73,12 @@ class Service:
                 said = f"no answer after {self._way.longest:g} s; it is asked for again later"
                 return FaceAnswer("transport", problem=said, retries=retries)
             if request.wait:
-                self._way.wait(request.wait)
+                self._wait(request.wait)
             reply, trouble, tried = self._send(request)
             retries += tried
             if reply is None:
                 return FaceAnswer("transport", problem=trouble, retries=retries)
-            if request is noted and reply.status_code in _GONE:
+            if request is noted and reply.status in _GONE:
                 # The job of an earlier run is no longer there: it is handed in again.
                 request = self._api.submit(self._api.encode(picture))
                 continue
@@ -90,7 +92,13 @@ class Service:
     def _noted(self, notes: Notes) -> ApiRequest | None:
         if notes.state is None:
             return None
-        return ApiRequest(notes.state["method"], notes.state["path"], notes.state["step"])
+        told = (notes.state.get(name) for name in ("method", "path", "step"))
+        method, path, step = (str(one) for one in told)
+        try:
+            return ApiRequest(method, path, step)
+        except ValueError:
+            # Not what was noted by an earlier run: the picture is handed in again.
+            return None
 
     def _connection(self) -> httpx.Client:
         """Connect when the first picture is sent; threads share the connections."""
@@ -103,6 +111,13 @@ class Service:
             ) from None
         with self._lock:
             if self._client is None:
+                try:
+                    # The name is looked at only when it is asked for.
+                    _ = httpx.URL(self._way.url).host
+                except (httpx.InvalidURL, UnicodeError) as problem:
+                    raise InputError(
+                        f"face rater {self._api.name!r}: url {self._way.url!r}: {problem}"
+                    ) from None
                 self._key = self._find_key()
                 self._client = httpx.Client(
                     headers=dict(self._api.headers(self._key)),
@@ -118,19 +133,40 @@ class Service:
             if self._client is not None:
                 self._client.close()
                 self._client = None
+            self._ended.clear()
+
+    def stop(self) -> None:
+        """End all waits, and try nothing again, until the connections are closed."""
+        self._ended.set()
+
+    def _wait(self, seconds: float) -> None:
+        if self._way.wait is not None:
+            self._way.wait(seconds)
+        else:
+            self._ended.wait(seconds)
 
     def _turn(self) -> None:
         """Wait for the next request that the service allows."""
-        if self._way.per_second is None:
-            return
         with self._lock:
             now = time.monotonic()
-            at = max(now, self._next)
-            self._next = at + 1 / self._way.per_second
+            at = max(now, self._next, self._held)
+            if self._way.per_second is not None:
+                self._next = at + 1 / self._way.per_second
         if at > now:
-            self._way.wait(at - now)
+            self._wait(at - now)
 
-    def _send(self, request: ApiRequest) -> tuple[httpx.Response | None, str, int]:
+    def _hold(self, seconds: float, said: str) -> None:
+        """Let nobody ask for a while, as the service wants it."""
+        if seconds > self._way.longest:
+            raise InputError(
+                f"face rater {self._api.name!r}: {self._way.url} asks to wait {seconds:,.0f} s "
+                f"({said}); what was answered is kept where a folder was given, and another run "
+                "goes on from there"
+            )
+        with self._lock:
+            self._held = max(self._held, time.monotonic() + seconds)
+
+    def _send(self, request: ApiRequest) -> tuple[Reply | None, str, int]:
         """Send a request, again where the transport fails: reply, or trouble, and retries."""
         client = self._connection()
         import httpx
@@ -140,38 +176,53 @@ class Service:
         body += [(field, (name, content, kind)) for field, name, content, kind in request.files]
         trouble = ""
         for attempt in range(self._way.retries + 1):
-            asked: float | None = None
             self._turn()
+            if self._ended.is_set():
+                return None, "the run was ended before there was an answer", attempt
+            asked: float | None = None
             try:
-                reply = client.request(
-                    request.method, f"{self._way.url}{request.path}", files=body or None
+                reply = fetch(
+                    client,
+                    request.method,
+                    self._way.url,
+                    request.path,
+                    files=body or None,
+                    within=self._way.timeout,
                 )
-            except httpx.TransportError as problem:
+            # A name that no look-up takes is told as UnicodeError.
+            except (httpx.RequestError, UnicodeError) as problem:
                 trouble = without_key(f"{type(problem).__name__}: {problem}", self._key)
             else:
-                if classify_outcome(Response(http_status=reply.status_code)) != "transport":
+                if classify_outcome(Response(http_status=reply.status)) != "transport":
                     return reply, "", attempt
-                trouble = f"status {reply.status_code}: {self._said(reply)}"
-                asked = _asked_for(reply)
-            if attempt < self._way.retries:
-                own = self._way.pause * 2**attempt
-                self._way.wait(min(own if asked is None else asked, _LONGEST_PAUSE))
+                trouble = f"status {reply.status}: {self._said(reply)}"
+                asked = seconds_to_wait(reply.headers.get("retry-after"))
+            if asked is not None:
+                self._hold(asked, trouble)
+            elif attempt < self._way.retries:
+                # 2 to the power of many retries is no float.
+                self._wait(min(self._way.pause * 2.0 ** min(attempt, 64), _LONGEST_PAUSE))
         tried = self._way.retries + 1
         return None, f"{tried} times tried; {shown(trouble, 2 * _SAID)}", self._way.retries
 
-    def _read(
-        self, request: ApiRequest, reply: httpx.Response, retries: int
-    ) -> Judged | ApiRequest:
-        if reply.status_code in _CLOSED:
+    def _read(self, request: ApiRequest, reply: Reply, retries: int) -> Judged | ApiRequest:
+        status = reply.status
+        # What is not found may be one job, but not the place where all are handed in.
+        if status in _CLOSED or 300 <= status < 400 or (status == 404 and not request.resumable):
+            check = f"check the key in {self._api.key_variable} and what it allows"
+            if status in (404, 407) or status < 400:
+                check = "check the address (url)"
             raise InputError(
-                f"face rater {self._api.name!r}: {self._way.url} answers {reply.status_code}: "
-                f"{self._said(reply)}; check the key in {self._api.key_variable} and what it allows"
+                f"face rater {self._api.name!r}: {self._way.url} answers {status}: "
+                f"{self._said(reply)}; {check}"
             )
-        if not reply.is_success:
-            told = f"status {reply.status_code}: {self._said(reply)}"
+        if not 200 <= status < 300:
+            told = f"status {status}: {self._said(reply)}"
             return FaceAnswer("rejected", problem=told, retries=retries)
+        if reply.problem:
+            return FaceAnswer("unparseable", problem=reply.problem, retries=retries)
         try:
-            content = without_key(reply.json(), self._key)
+            content = without_key(json.loads(reply.content), self._key)
         except (ValueError, RecursionError):
             told = f"the reply to {request.step} is no JSON: {self._said(reply)}"
             return FaceAnswer("unparseable", problem=told, retries=retries)
@@ -180,7 +231,7 @@ class Service:
         except UnexpectedReplyError as problem:
             told = f"the reply to {request.step}: {shown(problem, _SAID)}"
             return FaceAnswer("schema_invalid", problem=told, retries=retries)
-        except (LookupError, TypeError, ValueError, AttributeError) as problem:
+        except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as problem:
             told = f"the reply to {request.step} is not of the documented shape: " + shown(
                 f"{type(problem).__name__}: {problem}", _SAID
             )
@@ -189,10 +240,10 @@ class Service:
             return read
         return _with_retries(read, retries)
 
-    def _said(self, reply: httpx.Response) -> str:
+    def _said(self, reply: Reply) -> str:
         """The beginning of what a server replied; the key goes before that is cut."""
-        text = " ".join(without_key(reply.text, self._key).split())
-        return shown(text, _SAID) or reply.reason_phrase
+        text = without_key(reply.content.decode(errors="replace"), self._key)
+        return shown(" ".join(text.split()), _SAID) or reply.problem or reply.reason
 
 
 def _with_retries(faces: Any, retries: int) -> FaceAnswer:
@@ -203,21 +254,3 @@ def _with_retries(faces: Any, retries: int) -> FaceAnswer:
     if not found:
         return FaceAnswer("empty", faces=0, problem="no face found", retries=retries)
     return FaceAnswer("ok", largest(found).scores, len(found), retries=retries)
-
-
-def _asked_for(reply: httpx.Response) -> float | None:
-    """Seconds that a busy server asks to wait, as a number or a date; None where it says none."""
-    said = reply.headers.get("retry-after", "").strip()
-    if not said:
-        return None
-    try:
-        seconds = float(said)
-    except ValueError:
-        try:
-            at = parsedate_to_datetime(said)
-        except ValueError:
-            return None
-        if at.tzinfo is None:
-            at = at.replace(tzinfo=UTC)
-        seconds = (at - datetime.now(UTC)).total_seconds()
-    return max(0.0, seconds) if seconds == seconds else None

@@ -20,7 +20,17 @@ from torch.nn import functional as nnf
 from affectlab._types import Floats, Ints
 from affectlab.errors import InputError
 from affectlab.models._checkpoints import Checkpoints
-from affectlab.models._torch import autocast, check_device, pick_precision, private_seed
+from affectlab.models._steps import (
+    accelerator_on,
+    all_finite,
+    diverged,
+    on_device,
+    optimiser_of,
+    shares_of,
+    step_seed,
+    summed,
+)
+from affectlab.models._torch import autocast, pick_precision, private_seed
 from affectlab.models.text._base import Report
 from affectlab.models.text._batches import by_length, shuffled_batches
 from affectlab.models.text._training import Training
@@ -99,13 +109,15 @@ def train(
     list
         What each epoch reached: epoch, loss, and on dev score.
     """
-    accelerator = _accelerator(training)
+    accelerator = accelerator_on(training.device)
     device, rank, world = accelerator.device, accelerator.process_index, accelerator.num_processes
     precision = pick_precision(training.precision, device)
     network = problem.network.to(device)
     wrapped = accelerator.prepare_model(network)
     learned = [part for part in network.parameters() if part.requires_grad]
-    optimiser = _optimiser(learned, training)
+    optimiser = optimiser_of(
+        learned, training.optimiser, training.learning_rate, training.weight_decay
+    )
     scaler = torch.amp.GradScaler(device.type, enabled=precision == "fp16")
     pull = None if coupling is None else torch.tensor(coupling, dtype=torch.float32, device=device)
     targets = torch.tensor(data.targets, dtype=torch.float32)
@@ -123,11 +135,11 @@ def train(
             wrapped.train()
             total, seen, rate = 0.0, 0, training.learning_rate
             for rows in order[state.step - epoch * per_epoch :]:
-                torch.manual_seed(_step_seed(seed, state.step, rank))
+                torch.manual_seed(step_seed(seed, state.step, rank))
                 rate = training.rate(state.step, per_epoch)
                 for group in optimiser.param_groups:
                     group["lr"] = rate
-                parts = _shares(rows, rank, world, training.micro_batch)
+                parts = shares_of(rows, rank, world, training.micro_batch)
                 for place, (own, counts) in enumerate(parts):
                     last = place == len(parts) - 1
                     with nullcontext() if last else accelerator.no_sync(wrapped):
@@ -138,7 +150,7 @@ def train(
                         share = world * counts / len(rows)
                         reached = float(loss.detach())
                         if not np.isfinite(reached):
-                            raise _diverged(f"the loss is {reached}", epoch, rate)
+                            raise diverged(f"the loss is {reached}", epoch, rate)
                         total += reached * counts
                         scaler.scale(share * (loss + penalty)).backward()
                 if training.clip:
@@ -162,11 +174,11 @@ def train(
                     checkpoints.write(state, network, optimiser, scaler)
                     accelerator.wait_for_everyone()
             # The last step of an epoch has no loss after it that would tell.
-            if not all(bool(torch.isfinite(part).all()) for part in learned):
-                raise _diverged("a weight is not finite", epoch, rate)
+            if not all_finite(learned):
+                raise diverged("a weight is not finite", epoch, rate)
             entry = {"epoch": float(epoch + 1)}
             if seen:
-                entry["loss"] = _summed(accelerator, total) / seen
+                entry["loss"] = summed(accelerator, total) / seen
             if dev is not None:
                 logits = logits_of(problem, wrapped, dev, training, precision, accelerator)
                 _judge(state, entry, network, logits, dev.targets, n_labels, training)
@@ -181,44 +193,6 @@ def train(
     return state.history
 
 
-def _accelerator(training: Training) -> Any:
-    from accelerate import Accelerator
-
-    check_device(training.device)
-    # Precision is ours: accelerate keeps one for all models of a process.
-    return Accelerator(cpu=training.device == "cpu", mixed_precision="no")
-
-
-def _optimiser(learned: list[Any], training: Training) -> torch.optim.Optimizer:
-    # Weights of matrices decay; biases and the scales of norms, which are vectors, do not.
-    groups: list[dict[str, Any]] = [
-        {"params": [part for part in learned if part.ndim > 1]},
-        {"params": [part for part in learned if part.ndim <= 1], "weight_decay": 0.0},
-    ]
-    options: dict[str, Any] = {
-        "lr": training.learning_rate,
-        "weight_decay": training.weight_decay,
-    }
-    if training.optimiser == "sgd":
-        return torch.optim.SGD(groups, **options)
-    if training.optimiser == "adagrad":
-        return torch.optim.Adagrad(groups, **options)
-    return torch.optim.AdamW(groups, **options)
-
-
-def _step_seed(seed: int, step: int, rank: int) -> int:
-    return int(np.random.SeedSequence([seed, 2, step, rank]).generate_state(1, np.uint64)[0] >> 1)
-
-
-def _shares(rows: Ints, rank: int, world: int, micro: int | None) -> list[tuple[Ints, int]]:
-    """Rows of this process, in parts, with how many of each count; all processes have as many."""
-    most = -(-len(rows) // world)
-    pieces = -(-most // (micro or most))
-    own = np.array_split(rows[rank::world], pieces)
-    # A process without a row of its own computes one for nothing, since all must take part.
-    return [(part, len(part)) if len(part) else (rows[:1], 0) for part in own]
-
-
 def _loss(
     problem: Problem,
     wrapped: nn.Module,
@@ -230,7 +204,7 @@ def _loss(
     precision: str,
 ) -> tuple[Tensor, Tensor]:
     """Mean sigmoid cross-entropy over rows and outputs, and mean label penalty over rows."""
-    inputs = _on(problem.collate([data.encoded[row] for row in rows]), device)
+    inputs = on_device(problem.collate([data.encoded[row] for row in rows]), device)
     with autocast(precision, device):
         logits = problem.forward(wrapped, inputs)
     wanted = targets[torch.as_tensor(rows)].to(device)
@@ -240,22 +214,6 @@ def _loss(
         return loss, loss.new_zeros(())
     said = torch.sigmoid(logits[:, : len(pull)])
     return loss, (said * (said @ pull)).sum(dim=1).mean()
-
-
-def _diverged(what: str, epoch: int, rate: float) -> InputError:
-    return InputError(
-        f"training diverged in epoch {epoch + 1}: {what}, at learning rate {rate:g}; expected "
-        "finite numbers: lower learning_rate, or raise warmup"
-    )
-
-
-def _on(inputs: dict[str, Tensor], device: torch.device) -> dict[str, Tensor]:
-    return {name: part.to(device, non_blocking=True) for name, part in inputs.items()}
-
-
-def _summed(accelerator: Any, value: float) -> float:
-    held = torch.tensor(value, dtype=torch.float32, device=accelerator.device)
-    return float(accelerator.reduce(held, "sum"))
 
 
 def _judge(
@@ -316,7 +274,7 @@ def logits_of(
     found: list[tuple[Ints, Floats]] = []
     done = 0
     for rows in batches[rank::world]:
-        inputs = _on(problem.collate([data.encoded[row] for row in rows]), device)
+        inputs = on_device(problem.collate([data.encoded[row] for row in rows]), device)
         with autocast(precision, device):
             logits = problem.forward(inner, inputs)
         found.append((rows, logits.double().cpu().numpy()))

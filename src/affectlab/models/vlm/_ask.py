@@ -4,45 +4,32 @@ from __future__ import annotations
 
 import asyncio
 import random
-import signal
-import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import UTC, datetime
 
-from affectlab._words import plural, shown
 from affectlab.errors import InputError
 from affectlab.evaluation import OUTCOMES
 from affectlab.models.vlm._ask_settings import Retrying
 from affectlab.models.vlm._budget import Charge, Purse
 from affectlab.models.vlm._cost import Usage
 from affectlab.models.vlm._estimate import Estimator
-from affectlab.models.vlm._judge import Judged, judge
-from affectlab.models.vlm._ledger import ACCOUNT, Ledger, Record
+from affectlab.models.vlm._examples import ShownBeforeError
+from affectlab.models.vlm._judge import Judged, judge, problem_of
+from affectlab.models.vlm._ledger import Ledger
+from affectlab.models.vlm._now import Interrupt, interruptible
 from affectlab.models.vlm._pace import Pace, pause
+from affectlab.models.vlm._patience import Halt, Patience
 from affectlab.models.vlm._prompt import Prompt
 from affectlab.models.vlm._provider import Provider
 from affectlab.models.vlm._question import Question
+from affectlab.models.vlm._record import Record
 from affectlab.models.vlm._reply import Reply
 
 __all__ = ["Asker", "Halt", "Progress"]
 
 Progress = Callable[[str, int, int], None]
-
-_ACCOUNT_PATIENCE = 3
-"""Answers in a row that speak against the key or the address after which a run stops."""
-
-
-@dataclass(frozen=True)
-class Halt:
-    """Why a run stopped before its end."""
-
-    kind: str
-    """``budget``, ``failures`` or ``interrupted``."""
-    reason: str
-    """A sentence without its end."""
 
 
 class Asker:
@@ -53,7 +40,8 @@ class Asker:
     concurrency
         Most questions under way at once.
     patience
-        Failures in a row, transport errors or rejections, after which it stops.
+        Failures in a row, transport errors or rejections, after which it stops; and answers from
+        the first on of which none can be used.
     skip_broken
         Go on without the questions whose picture is broken, instead of stopping.
     """
@@ -71,6 +59,7 @@ class Asker:
         patience: int,
         skip_broken: bool,
         progress: Progress | None,
+        interrupt: Interrupt | None = None,
     ) -> None:
         self._provider = provider
         self._ledger = ledger
@@ -79,18 +68,22 @@ class Asker:
         self._pace = pace
         self._retrying = retrying
         self._concurrency = concurrency
-        self._patience = patience
+        self._patience = Patience(patience)
         self._skip_broken = skip_broken
         self._progress = progress
+        self._interrupt = interrupt
         self._rng = random.Random()
         self._todo: Iterator[Question] = iter(())
-        self._total = self._done = self._usable = self._in_a_row = self._account = 0
+        self._total = self._done = self._usable = 0
         self._wake = asyncio.Event()
+        self._first = asyncio.Lock()
         self.halt: Halt | None = None
         self.answers: dict[str, tuple[Record, Judged]] = {}
         """What came of the questions of this run, by key."""
         self.broken: list[str] = []
         """Sentences about pictures that could not be asked about."""
+        self.shown_before: list[str] = []
+        """Sentences about pictures that are among the examples, under other bytes."""
 
     async def run(self, questions: Sequence[Question], done: int, total: int) -> None:
         """Ask all questions; the first error of a worker stops the others after their answers.
@@ -106,7 +99,7 @@ class Asker:
             asyncio.create_task(self._work())
             for _ in range(min(self._concurrency, max(len(questions), 1)))
         ]
-        with self._interruptible(workers):
+        with interruptible(self._interrupt, lambda: self._interrupted(workers)):
             found = await asyncio.gather(*workers, return_exceptions=True)
         for one in found:
             if isinstance(one, BaseException):
@@ -114,32 +107,14 @@ class Asker:
                     continue
                 raise one
 
-    @contextmanager
-    def _interruptible(self, workers: Sequence[asyncio.Task[None]]) -> Iterator[None]:
-        """Let Ctrl-C wait for what is under way; a second one does not wait."""
-
-        def interrupted() -> None:
-            if self.halt is not None and self.halt.kind == "interrupted":
-                for worker in workers:
-                    worker.cancel()
-                return
-            self.stop(Halt("interrupted", "interrupted"))
-            self._tell()
-
-        loop = asyncio.get_running_loop()
-        main = threading.current_thread() is threading.main_thread()
-        try:
-            handled = main and signal.getsignal(signal.SIGINT) is not signal.SIG_IGN
-            if handled:
-                loop.add_signal_handler(signal.SIGINT, interrupted)
-        except NotImplementedError:
-            # Windows: Ctrl-C cancels at once, and the ledger has all that was answered.
-            handled = False
-        try:
-            yield
-        finally:
-            if handled:
-                loop.remove_signal_handler(signal.SIGINT)
+    def _interrupted(self, workers: Sequence[asyncio.Task[None]]) -> None:
+        """Wait for what is under way after the first Ctrl-C, and not after the second."""
+        if self.halt is not None and self.halt.kind == "interrupted":
+            for worker in workers:
+                worker.cancel()
+            return
+        self.stop(Halt("interrupted", "interrupted"))
+        self._tell()
 
     def stop(self, halt: Halt) -> None:
         """Hand out no more questions; what is under way is waited for."""
@@ -160,6 +135,10 @@ class Asker:
     async def _one(self, question: Question) -> None:
         try:
             prompt = await asyncio.to_thread(question.prompt)
+        except ShownBeforeError as error:
+            self.shown_before.append(str(error))
+            self._done += 1
+            return
         except InputError as error:
             if not self._skip_broken:
                 raise
@@ -179,6 +158,7 @@ class Asker:
             refusal=reply.refusal,
             rejection=found.rejection if found else "",
             transport_error=found.transport_error if found else "",
+            unreadable=found.unreadable if found else "",
             http_status=found.http_status if found else None,
             retries=attempts - 1,
             usage=reply.usage,
@@ -190,13 +170,16 @@ class Asker:
             at=begun,
             asked={"model": self._provider.model, **question.told()},
         )
+        record = self._ledger.cleaned(record)
         judged = judge(question, record)
         # Nothing waits between the answer and the ledger: what was paid for is written down.
         written = self._ledger.add(replace(record, outcome=judged.outcome))
         self.answers[question.key] = (written, judged)
         self._done += 1
         self._usable += OUTCOMES[written.outcome].usable
-        self._count(written)
+        halt = self._patience.told(written, problem_of(written, judged))
+        if halt is not None:
+            self.stop(halt)
         self._tell()
 
     async def _attempts(self, prompt: Prompt) -> tuple[Reply | None, Charge, int, int]:
@@ -210,61 +193,74 @@ class Asker:
         reply: Reply | None = None
         charged, unbilled, attempts = Charge(), 0, 0
         while self.halt is None:
-            wanted = self._purse.charge(self._estimator.of(prompt).usage)
-            if not await self._purse.reserve(wanted):
-                self.stop(Halt("budget", "the budget does not cover another question"))
+            once = await self._careful_attempt(prompt)
+            if once is None:
                 break
-            took = wanted
-            try:
-                await self._pace.turn(self._wake)
-                if self.halt is not None:
-                    took = Charge()
-                    break
-                reply = await self._provider.ask(prompt)
-                attempts += 1
-                took = self._took(reply, wanted)
-                unbilled += took == wanted
-                charged += took
-                self._estimator.learn(prompt, reply.usage)
-            finally:
-                await asyncio.shield(self._purse.settle(wanted, took))
+            reply, took, was_billed = once
+            attempts += 1
+            unbilled += not was_billed
+            charged += took
             if not reply.lost:
                 break
             asked = reply.failure.retry_after if reply.failure else None
-            wait = self._retrying.wait(attempts, asked, self._rng)
-            if wait is None:
+            if asked is not None and asked > self._retrying.longest_asked:
+                self.stop(_later(asked, self._retrying.longest_asked))
                 break
             if asked:
                 # The others would only be told the same.
                 self._pace.hold(time.monotonic(), asked)
+            wait = self._retrying.wait(attempts, asked, self._rng)
+            if wait is None:
+                break
             await pause(wait, self._wake)
         return reply, charged, unbilled, attempts
 
-    def _took(self, reply: Reply, wanted: Charge) -> Charge:
-        """What an attempt counts: its tokens; nothing for an error; else the most it may be."""
-        if reply.usage.known:
-            return self._purse.charge(reply.usage)
-        if reply.failure is not None and reply.failure.http_status is not None:
-            return self._purse.charge(Usage())
-        return wanted
+    async def _careful_attempt(self, prompt: Prompt) -> tuple[Reply, Charge, bool] | None:
+        """Ask once; alone as long as a budget depends on how this model counts, which is unknown.
 
-    def _count(self, record: Record) -> None:
-        """Stop a run in which nothing is answered."""
-        outcome = record.outcome
-        account = outcome == "rejected" and record.http_status in ACCOUNT
-        self._account = self._account + 1 if account else 0
-        failed = outcome in ("transport", "rejected")
-        self._in_a_row = self._in_a_row + 1 if failed else 0
-        if self._in_a_row >= self._patience or self._account >= _ACCOUNT_PATIENCE:
-            said = record.rejection or record.transport_error
-            status = f" (HTTP {record.http_status})" if record.http_status else ""
-            self.stop(
-                Halt(
-                    "failures",
-                    f"{plural(self._in_a_row, 'question')} in a row got no answer, the last one "
-                    f"because: {shown(said, 200)}{'' if 'HTTP' in said else status}",
-                )
-            )
+        What providers take for a picture differs by a factor of 100: a first wave of many could
+        exceed a budget many times over.
+        """
+        if self._purse.budget.counted and not self._estimator.told:
+            async with self._first:
+                if not self._estimator.told:
+                    return await self._attempt(prompt)
+        return await self._attempt(prompt)
+
+    async def _attempt(self, prompt: Prompt) -> tuple[Reply, Charge, bool] | None:
+        """Ask once, within the budget; None when that is over, or all is to stop."""
+        if self.halt is not None:
+            return None
+        wanted = self._purse.charge(self._estimator.of(prompt).usage)
+        if not await self._purse.reserve(wanted):
+            self.stop(Halt("budget", "the budget does not cover another question"))
+            return None
+        took = wanted
+        try:
+            await self._pace.turn(self._wake)
+            if self.halt is not None:
+                took = Charge()
+                return None
+            reply = await self._provider.ask(prompt)
+            took, billed = self._took(reply, wanted)
+            self._estimator.learn(prompt, reply.usage, answered=reply.failure is None)
+            return reply, took, billed
+        finally:
+            await asyncio.shield(self._purse.settle(wanted, took))
+
+    def _took(self, reply: Reply, wanted: Charge) -> tuple[Charge, bool]:
+        """What an attempt counts: its tokens; nothing for an error; else the most it may be.
+
+        Returns
+        -------
+        The charge, and whether it is known.
+        """
+        if reply.usage.known:
+            return self._purse.charge(reply.usage), True
+        found = reply.failure
+        if found is not None and (found.http_status is not None or not found.sent):
+            return self._purse.charge(Usage()), True
+        return wanted, False
 
     def _tell(self) -> None:
         if self._progress is None:
@@ -276,3 +272,11 @@ class Asker:
         if self.halt is not None and self.halt.kind == "interrupted":
             text = "stopping when what is under way has come; again to stop at once"
         self._progress(text, self._done, self._total)
+
+
+def _later(asked: float, most: float) -> Halt:
+    return Halt(
+        "failures",
+        f"the server asks to wait {asked:,.0f} seconds; expected {most:,.0f} at most, or to go on "
+        "later",
+    )

@@ -11,6 +11,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from affectlab.errors import InputError
+from affectlab.models.vlm._secrets import fingerprinted
 
 __all__ = ["AskSettings", "Retrying"]
 
@@ -40,11 +41,13 @@ class AskSettings:
     timeout: float = 180.0
     """Seconds after which one attempt counts as lost."""
     base_url: str | None = None
-    """Address of the server, such as ``http://localhost:8000/v1``; None: that of the provider."""
+    """Address of the server, such as ``http://localhost:8000/v1``; None: that of the environment
+    (``OPENAI_BASE_URL``, …), else that of the provider."""
     api_key_env: str | None = None
     """Environment variable that holds the key; None: the provider's own."""
     model_args: Mapping[str, Any] = field(default_factory=dict)
-    """Passed on to the provider of inspect-ai as they are, and recorded: no place for keys."""
+    """Passed on to the provider of inspect-ai as they are, and recorded; of what may be a secret
+    by its name, such as ``default_headers``, a fingerprint is recorded."""
 
     def __post_init__(self) -> None:
         if self.temperature is not None and not 0 <= self.temperature <= 2:
@@ -71,7 +74,7 @@ class AskSettings:
             "seed": self.seed,
             "reasoning_effort": self.reasoning_effort,
             "base_url": self.base_url,
-            "model_args": dict(self.model_args) or None,
+            "model_args": fingerprinted(self.model_args) or None,
         }
         return {name: value for name, value in told.items() if value is not None}
 

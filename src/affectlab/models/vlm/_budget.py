@@ -40,6 +40,11 @@ class Budget:
         """Whether there is any limit."""
         return (self.usd, self.tokens, self.requests) != (None, None, None)
 
+    @property
+    def counted(self) -> bool:
+        """Whether a limit depends on how many tokens a question takes."""
+        return (self.usd, self.tokens) != (None, None)
+
 
 @dataclass(frozen=True)
 class Estimate:

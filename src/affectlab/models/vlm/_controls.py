@@ -6,6 +6,7 @@ The names are those of the rater attribute ``control`` that
 
 from __future__ import annotations
 
+import hashlib
 import random
 from collections.abc import Mapping, Sequence
 
@@ -16,7 +17,7 @@ __all__ = ["CONTROLS", "MAIN", "check_controls", "decoy_hints", "derangement"]
 
 MAIN = "none"
 CONTROLS = ("no_image", "wrong_image", "decoy_hint", "repeat")
-"""Controls by name; ``repeat`` asks every question twice."""
+"""Controls by name; ``repeat`` asks every question of the main run twice."""
 
 
 def check_controls(control: str | Sequence[str] | None) -> tuple[str, ...]:
@@ -42,8 +43,9 @@ def check_controls(control: str | Sequence[str] | None) -> tuple[str, ...]:
 def derangement(files: Sequence[ImageFile], seed: int) -> dict[str, ImageFile]:
     """Give every stimulus the picture of another one, whose content differs.
 
-    Contents are joined to one ring by the algorithm of Sattolo (1986), and each stimulus is shown
-    the next content of the ring: none is shown its own, and every content is shown.
+    Contents lie on a ring in an order that the seed draws for each alone, and each stimulus is
+    shown the next content of the ring: none is shown its own, and every content is shown. Another
+    content changes what is shown for one stimulus only, the one before it.
 
     Parameters
     ----------
@@ -67,12 +69,8 @@ def derangement(files: Sequence[ImageFile], seed: int) -> dict[str, ImageFile]:
     ring = sorted(first)
     if len(ring) < 2:
         raise InputError("control 'wrong_image' needs two different images at least")
-    rng = random.Random(f"wrong_image {seed}")
-    shuffled = list(ring)
-    for place in range(len(shuffled) - 1, 0, -1):
-        other = rng.randrange(place)
-        shuffled[place], shuffled[other] = shuffled[other], shuffled[place]
-    other_of = dict(zip(ring, shuffled, strict=True))
+    ring.sort(key=lambda sha256: hashlib.sha256(f"wrong_image {seed} {sha256}".encode()).digest())
+    other_of = dict(zip(ring, [*ring[1:], ring[0]], strict=True))
     return {file.stimulus: first[other_of[file.sha256]] for file in files}
 
 

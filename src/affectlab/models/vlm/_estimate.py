@@ -52,6 +52,8 @@ class Estimator:
     def __init__(self, max_tokens: int) -> None:
         self._max_tokens = max_tokens
         self._factor: float | None = None
+        self.told = False
+        """Whether an answer has come: before it, tokens are no more than a guess."""
 
     def of(self, prompt: Prompt) -> Estimate:
         """Estimate one attempt."""
@@ -60,8 +62,9 @@ class Estimator:
             math.ceil(guess_input(prompt, prompt.structured) * factor), self._max_tokens
         )
 
-    def learn(self, prompt: Prompt, usage: Usage) -> None:
-        """Take note of what an answer took."""
+    def learn(self, prompt: Prompt, usage: Usage, *, answered: bool = True) -> None:
+        """Take note of what an attempt took; a server that answers without counting never tells."""
+        self.told = self.told or answered or usage.input is not None
         if usage.input is None:
             return
         took = usage.input + (usage.cached or 0) + (usage.written or 0)

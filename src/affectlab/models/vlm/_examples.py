@@ -9,7 +9,11 @@ from typing import Any
 from affectlab.errors import InputError
 from affectlab.models.vlm._prompt_stimulus import Stimulus
 
-__all__ = ["Example", "check_apart", "repeats_example"]
+__all__ = ["Example", "ShownBeforeError", "check_apart", "repeats_example"]
+
+
+class ShownBeforeError(InputError):
+    """A stimulus is among the examples, where its answer stands."""
 
 
 @dataclass(frozen=True)

@@ -5,11 +5,12 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from datetime import UTC, datetime
-from email.utils import parsedate_to_datetime
 from typing import Any
+from urllib.parse import urlsplit
 
-__all__ = ["Failure", "failure_of", "seconds_asked"]
+from affectlab.models._http import seconds_to_wait
+
+__all__ = ["BadReplyError", "Failure", "failure_of", "seconds_asked"]
 
 _LATER = frozenset({408, 409, 425, 429})
 _TIMED_OUT = frozenset(
@@ -47,15 +48,28 @@ _DROPPED = frozenset(
         "TransportError",
     }
 )
-_GARBLED = frozenset(
+_UNSENT = frozenset(
     {
-        "APIResponseValidationError",
-        "DecodingError",
-        "JSONDecodeError",
-        "UnknownApiResponseError",
-        "ValidationError",
+        "ClientConnectorError",
+        "ConnectError",
+        "ConnectTimeout",
+        "ConnectTimeoutError",
+        "ConnectionRefusedError",
+        "EndpointConnectionError",
+        "NewConnectionError",
+        "PoolTimeout",
+        "ProxyError",
+        "gaierror",
     }
 )
+"""Kinds of failures after which no server can have seen the question."""
+_OF_NETWORK = _DROPPED | _UNSENT | {"OSError"}
+_GARBLED = frozenset({"DecodingError", "JSONDecodeError"})
+"""Kinds that tell of a reply that was cut off, or came from something between us and the server."""
+_UNREADABLE = frozenset(
+    {"APIResponseValidationError", "UnknownApiResponseError", "ValidationError"}
+)
+"""Kinds that tell of a reply that is whole and has another form than it should."""
 _DURATION = re.compile(r"(\d+(?:\.\d+)?)(ms|s|m|h)")
 _UNITS = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0}
 _DEPTH = 6
@@ -63,20 +77,40 @@ _DEPTH = 6
 
 @dataclass(frozen=True)
 class Failure:
-    """Why there is no answer; one of the first two says so."""
+    """Why there is no answer; one of the first two, or `unreadable`, says so."""
 
     transport_error: str = ""
     rejection: str = ""
     http_status: int | None = None
     retry_after: float | None = None
     """Seconds that the server asked to wait."""
+    unreadable: str = ""
+    """What is wrong with a reply that did arrive: asking again would be paid for again."""
+    sent: bool = True
+    """Whether the question may have reached the server, which may have billed it."""
 
 
-def failure_of(error: BaseException) -> Failure | None:
+class BadReplyError(Exception):
+    """A reply that is not read, since it is too long, or nothing that a model says."""
+
+    def __init__(self, said: str, *, again: bool) -> None:
+        super().__init__(said)
+        self.again = again
+        """Whether it may come from something between us and the model, which may go away."""
+
+
+def failure_of(error: BaseException, outer: BaseException | None = None) -> Failure | None:
     """Say what an exception of a provider means; None when it is none of those that mean anything.
 
     Statuses are looked for by the names of attributes, and kinds by the names of classes, so that
     no library of any provider needs to be there.
+
+    Parameters
+    ----------
+    error
+        What was raised.
+    outer
+        What was being handled where the question was put, with which this has nothing to do.
 
     Examples
     --------
@@ -85,23 +119,41 @@ def failure_of(error: BaseException) -> Failure | None:
     >>> failure_of(ZeroDivisionError()) is None
     True
     """
-    chain = list(_chain(error))
+    chain = list(_chain(error, outer))
+    for found in chain:
+        if isinstance(found, BadReplyError):
+            said = f"the reply cannot be read: {found}"
+            return Failure(said) if found.again else Failure(unreadable=said)
     for found in chain:
         status = _status(found)
+        if status is not None and 300 <= status < 400:
+            return Failure("", _elsewhere(found, status), status)
         if status is not None and status >= 400:
             text = _message(found)
             if status >= 500 or status in _LATER:
                 return Failure(f"HTTP {status}: {text}", "", status, seconds_asked(found))
             return Failure("", text or f"HTTP {status}", status)
-    for found in chain:
-        names = {kind.__name__ for kind in type(found).__mro__}
+    kinds = [{kind.__name__ for kind in type(found).__mro__} for found in chain]
+    sent = not any(names & _UNSENT for names in kinds)
+    for found, names in zip(chain, kinds, strict=True):
         if names & _TIMED_OUT:
-            return Failure("timeout")
-        if names & _DROPPED:
-            return Failure(f"connection lost: {_message(chain[-1])}")
-        if names & _GARBLED:
-            return Failure(f"the reply cannot be read: {_message(found)}")
+            return Failure("timeout", sent=sent)
+        if names & (_DROPPED | _UNSENT):
+            inner = [one for one, of in zip(chain, kinds, strict=True) if of & _OF_NETWORK]
+            return Failure(f"connection lost: {_message(inner[-1])}", sent=sent)
+        if names & (_GARBLED | _UNREADABLE):
+            said = f"the reply cannot be read: {_message(found)}"
+            return Failure(said) if names & _GARBLED else Failure(unreadable=said)
     return None
+
+
+def _elsewhere(error: BaseException, status: int) -> str:
+    """Say where a server sends us, which we do not follow: the picture would go along."""
+    headers = getattr(getattr(error, "response", None), "headers", None)
+    place = headers.get("location") if isinstance(headers, Mapping) else None
+    host = urlsplit(place).netloc.rpartition("@")[2] if isinstance(place, str) else ""
+    to = f" to {host}" if host else ""
+    return f"the server sends elsewhere{to} (HTTP {status}), which is not followed"
 
 
 def seconds_asked(error: BaseException) -> float | None:
@@ -130,26 +182,15 @@ def _in_details(details: Any) -> float | None:
 def _seconds(text: str) -> float | None:
     """Read a number of seconds, a duration such as ``1m30s``, or a date."""
     plain = text.strip()
-    try:
-        number = float(plain)
-    except ValueError:
-        pass
-    else:
-        return max(number, 0.0) if number < float("inf") else None
     parts = _DURATION.findall(plain)
     if parts and "".join(a + b for a, b in parts) == plain:
         return sum(float(a) * _UNITS[b] for a, b in parts)
-    try:
-        when = parsedate_to_datetime(plain)
-    except (TypeError, ValueError):
-        return None
-    when = when if when.tzinfo else when.replace(tzinfo=UTC)
-    return max((when - datetime.now(UTC)).total_seconds(), 0.0)
+    return seconds_to_wait(plain)
 
 
-def _chain(error: BaseException) -> Iterator[BaseException]:
+def _chain(error: BaseException, outer: BaseException | None) -> Iterator[BaseException]:
     """What was raised, what it wraps, and what caused it, from the outside in."""
-    waiting, seen = [error], set[int]()
+    waiting, seen = [error], {id(outer)}
     while waiting and len(seen) < _DEPTH * 2:
         found = waiting.pop(0)
         if id(found) in seen:

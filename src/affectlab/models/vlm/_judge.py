@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from affectlab._words import shown
 from affectlab.evaluation import Response, classify_outcome
-from affectlab.models.vlm._ledger import Record
 from affectlab.models.vlm._question import Question
 from affectlab.models.vlm._read import Read, read_answer
+from affectlab.models.vlm._record import Record
+from affectlab.models.vlm._reply import STRUCTURED
 
-__all__ = ["Judged", "judge"]
+__all__ = ["Judged", "judge", "problem_of"]
 
 
 @dataclass(frozen=True)
@@ -25,10 +27,13 @@ def judge(question: Question, record: Record) -> Judged:
 
     What is in the ledger is the text, so that a better reader makes more of old answers.
     """
+    if record.unreadable:
+        return Judged("unparseable", Read(problem=record.unreadable))
     nothing = bool(record.transport_error or record.rejection)
     read = Read()
     if not nothing and record.text is not None:
-        read = read_answer(question.blank(), question.design.protocol, record.text)
+        held = STRUCTURED not in record.not_sent
+        read = read_answer(question.blank(), question.design.protocol, record.text, held=held)
     outcome = classify_outcome(
         Response(
             transport_error=record.transport_error,
@@ -44,3 +49,20 @@ def judge(question: Question, record: Record) -> Judged:
         )
     )
     return Judged(outcome, read)
+
+
+def problem_of(record: Record, judged: Judged) -> str:
+    """Say why an answer cannot be used; "" for one that can."""
+    read = judged.read
+    found = {
+        "transport": record.transport_error,
+        "rejected": record.rejection,
+        # The words of a refusal, or what stopped the answer where there are none.
+        "refused": record.refusal or shown((record.text or "").strip(), 200) or record.stop_reason,
+        "truncated": record.stop_reason,
+        "unparseable": read.problem,
+        "schema_invalid": "; ".join(read.schema_errors),
+        "rule_violation": "; ".join(read.rule_errors),
+        "empty": "no text",
+    }
+    return found.get(judged.outcome, "")

@@ -4,100 +4,26 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Collection, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Mapping
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from affectlab.errors import InputError, unknown_name
-from affectlab.evaluation import OUTCOMES
+from affectlab.errors import InputError
+from affectlab.models._ledger_file import LineFile
 from affectlab.models.vlm._budget import Charge
 from affectlab.models.vlm._cost import Prices, Usage
-from affectlab.models.vlm._ledger_file import LineFile
+from affectlab.models.vlm._read_objects import LONGEST
+from affectlab.models.vlm._record import Record
 from affectlab.models.vlm._secrets import Secrets
 
-__all__ = ["ACCOUNT", "LEDGER", "Ledger", "Record", "again_outcomes", "question_key"]
+__all__ = ["LEDGER", "Ledger", "Record", "question_key"]
 
 LEDGER = "ledger.jsonl"
 SCHEMA = "affectlab/vlm-ledger/1"
-ACCOUNT = frozenset({401, 402, 404, 407})
-"""Rejections that tell of the key, the bill or the address, and nothing of the question: they are
-asked again without being told."""
-
-
-@dataclass(frozen=True)
-class Record:
-    """What came of one question."""
-
-    key: str
-    outcome: str
-    """As it was judged when it was asked; readers judge the text anew."""
-    text: str | None = None
-    stop_reason: str = ""
-    refusal: str = ""
-    rejection: str = ""
-    transport_error: str = ""
-    http_status: int | None = None
-    retries: int = 0
-    usage: Usage = field(default_factory=Usage)
-    charged: Charge = field(default_factory=Charge)
-    """What counts against the budget, estimates for attempts that got no answer included."""
-    n_unbilled: int = 0
-    """Attempts of which nobody said what they took."""
-    served: str = ""
-    """Model that answered, in the provider's words."""
-    seconds: float = 0.0
-    at: str = ""
-    not_sent: tuple[str, ...] = ()
-    """Settings that the model does not take."""
-    asked: Mapping[str, Any] = field(default_factory=dict)
-    """What was asked: stimulus, model, prompt version, control, and so on; for readers."""
-
-    def as_dict(self) -> dict[str, Any]:
-        """Give it for the file; what is empty is left out."""
-        told = {
-            "key": self.key,
-            "outcome": self.outcome,
-            "asked": dict(self.asked),
-            "text": self.text,
-            "stop_reason": self.stop_reason,
-            "refusal": self.refusal,
-            "rejection": self.rejection,
-            "transport_error": self.transport_error,
-            "http_status": self.http_status,
-            "retries": self.retries,
-            "usage": self.usage.as_dict(),
-            "charged": [self.charged.requests, self.charged.tokens, self.charged.usd],
-            "n_unbilled": self.n_unbilled,
-            "served": self.served,
-            "seconds": round(self.seconds, 3),
-            "not_sent": list(self.not_sent),
-            "at": self.at,
-        }
-        return {name: value for name, value in told.items() if value not in ("", None, {}, [], 0)}
-
-    @classmethod
-    def read(cls, told: Mapping[str, Any]) -> Record:
-        """Read what :meth:`as_dict` gave; raises KeyError, TypeError or ValueError for others."""
-        requests, tokens, usd = told.get("charged", (0, 0, 0.0))
-        known = {
-            name: told[name]
-            for name in (
-                *("key", "outcome", "asked", "text", "stop_reason", "refusal", "rejection"),
-                *("transport_error", "http_status", "retries", "n_unbilled", "served", "seconds"),
-                "at",
-            )
-            if name in told
-        }
-        if known["outcome"] not in OUTCOMES or not isinstance(known["key"], str):
-            raise ValueError("no such outcome")
-        return cls(
-            **known,
-            not_sent=tuple(map(str, told.get("not_sent", ()))),
-            usage=Usage.read(told.get("usage")),
-            charged=Charge(int(requests), int(tokens), float(usd)),
-        )
+_LONGEST = LONGEST + 1
+"""Characters of an answer that are kept: one more than are read, so that it still is too long."""
 
 
 def question_key(parts: Mapping[str, Any]) -> str:
@@ -110,23 +36,6 @@ def question_key(parts: Mapping[str, Any]) -> str:
     """
     plain = json.dumps(dict(parts), sort_keys=True, ensure_ascii=False, allow_nan=False)
     return hashlib.sha256(plain.encode()).hexdigest()
-
-
-def again_outcomes(again: Collection[str] | str) -> frozenset[str]:
-    """Check the outcomes that are asked again; transport errors always are.
-
-    Raises
-    ------
-    InputError
-        For a name that is none, or ``ok``.
-    """
-    names = [again] if isinstance(again, str) else list(again)
-    for name in names:
-        if name not in OUTCOMES:
-            raise unknown_name("outcome", str(name), OUTCOMES, "again")
-        if name == "ok":
-            raise InputError("again: a usable answer is not asked again; see repeats")
-    return frozenset({"transport", *names})
 
 
 class Ledger:
@@ -184,18 +93,35 @@ class Ledger:
         """Add up all that was spent, known tokens at these prices."""
         total = Charge()
         for usage, charged in self._spent:
-            cost = prices.cost(usage) if prices is not None and usage.known else None
-            # Attempts that nobody billed are in the charge only.
-            usd = charged.usd if cost is None else max(cost, charged.usd)
+            usd = charged.usd
+            if prices is not None:
+                # Attempts that nobody billed are in the charge only, perhaps without a price then.
+                untold = max(charged.tokens - usage.total, 0)
+                most = untold * max(prices.input, prices.output) / 1_000_000 if not usd else 0.0
+                usd = max((prices.cost(usage) or 0.0) + most, usd)
             total += Charge(charged.requests, charged.tokens, usd)
         return total
 
+    def cleaned(self, record: Record) -> Record:
+        """Give a record as it may be written: without keys, and no longer than is ever read.
+
+        It is judged after that, so that what is read back means the same.
+        """
+        clean = self._secrets.clean
+        return replace(
+            record,
+            text=None if record.text is None else self._secrets.of_answer(record.text[:_LONGEST]),
+            rejection=clean(record.rejection),
+            transport_error=clean(record.transport_error),
+            unreadable=clean(record.unreadable),
+            refusal=clean(record.refusal),
+            served=self._secrets.without(record.served),
+            stop_reason=self._secrets.without(record.stop_reason),
+        )
+
     def add(self, record: Record) -> Record:
-        """Write what came of a question; gives it as it was written, without keys."""
-        line = self._secrets.without(record.as_dict())
-        for name in ("rejection", "transport_error", "refusal"):
-            if name in line:
-                line[name] = self._secrets.clean(line[name])
+        """Write what came of a question, as :meth:`cleaned` gave it; gives it as it is read."""
+        line = record.as_dict()
         self._file.add(line)
         written = Record.read(line)
         self._count(written)

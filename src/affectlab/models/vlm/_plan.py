@@ -31,6 +31,8 @@ class Plan:
     """What it is about."""
     n_questions: int
     """Questions that differ from each other."""
+    n_kept: int
+    """Of these, those that the ledger answers; what follows is about the others."""
     input_tokens: int
     """A guess from the size of texts and images, for all questions."""
     output_tokens: int
@@ -43,20 +45,36 @@ class Plan:
     """Dollars if every answer took its limit."""
 
 
-def plan_of(questions: Sequence[Question], settings: AskSettings, prices: Prices | None) -> Plan:
-    """Guess what questions take, from some of them."""
+def plan_of(
+    questions: Sequence[Question],
+    todo: Sequence[Question],
+    settings: AskSettings,
+    prices: Prices | None,
+) -> Plan:
+    """Guess what questions take, from some of those that are to be asked."""
     different = list({question.key: question for question in questions}.values())
-    step = max(len(different) // _SAMPLED, 1)
-    prompts = [question.prompt() for question in different[::step]]
-    n = len(different)
-    tokens = round(sum(guess_input(one, one.structured) for one in prompts) / len(prompts) * n)
-    answer = round(sum(_answer(one, settings) for one in prompts) / len(prompts) * n)
+    n = len(todo)
+    first = todo[0] if todo else different[0]
+    prompts = [question.prompt() for question in todo[:: max(n // _SAMPLED, 1)]]
+    share = n / len(prompts) if prompts else 0.0
+    tokens = round(sum(guess_input(one, one.structured) for one in prompts) * share)
+    answer = round(sum(_answer(one, settings) for one in prompts) * share)
     most = settings.max_tokens * n
     costs = [
         None if prices is None else prices.cost(Usage(input=tokens, output=output))
         for output in (answer, most)
     ]
-    return Plan(prompts[0], different[0].stimulus, n, tokens, answer, most, costs[0], costs[1])
+    return Plan(
+        prompts[0] if prompts else first.prompt(),
+        first.stimulus,
+        len(different),
+        len(different) - n,
+        tokens,
+        answer,
+        most,
+        costs[0],
+        costs[1],
+    )
 
 
 def _answer(prompt: Prompt, settings: AskSettings) -> int:

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from affectlab.errors import InputError
-from affectlab.models.vlm._examples import Example, repeats_example
+from affectlab.models.vlm._examples import Example, ShownBeforeError, repeats_example
 from affectlab.models.vlm._examples_parts import check_examples, example_parts
 from affectlab.models.vlm._hints import hint_sentence, hinted_label
 from affectlab.models.vlm._prompt_asked import Asked, LeftOut, plan_asked
@@ -129,8 +129,8 @@ def build_prompt(
         Score the most evident labels only: at most so many may be above 0, or be chosen.
     left_out
         What a label means that has no value in the answer, for protocols that rate all labels. By
-        default ``"not rated"`` where the protocol knows that, and ``"zero"`` with `at_most` where
-        it does not; otherwise every label needs a value. The prompt says which.
+        default ``"zero"`` with `at_most`, else ``"not rated"`` where the protocol knows that;
+        otherwise every label needs a value. The prompt says which.
     reasons
         Ask for a short visible reason with each value above 0 or choice.
     structured
@@ -154,7 +154,7 @@ def build_prompt(
     >>> from affectlab.protocols import load_protocol
     >>> prompt = build_prompt(load_protocol("intensity"), None, at_most=5, hint="infatuation")
     >>> prompt.hint, len(prompt.labels), prompt.left_out, prompt.shown
-    ('Infatuation', 40, 'not rated', '')
+    ('Infatuation', 40, 'zero', '')
     """
     if style not in ("zero-shot", "multi-shot"):
         raise InputError(f"style {style!r}: expected 'zero-shot' or 'multi-shot'")
@@ -177,7 +177,7 @@ def build_prompt(
     check_examples(asked, examples)
     repeated = repeats_example(examples, stimulus)
     if repeated is not None:
-        raise InputError(
+        raise ShownBeforeError(
             f"example {repeated} shows the stimulus itself; expected examples that are not rated"
         )
     hinted = hinted_label(protocol, asked.labels, hint)

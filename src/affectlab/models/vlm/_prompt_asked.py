@@ -103,7 +103,7 @@ class Asked:
             return replace(self, questions=(wording,), swapped=False)
         if not self.labels:
             return replace(self, swapped=False)
-        questions = drawn_order(self.protocol.questions(), None)
+        questions = drawn_order(_questions_of(self.protocol), None)
         keys = dict(zip(self.labels, self.keys, strict=False))
         return replace(
             self,
@@ -111,6 +111,22 @@ class Asked:
             keys=tuple(keys[str(one.label)] for one in questions if keys),
             swapped=False,
         )
+
+
+_known: dict[int, tuple[Protocol, tuple[Question, ...]]] = {}
+_MOST_KNOWN = 32
+
+
+def _questions_of(protocol: Protocol) -> tuple[Question, ...]:
+    """Wordings of a protocol, which never change; tens of thousands of prompts ask for them."""
+    held = _known.get(id(protocol))
+    # The protocol is kept beside them, so that nothing else gets its number.
+    if held is None or held[0] is not protocol:
+        if len(_known) >= _MOST_KNOWN:
+            _known.clear()
+        held = (protocol, protocol.questions())
+        _known[id(protocol)] = held
+    return held[1]
 
 
 def plan_asked(
@@ -138,7 +154,7 @@ def plan_asked(
         raise InputError(
             f"reasons: protocol {protocol.name!r} asks for texts of its own; expected False"
         )
-    questions = drawn_order(protocol.questions(), order_seed)
+    questions = drawn_order(_questions_of(protocol), order_seed)
     wanted = _label_asked(protocol, label)
     if wanted is not None:
         questions = tuple(one for one in questions if one.label == wanted)
@@ -236,9 +252,10 @@ def _left_out(
             )
         return "not rated" if protocol.not_rated else "error"
     if wanted is None:
-        if protocol.not_rated:
-            return "not rated"
-        return "zero" if at_most is not None and protocol.scale.allows(0) else "error"
+        # Who is to score the most evident labels only has looked at the others, too.
+        if at_most is not None and protocol.scale.allows(0):
+            return "zero"
+        return "not rated" if protocol.not_rated else "error"
     if wanted not in ("not rated", "zero"):
         raise InputError(f"left_out {wanted!r}: expected 'not rated' or 'zero', or None")
     if wanted == "not rated" and not protocol.not_rated:

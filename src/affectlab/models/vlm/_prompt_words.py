@@ -200,7 +200,9 @@ def _rating_rules(asked: Asked) -> Iterator[str]:
         )
         yield f"{how}. Not rated is not the same as 0, which says that you looked and see none."
     elif asked.left_out == "zero" and not asked.structured:
-        yield "A label that you leave out counts as 0."
+        # People may skip labels by the instructions of such a protocol, which come first.
+        here = "Other than said above, a" if asked.protocol.not_rated else "A"
+        yield f"{here} label that you leave out counts as 0."
     else:
         yield "Give a value for every label."
 

@@ -16,10 +16,11 @@ from urllib.parse import urlsplit
 from affectlab.errors import InputError, MissingDependencyError
 from affectlab.models.vlm._ask_settings import AskSettings
 from affectlab.models.vlm._failures import Failure, failure_of
+from affectlab.models.vlm._http_guard import ARRIVED, guard_replies
 from affectlab.models.vlm._prompt import Prompt
-from affectlab.models.vlm._reply import Reply, left_out, reply_of
+from affectlab.models.vlm._reply import STRUCTURED, Reply, left_out, reply_of
 from affectlab.models.vlm._schema import strict_schema
-from affectlab.models.vlm._secrets import Secrets
+from affectlab.models.vlm._secrets import Secrets, secrets_in
 
 if TYPE_CHECKING:
     from inspect_ai.model import ChatMessage, GenerateConfig
@@ -28,6 +29,7 @@ __all__ = ["Provider", "need_inspect"]
 
 _OPTIONAL = ("temperature", "top_p", "seed")
 """Settings that inspect-ai leaves out for models that do not take them."""
+_WITHOUT_RETRIES = frozenset({"mockllm", "none"})
 _OWN_MACHINE = frozenset({"127.0.0.1", "localhost", "::1"})
 
 
@@ -71,12 +73,15 @@ class Provider:
     def __init__(self, model: str, settings: AskSettings) -> None:
         need_inspect()
         key = _key(model, settings)
-        self.secrets = Secrets([key])
+        own = secrets_in(settings.model_args)
+        self.secrets = Secrets([key, *own])
         self.model = model
-        self._settings = settings
+        self.settings = settings
         self._model = _open(model, settings, key, self.secrets)
         self._api = self._model.api
-        self.secrets = Secrets([key, getattr(self._api, "api_key", None)])
+        self.secrets = Secrets([key, getattr(self._api, "api_key", None), *own])
+        self.guarded = guard_replies(self._api)
+        """Whether redirects are off and replies have a limit; libraries may have their own way."""
         self.hidden_retries = _no_retries(self._api)
         """Whether the provider's library may try again where we cannot see it."""
 
@@ -88,38 +93,44 @@ class Provider:
         InputError
             When inspect-ai cannot put the question to this provider at all.
         """
-        begun = time.monotonic()
+        begun, arrived, outer = time.monotonic(), list[int](), sys.exc_info()[1]
+        ARRIVED.set(arrived)
         messages, config = _messages(prompt), self._config(prompt)
         try:
-            async with asyncio.timeout(self._settings.timeout):
+            async with asyncio.timeout(self.settings.timeout):
                 result = await self._api.generate(messages, [], "none", config)
         # Any provider's library may raise anything; what it means is looked up.
         except Exception as error:  # noqa: BLE001
-            return Reply(failure=self._failure(error), seconds=time.monotonic() - begun)
+            failure = self._failure(error, bool(arrived) or not self.guarded, outer)
+            return Reply(failure=failure, seconds=time.monotonic() - begun)
         output, call = result if isinstance(result, tuple) else (result, None)
         seconds = time.monotonic() - begun
         if isinstance(output, Exception):
-            return Reply(failure=self._failure(output), seconds=seconds)
+            return Reply(failure=self._failure(output, True, outer), seconds=seconds)
         wanted = [name for name in _OPTIONAL if getattr(config, name) is not None]
+        wanted += [STRUCTURED] if prompt.structured else []
         return replace(reply_of(output, call, seconds), not_sent=left_out(call, wanted))
 
-    def _failure(self, error: Exception) -> Failure:
-        found = failure_of(error)
+    def _failure(self, error: Exception, arrived: bool, outer: BaseException | None) -> Failure:
+        found = failure_of(error, outer)
         if found is not None:
             return found
         if isinstance(error, ImportError | NotImplementedError) or _is_prerequisite(error):
             raise InputError(
                 f"model {self.model!r} cannot be asked: {self.secrets.clean(_line(error))}"
             ) from None
-        # The library stumbled over what the server sent: no answer that could be used arrived.
-        kind = type(error).__name__
-        return Failure(f"the reply cannot be read ({kind}: {_line(error)[:300]})")
+        said = f"{type(error).__name__}: {_line(error)[:300]}"
+        if not arrived:
+            # The library stumbled over the question: nobody has seen it.
+            return Failure(f"the question cannot be sent ({said})", sent=False)
+        # It stumbled over what the server sent: it would do so again, and be paid again.
+        return Failure(unreadable=f"the reply cannot be read ({said})")
 
     def _config(self, prompt: Prompt) -> GenerateConfig:
         from inspect_ai.model import GenerateConfig, ResponseSchema
         from inspect_ai.util import JSONSchema
 
-        settings = self._settings
+        settings = self.settings
         schema = None
         if prompt.structured:
             wanted = JSONSchema.model_validate(strict_schema(prompt.schema))
@@ -195,7 +206,8 @@ def _no_retries(api: Any) -> bool:
     if isinstance(getattr(client, "max_retries", None), int):
         client.max_retries = 0
         return False
-    return client is not None
+    # Others keep it where we do not look: botocore, for one, tries again by itself.
+    return type(api).__module__.rpartition(".")[2] not in _WITHOUT_RETRIES
 
 
 def _is_prerequisite(error: Exception) -> bool:

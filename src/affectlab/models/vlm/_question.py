@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, Literal
 
+from affectlab._words import shown
+from affectlab.errors import InputError
 from affectlab.models.images import ImageFile
 from affectlab.models.vlm._ask_settings import AskSettings
 from affectlab.models.vlm._controls import MAIN, decoy_hints, derangement
@@ -62,8 +64,11 @@ class Design:
     @property
     def version(self) -> str:
         """Hash of what all prompts about a picture share."""
-        picture = _stand_in(self.limits)
-        return _blank(self, picture, "", self.labels[0], None).design
+        return self.blank().design
+
+    def blank(self) -> Prompt:
+        """Build the prompt about a picture that stands for any, in the order of the protocol."""
+        return _blank(self, _stand_in(self.limits), "", self.labels[0], None)
 
     def order_seed(self, sha256: str) -> int | None:
         """Draw the seed of a picture, the same whatever else is asked, and in every control."""
@@ -131,11 +136,17 @@ class Question:
         Raises
         ------
         InputError
-            When the picture is broken, or is one of the examples.
+            When the picture is broken, is one of the examples, or has another content by now: its
+            answer would be filed under the content that was there when the run began.
         """
         picture = None
         if self.file is not None:
             picture = image_part(self.file.path, limits=self.design.limits)
+            if picture.sha256 != self.file.sha256:
+                raise InputError(
+                    f"{shown(self.file.path)} has changed since the run began; expected pictures "
+                    "that stay as they are, or the same command once more"
+                )
         return self.design.build(
             picture, hint=self.hint, label=self.label, order_seed=self.order_seed
         )
@@ -200,6 +211,8 @@ def make_questions(
 
     Parameters
     ----------
+    repeats
+        Times that each question of the main run is asked.
     hints
         Stimulus to the label hinted at in the main run.
 
@@ -209,21 +222,23 @@ def make_questions(
         When a control needs more images or labels than there are.
     """
     asked_of = {"model": model, "settings": settings.sent()}
+    # A control is compared with the first answer: twice would cost as much again for nothing.
+    times = {MAIN: repeats}
     names = [file.stimulus for file in files]
     for control in (MAIN, *(name for name in controls if name != "repeat")):
         wrong = derangement(files, seed) if control == "wrong_image" else {}
         given = dict(hints or {})
         if control == "decoy_hint":
             given = decoy_hints(names, design.protocol.labels(), targets, seed)
-        for repeat in range(1, repeats + 1):
+        for repeat in range(1, times.get(control, 1) + 1):
             for file in files:
-                shown = wrong.get(file.stimulus, file)
+                seen = wrong.get(file.stimulus, file)
                 for label in design.labels:
                     yield Question(
                         design,
                         file.stimulus,
                         file.sha256,
-                        None if control == "no_image" else shown,
+                        None if control == "no_image" else seen,
                         control=control,
                         repeat=repeat,
                         hint=given.get(file.stimulus, ""),

@@ -36,6 +36,8 @@ def ratings_of(run: VlmRun) -> Ratings:
     protocol = run.entries[0].question.design.protocol
     names = {row["control"]: str(row["rater"]) for row in run.raters}
     rows = [row for entry in run.entries for row in _rows(entry, names)]
+    if not rows:
+        raise InputError(f"no answer of {run.model} rates anything; there are no ratings")
     labelled = any(row["label"] is not None for row in rows)
     if labelled:
         # An entry without a name says nothing that a table of labels can hold.

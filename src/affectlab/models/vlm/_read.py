@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from affectlab.models.vlm._prompt import Prompt
@@ -53,7 +53,7 @@ class Read:
         return self.parsed is not None and not self.schema_errors and not self.rule_errors
 
 
-def read_answer(prompt: Prompt, protocol: Protocol, text: str | None) -> Read:
+def read_answer(prompt: Prompt, protocol: Protocol, text: str | None, *, held: bool = True) -> Read:
     """Read the answer to a prompt.
 
     One JSON object is looked for, plain or fenced, with prose around it, comments, trailing commas,
@@ -68,6 +68,9 @@ def read_answer(prompt: Prompt, protocol: Protocol, text: str | None) -> Read:
         The protocol it was built from.
     text
         What the model wrote.
+    held
+        Whether the provider held the model to the schema of a structured prompt; where it did not,
+        labels may be left out as in any other prompt.
 
     Raises
     ------
@@ -87,6 +90,8 @@ def read_answer(prompt: Prompt, protocol: Protocol, text: str | None) -> Read:
     ("answer: 'maybe' is not an answer; expected 'yes' or 'no'",)
     """
     asked = asked_of(prompt, protocol)
+    if not held:
+        asked = replace(asked, structured=False)
     found = find_object(text)
     if found.value is None:
         return Read(repairs=found.repairs, problem=found.problem)

@@ -7,6 +7,7 @@ from typing import Any
 
 from affectlab.models.vlm._prompt_asked import Asked
 from affectlab.models.vlm._read_values import Checked
+from affectlab.protocols._entries import entry_rows
 
 __all__ = ["answer_rows", "row_values"]
 
@@ -29,10 +30,11 @@ def answer_rows(asked: Asked, result: Checked) -> Iterator[dict[str, Any]]:
     ``label`` (None for the whole), ``value``, ``text`` (the reason, where there is one) and
     ``outcome``; for choices a column for each option beside the labels; for entries the number of
     the entry and its other fields. Choices of nothing but options have rows without values, whose
-    outcome is ``refused``, as those of people.
+    outcome is ``refused``, as those of people; the column of the option tells them from answers
+    that were declined, and the table of outcomes counts them as answers.
     """
     if asked.form == "entries":
-        yield from _entry_rows(asked, result)
+        yield from entry_rows(asked.protocol, result.entries)
         return
     options = asked.protocol.rules.options if asked.form == "choices" else ()
     beside = {name: name in result.chosen for name in options}
@@ -45,21 +47,4 @@ def answer_rows(asked: Asked, result: Checked) -> Iterator[dict[str, Any]]:
             "text": result.reasons.get(label),
             "outcome": "refused" if value is None else "ok",
             **beside,
-        }
-
-
-def _entry_rows(asked: Asked, result: Checked) -> Iterator[dict[str, Any]]:
-    protocol = asked.protocol
-    first = protocol.fields[0]
-    about = next((one for one in protocol.fields if one.name == protocol.rules.distinct), first)
-    rest = [one for one in protocol.fields if one is not about]
-    reason = max(rest, key=lambda one: one.max_length, default=about).name
-    for number, entry in enumerate(result.entries, start=1):
-        yield {
-            "label": " ".join(entry[about.name].split()).casefold() or None,
-            "value": None,
-            "text": entry[reason],
-            "outcome": "ok",
-            "entry": number,
-            **{name: text for name, text in entry.items() if name != reason},
         }

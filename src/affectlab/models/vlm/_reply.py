@@ -11,9 +11,16 @@ from affectlab.models.vlm._failures import Failure
 if TYPE_CHECKING:
     from inspect_ai.model import ModelOutput
 
-__all__ = ["Reply", "left_out", "reply_of"]
+__all__ = ["STRUCTURED", "Reply", "left_out", "reply_of"]
 
+STRUCTURED = "structured"
+"""Stands for the schema among the settings of a request."""
 _UNKNOWN = "unknown"
+_SCHEMA_NAMES = (
+    *("response_format", "output_format", "format", "response_schema", "responseSchema"),
+    *("response_json_schema", "responseJsonSchema", "guided_json"),
+)
+"""Under which a request holds the schema, by provider."""
 
 
 @dataclass(frozen=True)
@@ -67,8 +74,13 @@ def left_out(call: Any, wanted: list[str]) -> tuple[str, ...]:
     request = getattr(call, "request", None)
     if not isinstance(request, dict):
         return ()
-    inner = [value for value in request.values() if isinstance(value, dict)]
-    return tuple(name for name in wanted if not any(name in part for part in (request, *inner)))
+    parts = [request, *(value for value in request.values() if isinstance(value, dict))]
+    missing = []
+    for name in wanted:
+        names = _SCHEMA_NAMES if name == STRUCTURED else (name,)
+        if not any(part.get(one) is not None for part in parts for one in names):
+            missing.append(name)
+    return tuple(missing)
 
 
 def _refusal(output: ModelOutput, stop: str) -> str:

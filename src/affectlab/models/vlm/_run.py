@@ -8,14 +8,14 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from affectlab._words import joined, plural, shown
+from affectlab._words import joined, plural
 from affectlab.evaluation import OUTCOMES
-from affectlab.models.vlm._ask import Halt
 from affectlab.models.vlm._budget import Charge
 from affectlab.models.vlm._cost import Prices, Usage, total_usage
-from affectlab.models.vlm._judge import Judged
-from affectlab.models.vlm._ledger import Record
+from affectlab.models.vlm._judge import Judged, problem_of
+from affectlab.models.vlm._patience import Halt
 from affectlab.models.vlm._question import Question
+from affectlab.models.vlm._record import Record
 
 if TYPE_CHECKING:
     import polars as pl
@@ -153,7 +153,7 @@ class VlmRun:
             "hint": question.hint or None,
             "prompt_version": question.version,
             "outcome": entry.judged.outcome,
-            "problem": _problem(entry),
+            "problem": problem_of(record, entry.judged) or None,
             "retries": record.retries,
             "text": record.text,
             "reasons": json.dumps(dict(read.reasons), ensure_ascii=False) if read.reasons else None,
@@ -182,6 +182,11 @@ class VlmRun:
                 f"stopped: {self.halt.reason}{budget}; {rest} not asked, and the same command "
                 "goes on from there",
             )
+        silent = sum(
+            entry.judged.outcome == "ok" and not entry.judged.read.rows for entry in self.entries
+        )
+        if silent:
+            told.append(f"{plural(silent, 'answer')} rated nothing; there are no rows of them")
         left_out = {name for entry in self.entries for name in entry.record.not_sent}
         if left_out:
             are = "were" if len(left_out) > 1 else "was"
@@ -204,27 +209,6 @@ class VlmRun:
         return f"VlmRun({self.rater!r}, {self.n_usable} usable of {self.n_answered} answers" + (
             f", {self.n_left} not asked)" if self.n_left else ")"
         )
-
-
-def _problem(entry: Entry) -> str | None:
-    """Say why an answer cannot be used."""
-    record, read = entry.record, entry.judged.read
-    found = {
-        "transport": record.transport_error,
-        "rejected": record.rejection,
-        "refused": record.refusal or _why_refused(record),
-        "truncated": record.stop_reason,
-        "unparseable": read.problem,
-        "schema_invalid": "; ".join(read.schema_errors),
-        "rule_violation": "; ".join(read.rule_errors),
-    }
-    return found.get(entry.judged.outcome) or None
-
-
-def _why_refused(record: Record) -> str:
-    """Give the words of a refusal, or what stopped the answer where there are none."""
-    said = shown((record.text or "").strip(), 200)
-    return said or record.stop_reason
 
 
 def _schema() -> dict[str, Any]:

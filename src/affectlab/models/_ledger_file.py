@@ -37,7 +37,7 @@ class LineFile:
         self.n_broken = 0
         """Lines that hold no object, such as one that was cut off when the work was killed."""
         self._schema = schema
-        self._begun = False
+        self._begun = self._torn = False
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
             self._guard = path.with_name(f".{path.name}{_LOCK}").open("a")
@@ -46,7 +46,8 @@ class LineFile:
         try:
             _lock(self._guard, path)
             self._lines = list(self._read())
-            self._file = path.open("ab")
+            # Without a buffer: what could not be written must not come after all, later.
+            self._file = path.open("ab", buffering=0)
             if not self._begun:
                 self.add({"schema": schema})
         except OSError as error:
@@ -81,9 +82,7 @@ class LineFile:
                 # Killed while the first line was written: nothing was asked yet.
                 continue
             if not self._begun and not (isinstance(found, dict) and "schema" in found):
-                raise InputError(
-                    f"{shown(self.path)} is no ledger of questions; expected one, or a new folder"
-                )
+                raise InputError(f"{shown(self.path)} is no ledger; expected one, or a new folder")
             if not isinstance(found, dict):
                 self.n_broken += 1
             elif "schema" in found:
@@ -96,17 +95,37 @@ class LineFile:
             else:
                 yield found
 
-    def add(self, line: Mapping[str, Any]) -> None:
-        """Write an object, and wait until it is on the disk."""
+    def add(self, *lines: Mapping[str, Any]) -> None:
+        """Write objects, and wait until they are on the disk.
+
+        Raises
+        ------
+        InputError
+            When it cannot be written, such as where the disk is full; the lines before it stay.
+        """
         # One call of write: a kill between two would leave a line without an end.
-        self._file.write(_line(line))
-        self._file.flush()
-        os.fsync(self._file.fileno())
+        left = memoryview((b"\n" if self._torn else b"") + b"".join(map(_line, lines)))
+        self._torn = True
+        try:
+            while left:
+                left = left[self._file.write(left) :]
+            os.fsync(self._file.fileno())
+        except OSError as error:
+            raise InputError(
+                f"{shown(self.path)} cannot be written ({error.strerror}); what it held is kept"
+            ) from None
+        self._torn = False
 
     def close(self) -> None:
         """Let another process write."""
         self._file.close()
         self._guard.close()
+
+    def __enter__(self) -> LineFile:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
 
 
 def _line(told: Mapping[str, Any]) -> bytes:

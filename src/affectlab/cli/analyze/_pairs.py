@@ -1,0 +1,107 @@
+"""What the verbs about pairs of faces share: FILE holds ratings, or a score for each pair."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+import typer
+
+from affectlab.cli._options import reads_ratings
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from affectlab.analysis import PairScores
+    from affectlab.cli._output import Output
+    from affectlab.ratings import Ratings
+
+__all__ = ["ScoreOption", "check_folder", "reads_pairs", "scores_of", "write_tables"]
+
+ScoreOption = Annotated[
+    Literal["subject-model", "mean"],
+    typer.Option(help="How ratings become scores; scores in FILE stay as they are."),
+]
+
+
+def reads_pairs(verb: str) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """Make a function of ``(source, out, …)`` a verb whose FILE holds ratings or scores of pairs.
+
+    FILE is a table of scores when it has the column ``value`` and none of raters, and it or the
+    table given with --stimuli says which expressions a pair shows.
+    """
+    return reads_ratings(verb, instead=_scores)
+
+
+def _scores(options: Mapping[str, Any]) -> PairScores | None:
+    """Read FILE as scores of pairs, where it is a table of these."""
+    if any(options[name] is not None for name in ("format", "wide", "columns", "raters")):
+        return None
+    header = _header(options)
+    pairs = options["stimuli"]
+    if "value" not in header or "rater" in header:
+        return None
+    if pairs is None and "expression_a" not in header:
+        return None
+    from affectlab.analysis import pair_scores
+
+    return pair_scores(options["file"], pairs=pairs)
+
+
+def _header(options: Mapping[str, Any]) -> set[str]:
+    """Columns of FILE; none where it is no table that scores are read from."""
+    file: Path = options["file"]
+    if file.suffix.lower() == ".parquet":
+        import polars as pl
+
+        try:
+            return set(pl.read_parquet_schema(file))
+        except (OSError, pl.exceptions.PolarsError):
+            # The reader of ratings says what is wrong with the file.
+            return set()
+    from affectlab.ratings import Peek
+
+    peek = Peek.open(file, encoding=options["encoding"], delimiter=options["delimiter"])
+    return set() if peek.is_binary or peek.separator != "," else set(peek.header)
+
+
+def scores_of(source: Ratings | PairScores, out: Output, score: Any) -> PairScores:
+    """Give the scores that a verb works on, and keep people where there are models, too."""
+    from affectlab.analysis import PairScores, pair_scores
+
+    if isinstance(source, PairScores):
+        out.who = "scores as given"
+        return source
+    people = out.panel(source)
+    kinds = people.frame["trial_kind"] if "trial_kind" in people.frame.columns else None
+    checks = 0 if kinds is None else int(kinds.cast(str).is_in(["golden", "repeat"]).sum())
+    if checks:
+        out.note(
+            f"{checks:,} golden and repeated trials are there to judge sessions by, which is not "
+            "done here: see affectlab reliability screen, if the ratings were not screened yet."
+        )
+    return pair_scores(people, score=score)
+
+
+def check_folder(folder: Path | None, option: str) -> None:
+    """Refuse a file in the place of a folder, before anything is computed.
+
+    Raises
+    ------
+    InputError
+        When there is one.
+    """
+    from affectlab.errors import InputError
+
+    if folder is not None and folder.exists() and not folder.is_dir():
+        raise InputError(f"{option} {folder}: is a file; expected a folder")
+
+
+def write_tables(folder: Path, tables: Mapping[str, pl.DataFrame]) -> None:
+    """Write tables to CSV files of a folder, which is made where it does not exist."""
+    from affectlab.cli._output import write_csv
+
+    folder.mkdir(parents=True, exist_ok=True)
+    for name, table in tables.items():
+        write_csv(table, folder / f"{name}.csv")

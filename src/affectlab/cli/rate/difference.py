@@ -1,0 +1,186 @@
+"""``affectlab rate difference``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Optional
+
+import typer
+
+from affectlab.cli._options import JsonOption, QuietOption
+from affectlab.cli._output import Output
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from affectlab.ratings import Ratings
+
+__all__ = ["difference"]
+
+_DEFAULT = ("mse", "mae", "ssim", "deep:faces")
+
+
+def difference(
+    pairs: Annotated[
+        Path,
+        typer.Argument(
+            help="Pairs: a table with stimulus, file_a and file_b, or ratings of such pairs.",
+            metavar="PAIRS",
+            show_default=False,
+        ),
+    ],
+    to: Annotated[
+        Path,
+        typer.Option("--out", "-o", help="Ratings: .parquet, .csv or .jsonl.", show_default=False),
+    ],
+    metric: Annotated[
+        Optional[list[str]],  # noqa: UP045
+        typer.Option(
+            help="mse, mae, ssim, lpips, deep:ENCODER, blendshapes, landmarks, the folder of a "
+            "learned metric, or module:function; settings after commas. May be given again; "
+            f"without it {', '.join(_DEFAULT)}.",
+            metavar="NAME[,SETTING=VALUE…]",
+            show_default=False,
+        ),
+    ] = None,
+    images: Annotated[
+        Optional[Path],  # noqa: UP045
+        typer.Option(help="Folder of the pictures; without it that of PAIRS.", show_default=False),
+    ] = None,
+    cache: Annotated[
+        Optional[Path],  # noqa: UP045
+        typer.Option(
+            help="Folder that keeps embeddings and readings of faces from run to run.",
+            show_default=False,
+        ),
+    ] = None,
+    set_aside: Annotated[
+        bool,
+        typer.Option(
+            "--set-aside", help="Give no value to pairs that cannot be compared, and count them."
+        ),
+    ] = False,
+    seed: Annotated[
+        int, typer.Option("--seed", help="Nothing is random here: changes nothing.")
+    ] = 0,
+    as_json: JsonOption = False,
+    quiet: QuietOption = False,
+) -> None:
+    """Let metrics say how different two pictures are, pair by pair, to put them beside people.
+
+    lpips needs its weights (lpips,trunk=FILE,linear=FILE); blendshapes and landmarks need a model
+    of MediaPipe (blendshapes,model=FILE); deep and blendshapes take distance=l1 or distance=cosine.
+
+    Example: affectlab rate difference pairs.csv --metric ssim --metric deep:faces --out metrics.csv
+    """
+    from affectlab.cli._warned import caught_warnings
+    from affectlab.models.differences import rate_differences
+    from affectlab.models.differences._pairs import holds_answers
+    from affectlab.ratings import check_ratings_path
+
+    check_ratings_path(to)
+    out = Output("rate difference", as_json=as_json, quiet=quiet)
+    with caught_warnings() as doubts, out.progress(f"reading {pairs}") as progress:
+        ratings = rate_differences(
+            pairs,
+            metric or list(_DEFAULT),
+            images=images,
+            cache=cache,
+            on_bad="set_aside" if set_aside else "raise",
+            progress=progress,
+        )
+        ratings.write(to)
+    table, by_kind = _table(ratings), _by_kind(ratings)
+    _show(out, ratings, table, by_kind)
+    out.show(f"ratings: {to}")
+    people = pairs if holds_answers(pairs) else "RATINGS"
+    groups = [name for name in ("kind", "actor") if name in ratings.stimuli.columns]
+    by = f" --by {','.join(groups)}" if groups else ""
+    out.show_line(f"next: affectlab evaluate difference {people} --models {to}{by}")
+    out.finish(
+        {
+            "ratings": to,
+            "n_pairs": ratings.n_stimuli,
+            "metrics": table.join(
+                ratings.raters.drop("rater_kind").rename({"rater": "metric"}),
+                on="metric",
+                maintain_order="left",
+            ).to_dicts(),
+            "medians_by_kind": None if by_kind is None else by_kind.to_dicts(),
+        },
+        doubts=doubts,
+    )
+
+
+def _table(ratings: Ratings) -> pl.DataFrame:
+    """One row per metric: how many pairs have a value, and how far values go."""
+    import polars as pl
+
+    value = pl.col("value")
+    return (
+        ratings.to_frame()
+        .group_by(pl.col("rater").alias("metric"), maintain_order=True)
+        .agg(
+            value.count().alias("n_pairs"),
+            value.null_count().alias("n_without"),
+            value.min().alias("lowest"),
+            value.median().alias("median"),
+            value.max().alias("highest"),
+        )
+    )
+
+
+def _by_kind(ratings: Ratings) -> pl.DataFrame | None:
+    """Median of each metric by kind of pair, where pairs are of some kinds."""
+    import polars as pl
+
+    if "kind" not in ratings.stimuli.columns or ratings.stimuli["kind"].drop_nulls().is_empty():
+        return None
+    kinds = ratings.stimuli.select("stimulus", pl.col("kind").cast(pl.String))
+    return (
+        ratings.to_frame()
+        .select("stimulus", "rater", "value")
+        .join(kinds, on="stimulus")
+        .drop_nulls("kind")
+        .group_by(pl.col("rater").alias("metric"), "kind", maintain_order=True)
+        .agg(pl.col("value").median().alias("median"))
+    )
+
+
+def _show(out: Output, ratings: Ratings, table: pl.DataFrame, by_kind: pl.DataFrame | None) -> None:
+    from rich.table import Table
+    from rich.text import Text
+
+    from affectlab._words import count, plural, shown
+
+    metrics = plural(ratings.n_raters, "metric")
+    out.head(f"{metrics} compared the two pictures of {plural(ratings.n_stimuli, 'pair')}")
+    kinds = [] if by_kind is None else by_kind["kind"].unique(maintain_order=True).to_list()[:4]
+    medians: dict[tuple[str, str], Any] = {}
+    if by_kind is not None:
+        medians = {(row[0], row[1]): row[2] for row in by_kind.iter_rows()}
+    grid = Table(box=None, header_style="bold")
+    grid.add_column("metric", no_wrap=True)
+    lacking = bool(table["n_without"].sum())
+    names = ["pairs", *(["without"] if lacking else []), "lowest", "median", "highest"]
+    for name in (*names, *(f"median {kind}" for kind in kinds)):
+        grid.add_column(name, justify="right")
+    for row in table.iter_rows(named=True):
+        cells = [count(row["n_pairs"]), *([count(row["n_without"])] if lacking else [])]
+        cells += [_number(row[name]) for name in ("lowest", "median", "highest")]
+        cells += [_number(medians.get((row["metric"], kind))) for kind in kinds]
+        grid.add_row(Text(shown(row["metric"], 34)), *cells)
+    out.show(grid)
+    alike = ratings.raters.filter(ratings.raters["direction"] != "higher is more different")
+    if alike.height:
+        said = ", ".join(shown(name, 34) for name in alike["rater"].to_list())
+        out.show(f"higher is more alike: {said}")
+
+
+def _number(value: float | None) -> str:
+    """Write a number in four significant digits: metrics have units of all sizes."""
+    if value is None:
+        return "–"
+    if value == 0:
+        return "0"
+    return f"{value:.4g}".replace("-", "−")

@@ -1,0 +1,305 @@
+"""``affectlab train difference``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from time import perf_counter
+from typing import TYPE_CHECKING, Annotated, Any, Literal, Optional
+
+import typer
+
+from affectlab.cli._options import JsonOption, QuietOption, SeedOption
+from affectlab.cli._output import Output, write_csv
+
+if TYPE_CHECKING:
+    from affectlab.models.differences import CrossValidation, ExpressionMetric
+
+__all__ = ["difference"]
+
+_JUDGED = "Judging"
+
+
+def difference(
+    file: Annotated[
+        Path,
+        typer.Argument(
+            help="Ratings of pairs, or a table with a score (value, 0 to 100) for each: stimulus, "
+            "actor, file_a, file_b, and perhaps kind.",
+            metavar="FILE",
+            show_default=False,
+        ),
+    ],
+    to: Annotated[
+        Path, typer.Option("--out", "-o", help="Folder for the metric.", show_default=False)
+    ],
+    embeddings: Annotated[
+        Optional[Path],  # noqa: UP045
+        typer.Option(
+            help="Embeddings of the pictures, a folder that affectlab embed wrote.",
+            metavar="DIR",
+            show_default=False,
+        ),
+    ] = None,
+    encoder: Annotated[
+        Optional[str],  # noqa: UP045
+        typer.Option(
+            help="In place of --embeddings: encoder for the pictures of --images, such as faces "
+            "or transformers:FOLDER.",
+            metavar="NAME",
+            show_default=False,
+        ),
+    ] = None,
+    images: Annotated[
+        Optional[Path],  # noqa: UP045
+        typer.Option(
+            help="Folder of the pictures, for --encoder.", metavar="DIR", show_default=False
+        ),
+    ] = None,
+    cache: Annotated[
+        Optional[Path],  # noqa: UP045
+        typer.Option(
+            help="Folder that keeps embeddings from run to run, for --encoder.",
+            metavar="DIR",
+            show_default=False,
+        ),
+    ] = None,
+    pairs: Annotated[
+        Optional[Path],  # noqa: UP045
+        typer.Option(
+            help="Table of the pairs (pairs.csv), where FILE does not say what they are of.",
+            metavar="FILE",
+            show_default=False,
+        ),
+    ] = None,
+    scale: Annotated[
+        Optional[str],  # noqa: UP045
+        typer.Option(help="Scale of the ratings: '0-100 interval'.", show_default=False),
+    ] = None,
+    score: Annotated[
+        Literal["subject-model", "mean"], typer.Option(help="How ratings become scores.")
+    ] = "subject-model",
+    learner: Annotated[
+        Literal["svr", "ridge", "siamese"],
+        typer.Option(
+            help="svr: support vector regression, as in the paper; ridge: least squares; siamese: "
+            "a projection for both faces and a weighted distance."
+        ),
+    ] = "ridge",
+    settings: Annotated[
+        Optional[list[str]],  # noqa: UP045
+        typer.Option(
+            "--set",
+            help="A setting of the learner: non_negative=true, strength=0.1, epochs=20; may be "
+            "given again.",
+            metavar="KEY=VALUE",
+            show_default=False,
+        ),
+    ] = None,
+    name: Annotated[
+        Optional[str],  # noqa: UP045
+        typer.Option(help="Name of the metric as a rater; by default that of the folder."),
+    ] = None,
+    test_actors: Annotated[
+        int, typer.Option(help="Actors that each split tests.", min=1, rich_help_panel=_JUDGED)
+    ] = 2,
+    splits: Annotated[
+        Optional[int],  # noqa: UP045
+        typer.Option(
+            help="Draw so many splits of the actors; by default all of them.",
+            min=1,
+            rich_help_panel=_JUDGED,
+            show_default=False,
+        ),
+    ] = None,
+    boot: Annotated[
+        int,
+        typer.Option(help="Draws of actors for intervals.", min=0, rich_help_panel=_JUDGED),
+    ] = 2000,
+    splits_to: Annotated[
+        Optional[Path],  # noqa: UP045
+        typer.Option(
+            help="Write a row per split and method to this CSV file.",
+            metavar="FILE",
+            rich_help_panel=_JUDGED,
+            show_default=False,
+        ),
+    ] = None,
+    baseline: Annotated[
+        Optional[list[Path]],  # noqa: UP045
+        typer.Option(
+            help="What other metrics say of the same pairs, from affectlab rate difference, to be "
+            "compared with on the same splits; may be given again.",
+            metavar="FILE",
+            rich_help_panel=_JUDGED,
+            show_default=False,
+        ),
+    ] = None,
+    predictions: Annotated[
+        Optional[Path],  # noqa: UP045
+        typer.Option(
+            help="Write what is predicted of each pair where its actor was kept aside, as ratings.",
+            metavar="FILE",
+            rich_help_panel=_JUDGED,
+            show_default=False,
+        ),
+    ] = None,
+    as_json: JsonOption = False,
+    quiet: QuietOption = False,
+    seed: SeedOption = 0,
+) -> None:
+    """Learn how different people find two expressions, and judge that on actors kept aside.
+
+    The metric is learned from all actors; the table is about splits in which some were kept aside,
+    beside distances of the same embeddings that need no learning, and the metrics of --baseline.
+    What the saved metric says of these actors is about people that it knows: to compare it with
+    others by affectlab evaluate difference, take --predictions.
+
+    Example: affectlab train difference scores.csv --embeddings emb/ --out metric/
+    """
+    from affectlab.cli._settings import read_settings
+    from affectlab.cli._warned import caught_warnings
+    from affectlab.cli.train._difference_data import (
+        embedded,
+        read_baselines,
+        read_scores,
+        write_predictions,
+    )
+    from affectlab.models._store import check_folder
+    from affectlab.models.differences import ExpressionMetric
+    from affectlab.models.embedding import Embeddings
+    from affectlab.ratings import check_ratings_path
+
+    _check_options(embeddings, encoder, images, cache)
+    check_folder(to)
+    if predictions is not None:
+        check_ratings_path(predictions)
+    out = Output("train difference", as_json=as_json, quiet=quiet)
+    given = read_settings(settings or (), ("learner", "name", "seed", "encoder", "embeddings"))
+    metric = ExpressionMetric(
+        learner, encoder=encoder, name=name or to.resolve().name, seed=seed, **given
+    )
+    started = perf_counter()
+    with caught_warnings() as doubts, out.progress(f"reading {file}") as progress:
+        table, notes, said = read_scores(file, pairs, scale, score)
+        others = read_baselines(baseline or ())
+        if embeddings is not None:
+            held = Embeddings.load(embeddings)
+        else:
+            held = embedded(table, str(encoder), Path(str(images)), cache, progress)
+        found = metric.cross_validate(
+            table,
+            None,
+            held,
+            n_test=test_actors,
+            n_splits=splits,
+            baselines=others,
+            n_boot=boot,
+            progress=progress,
+        )
+        metric.fit(table, None, held)
+        metric.save(to)
+    if splits_to is not None:
+        write_csv(found.to_frame(), splits_to)
+    if predictions is not None:
+        write_predictions(metric, found, table, predictions)
+    _show(out, metric, found, said, perf_counter() - started, to, splits_to)
+    _show_next(out, file, to, predictions)
+    out.finish(
+        _result(metric, found, said, to, perf_counter() - started),
+        (*notes, *(note for note in found.notes if note not in doubts)),
+        doubts=[*doubts, *_doubts(found)],
+    )
+
+
+def _check_options(
+    embeddings: Path | None, encoder: str | None, images: Path | None, cache: Path | None
+) -> None:
+    from affectlab.errors import InputError
+
+    if embeddings is not None:
+        for option, value in (("encoder", encoder), ("images", images), ("cache", cache)):
+            if value is not None:
+                raise InputError(
+                    f"--{option} is for pictures that are not embedded yet; expected it without "
+                    "--embeddings"
+                )
+    elif encoder is None or images is None:
+        raise InputError("expected --embeddings DIR, or --encoder NAME together with --images DIR")
+
+
+def _doubts(found: CrossValidation) -> list[str]:
+    """Say where the learned metric is not clearly better than what needs no learning."""
+    from affectlab._words import joined
+
+    ahead = found.comparison.filter(
+        (found.comparison["group"] == "all") & (found.comparison["measure"] == "srocc")
+    )
+    open_ = [row["method"] for row in ahead.iter_rows(named=True) if not row["better"]]
+    if not open_ or not found.n_boot:
+        return []
+    return [f"on actors kept aside the metric is not clearly better than {joined(open_)}"]
+
+
+def _show(
+    out: Output,
+    metric: ExpressionMetric,
+    found: CrossValidation,
+    said: str,
+    seconds: float,
+    to: Path,
+    splits_to: Path | None,
+) -> None:
+    from affectlab._words import count, number, plural
+
+    distance = metric.distance
+    out.head(
+        f"{metric.name}: {metric.learner} on {plural(found.n_pairs, 'pair')} ({said}), "
+        f"{count(metric.width)} numbers per face, {number(seconds, 1)} s"
+    )
+    out.show(f"Median over {plural(len(found.splits), 'split')} by actor, with the range:")
+    out.show(found)
+    out.show(*(f"- {sentence}" for sentence in found.words()))
+    if not distance.is_distance:
+        out.show(
+            "- Some weights are below 0, so that a change can make two faces more alike: for a "
+            "loss, --set non_negative=true of ridge, or siamese."
+        )
+    out.show("", f"metric: {to}; its card: {to / 'README.md'}")
+    if splits_to is not None:
+        out.show(f"splits: {splits_to}")
+
+
+def _show_next(out: Output, file: Path, to: Path, predictions: Path | None) -> None:
+    if predictions is not None:
+        out.show(f"predictions for actors kept aside: {predictions}")
+        out.show_line(f"next: affectlab evaluate difference {file} --models {predictions}")
+        return
+    out.show_line(
+        f"next, on pairs of other actors: affectlab rate difference PAIRS --metric {to} "
+        "--out metric.csv"
+    )
+
+
+def _result(
+    metric: ExpressionMetric, found: CrossValidation, said: str, to: Path, seconds: float
+) -> dict[str, Any]:
+    return {
+        "model": to,
+        "name": metric.name,
+        "version": metric.version,
+        "learner": metric.learner,
+        "settings": metric.learner_settings.to_dict(),
+        "learned": metric.distance.details,
+        "is_distance": metric.is_distance,
+        "identical": metric.distance.identical,
+        "encoder": None if metric.encoder is None else metric.encoder.to_dict(),
+        "scores": said,
+        "n_pairs": found.n_pairs,
+        "actors": found.actors,
+        "summary": found.summary,
+        "comparison": found.comparison,
+        "splits": found.frame,
+        "details": found.details,
+        "words": found.words(),
+        "seconds": seconds,
+    }

@@ -1,0 +1,100 @@
+"""What training loops of networks share: the rows of a process, seeds, devices, optimisers."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+
+from affectlab._types import Ints
+from affectlab.errors import InputError
+from affectlab.models._torch import check_device
+
+__all__ = [
+    "accelerator_on",
+    "all_finite",
+    "diverged",
+    "on_device",
+    "optimiser_of",
+    "shares_of",
+    "step_seed",
+    "summed",
+]
+
+
+def accelerator_on(device: str) -> Any:
+    """Join the processes of a run, or be the only one; raises as :func:`check_device`."""
+    from accelerate import Accelerator
+
+    check_device(device)
+    # Precision is ours: accelerate keeps one for all models of a process.
+    return Accelerator(cpu=device == "cpu", mixed_precision="no")
+
+
+def optimiser_of(
+    learned: list[nn.Parameter],
+    name: str,
+    learning_rate: float,
+    weight_decay: float,
+    momentum: float = 0.0,
+) -> torch.optim.Optimizer:
+    """Make an optimiser: ``adamw``, ``sgd`` (with `momentum`) or ``adagrad``.
+
+    Weights of matrices decay; biases and the scales of norms, which are vectors, do not.
+    """
+    groups: list[dict[str, Any]] = [
+        {"params": [part for part in learned if part.ndim > 1]},
+        {"params": [part for part in learned if part.ndim <= 1], "weight_decay": 0.0},
+    ]
+    options: dict[str, Any] = {"lr": learning_rate, "weight_decay": weight_decay}
+    if name == "sgd":
+        return torch.optim.SGD(groups, momentum=momentum, **options)
+    if name == "adagrad":
+        return torch.optim.Adagrad(groups, **options)
+    return torch.optim.AdamW(groups, **options)
+
+
+def step_seed(seed: int, step: int, rank: int) -> int:
+    """Give the seed of a step of a process."""
+    return int(np.random.SeedSequence([seed, 2, step, rank]).generate_state(1, np.uint64)[0] >> 1)
+
+
+def shares_of(rows: Ints, rank: int, world: int, micro: int | None) -> list[tuple[Ints, int]]:
+    """Rows of this process, in parts, with how many of each count; all processes have as many.
+
+    Examples
+    --------
+    >>> shares_of(np.arange(5), 1, 2, None)
+    [(array([1, 3]), 2)]
+    """
+    most = -(-len(rows) // world)
+    pieces = -(-most // (micro or most))
+    own = np.array_split(rows[rank::world], pieces)
+    # A process without a row of its own computes one for nothing, since all must take part.
+    return [(part, len(part)) if len(part) else (rows[:1], 0) for part in own]
+
+
+def diverged(what: str, epoch: int, rate: float) -> InputError:
+    """Say that training diverged."""
+    return InputError(
+        f"training diverged in epoch {epoch + 1}: {what}, at learning rate {rate:g}; expected "
+        "finite numbers: lower learning_rate, or raise warmup"
+    )
+
+
+def all_finite(parts: list[nn.Parameter]) -> bool:
+    """Say whether all weights are numbers."""
+    return all(bool(torch.isfinite(part).all()) for part in parts)
+
+
+def on_device(inputs: dict[str, Tensor], device: torch.device) -> dict[str, Tensor]:
+    """Bring the inputs of a batch to a device."""
+    return {name: part.to(device, non_blocking=True) for name, part in inputs.items()}
+
+
+def summed(accelerator: Any, value: float) -> float:
+    """Sum a number over processes."""
+    held = torch.tensor(value, dtype=torch.float32, device=accelerator.device)
+    return float(accelerator.reduce(held, "sum"))

@@ -1,0 +1,73 @@
+"""How different two expressions look: metrics by name, and one that is learned from people.
+
+:func:`difference` compares two pictures, :func:`rate_differences` makes ratings of many pairs, by
+metrics that :func:`load_difference_metric` finds: errors of pixels, structural similarity, LPIPS,
+embeddings of any encoder, blendshapes and landmarks of faces, or any function of two pictures.
+:class:`ExpressionMetric` learns from pairs, scores and embeddings, predicts differences of other
+people's faces, and is a loss of torch; :func:`cross_validate` says how well that works on actors
+it was not learned from.
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+from affectlab.models.differences._difference import difference
+from affectlab.models.differences._landmarker import (
+    FaceReading,
+    Landmarker,
+    MediaPipeLandmarker,
+)
+from affectlab.models.differences._learned_warnings import (
+    FallingLossWarning,
+    SeenActorWarning,
+    SmallScoresWarning,
+    UnfinishedLearningWarning,
+)
+from affectlab.models.differences._load import list_difference_metrics, load_difference_metric
+from affectlab.models.differences._metric import DifferenceMetric
+from affectlab.models.differences._prepared import PreparedMetric
+from affectlab.models.differences._rate import UnratedPairWarning, rate_differences
+from affectlab.models.differences._splits import ActorSplit, actor_splits
+
+if TYPE_CHECKING:
+    from affectlab.models.differences._expression_metric import ExpressionMetric
+    from affectlab.models.differences._learned_cross import cross_validate
+    from affectlab.models.differences._learned_report import CrossValidation
+    from affectlab.models.differences._loss import ExpressionLoss
+
+__all__ = [
+    "ActorSplit",
+    "CrossValidation",
+    "DifferenceMetric",
+    "ExpressionLoss",
+    "ExpressionMetric",
+    "FaceReading",
+    "FallingLossWarning",
+    "Landmarker",
+    "MediaPipeLandmarker",
+    "PreparedMetric",
+    "SeenActorWarning",
+    "SmallScoresWarning",
+    "UnfinishedLearningWarning",
+    "UnratedPairWarning",
+    "actor_splits",
+    "cross_validate",
+    "difference",
+    "list_difference_metrics",
+    "load_difference_metric",
+    "rate_differences",
+]
+
+_LATER = {
+    "CrossValidation": "_learned_report",
+    "ExpressionLoss": "_loss",
+    "ExpressionMetric": "_expression_metric",
+    "cross_validate": "_learned_cross",
+}
+
+
+def __getattr__(name: str) -> Any:
+    """Load what needs more than the core when it is first used."""
+    if name in _LATER:
+        return getattr(import_module(f"{__name__}.{_LATER[name]}"), name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

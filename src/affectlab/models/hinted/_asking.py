@@ -1,0 +1,111 @@
+"""Asking the annotator about the pictures of a round, those that it has not answered about yet."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from affectlab._words import plural
+from affectlab.errors import InputError
+from affectlab.models.hinted._annotator import Annotator, annotation_of, ask
+from affectlab.models.hinted._state import FAILURES, MAIN, Answered, Store
+from affectlab.models.hinted._usable import Usable
+from affectlab.models.images import ImageFile
+from affectlab.ratings import Scale
+
+__all__ = ["Asking", "Progress", "Question"]
+
+_TRIES = 3
+"""Runs that end for want of an answer about one picture; it is asked about in later ones, too."""
+Progress = Callable[[str, int, int], None]
+
+
+@dataclass(frozen=True)
+class Question:
+    """A picture that is to be asked about."""
+
+    file: ImageFile
+    sha256: str
+    hint: str
+    target: str
+
+
+class Asking:
+    """Asks an annotator, and keeps what it answers.
+
+    Raises
+    ------
+    InputError
+        By its methods, when the annotator fails, is out of reach, or gives too little that can be
+        used; what was answered is kept.
+    """
+
+    def __init__(self, store: Store, annotator: Annotator, progress: Progress | None) -> None:
+        self._store = store
+        self._plan = store.plan
+        self._annotator = annotator
+        self._progress = progress
+        self._known = store.plan.known()
+        self._scale = Scale.parse(store.plan.scale)
+        self._where = f"annotator {store.annotator['name']!r}"
+        self._usable = Usable(self._where, store.plan.usable)
+
+    def about(self, round: int, role: str, questions: Sequence[Question]) -> None:
+        """Ask about the pictures of a round that were not answered about yet."""
+        store = self._store
+        store.say(round=round, step="answers", stopped="")
+        todo = [
+            one
+            for one in questions
+            if not store.holds(role, one.file.stimulus, one.sha256, one.hint)
+        ]
+        unheard = 0
+        for start in range(0, len(todo), self._plan.batch):
+            batch = todo[start : start + self._plan.batch]
+            answers = self._asked(round, role, batch)
+            store.add(answers)
+            # A picture that never gets through must not hold up the others.
+            fresh = [one for one in answers if store.n_failures(role, one.stimulus) <= _TRIES]
+            lost = sum(one.outcome == "transport" for one in fresh)
+            unheard += lost
+            failed = sum(one.outcome in FAILURES for one in answers)
+            nobody = failed == len(batch) and (lost or (fresh and failed > 1))
+            if nobody or (unheard and start + self._plan.batch >= len(todo)):
+                self._stop(round, unheard, failed)
+            self._usable.told(answers)
+            if self._progress is not None:
+                done = min(start + self._plan.batch, len(todo))
+                self._progress(f"answers of round {round}", done, len(todo))
+        if role == MAIN:
+            keys = [(role, one.file.stimulus) for one in questions]
+            self._usable.check_round(round, [store.answers[key] for key in keys])
+
+    def _stop(self, round: int, unheard: int, failed: int) -> None:
+        did, why = "was out of reach for", ""
+        if not unheard:
+            did, why = "rejected", " (its key or address may be wrong)"
+        raise InputError(
+            f"{self._where} {did} {plural(unheard or failed, 'picture')} of round {round}{why}; "
+            "what was answered is kept, and another run goes on from here"
+        )
+
+    def _asked(self, round: int, role: str, batch: Sequence[Question]) -> list[Answered]:
+        files, hints = [one.file for one in batch], [one.hint for one in batch]
+        given = ask(self._annotator, files, hints, self._where)
+        answers = []
+        for question, said in zip(batch, given, strict=True):
+            found = annotation_of(said, self._known, self._scale, self._plan.at_most)
+            answers.append(
+                Answered(
+                    role,
+                    question.file.stimulus,
+                    question.sha256,
+                    round,
+                    question.hint,
+                    question.target,
+                    found.outcome,
+                    dict(found.values),
+                    found.problem,
+                )
+            )
+        return answers

@@ -1,0 +1,48 @@
+"""Losses and decisions that know which mistakes are worse.
+
+Costs of mistakes are found by label name, in a taxonomy or a
+:class:`~affectlab.taxonomy.CostMatrix`. :func:`rank_relevance`, :func:`soft_labels` and the
+decisions need numpy alone; :func:`list_mle` and the modules need the extra ``models``, which is
+imported when they are first used.
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+from affectlab.models.losses._costs import costs_among
+from affectlab.models.losses._expected_cost import expected_cost_labels, expected_costs
+from affectlab.models.losses._relevance import Order, rank_relevance
+from affectlab.models.losses._soft_labels import soft_labels
+
+if TYPE_CHECKING:
+    from affectlab.models.losses._combined import EmotionRankLoss, SoftLabelLoss
+    from affectlab.models.losses._list_mle import Ties, list_mle
+
+__all__ = [
+    "EmotionRankLoss",
+    "Order",
+    "SoftLabelLoss",
+    "Ties",
+    "costs_among",
+    "expected_cost_labels",
+    "expected_costs",
+    "list_mle",
+    "rank_relevance",
+    "soft_labels",
+]
+
+_LATER = {
+    "EmotionRankLoss": "_combined",
+    "SoftLabelLoss": "_combined",
+    "Ties": "_list_mle",
+    "list_mle": "_list_mle",
+}
+
+
+def __getattr__(name: str) -> Any:
+    """Load what needs torch when it is first used."""
+    if name in _LATER:
+        # Where torch is not installed, this says so, and what to install.
+        import_module("affectlab.models._torch")
+        return getattr(import_module(f"{__name__}.{_LATER[name]}"), name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -1,0 +1,207 @@
+"""The figures of FaceExpressions-70k from a design, ratings, scores and times of frames."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+import polars as pl
+
+from affectlab.errors import InputError
+from affectlab.recipes._recipe import Finding
+
+if TYPE_CHECKING:
+    from affectlab.analysis import PairScores
+    from affectlab.ratings import Ratings
+
+__all__ = [
+    "Figures",
+    "analysis_figures",
+    "design_figures",
+    "half_figures",
+    "scored",
+    "study_figures",
+]
+
+
+_SEVENTH = re.compile(r"(?:actor|person|subject)?[\s_-]*0*7", re.IGNORECASE)
+
+
+@dataclass(frozen=True)
+class Figures:
+    """Findings by the key of their published figure, and what a reader should know."""
+
+    findings: Mapping[str, Finding] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
+
+    def __or__(self, other: Figures) -> Figures:
+        return Figures({**self.findings, **other.findings}, (*self.notes, *other.notes))
+
+
+def design_figures(pairs: pl.DataFrame) -> Figures:
+    """Count what section 3 counts in a table of pairs."""
+    intra, inter = pairs.filter(kind="intra"), pairs.filter(kind="inter")
+    films = intra.select("actor", "expression_a").unique()
+    per_actor = films.group_by("actor").len()["len"]
+    # A release may show either face on either side.
+    either = pl.struct(
+        pl.min_horizontal("expression_a", "expression_b").alias("one"),
+        pl.max_horizontal("expression_a", "expression_b").alias("other"),
+    ).alias("expressions")
+    two = inter.select("actor", either).unique()
+    asked = two.group_by("actor").len()["len"]
+    shared = films.group_by("expression_a").len().filter(pl.col("len") == len(per_actor))
+    found: dict[str, float] = {
+        "design.actors": films["actor"].n_unique(),
+        "design.expressions": films["expression_a"].n_unique(),
+        "design.sequences": films.height,
+        "design.common": shared.height,
+        "design.intra": intra.height,
+        "design.inter": inter.height,
+        "design.pairs": intra.height + inter.height,
+        "design.expression_pairs": two["expressions"].n_unique(),
+    }
+    if len(per_actor):
+        found["design.sequences_fewest"] = float(per_actor.to_numpy().min())
+        found["design.sequences_most"] = float(per_actor.to_numpy().max())
+    if len(asked):
+        found["design.expression_pairs_per_actor"] = float(asked.to_numpy().mean())
+    if "batch" in pairs.columns and pairs["batch"].null_count() < pairs.height:
+        held = pairs.drop_nulls("batch")
+        n_batches = held["batch"].n_unique()
+        blocks = held.select("batch", "actor", either).n_unique()
+        found["design.batches"] = n_batches
+        found["design.blocks_per_batch"] = blocks / n_batches
+        found["design.pairs_per_batch"] = held.height / n_batches
+    return Figures({key: Finding(float(value)) for key, value in found.items()})
+
+
+def study_figures(ratings: Ratings) -> Figures:
+    """Count ratings, raters and ratings per pair."""
+    answers = ratings.answers()
+    per_pair = np.bincount(answers.stimulus_code)
+    return Figures(
+        {
+            "study.ratings": Finding(float(answers.n_ratings)),
+            "study.per_pair": Finding(float(np.median(per_pair))),
+            "study.raters": Finding(float(answers.n_raters)),
+        }
+    )
+
+
+def scored(ratings: Ratings) -> tuple[PairScores, Figures]:
+    """Score pairs by the subject model; give the scores, and the figures of section 3.4.7."""
+    from affectlab.analysis import pair_scores
+    from affectlab.reliability import subject_model
+
+    model = subject_model(ratings)
+    # The published quartiles lie farther apart than those of errors that all raters share: they
+    # are spreads of the ratings of each pair.
+    own = replace(model, se="stimulus").to_frame().select("stimulus", se_stimulus="se")
+    table = model.to_frame().select("stimulus", "value", "se").join(own, on="stimulus")
+    scores = pair_scores(table, pairs=ratings.answers().stimuli)
+    spread = own["se_stimulus"].drop_nulls().to_numpy()
+    value = scores.frame["value"].to_numpy()
+    lower, middle, upper = np.quantile(spread, [0.25, 0.5, 0.75]).tolist()
+    found = {
+        "scores.low": value.min(),
+        "scores.high": value.max(),
+        "scores.se": spread.mean(),
+        "scores.se_lower": lower,
+        "scores.se_median": middle,
+        "scores.se_upper": upper,
+    }
+    note = (
+        "Standard errors are those of each pair's own ratings, as published quartiles suggest; the "
+        f"model's own are {scores.frame['se'].to_numpy().mean():.2f} on average."
+    )
+    return scores, Figures({key: Finding(float(one)) for key, one in found.items()}, (note,))
+
+
+def half_figures(ratings: Ratings, n_splits: int, seed: int, key: str) -> Figures:
+    """Correlate halves of the ratings (section 3.4.8)."""
+    from affectlab.reliability import split_half
+
+    found = split_half(ratings, n_splits=n_splits, seed=seed).frame.row(0, named=True)
+    if found["status"] != "ok":
+        return Figures({key: Finding(why=found["status"])})
+    return Figures({key: Finding(found["value"])})
+
+
+def analysis_figures(scores: PairScores, frames: pl.DataFrame | None, seed: int) -> Figures:
+    """Find clusters, asymmetries, 1 JND and the sampling interval (sections 3.5 and 5.2)."""
+    parts = [_structure(scores), _asymmetry(scores), _jnd(scores, frames, seed)]
+    return parts[0] | parts[1] | parts[2]
+
+
+def _structure(scores: PairScores) -> Figures:
+    from affectlab.analysis import expression_differences
+
+    key = "structure.clusters"
+    try:
+        found = expression_differences(scores, n_boot=0)
+    except InputError as problem:
+        return Figures({key: Finding(why=str(problem))})
+    n = len(found.clusters.members())
+    notes = (f"Expressions: {note}." for note in found.notes if "show no groups" in note)
+    return Figures({key: Finding(float(n))}, tuple(notes))
+
+
+def _asymmetry(scores: PairScores) -> Figures:
+    from affectlab.analysis import asymmetry_tests
+
+    try:
+        rows = asymmetry_tests(scores).frame.filter(test="two samples")
+    except InputError as problem:
+        keys = [f"asymmetry.{kind}.{what}" for kind in ("intra", "inter") for what in "tp"]
+        return Figures(dict.fromkeys(keys, Finding(why=str(problem))))
+    found = {}
+    for row in rows.iter_rows(named=True):
+        for what in ("t", "p"):
+            value = row[what]
+            known = value is not None and np.isfinite(value)
+            found[f"asymmetry.{row['kind']}.{what}"] = (
+                Finding(float(value)) if known else Finding(why=row["status"])
+            )
+    return Figures(found)
+
+
+def _jnd(scores: PairScores, frames: pl.DataFrame | None, seed: int) -> Figures:
+    from affectlab.analysis import jnd_score, jnd_steps, jnd_times, sampling_interval
+
+    timed = ("jnd.interval_ms", "jnd.rate_hz", "jnd.actor_7_ms")
+    try:
+        jnd = jnd_score(scores, seed=seed)
+        steps = jnd_steps(scores, seed=seed)["steps"]
+    except InputError as problem:
+        return Figures(
+            dict.fromkeys(("jnd.score", "quest.steps", *timed), Finding(why=str(problem)))
+        )
+    found = {"jnd.score": Finding(jnd.value), "quest.steps": Finding(steps.value)}
+    notes = [f"1 JND is {jnd.value:.2f} [{jnd.low:.2f}, {jnd.high:.2f}] points."]
+    if frames is None:
+        why = "no frames.csv, which says when each frame was filmed"
+        return Figures({**found, **dict.fromkeys(timed, Finding(why=why))}, tuple(notes))
+    interval = sampling_interval(jnd_times(scores, frames, jnd=jnd))
+    overall = interval.overall
+    if not overall.ok:
+        return Figures({**found, **dict.fromkeys(timed, Finding(why=overall.status))}, tuple(notes))
+    found |= {
+        "jnd.interval_ms": Finding(overall.value),
+        "jnd.rate_hz": Finding(interval.rate_hz),
+    }
+    seventh = [name for name in scores.actors if _SEVENTH.fullmatch(name)]
+    found["jnd.actor_7_ms"] = (
+        Finding(interval.actors[seventh[0]].value)
+        if len(seventh) == 1
+        else Finding(why="no actor is named 7, or actor 7, as in the paper")
+    )
+    notes.append(
+        f"The sampling interval is {overall.value:.1f} [{overall.low:.1f}, {overall.high:.1f}] ms "
+        "where faces move evenly between frames; the paper gives a point."
+    )
+    notes += [f"Of the sampling interval: {note}." for note in interval.notes]
+    return Figures(found, tuple(notes))

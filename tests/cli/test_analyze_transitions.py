@@ -1,0 +1,99 @@
+"""``affectlab analyze transitions``, run as a user runs it."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import polars as pl
+import pytest
+from tests.cli.command import Done, run_here
+from tests.cli.pairs_data import NAMES, study
+
+
+def run(*arguments: object, code: int = 0) -> Done:
+    return run_here("analyze", "transitions", *arguments, code=code)
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    place = tmp_path_factory.mktemp("study")
+    study(place)
+    return place
+
+
+def test_ratings_json_and_files(folder: Path, tmp_path: Path) -> None:
+    done = run(
+        folder / "ratings.csv",
+        *("--scale", "0-100 interval", "--stimuli", folder / "pairs.csv"),
+        *("--frames", folder / "frames.csv", "--to", tmp_path / "tables"),
+        *("--figures", tmp_path / "figures", "--json"),
+    )
+    content = json.loads(done.stdout)
+    found = content["result"]
+    assert content["schema"] == "affectlab/analyze-transitions/1"
+    assert found["scores"] == "subject model, reml of 5 raters"
+    assert found["unit"] == "score, 0 to 100"
+    assert {row["expression"] for row in found["ranges"]} == set(NAMES)
+    assert len(found["transitions"]) == 4 * 6
+    assert max(row["x"] for row in found["curves"]) == 80
+    tables = {path.name for path in (tmp_path / "tables").iterdir()}
+    assert tables == {
+        "transition_curves.csv",
+        "transition_points.csv",
+        "transition_ranges.csv",
+        "transitions.csv",
+    }
+    ranges = pl.read_csv(tmp_path / "tables" / "transition_ranges.csv")
+    assert ranges["median"].to_list() == pytest.approx([r["median"] for r in found["ranges"]])
+    assert {path.name for path in (tmp_path / "figures").iterdir()} == {
+        f"{name}.{suffix}"
+        for name in (
+            "transition_ranges",
+            "transition_curves_by_actor",
+            "transition_curves_by_expression",
+        )
+        for suffix in ("png", "svg")
+    }
+
+
+def test_scores_instead_of_ratings(folder: Path, tmp_path: Path) -> None:
+    done = run(folder / "scores.csv")
+    assert "6 expressions, each of which all of 4 actors have." in done.stdout
+    assert "Return to neutral" in done.stdout
+    bare = tmp_path / "bare.csv"
+    scores = pl.read_csv(folder / "scores.csv")
+    scores.select("stimulus", "value", "se").write_csv(bare)
+    joined = run(bare, "--stimuli", folder / "pairs.csv")
+    assert joined.stdout == done.stdout
+    parquet = tmp_path / "scores.parquet"
+    scores.write_parquet(parquet)
+    assert run(parquet).stdout == done.stdout
+
+
+def test_expressions_that_some_actors_lack(folder: Path, tmp_path: Path) -> None:
+    scores = pl.read_csv(folder / "scores.csv")
+    lacking = (pl.col("actor") == "actor-01") & (pl.col("expression_a") == "Smile")
+    file = tmp_path / "some.csv"
+    scores.filter(~lacking).write_csv(file)
+    assert (
+        "5 expressions that all of 4 actors have; 1 that some lack left out: Smile."
+        in run(file).stdout
+    )
+    every = json.loads(run(file, "--every-expression", "--differences", "--json").stdout)["result"]
+    assert {row["expression"]: row["n_actors"] for row in every["ranges"]}["Smile"] == 3
+
+
+def test_what_cannot_be_used(folder: Path, tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    done = run(folder / "scores.csv", "--to", tmp_path / "file", code=2)
+    assert "is a file; expected a folder" in done.stderr
+    done = run(folder / "ratings.csv", "--scale", "0-100 interval", code=2)
+    assert "column 'actor' is missing" in done.stderr
+    assert "--stimuli pairs.csv" in " ".join(done.stderr.split())
+    broken = tmp_path / "broken.csv"
+    broken.write_text("stimulus,value,expression_a\nx,1,joy\n")
+    assert "column 'actor' is missing" in run(broken, code=2).stderr
+    assert "no such file" in run(tmp_path / "none.csv", code=2).stderr
+    (tmp_path / "not.parquet").write_text("no table")
+    assert "Traceback" not in run(tmp_path / "not.parquet", code=2).stderr
