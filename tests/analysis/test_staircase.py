@@ -46,7 +46,7 @@ def test_the_planted_jnd_is_found(method: str) -> None:
             error.append(math.log10(found.distance / jnd))
             held.append(found.low <= jnd <= found.high)
             sd.append(found.sd)
-    # Unbiased within 2 %, and the spread about four standard errors from that of 600 observers, .026.
+    # Unbiased within 2 %; bounds of the spread are four standard errors from .026 of 600 observers.
     assert abs(np.mean(error)) < math.log10(1.02)
     assert 0.018 < np.std(error) < 0.036
     assert np.mean(sd) == pytest.approx(np.std(error), rel=0.4)

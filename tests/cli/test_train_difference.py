@@ -174,7 +174,7 @@ def test_predictions_for_actors_kept_aside_beside_other_metrics(place: Path) -> 
     done = train(*more)
     said = " ".join(done.stdout.split())
     assert "It ranks better than half on the same actors" in said
-    assert "next: affectlab evaluate difference scores.csv --models aside.csv" in said
+    assert "next: affectlab evaluate difference RATINGS --models aside.csv" in said
     told = read_ratings("aside.csv")
     values = dict(told.to_frame().select("stimulus", "value").iter_rows())
     direct = cross_validate(scores, None, Embeddings.load("emb"), n_boot=0)

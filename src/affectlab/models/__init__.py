@@ -3,8 +3,8 @@
 Texts are in :mod:`affectlab.models.text`; pictures become numbers in
 :mod:`affectlab.models.embedding`, heads on these numbers are in :mod:`affectlab.models.heads`,
 classifiers of pictures in :mod:`affectlab.models.vision`, losses that know emotions in
-:mod:`affectlab.models.losses`, vision-language models in :mod:`affectlab.models.vlm`, other raters of
-faces in :mod:`affectlab.models.raters`, the loop of hinted annotation in
+:mod:`affectlab.models.losses`, vision-language models in :mod:`affectlab.models.vlm`, other raters
+of faces in :mod:`affectlab.models.raters`, the loop of hinted annotation in
 :mod:`affectlab.models.hinted`, and how different two faces look in
 :mod:`affectlab.models.differences`.
 What needs torch or another library beyond the core install says so, and names the extra.

@@ -16,8 +16,10 @@ if TYPE_CHECKING:
     from affectlab.models.differences import CrossValidation, ExpressionMetric
     from affectlab.models.embedding import Embeddings
 
-__all__ = ["embedded", "read_baselines", "read_scores", "write_predictions"]
+__all__ = ["GIVEN", "embedded", "read_baselines", "read_scores", "write_predictions"]
 
+GIVEN = "scores as given"
+"""How scores came about that a table brought along."""
 _ATTRIBUTES = ("actor", "file_a", "file_b")
 
 
@@ -35,7 +37,7 @@ def read_scores(
                 f"{shown(file)}: no column 'rater' and none 'value'; expected ratings, or a table "
                 f"with a score for each pair; found {joined(table.columns)}"
             )
-        return _joined(table, told, file), (), "scores as given"
+        return _joined(table, told, file), (), GIVEN
     ratings: Any = read_ratings(file, scale=scale)
     if not isinstance(ratings, Ratings):
         raise InputError(f"{shown(file)}: expected ratings of pairs")

@@ -159,6 +159,7 @@ def difference(
     from affectlab.cli._settings import read_settings
     from affectlab.cli._warned import caught_warnings
     from affectlab.cli.train._difference_data import (
+        GIVEN,
         embedded,
         read_baselines,
         read_scores,
@@ -203,7 +204,9 @@ def difference(
     if predictions is not None:
         write_predictions(metric, found, table, predictions)
     _show(out, metric, found, said, perf_counter() - started, to, splits_to)
-    _show_next(out, file, to, predictions)
+    # A table of scores is nothing that evaluate reads as people's answers.
+    people = "RATINGS" if said == GIVEN else str(file)
+    _show_next(out, people, to, predictions)
     out.finish(
         _result(metric, found, said, to, perf_counter() - started),
         (*notes, *(note for note in found.notes if note not in doubts)),
@@ -269,10 +272,10 @@ def _show(
         out.show(f"splits: {splits_to}")
 
 
-def _show_next(out: Output, file: Path, to: Path, predictions: Path | None) -> None:
+def _show_next(out: Output, people: str, to: Path, predictions: Path | None) -> None:
     if predictions is not None:
         out.show(f"predictions for actors kept aside: {predictions}")
-        out.show_line(f"next: affectlab evaluate difference {file} --models {predictions}")
+        out.show_line(f"next: affectlab evaluate difference {people} --models {predictions}")
         return
     out.show_line(
         f"next, on pairs of other actors: affectlab rate difference PAIRS --metric {to} "
