@@ -74,9 +74,16 @@ def test_a_simulated_run_finds_what_it_planted(quick: Reproduction) -> None:
     best = max(found[f"metrics.{name}.srocc"].value or 0 for name in ("mse", "mae"))
     assert (found["learned.srocc"].value or 0) > best
     assert found["learned.splits"].value == 6
-    told = re.search(r"the embeddings alone have a median SROCC of (0\.\d+)", " ".join(quick.notes))
+    told = re.search(
+        r"of 5 metrics without learning: median SROCC (0\.\d+), "
+        r"the learned one ahead by (-?\d\.\d+) \[-?\d\.\d+, -?\d\.\d+\]",
+        " ".join(quick.notes),
+    )
     assert told is not None
     assert 0.5 < float(told[1]) < 1
+    learned = found["learned.srocc"].value
+    assert learned is not None
+    assert abs(learned - float(told[1]) - float(told[2])) < 0.1
     assert found["metrics.farl.l1.srocc"].value is None
     assert "weights" in found["metrics.farl.l1.srocc"].why
     assert all(row.verdict == "no verdict: simulated data" for row in quick.rows)
