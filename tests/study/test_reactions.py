@@ -14,10 +14,10 @@ from sqlalchemy import update
 from starlette.testclient import TestClient
 
 from affectlab import InputError
+from affectlab._emotion_words import emotion_key
 from affectlab.ratings import read_ratings
 from affectlab.study import StudyError, load_study, simulate_study, workload, write_template
 from affectlab.study._bonus import bonus_table, bonuses, popular_without
-from affectlab.study._emotion_words import emotion_key
 from affectlab.study._entry import Visitor
 from affectlab.study._export import collect, export
 from affectlab.study._review import reject_session

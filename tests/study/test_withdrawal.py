@@ -261,7 +261,7 @@ def test_why_sessions_ended(make_study: Maker) -> None:
 @pytest.mark.parametrize(
     "protocol",
     ["intensity", "verification", "multilabel", "difference", "staircase", "reaction",
-     "preference", "jspsych"],
+     "preference", "preference_errors", "jspsych"],
 )  # fmt: skip
 def test_templates_promise_nothing(tmp_path: Path, protocol: str) -> None:
     path, *_ = write_template(tmp_path / "my.toml", protocol)

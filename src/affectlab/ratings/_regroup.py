@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -17,7 +18,7 @@ from affectlab.ratings._scale import Scale
 if TYPE_CHECKING:
     from affectlab.ratings._table import Ratings
 
-__all__ = ["fill_absent", "group_labels", "with_values"]
+__all__ = ["fill_absent", "group_labels", "with_texts", "with_values"]
 
 _AGGREGATES = ("max", "min", "mean", "sum")
 
@@ -194,3 +195,21 @@ def with_values(
         raise InputError(f"values: row {row + 1} is {value[row]:g}, which is off {new_scale}")
     value.setflags(write=False)
     return ratings._derive(replace(ratings._body, value=value), scale=new_scale, steps=(step,))
+
+
+def with_texts(
+    ratings: Ratings, texts: Sequence[str | None], step: str, *, column: str = "text"
+) -> Ratings:
+    """Replace a column of texts that belong to the rows, and note the step in the history.
+
+    Raises
+    ------
+    InputError
+        When there is no such column, or not one text per row.
+    """
+    if column not in ratings._body.extras:
+        raise InputError(f"the ratings have no column {column!r} of texts")
+    if len(texts) != ratings.n_rows:
+        raise InputError(f"{len(texts)} texts for {ratings.n_rows} rows; expected one for each")
+    extras = {**ratings._body.extras, column: pl.Series(column, list(texts), dtype=pl.String)}
+    return ratings._derive(replace(ratings._body, extras=extras), steps=(step,))

@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from sqlalchemy import Connection, select
 
+from affectlab._emotion_words import emotion_key
+from affectlab._popular import popular_without
 from affectlab._words import plural
-from affectlab.study._emotion_words import emotion_key
 from affectlab.study._entries import label_field
 from affectlab.study._export_tables import pseudonym
 from affectlab.study._store import Store
@@ -22,9 +23,6 @@ if TYPE_CHECKING:
     import polars as pl
 
 __all__ = ["Bonus", "bonus_table", "bonuses", "popular_without", "write_bonuses"]
-
-_FEWEST = 2
-"""Others who must have named an emotion before it counts as popular."""
 
 
 class Bonus(NamedTuple):
@@ -86,26 +84,6 @@ def bonuses(store: Store) -> list[Bonus]:
         Bonus(session, float(each * len(matched)), _reason(matched))
         for session, matched in sorted(earned.items())
     ]
-
-
-def popular_without(counts: Counter[str], own: frozenset[str]) -> set[str]:
-    """Give what was named most often by others than the one who named `own`.
-
-    Parameters
-    ----------
-    counts
-        How many people named each, the one in question among them.
-
-    Examples
-    --------
-    >>> popular_without(Counter({"hope": 3, "fear": 3}), frozenset({"hope"}))
-    {'fear'}
-    >>> popular_without(Counter({"hope": 2, "fear": 1}), frozenset({"hope"}))
-    set()
-    """
-    others = {key: n - (key in own) for key, n in counts.items()}
-    most = max(others.values(), default=0)
-    return {key for key, n in others.items() if n == most} if most >= _FEWEST else set()
 
 
 def write_bonuses(store: Store, folder: Path) -> list[Path]:

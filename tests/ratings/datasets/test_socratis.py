@@ -77,7 +77,7 @@ def test_demographics_of_any_form(tmp_path, who, found):
 
 
 def test_word_without_explanation_is_counted(tmp_path):
-    r = socratis(write(tmp_path / "r.json", {"1": [entry(["sad", "awe", ""], ["a", ""])]}))
+    r = socratis(write(tmp_path / "r.json", {"1": [entry(["sad", "awe", ""], ["a", "", ""])]}))
     assert r.n_ratings == 1
     assert [(part.count, part.reason) for part in r.set_aside] == [(2, "no answer")]
 
@@ -88,6 +88,11 @@ def test_word_without_explanation_is_counted(tmp_path):
         (entry([3], ["a"]), "key '1' entry 2: emotions is [3]; expected a list of texts"),
         (entry(["a"], 4), "key '1' entry 2: explanations is 4; expected a list of texts"),
         (["a.jpg", "caption"], "key '1' entry 2: ['a.jpg', 'caption'] is no reaction; expected"),
+        (
+            entry(["a", "b"], ["c"]),
+            "key '1' entry 2: 2 emotions and 1 explanation; expected as many of one",
+        ),
+        (entry([], ["c"]), "key '1' entry 2: 0 emotions and 1 explanation"),
         (entry(["a"], ["b"], image=None), "key '1' entry 2: image is None; expected text"),
         ("text", "key '1' entry 2: 'text' is no reaction"),
     ],
@@ -115,3 +120,27 @@ def test_other_json_is_not_taken(tmp_path):
     file = write(tmp_path / "x.json", {"scale": [[1, 2, 3, 4]]})
     with pytest.raises(InputError, match="column 'scale' holds lists"):
         read_ratings(file)
+
+
+def test_annotators_without_emotions_are_counted(tmp_path):
+    content = {"1": [entry([], [], {"age": "30"}), entry(["sad"], ["a"]), entry([], [])]}
+    r = socratis(write(tmp_path / "r.json", content))
+    assert r.n_ratings == 1
+    assert [(part.count, part.reason) for part in r.set_aside] == [(2, "no emotion named")]
+
+
+@pytest.mark.parametrize("suffix", ["csv", "parquet", "jsonl"])
+def test_round_trip(tmp_path, suffix):
+    content = {
+        "17": [
+            entry(["Sad", "a bit, lost"], ['it\'s "gone"', "line\nbreak é 😀"], {"age": "30-40"})
+        ],
+        "18": [
+            entry(["sad"], ["x y"], image="b.jpg", caption="Other, caption"),
+            entry(["=1+1"], ["-"]),
+        ],
+    }
+    r = socratis(write(tmp_path / "r.json", content))
+    again = read_ratings(r.write(tmp_path / f"r.{suffix}"))
+    assert again.to_frame().select(r.to_frame().columns).equals(r.to_frame())
+    assert again.stimuli["caption"].to_list() == r.stimuli["caption"].to_list()

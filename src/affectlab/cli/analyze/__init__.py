@@ -6,6 +6,7 @@ from affectlab.cli.analyze.correlations import correlations
 from affectlab.cli.analyze.expressions import expressions
 from affectlab.cli.analyze.jnd import jnd
 from affectlab.cli.analyze.map import label_map
+from affectlab.cli.analyze.reactions import reactions
 from affectlab.cli.analyze.transitions import transitions
 from affectlab.cli.analyze.words import words
 
@@ -21,3 +22,4 @@ app.command("map")(label_map)
 app.command("transitions")(transitions)
 app.command("expressions")(expressions)
 app.command("jnd")(jnd)
+app.command("reactions")(reactions)

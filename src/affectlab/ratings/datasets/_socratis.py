@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from itertools import zip_longest
 from pathlib import Path
 from typing import Any
 
 import polars as pl
 
+from affectlab._words import plural
 from affectlab.errors import InputError
 from affectlab.ratings._codes import encode
 from affectlab.ratings._formats import Format
@@ -86,11 +86,22 @@ def _read(peek: Peek, options: ReadOptions) -> Ratings:
             rejects.reject(place, "reaction not understood", sentence)
             continue
         image, caption, emotions, explanations, demographics = [*entry, None][:5]
+        words, texts = _texts(emotions), _texts(explanations)
+        if len(words) != len(texts):
+            rejects.reject(
+                place,
+                "emotions and explanations differ in number",
+                f"{plural(len(words), 'emotion', 'emotions')} and "
+                f"{plural(len(texts), 'explanation', 'explanations')}; expected as many of one as "
+                "of the other",
+            )
+            continue
+        if not words:
+            rejects.skip(place, "no emotion named")
         rater, person = _person(demographics, f"{pair}/{number}")
         known = people.setdefault(rater, {"rater": rater, "rater_kind": "human"})
         known |= {name: value for name, value in person.items() if name not in known}
-        reactions = zip_longest(_texts(emotions), _texts(explanations))
-        for trial, (emotion, text) in enumerate(reactions, start=1):
+        for trial, (emotion, text) in enumerate(zip(words, texts, strict=True), start=1):
             found = (pair, rater, text, trial, emotion, image, caption, place)
             for column, value in zip(rows.values(), found, strict=True):
                 column.append(value)
@@ -193,7 +204,8 @@ def socratis(path: str | Path, *, on_bad: OnBad = "raise") -> Ratings:
         One row per reaction, on a scale of kind ``text``: no value, ``text`` is the explanation
         and ``emotion`` the word it explains, as written. The words are free (980 of them), so they
         are a column and no labels; map them to a taxonomy before counting. ``trial`` numbers the
-        reactions of one person to one pair. A word without an explanation is set aside.
+        reactions of one person to one pair. A word without an explanation is set aside, and an
+        entry without emotions is counted.
 
         Stimuli are the pairs, with ``image`` and ``caption``. An entry says nothing about which
         entries of other pairs come from the same person, so each is a rater of its own
@@ -203,7 +215,8 @@ def socratis(path: str | Path, *, on_bad: OnBad = "raise") -> Ratings:
     Raises
     ------
     InputError
-        When the file is no such JSON; the sentence names the key and the entry.
+        When the file is no such JSON, or an entry has more emotions than explanations or fewer;
+        the sentence names the key (the unique_id) and the entry.
 
     Notes
     -----

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 import unicodedata
 
-__all__ = ["emotion_key"]
+__all__ = ["emotion_key", "told_words"]
 
 _WORDS = re.compile(r"[^\W_]+(?:['’][^\W_]+)*")
 _FILLERS = frozenset(
@@ -53,7 +53,7 @@ _IRREGULAR = {
     "relief": "relieve",
     "sorrowful": "sorrow",
 }
-_WHOLE = frozenset({"awful", "careful", "content", "wonderful"})
+_WHOLE = frozenset({"awful", "careful", "content", "scarred", "wonderful"})
 """Words whose ending is part of them, or changes what they mean."""
 
 _ENDINGS = (
@@ -94,10 +94,23 @@ def emotion_key(word: str) -> str:
     >>> emotion_key("hopeful") == emotion_key("hopeless")
     False
     """
+    told = told_words(word)
+    if not told:
+        return unicodedata.normalize("NFKC", word).casefold().strip()
+    return " ".join([*told[:-1], _stem(told[-1])])
+
+
+def told_words(word: str) -> list[str]:
+    """Give the words of an answer in small letters, without those that say how strongly.
+
+    Examples
+    --------
+    >>> told_words("I feel a bit SAD!"), told_words("not so happy")
+    (['sad'], ['not', 'happy'])
+    """
     plain = unicodedata.normalize("NFKC", word).casefold()
     words = [one.replace("’", "'") for one in _WORDS.findall(plain)]
-    told = [one for one in words if one not in _FILLERS] or words
-    return " ".join([*told[:-1], _stem(told[-1])]) if told else plain.strip()
+    return [one for one in words if one not in _FILLERS] or words
 
 
 def _stem(word: str) -> str:

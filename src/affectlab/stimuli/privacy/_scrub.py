@@ -1,0 +1,171 @@
+"""Personal data taken out of free texts, with counts of what was taken."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from affectlab._words import plural
+from affectlab.errors import InputError, unknown_name
+from affectlab.stimuli.privacy._kinds import FORMS
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from affectlab.stimuli.curation._names import NameFinder
+
+__all__ = ["KINDS", "Scrubbed", "scrub_texts"]
+
+_NAME = "name"
+_NAME_MASK = "[NAME]"
+KINDS: tuple[str, ...] = (_NAME, *(form.name for form in FORMS))
+"""The kinds of personal data that are looked for."""
+
+
+@dataclass(frozen=True, repr=False)
+class Scrubbed:
+    """Texts without the personal data that was found; made by :func:`scrub_texts`."""
+
+    texts: tuple[str, ...]
+    """The texts with masks such as ``[EMAIL]``, shape (n,)."""
+    changed: tuple[bool, ...]
+    """Whether anything was found in each text."""
+    counts: pl.DataFrame
+    """Per kind ``kind``, ``n_found`` and ``n_texts``, all kinds that were looked for."""
+    places: pl.DataFrame
+    """``row``, ``kind``, ``start`` and ``end`` of each finding in the text as it was, without what
+    stood there."""
+
+    def __repr__(self) -> str:
+        found = int(self.counts["n_found"].sum())
+        return f"Scrubbed({plural(len(self.texts), 'text', 'texts')}, {found:,} found)"
+
+
+def scrub_texts(
+    texts: Sequence[str | None],
+    *,
+    kinds: Iterable[str] | None = None,
+    names: str | NameFinder = "gazetteer",
+    keep: Iterable[str] = (),
+) -> Scrubbed:
+    """Put masks for personal data in free texts; the texts that are given stay as they are.
+
+    All is done on this computer. Phone numbers are told by the numbering plans of the United
+    States, the United Kingdom and, with a country code, all countries; names by
+    :func:`~affectlab.stimuli.curation.mask_texts`'s finders; cards, bank accounts and internet
+    addresses by their form and their check digits; the rest by its form. Nothing finds all: read a
+    sample of the texts before you publish them.
+
+    Parameters
+    ----------
+    texts
+        Shape (n,); None is an empty text.
+    kinds
+        Some of :data:`KINDS`; all when not given.
+    names
+        How names are found: ``gazetteer`` (by lists, in English), ``spacy:MODEL``,
+        ``transformers:FOLDER``, ``none``, or a callable.
+    keep
+        Names and other texts that are no secret, such as public figures in captions; they stay
+        wherever they are found whole.
+
+    Returns
+    -------
+    Scrubbed
+        Texts, counts and places.
+
+    Raises
+    ------
+    InputError
+        When a kind is not known, an entry is no text, or a library or model is absent.
+
+    Notes
+    -----
+    Source: Socratis (2023), section 2.1: all data is cleared of what identifies people.
+
+    Examples
+    --------
+    >>> found = scrub_texts(["Mail me at ann@example.org, says Emily Clark.", "A calm sea."])
+    >>> found.texts
+    ('Mail me at [EMAIL], says [NAME].', 'A calm sea.')
+    >>> found.counts.filter(found.counts["n_found"] > 0).rows()
+    [('name', 1, 1), ('e-mail', 1, 1)]
+    """
+    import polars as pl
+
+    from affectlab.stimuli.curation._names import find_names
+
+    if isinstance(texts, str):
+        raise InputError("texts: expected a list of texts, not one text")
+    wanted = KINDS if kinds is None else tuple(dict.fromkeys(kinds))
+    for kind in wanted:
+        if kind not in KINDS:
+            raise unknown_name("kind of personal data", kind, KINDS, "kinds")
+    given = ["" if text is None else text for text in texts]
+    for k, text in enumerate(given):
+        if not isinstance(text, str):
+            raise InputError(f"texts[{k}] is {text!r:.60}; expected a text")
+    public = {" ".join(one.casefold().split()) for one in keep}
+    finder = names if _NAME in wanted else "none"
+    forms = [form for form in FORMS if form.name in wanted]
+    clean: list[str] = []
+    places: list[tuple[int, str, int, int]] = []
+    for row, (text, people) in enumerate(zip(given, find_names(given, finder), strict=True)):
+        spans = [
+            (start, end, rank, form.name, form.mask)
+            for rank, form in enumerate(forms)
+            if form.may.search(text)
+            for start, end in form.find(text)
+        ]
+        spans += [(start, end, len(forms), _NAME, _NAME_MASK) for start, end in people]
+        taken = _chosen([s for s in spans if not public or not _public(text[s[0] : s[1]], public)])
+        clean.append(_masked(text, taken))
+        places += [(row, kind, start, end) for start, end, _, kind, _ in taken]
+    found, rows = (
+        Counter(p[1] for p in places),
+        Counter(kind for _, kind in {p[:2] for p in places}),
+    )
+    whole = pl.Int64
+    return Scrubbed(
+        tuple(clean),
+        tuple(text != before for text, before in zip(clean, given, strict=True)),
+        pl.DataFrame(
+            {
+                "kind": list(wanted),
+                "n_found": [found[kind] for kind in wanted],
+                "n_texts": [rows[kind] for kind in wanted],
+            },
+            schema={"kind": pl.String, "n_found": whole, "n_texts": whole},
+        ),
+        pl.DataFrame(
+            places,
+            schema={"row": whole, "kind": pl.String, "start": whole, "end": whole},
+            orient="row",
+        ),
+    )
+
+
+_Span = tuple[int, int, int, str, str]
+
+
+def _public(found: str, public: set[str]) -> bool:
+    return " ".join(found.casefold().split()) in public
+
+
+def _chosen(spans: list[_Span]) -> list[_Span]:
+    """Of findings that overlap keep the longest, and of equal ones the surest."""
+    taken: list[_Span] = []
+    for span in sorted(spans, key=lambda s: (s[0] - s[1], s[2], s[0])):
+        if all(span[1] <= other[0] or span[0] >= other[1] for other in taken):
+            taken.append(span)
+    return sorted(taken)
+
+
+def _masked(text: str, spans: list[_Span]) -> str:
+    parts, at = [], 0
+    for start, end, _, _, mask in spans:
+        parts += [text[at:start], mask]
+        at = end
+    return "".join([*parts, text[at:]])
