@@ -128,7 +128,10 @@ def test_numbers_are_no_preferences(tmp_path: Path) -> None:
 
 def test_the_published_counts_of_the_guide_are_real() -> None:
     guide = Path(__file__).resolve().parents[2] / "docs" / "howto" / "preference-study.md"
-    (shown,) = re.findall(r"```text\n(.*?)```", guide.read_text(encoding="utf-8"), re.DOTALL)
+    shown, verdicts = re.findall(r"```text\n(.*?)```", guide.read_text(encoding="utf-8"), re.DOTALL)
     printed = run("--counts", "human=707,model=292").stdout
     rows = {" ".join(row.split()) for row in printed.splitlines()}
     assert {" ".join(row.split()) for row in shown.splitlines()} <= rows
+    counts = "machine=91,human=233,both good=47,both bad=11"
+    printed = run("--counts", counts, "--sampled", "500").stdout
+    assert " ".join(verdicts.split()) in " ".join(printed.split())

@@ -11,6 +11,7 @@ from affectlab.cli.evaluate.leaderboard import leaderboard
 from affectlab.cli.evaluate.outcomes import outcomes
 from affectlab.cli.evaluate.preference import preference
 from affectlab.cli.evaluate.soft_labels import soft_labels
+from affectlab.cli.evaluate.text import text
 
 __all__ = ["app"]
 
@@ -24,3 +25,4 @@ app.command("soft-labels")(soft_labels)
 app.command("fairness")(fairness)
 app.command("difference")(difference)
 app.command("preference")(preference)
+app.command("text")(text)

@@ -12,10 +12,16 @@ import typer
 
 from affectlab.cli._options import AllOption, SeedOption, reads_ratings
 from affectlab.cli._output import Output, write_csv
+from affectlab.cli.evaluate._preference_show import (
+    show_scale,
+    show_seen,
+    show_shares,
+    values_of,
+    write_shares,
+)
 
 if TYPE_CHECKING:
-    from affectlab.estimates import Estimates
-    from affectlab.evaluation import Preferences, PreferenceScale
+    from affectlab.evaluation import MetricPreferences, Preferences
     from affectlab.ratings import Ratings
 
 __all__ = ["preference"]
@@ -32,6 +38,7 @@ CountsOption = Annotated[
         show_default=False,
     ),
 ]
+_METRICS = "Metrics"
 
 
 def _or_counts(verb: Callable[..., None]) -> Callable[..., None]:
@@ -49,8 +56,19 @@ def _or_counts(verb: Callable[..., None]) -> Callable[..., None]:
             return
         if given["file"] is not None:
             raise InputError("expected FILE or --counts, got both")
+        for name in ("metric", "scores"):
+            if given[name]:
+                raise InputError(f"--{name} needs the verdict of every item; expected FILE")
         out = Output(_VERB, as_json=given["as_json"], quiet=given["quiet"])
-        _from_counts(counts, out, given["systems"], given["to"], given["figures"])
+        _from_counts(
+            counts,
+            out,
+            given["systems"],
+            given["to"],
+            given["figures"],
+            system=given["system"],
+            sampled=given["sampled"],
+        )
 
     parameters = list(inspect.signature(verb).parameters.values())
     file = parameters[0].replace(
@@ -113,7 +131,76 @@ def preference(
     system: Annotated[
         Optional[str],  # noqa: UP045
         typer.Option(
-            help="With --metric: the one whose output it scores; by default the model.",
+            help="The one whose texts are good or poor, and are scored; by default the model.",
+            show_default=False,
+        ),
+    ] = None,
+    sampled: Annotated[
+        Optional[int],  # noqa: UP045
+        typer.Option(
+            help="Items that were judged, where only those with a verdict are known.",
+            min=1,
+            show_default=False,
+        ),
+    ] = None,
+    scores: Annotated[
+        Optional[Path],  # noqa: UP045
+        typer.Option(
+            "--scores",
+            help="Scores of metrics (item, metric, score), as affectlab evaluate text --to writes "
+            "them: which one sees what people prefer?",
+            metavar="FILE",
+            rich_help_panel=_METRICS,
+            show_default=False,
+        ),
+    ] = None,
+    by: Annotated[
+        Optional[str],  # noqa: UP045
+        typer.Option(
+            "--by",
+            help="Columns by whose values --scores are looked at, too: emotion,source.",
+            rich_help_panel=_METRICS,
+            show_default=False,
+        ),
+    ] = None,
+    cluster: Annotated[
+        Optional[str],  # noqa: UP045
+        typer.Option(
+            help="Column that says which items belong together; by default pair, if there.",
+            rich_help_panel=_METRICS,
+            show_default=False,
+        ),
+    ] = None,
+    unit: Annotated[
+        Literal["item", "vote"],
+        typer.Option(
+            help="What --scores are held against: verdicts of items, or each judge's vote.",
+            rich_help_panel=_METRICS,
+        ),
+    ] = "item",
+    margin: Annotated[
+        Optional[float],  # noqa: UP045
+        typer.Option(
+            help="Distance of an area from 0.5 that would not matter, such as 0.05.",
+            rich_help_panel=_METRICS,
+            show_default=False,
+        ),
+    ] = None,
+    min_size: Annotated[
+        int,
+        typer.Option(
+            help="Fewest good and fewest poor items of a group of --by.",
+            min=1,
+            rich_help_panel=_METRICS,
+        ),
+    ] = 10,
+    areas: Annotated[
+        Optional[Path],  # noqa: UP045
+        typer.Option(
+            "--areas",
+            help="Write the areas of --scores, all groups included, to this CSV file.",
+            metavar="FILE",
+            rich_help_panel=_METRICS,
             show_default=False,
         ),
     ] = None,
@@ -121,7 +208,7 @@ def preference(
         Optional[int],  # noqa: UP045
         typer.Option(
             help="Bootstrap replicates. Not needed for shares, which have clustered intervals; "
-            "1,000 for the scale and for --metric.",
+            "1,000 for the scale, --metric and --scores.",
             min=0,
             show_default=False,
         ),
@@ -144,14 +231,29 @@ def preference(
 
     Example: affectlab evaluate preference judgements.csv --scale nominal:A,B,both,neither
     """
+    from affectlab.cli.evaluate._preference_metrics import (
+        cluster_of,
+        columns_said,
+        draw_metrics,
+        item_table,
+        show_metrics,
+        show_verdicts,
+        verdict_table,
+    )
     from affectlab.errors import InputError
-    from affectlab.evaluation import preference_scale, preferences
+    from affectlab.evaluation import (
+        evaluate_preference_metrics,
+        metric_scores,
+        preference_scale,
+        preferences,
+    )
 
     judged = ratings if everyone else out.panel(ratings)
     pair = _pair(systems)
     if pair is None and _n_systems(judged) > 2:
-        if metric:
-            raise InputError("--metric: more than two are compared; expected --systems to name two")
+        if metric or scores:
+            name = "--metric" if metric else "--scores"
+            raise InputError(f"{name}: more than two are compared; expected --systems to name two")
         with out.progress("strengths"):
             scale = preference_scale(
                 judged,
@@ -160,27 +262,113 @@ def preference(
                 n_boot=1000 if boot is None else boot,
                 seed=seed,
             )
-        _show_scale(scale, out, to, figures)
+        show_scale(scale, out, to, figures)
         tables = {"scale": scale.to_frame(), "pairs": scale.pairs().to_frame()}
         out.finish(tables, (*scale.notes, *ratings.warnings))
         return
+    if scores is None:
+        _only_with_scores(by=by, margin=margin, areas=areas, votes=unit == "vote")
     with out.progress("shares"):
         found = preferences(judged, systems=pair, rule=rule, n_boot=boot or 0, seed=seed)
-        seen = None
-        if metric:
-            seen = _seen(metric, judged, found, system, 1000 if boot is None else boot, seed)
-    _write(found, to, figures)
-    _show(found, out)
+        often = 1000 if boot is None else boot
+        seen = values_of(metric, judged, found, system, often, seed) if metric else None
+        items = item_table(judged)
+        read = None if scores is None else metric_scores(scores, system=_scored(found, system))
+        together = cluster_of(items, read, cluster)
+        verdicts = verdict_table(
+            found,
+            items,
+            together,
+            system=system,
+            sampled=sampled,
+            # Items that belong together need draws of what they belong to.
+            boot=often if together is not None else boot or 0,
+            seed=seed,
+        )
+        told = None
+        if read is not None:
+            told = evaluate_preference_metrics(
+                found,
+                read,
+                system=system,
+                items=items,
+                by=columns_said(by),
+                cluster=together,
+                unit=unit,
+                margin=margin,
+                min_size=min_size,
+                n_boot=often,
+                seed=seed,
+            )
+    write_shares(found, to, figures)
+    show_shares(found, out)
+    if verdicts is not None:
+        show_verdicts(verdicts, out, rule)
     if seen is not None:
-        _show_seen(seen, out)
+        show_seen(seen, out)
+    if told is not None:
+        if areas is not None:
+            write_csv(told.areas, areas)
+        if figures is not None:
+            draw_metrics(told, figures)
+        show_metrics(told, out)
     _say_where(out, to, figures)
-    content = {**_content(found), "metric": None if seen is None else seen.to_frame()}
+    if areas is not None:
+        out.show(f"areas written to {areas}")
+    content = {
+        **_content(found),
+        "verdict_shares": None if verdicts is None else verdicts.to_frame(),
+        "metric": None if seen is None else seen.to_frame(),
+        "metrics": None if told is None else _metrics_content(told),
+    }
     out.finish(content, (*found.notes, *ratings.warnings))
 
 
+def _only_with_scores(**given: Any) -> None:
+    from affectlab.errors import InputError
+
+    names = {"votes": "--unit vote"}
+    for name, value in given.items():
+        if value:
+            raise InputError(f"{names.get(name, f'--{name}')} is about --scores; expected it, too")
+
+
+def _scored(found: Preferences, system: str | None) -> str:
+    """Name the system whose scores are taken from a table that holds those of both."""
+    from affectlab.evaluation._preference_judged import machine_of
+
+    return machine_of(found.systems, system)
+
+
+def _metrics_content(told: MetricPreferences) -> dict[str, Any]:
+    judged = told.judged
+    return {
+        "system": judged.system,
+        "unit": judged.unit,
+        "n_good": judged.n_good,
+        "n_poor": judged.n_poor,
+        "set_aside": judged.aside,
+        "n_without_scores": told.n_without,
+        "cluster": told.cluster,
+        "n_clusters": told.n_clusters,
+        "areas": told.areas,
+        "means": told.means,
+        "differences": told.differences,
+        "sentences": told.sentences(),
+    }
+
+
 def _from_counts(
-    text: str, out: Output, systems: str | None, to: Path | None, figures: Path | None
+    text: str,
+    out: Output,
+    systems: str | None,
+    to: Path | None,
+    figures: Path | None,
+    *,
+    system: str | None,
+    sampled: int | None,
 ) -> None:
+    from affectlab.cli.evaluate._preference_metrics import show_verdicts, verdict_table
     from affectlab.errors import InputError
     from affectlab.evaluation import preferences
 
@@ -195,10 +383,14 @@ def _from_counts(
             )
         counts[name] = int(number)
     found = preferences(counts, systems=_pair(systems))
-    _write(found, to, figures)
-    _show(found, out)
+    verdicts = verdict_table(found, None, None, system=system, sampled=sampled, boot=0, seed=0)
+    write_shares(found, to, figures)
+    show_shares(found, out)
+    if verdicts is not None:
+        show_verdicts(verdicts, out, "majority")
     _say_where(out, to, figures)
-    out.finish(_content(found), found.notes)
+    shares = None if verdicts is None else verdicts.to_frame()
+    out.finish({**_content(found), "verdict_shares": shares}, found.notes)
 
 
 def _pair(text: str | None) -> list[str] | None:
@@ -222,147 +414,8 @@ def _content(found: Preferences) -> dict[str, Any]:
     }
 
 
-def _show(found: Preferences, out: Output) -> None:
-    from rich.table import Table
-    from rich.text import Text
-
-    from affectlab._words import percent, shown
-
-    out.head(f"{found.systems[0]} or {found.systems[1]}?")
-    out.show(*found.sentences(), "")
-    table = Table(box=None, header_style="bold")
-    for name in ("of the", "choice"):
-        table.add_column(name)
-    for name in ("count", "of", "share", "interval", "p"):
-        table.add_column(name, justify="right", no_wrap=True)
-    for row in found.to_frame().to_dicts():
-        if row["about"].startswith("decided") and row["choice"] == found.systems[1]:
-            # What is left to 100 %.
-            continue
-        p = row["p"]
-        interval = "–"
-        if row["low"] == row["low"]:
-            interval = f"{percent(row['low'], 1)} – {percent(row['high'], 1)}"
-        cells = (row["about"], shown(row["choice"], 40), f"{row['count']:,}", f"{row['of']:,}")
-        tested = "" if p != p else "< 0.001" if p < 0.001 else f"{p:.3f}"
-        table.add_row(*map(Text, cells), percent(row["value"], 1), interval, tested)
-    out.show(table)
-    how = dict(
-        zip(*(found.to_frame()[name].to_list() for name in ("about", "method")), strict=True)
-    )
-    votes, two = (how[about].partition("; ")[2] for about in ("votes", "decided votes"))
-    out.show("", f"Votes: {votes}{'' if votes == two else f'; share of two: {two}'}.")
-    if "items" in how:
-        out.show(
-            "Items and verdicts: Wilson interval, and exact for the share of two; about other "
-            "items, judged by the same judges."
-        )
-
-
-def _show_scale(scale: PreferenceScale, out: Output, to: Path | None, figures: Path | None) -> None:
-    from affectlab._words import percent
-
-    frame = scale.to_frame()
-    if to is not None:
-        write_csv(frame, to)
-    if figures is not None:
-        from affectlab.report import fig_intervals, save_figure
-
-        columns_of = (frame[name].to_list() for name in ("system", "value", "low", "high"))
-        save_figure(
-            fig_intervals(*columns_of, value_name="strength", lines=((0.0, "mean"),)),
-            figures,
-            "preference_scale",
-            title="Strength in pairwise choices",
-            description=f"Strongest: {frame['system'][0]}.",
-        )
-    out.head(frame["method"][0].partition(";")[0])
-    columns: list[str | tuple[str, str]] = ["system", "value", ("low", "high")]
-    columns += ["wins", "losses", "ties", "first", "status"]
-    out.show_frame(frame, columns)
-    if scale[frame["system"][0]].ok:
-        first = frame.row(0, named=True)
-        sure = f", and is first in {percent(first['first'], 1)} of replicates"
-        known = first["first"] == first["first"]
-        out.show("", f"{first['system']} is strongest{sure if known else ''}.")
-        out.head("\nChance that the first is chosen over the other")
-        pairs = scale.pairs().to_frame()
-        out.show_frame(pairs, ["system", "other", "value", ("low", "high"), "observed", "p"])
-    if to is not None:
-        out.show("", f"strengths written to {to}")
-    if figures is not None:
-        out.show("", f"figure: {figures}")
-
-
-def _seen(
-    files: list[Path], judged: Ratings, found: Preferences, system: str | None, boot: int, seed: int
-) -> Estimates:
-    """Read the values of metrics and compare them with the verdicts."""
-    from affectlab.evaluation import metric_sees_preference
-    from affectlab.ratings import read_models
-
-    values = read_models([*files], judged, scale="interval")
-    return metric_sees_preference(values, found, system=system, n_boot=boot, seed=seed)
-
-
-def _show_seen(seen: Estimates, out: Output) -> None:
-    from affectlab._words import number
-
-    frame = seen.to_frame()
-    one = frame.row(0, named=True)
-    out.head("\nDoes the metric see it?")
-    out.show(
-        f"AUC: {one['method'].partition(', area')[0]}; 0.5 is blind. {one['n_good']:,} good items, "
-        f"{one['n_poor']:,} poor, {one['n_left_out']:,} left out."
-    )
-    for row in frame.filter(frame["statistic"] == "auc").to_dicts():
-        if row["low"] != row["low"]:
-            verdict = "there is no interval"
-        elif row["low"] > 0.5:
-            verdict = "it scores what people accept higher"
-        elif row["high"] < 0.5:
-            verdict = "it scores what people accept lower"
-        else:
-            verdict = "it does not tell what people accept from what they reject"
-        ends = (
-            f" ({number(row['low'])} to {number(row['high'])})" if row["low"] == row["low"] else ""
-        )
-        out.show(f"- {row['metric']}: AUC {number(row['value'])}{ends}; {verdict}.")
-    out.show_frame(frame, ["metric", "statistic", "value", ("low", "high"), "p", "status"])
-
-
 def _say_where(out: Output, to: Path | None, figures: Path | None) -> None:
     if to is not None:
         out.show("", f"shares written to {to}")
     if figures is not None:
         out.show("", f"figures: {figures}")
-
-
-def _write(found: Preferences, to: Path | None, figures: Path | None) -> None:
-    if to is not None:
-        write_csv(found.to_frame(), to)
-    if figures is None:
-        return
-    from affectlab.report import fig_item_votes, fig_preferences, save_figure
-
-    frame = found.to_frame()
-    votes = frame.filter(frame["about"] == "votes")
-    said = " ".join(found.sentences())
-    save_figure(
-        fig_preferences(
-            votes["choice"].to_list(),
-            *(votes[name].to_numpy() for name in ("value", "low", "high", "count")),
-        ),
-        figures,
-        "preference",
-        title=f"{found.systems[0]} or {found.systems[1]}",
-        description=said,
-    )
-    if ("items", "tied") in {(row["about"], row["choice"]) for row in frame.to_dicts()}:
-        save_figure(
-            fig_item_votes(found.votes, found.choices, items=found.items),
-            figures,
-            "preference_by_item",
-            title="Votes on every item",
-            description=said,
-        )

@@ -12,6 +12,7 @@ from datetime import UTC, datetime
 from affectlab.errors import InputError
 from affectlab.evaluation import OUTCOMES
 from affectlab.models.vlm._ask_settings import Retrying
+from affectlab.models.vlm._askable import Askable
 from affectlab.models.vlm._budget import Charge, Purse
 from affectlab.models.vlm._cost import Usage
 from affectlab.models.vlm._estimate import Estimator
@@ -23,7 +24,6 @@ from affectlab.models.vlm._pace import Pace, pause
 from affectlab.models.vlm._patience import Halt, Patience
 from affectlab.models.vlm._prompt import Prompt
 from affectlab.models.vlm._provider import Provider
-from affectlab.models.vlm._question import Question
 from affectlab.models.vlm._record import Record
 from affectlab.models.vlm._reply import Reply
 
@@ -73,7 +73,7 @@ class Asker:
         self._progress = progress
         self._interrupt = interrupt
         self._rng = random.Random()
-        self._todo: Iterator[Question] = iter(())
+        self._todo: Iterator[Askable] = iter(())
         self._total = self._done = self._usable = 0
         self._wake = asyncio.Event()
         self._first = asyncio.Lock()
@@ -85,7 +85,7 @@ class Asker:
         self.shown_before: list[str] = []
         """Sentences about pictures that are among the examples, under other bytes."""
 
-    async def run(self, questions: Sequence[Question], done: int, total: int) -> None:
+    async def run(self, questions: Sequence[Askable], done: int, total: int) -> None:
         """Ask all questions; the first error of a worker stops the others after their answers.
 
         Parameters
@@ -132,7 +132,7 @@ class Asker:
                 self.stop(self.halt or Halt("failures", "an error"))
                 raise
 
-    async def _one(self, question: Question) -> None:
+    async def _one(self, question: Askable) -> None:
         try:
             prompt = await asyncio.to_thread(question.prompt)
         except ShownBeforeError as error:

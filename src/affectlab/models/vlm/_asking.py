@@ -2,35 +2,37 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Generic
 
 from affectlab._words import plural
 from affectlab.errors import InputError
 from affectlab.models.images import find_images
 from affectlab.models.vlm._address import with_address
-from affectlab.models.vlm._ask import Asker, Progress
+from affectlab.models.vlm._ask import Asker, Halt, Progress
 from affectlab.models.vlm._ask_settings import AskSettings
 from affectlab.models.vlm._attributes import rater_rows
-from affectlab.models.vlm._budget import Purse
+from affectlab.models.vlm._budget import Charge, Purse
 from affectlab.models.vlm._controls import check_controls
 from affectlab.models.vlm._cost import Prices, known_prices
 from affectlab.models.vlm._estimate import Estimator
-from affectlab.models.vlm._kept import same_content, split
+from affectlab.models.vlm._judge import Judged
+from affectlab.models.vlm._kept import One, same_content, split
 from affectlab.models.vlm._ledger import LEDGER, Ledger
 from affectlab.models.vlm._now import Interrupt
 from affectlab.models.vlm._pace import Pace
 from affectlab.models.vlm._plan import Plan, plan_of
 from affectlab.models.vlm._provider import Provider, need_inspect
 from affectlab.models.vlm._question import Question, make_questions
+from affectlab.models.vlm._record import Record
 from affectlab.models.vlm._run import Entry, VlmRun
 
 if TYPE_CHECKING:
     from affectlab.models.vlm._rater import VlmRater
 
-__all__ = ["Images", "Wanted", "ask_all", "plan_all"]
+__all__ = ["Came", "Images", "Wanted", "ask_all", "ask_questions", "plan_all"]
 
 Images = str | Path | Iterable[Any]
 
@@ -119,6 +121,58 @@ async def _ask(
     progress: Progress | None,
     interrupt: Interrupt | None,
 ) -> VlmRun:
+    def first(question: Question) -> dict[str, str]:
+        return {"prompt": question.blank().text, "design": question.name}
+
+    came = await ask_questions(
+        rater, provider, ledger, questions, prices, first, progress, interrupt
+    )
+    entries = [Entry(*answer) for answer in came.answers]
+    return VlmRun(
+        model=rater.model,
+        rater=rater.name,
+        entries=tuple(entries),
+        raters=rater_rows(rater, questions, entries),
+        prices=prices,
+        folder=ledger.folder,
+        n_questions=len(questions),
+        halt=came.halt,
+        left=came.left,
+        spent=came.spent,
+        notes=(*notes, *came.notes),
+    )
+
+
+@dataclass(frozen=True)
+class Came(Generic[One]):
+    """What came of questions, whatever they are about."""
+
+    answers: list[tuple[One, Record, Judged, bool]]
+    """Question, what came, what it says, and whether the ledger had it already."""
+    halt: Halt | None
+    left: str
+    spent: Charge
+    notes: tuple[str, ...]
+
+
+async def ask_questions(
+    rater: VlmRater,
+    provider: Provider,
+    ledger: Ledger,
+    questions: Sequence[One],
+    prices: Prices | None,
+    first: Callable[[One], Mapping[str, str]],
+    progress: Progress | None,
+    interrupt: Interrupt | None,
+) -> Came[One]:
+    """Ask what the ledger does not answer yet, within the limits of a rater.
+
+    Parameters
+    ----------
+    first
+        What the ledger is to say of the first question: its prompt.
+    """
+    notes = []
     if ledger.n_broken:
         lines = plural(ledger.n_broken, "line")
         notes.append(
@@ -141,15 +195,13 @@ async def _ask(
         interrupt=interrupt,
     )
     if todo:
-        first = todo[0]
         ledger.begin(
             {
                 "model": rater.model,
                 "settings": provider.settings.sent(),
                 "rater": rater.name,
                 "questions": len(questions),
-                "prompt": first.blank().text,
-                "design": first.name,
+                **first(todo[0]),
             }
         )
         await asker.run(todo, len(kept), len({one.key for one in questions}))
@@ -164,22 +216,10 @@ async def _ask(
             f"the library of {rater.model.partition('/')[0]} may try again on its own; such "
             "retries are not counted"
         )
-    entries = []
+    answers = []
     for question in questions:
         fresh = asker.answers.get(question.key)
         found = fresh or kept.get(question.key)
         if found is not None:
-            entries.append(Entry(question, *found, kept=fresh is None))
-    return VlmRun(
-        model=rater.model,
-        rater=rater.name,
-        entries=tuple(entries),
-        raters=rater_rows(rater, questions, entries),
-        prices=prices,
-        folder=ledger.folder,
-        n_questions=len(questions),
-        halt=asker.halt,
-        left=purse.left(),
-        spent=purse.spent,
-        notes=tuple(notes),
-    )
+            answers.append((question, *found, fresh is None))
+    return Came(answers, asker.halt, purse.left(), purse.spent, tuple(notes))

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 from affectlab._words import shown
 from affectlab.evaluation import Response, classify_outcome
-from affectlab.models.vlm._question import Question
-from affectlab.models.vlm._read import Read, read_answer
+from affectlab.models.vlm._askable import Askable
+from affectlab.models.vlm._read import Read
 from affectlab.models.vlm._record import Record
 from affectlab.models.vlm._reply import STRUCTURED
 
@@ -22,7 +22,7 @@ class Judged:
     read: Read
 
 
-def judge(question: Question, record: Record) -> Judged:
+def judge(question: Askable, record: Record) -> Judged:
     """Read the text of a record anew, and say what became of the question.
 
     What is in the ledger is the text, so that a better reader makes more of old answers.
@@ -33,7 +33,7 @@ def judge(question: Question, record: Record) -> Judged:
     read = Read()
     if not nothing and record.text is not None:
         held = STRUCTURED not in record.not_sent
-        read = read_answer(question.blank(), question.design.protocol, record.text, held=held)
+        read = question.read(record.text, held=held)
     outcome = classify_outcome(
         Response(
             transport_error=record.transport_error,

@@ -3,27 +3,29 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
+from typing import TypeVar
 
 from affectlab._words import joined, shown
 from affectlab.models._outcomes_again import again_outcomes
 from affectlab.models.images import ImageFile
 from affectlab.models.vlm._ask import Progress
+from affectlab.models.vlm._askable import Askable
 from affectlab.models.vlm._judge import Judged, judge
 from affectlab.models.vlm._ledger import Ledger
-from affectlab.models.vlm._question import Question
 from affectlab.models.vlm._record import Record
 
-__all__ = ["same_content", "split"]
+__all__ = ["One", "same_content", "split"]
 
 _TOLD_EVERY = 200
+One = TypeVar("One", bound=Askable)
 
 
 def split(
     ledger: Ledger,
-    questions: Sequence[Question],
+    questions: Sequence[One],
     again: Collection[str],
     progress: Progress | None = None,
-) -> tuple[dict[str, tuple[Record, Judged]], list[Question]]:
+) -> tuple[dict[str, tuple[Record, Judged]], list[One]]:
     """Tell what the ledger answers from what is to be asked, each question once.
 
     Parameters
@@ -35,7 +37,7 @@ def split(
     """
     wanted = again_outcomes(again) | {"transport"}
     kept: dict[str, tuple[Record, Judged]] = {}
-    todo: dict[str, Question] = {}
+    todo: dict[str, One] = {}
     for number, question in enumerate(questions):
         if progress is not None and len(ledger) and number % _TOLD_EVERY == 0:
             progress("reading the ledger", number, len(questions))

@@ -243,4 +243,6 @@ def _messages(prompt: Prompt) -> list[ChatMessage]:
         else:
             data = base64.b64encode(part.data).decode("ascii")
             content.append(ContentImage(image=f"data:{part.media_type};base64,{data}"))
-    return [ChatMessageSystem(content=prompt.system), ChatMessageUser(content=content)]
+    asked = ChatMessageUser(content=content)
+    # A prompt that is a published wording has nothing before it.
+    return [ChatMessageSystem(content=prompt.system), asked] if prompt.system else [asked]

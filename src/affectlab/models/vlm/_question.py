@@ -17,6 +17,7 @@ from affectlab.models.vlm._examples import Example
 from affectlab.models.vlm._ledger import question_key
 from affectlab.models.vlm._prompt import Prompt, Style, build_prompt
 from affectlab.models.vlm._prompt_image import ImageLimits, ImagePart, image_part
+from affectlab.models.vlm._read import Read, read_answer
 from affectlab.protocols import Protocol
 
 __all__ = ["Design", "Question", "make_questions"]
@@ -150,6 +151,10 @@ class Question:
         return self.design.build(
             picture, hint=self.hint, label=self.label, order_seed=self.order_seed
         )
+
+    def read(self, text: str, *, held: bool) -> Read:
+        """Read an answer; `held` says whether the provider held the model to the schema."""
+        return read_answer(self.blank(), self.design.protocol, text, held=held)
 
     def told(self) -> dict[str, Any]:
         """Say what was asked, for readers of the ledger."""

@@ -1,0 +1,261 @@
+"""``affectlab rate reactions``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Optional
+
+import typer
+
+from affectlab.cli._options import JsonOption, QuietOption
+from affectlab.cli._output import Output
+from affectlab.cli.rate._reactions_run import ask, likelihoods, write
+
+__all__ = ["reactions"]
+
+_WRITING, _EXAMPLES, _RUN, _ASKING = "Writing", "Examples", "Run", "Asking (--vlm)"
+
+
+def reactions(
+    file: Annotated[
+        Path,
+        typer.Argument(
+            help="Pairs with an emotion a row: a table with stimulus, image, caption and emotion, "
+            "or reactions of people, such as the published JSON of Socratis.",
+            metavar="FILE",
+            show_default=False,
+        ),
+    ],
+    to: Annotated[
+        Path,
+        typer.Option(
+            help="Ratings to write (.csv or .parquet); with --likelihood the table of likelihoods.",
+            metavar="FILE",
+            show_default=False,
+        ),
+    ],
+    model: Annotated[
+        Optional[str],  # noqa: UP045
+        typer.Option(
+            help="Folder or hub name of BLIP-2 with a T5 inside, or of a T5 with --text-only.",
+            metavar="DIR|NAME",
+            show_default=False,
+        ),
+    ] = None,
+    vlm: Annotated[
+        Optional[str],  # noqa: UP045
+        typer.Option(
+            help="Ask a vision-language model instead: openai/…, openai-api/NAME/…, as rate vlm.",
+            metavar="MODEL",
+            show_default=False,
+        ),
+    ] = None,
+    text_only: Annotated[
+        bool, typer.Option("--text-only", help="The language model alone; no image is opened.")
+    ] = False,
+    likelihood: Annotated[
+        Optional[Path],  # noqa: UP045
+        typer.Option(
+            help="Write nothing new: how likely are these reactions, of people or models, to the "
+            "pairs of FILE?",
+            metavar="FILE",
+            show_default=False,
+        ),
+    ] = None,
+    emotion: Annotated[
+        Optional[str],  # noqa: UP045
+        typer.Option(
+            help="Column with the emotion; by default emotion or label.",
+            metavar="COLUMN",
+            show_default=False,
+        ),
+    ] = None,
+    images: Annotated[
+        Optional[Path],  # noqa: UP045
+        typer.Option(
+            help="Folder of the images; by default that of FILE.",
+            metavar="DIR",
+            show_default=False,
+        ),
+    ] = None,
+    limit: Annotated[
+        Optional[int],  # noqa: UP045
+        typer.Option(
+            help="Only the first rows, this many; with --likelihood the first reactions.",
+            min=1,
+            show_default=False,
+        ),
+    ] = None,
+    sample: Annotated[
+        float,
+        typer.Option(
+            "--sample",
+            help="Temperature to draw with; 0: always the likeliest token, as in the paper.",
+            metavar="TEMPERATURE",
+            rich_help_panel=_WRITING,
+        ),
+    ] = 0.0,
+    top_p: Annotated[
+        float,
+        typer.Option(
+            help="Draw from the likeliest tokens of this probability together.",
+            rich_help_panel=_WRITING,
+        ),
+    ] = 1.0,
+    n: Annotated[
+        int, typer.Option("--n", help="Reactions to each item.", min=1, rich_help_panel=_WRITING)
+    ] = 1,
+    max_tokens: Annotated[
+        Optional[int],  # noqa: UP045
+        typer.Option(
+            help="Most tokens of a reaction; by default 19, as in the paper, with --vlm 100.",
+            min=1,
+            rich_help_panel=_WRITING,
+            show_default=False,
+        ),
+    ] = None,
+    examples: Annotated[
+        Optional[Path],  # noqa: UP045
+        typer.Option(
+            help="Reactions of people, from which each prompt gets examples about other pairs.",
+            metavar="FILE",
+            rich_help_panel=_EXAMPLES,
+            show_default=False,
+        ),
+    ] = None,
+    shots: Annotated[
+        int,
+        typer.Option(help="Examples in each prompt.", min=1, rich_help_panel=_EXAMPLES),
+    ] = 3,
+    batch_size: Annotated[
+        int, typer.Option(help="Answers at a time.", min=1, rich_help_panel=_RUN)
+    ] = 16,
+    device: Annotated[
+        str, typer.Option(help="auto, cpu, cuda or mps.", rich_help_panel=_RUN)
+    ] = "auto",
+    precision: Annotated[
+        str, typer.Option(help="auto, fp32, bf16 or fp16.", rich_help_panel=_RUN)
+    ] = "auto",
+    ledger: Annotated[
+        Optional[Path],  # noqa: UP045
+        typer.Option(
+            help="Where answers are kept, so that a run goes on; by default beside --to. With "
+            "--vlm a folder.",
+            rich_help_panel=_RUN,
+            show_default=False,
+        ),
+    ] = None,
+    rater: Annotated[
+        Optional[str],  # noqa: UP045
+        typer.Option(help="Name of the rater.", rich_help_panel=_RUN, show_default=False),
+    ] = None,
+    seed: Annotated[
+        int, typer.Option("--seed", help="Draws tokens and examples.", rich_help_panel=_RUN)
+    ] = 0,
+    base_url: Annotated[
+        Optional[str],  # noqa: UP045
+        typer.Option(help="Address of the server.", rich_help_panel=_ASKING, show_default=False),
+    ] = None,
+    key_env: Annotated[
+        Optional[str],  # noqa: UP045
+        typer.Option(
+            help="Variable of the environment with the key.",
+            rich_help_panel=_ASKING,
+            show_default=False,
+        ),
+    ] = None,
+    concurrency: Annotated[
+        int, typer.Option(help="Questions under way at once.", min=1, rich_help_panel=_ASKING)
+    ] = 8,
+    budget_usd: Annotated[
+        Optional[float],  # noqa: UP045
+        typer.Option(help="Most dollars.", rich_help_panel=_ASKING, show_default=False),
+    ] = None,
+    budget_requests: Annotated[
+        Optional[int],  # noqa: UP045
+        typer.Option(help="Most requests.", rich_help_panel=_ASKING, show_default=False),
+    ] = None,
+    price_in: Annotated[
+        Optional[float],  # noqa: UP045
+        typer.Option(
+            help="Dollars per million tokens of questions.",
+            rich_help_panel=_ASKING,
+            show_default=False,
+        ),
+    ] = None,
+    price_out: Annotated[
+        Optional[float],  # noqa: UP045
+        typer.Option(
+            help="Dollars per million tokens of answers.",
+            rich_help_panel=_ASKING,
+            show_default=False,
+        ),
+    ] = None,
+    as_json: JsonOption = False,
+    quiet: QuietOption = False,
+) -> None:
+    """Let a model say why a person feels an emotion about an image with its caption.
+
+    The prompt is that of Socratis (section 3), word for word. What was written is kept as it comes:
+    a run that was stopped goes on with the same command. The exit code is 1 when a run with --vlm
+    stopped before its end.
+
+    Example: affectlab rate reactions pairs.csv --model Salesforce/blip2-flan-t5-xl --to blip2.csv
+    """
+    from affectlab.errors import InputError
+    from affectlab.models.reactions import Decoding, FewShot, read_items, read_reactions
+    from affectlab.models.reactions._decoding import PAPER_TOKENS
+    from affectlab.ratings import check_ratings_path
+
+    out = Output("rate reactions", as_json=as_json, quiet=quiet)
+    if (model is None) == (vlm is None):
+        raise InputError("expected either --model or --vlm")
+    if likelihood is not None and vlm is not None:
+        raise InputError(
+            "--likelihood needs the probabilities of every token; expected --model, not --vlm"
+        )
+    if likelihood is None:
+        check_ratings_path(to)
+    elif to.suffix.lower() not in (".csv", ".parquet"):
+        raise InputError(f"{to}: expected a table of likelihoods, .csv or .parquet")
+    decoding = Decoding(
+        sample, top_p, n, seed, max_tokens or (PAPER_TOKENS if vlm is None else 100)
+    )
+    items = read_items(file, emotion=emotion, images=images, text_only=text_only)
+    few = None
+    if examples is not None:
+        captions = {item.stimulus: item.caption for item in items}
+        few = FewShot(
+            read_reactions(examples, pairs=captions, people=True, emotion=emotion), shots, seed
+        )
+    wanted = items[:limit]
+    if vlm is not None:
+        asking = {
+            "base_url": base_url,
+            "api_key_env": key_env,
+            "concurrency": concurrency,
+            "budget_usd": budget_usd,
+            "budget_requests": budget_requests,
+            "price_in": price_in,
+            "price_out": price_out,
+        }
+        folder = ledger or to.with_name(f"{to.stem}.vlm")
+        ask(out, wanted, vlm, to, folder, text_only, few, decoding, rater, asking)
+        return
+    from affectlab.models.reactions import ReactionGenerator
+
+    generator = ReactionGenerator(
+        str(model),
+        text_only=text_only,
+        decoding=decoding,
+        few_shot=few,
+        batch_size=batch_size,
+        device=device,  # type: ignore[arg-type]
+        precision=precision,  # type: ignore[arg-type]
+        ledger=ledger or to.with_name(f"{to.stem}.ledger.jsonl"),
+        rater=rater,
+    )
+    if likelihood is not None:
+        likelihoods(out, generator, items, likelihood, emotion, limit, to)
+    else:
+        write(out, generator, wanted, to)

@@ -1,0 +1,301 @@
+"""How well a network tuned on few examples orders pairs that it was not tuned on."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from affectlab._types import Bools, Floats, Ints
+from affectlab._words import joined, number, percent, plural
+from affectlab.errors import InputError
+from affectlab.evaluation import wilson_interval
+from affectlab.evaluation._auc import logit_interval
+from affectlab.evaluation._metric_preference_draws import (
+    cluster_weights,
+    error_of,
+    fold_areas,
+    normal_interval,
+)
+from affectlab.models.preference_metric._bart_train import (
+    Progress,
+    TuningSettings,
+    both_scores,
+    tune,
+)
+from affectlab.models.preference_metric._texts import PreferenceTexts
+from affectlab.models.text_metrics._seq2seq import Writer
+
+if TYPE_CHECKING:
+    import polars as pl
+
+__all__ = ["TuningReport", "cross_validate", "random_folds"]
+
+_EXAMPLES = (16, 32, 64)
+
+
+@dataclass(frozen=True, eq=False)
+class TuningReport:
+    """A tuned network on pairs that it was not tuned on, for several numbers of examples.
+
+    Made by :meth:`TunedBartScore.cross_validate`.
+    """
+
+    curve: pl.DataFrame
+    """``examples`` (0: as it was), ``accuracy`` (share of pairs whose chosen text scores higher,
+    ties counting half), ``low``, ``high``, ``gain`` (less that of 0 examples), ``gain_low``,
+    ``gain_high``, ``auc`` (of the scores of the judged system's texts, good against poor),
+    ``auc_low``, ``auc_high``, ``epochs`` (mean pass that was taken; 0: none was better), and
+    ``n_pairs``."""
+    scores: pl.DataFrame
+    """``item``, ``examples``, ``fold``, ``score`` (of the judged system's text), ``score_other``:
+    what networks say that did not see the item."""
+    folds: int
+    n_clusters: int
+    n_left_out: int
+    confidence: float
+
+    def sentences(self) -> list[str]:
+        """Say in plain words what was found."""
+        rows = self.curve.to_dicts()
+        said = [
+            f"{plural(rows[0]['n_pairs'], 'pair')} of which one text was chosen, in "
+            f"{plural(self.n_clusters, 'group')}; {self.folds} folds that part no group"
+            + (
+                f"; {plural(self.n_left_out, 'item')} without texts left out."
+                if self.n_left_out
+                else "."
+            )
+        ]
+        for row in rows:
+            what = "as it was" if not row["examples"] else f"tuned on {row['examples']} pairs"
+            gain = ""
+            if row["examples"] and row["gain_low"] == row["gain_low"]:
+                word = (
+                    "a gain"
+                    if row["gain_low"] > 0
+                    else "a loss"
+                    if row["gain_high"] < 0
+                    else "no gain is shown"
+                )
+                gain = (
+                    f"; {percent(row['gain'], 1)} more ({percent(row['gain_low'], 1)} to "
+                    f"{percent(row['gain_high'], 1)}): {word}"
+                )
+            said.append(
+                f"{what}: the chosen text scores higher in {percent(row['accuracy'], 1)} of pairs "
+                f"({percent(row['low'], 1)} to {percent(row['high'], 1)}){gain}; AUC of good "
+                f"against poor {number(row['auc'])}."
+            )
+        kept = [str(row["examples"]) for row in rows if row["examples"] and not row["epochs"]]
+        if kept:
+            said.append(
+                f"With {joined(kept)} examples no pass was better on the pairs kept aside in any "
+                "fold, so that the network stayed as it was."
+            )
+        return said
+
+    def to_dict(self) -> dict[str, Any]:
+        """Give the curve as plain values, ``nan`` as None."""
+        rows = [
+            {key: None if value != value else value for key, value in row.items()}
+            for row in self.curve.to_dicts()
+        ]
+        return {
+            "curve": rows,
+            "folds": self.folds,
+            "n_clusters": self.n_clusters,
+            "n_left_out": self.n_left_out,
+            "confidence": self.confidence,
+        }
+
+
+def random_folds(clusters: Ints, folds: int, rng: np.random.Generator) -> Ints:
+    """Give the fold of every row; groups are not parted, and folds are about as large.
+
+    Raises
+    ------
+    InputError
+        If there are fewer groups than folds.
+    """
+    groups, sizes = np.unique(clusters, return_counts=True)
+    if folds < 2 or groups.size < folds:
+        raise InputError(f"folds {folds}: expected 2 up to the {groups.size} groups of items")
+    order = rng.permutation(groups.size)
+    order = order[np.argsort(-sizes[order], kind="stable")]
+    held, fold = np.zeros(folds), np.zeros(groups.size, dtype=np.int64)
+    for k in order:
+        fold[k] = int(np.argmin(held))
+        held[fold[k]] += sizes[k]
+    return fold[np.searchsorted(groups, clusters)]
+
+
+def cross_validate(
+    place: str,
+    writer_options: Mapping[str, Any],
+    data: PreferenceTexts,
+    examples: Sequence[int] | None,
+    settings: TuningSettings,
+    *,
+    folds: int,
+    seed: int,
+    n_boot: int,
+    confidence: float,
+    progress: Progress | None = None,
+) -> TuningReport:
+    """Tune on the pairs of all folds but one, and score that one, with each number of examples.
+
+    Smaller sets of examples are parts of larger ones.
+    """
+    rng = np.random.default_rng(seed)
+    fold = random_folds(data.clusters, folds, rng)
+    least = min(int(((fold != f) & data.decided).sum()) for f in range(folds))
+    if examples is None:
+        examples = [n for n in _EXAMPLES if n <= least]
+        if not examples:
+            raise InputError(
+                f"a training part has {least} pairs of which one text was chosen; expected "
+                f"{_EXAMPLES[0]} or more, or examples that ask for fewer"
+            )
+    sizes = sorted({0, *examples})
+    if sizes[-1] > least:
+        raise InputError(
+            f"examples {sizes[-1]}: a training part has {least} pairs of which one text was "
+            "chosen; expected no more than that"
+        )
+    scores = np.full((len(sizes), len(data.items), 2), np.nan)
+    epochs = np.zeros((len(sizes), folds))
+    done = 0
+    for f in range(folds):
+        test = np.flatnonzero(fold == f)
+        train = np.flatnonzero((fold != f) & data.decided)
+        train = train[_by_group(data.clusters[train], rng)]
+        tuning_seed = int(rng.integers(0, 2**31))
+        for at, size in enumerate(sizes):
+            # A network that was tuned must not be the start of another one.
+            writer = Writer(place, **writer_options)
+            if size:
+                epochs[at, f] = tune(writer, data, train[:size], settings, tuning_seed)
+            scores[at, test] = both_scores(writer, data, test)
+            done += 1
+            if progress is not None:
+                progress("cross-validation", done, folds * len(sizes))
+    return _report(data, fold, sizes, scores, epochs.mean(axis=1), n_boot, confidence, seed)
+
+
+def _by_group(clusters: Ints, rng: np.random.Generator) -> Ints:
+    """Order rows at random, groups after one another."""
+    groups = rng.permutation(np.unique(clusters))
+    rank = np.empty(int(clusters.max()) + 1, dtype=np.int64)
+    rank[groups] = np.arange(groups.size)
+    order: Ints = np.argsort(rank[clusters], kind="stable").astype(np.int64)
+    return order
+
+
+def _report(
+    data: PreferenceTexts,
+    fold: Ints,
+    sizes: Sequence[int],
+    scores: Floats,
+    epochs: Floats,
+    n_boot: int,
+    confidence: float,
+    seed: int,
+) -> TuningReport:
+    import polars as pl
+
+    pairs = data.decided
+    apart = np.where(data.own_chosen, 1.0, -1.0) * (scores[:, :, 0] - scores[:, :, 1])
+    right = np.where(apart > 0, 1.0, np.where(apart == 0, 0.5, 0.0))[:, pairs]
+    clusters = data.clusters[pairs]
+    areas, low, high = _areas(
+        scores[:, :, 0], data.good, fold, data.clusters, n_boot, confidence, seed
+    )
+    rows = []
+    for at, size in enumerate(sizes):
+        ends = _clustered(right[at], clusters, confidence)
+        gain = right[at] - right[0]
+        error = np.sqrt(_variance(gain, clusters))
+        gains = normal_interval(np.array([gain.mean()]), np.array([error]), confidence)
+        rows.append(
+            {
+                "examples": size,
+                "accuracy": float(right[at].mean()),
+                "low": ends[0],
+                "high": ends[1],
+                "gain": float(gain.mean()),
+                "gain_low": float(gains[0][0]) if size and error else float("nan"),
+                "gain_high": float(gains[1][0]) if size and error else float("nan"),
+                "auc": float(areas[at]),
+                "auc_low": float(low[at]),
+                "auc_high": float(high[at]),
+                "epochs": float(epochs[at]),
+                "n_pairs": int(pairs.sum()),
+            }
+        )
+    said = [
+        pl.DataFrame(
+            {
+                "item": list(data.items),
+                "examples": [size] * len(data.items),
+                "fold": fold,
+                "score": scores[at, :, 0],
+                "score_other": scores[at, :, 1],
+            }
+        )
+        for at, size in enumerate(sizes)
+    ]
+    return TuningReport(
+        curve=pl.DataFrame(rows),
+        scores=pl.concat(said),
+        folds=int(fold.max()) + 1,
+        n_clusters=int(np.unique(data.clusters).size),
+        n_left_out=data.n_left_out,
+        confidence=confidence,
+    )
+
+
+def _areas(
+    scores: Floats,
+    good: Bools,
+    fold: Ints,
+    clusters: Ints,
+    n_boot: int,
+    confidence: float,
+    seed: int,
+) -> tuple[Floats, Floats, Floats]:
+    """Areas of each size, within folds, with intervals from draws of groups."""
+    values = scores.T
+    each = [fold] * values.shape[1]
+    point = fold_areas(values, good, np.ones((1, good.size)), each)[0]
+    error = np.full(point.size, np.nan)
+    if n_boot:
+        rng = np.random.default_rng(seed)
+        drawn = [
+            fold_areas(values, good, weights, each)
+            for weights in cluster_weights(clusters, np.ones(good.size), n_boot, rng)
+        ]
+        error = error_of(np.concatenate(drawn))
+    ends = [
+        logit_interval(float(p), float(e), confidence) for p, e in zip(point, error, strict=True)
+    ]
+    return point, np.array([low for low, _ in ends]), np.array([high for _, high in ends])
+
+
+def _variance(values: Floats, clusters: Ints) -> float:
+    """Variance of the mean of values of which those of a group go together."""
+    sums = np.bincount(clusters, weights=values - values.mean())
+    n = int((np.bincount(clusters) > 0).sum())
+    return float((sums**2).sum() / values.size**2 * n / max(n - 1, 1))
+
+
+def _clustered(values: Floats, clusters: Ints, confidence: float) -> tuple[float, float]:
+    """Wilson interval with as many cases as the variance between groups is worth."""
+    share, variance = float(values.mean()), _variance(values, clusters)
+    n_groups = np.unique(clusters).size
+    worth = share * (1 - share) / variance if variance > 0 else float(n_groups)
+    worth = min(worth, float(values.size))
+    low, high = wilson_interval(share * worth, worth, confidence)
+    return float(low), float(high)

@@ -1,0 +1,152 @@
+"""The texts that people chose between, beside what they chose."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from affectlab._types import Bools, Ints
+from affectlab.errors import InputError
+from affectlab.evaluation._preference_judged import Choices, judged_items
+
+if TYPE_CHECKING:
+    import polars as pl
+
+__all__ = ["PreferenceTexts", "preference_texts"]
+
+
+@dataclass(frozen=True, eq=False)
+class PreferenceTexts:
+    """Items with what both texts are about, the text of the judged system and the other one."""
+
+    items: tuple[str, ...]
+    context: tuple[str, ...]
+    own: tuple[str, ...]
+    """Texts of the judged system."""
+    other: tuple[str, ...]
+    good: Bools
+    """Whether people accept the text of the judged system, shape (items,)."""
+    decided: Bools
+    """Whether people chose one of the two, so that one can learn from it, shape (items,)."""
+    clusters: Ints
+    system: str
+    n_left_out: int
+    """Decided items without texts."""
+
+    @property
+    def own_chosen(self) -> Bools:
+        """Whether the text of the judged system was chosen, where one was, shape (items,)."""
+        return self.good & self.decided
+
+
+def preference_texts(
+    choices: Choices,
+    texts: pl.DataFrame,
+    *,
+    system: str | None = None,
+    context: str = "text",
+    cluster: str | None = None,
+) -> PreferenceTexts:
+    """Put texts beside verdicts.
+
+    Parameters
+    ----------
+    choices
+        As in :func:`affectlab.evaluation.evaluate_preference_metrics`.
+    texts
+        A row per item (column ``item`` or ``stimulus``) with what both texts are about, and the
+        texts: ``option_a`` and ``option_b`` with ``system_a`` and ``system_b``, as the table of a
+        study has them, or a column named like each system.
+    system
+        The judged system; by default the one called model or machine.
+    context
+        Column with what both texts are about, such as the caption with the emotion.
+    cluster
+        Column that says which items belong together; folds never part them.
+
+    Raises
+    ------
+    InputError
+        If a column is missing, or a decided item has an empty text.
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> table = pl.DataFrame({"item": ["a", "b"], "text": ["A lighthouse."] * 2,
+    ...                       "model": ["It is tall.", "It is old."], "human": ["Alone.", "Home."]})
+    >>> preference_texts({"a": "human", "b": "model"}, table).own_chosen.tolist()
+    [False, True]
+    """
+    judged = judged_items(choices, system=system)
+    names = _column(texts, "item" if "item" in texts.columns else "stimulus")
+    if len(set(names)) != len(names):
+        twice = next(name for name in names if names.count(name) > 1)
+        raise InputError(f"texts: item {twice!r} has two rows; expected one")
+    place = {name: k for k, name in enumerate(names)}
+    rows = [place.get(name, -1) for name in judged.items]
+    kept = [k for k, row in enumerate(rows) if row >= 0]
+    if not kept:
+        raise InputError(
+            f"the texts and the verdicts share no item; the verdicts are of {judged.items[0]!r}"
+        )
+    about = _column(texts, context)
+    both = _both(texts, names, judged.system, judged.other)
+    found: list[tuple[str, str, str]] = []
+    for k in kept:
+        row = rows[k]
+        three = (about[row], both[0][row], both[1][row])
+        if not all(text.strip() for text in three):
+            raise InputError(
+                f"texts: item {names[row]!r} has an empty text; expected {context!r} and a text of "
+                f"{judged.system!r} and of {judged.other!r}"
+            )
+        found.append(three)
+    of_item = None
+    if cluster is not None:
+        of_item = dict(zip(names, _column(texts, cluster), strict=True))
+    codes = np.unique(judged.clusters(of_item)[kept], return_inverse=True)[1]
+    verdict = [judged.verdict[k] for k in kept]
+    return PreferenceTexts(
+        items=tuple(judged.items[k] for k in kept),
+        context=tuple(three[0] for three in found),
+        own=tuple(three[1] for three in found),
+        other=tuple(three[2] for three in found),
+        good=judged.good[kept],
+        decided=np.array([said in (judged.system, judged.other) for said in verdict], dtype=bool),
+        clusters=codes.astype(np.int64),
+        system=judged.system,
+        n_left_out=len(rows) - len(kept),
+    )
+
+
+def _column(frame: pl.DataFrame, name: str) -> list[str]:
+    import polars as pl
+
+    if name not in frame.columns:
+        raise InputError(f"texts: no column {name!r}; found {', '.join(frame.columns[:12])}")
+    return frame[name].cast(pl.String).fill_null("").to_list()
+
+
+def _both(
+    texts: pl.DataFrame, names: list[str], system: str, other: str
+) -> tuple[list[str], list[str]]:
+    """Texts of the judged system and of the other one."""
+    if system in texts.columns and other in texts.columns:
+        return _column(texts, system), _column(texts, other)
+    a, b, of_a, of_b = (
+        _column(texts, name) for name in ("option_a", "option_b", "system_a", "system_b")
+    )
+    own, others = [], []
+    for k, (left, right) in enumerate(zip(of_a, of_b, strict=True)):
+        if {left, right} != {system, other}:
+            # Another pair of systems: without verdict here, so that nothing is learned from it.
+            own.append("")
+            others.append("")
+            continue
+        if left == right:
+            raise InputError(f"texts: item {names[k]!r} compares {left!r} with itself")
+        own.append(a[k] if left == system else b[k])
+        others.append(b[k] if left == system else a[k])
+    return own, others

@@ -1,0 +1,44 @@
+"""Models that write why people feel what they feel, as raters of the protocol ``reaction``.
+
+A :class:`ReactionGenerator` is BLIP-2 with a FLAN-T5 inside, or a T5 alone, asked in the words of
+Socratis; it writes reactions and says how likely given ones are. :func:`rate_reactions_vlm` asks
+any vision-language model the same.
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+from affectlab.models.reactions._decoding import Decoding
+from affectlab.models.reactions._generator import ReactionGenerator
+from affectlab.models.reactions._items import PersonReaction, ReactionItem
+from affectlab.models.reactions._ledger import Written
+from affectlab.models.reactions._likelihoods import Likelihoods
+from affectlab.models.reactions._prompt import PROMPT, FewShot, reaction_prompt
+from affectlab.models.reactions._read import read_items, read_reactions
+from affectlab.models.reactions._rows import Answer
+
+if TYPE_CHECKING:
+    from affectlab.models.reactions._vlm import rate_reactions_vlm
+
+__all__ = [
+    "PROMPT",
+    "Answer",
+    "Decoding",
+    "FewShot",
+    "Likelihoods",
+    "PersonReaction",
+    "ReactionGenerator",
+    "ReactionItem",
+    "Written",
+    "rate_reactions_vlm",
+    "reaction_prompt",
+    "read_items",
+    "read_reactions",
+]
+
+
+def __getattr__(name: str) -> Any:
+    # Asking needs the extra "vlm"; writing does not.
+    if name == "rate_reactions_vlm":
+        return import_module("affectlab.models.reactions._vlm").rate_reactions_vlm
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -1,0 +1,239 @@
+"""Any vision-language model as a generator: the prompt of the paper, asked through the vlm room."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from affectlab._words import plural
+from affectlab.errors import InputError
+from affectlab.evaluation import OUTCOMES
+from affectlab.models.reactions._items import ReactionItem, check_items, image_hashes
+from affectlab.models.reactions._prompt import SOURCE, FewShot, reaction_prompt
+from affectlab.models.reactions._rows import make_ratings, rows_of
+from affectlab.models.reactions._vlm_question import DESIGN, ReactionQuestion
+from affectlab.models.vlm._address import with_address
+from affectlab.models.vlm._asking import ask_questions
+from affectlab.models.vlm._cost import Usage, known_prices, total_usage
+from affectlab.models.vlm._judge import Judged
+from affectlab.models.vlm._ledger import Ledger
+from affectlab.models.vlm._now import Interrupt, run_now
+from affectlab.models.vlm._patience import Halt
+from affectlab.models.vlm._prompt_image import ImageLimits
+from affectlab.models.vlm._provider import Provider, need_inspect
+from affectlab.models.vlm._rater import VlmRater
+from affectlab.models.vlm._record import Record
+
+if TYPE_CHECKING:
+    from affectlab.models.vlm._ask import Progress
+    from affectlab.ratings import Ratings
+
+__all__ = ["VlmReactions", "rate_reactions_vlm"]
+
+
+@dataclass(frozen=True, eq=False)
+class VlmReactions:
+    """What became of asking a vision-language model; made by :func:`rate_reactions_vlm`."""
+
+    ratings: Ratings
+    """One row per question that was asked; what cannot be used has an outcome and no text."""
+    n_questions: int
+    n_answered: int
+    n_kept: int
+    """Answers that were in the ledger already."""
+    n_usable: int
+    halt: Halt | None
+    """Why it stopped before its end, if it did."""
+    usage: Usage
+    cost: float | None
+    """Dollars of all answers; None where prices are not known."""
+    notes: tuple[str, ...]
+
+    @property
+    def n_left(self) -> int:
+        """Questions that were not asked."""
+        return self.n_questions - self.n_answered
+
+
+def rate_reactions_vlm(
+    items: Iterable[ReactionItem],
+    model: str,
+    *,
+    ledger: str | Path,
+    text_only: bool = False,
+    few_shot: FewShot | None = None,
+    n: int = 1,
+    progress: Progress | None = None,
+    **options: Any,
+) -> VlmReactions:
+    """Let a vision-language model write reactions, in the words of Socratis.
+
+    The image and the prompt of section 3 are sent, and nothing before them; the text that comes
+    back is the reaction. Answers, refusals and failures are in a ledger before the next question,
+    within budgets, as in :func:`affectlab.models.vlm.rate_vlm`.
+
+    Parameters
+    ----------
+    items
+        Pairs with an emotion each.
+    model
+        Model string of inspect-ai, such as ``openai/gpt-4o-mini``.
+    ledger
+        Folder of the ledger, from which a run goes on.
+    text_only
+        Send no image, and open none.
+    few_shot
+        Examples before each question; their images are not shown.
+    n
+        Reactions to each item; more than one needs a temperature above 0.
+    progress
+        Called with a text, the questions done and all of them.
+    **options
+        Fields of :class:`~affectlab.models.vlm.VlmRater` that are about asking: ``settings``,
+        ``budget``, ``price_in``, ``concurrency``, ``again``, ….
+
+    Raises
+    ------
+    InputError
+        When an item, an image, the model or a setting cannot be used, or nothing was answered.
+    KeyboardInterrupt
+        After Ctrl-C, once what was under way has come.
+
+    Examples
+    --------
+    >>> rate_reactions_vlm([ReactionItem("a", "Storm", "awe")], "gpt-4o", ledger="answers",
+    ...                    text_only=True)
+    Traceback (most recent call last):
+    affectlab.errors.InputError: model 'gpt-4o': expected a provider and a name, such as \
+openai/gpt-4o-mini
+    """
+    name = options.pop("rater", None) or " ".join(
+        [
+            model,
+            *(["text-only"] if text_only else []),
+            *([f"{few_shot.shots}-shot"] if few_shot else []),
+        ]
+    )
+    rater = VlmRater(model, "reaction", ledger, rater=name, **options)
+    if n < 1 or (n > 1 and rater.settings.temperature == 0):
+        raise InputError(
+            f"n {n}: expected 1 or more"
+            if n < 1
+            else f"n {n} with temperature 0: expected a temperature above 0"
+        )
+    wanted = check_items(items, images=not text_only)
+    hashes = {} if text_only else image_hashes(wanted)
+    settings = with_address(rater.model, rater.settings)
+    asked_of = {"model": model, "settings": settings.sent()}
+    questions = [
+        ReactionQuestion(
+            item,
+            sample,
+            reaction_prompt(item, few_shot.draw(item) if few_shot else ()),
+            "" if text_only or item.image is None else hashes[item.image],
+            rater.limits or ImageLimits(),
+            asked_of,
+        )
+        for item in wanted
+        for sample in range(1, n + 1)
+    ]
+    told = {
+        "reads": "text" if text_only else "image and text",
+        "examples": few_shot.told() if few_shot else None,
+    }
+    run = run_now(lambda interrupt: _ask(rater, questions, told, progress, interrupt))
+    if run.halt is not None and run.halt.kind == "interrupted":
+        raise KeyboardInterrupt
+    return run
+
+
+async def _ask(
+    rater: VlmRater,
+    questions: Sequence[ReactionQuestion],
+    told: dict[str, Any],
+    progress: Progress | None,
+    interrupt: Interrupt | None,
+) -> VlmReactions:
+    need_inspect()
+    settings = with_address(rater.model, rater.settings)
+    prices = known_prices(rater.model, rater.price_in, rater.price_out)
+    provider = Provider(rater.model, settings)
+    try:
+        with Ledger(rater.ledger, provider.secrets) as ledger:
+            came = await ask_questions(
+                rater,
+                provider,
+                ledger,
+                questions,
+                prices,
+                lambda question: {"prompt": question.text, "design": DESIGN},
+                progress,
+                interrupt,
+            )
+    finally:
+        await provider.close()
+    if not came.answers:
+        why = came.halt.reason if came.halt else "; ".join(came.notes)
+        raise InputError(f"{rater.model} has answered nothing ({why})")
+    paid = {question.key: record for question, record, _, _ in came.answers}.values()
+    costs = [] if prices is None else [prices.cost(record.usage) for record in paid]
+    notes = list(came.notes)
+    if came.halt is not None and len(came.answers) < len(questions):
+        left = plural(len(questions) - len(came.answers), "question is", "questions are")
+        notes.insert(
+            0,
+            f"stopped: {came.halt.reason}; {left} not asked, and the same command goes on from "
+            "there",
+        )
+    return VlmReactions(
+        make_ratings(
+            [_row(*answer[:3]) for answer in came.answers],
+            [answer[0].item for answer in came.answers],
+            _attributes(rater, told, came.answers),
+        ),
+        len(questions),
+        len(came.answers),
+        sum(kept for *_, kept in came.answers),
+        sum(OUTCOMES[judged.outcome].usable for _, _, judged, _ in came.answers),
+        came.halt,
+        total_usage(record.usage for record in paid),
+        None if prices is None else sum(cost for cost in costs if cost is not None),
+        tuple(notes),
+    )
+
+
+def _row(question: ReactionQuestion, record: Record, judged: Judged) -> dict[str, Any]:
+    found = judged.read.rows[0] if judged.outcome == "ok" else rows_of(question.item, "")
+    return {
+        **found,
+        "text": found["text"] or None,
+        "stimulus": question.item.stimulus,
+        "outcome": judged.outcome,
+        "trial": question.sample,
+        "retries": record.retries,
+    }
+
+
+def _attributes(
+    rater: VlmRater,
+    told: dict[str, Any],
+    answers: Sequence[tuple[ReactionQuestion, Record, Judged, bool]],
+) -> dict[str, Any]:
+    settings = rater.settings
+    not_sent = {name for _, record, _, _ in answers for name in record.not_sent}
+    served = sorted({record.served for _, record, _, _ in answers if record.served})
+    return {
+        "rater": rater.name,
+        "rater_kind": "model",
+        "model": rater.model,
+        "served": ", ".join(served) or None,
+        "protocol": "reaction",
+        "prompt": f"{SOURCE}, {DESIGN[:8]}",
+        **told,
+        "temperature": None if "temperature" in not_sent else settings.temperature,
+        "top_p": None if "top_p" in not_sent else settings.top_p,
+        "max_tokens": settings.max_tokens,
+        "sampling_seed": None if "seed" in not_sent else settings.seed,
+    }

@@ -1,0 +1,92 @@
+"""Different texts, each cut into tokens once, with what was too long."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from affectlab._types import Bools, Ints
+
+__all__ = ["CutTexts", "batches", "cut_texts"]
+
+_MOST_TOKENS = 4096
+"""Tokens in a batch with its padding: the numbers for all words of a vocabulary stand beside."""
+
+
+@dataclass(frozen=True, eq=False)
+class CutTexts:
+    """The tokens of different texts."""
+
+    place: dict[str, int]
+    """Where each text is."""
+    ids: tuple[Ints, ...]
+    """Tokens that are read."""
+    n_tokens: Ints
+    """Tokens before any were cut off, shape (texts,)."""
+    limit: int
+
+    @property
+    def lengths(self) -> Ints:
+        """Tokens that are read, shape (texts,)."""
+        return np.minimum(self.n_tokens, self.limit)
+
+    def rows(self, texts: Iterable[str]) -> Ints:
+        """Give where texts are, shape (n,)."""
+        return np.array([self.place[text] for text in texts], dtype=np.int64)
+
+    def too_long(self, rows: Ints) -> Bools:
+        """Say which texts are not read to the end."""
+        found: Bools = self.n_tokens[rows] > self.limit
+        return found
+
+
+def cut_texts(tokenizer: Any, texts: Iterable[str], limit: int) -> CutTexts:
+    """Cut each different text once; of what is longer, marks of the end stay."""
+    different = list(dict.fromkeys(texts))
+    # Cut off here and not by the tokenizer, which does not say what it has cut off.
+    whole = tokenizer(different, truncation=False, verbose=False)["input_ids"] if different else []
+    n_tokens = np.array([len(ids) for ids in whole], dtype=np.int64)
+    long = np.flatnonzero(n_tokens > limit)
+    if len(long):
+        again = tokenizer([different[row] for row in long], truncation=True, max_length=limit)
+        for row, ids in zip(long, again["input_ids"], strict=True):
+            whole[row] = ids
+    return CutTexts(
+        {text: row for row, text in enumerate(different)},
+        tuple(np.array(ids, dtype=np.int64) for ids in whole),
+        n_tokens,
+        limit,
+    )
+
+
+def batches(lengths: Ints | Sequence[int], size: int, most: int = _MOST_TOKENS) -> list[Ints]:
+    """Cut texts into batches of about the same length, the longest first.
+
+    Parameters
+    ----------
+    lengths
+        Tokens, shape (n,).
+    size
+        Texts in a batch at most.
+    most
+        Tokens in a batch at most, with padding; one text may have more.
+
+    Examples
+    --------
+    >>> [batch.tolist() for batch in batches([2, 9, 3, 8], 2)]
+    [[1, 3], [2, 0]]
+    """
+    found = []
+    lengths = np.asarray(lengths)
+    if not len(lengths):
+        return []
+    order = np.argsort(-lengths, kind="stable")
+    start = 0
+    while start < len(order):
+        fits = max(1, min(size, most // max(int(lengths[order[start]]), 1)))
+        found.append(order[start : start + fits])
+        start += fits
+    return found

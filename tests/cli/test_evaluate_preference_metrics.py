@@ -1,0 +1,171 @@
+"""``affectlab evaluate preference`` with scores of metrics, and verdicts with their intervals."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pytest
+from tests.cli.command import Done, run_here
+
+SCALE = ("--scale", "nominal:A,B,both,neither")
+PUBLISHED = "machine=91,human=233,both good=47,both bad=11"
+
+
+def run(*arguments: object, code: int = 0) -> Done:
+    return run_here("evaluate", "preference", *arguments, code=code)
+
+
+def flat(text: str) -> str:
+    return " ".join(text.replace("\u00a0", " ").split())
+
+
+def result(*arguments: object) -> dict[str, Any]:
+    found: dict[str, Any] = json.loads(run(*arguments, "--json").stdout)["result"]
+    return found
+
+
+@pytest.fixture(scope="module")
+def study(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path, Path]:
+    """Judgements of three judges, what the items are about, and scores of two metrics."""
+    rng = np.random.default_rng(0)
+    folder = tmp_path_factory.mktemp("study")
+    judged = ["stimulus,rater,value"]
+    items = ["stimulus,A,B,pair,emotion,source"]
+    scores = ["item,metric,score,n_tokens"]
+    for k in range(180):
+        liked = rng.normal()
+        a, b = ("machine", "human") if rng.random() < 0.5 else ("human", "machine")
+        emotion, source = rng.choice(["sad", "hopeful"]), rng.choice(["bbc", "guardian"])
+        items.append(f"item{k},{a},{b},p{k // 2},{emotion},{source}")
+        for judge in range(3):
+            drawn = liked + 0.6 * rng.normal() - 0.4
+            side = "A" if (drawn > 0) == (a == "machine") else "B"
+            said = "both" if abs(drawn) < 0.15 else "neither" if rng.random() < 0.1 else side
+            judged.append(f"item{k},j{judge},{said}")
+        scores.append(f"item{k},sees,{liked + rng.normal():.4f},{k}")
+        scores.append(f"item{k},blind,{rng.normal():.4f},{k}")
+    files = [folder / name for name in ("judged.csv", "items.csv", "scores.csv")]
+    for file, lines in zip(files, (judged, items, scores), strict=True):
+        file.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    return files[0], files[1], files[2]
+
+
+def test_published_counts_with_the_items_that_were_judged() -> None:
+    text = flat(run("--counts", PUBLISHED, "--sampled", 500).stdout)
+    assert (
+        "human is preferred 2.56 times as often as machine (233 to 91; interval 2.00 to 3.30)"
+        in text
+    )
+    assert "machine is good on 138 of 382 items with a verdict (36.1 %" in text
+    assert "118 of 500 items have no verdict" in text
+    shares = result("--counts", PUBLISHED, "--sampled", 500)["verdict_shares"]
+    rows = {(row["statistic"], row["of_what"]): row for row in shares}
+    assert rows["ratio", "human to machine"]["value"] == pytest.approx(233 / 91)
+    assert rows["decided", "items"]["count"] == 382
+    # Where items are not known to have verdicts, nothing is said of them.
+    assert result("--counts", "human=707,model=292")["verdict_shares"] is None
+
+
+def test_which_metric_sees_it(study: tuple[Path, Path, Path], tmp_path: Path) -> None:
+    judged, items, scores = study
+    options = (judged, *SCALE, "--stimuli", items, "--scores", scores, "--by", "emotion,source")
+    areas, figures = tmp_path / "areas.csv", tmp_path / "figures"
+    content = result(*options, "--boot", 200, "--areas", areas, "--figures", figures)
+    told = content["metrics"]
+    rows = {(row["metric"], row["by"], row["group"]): row for row in told["areas"]}
+    assert rows["sees", "", "all"]["verdict"] == "sees"
+    assert rows["blind", "", "all"]["verdict"] == "does not show that it sees"
+    assert len(rows) == 10
+    assert told["cluster"] == "pair"
+    assert told["n_clusters"] <= 90
+    assert told["system"] == "machine"
+    assert {"machine", "human", "both", "good", "poor"} == {row["group"] for row in told["means"]}
+    assert told["differences"][0]["verdict"] == "sees sees more"
+    kept = told["n_good"] + told["n_poor"] + sum(told["set_aside"].values())
+    assert kept == 180
+    written = pl.read_csv(areas)
+    assert written.height == 10
+    assert written["value"][0] == pytest.approx(rows["sees", "", "all"]["value"])
+    names = {path.name for path in figures.glob("*.svg")}
+    assert {
+        "preference_metrics.svg",
+        "preference_metrics_by_emotion.svg",
+        "preference_metrics_by_source.svg",
+    } <= names
+    decided = {row["statistic"]: row for row in content["verdict_shares"]}["decided"]
+    assert decided["of"] == 180
+    text = run(*options, "--boot", 200).stdout
+    assert max(map(len, text.splitlines())) <= 100
+    said = flat(text)
+    assert "Which metric sees what people prefer?" in said
+    assert "sees: AUC 0." in said
+    assert "blind: AUC 0." in said
+    assert "does not show that it sees what people prefer" in said
+    assert "groups of items that share a pair" in said
+    assert "By emotion; the interval holds for all 4 areas at once" in said
+    assert "areas written to" not in said
+
+
+def test_votes_margins_and_systems(study: tuple[Path, Path, Path]) -> None:
+    judged, items, scores = study
+    options = (judged, *SCALE, "--stimuli", items, "--scores", scores, "--boot", 100)
+    of_votes = result(*options, "--unit", "vote")["metrics"]
+    assert of_votes["unit"] == "vote"
+    assert of_votes["n_good"] + of_votes["n_poor"] + sum(of_votes["set_aside"].values()) == 540
+    wide = result(*options, "--margin", 0.3)["metrics"]["areas"]
+    verdict = {row["metric"]: row["verdict"] for row in wide}
+    assert verdict["blind"] == "sees no more than the margin"
+    other = result(*options, "--system", "human")["metrics"]
+    assert other["system"] == "human"
+    assert other["areas"][0]["value"] < 0.5
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        (["--scores", "{folder}/none.csv"], "no such file"),
+        (["--scores", "{judged}"], "no column 'item'"),
+        (["--scores", "{scores}", "--by", "mood"], "nothing says the 'mood'"),
+        (["--scores", "{scores}", "--cluster", "story"], "nothing says the 'story'"),
+        (["--scores", "{scores}", "--margin", "0.7"], "margin 0.7"),
+        (["--scores", "{scores}", "--systems", "human,gpt"], "unknown system 'gpt'"),
+        (["--scores", "{scores}", "--system", "gpt"], "unknown system 'gpt'"),
+        (["--by", "emotion"], "--by is about --scores"),
+        (["--margin", "0.1"], "--margin is about --scores"),
+        (["--unit", "vote"], "--unit vote is about --scores"),
+        (["--sampled", "20"], "sampled 20: there are 180 items"),
+    ],
+)
+def test_bad_input_is_one_sentence(
+    options: list[str], words: str, study: tuple[Path, Path, Path]
+) -> None:
+    judged, items, scores = study
+    given = [part.format(folder=judged.parent, judged=judged, scores=scores) for part in options]
+    done = run(judged, *SCALE, "--stimuli", items, *given, code=2)
+    assert done.stdout == ""
+    assert words in flat(done.stderr)
+    assert "Traceback" not in done.stderr
+
+
+def test_counts_have_no_scores(study: tuple[Path, Path, Path]) -> None:
+    done = run("--counts", PUBLISHED, "--scores", study[2], code=2)
+    assert "--scores needs the verdict of every item" in flat(done.stderr)
+    assert "sampled 100" in flat(run("--counts", PUBLISHED, "--sampled", 100, code=2).stderr)
+
+
+def test_items_without_any_verdict_are_no_error(tmp_path: Path) -> None:
+    file = tmp_path / "tied.csv"
+    rows = [f"i{k},j{judge},{'AB'[judge]},human,model" for k in range(5) for judge in range(2)]
+    file.write_text("stimulus,rater,value,A,B\n" + "\n".join(rows) + "\n", encoding="utf-8")
+    assert result(file, *SCALE)["verdict_shares"] is None
+    assert "Verdicts of the items" not in run(file, *SCALE).stdout
+
+
+def test_verdicts_are_drawn_by_pair(study: tuple[Path, Path, Path]) -> None:
+    judged, items, _ = study
+    text = flat(run(judged, *SCALE, "--stimuli", items, "--boot", 50).stdout)
+    assert "percentile bootstrap of clusters, 50 replicates; decided: Wilson interval" in text
