@@ -2,11 +2,14 @@
 
 Texts are in :mod:`affectlab.models.text`; pictures become numbers in
 :mod:`affectlab.models.embedding`, heads on these numbers are in :mod:`affectlab.models.heads`,
-classifiers of pictures in :mod:`affectlab.models.vision`, losses that know emotions in
-:mod:`affectlab.models.losses`, vision-language models in :mod:`affectlab.models.vlm`, other raters
-of faces in :mod:`affectlab.models.raters`, the loop of hinted annotation in
-:mod:`affectlab.models.hinted`, and how different two faces look in
-:mod:`affectlab.models.differences`.
+classifiers of pictures in :mod:`affectlab.models.vision`, learning from few labels in
+:mod:`affectlab.models.semi`, losses that know emotions in :mod:`affectlab.models.losses`,
+vision-language models in :mod:`affectlab.models.vlm`, other raters of faces in
+:mod:`affectlab.models.raters`, the loop of hinted annotation in :mod:`affectlab.models.hinted`, how
+different two faces look in :mod:`affectlab.models.differences`, machines that write reactions in
+:mod:`affectlab.models.reactions`, metrics of what was written in
+:mod:`affectlab.models.text_metrics`, and those learned from preferences in
+:mod:`affectlab.models.preference_metric`.
 What needs torch or another library beyond the core install says so, and names the extra.
 """
 
@@ -24,8 +27,12 @@ if TYPE_CHECKING:
         hinted,
         images,
         losses,
+        preference_metric,
         raters,
+        reactions,
+        semi,
         text,
+        text_metrics,
         vision,
         vlm,
     )
@@ -35,6 +42,8 @@ if TYPE_CHECKING:
     from affectlab.models.hinted import annotate_until
     from affectlab.models.losses import EmotionRankLoss
     from affectlab.models.raters import rate_faces
+    from affectlab.models.reactions import ReactionGenerator
+    from affectlab.models.semi import train_semi
     from affectlab.models.text import TextClassifier
     from affectlab.models.vision import VisionClassifier
     from affectlab.models.vlm import rate_vlm
@@ -44,6 +53,7 @@ __all__ = [
     "EmotionRankLoss",
     "ExpressionMetric",
     "HeadBank",
+    "ReactionGenerator",
     "TextClassifier",
     "VisionClassifier",
     "annotate_until",
@@ -57,11 +67,16 @@ __all__ = [
     "images",
     "load_encoder",
     "losses",
+    "preference_metric",
     "rate_differences",
     "rate_faces",
     "rate_vlm",
     "raters",
+    "reactions",
+    "semi",
     "text",
+    "text_metrics",
+    "train_semi",
     "vision",
     "vlm",
 ]
@@ -79,6 +94,8 @@ _NAMES = {
     "embed": "embedding",
     "load_encoder": "embedding",
     "rate_faces": "raters",
+    "ReactionGenerator": "reactions",
+    "train_semi": "semi",
     "rate_vlm": "vlm",
 }
 

@@ -19,6 +19,7 @@ __all__ = [
     "on_device",
     "optimiser_of",
     "shares_of",
+    "shuffled",
     "step_seed",
     "summed",
 ]
@@ -74,6 +75,11 @@ def shares_of(rows: Ints, rank: int, world: int, micro: int | None) -> list[tupl
     own = np.array_split(rows[rank::world], pieces)
     # A process without a row of its own computes one for nothing, since all must take part.
     return [(part, len(part)) if len(part) else (rows[:1], 0) for part in own]
+
+
+def shuffled(n: int, batches: int, draw: tuple[int, ...]) -> list[Ints]:
+    """Shuffle rows into batches of nearly the same size: norms over a batch need two rows."""
+    return np.array_split(np.random.default_rng(list(draw)).permutation(n), batches)
 
 
 def diverged(what: str, epoch: int, rate: float) -> InputError:

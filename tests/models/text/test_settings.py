@@ -11,7 +11,7 @@ from affectlab import InputError
 from affectlab.models.text import TextClassifier, Training, list_backends, load_backend
 from affectlab.models.text._settings import _KNOWN, _TRAINING
 
-NETWORKS = ("bilstm", "transformer", "embedding")
+NETWORKS = ("bilstm", "transformer", "embedding", "choice", "choice-embedding")
 
 
 @pytest.mark.parametrize(

@@ -4,6 +4,8 @@ import typer
 
 from affectlab.cli.train.difference import difference
 from affectlab.cli.train.heads import heads
+from affectlab.cli.train.preference import preference
+from affectlab.cli.train.semi import semi
 from affectlab.cli.train.text import text
 from affectlab.cli.train.vision import vision
 
@@ -14,6 +16,8 @@ app.command("text")(text)
 app.command("heads")(heads)
 app.command("difference")(difference)
 app.command("vision")(vision)
+app.command("semi")(semi)
+app.command("preference")(preference)
 
 
 @app.callback()

@@ -1,9 +1,9 @@
-"""Images with one label each, from a table or from folders that are named by labels."""
+"""Images with one label each, from a table, from folders, or from a published data set."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -12,26 +12,11 @@ from affectlab._words import plural, shown
 from affectlab.errors import InputError
 
 if TYPE_CHECKING:
-    import polars as pl
-
     from affectlab.models.embedding import Embeddings
     from affectlab.models.images import ImageFile
     from affectlab.taxonomy import Taxonomy
 
 __all__ = ["Labelled", "Sides", "read_labelled", "split_sides", "table_of"]
-
-_LABELS = ("label", "emotion", "class")
-_SPLITS = {
-    "train": "train",
-    "training": "train",
-    "dev": "dev",
-    "val": "dev",
-    "valid": "dev",
-    "validation": "dev",
-    "test": "test",
-    "testing": "test",
-}
-"""Names of splits, in columns and of folders."""
 
 
 @dataclass(frozen=True)
@@ -42,6 +27,8 @@ class Labelled:
     labels: tuple[str, ...]
     splits: tuple[str, ...] | None
     """``train``, ``dev`` or ``test`` for each; None where nothing says."""
+    set_aside: tuple[str, ...] = ()
+    """Sentences on images that have not one label."""
 
     def rows(self, split: str) -> Sides:
         """Give those of a split."""
@@ -71,100 +58,19 @@ def table_of(labelled: Sides) -> dict[str, int]:
 
 
 def read_labelled(place: Path, column: str | None, taxonomy: Taxonomy) -> Labelled:
-    """Read images and their labels.
-
-    Parameters
-    ----------
-    place
-        A table with the columns ``stimulus``, ``file`` and a label, and perhaps ``split``; or a
-        folder whose folders are named by labels, perhaps within folders train, dev and test.
-    column
-        Column of labels; by default label, emotion or class.
+    """Read images and their labels; see :func:`affectlab.models.images.read_labelled_images`.
 
     Raises
     ------
     InputError
         When a label is missing, or the taxonomy does not know it.
     """
-    from affectlab.models.images import find_images
+    from affectlab.models.images import read_labelled_images
 
-    files = find_images(place)
-    if place.is_dir():
-        if column is not None:
-            raise InputError(f"--label-column is for a table, and {shown(place)} is a folder")
-        given, splits = _of_folders(place, files)
-    else:
-        given, splits = _of_columns(place, column)
-    known: dict[str, str] = {}
-    for file, name in zip(files, given, strict=True):
-        if name not in known:
-            try:
-                known[name] = taxonomy.name_of(name)
-            except InputError as error:
-                raise InputError(
-                    f"{shown(place)}, stimulus {shown(file.stimulus, 60)!r}: {error}"
-                ) from None
-    return Labelled(files, tuple(known[name] for name in given), splits)
-
-
-def _of_folders(
-    place: Path, files: tuple[ImageFile, ...]
-) -> tuple[list[str], tuple[str, ...] | None]:
-    labels, splits = [], []
-    for file in files:
-        above = PurePosixPath(file.path.relative_to(place).as_posix()).parts[:-1]
-        if not above:
-            raise InputError(
-                f"{shown(file.path)} lies in no folder named by a label; expected "
-                f"{shown(place)}/LABEL/{file.path.name}"
-            )
-        labels.append(above[-1])
-        splits.append(_SPLITS.get(above[0].lower(), "") if len(above) > 1 else "")
-    if not any(splits):
-        return labels, None
-    if not all(splits):
-        missing = files[splits.index("")]
-        raise InputError(
-            f"{shown(missing.path)} is in none of the folders train, dev and test, as others are"
-        )
-    return labels, tuple(splits)
-
-
-def _of_columns(place: Path, column: str | None) -> tuple[list[str], tuple[str, ...] | None]:
-    table = _table(place)
-    names = _LABELS if column is None else (column,)
-    found = next((name for name in names if name in table.columns), None)
-    if found is None:
-        raise InputError(
-            f"{shown(place)}: columns {', '.join(table.columns)}; expected one of labels, "
-            f"{' or '.join(repr(name) for name in names)}"
-        )
-    labels = table[found].to_list()
-    for row, name in enumerate(labels, start=1):
-        if not isinstance(name, str) or not name:
-            raise InputError(f"{shown(place)}, row {row}: {found} is {name!r}; expected a label")
-    if "split" not in table.columns:
-        return labels, None
-    splits = []
-    for row, name in enumerate(table["split"].to_list(), start=1):
-        known = _SPLITS.get(str(name).lower())
-        if known is None:
-            raise InputError(
-                f"{shown(place)}, row {row}: split is {name!r}; expected train, dev or test"
-            )
-        splits.append(known)
-    return labels, tuple(splits)
-
-
-def _table(place: Path) -> pl.DataFrame:
-    """Read a table in which images were found already."""
-    import polars as pl
-
-    from affectlab.stimuli._tables import read_table
-
-    if place.suffix.lower() in (".jsonl", ".ndjson"):
-        return pl.read_ndjson(place, infer_schema_length=None)
-    return read_table(place, "images")
+    if place.is_dir() and column is not None:
+        raise InputError(f"--label-column is for a table, and {shown(place)} is a folder")
+    found = read_labelled_images(place, taxonomy, column)
+    return Labelled(found.files, found.labels, found.splits, found.set_aside)
 
 
 def split_sides(found: Labelled, share: float, seed: int) -> tuple[Sides, Sides, Sides]:

@@ -17,7 +17,7 @@ from affectlab.cli._warned import caught_warnings
 if TYPE_CHECKING:
     from affectlab.cli.train._vision_data import Sides
 
-__all__ = ["vision"]
+__all__ = ["training_states", "vision"]
 
 _LOSS = "Loss"
 _TRAINING = "Training"
@@ -28,8 +28,8 @@ def vision(
     images: Annotated[
         Path,
         typer.Argument(
-            help="A table (stimulus, file, label, perhaps split), or a folder whose folders are "
-            "named by labels.",
+            help="A table (stimulus, file, label, perhaps split), a folder whose folders are "
+            "named by labels (FI), that of EmoSet, or a list with categories (EMOTIC).",
             metavar="TABLE_OR_FOLDER",
             show_default=False,
         ),
@@ -124,7 +124,7 @@ def vision(
     augment: Annotated[
         Optional[str],  # noqa: UP045
         typer.Option(
-            help="How training images are changed: weak or none.",
+            help="How training images are changed: weak, strong or none.",
             show_default="weak, none for a head",
             rich_help_panel=_TRAINING,
         ),
@@ -214,7 +214,7 @@ def vision(
             "augment": augment,
         }
         settings: dict[str, Any] = {key: value for key, value in given.items() if value is not None}
-        with _states(to, resume=resume, speaks=speaks) as states:
+        with training_states(to, resume=resume, speaks=speaks) as states:
             model.fit(
                 learned.images(rows),
                 learned.labels,
@@ -264,7 +264,12 @@ def vision(
         "seed": seed,
         "seconds": perf_counter() - started,
     }
-    doubts = [*warned, *_leaks(learned, judged, "dev"), *_leaks(learned, test, "test")]
+    doubts = [
+        *warned,
+        *found.set_aside,
+        *_leaks(learned, judged, "dev"),
+        *_leaks(learned, test, "test"),
+    ]
     _show(out, result, on_dev, on_test)
     out.finish(result, [note], doubts=doubts)
     out.show_line(f"Saved to {to}.")
@@ -309,7 +314,7 @@ def _show(
 
 
 @contextmanager
-def _states(to: Path, *, resume: bool, speaks: bool) -> Iterator[Path]:
+def training_states(to: Path, *, resume: bool, speaks: bool) -> Iterator[Path]:
     """Keep the state of a run beside the model until it ends, and where it was stopped."""
     import shutil
 

@@ -1,14 +1,33 @@
-"""Changing pictures without changing what is felt, so that a model sees more than it was given.
+"""Changing stimuli without changing what is felt, so that a model sees more than it was given.
 
 An :class:`Augmentation` takes an RGB picture and a random generator, and gives a picture of the
-same size. :func:`load_augmentation` finds them by name; each stands in a module of its own.
+same size. Rows of embeddings are changed by :class:`WeakNumbers` and :class:`StrongNumbers`, texts
+by :class:`WeakWords` and :class:`StrongWords`. :func:`load_augmentation` finds them by name; each
+stands in a module of its own.
 """
 
 from affectlab.models.augment._augmentation import (
     Augmentation,
+    AugmentationKind,
     list_augmentations,
     load_augmentation,
 )
+from affectlab.models.augment._numbers import StrongNumbers, WeakNumbers
+from affectlab.models.augment._operations import OPERATIONS
+from affectlab.models.augment._strong import Strong
 from affectlab.models.augment._weak import Weak
+from affectlab.models.augment._words import StrongWords, WeakWords
 
-__all__ = ["Augmentation", "Weak", "list_augmentations", "load_augmentation"]
+__all__ = [
+    "OPERATIONS",
+    "Augmentation",
+    "AugmentationKind",
+    "Strong",
+    "StrongNumbers",
+    "StrongWords",
+    "Weak",
+    "WeakNumbers",
+    "WeakWords",
+    "list_augmentations",
+    "load_augmentation",
+]

@@ -1,10 +1,31 @@
 """Image files as models see them: upright, in RGB, without anything that can be seen through.
 
 :func:`find_images` names the images of a folder or a table, :func:`load_image` opens one.
+:func:`read_labelled_images` finds images with a label each, in the layouts of published data sets,
+and :func:`label_fraction` chooses the share of them that keeps its labels.
 """
 
 from affectlab.models.images._files import ImageFile, content_hash
 from affectlab.models.images._find import find_images
+from affectlab.models.images._fractions import label_fraction
+from affectlab.models.images._labelled import LabelledImages, read_labelled_images
+from affectlab.models.images._labelled_emotic import (
+    EMOTIC_CATEGORIES,
+    CategoryList,
+    read_categories,
+)
 from affectlab.models.images._load import AnimatedImageWarning, load_image
 
-__all__ = ["AnimatedImageWarning", "ImageFile", "content_hash", "find_images", "load_image"]
+__all__ = [
+    "EMOTIC_CATEGORIES",
+    "AnimatedImageWarning",
+    "CategoryList",
+    "ImageFile",
+    "LabelledImages",
+    "content_hash",
+    "find_images",
+    "label_fraction",
+    "load_image",
+    "read_categories",
+    "read_labelled_images",
+]

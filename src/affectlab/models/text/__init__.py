@@ -2,8 +2,9 @@
 
 Make one with :meth:`TextClassifier.make`, train it, choose thresholds on a dev split, and let it
 rate texts; the answers are :class:`~affectlab.ratings.Ratings`. The back end ``linear`` needs
-nothing but the core install; ``bilstm``, ``transformer`` and ``embedding`` need the extra
-``models``, which is imported when they are first used.
+nothing but the core install; ``bilstm``, ``transformer``, ``embedding``, and ``choice`` and
+``choice-embedding``, which choose one label, need the extra ``models``, which is imported when they
+are first used.
 """
 
 from importlib import import_module
@@ -36,6 +37,10 @@ from affectlab.models.text._tuning import LevelTuning
 
 if TYPE_CHECKING:
     from affectlab.models.text._bilstm import BilstmTextClassifier
+    from affectlab.models.text._choice import (
+        ChoiceEmbeddingTextClassifier,
+        ChoiceTextClassifier,
+    )
     from affectlab.models.text._embedding import EmbeddingTextClassifier
     from affectlab.models.text._encoder import SentenceEncoder
     from affectlab.models.text._probe import LayerProbe, probe_layers
@@ -46,6 +51,8 @@ __all__ = [
     "FEWEST_AGREED",
     "BilstmTextClassifier",
     "BlendTextClassifier",
+    "ChoiceEmbeddingTextClassifier",
+    "ChoiceTextClassifier",
     "Contributions",
     "DecisionRule",
     "EmbeddingTextClassifier",
@@ -95,6 +102,8 @@ __all__ = [
 
 _WITH_TORCH = {
     "BilstmTextClassifier": "_bilstm",
+    "ChoiceEmbeddingTextClassifier": "_choice",
+    "ChoiceTextClassifier": "_choice",
     "EmbeddingTextClassifier": "_embedding",
     "LayerProbe": "_probe",
     "SentenceEncoder": "_encoder",

@@ -20,6 +20,8 @@ _OURS = {
     "transformer": ("affectlab.models.text._transformer", "TransformerTextClassifier"),
     "embedding": ("affectlab.models.text._embedding", "EmbeddingTextClassifier"),
     "blend": ("affectlab.models.text._blend", "BlendTextClassifier"),
+    "choice": ("affectlab.models.text._choice", "ChoiceTextClassifier"),
+    "choice-embedding": ("affectlab.models.text._choice", "ChoiceEmbeddingTextClassifier"),
 }
 
 

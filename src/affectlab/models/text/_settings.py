@@ -183,6 +183,7 @@ _KNOWN: dict[str, dict[str, Kind]] = {
         "criterion": _choice("macro_f1", "loss"),
     },
 }
+_KNOWN |= {"choice": _KNOWN["transformer"], "choice-embedding": _KNOWN["embedding"]}
 """Settings of each back end alone, beside :data:`_SHARED`."""
 
 _SHARED: dict[str, Kind] = {

@@ -27,7 +27,8 @@ class EarlyStopping:
     """
 
     watch: str
-    """What counted as progress: ``average_precision`` or ``loss``."""
+    """What counted as progress: ``average_precision`` or ``loss``, or a measure of
+    :mod:`affectlab.models.vision`."""
     n_texts: int
     best_epoch: int
     """Epoch whose weights were kept, from 1 on."""
@@ -47,6 +48,11 @@ class EarlyStopping:
         sign = -1 if watch == "loss" else 1
         best = max(scored, key=lambda entry: sign * entry[f"dev {watch}"])
         return cls(watch, len(texts), int(best["epoch"]), len(history), _fingerprint(texts))
+
+    @classmethod
+    def at(cls, best_epoch: int, n_epochs: int, watch: str, texts: Sequence[str]) -> EarlyStopping:
+        """Say which epoch was kept, by another score than those of this module."""
+        return cls(watch, len(texts), best_epoch, n_epochs, _fingerprint(texts))
 
     def saw(self, texts: Sequence[str]) -> bool:
         """Say whether these are the texts that chose the epoch."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from copy import copy
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -72,6 +73,12 @@ class Pictures:
         self.augmentation, self.workers = augmentation, workers
         self._kept: dict[int, Image.Image] = {}
         self._room = _KEPT
+
+    def changed_by(self, augmentation: Augmentation | None) -> Pictures:
+        """Give the same pictures, changed in another way; what was decoded is shared."""
+        found = copy(self)
+        found.augmentation = augmentation
+        return found
 
     def batch(self, rows: Ints, draw: Sequence[int] | None = None) -> dict[str, Tensor]:
         """Make a batch; where `draw` is given, each picture is changed by a seed of its own."""

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from typing import Protocol
 
 import numpy as np
 
 from affectlab._types import Floats, Ints
 from affectlab.errors import InputError
 from affectlab.evaluation import Confusion
+from affectlab.models.vision._training import VisionTraining
 from affectlab.taxonomy import CostMatrix, Taxonomy
 
-__all__ = ["MEASURES", "progress_of", "scores_of"]
+__all__ = ["MEASURES", "note_epoch", "progress_of", "scores_of"]
 
 MEASURES = {"acc": "accuracy", "acc2": "acc2", "ecc": "ecc", "emc": "emc"}
 """Names of measures here, and in :mod:`affectlab.evaluation`."""
@@ -68,3 +70,24 @@ def progress_of(scores: dict[str, float], select: str) -> float:
     """Give a score by which epochs are compared; without a mistake, EMC counts as 1."""
     value = scores[select]
     return 1.0 if math.isnan(value) else value
+
+
+class _State(Protocol):
+    best_score: float
+    best_epoch: int
+    worse: int
+    done: bool
+
+
+def note_epoch(
+    state: _State, entry: dict[str, float], scores: dict[str, float], training: VisionTraining
+) -> bool:
+    """Note what an epoch reached on dev; says whether it is the best so far."""
+    entry |= {f"dev {name}": value for name, value in scores.items()}
+    score = progress_of(scores, training.select)
+    if score > state.best_score:
+        state.best_score, state.best_epoch, state.worse = score, int(entry["epoch"]), 0
+        return True
+    state.worse += 1
+    state.done = state.worse >= training.patience
+    return False

@@ -6,7 +6,7 @@ run goes on from a checkpoint as if it had never stopped.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
@@ -24,12 +24,13 @@ from affectlab.models._steps import (
     on_device,
     optimiser_of,
     shares_of,
+    shuffled,
     step_seed,
     summed,
 )
 from affectlab.models._torch import autocast, pick_precision, private_seed
 from affectlab.models.vision._inputs import Feed
-from affectlab.models.vision._judge import progress_of
+from affectlab.models.vision._judge import note_epoch
 from affectlab.models.vision._training import VisionTraining
 
 __all__ = ["Forward", "Judge", "Report", "probabilities_of", "train"]
@@ -114,7 +115,7 @@ def train(
             epoch = state.step // per_epoch
             wrapped.train()
             total, seen, rate = 0.0, 0, training.learning_rate
-            batches = _batches(len(targets), per_epoch, seed, epoch)
+            batches = shuffled(len(targets), per_epoch, (seed, 1, epoch))
             for rows in batches[state.step - epoch * per_epoch :]:
                 torch.manual_seed(step_seed(seed, state.step, rank))
                 rate = training.rate(state.step, per_epoch)
@@ -173,12 +174,6 @@ def train(
     return state.history, state.best_epoch or len(state.history)
 
 
-def _batches(n: int, per_epoch: int, seed: int, epoch: int) -> list[Ints]:
-    """Shuffle rows into batches of nearly the same size: norms over a batch need two rows."""
-    order = np.random.default_rng([seed, 1, epoch]).permutation(n)
-    return np.array_split(order, per_epoch)
-
-
 def _agreed(scores: dict[str, float], world: int) -> dict[str, float]:
     """Take the scores of the first process: what norms have seen differs, and all must agree."""
     if world > 1:
@@ -196,14 +191,8 @@ def _judge(
     training: VisionTraining,
 ) -> None:
     """Note what an epoch reached on dev, and keep its weights when it is the best so far."""
-    entry |= {f"dev {name}": value for name, value in scores.items()}
-    score = progress_of(scores, training.select)
-    if score > state.best_score:
-        state.best_score, state.best_epoch, state.worse = score, int(entry["epoch"]), 0
+    if note_epoch(state, entry, scores, training):
         state.best = {name: p.detach().cpu().clone() for name, p in network.state_dict().items()}
-    else:
-        state.worse += 1
-        state.done = state.worse >= training.patience
 
 
 @torch.inference_mode()
@@ -214,8 +203,12 @@ def probabilities_of(
     training: VisionTraining,
     precision: str,
     report: Report | None = None,
+    draw: Sequence[int] | None = None,
 ) -> Floats:
-    """Compute probabilities, shape (n, C); every process does so for itself."""
+    """Compute probabilities, shape (n, C); every process does so for itself.
+
+    Where `draw` is given, what is looked at is changed by chance, as for training.
+    """
     device = next(network.parameters()).device
     was_training = network.training
     network.eval()
@@ -225,7 +218,7 @@ def probabilities_of(
     for start in range(0, n, size):
         rows = np.arange(start, min(start + size, n))
         with autocast(precision, device):
-            logits = forward(network, on_device(feed.batch(rows), device))
+            logits = forward(network, on_device(feed.batch(rows, draw), device))
         found.append(torch.softmax(logits.double().cpu(), dim=1).numpy())
         if report is not None:
             report("looking at images", int(rows[-1]) + 1, n)

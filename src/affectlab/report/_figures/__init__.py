@@ -37,6 +37,11 @@ from affectlab.report._figures.people_range import fig_people_range
 from affectlab.report._figures.plan import fig_plan
 from affectlab.report._figures.preference import fig_item_votes, fig_preferences
 from affectlab.report._figures.scatter import Scatter, fig_scatter_fit
+from affectlab.report._figures.semi_history import (
+    fig_semi_quality,
+    fig_semi_threshold,
+    fig_semi_utilisation,
+)
 from affectlab.report._figures.staircase import StaircasePanel, fig_staircase
 from affectlab.report._figures.transfer import fig_transfer
 from affectlab.report._figures.transition_curves import CurvePanel, fig_transition_curves
@@ -86,6 +91,9 @@ __all__ = [
     "fig_preferences",
     "fig_reliability_diagram",
     "fig_scatter_fit",
+    "fig_semi_quality",
+    "fig_semi_threshold",
+    "fig_semi_utilisation",
     "fig_staircase",
     "fig_transfer",
     "fig_transition_curves",

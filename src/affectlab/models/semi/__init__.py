@@ -1,0 +1,61 @@
+"""Learning from few labelled and many unlabelled examples.
+
+:func:`train_semi` trains a :class:`~affectlab.models.vision.VisionClassifier`, or a text classifier
+that chooses one label, on stimuli of which few have labels. What pseudo-labels are taken from the
+others is up to a :class:`Strategy`: a small object without weights, found by
+:func:`load_strategy`. Needs the extra ``models``, which is imported when it is first used.
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from affectlab.models.semi._run import SemiRun, train_semi
+    from affectlab.models.semi._settings import SemiTraining
+    from affectlab.models.semi._strategy import (
+        PoolLabels,
+        Problem,
+        Step,
+        Strategy,
+        View,
+        list_strategies,
+        load_strategy,
+    )
+    from affectlab.models.semi._switch import Switch, SwitchWhen
+
+__all__ = [
+    "PoolLabels",
+    "Problem",
+    "SemiRun",
+    "SemiTraining",
+    "Step",
+    "Strategy",
+    "Switch",
+    "SwitchWhen",
+    "View",
+    "list_strategies",
+    "load_strategy",
+    "train_semi",
+]
+
+_LATER = {
+    **dict.fromkeys(("SemiRun", "train_semi"), "_run"),
+    **dict.fromkeys(("Switch", "SwitchWhen"), "_switch"),
+    "SemiTraining": "_settings",
+    **dict.fromkeys(
+        (
+            *("PoolLabels", "Problem", "Step", "Strategy", "View"),
+            *("list_strategies", "load_strategy"),
+        ),
+        "_strategy",
+    ),
+}
+
+
+def __getattr__(name: str) -> Any:
+    """Load what needs torch when it is first used."""
+    if name in _LATER:
+        # Where torch is not installed, this says so, and what to install.
+        import_module("affectlab.models._torch")
+        return getattr(import_module(f"{__name__}.{_LATER[name]}"), name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

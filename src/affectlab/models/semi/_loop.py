@@ -1,0 +1,319 @@
+"""The training loop of semi-supervised learning: one for all strategies, resumable.
+
+The rows of every batch, how each is changed, and the seed of every step, follow from the seed of
+the model alone. All else, the sums of an epoch among it, is in checkpoints. So a run goes on from
+any step as if it had never stopped.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+
+from affectlab._types import Ints
+from affectlab.models._checkpoints import Checkpoints
+from affectlab.models._steps import all_finite, diverged, on_device, optimiser_of, step_seed
+from affectlab.models._torch import pick_device, pick_precision, private_seed
+from affectlab.models.semi._average import Average
+from affectlab.models.semi._cycle import Cycle
+from affectlab.models.semi._material import Material
+from affectlab.models.semi._network import Learner, statistics_held
+from affectlab.models.semi._settings import SemiTraining
+from affectlab.models.semi._strategy import PoolLabels, Strategy, View
+from affectlab.models.semi._switch import Switch
+from affectlab.models.semi._tally import Tally
+from affectlab.models.vision._inputs import Feed
+from affectlab.models.vision._judge import note_epoch
+from affectlab.models.vision._loop import Report, probabilities_of
+
+__all__ = ["train"]
+
+_MOMENTUM = 0.9
+"""Of sgd."""
+_LABELLED, _WEAK, _STRONG, _POOL = 3, 4, 5, 6
+"""What a seed draws; 1 and 3 are those of :mod:`affectlab.models.vision`."""
+
+
+@dataclass
+class _State:
+    """Where training stands."""
+
+    step: int = 0
+    begun: int = 0
+    """Epochs that were begun."""
+    switched: bool = False
+    """Whether the loss is the one that was asked for."""
+    best_score: float = -np.inf
+    best_epoch: int = 0
+    worse: int = 0
+    done: bool = False
+    sums: dict[str, float] = field(default_factory=dict)
+    """Of this epoch, by name."""
+    counts: dict[str, int] = field(default_factory=dict)
+    """How many numbers each sum is of."""
+    history: list[dict[str, float]] = field(default_factory=list)
+
+    def add(self, name: str, value: float, n: int = 1) -> None:
+        """Add to a mean over the epoch."""
+        self.sums[name] = self.sums.get(name, 0.0) + value * n
+        self.counts[name] = self.counts.get(name, 0) + n
+
+    def means(self) -> dict[str, float]:
+        """Give the means of the epoch."""
+        return {name: total / self.counts[name] for name, total in self.sums.items()}
+
+
+class _Run:
+    """All parts of a run, on their device."""
+
+    def __init__(
+        self,
+        material: Material,
+        strategy: Strategy,
+        losses: tuple[nn.Module, nn.Module],
+        switch: Switch,
+        training: SemiTraining,
+        seed: int,
+    ) -> None:
+        self.material, self.training, self.switch, self.seed = material, training, switch, seed
+        self.device = pick_device(training.device)
+        self.precision = pick_precision(training.precision, self.device)
+        self.state = _State()
+        width = training.features if strategy.wants_features else 0
+        # Weights of the projection are random too.
+        with private_seed(seed):
+            self.learner = Learner(material.network, material.forward, material.output, width)
+        self.learner.to(self.device)
+        strategy.begin(material.problem(training, width, seed, self.device))
+        self.strategy = strategy.to(self.device)
+        self.first, self.second = (part.to(self.device) for part in losses)
+        self.average = Average(material.network, training.ema) if training.ema else None
+        self.tally = Tally(
+            material.labels,
+            material.taxonomy,
+            material.costs,
+            material.truth,
+            len(material.weak.names),
+        ).to(self.device)
+        self.kept = Average(material.network, 0.0) if material.dev is not None else None
+        if self.kept is not None:
+            self.kept.cpu()
+        parts: dict[str, nn.Module] = {
+            "learner": self.learner,
+            "strategy": self.strategy,
+            "tally": self.tally,
+        }
+        parts |= {} if self.average is None else {"average": self.average}
+        parts |= {} if self.kept is None else {"kept": self.kept}
+        self.whole = nn.ModuleDict(parts)
+        self.learned = [part for part in self.learner.parameters() if part.requires_grad]
+        self.optimiser = optimiser_of(
+            self.learned,
+            training.optimiser,
+            training.learning_rate,
+            training.weight_decay,
+            momentum=_MOMENTUM,
+        )
+        self.scaler = torch.amp.GradScaler(self.device.type, enabled=self.precision == "fp16")
+        self.targets = torch.from_numpy(material.targets).to(self.device)
+        self.labelled = Cycle(len(material.targets), training.batch_size, (seed, 1))
+        self.pool = Cycle(len(material.weak.names), training.batch_size * training.ratio, (seed, 7))
+
+    @property
+    def judged(self) -> nn.Module:
+        """The network that is judged and kept."""
+        return self.learner.network if self.average is None else self.average.network
+
+    def _inputs(self, feed: Feed, rows: Ints, *draw: int) -> dict[str, Tensor]:
+        return on_device(feed.batch(rows, (self.seed, *draw)), self.device)
+
+    def begin_epoch(self, epoch: int) -> None:
+        """Decide on the loss, and show the pool to a strategy that asks for it."""
+        state = self.state
+        state.sums, state.counts = {}, {}
+        self.tally.clear()
+        if not state.switched:
+            state.switched = self.switch.after([entry["loss"] for entry in state.history])
+        pool = None
+        if self.strategy.wants_pool:
+            pool = PoolLabels(
+                self._pool_labels(self.material.weak, (self.seed, _WEAK, _POOL, epoch)),
+                self._pool_labels(self.material.strong, (self.seed, _STRONG, _POOL, epoch)),
+            )
+        for name, value in self.strategy.before_epoch(epoch, pool).items():
+            state.add(name, float(value))
+        state.begun = epoch + 1
+
+    def _pool_labels(self, feed: Feed, draw: tuple[int, ...]) -> Tensor:
+        """Give the labels of one view of the whole pool, by the network that learns."""
+        proba = probabilities_of(
+            self.learner.network,
+            self.material.forward,
+            feed,
+            self._looking(),
+            self.precision,
+            draw=draw,
+        )
+        return torch.from_numpy(proba.argmax(axis=1)).to(self.device)
+
+    def _looking(self) -> Any:
+        """Settings for looking at stimuli without learning, as many at once as in a step."""
+        size = self.training.batch_size * (1 + self.training.ratio)
+        return self.training.base(micro_batch=size)
+
+    def step(self, epoch: int, rate: float) -> float:
+        """Learn from one batch; gives the loss on its labelled part."""
+        state, training = self.state, self.training
+        torch.manual_seed(step_seed(self.seed, state.step, 0))
+        for group in self.optimiser.param_groups:
+            group["lr"] = rate
+        turn, own = self.labelled.batch(state.step)
+        inputs = self._inputs(self.material.labelled, own, _LABELLED, turn)
+        logits, features = self.learner(inputs, self.precision)
+        wanted = self.targets[torch.from_numpy(own).to(self.device)]
+        found = (self.second if state.switched else self.first)(logits, wanted)
+        total, reached = found, float(found.detach())
+        if self.strategy.strong_views:
+            total = total + self._unlabelled(epoch, own, wanted, logits, features)
+        whole = float(total.detach())
+        if not np.isfinite(whole):
+            raise diverged(f"the loss is {whole}", epoch, rate)
+        self.scaler.scale(total).backward()
+        if training.clip:
+            self.scaler.unscale_(self.optimiser)
+            nn.utils.clip_grad_norm_(self.learned, training.clip)
+        self.scaler.step(self.optimiser)
+        self.scaler.update()
+        self.optimiser.zero_grad(set_to_none=True)
+        if self.average is not None:
+            self.average.update(self.learner.network, state.step)
+        state.add("loss", reached, len(own))
+        return reached
+
+    def _unlabelled(
+        self, epoch: int, own: Ints, wanted: Tensor, logits: Tensor, features: Tensor | None
+    ) -> Tensor:
+        """Give the loss on the unlabelled part of a batch, weighted."""
+        material, state = self.material, self.state
+        turn, rows = self.pool.batch(state.step)
+        strong: list[tuple[Tensor, Tensor | None]] = [
+            self.learner(self._inputs(material.strong, rows, _STRONG, at, turn), self.precision)
+            for at in range(self.strategy.strong_views)
+        ]
+        with statistics_held(self.learner.network):
+            weak, weak_features = self.learner(
+                self._inputs(material.weak, rows, _WEAK, turn), self.precision
+            )
+        places = torch.from_numpy(rows).to(self.device)
+        said = self.strategy.step(
+            View(
+                step=state.step,
+                epoch=epoch,
+                labelled_rows=torch.from_numpy(own).to(self.device),
+                targets=wanted,
+                labelled_logits=logits,
+                labelled_features=features,
+                rows=places,
+                weak_logits=weak,
+                weak_features=weak_features,
+                strong_logits=tuple(one for one, _ in strong),
+                strong_features=tuple(part for _, part in strong if part is not None),
+            )
+        )
+        losses = [-(said.targets * torch.log_softmax(one, dim=1)).sum(dim=1) for one, _ in strong]
+        found = (said.weights * torch.stack(losses).mean(dim=0)).mean()
+        self.tally.add(places, said.targets, said.weights)
+        state.add("unlabelled_loss", float(found.detach()))
+        for name, value in said.told.items():
+            state.add(name, float(value))
+        total = self.training.lam_u * found
+        if said.extra is not None:
+            state.add("extra_loss", float(said.extra.detach()))
+            total = total + said.extra
+        return total
+
+    def end_epoch(self, epoch: int, rate: float) -> None:
+        """Judge an epoch, and note what it reached."""
+        state, dev = self.state, self.material.dev
+        # The last step of an epoch has no loss after it that would tell.
+        if not all_finite(self.learned):
+            raise diverged("a weight is not finite", epoch, rate)
+        entry = {"epoch": float(epoch + 1), **state.means(), **self.tally.entry()}
+        entry["switched"] = float(state.switched)
+        if dev is not None and self.kept is not None:
+            proba = probabilities_of(
+                self.judged, self.material.forward, dev[0], self._looking(), self.precision
+            )
+            scores = self.material.judge(proba, self.training.select)
+            if note_epoch(state, entry, scores, self.training):
+                self.kept.network.load_state_dict(self.judged.state_dict())
+        state.history.append(entry)
+
+
+def train(
+    material: Material,
+    strategy: Strategy,
+    losses: tuple[nn.Module, nn.Module],
+    switch: Switch,
+    training: SemiTraining,
+    *,
+    seed: int = 0,
+    fingerprint: str = "",
+    report: Report | None = None,
+) -> tuple[list[dict[str, float]], int]:
+    """Train the network of some material in place.
+
+    Parameters
+    ----------
+    losses
+        On labelled examples, before and after the switch; each takes logits, shape (n, C), and
+        targets, shape (n,), and gives a mean.
+    fingerprint
+        Says of a checkpoint whether it belongs to this run.
+
+    Returns
+    -------
+    history
+        What each epoch reached.
+    best_epoch
+        Epoch whose weights were kept, from 1 on.
+    """
+    run = _Run(material, strategy, losses, switch, training, seed)
+    state = run.state
+    checkpoints = Checkpoints.of(training.checkpoints, fingerprint, writes=True)
+    if checkpoints is not None:
+        checkpoints.restore(state, run.whole, run.optimiser, run.scaler)
+    per_epoch = training.steps_of(len(material.targets), len(material.weak.names))
+    every, rate = training.checkpoint_steps, training.learning_rate
+    with private_seed(seed, run.device):
+        while not state.done and state.step < per_epoch * training.epochs:
+            epoch = state.step // per_epoch
+            if state.begun <= epoch:
+                run.begin_epoch(epoch)
+            run.learner.train()
+            while state.step < (epoch + 1) * per_epoch:
+                rate = training.rate(state.step, per_epoch)
+                run.step(epoch, rate)
+                state.step += 1
+                if report is not None:
+                    report(
+                        f"epoch {epoch + 1} of {training.epochs}, loss {state.means()['loss']:.4f}",
+                        state.step,
+                        per_epoch * training.epochs,
+                    )
+                # At the end of an epoch dev has its say first.
+                ends = state.step % per_epoch == 0
+                if checkpoints is not None and every and state.step % every == 0 and not ends:
+                    checkpoints.write(state, run.whole, run.optimiser, run.scaler)
+            run.end_epoch(epoch, rate)
+            state.done |= state.step >= per_epoch * training.epochs
+            if checkpoints is not None:
+                checkpoints.write(state, run.whole, run.optimiser, run.scaler)
+    best = run.judged if run.kept is None or not state.best_epoch else run.kept.network
+    material.network.load_state_dict(best.state_dict())
+    material.network.eval()
+    return state.history, state.best_epoch or len(state.history)

@@ -1,0 +1,123 @@
+"""What is learned from and with, whatever the stimuli are."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import torch
+from torch import nn
+
+from affectlab._types import Floats, Ints
+from affectlab._words import joined, plural
+from affectlab.errors import InputError
+from affectlab.models._checkpoints import fingerprint_of_weights
+from affectlab.models.losses import costs_among
+from affectlab.models.semi._settings import SemiTraining
+from affectlab.models.semi._strategy import Problem
+from affectlab.models.vision._inputs import Feed
+from affectlab.models.vision._judge import scores_of
+from affectlab.models.vision._loop import Forward
+from affectlab.taxonomy import CostMatrix, Taxonomy
+
+__all__ = ["Material"]
+
+_SIGN = {"positive": 1, "negative": -1}
+
+
+@dataclass(eq=False)
+class Material:
+    """A network, stimuli in the views that are needed, and what is known of them."""
+
+    network: nn.Module
+    forward: Forward
+    output: nn.Linear
+    """Last layer of the network."""
+    labels: tuple[str, ...]
+    taxonomy: Taxonomy
+    costs: CostMatrix | None
+    labelled: Feed
+    """Changed weakly."""
+    targets: Ints
+    """Places of labels, shape (n,)."""
+    weak: Feed
+    """The unlabelled ones, changed weakly."""
+    strong: Feed
+    """The same, changed strongly."""
+    truth: Ints | None
+    """Of the unlabelled ones; for the history alone."""
+    dev: tuple[Feed, Ints] | None
+
+    def check(self, select: str) -> None:
+        """Check what no feed can check for itself.
+
+        Raises
+        ------
+        InputError
+            When a label has no example, or epochs cannot be compared.
+        """
+        counts = np.bincount(self.targets, minlength=len(self.labels))
+        missing = [name for name, n in zip(self.labels, counts, strict=True) if not n]
+        if missing:
+            raise InputError(
+                f"no labelled example of {joined(missing[:5])}"
+                f"{' and others' if len(missing) > 5 else ''}; expected one at least of each of "
+                f"{plural(len(self.labels), 'label')}"
+            )
+        if self.dev is not None:
+            n, k = len(self.dev[1]), len(self.labels)
+            self.judge(np.full((n, k), 1 / k), select)
+
+    def judge(self, proba: Floats, select: str) -> dict[str, float]:
+        """Give the scores of probabilities on dev."""
+        assert self.dev is not None
+        return scores_of(self.dev[1], proba, self.labels, self.taxonomy, self.costs, select)
+
+    def problem(
+        self, training: SemiTraining, features: int, seed: int, device: torch.device
+    ) -> Problem:
+        """Say to a strategy what is to be learned."""
+        n, pool = len(self.targets), len(self.weak.names)
+        counts = np.bincount(self.targets, minlength=len(self.labels))
+        return Problem(
+            labels=self.labels,
+            counts=torch.from_numpy(counts),
+            n_labelled=n,
+            n_unlabelled=pool,
+            costs=self._costs(),
+            polarity=self._polarity(),
+            features=features,
+            epochs=training.epochs,
+            steps_per_epoch=training.steps_of(n, pool),
+            seed=seed,
+            device=device,
+        )
+
+    def _costs(self) -> Floats | None:
+        try:
+            found = costs_among(self.costs or self.taxonomy, self.labels)
+        except InputError:
+            # The strategies that need costs say so.
+            return None
+        return np.asarray(found.matrix, dtype=np.float64)
+
+    def _polarity(self) -> tuple[int, ...] | None:
+        known = self.taxonomy.polarity
+        said = [known.get(name) for name in self.labels]
+        if not any(said):
+            return None
+        return tuple(_SIGN.get(name or "", 0) for name in said)
+
+    def told(self) -> list[Any]:
+        """Give plain values that differ where what is learned differs."""
+        dev = None if self.dev is None else [self.dev[0].told(), self.dev[1].tobytes()]
+        return [
+            self.labels,
+            self.labelled.told(),
+            self.targets.tobytes(),
+            self.weak.told(),
+            None if self.truth is None else self.truth.tobytes(),
+            dev,
+            fingerprint_of_weights(self.network),
+        ]

@@ -1,0 +1,167 @@
+"""The threshold that follows EMC: both readings of equation 5, and costs by name."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+
+from affectlab.errors import InputError
+from affectlab.models.semi._strategies.emc import EmcThreshold, emc_threshold
+from affectlab.models.semi._strategy import PoolLabels, Problem
+from affectlab.taxonomy import load_taxonomy
+
+from .drawn import LABELS, a_problem, a_strategy, a_view
+
+COSTS = {
+    ("amusement", "awe"): 3,
+    ("amusement", "anger"): 5,
+    ("amusement", "fear"): 8,
+    ("anger", "awe"): 7,
+    ("anger", "fear"): 4,
+    ("awe", "fear"): 6,
+}
+"""Of Mikels' wheel, by name."""
+
+
+def cost(one: str, other: str) -> int:
+    return COSTS.get((one, other)) or COSTS[other, one]
+
+
+def slow_emc(weak: list[int], strong: list[int], labels: tuple[str, ...]) -> float:
+    """EMC, one disagreement after another; nan where there is none."""
+    lost = [
+        1 / (cost(labels[a], labels[b]) - 1) for a, b in zip(weak, strong, strict=True) if a != b
+    ]
+    return sum(lost) / len(lost) if lost else math.nan
+
+
+def pool(weak: list[int], strong: list[int]) -> PoolLabels:
+    return PoolLabels(torch.tensor(weak), torch.tensor(strong))
+
+
+def test_known_thresholds() -> None:
+    # The first reading gives tau where e and EMC make 1: EMC .5 for FI, .6 for EmoSet.
+    assert emc_threshold(0.5, e=0.5) == pytest.approx(0.95)
+    assert emc_threshold(0.6, e=0.4) == pytest.approx(0.95)
+    assert emc_threshold(0.6, e=0.5) == pytest.approx(0.95 / 1.1)
+    # The second where EMC is e.
+    assert emc_threshold(0.5, e=0.5, reading="ratio") == pytest.approx(0.95)
+    assert emc_threshold(0.4, e=0.4, reading="ratio") == pytest.approx(0.95)
+    assert emc_threshold(0.6, e=0.5, reading="ratio") == pytest.approx(0.95 * 0.5 / 0.6)
+
+
+@pytest.mark.parametrize(
+    ("emc", "e", "reading", "wanted"),
+    [
+        (0.0, 0.5, "sum", 0.98),
+        (0.4693, 0.5, "sum", 0.98),
+        (0.4695, 0.5, "sum", 0.95 / 0.9695),
+        (0.85, 0.5, "sum", 0.95 / 1.35),
+        (0.8572, 0.5, "sum", max(0.7, 0.95 / 1.3572)),
+        (1.0, 0.5, "sum", 0.70),
+        (1.0, 0.4, "sum", 0.70),
+        (math.nan, 0.5, "sum", 0.70),
+        (math.nan, 0.5, "ratio", 0.70),
+        (0.0, 0.5, "ratio", 0.98),
+        (1 / 7, 0.5, "ratio", 0.98),
+        (0.55, 0.4, "ratio", 0.70),
+        (0.5, 0.4, "ratio", 0.76),
+    ],
+)
+def test_bounds(emc: float, e: float, reading: str, wanted: float) -> None:
+    found = emc_threshold(emc, e=e, reading=reading)  # type: ignore[arg-type]
+    assert found == pytest.approx(wanted)
+    assert 0.70 <= found <= 0.98
+
+
+@given(st.floats(0, 1), st.floats(0, 1), st.sampled_from(["sum", "ratio"]))
+def test_milder_disagreement_never_raises_the_threshold(a: float, b: float, reading: str) -> None:
+    low, high = (
+        emc_threshold(one, reading=reading)  # type: ignore[arg-type]
+        for one in sorted((a, b))
+    )
+    assert high <= low
+
+
+@given(st.lists(st.tuples(st.integers(0, 3), st.integers(0, 3)), min_size=1, max_size=40))
+def test_emc_is_the_slow_one_of_weak_against_strong(pairs: list[tuple[int, int]]) -> None:
+    weak, strong = [a for a, _ in pairs], [b for _, b in pairs]
+    strategy = a_strategy("emc")
+    said = strategy.before_epoch(0, pool(weak, strong))
+    emc = slow_emc(weak, strong, LABELS)
+    assert said["emc"] == pytest.approx(1.0 if math.isnan(emc) else emc)
+    assert said["threshold"] == pytest.approx(emc_threshold(emc))
+    assert strategy.step(a_view(0)).told["threshold"] == pytest.approx(said["threshold"])
+
+
+@given(st.permutations(range(4)), st.integers(0, 1000))
+def test_costs_are_found_by_name(order: list[int], seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    weak, strong = rng.integers(0, 4, 12), rng.integers(0, 4, 12)
+    names = tuple(LABELS[place] for place in order)
+    matrix = load_taxonomy("mikels").cost_matrix().reorder(names).matrix
+    place = np.argsort(order)
+    one = a_strategy("emc").before_epoch(0, pool(weak.tolist(), strong.tolist()))
+    other = a_strategy("emc", a_problem(labels=names, costs=matrix)).before_epoch(
+        0, pool(place[weak].tolist(), place[strong].tolist())
+    )
+    assert one == pytest.approx(other)
+
+
+def test_the_threshold_decides() -> None:
+    strategy, view = a_strategy("emc", e="emoset"), a_view(0, u=12, spread=4.0)
+    sure = view.weak_logits.softmax(dim=1).amax(dim=1)
+    assert strategy.step(view).weights.tolist() == (sure >= 0.95).tolist()
+    # One disagreement between amusement and fear costs 8: EMC 1 / 7, and the upper bound.
+    weak = [LABELS.index("amusement"), 1]
+    said = strategy.before_epoch(1, pool(weak, [LABELS.index("fear"), 1]))
+    assert said == {"emc": pytest.approx(1 / 7), "threshold": 0.98}
+    assert strategy.step(view).weights.tolist() == (sure >= 0.98).tolist()
+    # The views agree: EMC is not defined, counts as 1, and the lower bound holds.
+    assert strategy.before_epoch(2, pool([1, 2], [1, 2])) == {"emc": 1.0, "threshold": 0.70}
+    weights = strategy.step(view).weights
+    assert weights.tolist() == (sure >= 0.70).tolist()
+    assert 0 < weights.mean() < 1
+
+
+def test_readings_and_data_sets_differ() -> None:
+    # Amusement for awe, 3: EMC 1 / 2.
+    drawn = pool([0, 1], [2, 1])
+    assert LABELS[2] == "awe"
+    found = {
+        (reading, e): a_strategy("emc", reading=reading, e=e).before_epoch(0, drawn)["threshold"]
+        for reading in ("sum", "ratio")
+        for e in ("fi", "emoset")
+    }
+    assert found == {
+        ("sum", "fi"): pytest.approx(0.95),
+        ("sum", "emoset"): 0.98,
+        ("ratio", "fi"): pytest.approx(0.95),
+        ("ratio", "emoset"): pytest.approx(0.76),
+    }
+
+
+@pytest.mark.parametrize(
+    ("given_pool", "words"),
+    [
+        (None, "needs the labels of the pool before each epoch"),
+        (PoolLabels(torch.tensor([0, 1]), torch.tensor([0])), r"shapes \(2,\) and \(1,\)"),
+        (PoolLabels(torch.tensor([]), torch.tensor([])), "with an example"),
+        (PoolLabels(torch.tensor([0, 4]), torch.tensor([0, 1])), "classes from 0 to 4; expected"),
+        (PoolLabels(torch.tensor([0, 1]), torch.tensor([-1, 1])), "classes from -1 to 1"),
+    ],
+)
+def test_a_pool_that_does_not_fit_is_refused(given_pool: PoolLabels | None, words: str) -> None:
+    with pytest.raises(InputError, match=words):
+        a_strategy("emc").before_epoch(0, given_pool)
+
+
+def test_costs_that_cannot_be_are_refused() -> None:
+    problem = Problem(("awe", "fear"), torch.ones(2), 2, 4, costs=np.ones((2, 2)))
+    with pytest.raises(InputError, match="costs"):
+        EmcThreshold().begin(problem)
