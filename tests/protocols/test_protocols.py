@@ -21,9 +21,11 @@ BUILTIN = (
     "jspsych",
     "multilabel",
     "preference",
+    "preference_errors",
     "reaction",
     "review",
     "review_comments",
+    "review_emotions",
     "staircase",
     "verification",
 )

@@ -118,7 +118,7 @@ class TestQueue:
             review_queue(tmp_path / "none.csv", tmp_path / "review")
 
 
-@pytest.mark.parametrize("name", ["review", "review_comments"])
+@pytest.mark.parametrize("name", ["review", "review_comments", "review_emotions"])
 def test_answers_that_the_protocols_take(name: str) -> None:
     protocol = load_protocol(name)
     labels = protocol.labels()

@@ -192,6 +192,7 @@ class TestPreference:
         )
         files(tmp_path, **{"pairs.csv": table})
         store = make_study(PREFERENCE)
+        lists: list[tuple[int, ...]] = []
         with served(store) as address, opened(browser, address) as page:
             begin(page)
             for number, key in enumerate("a24b"):
@@ -202,9 +203,12 @@ class TestPreference:
                     alts = [page.locator(".card img").nth(k).get_attribute("alt") for k in range(2)]
                     assert alts == ["Option A", "Option B"]
                 else:
-                    assert page.locator(".card ol").count() == 2
+                    parts = (".card ol", ".card .text")
+                    lists.append(tuple(page.locator(part).count() for part in parts))
                 page.keyboard.press(key)
             heading(page, "You are done")
+        # Several labels have a rank; one label beside one has none.
+        assert sorted(lists) == [(0, 2), (2, 0)]
         layouts = [json.loads(one)["swapped"] for (one,) in rows(store, trials.c.layout)]
         values = [one["value"] for one in stored(store)]
         sides = [0, 1, None, 1]

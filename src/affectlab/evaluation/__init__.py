@@ -15,6 +15,8 @@ from affectlab.evaluation._alignment_pairs import (
 from affectlab.evaluation._alignment_published import PublishedTables, published_tables
 from affectlab.evaluation._alignment_result import AlignmentResult
 from affectlab.evaluation._alt_test import AltTest, alt_test
+from affectlab.evaluation._both_wrong import both_wrong
+from affectlab.evaluation._both_wrong_result import BothWrong
 from affectlab.evaluation._calibration import Calibration, calibration
 from affectlab.evaluation._calibration_models import model_calibration
 from affectlab.evaluation._ceiling import HumanCeiling, human_ceiling
@@ -43,6 +45,8 @@ from affectlab.evaluation._leaderboard import leaderboard
 from affectlab.evaluation._leaderboard_ranks import against_people, possible_ranks
 from affectlab.evaluation._leaderboard_table import Board, Entry, Leaderboard, Standing
 from affectlab.evaluation._logistic_fit import LogisticFit, logistic_fit
+from affectlab.evaluation._metric_preference import evaluate_preference_metrics
+from affectlab.evaluation._metric_preference_result import MetricPreferences
 from affectlab.evaluation._metric_registry import AnswerMetric, list_metrics, load_metric
 from affectlab.evaluation._metrics import acc, acc2, accuracy, ecc, emc, mean_emotional_distance
 from affectlab.evaluation._metrics_kinds import CLASSIFICATION_METRICS, ClassificationMetric
@@ -64,8 +68,12 @@ from affectlab.evaluation._outcomes import (
 from affectlab.evaluation._outcomes_table import OutcomeTable, outcome_table
 from affectlab.evaluation._predictions_compare import Comparison, compare_predictions
 from affectlab.evaluation._preference_scale import PreferenceScale, preference_scale
+from affectlab.evaluation._preference_scores import MetricScores, metric_scores
+from affectlab.evaluation._preference_verdicts import preference_verdicts
+from affectlab.evaluation._preference_verdicts_words import verdict_sentences
 from affectlab.evaluation._preferences import preferences
 from affectlab.evaluation._preferences_labels import preference_pairs, top_labels
+from affectlab.evaluation._preferences_reactions import reaction_pairs
 from affectlab.evaluation._preferences_result import Preferences
 from affectlab.evaluation._rater_table import rater_table
 from affectlab.evaluation._result_file import Cost, Coverage, DataSet, Metric, ResultFile
@@ -99,6 +107,7 @@ __all__ = [
     "AltTest",
     "AnswerMetric",
     "Board",
+    "BothWrong",
     "Calibration",
     "Classes",
     "ClassificationMetric",
@@ -118,6 +127,8 @@ __all__ = [
     "Leaderboard",
     "LogisticFit",
     "Metric",
+    "MetricPreferences",
+    "MetricScores",
     "ModelComparison",
     "MultilabelConfusion",
     "NeutralRule",
@@ -146,6 +157,7 @@ __all__ = [
     "alignment",
     "alpha_by_side",
     "alt_test",
+    "both_wrong",
     "calibration",
     "classes_of",
     "classification_metrics",
@@ -163,6 +175,7 @@ __all__ = [
     "emc",
     "equivalence",
     "evaluate_classification",
+    "evaluate_preference_metrics",
     "evaluate_soft_labels",
     "fairness",
     "figures_possible",
@@ -184,6 +197,7 @@ __all__ = [
     "looks_like_refusal",
     "main_runs",
     "mean_emotional_distance",
+    "metric_scores",
     "metric_sees_preference",
     "metrics_of_confusion",
     "model_calibration",
@@ -198,10 +212,12 @@ __all__ = [
     "precision_recall_f1",
     "preference_pairs",
     "preference_scale",
+    "preference_verdicts",
     "preferences",
     "published_tables",
     "rater_distributions",
     "rater_table",
+    "reaction_pairs",
     "read_costs",
     "read_result",
     "read_truth",
@@ -212,6 +228,7 @@ __all__ = [
     "soft_label_metrics",
     "spearman_with_people",
     "top_labels",
+    "verdict_sentences",
     "wilson_interval",
     "write_result",
 ]

@@ -7,6 +7,8 @@ and confusion, so that any statistic can be held against what it should find.
 Drawn transitions (:func:`draw_transitions`) go from a peak to rest in a known time, so that the
 true difference of any two frames is known (:func:`true_difference`); :func:`simulate_differences`
 lets panels rate pairs of them.
+
+Drawn scenes (:func:`simulate_scenes`) look the more alike the nearer their emotions are on a wheel.
 """
 
 from affectlab.simulate._baseline import random_baseline
@@ -31,6 +33,8 @@ from affectlab.simulate._parameters import FaceParameters
 from affectlab.simulate._profiles import PRESETS, RaterProfile, panel, rater_profile
 from affectlab.simulate._raters import Simulation, simulate_raters
 from affectlab.simulate._recovery import Recovery, recovery
+from affectlab.simulate._scene_parameters import SceneOrder
+from affectlab.simulate._scenes import Scenes, simulate_scenes
 from affectlab.simulate._study import DemoStudy, demo_study
 from affectlab.simulate._truth import Truth, simulate_truth
 from affectlab.simulate._verification import simulate_verification
@@ -50,6 +54,8 @@ __all__ = [
     "Identity",
     "RaterProfile",
     "Recovery",
+    "SceneOrder",
+    "Scenes",
     "Simulation",
     "Truth",
     "demo_study",
@@ -68,6 +74,7 @@ __all__ = [
     "save_faces",
     "simulate_differences",
     "simulate_raters",
+    "simulate_scenes",
     "simulate_truth",
     "simulate_verification",
     "true_difference",

@@ -18,14 +18,20 @@ from affectlab.stimuli._tables import read_table
 
 __all__ = ["ReviewKind", "ReviewQueue", "review_queue"]
 
-ReviewKind = Literal["pictures", "comments"]
+ReviewKind = Literal["pictures", "comments", "emotions"]
 """What is reviewed."""
 
-_PROTOCOLS = {"pictures": "review", "comments": "review_comments"}
-_CONTENT = {"pictures": "file", "comments": "text"}
+_PROTOCOLS = {
+    "pictures": "review",
+    "comments": "review_comments",
+    "emotions": "review_emotions",
+}
+_CONTENT = {"pictures": "file", "comments": "text", "emotions": "file"}
+_ITEMS = {"pictures": "picture", "comments": "comment", "emotions": "picture"}
 _TITLES = {
     "pictures": "Are these pictures fit for use?",
     "comments": "Are these comments offensive?",
+    "emotions": "Do these pictures evoke a clear emotion?",
 }
 _CONSENT = {
     "pictures": """
@@ -41,6 +47,12 @@ Some are hateful, and may be about people like you. You can stop at any time, an
 answers on the last page.
 
 We store your answers and how long you took. They decide which comments are used.
+""",
+    "emotions": """
+You look at pictures, and say whether anything is against asking other people which emotion they \
+evoke. Some may be disturbing. You can stop at any time, and withdraw your answers on the last page.
+
+We store your answers and how long you took. They decide which pictures are used.
 """,
 }
 _MOST_TRIALS = 2000
@@ -62,6 +74,11 @@ class ReviewQueue:
     raters: int
     """Answers that each item is to have."""
 
+    @property
+    def item(self) -> str:
+        """What an item is: picture or comment."""
+        return _ITEMS[self.kind]
+
 
 def review_queue(
     items: pl.DataFrame | str | Path,
@@ -80,8 +97,10 @@ def review_queue(
 
     Pictures are judged for artefacts, ambiguous expressions, stereotypes and harmful content
     (emonet-face, section 3), comments for being offensive towards an ethnicity, a gender, a sexual
-    orientation or a disability (goemotions, section 3.1). Both can be fine, or have another problem
-    that a note names. Reviewers learn nothing of an item but what they look at.
+    orientation or a disability (goemotions, section 3.1); pictures about which people are to be
+    asked, for evoking no emotion or an ambiguous one (to-err-like-human, user study). All can be
+    fine, or have another problem that a note names. Reviewers learn nothing of an item but what
+    they look at.
 
     Parameters
     ----------
@@ -92,7 +111,8 @@ def review_queue(
     folder
         Where the study goes; made when it does not exist.
     kind
-        ``"pictures"`` (protocol ``review``) or ``"comments"`` (protocol ``review_comments``).
+        ``"pictures"`` (protocol ``review``), ``"comments"`` (protocol ``review_comments``) or
+        ``"emotions"`` (pictures, protocol ``review_emotions``).
     raters
         Answers that each item is to have, from different people.
     images
@@ -137,7 +157,7 @@ def review_queue(
     for file in (study, listed):
         if file.exists():
             raise InputError(f"{file} is there already; expected a new folder, or another name")
-    pictures = _pictures(items, table, images) if kind == "pictures" else None
+    pictures = _pictures(items, table, images) if _CONTENT[kind] == "file" else None
     folder.mkdir(parents=True, exist_ok=True)
     table.write_csv(listed)
     text = _study_text(
@@ -158,7 +178,11 @@ def review_queue(
 def _checked(items: pl.DataFrame | str | Path, kind: ReviewKind) -> pl.DataFrame:
     """Give ``stimulus`` and the content of every item, all as text."""
     where = "items" if isinstance(items, pl.DataFrame) else str(items)
-    table = items if isinstance(items, pl.DataFrame) else read_table(items, f"{kind} to review")
+    table = (
+        items
+        if isinstance(items, pl.DataFrame)
+        else read_table(items, f"{_ITEMS[kind]}s to review")
+    )
     if "stimulus" not in table.columns and "id" in table.columns:
         table = table.rename({"id": "stimulus"})
     content = _CONTENT[kind]
@@ -222,7 +246,7 @@ def _study_text(
 ) -> str:
     trials = min(per_session, n)
     lines = [
-        f"# A review of {kind}: what people object to is left out.",
+        f"# A review of {_ITEMS[kind]}s: what people object to is left out.",
         f"# Look at it:  affectlab study serve {name}.toml",
         f"# Answers:     affectlab study export {name}.toml --out answers",
         "",

@@ -8,6 +8,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from affectlab.study._design import Design, Study, load_study
+from affectlab.study._error_study import ErrorStudy, kept_items, write_error_study
 from affectlab.study._template import write_template
 from affectlab.study._workload import Workload, workload
 
@@ -38,6 +39,7 @@ __all__ = [
     "Bonus",
     "Design",
     "Erased",
+    "ErrorStudy",
     "Exported",
     "Invitation",
     "Rehearsal",
@@ -56,6 +58,7 @@ __all__ = [
     "export",
     "golden_from_pilot",
     "invite",
+    "kept_items",
     "list_accounts",
     "load_study",
     "open_store",
@@ -68,6 +71,7 @@ __all__ = [
     "simulate_study",
     "study_status",
     "workload",
+    "write_error_study",
     "write_template",
 ]
 

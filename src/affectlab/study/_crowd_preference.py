@@ -13,7 +13,7 @@ from sqlalchemy import select
 from affectlab.study._crowd import Crowd, Planted, draw_crowd
 from affectlab.study._options_of import sides_of, systems_of
 from affectlab.study._store import Store
-from affectlab.study._tables import trials
+from affectlab.study._tables import stimuli, trials
 
 __all__ = ["Judges", "draw_judges"]
 
@@ -23,6 +23,10 @@ _SPREAD = 2.0
 """Logits between the strongest system and the weakest."""
 _OF_ITEM = 0.4
 """Standard deviation, in logits, of how much an item favours one of its options."""
+_LEAN = 1.2
+"""Logits by which an item favours the option that it says is nearer to the truth."""
+_NEARER = "nearer"
+"""Attribute of items that names the system whose option is nearer, or anything else for neither."""
 _TIES = 0.35
 """Weight of all choices but the two options, where the options are equally good (Davidson)."""
 _SECONDS = 9.0
@@ -69,7 +73,9 @@ def draw_judges(store: Store, n: int, careless: int, seed: int) -> Judges:
     """Draw judges, and how strong each system is.
 
     The truth that is planted is a table of ``system`` and ``strength``: the difference of two is
-    the logit of choosing the first over the second, on an item that favours neither.
+    the logit of choosing the first over the second, on an item that favours neither. Where all
+    items say which option is nearer to the truth, systems are alike, and judges choose that one
+    rather: then the difference is the mean logit over the items.
     """
     import polars as pl
 
@@ -82,6 +88,17 @@ def draw_judges(store: Store, n: int, careless: int, seed: int) -> Judges:
     favours = dict(zip(names, rng.normal(0, _OF_ITEM, len(names)).tolist(), strict=True))
     people, seconds = draw_crowd(n, careless, (_CAREFUL, _CARELESS), names, _SECONDS, rng)
     truth = pl.DataFrame({"system": systems, "strength": [strengths[one] for one in systems]})
+    nearer = _nearer(store)
+    if nearer and len(systems) == 2:
+        leans = {}
+        for number, content in store.content.items():
+            name, (first, second) = str(content["name"]), pairs[number]
+            lean = _LEAN * ((nearer[name] == first) - (nearer[name] == second))
+            favours[name] += lean
+            leans[name] = lean if first == systems[0] else -lean
+        mean = sum(leans.values()) / len(leans)
+        truth = truth.with_columns(strength=pl.Series([mean / 2, -mean / 2]))
+        strengths = dict.fromkeys(systems, 0.0)
     return Judges(people, Planted(truth), seconds, seed, strengths, favours)
 
 
@@ -90,6 +107,14 @@ def _pair(store: Store, stimulus: int) -> tuple[str, str]:
     sides = sides_of(store.study.protocol)
     named = systems_of(store.study.protocol, store.content[stimulus])
     return named.get(sides[0], sides[0]), named.get(sides[1], sides[1])
+
+
+def _nearer(store: Store) -> dict[str, str]:
+    """Give the system whose option is nearer to the truth, by item; empty where some do not say."""
+    with store.database.read() as connection:
+        rows = connection.execute(select(stimuli.c.name, stimuli.c.attributes)).all()
+    found = {str(row.name): json.loads(row.attributes).get(_NEARER) for row in rows}
+    return {} if None in found.values() else {name: str(said) for name, said in found.items()}
 
 
 def _layout(store: Store, trial: int) -> tuple[int, bool]:

@@ -42,9 +42,11 @@ SERVED = (
     "staircase",
     "reaction",
     "preference",
+    "preference_errors",
     "jspsych",
     "review",
     "review_comments",
+    "review_emotions",
 )
 """Kinds of question that the pages can ask, as the built-in protocols name them."""
 

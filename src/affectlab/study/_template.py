@@ -7,7 +7,7 @@ from pathlib import Path
 
 from affectlab.errors import InputError, unknown_name
 
-__all__ = ["write_template"]
+__all__ = ["study_name", "template_text", "write_template"]
 
 _FOLDER = Path(__file__).parent / "templates"
 _PICTURES = tuple(f"pictures/{name}.png" for name in ("balloon", "cake", "lighthouse", "swing"))
@@ -19,6 +19,7 @@ _BESIDE: dict[str, tuple[str, ...]] = {
     "staircase": (),
     "reaction": ("captions.csv", *_PICTURES),
     "preference": ("pairs.csv", *_PICTURES),
+    "preference_errors": ("errors.csv", *_PICTURES),
     "jspsych": ("words.csv", "timeline/timeline.js", "timeline/timeline.css"),
 }
 """Built-in protocols, and the files that a study with each needs beside its own."""
@@ -57,10 +58,8 @@ def write_template(path: str | Path, protocol: str = "intensity") -> tuple[Path,
     path = Path(path)
     if path.suffix != ".toml":
         raise InputError(f"{path}: expected a name that ends in .toml")
-    name = re.sub(r"[^a-z0-9_-]+", "-", path.stem.lower()).strip("-_") or "study"
-    text = (_FOLDER / f"{protocol}.toml").read_text(encoding="utf-8")
-    text = text.replace("STUDY-NAME", name).replace("STUDY-FILE", path.name)
-    files = {path: text.encode()}
+    name = study_name(path)
+    files = {path: template_text(protocol, path).encode()}
     for beside in _BESIDE[protocol]:
         files[path.parent / f"{name}-{beside}"] = (_FOLDER / beside).read_bytes()
     for file in files:
@@ -70,3 +69,20 @@ def write_template(path: str | Path, protocol: str = "intensity") -> tuple[Path,
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_bytes(content)
     return tuple(files)
+
+
+def study_name(path: Path) -> str:
+    """Name a study by its file.
+
+    Examples
+    --------
+    >>> study_name(Path("My study.toml"))
+    'my-study'
+    """
+    return re.sub(r"[^a-z0-9_-]+", "-", path.stem.lower()).strip("-_") or "study"
+
+
+def template_text(protocol: str, path: Path) -> str:
+    """Give the study file that a built-in protocol starts from, under the name of a file."""
+    text = (_FOLDER / f"{protocol}.toml").read_text(encoding="utf-8")
+    return text.replace("STUDY-NAME", study_name(path)).replace("STUDY-FILE", path.name)

@@ -32,7 +32,20 @@ def review(
     to: Annotated[
         Path, typer.Option("--out", help="Folder of the review.", metavar="FOLDER")
     ] = Path("review"),
-    kind: Annotated[str, typer.Option(help="pictures or comments.")] = "pictures",
+    kind: Annotated[
+        str,
+        typer.Option(
+            help="pictures; comments; or emotions: do the pictures evoke a clear emotion?"
+        ),
+    ] = "pictures",
+    images: Annotated[
+        Optional[Path],  # noqa: UP045
+        typer.Option(
+            help="Folder of the pictures; by default that of ITEMS.",
+            metavar="FOLDER",
+            show_default=False,
+        ),
+    ] = None,
     raters: Annotated[int, typer.Option(help="Answers wanted for each item.", min=1)] = 2,
     per_session: Annotated[int, typer.Option(help="Items of one session.", min=1)] = 50,
     contact: Annotated[
@@ -100,6 +113,7 @@ def review(
         per_session=per_session,
         contact=contact,
         seed=seed,
+        images=images or items.parent,
         again=["--decided", decided] if decided is not None else [],
         rule=rule,
     )
@@ -116,6 +130,7 @@ def _ask(
     per_session: int,
     contact: str,
     seed: int,
+    images: Path,
     again: list[object],
     rule: str,
 ) -> None:
@@ -128,12 +143,12 @@ def _ask(
         to,
         kind,
         raters=raters,
-        images=items.parent,
+        images=images,
         per_session=per_session,
         contact=contact,
         seed=seed,
     )
-    what = plural(queue.n_items, queue.kind.removesuffix("s"))
+    what = plural(queue.n_items, queue.item)
     out.show(f"{what} to review, {plural(queue.raters, 'answer')} for each")
     answers = to / "answers"
     out.show_line(f"Open it:       {_command('study', 'serve', queue.study)}")

@@ -3,15 +3,23 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Optional
 
 import typer
 
-from affectlab.cli._options import JsonOption, QuietOption
+from affectlab.cli._options import JsonOption, QuietOption, SeedOption
 from affectlab.cli._output import Output
 from affectlab.cli.study._common import require_study_extra
 
+if TYPE_CHECKING:
+    import polars as pl
+
+    from affectlab.study import ErrorStudy
+
 __all__ = ["init"]
+
+_ERRORS = "Protocol preference-errors: images that two models get wrong in different ways"
+_ERROR_PROTOCOL = "preference_errors"
 
 
 def init(
@@ -20,23 +28,214 @@ def init(
         str,
         typer.Option(
             help="How to ask: intensity, verification, multilabel, difference, staircase, "
-            "reaction, preference or jspsych."
+            "reaction, preference, preference-errors or jspsych."
         ),
     ] = "intensity",
+    models: Annotated[
+        Optional[list[Path]],  # noqa: UP045
+        typer.Option(
+            help="Answers of the models, such as affectlab rate vision writes; given twice.",
+            show_default=False,
+            rich_help_panel=_ERRORS,
+        ),
+    ] = None,
+    truth: Annotated[
+        Optional[Path],  # noqa: UP045
+        typer.Option(
+            help="True labels: a table (stimulus, file, label), or a folder whose folders are "
+            "named by labels. Where it has a split test, this alone.",
+            metavar="TABLE_OR_FOLDER",
+            show_default=False,
+            rich_help_panel=_ERRORS,
+        ),
+    ] = None,
+    taxonomy: Annotated[
+        Optional[str],  # noqa: UP045
+        typer.Option(
+            help="Taxonomy of the labels; by default that of the answers.",
+            show_default=False,
+            rich_help_panel=_ERRORS,
+        ),
+    ] = None,
+    score: Annotated[
+        Optional[str],  # noqa: UP045
+        typer.Option(
+            help="Column of scores in place of 'value': chosen, for what was decided by cost.",
+            metavar="COLUMN",
+            show_default=False,
+            rich_help_panel=_ERRORS,
+        ),
+    ] = None,
+    sample: Annotated[
+        int, typer.Option(help="Images to draw.", min=1, rich_help_panel=_ERRORS)
+    ] = 50,
+    items: Annotated[
+        Optional[Path],  # noqa: UP045
+        typer.Option(
+            help="In place of models: the table of a study that was made so.",
+            metavar="TABLE",
+            show_default=False,
+            rich_help_panel=_ERRORS,
+        ),
+    ] = None,
+    decisions: Annotated[
+        Optional[Path],  # noqa: UP045
+        typer.Option(
+            help="Decisions of a review: what it left out, or did not settle, is not shown.",
+            metavar="FILE",
+            show_default=False,
+            rich_help_panel=_ERRORS,
+        ),
+    ] = None,
+    most: Annotated[
+        Optional[int],  # noqa: UP045
+        typer.Option(
+            help="Of --items, show so many at most.",
+            min=1,
+            show_default=False,
+            rich_help_panel=_ERRORS,
+        ),
+    ] = None,
+    raters: Annotated[
+        int, typer.Option(help="People to answer each image.", min=1, rich_help_panel=_ERRORS)
+    ] = 30,
     as_json: JsonOption = False,
     quiet: QuietOption = False,
+    seed: SeedOption = 0,
 ) -> None:
     """Write a study file to start from; it works as it is, with drawn faces or example texts.
 
     Example: affectlab study init my-study.toml --protocol multilabel
     """
     require_study_extra()
+    from affectlab.errors import InputError
     from affectlab.study import write_template
 
     out = Output("study init", as_json=as_json, quiet=quiet)
-    files = write_template(to, protocol)
+    name = protocol.replace("-", "_")
+    given = {"--models": models, "--truth": truth, "--taxonomy": taxonomy, "--score": score}
+    of_models = [option for option, value in given.items() if value]
+    reviewed = {"--items": items, "--decisions": decisions, "--most": most}
+    of_items = [option for option, value in reviewed.items() if value is not None]
+    if name != _ERROR_PROTOCOL and (of_models or of_items):
+        raise InputError(
+            f"{(of_models + of_items)[0]} is for --protocol preference-errors, not {protocol}"
+        )
+    if of_models and of_items:
+        raise InputError(
+            f"{of_models[0]} makes items and {of_items[0]} is about items that were made; expected "
+            "one of them"
+        )
+    if of_models:
+        _of_models(to, models, truth, taxonomy, score, sample, raters, seed, out)
+        return
+    if of_items:
+        if items is None:
+            raise InputError(f"{of_items[0]} is about the table of a study; expected --items")
+        _of_items(to, items, decisions, most, raters, seed, out)
+        return
+    files = write_template(to, name)
     for file in files:
         out.show(f"written: {file}")
+    _say_next(to, out)
+    out.finish({"files": files})
+
+
+def _of_models(
+    to: Path,
+    models: list[Path] | None,
+    truth: Path | None,
+    taxonomy: str | None,
+    score: str | None,
+    sample: int,
+    raters: int,
+    seed: int,
+    out: Output,
+) -> None:
+    """Draw items from the answers of two models."""
+    from affectlab._words import plural
+    from affectlab.cli.study._errors_of_models import drawn_items
+    from affectlab.errors import InputError
+
+    if not models or truth is None:
+        raise InputError("errors are drawn from answers and the truth; expected --models, --truth")
+    with out.progress("comparing"):
+        drawn, root, found = drawn_items(
+            models, truth, taxonomy=taxonomy, score=score, n=sample, seed=seed
+        )
+    out.show(f"{found.said()}.")
+    notes = []
+    if drawn.height < sample:
+        notes.append(f"there are {plural(drawn.height, 'such image')}, fewer than {sample:,}")
+    out.show(f"{plural(drawn.height, 'image')} drawn")
+    made = _write(to, drawn, root, raters, seed, out)
+    review = f"{to.with_suffix('')}-review"
+    outside = [] if made.images == to.parent else ["--images", made.images]
+    ask = _command("stimuli", "review", made.table, "--kind", "emotions", *outside, "--out", review)
+    out.show_line(f"Have them reviewed:  {ask}")
+    kept = f"{to.with_suffix('')}-kept.toml"
+    decided = Path(review) / "decisions.csv"
+    then = ["--items", made.table, "--decisions", decided, "--most", "30"]
+    given = ["--protocol", "preference-errors", *then]
+    out.show_line(f"Then show the rest:  {_command('study', 'init', kept, *given)}")
+    out.finish(
+        {
+            "files": [made.study, made.table],
+            "images": made.images,
+            "systems": found.systems,
+            "n_judged": found.n_judged,
+            "n_wrong": found.n_wrong,
+            "n_both_wrong": found.n_both,
+            "n_different": found.n_different,
+            "n_items": made.n_items,
+            "raters": made.raters,
+        },
+        notes,
+    )
+
+
+def _of_items(
+    to: Path,
+    items: Path,
+    decisions: Path | None,
+    most: int | None,
+    raters: int,
+    seed: int,
+    out: Output,
+) -> None:
+    """Keep items that were drawn before."""
+    from affectlab.cli.study._errors_of_models import reviewed_items
+
+    kept, images = reviewed_items(items, decisions, most, out)
+    made = _write(to, kept, images, raters, seed, out)
+    out.finish(
+        {
+            "files": [made.study, made.table],
+            "images": made.images,
+            "n_items": made.n_items,
+            "raters": made.raters,
+        }
+    )
+
+
+def _write(
+    to: Path, items: pl.DataFrame, images: Path, raters: int, seed: int, out: Output
+) -> ErrorStudy:
+    from affectlab.study import write_error_study
+
+    made = write_error_study(to, items, images, raters=raters, seed=seed)
+    for file in (made.study, made.table):
+        out.show(f"written: {file}")
+    _say_next(to, out)
+    return made
+
+
+def _say_next(to: Path, out: Output) -> None:
     out.show("", f"Look at it:   affectlab study serve {to}")
     out.show(f"Rehearse it:  affectlab study simulate {to}")
-    out.finish({"files": files})
+
+
+def _command(*words: object) -> str:
+    import shlex
+
+    return shlex.join(["affectlab", *map(str, words)])

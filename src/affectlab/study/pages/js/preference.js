@@ -10,8 +10,10 @@ export function preference({ trial, send, images }) {
   const context = images.filter((_, place) => !own.has(place));
   const [sides, others] = [trial.choices.slice(0, 2), trial.choices.slice(2)];
   const choose = (choice) => send({ value: choice.value });
+  // Where no option has several labels, they have no rank, and no number before them.
+  const ranked = options.some((option) => option.labels.length > 1);
   const cards = options.map((option, place) =>
-    card(option, images[option.image], sides[place], () => choose(sides[place])),
+    card(option, images[option.image], sides[place], ranked, () => choose(sides[place])),
   );
   const rest = others.map((choice, place) =>
     el(
@@ -40,7 +42,7 @@ export function preference({ trial, send, images }) {
   };
 }
 
-function card(option, image, choice, choose) {
+function card(option, image, choice, ranked, choose) {
   const name = t("pair.option", { name: choice.name });
   if (image) image.alt = name;
   return el(
@@ -52,8 +54,11 @@ function card(option, image, choice, choose) {
       { class: "content" },
       image ?? null,
       option.text ? el("p", { class: "text", text: option.text }) : null,
-      option.labels.length
+      ranked && option.labels.length
         ? el("ol", { class: "labels" }, ...option.labels.map((text) => el("li", { text })))
+        : null,
+      !ranked && option.labels.length
+        ? el("p", { class: "text", text: option.labels[0] })
         : null,
     ),
     el(

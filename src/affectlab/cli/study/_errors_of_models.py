@@ -1,0 +1,93 @@
+"""From the predictions of two models to a study of their errors."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from affectlab.cli._output import Output
+    from affectlab.evaluation import BothWrong
+
+__all__ = ["Drawn", "drawn_items", "reviewed_items"]
+
+Drawn = tuple["pl.DataFrame", Path, "BothWrong"]
+"""Items, the folder of their images, and what they were drawn from."""
+
+
+def drawn_items(
+    models: list[Path],
+    truth: Path,
+    *,
+    taxonomy: str | None,
+    score: str | None,
+    n: int,
+    seed: int,
+) -> Drawn:
+    """Draw images that two models get wrong in different ways.
+
+    Raises
+    ------
+    InputError
+        When there are not two models, or no such images; fewer than `n` are all taken.
+    """
+    from affectlab.cli.train._vision_data import read_labelled
+    from affectlab.errors import InputError
+    from affectlab.evaluation import both_wrong
+    from affectlab.ratings import Peek, Ratings, read_models, read_ratings
+    from affectlab.taxonomy import load_taxonomy
+
+    # A file without a rater is read as a model's below; it cannot name its taxonomy.
+    parquet = models[0].suffix == ".parquet" or "rater" in Peek.open(models[0]).header
+    held = read_ratings(models[0]).taxonomy if taxonomy is None and parquet else None
+    if taxonomy is None and held is None:
+        raise InputError(
+            f"{models[0]} does not say which taxonomy its labels are of; expected --taxonomy"
+        )
+    known = load_taxonomy(held or str(taxonomy))
+    labelled = read_labelled(truth, None, known)
+    test = labelled.rows("test")
+    files, labels = (test.files, test.labels) if test.files else (labelled.files, labelled.labels)
+    true = {file.stimulus: label for file, label in zip(files, labels, strict=True)}
+    like = Ratings(
+        {"stimulus": list(true), "rater": ["truth"] * len(true), "value": list(true.values())},
+        taxonomy=known,
+        source=str(truth),
+    )
+    answers = read_models(models, like)
+    found = both_wrong(answers, truth=true, taxonomy=known, scores=score)
+    root = truth if truth.is_dir() else truth.parent
+    at = {file.stimulus: _within(file.path, root) for file in files}
+    drawn = found.sample(min(n, len(found)), seed=seed)
+    return drawn.items(at, seed=seed), root, found
+
+
+def reviewed_items(
+    table: Path, decisions: Path | None, most: int | None, out: Output
+) -> tuple[pl.DataFrame, Path]:
+    """Read items that were drawn before, and keep those that a review let pass."""
+    from affectlab._words import plural
+    from affectlab.stimuli._decided import about, read_decisions
+    from affectlab.stimuli._tables import read_table
+    from affectlab.study import kept_items
+
+    items = read_table(table, "items")
+    if decisions is None:
+        kept = items if most is None else items.head(most)
+        return kept, table.parent
+    kept, unsettled = kept_items(items, about(read_decisions(decisions), items), most)
+    out.show(f"{plural(kept.height, 'image')} of {items.height:,} kept")
+    if unsettled:
+        out.show(f"{plural(unsettled, 'image')} not settled by the review, and left out")
+    return kept, table.parent
+
+
+def _within(path: Path, root: Path) -> str:
+    from affectlab.errors import InputError
+
+    try:
+        return path.relative_to(root).as_posix()
+    except ValueError:
+        raise InputError(f"{path} lies outside {root}; expected images within it") from None

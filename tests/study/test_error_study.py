@@ -1,0 +1,131 @@
+"""A study of two wrong labels: blind, answered in a browser, and read by an evaluation."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pytest
+from sqlalchemy import select
+
+from affectlab.errors import InputError
+from affectlab.study import load_study, write_error_study, write_template
+from affectlab.study._entry import Visitor, enter
+from affectlab.study._service import Service
+from affectlab.study._store import Store, open_store
+from affectlab.study._tables import answers
+
+from .test_pages import SIZES, browser, check, heading, opened, served
+
+__all__ = ["browser"]
+
+SECRET = ("plain", "rank", "nearer", "truth", "amusement", "lighthouse", "swing", "balloon")
+"""Whose labels are, what is true, and what files are called."""
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Iterator[Store]:
+    path, *_ = write_template(tmp_path / "errors.toml", "preference_errors")
+    text = path.read_text(encoding="utf-8")
+    head, _, _ = text.partition("# Fill in")
+    path.write_text(head, encoding="utf-8")
+    opened_store = open_store(load_study(path))
+    yield opened_store
+    opened_store.close()
+
+
+def test_participants_learn_nothing_of_models_or_truth(store: Store) -> None:
+    service = Service(store)
+    token = enter(store, Visitor())
+    for _ in range(6):
+        state = service.state(token)
+        if state["trial"] is not None:
+            break
+        service.advance(token, state["stage"], {})
+    assert state["trial"] is not None
+    told = json.dumps(state["trial"])
+    options = state["trial"]["stimulus"]["options"]
+    labels = {option["labels"][0] for option in options}
+    for word in SECRET:
+        assert word not in told or word in labels, word
+    assert [choice["value"] for choice in state["trial"]["choices"]] == [
+        "left",
+        "right",
+        "indistinct",
+    ]
+
+
+@pytest.mark.browser
+@pytest.mark.parametrize("size", SIZES)
+def test_answered_in_a_browser(browser: Any, store: Store, size: str) -> None:
+    with served(store) as address, opened(browser, address, size) as page:
+        heading(page, "What you will do")
+        page.get_by_role("button", name="Continue").click()
+        for place, name in enumerate(("Choose A", "Choose B", "I cannot tell", "Choose A")):
+            page.wait_for_function(
+                "n => document.querySelector('#bar')?.value === n", arg=place, timeout=20_000
+            )
+            page.wait_for_selector(".card .text")
+            # One label has no rank, and no number that looks like one.
+            assert page.locator(".card ol").count() == 0
+            words = page.locator(".card .text").all_inner_texts()
+            assert len(set(words)) == 2
+            if not place:
+                check(page)
+            page.get_by_role("button", name=name).click()
+        page.wait_for_selector(".code", timeout=20_000)
+    with store.database.read() as connection:
+        values = [
+            json.loads(row[0])["value"] for row in connection.execute(select(answers.c.value))
+        ]
+    assert len(values) == 4
+    assert values.count("indistinct") == 1
+    assert set(values) <= {"A", "B", "indistinct"}
+
+
+def items(**change: Any) -> pl.DataFrame:
+    row = {"stimulus": "s", "file": "s.png", "labels_a": "awe", "labels_b": "fear"}
+    return pl.DataFrame({**row, "system_a": "m", "system_b": "n", **change})
+
+
+class TestWriting:
+    def test_names_that_toml_could_trip_over(self, tmp_path: Path) -> None:
+        folder = tmp_path / 'odd "folder"'
+        folder.mkdir()
+        (folder / "s.png").write_bytes(b"x")
+        (tmp_path / "place").mkdir()
+        made = write_error_study(tmp_path / "place/My study.toml", items(), folder, raters=3)
+        study = load_study(made.study)
+        assert study.design.stimuli.folder == '../odd "folder"'
+        assert study.design.study.name == "my-study"
+        assert study.protocol.routing.raters == made.raters == 3
+        assert study.design.sessions.trials == made.n_items == 1
+
+    def test_many_items_take_several_sessions(self, tmp_path: Path) -> None:
+        for k in range(120):
+            (tmp_path / f"{k}.png").write_bytes(b"x")
+        many = pl.concat(items(stimulus=f"s{k}", file=f"{k}.png") for k in range(120))
+        study = load_study(write_error_study(tmp_path / "many.toml", many, tmp_path).study)
+        assert study.design.sessions.trials == 50
+        assert study.design.sessions.most_per_rater == 3
+
+    @pytest.mark.parametrize(
+        ("name", "change", "options", "sentence"),
+        [
+            ("a.txt", {}, {}, "expected a name that ends in .toml"),
+            ("a.toml", {}, {"raters": 0}, "raters = 0: expected 1 or more"),
+            ("a.toml", {"file": "../s.png"}, {}, "lies outside"),
+            ("a.toml", {"labels_a": " "}, {}, "row 1: labels_a is empty"),
+            ("a.toml", {"system_b": None}, {}, "row 1: system_b is empty"),
+        ],
+    )
+    def test_what_cannot_be_written(
+        self, tmp_path: Path, name: str, change: Any, options: Any, sentence: str
+    ) -> None:
+        (tmp_path / "s.png").write_bytes(b"x")
+        with pytest.raises(InputError, match=sentence):
+            write_error_study(tmp_path / name, items(**change), tmp_path, **options)
+        assert not (tmp_path / "a.toml").exists()
