@@ -58,11 +58,16 @@ VERBS = [
     ["rate", "others"],
     ["rate", "hinted"],
     ["rate", "difference"],
+    ["rate", "vision"],
+    ["rate", "reactions"],
     ["train", "difference"],
     ["train", "vision"],
+    ["train", "semi"],
+    ["train", "preference"],
     ["analyze", "transitions"],
     ["analyze", "expressions"],
     ["analyze", "jnd"],
+    ["analyze", "reactions"],
     ["evaluate", "compare"],
     ["evaluate", "classification"],
     ["evaluate", "outcomes"],
@@ -72,6 +77,7 @@ VERBS = [
     ["reproduce"],
     ["evaluate", "difference"],
     ["evaluate", "preference"],
+    ["evaluate", "text"],
 ]
 GROUPS = ([], ["taxonomy"], ["ratings"], ["reliability"], ["analyze"], ["stimuli"])
 GROUPS += (["stimuli", "taxonomy"],)
