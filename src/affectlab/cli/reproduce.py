@@ -15,7 +15,11 @@ __all__ = ["reproduce"]
 
 def reproduce(
     paper: Annotated[
-        str, typer.Argument(help="Recipe: emonet-face or face-expressions.", show_default=False)
+        str,
+        typer.Argument(
+            help="Recipe: emonet-face, face-expressions, socratis or to-err-like-human.",
+            show_default=False,
+        ),
     ],
     data: Annotated[
         Optional[Path],  # noqa: UP045

@@ -51,7 +51,10 @@ class DataNeed:
 
 @dataclass(frozen=True)
 class Finding:
-    """Our value for one published figure: a number, or the bounds that the data allow."""
+    """Our value for one published figure: a number, perhaps with its interval; or bounds.
+
+    Bounds without a value are what the data allow.
+    """
 
     value: float | None = None
     low: float | None = None
@@ -67,6 +70,9 @@ class RecipeRun:
     findings: Mapping[str, Finding]
     inputs: tuple[Path, ...] = ()
     notes: tuple[str, ...] = ()
+    doubt: str = ""
+    """Why there is no verdict although real data were given: they are not the paper's own, or were
+    not treated as the paper did."""
 
 
 @dataclass(frozen=True)
@@ -91,6 +97,8 @@ class Comparison:
     finding: Finding
     own_data: bool
     """Whether ours comes from the paper's own data; only then is there a verdict."""
+    doubt: str = ""
+    """Why there is no verdict, where the data are real."""
 
     @property
     def difference(self) -> float | None:
@@ -105,10 +113,17 @@ class Comparison:
         """
         if not self.own_data:
             return "no verdict: simulated data"
+        if self.doubt:
+            return f"no verdict: {self.doubt}"
         if self.difference is not None:
             # A tolerance is half a unit of the last printed digit; the sum must not lose to
             # rounding in binary.
-            fits = abs(self.difference) <= self.figure.tolerance + 1e-12
+            around = self.figure.tolerance + 1e-12
+            fits = abs(self.difference) <= around
+            if self.finding.low is not None and self.finding.high is not None:
+                # What is trained from several seeds is as exact as its interval.
+                ends = self.finding.low - around, self.finding.high + around
+                fits = fits or ends[0] <= self.figure.value <= ends[1]
             return "reproduced" if fits else "differs"
         if self.finding.low is not None and self.finding.high is not None:
             inside = self.finding.low <= self.figure.value <= self.finding.high
@@ -159,7 +174,7 @@ class Reproduction:
             style = {"reproduced": "green", "differs": "red", "outside bounds": "red"}
             table.add_row(
                 f"{row.figure.name} ({row.figure.where})",
-                _shown(row.figure.value, row.figure.unit),
+                _published(row.figure),
                 _ours(row),
                 "" if row.difference is None else _shown(row.difference, row.figure.unit, sign="+"),
                 row.verdict,
@@ -174,9 +189,19 @@ def _shown(value: float, unit: str, sign: str = "") -> str:
     return f"{round(factor * value, digits) + 0.0:{sign},.{digits}f}{suffix}"
 
 
+def _published(figure: PublishedFigure) -> str:
+    """Show a printed figure; one that cannot be right is marked."""
+    mark = " †" if figure.note.startswith("inconsistent") else ""
+    return _shown(figure.value, figure.unit) + mark
+
+
 def _ours(row: Comparison) -> str:
     if row.finding.value is not None:
-        return _shown(row.finding.value, row.figure.unit)
+        said = _shown(row.finding.value, row.figure.unit)
+        if row.finding.low is None or row.finding.high is None:
+            return said
+        low, high = (_shown(end, row.figure.unit) for end in (row.finding.low, row.finding.high))
+        return f"{said}\n({low} to {high})"
     if row.finding.low is not None and row.finding.high is not None:
         low, high = (_shown(end, row.figure.unit) for end in (row.finding.low, row.finding.high))
         return f"{low} to\n{high}"
@@ -192,9 +217,14 @@ def list_recipes() -> dict[str, Recipe]:
     >>> "emonet-face" in list_recipes()
     True
     """
-    from affectlab.recipes import emonet_face, face_expressions
+    from affectlab.recipes import emonet_face, face_expressions, socratis, to_err_like_human
 
-    ours = (emonet_face.RECIPE, face_expressions.RECIPE)
+    ours = (
+        emonet_face.RECIPE,
+        face_expressions.RECIPE,
+        socratis.RECIPE,
+        to_err_like_human.RECIPE,
+    )
     found = {recipe.name: recipe for recipe in ours}
     for plug in find_plugs(ENTRY_POINTS):
         recipe = plug.found
@@ -262,7 +292,12 @@ def reproduce(
     if unknown:
         raise InputError(f"{paper}: found {min(unknown)!r}, which is no published figure")
     rows = tuple(
-        Comparison(figure, run.findings.get(figure.key, Finding()), own_data=data is not None)
+        Comparison(
+            figure,
+            run.findings.get(figure.key, Finding()),
+            own_data=data is not None,
+            doubt=run.doubt,
+        )
         for figure in published.figure
     )
     return Reproduction(published, rows, _provenance(run, seed, quick), run.notes)

@@ -1,0 +1,223 @@
+"""To Err Like Human as a recipe: its printed figures, drawn scenes, and folders of data."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+from tests.cli.command import run_here
+
+from affectlab.errors import InputError
+from affectlab.evaluation import figures_possible
+from affectlab.recipes import Comparison, Finding, PublishedFigure, load_published, reproduce
+from affectlab.recipes._to_err_source import LABELS, SHARES, Effort, drawn_source, real_sources
+from affectlab.recipes._to_err_study import simulated_votes, user_study
+from affectlab.recipes._to_err_tables import ROWS, findings_of, measured, table_1, trained
+from affectlab.recipes.to_err_like_human import _found
+from affectlab.simulate import simulate_scenes
+
+PUBLISHED = load_published("to_err_like_human")
+VALUE = {one.key: one.value for one in PUBLISHED.figure}
+NOTE = {one.key: one.note for one in PUBLISHED.figure}
+
+
+@pytest.fixture(autouse=True)
+def _one_thread() -> None:
+    torch.set_num_threads(1)
+
+
+def test_printed_figures_are_whole() -> None:
+    kinds = {
+        name: sum(key.startswith(f"{name}.") for key in VALUE)
+        for name in ("table1", "table2", "table3", "study")
+    }
+    assert kinds == {"table1": 9 * 6, "table2": 2 * 3 * 2 * 4, "table3": 3 * 3 * 3, "study": 8}
+    assert {key.split(".")[3] for key in VALUE if key.startswith("table1")} == set(ROWS)
+    assert all(0 < one.value < 1 for one in PUBLISHED.figure if one.unit == "share")
+    parts = ("rank", "ce", "indistinct")
+    assert VALUE["study.votes"] == sum(VALUE[f"study.votes_{part}"] for part in parts)
+    assert VALUE["study.votes"] == VALUE["study.people"] * VALUE["study.images"]
+    assert VALUE["study.share_rank"] == VALUE["study.images_rank"] / VALUE["study.images"]
+    for numbers in LABELS.values():
+        # All columns of a data set are shares of one number of images.
+        assert len({round(n / share) for n, share in zip(numbers, SHARES, strict=True)}) == 1
+
+
+def test_the_marks_are_what_the_definitions_say() -> None:
+    columns = {key.rsplit(".", 1)[0] for key in VALUE if key.startswith(("table2", "table3"))}
+    marked = set()
+    for column in columns:
+        cells = {
+            name: VALUE[f"{column}.{name}"]
+            for name in ("acc", "acc2", "ecc", "emc")
+            if f"{column}.{name}" in VALUE
+        }
+        told = figures_possible(
+            acc=cells["acc"], acc2=cells.get("acc2"), ecc=cells["ecc"], emc=cells["emc"]
+        )
+        notes = [NOTE[f"{column}.{name}"] for name in cells]
+        assert all(note.startswith("inconsistent") for note in notes) is not told.possible
+        assert any(note == f"inconsistent: {told.reason}" for note in notes) is not told.possible
+        if not told.possible:
+            marked.add(column)
+    assert {column for column in marked if column.startswith("table2")} == {
+        f"table2.emoset.{network}.{loss}"
+        for network in ("resnet18", "resnet50", "resnet101")
+        for loss in ("ce", "rank")
+    }
+    assert {column for column in marked if column.startswith("table3")} == {
+        "table3.resnet18.random",
+        "table3.resnet18.true",
+    }
+
+
+def test_what_the_text_says_of_table_1() -> None:
+    ahead = []
+    for name, numbers in LABELS.items():
+        for n in numbers:
+            row = {key: VALUE[f"table1.{name}.{n}.{key}"] for key in ROWS}
+            ahead.append(
+                (
+                    row["ours421"] - max(row["fixmatch"], row["flexmatch"]),
+                    row["ours422"] - row["s2ver"],
+                )
+            )
+            said = "over 1 % better" in NOTE[f"table1.{name}.{n}.ours421"]
+            assert said is (round(1000 * ahead[-1][0]) <= 10)
+    assert sum(round(1000 * one) > 10 for one, _ in ahead) == 3
+    assert sum(round(1000 * other) >= 10 for _, other in ahead) == 5
+
+
+@pytest.mark.data
+def test_printed_figures_are_those_of_the_reference(shared_data: Path) -> None:
+    known = json.loads((shared_data / "ecc" / "ecc_reference.json").read_text())
+    networks = {"R18": "resnet18", "R50": "resnet50", "R101": "resnet101"}
+    for name, network, loss, *values in known["table2"]["rows"]:
+        column = f"table2.{name.lower()}.{networks[network]}.{'ce' if loss == 'CE' else 'rank'}"
+        found = [VALUE[f"{column}.{cell}"] for cell in ("acc", "acc2", "ecc", "emc")]
+        assert found == pytest.approx([value / 100 for value in values])
+    ranks = {"RE": "reversed", "RA": "random", "Our": "true"}
+    for rank, network, *values in known["table3"]["rows"]:
+        column = f"table3.{networks[network]}.{ranks[rank]}"
+        found = [VALUE[f"{column}.{cell}"] for cell in ("acc", "ecc", "emc")]
+        assert found == pytest.approx([value / 100 for value in values])
+
+
+def test_drawn_scenes_fill_every_figure() -> None:
+    effort = Effort((3,), epochs=8, semi_epochs=1, shares=(0.1,), semi=("fi",))
+    sources = [drawn_source(name, 400, 2000, 3) for name in ("fi", "emoset")]
+    parts: list[str] = []
+    run = _found([sources], effort, parts.append, ("A note.",))
+    assert set(run.findings) == {
+        key for key in VALUE if key.startswith(("table2", "table3", "study", "table1.fi.1600"))
+    }
+    value = {key: one.value or 0.0 for key, one in run.findings.items()}
+    # Planted: scenes follow the wheel, so that the reversed rank learns against them.
+    for network in ("resnet18", "resnet50", "resnet101"):
+        acc, emc = (
+            [value[f"table3.{network}.{rank}.{name}"] for rank in ("true", "random", "reversed")]
+            for name in ("acc", "emc")
+        )
+        assert acc == sorted(acc, reverse=True)
+        assert emc[0] > emc[2] + 0.2
+        assert value[f"table3.{network}.true.emc"] == value[f"table2.fi.{network}.rank.emc"]
+    assert value["study.votes"] == 30 * value["study.images"]
+    votes = sum(value[f"study.votes_{part}"] for part in ("ce", "rank", "indistinct"))
+    assert votes == value["study.votes"]
+    assert value["study.share_rank"] == value["study.images_rank"] / value["study.images"]
+    assert sum(note.startswith("†") for note in run.notes) == 8
+    assert "12 of 12 columns of our Table 2 are possible at once." in run.notes
+    assert parts == [
+        *("Table 1, FI, 10 % labelled", "Table 2, FI", "Table 3", "Table 2, EmoSet"),
+        "user study",
+    ]
+    # The same seed finds the same.
+    again = measured(sources[0], trained(sources[0], "resnet50", 3, effort, loss="rank"))
+    assert again == {name: value[f"table2.fi.resnet50.rank.{name}"] for name in again}
+
+
+def test_every_row_of_table_1_learns() -> None:
+    source = drawn_source("emoset", 800, 400, 5)
+    effort = Effort((5,), epochs=1, semi_epochs=4, shares=(0.1,))
+    found = table_1([source], 5, effort, lambda _: None)
+    assert len(found) == len(ROWS)
+    assert all(acc > 0.2 for acc in found.values())
+
+
+def test_intervals_over_seeds() -> None:
+    found = findings_of([{"a": 0.5, "b": 1.0}, {"a": 0.7, "b": float("nan")}])
+    # Student's t with one degree of freedom is 12.706; the standard error is .1.
+    one = found["a"]
+    assert (one.value, one.low, one.high) == pytest.approx(
+        (0.6, 0.6 - 1.2706, 0.6 + 1.2706), abs=1e-4
+    )
+    assert found["b"] == Finding(why="a network made no mistake")
+    assert findings_of([{"a": 0.5}])["a"] == Finding(0.5)
+    figure = PublishedFigure(key="k", name="n", where="Table 2", value=0.65, tolerance=0.0005)
+    inside, outside = Finding(0.6, 0.55, 0.65), Finding(0.6, 0.55, 0.649)
+    assert Comparison(figure, inside, own_data=True).verdict == "reproduced"
+    assert Comparison(figure, outside, own_data=True).verdict == "differs"
+    doubted = Comparison(figure, inside, own_data=True, doubt="other images")
+    assert doubted.verdict == "no verdict: other images"
+
+
+def test_simulated_people_prefer_what_the_scene_shows() -> None:
+    chances = np.array([[0.8, 0.1, 0.1], [0.1, 0.8, 0.1], [0.0, 0.0, 1.0]])
+    votes = simulated_votes(chances, np.array([[0, 1], [0, 1], [0, 1]]), 30, 0)
+    assert votes.sum(axis=1).tolist() == [30, 30, 30]
+    assert votes[0, 0] > votes[0, 1]
+    assert votes[1, 1] > votes[1, 0]
+    assert votes[2].tolist() == [0, 0, 30]
+
+
+def test_a_study_needs_mistakes_that_differ() -> None:
+    # One scene that both networks get right, or wrong alike, leaves nothing to ask.
+    source = drawn_source("fi", 160, 1, 0)
+    effort = Effort((0,), epochs=3, semi_epochs=1)
+    found, sentence = user_study(source, 0, effort, lambda _: None)
+    assert found == {}
+    assert "there is nothing to choose between" in sentence
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    place = tmp_path_factory.mktemp("fi") / "FI"
+    simulate_scenes(160, seed=8, stray=0.1).save(place, size=32)
+    (place / "scenes.csv").unlink()
+    return place.parent
+
+
+def test_a_folder_of_other_images_gets_no_verdict(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(folder)
+    done = run_here(
+        "reproduce", "to-err-like-human", "--data", ".", "--quick", "--out", "made", "--json"
+    )
+    rows = {row["key"]: row for row in json.loads(done.stdout)["result"]["rows"]}
+    seen = rows["table2.fi.resnet50.rank.emc"]
+    assert seen["ours"] is not None
+    assert seen["verdict"].startswith("no verdict: 160 images are not the 23,308 of the paper")
+    assert rows["table2.emoset.resnet50.rank.emc"]["ours"] is None
+    assert rows["table1.fi.80.fixmatch"]["ours"] is None
+    assert rows["table1.fi.1600.fixmatch"]["ours"] is not None
+    notes = " ".join(json.loads(done.stdout)["result"]["notes"])
+    assert "FI: 128 images to learn from, 32 to judge on" in notes
+    assert (folder / "made" / "provenance.json").is_file()
+
+
+def test_folders_that_are_none(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="give either the folder of its data"):
+        reproduce("to-err-like-human")
+    (tmp_path / "FI").mkdir()
+    with pytest.raises(InputError, match="holds no image"):
+        reproduce("to-err-like-human", data=tmp_path, quick=True)
+    simulate_scenes(4, seed=1).save(tmp_path / "one", size=16)
+    only = next(path for path in (tmp_path / "one").iterdir() if path.is_dir())
+    (tmp_path / "other").mkdir()
+    only.rename(tmp_path / "other" / only.name)
+    with pytest.raises(InputError, match="expected several labels"):
+        real_sources(tmp_path / "other", 0)
