@@ -72,3 +72,88 @@ def test_clear_errors(file: Path, tmp_path: Path) -> None:
     table.write_text("stimulus,rater,value\na,r,1\na,s,0\n", encoding="utf-8")
     assert "no emotion words" in run(table, code=2).stderr
     assert "is a file; expected a folder" in run(file, "--to", table, code=2).stderr
+
+
+def _reasons(file: Path) -> tuple[list[str], list[str]]:
+    rows = read_ratings(file)
+    return rows.frame["emotion"].to_list(), rows.frame["text"].to_list()
+
+
+@pytest.mark.parametrize("level", ["sentiment", None])
+def test_sentiment_of_a_model(file: Path, tmp_path: Path, level: str | None) -> None:
+    """The shares are those counted by hand from what the model says, text by text."""
+    from affectlab.models.text import TextClassifier
+
+    texts = ["a very sad loss, homes are lost", "the sad storm", "Saddness, they lost homes"]
+    texts += ["so inspired by brave men", "inspiring and brave, they help", "hopeful, excited"]
+    labels = ["sadness"] * 3 + ["admiration", "admiration", "optimism"]
+    if level is not None:
+        labels = ["negative"] * 3 + ["positive"] * 3
+    model = TextClassifier.make("linear", level=level, cost=5.0)
+    model.fit(texts, [[label] for label in labels]).save(tmp_path / "model")
+    found = json.loads(run(file, "--sentiment", tmp_path / "model", "--json").stdout)["result"]
+    names = model.labels_at(None if level else "sentiment")
+
+    def ask(text: str) -> str:
+        return names[model.predict_proba([text], level=None if level else "sentiment").argmax()]
+
+    # The words that the verb asks about are those after correcting the spelling.
+    written = {"Saddness": "sad", "excitied": "excited", "inspiring": "inspired"}
+    written["a bit zorpy"] = "zorpy"
+    said = [
+        (ask(written.get(emotion, emotion)), ask(text))
+        for emotion, text in zip(*_reasons(file), strict=True)
+    ]
+    assert {"positive", "negative"} == {one for pair in said for one in pair}
+    match = found["sentiment"]["match"]
+    assert match["value"] == pytest.approx(sum(a == b for a, b in said) / len(said))
+    assert 0 <= match["low"] <= match["value"] <= match["high"] <= 1
+    counts = {
+        (row["emotion_sentiment"], row["text_sentiment"]): row["n"]
+        for row in found["sentiment"]["counts"]
+    }
+    assert counts == {pair: said.count(pair) for pair in set(said)}
+    printed = " ".join(run(file, "--sentiment", tmp_path / "model").stdout.split())
+    assert "of the reasons have the sentiment of their emotion" in printed
+    if level is None:
+        told = run(file, "--sentiment", tmp_path / "model", "--level", "mood", code=2).stderr
+        assert "mood" in told
+        assert "Traceback" not in told
+
+
+def test_scorer_is_bart(file: Path, tmp_path: Path) -> None:
+    pytest.importorskip("transformers")
+    from tests.models.tiny_text_models import save_bart
+
+    from affectlab.models.text_metrics import BartScore
+
+    folder = save_bart(tmp_path / "bart")
+    found = json.loads(run(file, "--scorer", folder, "--json").stdout)["result"]["agreement"]
+    assert "BARTScore" in found["method"]
+    # Two pairs of reasons are about the same: each against the unrelated ones that were drawn.
+    from affectlab.analysis.reactions import agreement_of_reactions, normalise_emotions
+
+    rows = read_ratings(file).frame
+    emotions, texts = _reasons(file)
+    own = agreement_of_reactions(
+        rows["stimulus"].cast(str).to_list(),
+        rows["rater"].cast(str).to_list(),
+        normalise_emotions(emotions).of(emotions),
+        texts,
+        lambda one, two: BartScore(folder).score(one, two).scores,
+    )
+    assert len(own.same) == 2
+    assert found["value"] == pytest.approx(own.higher.value)
+    assert len(set(own.same) | set(own.random)) > 10
+    missing = run(file, "--scorer", tmp_path / "absent", code=2).stderr
+    assert "absent" in missing
+    assert "Traceback" not in missing
+
+
+def test_figures(file: Path, tmp_path: Path) -> None:
+    said = run(file, "--figures", tmp_path / "figures").stdout
+    assert "figures:" in said
+    names = {path.name for path in (tmp_path / "figures").iterdir()}
+    assert names == {
+        f"{name}.{kind}" for name in ("emotion_words", "pair_emotions") for kind in ("png", "svg")
+    }

@@ -101,6 +101,17 @@ def test_does_a_metric_see_it(judgements: Path, tmp_path: Path) -> None:
     assert "Does the metric see it?" in text
 
 
+def test_a_metric_that_shows_nothing_is_not_called_blind(tmp_path: Path) -> None:
+    judged, metric = tmp_path / "judged.csv", tmp_path / "clip.csv"
+    rows = [f"i{k},j,{'human' if k % 2 else 'model'}" for k in range(40)]
+    judged.write_text("stimulus,rater,value\n" + "\n".join(rows) + "\n", encoding="utf-8")
+    values = [f"i{k},{k // 2}" for k in range(40)]
+    metric.write_text("item,value\n" + "\n".join(values) + "\n", encoding="utf-8")
+    given = (judged, "--scale", "nominal:human,model,both", "--metric", metric, "--boot", "50")
+    text = " ".join(run(*given).stdout.split())
+    assert "it is not shown to tell what people accept" in text
+
+
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [

@@ -66,7 +66,13 @@ def test_published_counts_with_the_items_that_were_judged() -> None:
     rows = {(row["statistic"], row["of_what"]): row for row in shares}
     assert rows["ratio", "human to machine"]["value"] == pytest.approx(233 / 91)
     assert rows["decided", "items"]["count"] == 382
-    # Where items are not known to have verdicts, nothing is said of them.
+    # Where counts are not known to be of items, nothing is said of verdicts: 30 people who look at
+    # 30 pictures make 900 votes, not 900 items.
+    votes = "rank=487,plain=242,indistinct=171"
+    assert result("--counts", votes)["verdict_shares"] is None
+    assert "item" not in run("--counts", votes).stdout
+    done = run("--counts", votes, "--system", "rank", code=2)
+    assert "expected --sampled" in flat(done.stderr)
     assert result("--counts", "human=707,model=292")["verdict_shares"] is None
 
 

@@ -178,6 +178,8 @@ def test_sentences_without_an_emotion_are_set_aside(places: dict[str, str], tabl
         (("--metric", "bart:BART", "--to", "scores.txt"), "ends in .csv or .parquet"),
         (("--metric", "bart:BART", "--rater", "x"), "--rater is for reactions"),
         (("--metric", "clip:BERT"), "takes no images"),
+        (("--metric", "bart:BART", "--to", "nowhere/scores.csv"), "folder nowhere does not exist"),
+        (("--metric", "bart:BART", "--metric", "bart:BART"), "is given twice; expected each once"),
     ],
 )
 def test_errors_are_one_sentence(
@@ -187,3 +189,21 @@ def test_errors_are_one_sentence(
     done = run(table, *given, code=2)
     assert said in " ".join(done.stderr.split())
     assert "Traceback" not in done.stderr
+
+
+def test_images_and_marks_of_tables_that_others_made(places: dict[str, str], table: Path) -> None:
+    frame = pl.read_csv(table)
+    bert = ("--metric", f"bert:{places['bert']},direction=precision")
+    plain = json.loads(run(table, *bert, "--json").stdout)["result"]["means"][0]["value"]
+    # A sheet would compute what begins like this, so tables for sheets have a mark before it.
+    means = []
+    for mark in ("- ", "'- "):
+        told = frame.with_columns(candidate=pl.lit(mark) + pl.col("candidate"))
+        told.write_csv(table)
+        found = json.loads(run(table, *bert, "--json").stdout)["result"]
+        means.append(found["means"][0]["value"])
+    assert means[0] == pytest.approx(means[1], abs=1e-12)
+    assert means[0] != pytest.approx(plain, abs=1e-9)
+    frame.with_columns(image=pl.lit("../p0.png")).write_csv(table)
+    done = run(table, "--metric", f"clip:{places['clip']}", code=2)
+    assert "row 1: image '../p0.png' lies outside" in " ".join(done.stderr.split())

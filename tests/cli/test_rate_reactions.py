@@ -61,6 +61,8 @@ def test_reactions_become_ratings(place: Path, items: list[ReactionItem], tmp_pa
     assert ratings.rater_kinds == ("model",)
     known = ReactionGenerator(str(place / "tiny-blip2")).rate(items)
     assert ratings.to_frame()["text"].to_list() == known.to_frame()["text"].to_list()
+    # As the table of pairs names them, so that both can stand beside the same folder.
+    assert ratings.stimuli["image"].str.starts_with("images/pair").all()
     ledger = to.with_name("machine.ledger.jsonl")
     before = ledger.read_bytes()
     told = json.loads(rate(place, "--model", place / "tiny-blip2", "--to", to, "--json").stdout)
@@ -112,8 +114,16 @@ def test_a_vision_language_model(place: Path, items: list[ReactionItem], tmp_pat
     to = tmp_path / "vlm.csv"
     with FakeServer(lambda call: chat("Because of it.")) as server:
         options = ("--vlm", "openai-api/fake/m", "--base-url", server.url, "--to", to)
+        planned = rate(place, *options, "--price-in", 2, "--price-out", 8, "--dry-run")
+        assert not server.calls
+        assert not to.exists()
+        assert "9 questions to openai-api/fake/m" in planned.stdout
+        assert "cost: about $" in planned.stdout
+        assert "Why does a person feel sad after seeing this image" in planned.stdout
         stopped = rate(place, *options, "--budget-requests", 4, "--concurrency", 1, code=1)
         assert "stopped" in stopped.stderr
+        told = json.loads(rate(place, *options, "--dry-run", "--json").stdout)["result"]
+        assert (told["n_questions"], told["n_kept"], told["cost"]) == (9, 4, None)
         done = rate(place, *options, "--price-in", 2, "--price-out", 8)
         assert len(server.calls) == 9
         assert {call.text for call in server.calls} == {reaction_prompt(one) for one in items}
@@ -130,6 +140,7 @@ def test_a_vision_language_model(place: Path, items: list[ReactionItem], tmp_pat
         ((), "expected either --model or --vlm"),
         (("--model", "a", "--vlm", "b/c"), "expected either --model or --vlm"),
         (("--vlm", "b/c", "--likelihood", "x.csv"), "--likelihood needs the probabilities"),
+        (("--model", "T5", "--dry-run"), "expected --vlm beside it"),
         (("--model", "./none"), "no such folder"),
         (("--model", "T5", "--text-only", "--emotion", "feeling"), "'feeling'"),
         (("--model", "T5", "--text-only", "--n", "2"), "n 2 with temperature 0"),
@@ -164,6 +175,10 @@ def test_bad_files(place: Path, tmp_path: Path) -> None:
         done = run_here("rate", "reactions", table, *model, "--to", tmp_path / "x.csv", code=2)
         assert said in " ".join(done.stderr.split())
         assert image in done.stderr
+    table.write_text("stimulus,image,caption,emotion\na,../secret.png,Storm,sad\n")
+    for asked in (model, ("--vlm", "openai/gpt-4o-mini")):
+        done = run_here("rate", "reactions", table, *asked, "--to", tmp_path / "x.csv", code=2)
+        assert "row 1: image '../secret.png' lies outside" in " ".join(done.stderr.split())
     likely = tmp_path / "said.csv"
     likely.write_text("stimulus,emotion,reaction\nother,sad,why\n")
     done = rate(place, *model, "--likelihood", likely, "--to", tmp_path / "y.csv", code=2)

@@ -134,6 +134,14 @@ def test_fewer_than_wanted_are_all_taken(place: Path) -> None:
     assert "there are 9 such images, fewer than 50" in answer["warnings"]  # type: ignore[operator]
 
 
+def test_one_image_is_one(place: Path) -> None:
+    names = [f"s{k:02d}" for k in range(N)]
+    for model, label in (("plain", "awe"), ("rank", "fear")):
+        labels = [label] + ["sadness"] * (N - 1)
+        pl.DataFrame({"stimulus": names, "prediction": labels}).write_csv(f"{model}.csv")
+    assert "there is 1 such image, fewer than 50" in draw()["warnings"]  # type: ignore[operator]
+
+
 def test_probabilities_and_decisions_by_cost(place: Path) -> None:
     for model, (first, second) in {"one": ("awe", "fear"), "two": ("awe", "anger")}.items():
         rows = [
@@ -189,7 +197,10 @@ def test_pictures_elsewhere(place: Path) -> None:
         ((*KIND, "--truth", "truth.csv"), "expected --models, --truth"),
         ((*KIND, *BOTH, "--truth", "none.csv"), "none.csv: there is no such file"),
         ((*KIND, *BOTH, "--truth", "odd.csv"), "unknown"),
-        ((*KIND, *BOTH[:2], *BOTH[4:], "--truth", "truth.csv"), "two different models are wanted"),
+        (
+            (*KIND, *BOTH[:2], *BOTH[4:], "--truth", "truth.csv"),
+            "answers of 'plain'; expected those of two",
+        ),
         ((*KIND, *BOTH[:4], "--truth", "truth.csv"), "expected --taxonomy"),
         ((*KIND, *BOTH, "--truth", "truth.csv", "--most", "3"), "expected one of them"),
         ((*KIND, "--most", "3"), "expected --items"),

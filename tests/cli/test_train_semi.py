@@ -131,6 +131,51 @@ def test_more_images_without_labels(place: Path) -> None:
     assert "expected one or the other" in both.stderr
 
 
+def test_what_is_doubtful_is_said(place: Path) -> None:
+    # A copy of another name, in the pool and in dev.
+    for name, rows in (("dev", range(8, 24)), ("more", range(12))):
+        for at in rows:
+            source = place / "photos" / LABELS[at % 4] / f"p{at:02d}.png"
+            target = place / name / LABELS[at % 4] / f"{name}{at}.png"
+            target.parent.mkdir(parents=True, exist_ok=True)
+            target.write_bytes(source.read_bytes())
+    table = pl.read_csv(place / "table.csv").rename({"felt": "label"})
+    table.filter(pl.col("split") == "train")[:8].drop("split").write_csv(place / "few.csv")
+    asked = ("train", "semi", "few.csv", *FAST, "--unlabelled", "more")
+    shared = run_here(*asked, "--dev", "dev", "--out", "one").stderr
+    assert "4 images of dev are learned from as well" in " ".join(shared.split())
+    assert "little more than chance" not in shared
+    late = ("--loss", "rank", "--switch", "9", "--strategy", "softmatch", "--set", "align=False")
+    said = " ".join(run_here(*asked, *late, "--out", "two").stderr.split())
+    assert "dev has 4 images, of 4 of 4 labels" in said
+    assert "--switch 9: the loss never changed" in said
+    assert "strategy softmatch: its threshold never rose" in said
+    assert "--set momentum=0.9" in said
+    model = json.loads((place / "two" / "model.json").read_text())
+    assert model["loss"]["strategy align"] is False
+    # A loss that changes after the epoch that is kept.
+    kept = ("--loss", "rank", "--switch", "3", "--set", "tau=1", "--patience", "9")
+    found = result(run_here(*asked, *kept, "--dev", "dev", "--out", "three", "--json"))
+    said = " ".join(run_here(*asked, *kept, "--dev", "dev", "--out", "four").stderr.split())
+    assert (found["best_epoch"] < 3) == ("was learned with cross-entropy alone" in said)
+    # A fixed threshold is none that failed to rise.
+    assert "its threshold" not in shared + said
+
+
+def test_a_name_of_two_images_finds_no_embedding(place: Path) -> None:
+    embed(find_images("photos"), "hog", out="emb")
+    for label, source in (("awe", "fear/p02"), ("fear", "fear/p02")):
+        (place / "more" / label).mkdir(parents=True, exist_ok=True)
+        target = place / "more" / label / f"p0{0 if label == 'awe' else 2}.png"
+        target.write_bytes((place / "photos" / f"{source}.png").read_bytes())
+    asked = ("train", "semi", "photos", *FAST, "--unlabelled", "more", "--embeddings", "emb")
+    said = " ".join(run_here(*asked, "--out", "model", code=2).stderr.split())
+    assert "'awe/p00' names two images" in said
+    # A copy is the same image.
+    (place / "more" / "awe" / "p00.png").unlink()
+    run_here(*asked, "--out", "model")
+
+
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [

@@ -234,7 +234,7 @@ def test_scores(ratings: Path, tmp_path: Path) -> None:
 
 def test_taxonomies(tmp_path: Path) -> None:
     names = [entry["name"] for entry in result("taxonomy", "list")["result"]]
-    assert {"ekman", "mikels", "plutchik", "goemotions", "emonet_face", "russell"} <= set(names)
+    assert {"ekman", "mikels", "plutchik", "goemotions", "emonet_face", "emotic", "russell"} <= set(names)
     costs = result("taxonomy", "costs", "mikels")["result"]
     assert costs["matrix"][0] == [1, 2, 3, 4, 8, 7, 6, 5]
     assert "amusement" in run("taxonomy", "show", "mikels").stdout
@@ -367,7 +367,7 @@ def test_plan(study: Path, tmp_path: Path) -> None:
     assert "raters per stimulus" in text
     chosen = tmp_path / "golden.csv"
     options = ("--goal", "2.5", "--label", "awe", "--golden", "4", "--golden-to", chosen)
-    options += ("--figures", tmp_path / "figures")
+    options += ("--panels", "2,4,8,16", "--figures", tmp_path / "figures")
     assert len(result("reliability", "plan", study, *options)["result"]["golden"]) == 4
     assert len(chosen.read_text().splitlines()) == 1 + 4
     assert (tmp_path / "figures" / "plan.png").stat().st_size > 0

@@ -44,11 +44,16 @@ def faces(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture
 def study(tmp_path: Path, faces: Path) -> Path:
     """Write a study file: many more answers are wanted than one test gives."""
-    (tmp_path / "faces").mkdir()
+    return write_study(tmp_path, faces)
+
+
+def write_study(folder: Path, faces: Path) -> Path:
+    """Write a study file, and copies of the faces beside it."""
+    (folder / "faces").mkdir()
     for copy in range(3):
         for file in faces.glob("*.png"):
-            shutil.copy(file, tmp_path / "faces" / f"{copy}-{file.name}")
-    path = tmp_path / "study.toml"
+            shutil.copy(file, folder / "faces" / f"{copy}-{file.name}")
+    path = folder / "study.toml"
     path.write_text(STUDY, encoding="utf-8")
     return path
 

@@ -1,7 +1,11 @@
-"""Requests drawn from the description of the interface: none of them makes the server fail."""
+"""Requests drawn from the description of the interface: none of them makes the server fail.
+
+``AFFECTLAB_REQUESTS=40`` draws so many for each operation, for a long run.
+"""
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -16,7 +20,7 @@ from affectlab.study.server import Settings, create_app
 schemathesis = pytest.importorskip("schemathesis")
 
 _SETTINGS = settings(
-    max_examples=40,
+    max_examples=int(os.environ.get("AFFECTLAB_REQUESTS", "15")),
     deadline=None,
     derandomize=True,
     database=None,

@@ -18,6 +18,8 @@ from sqlalchemy import func, select
 from affectlab.study import load_study, open_store
 from affectlab.study._tables import answers, events
 
+from .conftest import write_study
+
 JSON = {"content-type": "application/json"}
 
 
@@ -240,28 +242,38 @@ def test_bodies_without_end(served: StudyServer, study: Path, database: str | No
     assert [one["code"] for one in told] == ["too_large", "too_large"]
 
 
-@pytest.mark.parametrize("start", ["/static/", "/media/", "/frame/", "/frame/x/files/", "/p/../"])
-def test_no_path_leads_out(study: Path, start: str) -> None:
-    hidden = study.with_suffix(".affectlab") / "secret.key"
+@pytest.fixture(scope="module")
+def only_read(
+    tmp_path_factory: pytest.TempPathFactory, faces: Path
+) -> Iterator[tuple[StudyServer, Path]]:
+    """Serve one study to tests that change nothing."""
+    study = write_study(tmp_path_factory.mktemp("only-read"), faces)
     with StudyServer(study) as server:
-        key = hidden.read_bytes()
-        for end in (
-            f"{study.with_suffix('.affectlab').name}/secret.key",
-            "../" * 12 + str(hidden).lstrip("/"),
-            "%2e%2e/" * 12 + str(hidden).lstrip("/"),
-            "..%2f" * 12 + str(hidden).lstrip("/").replace("/", "%2f"),
-            "..%5c" * 12 + "study.toml",
-            "%2f" + str(hidden),
-            "%00",
-            "%0d%0aX-Injected:%201",
-            "a" * 5_000,
-        ):
-            head, body = asked(server, f"GET {start}{end} HTTP/1.1")
-            status = int(head.split(b" ", 2)[1])
-            # Pictures need a session; whatever follows /p/ is an invitation, and gives the page.
-            assert status in {"/media/": (401, 404), "/p/../": (200, 404)}.get(start, (400, 404))
-            assert key not in body
-            assert b"x-injected" not in head.lower()
+        yield server, study
+
+
+@pytest.mark.parametrize("start", ["/static/", "/media/", "/frame/", "/frame/x/files/", "/p/../"])
+def test_no_path_leads_out(only_read: tuple[StudyServer, Path], start: str) -> None:
+    server, study = only_read
+    hidden = study.with_suffix(".affectlab") / "secret.key"
+    key = hidden.read_bytes()
+    for end in (
+        f"{study.with_suffix('.affectlab').name}/secret.key",
+        "../" * 12 + str(hidden).lstrip("/"),
+        "%2e%2e/" * 12 + str(hidden).lstrip("/"),
+        "..%2f" * 12 + str(hidden).lstrip("/").replace("/", "%2f"),
+        "..%5c" * 12 + "study.toml",
+        "%2f" + str(hidden),
+        "%00",
+        "%0d%0aX-Injected:%201",
+        "a" * 5_000,
+    ):
+        head, body = asked(server, f"GET {start}{end} HTTP/1.1")
+        status = int(head.split(b" ", 2)[1])
+        # Pictures need a session; whatever follows /p/ is an invitation, and gives the page.
+        assert status in {"/media/": (401, 404), "/p/../": (200, 404)}.get(start, (400, 404))
+        assert key not in body
+        assert b"x-injected" not in head.lower()
 
 
 def test_headers_inject_nothing(served: StudyServer, study: Path, database: str | None) -> None:

@@ -16,9 +16,8 @@ from sqlalchemy import func, select
 from affectlab.study import load_study, open_store
 from affectlab.study._tables import bundles, sessions, tasks, trials
 
-from .test_faults import assert_whole, under_load
+from .test_faults import KILLS, assert_whole, under_load
 
-KILLS = 6
 BATCH = 12
 
 

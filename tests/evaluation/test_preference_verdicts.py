@@ -121,6 +121,12 @@ def test_items_of_a_pair_go_together() -> None:
     together = preference_verdicts(found, cluster=pair, n_boot=500, seed=0)["good", "machine"]
     assert together.high - together.low == pytest.approx(2 * (apart.high - apart.low), rel=0.3)
     assert "clusters" in together.method
+    # Intervals that hold for all choices at once are never the narrower ones.
+    frame = preference_verdicts(found, cluster=pair, n_boot=500, seed=0).to_frame()
+    shares = frame.filter(frame["statistic"] == "verdict").to_dicts()
+    assert len(shares) == 4
+    for row in shares:
+        assert row["all_low"] <= row["low"] <= row["high"] <= row["all_high"]
 
 
 def test_a_choice_that_nobody_made_is_not_certain_to_be_made_by_nobody() -> None:
@@ -129,6 +135,13 @@ def test_a_choice_that_nobody_made_is_not_certain_to_be_made_by_nobody() -> None
     assert drawn.low == 0
     assert drawn.high == pytest.approx(proportion_confint(0, 40, method="wilson")[1])
     assert "Wilson" in drawn.method
+
+
+def test_large_counts_take_no_memory() -> None:
+    many = preferences({"human": 7 * 10**11, "machine": 3 * 10**11, "both": 0})
+    table = preference_verdicts(many, sampled=2 * 10**12)
+    assert table["verdict", "human"].value == pytest.approx(0.7)
+    assert table["decided", "items"].value == pytest.approx(0.5)
 
 
 def test_bounds_and_odd_counts() -> None:

@@ -18,6 +18,7 @@ from affectlab.recipes._to_err_study import simulated_votes, user_study
 from affectlab.recipes._to_err_tables import ROWS, findings_of, measured, table_1, trained
 from affectlab.recipes.to_err_like_human import _found
 from affectlab.simulate import simulate_scenes
+from affectlab.taxonomy import load_taxonomy
 
 PUBLISHED = load_published("to_err_like_human")
 VALUE = {one.key: one.value for one in PUBLISHED.figure}
@@ -134,6 +135,23 @@ def test_drawn_scenes_fill_every_figure() -> None:
         *("Table 1, FI, 10 % labelled", "Table 2, FI", "Table 3", "Table 2, EmoSet"),
         "user study",
     ]
+    assert [one.name for one in run.figures] == [
+        *("confusion-fi-ce", "confusion-fi-rank", "confusion-emoset-ce", "confusion-emoset-rank"),
+        *("losses-fi", "losses-emoset", "ranks-fi", "user-study", "thresholds-fi"),
+    ]
+    assert all("drawn scenes" in f"{one.title} {one.description}" for one in run.figures[:7])
+    drawn = {one.name: one.draw() for one in run.figures}
+    # Counts stand in the order of the wheel, and add up to the scenes that were judged.
+    axes = drawn["confusion-fi-rank"].axes[0]
+    wheel = list(load_taxonomy("mikels").labels)
+    assert [text.get_text() for text in axes.get_yticklabels()] == wheel
+    assert sum(int(text.get_text()) for text in axes.texts if text.get_text().isdigit()) == 4000
+    emc = next(axes for axes in drawn["ranks-fi"].axes if axes.get_title(loc="left") == "EMC")
+    dots = [line.get_offsets()[1, 0] for line in emc.collections if len(line.get_offsets()) == 3]
+    ranks = ("true", "random", "reversed")
+    assert dots == pytest.approx([value[f"table3.resnet50.{rank}.emc"] for rank in ranks])
+    bars = drawn["user-study"].axes[0].patches
+    assert len(bars) == 3 * value["study.images"]
     # The same seed finds the same.
     again = measured(sources[0], trained(sources[0], "resnet50", 3, effort, loss="rank"))
     assert again == {name: value[f"table2.fi.resnet50.rank.{name}"] for name in again}
@@ -207,6 +225,11 @@ def test_a_folder_of_other_images_gets_no_verdict(
     notes = " ".join(json.loads(done.stdout)["result"]["notes"])
     assert "FI: 128 images to learn from, 32 to judge on" in notes
     assert (folder / "made" / "provenance.json").is_file()
+    figures = folder / "made" / "figures"
+    assert (figures / "confusion-fi-rank.png").stat().st_size > 1000
+    assert "heads in place of networks" in (figures / "losses-fi.svg").read_text()
+    # People were not asked, and there are no votes.
+    assert not (figures / "user-study.svg").exists()
 
 
 def test_folders_that_are_none(tmp_path: Path) -> None:

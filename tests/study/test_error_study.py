@@ -10,6 +10,7 @@ from typing import Any
 import polars as pl
 import pytest
 from sqlalchemy import select
+from starlette.testclient import TestClient
 
 from affectlab.errors import InputError
 from affectlab.study import load_study, write_error_study, write_template
@@ -17,11 +18,13 @@ from affectlab.study._entry import Visitor, enter
 from affectlab.study._service import Service
 from affectlab.study._store import Store, open_store
 from affectlab.study._tables import answers
+from affectlab.study.server._app import create_app
 
 from .test_pages import SIZES, browser, check, heading, opened, served
 
 __all__ = ["browser"]
 
+PNG = b"\x89PNG\r\n\x1a\n"
 SECRET = ("plain", "rank", "nearer", "truth", "amusement", "lighthouse", "swing", "balloon")
 """Whose labels are, what is true, and what files are called."""
 
@@ -58,6 +61,51 @@ def test_participants_learn_nothing_of_models_or_truth(store: Store) -> None:
     ]
 
 
+def test_folders_that_are_named_by_the_truth_tell_nothing(tmp_path: Path) -> None:
+    """As in the published data sets, where every file lies in a folder called like its label."""
+    (tmp_path / "anger").mkdir()
+    for k in range(4):
+        (tmp_path / f"anger/anger_{k}.png").write_bytes(PNG)
+    shown = pl.concat(
+        items(
+            stimulus=f"anger/anger_{k}",
+            file=f"anger/anger_{k}.png",
+            system_a="plainnet",
+            system_b="ranknet",
+            truth="anger",
+            nearer="ranknet",
+        )
+        for k in range(4)
+    )
+    path = write_error_study(tmp_path / "folders.toml", shown, tmp_path).study
+    head, _, _ = path.read_text(encoding="utf-8").partition("# Fill in")
+    path.write_text(head, encoding="utf-8")
+    study = open_store(load_study(path))
+    try:
+        client = TestClient(create_app(study), base_url="http://127.0.0.1")
+        state = client.post("/api/enter", json={}).json()
+        said = json.dumps(state)
+        for _ in range(6):
+            if state.get("trial") is not None:
+                break
+            state = client.post(
+                "/api/advance",
+                json={"stage": state["stage"]},
+                headers={"X-CSRF": state["csrf"]},
+            ).json()
+            said += json.dumps(state)
+        assert state["trial"]["stimulus"]["images"], said
+        assert state["preload"]
+        for address in (*state["trial"]["stimulus"]["images"], *state["preload"]):
+            given = client.get(address)
+            assert given.status_code == 200
+            said += str(dict(given.headers))
+        for word in ("anger", "plainnet", "ranknet", "truth"):
+            assert word not in said
+    finally:
+        study.close()
+
+
 @pytest.mark.browser
 @pytest.mark.parametrize("size", SIZES)
 def test_answered_in_a_browser(browser: Any, store: Store, size: str) -> None:
@@ -92,6 +140,13 @@ def items(**change: Any) -> pl.DataFrame:
 
 
 class TestWriting:
+    def test_a_link_that_leads_out_of_the_folder(self, tmp_path: Path) -> None:
+        (tmp_path / "in").mkdir()
+        (tmp_path / "secret.png").write_bytes(b"x")
+        (tmp_path / "in/s.png").symlink_to(tmp_path / "secret.png")
+        with pytest.raises(InputError, match="lies outside"):
+            write_error_study(tmp_path / "a.toml", items(), tmp_path / "in")
+
     def test_names_that_toml_could_trip_over(self, tmp_path: Path) -> None:
         folder = tmp_path / 'odd "folder"'
         folder.mkdir()
@@ -120,6 +175,14 @@ class TestWriting:
             ("a.toml", {"file": "../s.png"}, {}, "lies outside"),
             ("a.toml", {"labels_a": " "}, {}, "row 1: labels_a is empty"),
             ("a.toml", {"system_b": None}, {}, "row 1: system_b is empty"),
+            ("a.toml", {"labels_b": "\x1b]0;x\x07"}, {}, "row 1: labels_b .* control character"),
+            ("a.toml", {"labels_b": " Awe"}, {}, "'s': both labels are 'awe'"),
+            ("a.toml", {"system_b": "m"}, {}, "'s': both systems are 'm'"),
+            ("a.toml", {"file": "/etc/passwd"}, {}, "lies outside"),
+            ("a.toml", {"file": "gone.png"}, {}, "'gone.png' is not in"),
+            ("a.toml", {"file": "s.tif"}, {}, "no picture that browsers show"),
+            ("a.toml", {"file": 7}, {}, "no picture that browsers show"),
+            ("a.toml", {"stimulus": ["s", "s"]}, {}, "'s': it comes twice"),
         ],
     )
     def test_what_cannot_be_written(

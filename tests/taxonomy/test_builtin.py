@@ -12,8 +12,16 @@ import pytest
 from affectlab.errors import InputError
 from affectlab.taxonomy import list_taxonomies, load_taxonomy, map_labels, match_taxonomy
 
-BUILTIN = ("ekman", "emonet_face", "goemotions", "mikels", "plutchik", "russell")
-SIZES = {"ekman": 6, "mikels": 8, "plutchik": 8, "goemotions": 28, "emonet_face": 40, "russell": 2}
+SIZES = {
+    "ekman": 6,
+    "emonet_face": 40,
+    "emotic": 26,
+    "goemotions": 28,
+    "mikels": 8,
+    "plutchik": 8,
+    "russell": 2,
+}
+BUILTIN = tuple(SIZES)
 
 
 @pytest.fixture
@@ -155,6 +163,19 @@ def test_ekman_and_russell_facts() -> None:
     russell = load_taxonomy("russell")
     assert russell.label("valence").ends == ("unpleasant", "pleasant")
     assert russell.label("arousal").limits == (-1, 1)
+
+
+def test_emotic_facts() -> None:
+    taxonomy = load_taxonomy("emotic")
+    assert list(taxonomy.labels) == sorted(taxonomy.labels)
+    assert taxonomy.name_of("doubt_confusion") == "Doubt/Confusion"
+    assert taxonomy.polarity["Surprise"] == "ambiguous"
+    assert taxonomy.polarity["Suffering"] == "negative"
+    assert {name: taxonomy.polarity[name] for name in taxonomy.labels} == {
+        label: side for side, labels in taxonomy.groups("sentiment").items() for label in labels
+    }
+    costs = taxonomy.cost_matrix()
+    assert costs.cost("Anger", "Pain") < costs.cost("Anger", "Peace")
 
 
 def test_match_needs_all_labels() -> None:

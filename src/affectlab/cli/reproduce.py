@@ -31,7 +31,9 @@ def reproduce(
     quick: Annotated[bool, typer.Option("--quick", help="Leave out what takes long.")] = False,
     to: Annotated[
         Optional[Path],  # noqa: UP045
-        typer.Option("--out", "-o", help="Folder for table and provenance.", show_default=False),
+        typer.Option(
+            "--out", "-o", help="Folder for table, provenance and figures.", show_default=False
+        ),
     ] = None,
     as_json: JsonOption = False,
     quiet: QuietOption = False,
@@ -56,7 +58,8 @@ def reproduce(
         result.to_frame().write_csv(to / "reproduction.csv")
         provenance = json.dumps(result.provenance, indent=2, ensure_ascii=False)
         (to / "provenance.json").write_text(provenance + "\n", encoding="utf-8")
-        out.show(f"table and provenance: {to}")
+        drawn = result.save_figures(to / "figures")
+        out.show(f"table, provenance{' and figures' if drawn else ''}: {to}")
     out.finish(
         {
             "paper": result.paper.paper,

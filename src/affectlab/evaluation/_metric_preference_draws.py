@@ -10,7 +10,15 @@ from affectlab._resampling import draw_weights
 from affectlab._types import Bools, Floats, Ints
 from affectlab.evaluation._auc import replicated_areas
 
-__all__ = ["cluster_weights", "error_of", "fold_areas", "normal_interval", "weighted_means"]
+__all__ = [
+    "cluster_weights",
+    "error_of",
+    "expanded_tails",
+    "few_clusters",
+    "fold_areas",
+    "normal_interval",
+    "weighted_means",
+]
 
 _AT_ONCE = 256
 _MOST_UNDEFINED = 0.1
@@ -92,6 +100,43 @@ def error_of(drawn: Floats) -> Floats:
             if error > 1e-12 * max(1.0, float(np.abs(known).max())):
                 out[k] = error
     return out
+
+
+def few_clusters(confidence: float, n: int) -> float:
+    r"""Say by how much intervals from draws of `n` clusters are too narrow.
+
+    The bootstrap divides by n where n - 1 is right, and a normal quantile takes its error as
+    known: :math:`t_{n-1} \sqrt{n / (n - 1)} / z`.
+
+    References
+    ----------
+    Hesterberg (2015), What teachers should know about the bootstrap, The American Statistician 69.
+
+    Examples
+    --------
+    >>> [round(few_clusters(0.95, n), 2) for n in (6, 20, 300)]
+    [1.44, 1.1, 1.01]
+    """
+    from scipy.special import ndtri, stdtrit
+
+    if n < 2:
+        return 1.0
+    tail = (1 + confidence) / 2
+    return float(stdtrit(n - 1, tail) / ndtri(tail) * np.sqrt(n / (n - 1)))
+
+
+def expanded_tails(confidence: float, n: int) -> tuple[float, float]:
+    """Give the shares below the two ends of a percentile interval from draws of `n` clusters.
+
+    Examples
+    --------
+    >>> [round(tail, 4) for tail in expanded_tails(0.95, 10)]
+    [0.0086, 0.9914]
+    """
+    from scipy.special import ndtr, ndtri
+
+    tail = float(ndtr(-ndtri((1 + confidence) / 2) * few_clusters(confidence, n)))
+    return tail, 1 - tail
 
 
 def normal_interval(value: Floats, error: Floats, confidence: float) -> tuple[Floats, Floats]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from affectlab._types import Ints
 from affectlab._words import count, joined, number, percent, plural
 from affectlab.evaluation._preference_judged import JudgedItems
 
@@ -14,7 +15,7 @@ if TYPE_CHECKING:
 __all__ = ["MetricPreferences"]
 
 _FEW = 10
-"""Good and poor items below which a bootstrap of them says little."""
+"""Groups with good, or with poor items, below which a bootstrap of them says little."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,6 +36,8 @@ class MetricPreferences:
     """``metric``, ``other``, ``value`` (difference of the areas), ``se``, ``low``, ``high``,
     ``all_low``, ``all_high``, ``n_together``, ``n``, ``verdict``, ``status``."""
     judged: JudgedItems
+    groups: Ints
+    """Code of what each row of ``judged`` belongs to, shape (rows,)."""
     n_clusters: int
     """Clusters that were drawn for intervals."""
     cluster: str | None
@@ -65,10 +68,14 @@ class MetricPreferences:
             f"{count(judged.n_poor)} poor ({judged.other} chosen); set aside: "
             f"{joined(aside) if aside else 'none'}."
         ]
-        if self.n_boot and min(judged.n_good, judged.n_poor) < _FEW:
+        if self.n_boot and self._few_apart() < _FEW:
+            groups = f"{unit}s" if self.cluster is None and unit == "item" else "groups"
+            what = (
+                f"good or poor {groups}" if groups == "items" else "groups with good or poor ones"
+            )
             said.append(
-                f"With fewer than {_FEW} good or poor {unit}s intervals are rough; take them as a "
-                "sign of how little is known."
+                f"With fewer than {_FEW} {what} intervals are rough; take them as a sign of how "
+                "little is known."
             )
         if self.n_without:
             said.append(f"{plural(self.n_without, f'decided {unit}')} without any score.")
@@ -100,7 +107,19 @@ class MetricPreferences:
             "sees no more than the margin": "is within the stated margin of "
             f"{number(self.margin, 3)} from blind",
         }[row["verdict"]]
+        if row["verdict"].startswith("sees ") or row["verdict"] == "sees":
+            ends = (row["all_low"], row["all_high"])
+            if row["verdict"] != "sees no more than the margin" and ends[0] <= 0.5 <= ends[1]:
+                said += (
+                    f", though not with intervals that hold for all {row['n_together']} metrics at "
+                    "once"
+                )
         return f"{found}: {said}."
+
+    def _few_apart(self) -> int:
+        """Count groups with good or with poor items, whichever are fewer."""
+        good = self.judged.good
+        return min(len(set(self.groups[side].tolist())) for side in (good, ~good))
 
     @staticmethod
     def _between(row: dict[str, Any]) -> str:
@@ -108,8 +127,11 @@ class MetricPreferences:
         if row["status"] != "ok":
             return f"{pair}: {row['status']}."
         interval = ""
-        if row["low"] == row["low"]:
-            interval = f" ({number(row['low'], 3)} to {number(row['high'], 3)})"
+        if row["all_low"] == row["all_low"]:
+            # The verdict is read from these ends; with one difference they are its own.
+            interval = f" ({number(row['all_low'], 3)} to {number(row['all_high'], 3)}"
+            more = row["n_together"] > 1
+            interval += f", for all {row['n_together']} differences at once)" if more else ")"
         return f"{pair}: {number(row['value'], 3)}{interval}, {row['verdict']}."
 
     def _by(self, by: str) -> str:

@@ -8,10 +8,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from affectlab._types import Bools, Floats, Ints
-from affectlab.evaluation._auc import logit_interval
+from affectlab.evaluation._auc import edge_interval, logit_interval
 from affectlab.evaluation._metric_preference_draws import (
     cluster_weights,
     error_of,
+    expanded_tails,
+    few_clusters,
     fold_areas,
     normal_interval,
     weighted_means,
@@ -84,12 +86,21 @@ def area_rows(
     for row in rows:
         together = sum(one["by"] == row["by"] and one["status"] == "ok" for one in rows)
         wide = 1 - (1 - confidence) / max(together, 1)
-        row["low"], row["high"] = logit_interval(row["value"], row["se"], confidence)
-        row["all_low"], row["all_high"] = logit_interval(row["value"], row["se"], wide)
+        row["low"], row["high"] = _area_ends(row, confidence, n_boot)
+        row["all_low"], row["all_high"] = _area_ends(row, wide, n_boot)
         row["n_together"] = together
         seen = (row["low"], row["high"]) if row["by"] == "" else (row["all_low"], row["all_high"])
         row["verdict"] = area_verdict(*seen, margin) if row["status"] == "ok" else "too few to tell"
     return _frame(rows, _AREAS)
+
+
+def _area_ends(row: Mapping[str, Any], confidence: float, n_boot: int) -> tuple[float, float]:
+    """Ends of the interval of an area, also where all good items are above all poor ones."""
+    if n_boot and row["value"] in (0.0, 1.0):
+        with_good, with_poor = row["apart"]
+        return edge_interval(row["value"], with_good, with_poor, confidence)
+    wider = few_clusters(confidence, row["n_clusters"])
+    return logit_interval(row["value"], row["se"] * wider, confidence)
 
 
 _AREAS = (
@@ -109,6 +120,8 @@ def _area(
         "n_good": int(base[good].sum()),
         "n_poor": int(base[~good].sum()),
         "n_clusters": int(np.unique(clusters[kept]).size),
+        # Clusters that hold good items, and those that hold poor ones.
+        "apart": [int(np.unique(clusters[kept][side]).size) for side in (good, ~good)],
     }
     if not (found["n_good"] and found["n_poor"]):
         return found
@@ -137,7 +150,6 @@ def mean_rows(
         (name, verdict == name) for name in dict.fromkeys(sorted(judged.verdict))
     ]
     kinds += [("good", judged.good), ("poor", ~judged.good)]
-    tails = [(1 - confidence) / 2, (1 + confidence) / 2]
     rows = []
     for m, metric in enumerate(metrics):
         known = ~np.isnan(values[:, m])
@@ -157,7 +169,8 @@ def mean_rows(
             value = float(weighted_means(x, some, base[None, :])[0, 0]) if some.any() else _NAN
             low, high = _NAN, _NAN
             if errors[k] == errors[k]:
-                low, high = np.nanquantile(made[:, k], tails)
+                n_groups = int(np.unique(own[some]).size)
+                low, high = np.nanquantile(made[:, k], expanded_tails(confidence, n_groups))
             n = int(base[some].sum())
             rows.append(
                 {
@@ -196,13 +209,14 @@ def difference_rows(
         if known.any():
             areas = fold_areas(x, good, base[None, :])
         value = float(areas[0, 0] - areas[0, 1])
-        error = _NAN
+        error, n_clusters = _NAN, 0
         if n_boot and value == value:
             own = np.unique(clusters[known], return_inverse=True)[1].astype(np.int64)
             rng = np.random.default_rng(bits)
             drawn = [fold_areas(x, good, w) for w in cluster_weights(own, base, n_boot, rng)]
             both = np.concatenate(drawn)
             error = float(error_of(both[:, :1] - both[:, 1:])[0])
+            n_clusters = int(own.max()) + 1
         rows.append(
             {
                 "metric": metrics[a],
@@ -210,14 +224,15 @@ def difference_rows(
                 "value": value,
                 "se": error,
                 "n": int(base.sum()),
+                "n_clusters": n_clusters,
             }
         )
     together = sum(row["value"] == row["value"] for row in rows)
     for row in rows:
-        one = np.array([row["value"]]), np.array([row["se"]])
         wide = 1 - (1 - confidence) / max(together, 1)
         for prefix, level in (("", confidence), ("all_", wide)):
-            low, high = normal_interval(*one, level)
+            error = row["se"] * few_clusters(level, row["n_clusters"])
+            low, high = normal_interval(np.array([row["value"]]), np.array([error]), level)
             row[f"{prefix}low"], row[f"{prefix}high"] = float(low[0]), float(high[0])
         row["n_together"] = together
         row["verdict"] = _ahead(row)

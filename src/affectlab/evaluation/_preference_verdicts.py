@@ -12,7 +12,7 @@ from affectlab._resampling import check_confidence
 from affectlab._types import Floats
 from affectlab.errors import InputError
 from affectlab.estimates import Estimates
-from affectlab.evaluation._metric_preference_draws import cluster_weights
+from affectlab.evaluation._metric_preference_draws import cluster_weights, expanded_tails
 from affectlab.evaluation._preference_judged import cluster_codes, machine_of
 from affectlab.evaluation._preferences_choices import is_both
 from affectlab.evaluation._preferences_result import Preferences
@@ -50,7 +50,7 @@ def preference_verdicts(
         What each item belongs to, such as its image-caption pair, for the bootstrap.
     n_boot
         Bootstrap replicates that draw items, or clusters; 0: Wilson and exact intervals, which take
-        each verdict as one of its own.
+        each verdict as one of its own. Percentiles lie further out where clusters are few.
     confidence
         Coverage of the intervals, in (0, 1).
     seed
@@ -62,7 +62,8 @@ def preference_verdicts(
     and ``all_high``:
 
     - ``verdict``: the share of each choice among items with a verdict; ``all_low`` and
-      ``all_high`` hold for all choices at once (Goodman's intervals of multinomial shares);
+      ``all_high`` hold for all choices at once (Goodman's intervals of multinomial shares; with
+      `n_boot`, percentiles of the draws at the same coverage);
     - ``ratio``: how many times as often the more preferred system is preferred; with
       :math:`\pi` its share of the two and an interval of Clopper and Pearson,
       :math:`\pi/(1-\pi)`;
@@ -92,10 +93,8 @@ def preference_verdicts(
     check_confidence(confidence)
     if n_boot < 0:
         raise InputError(f"n_boot {n_boot}: expected 0 or the number of bootstrap replicates")
-    chosen, names = _verdicts(found)
-    n_choices = len(found.choices)
-    k = chosen[:, :n_choices].sum(axis=0)
-    decided, without = int(k.sum()), int(chosen[:, n_choices].sum())
+    k, without = _counted(found)
+    decided = int(k.sum())
     if not decided:
         raise InputError("no item has a verdict; expected at least one")
     if sampled is not None and sampled < decided + without:
@@ -103,8 +102,17 @@ def preference_verdicts(
     total = decided + without if sampled is None else sampled
     rows = _rows(found, k, total, system, confidence)
     if n_boot:
+        chosen, names = _verdicts(found)
         _bootstrap(rows, chosen, names, cluster, n_boot, confidence, np.random.default_rng(seed))
     return _table(rows, total)
+
+
+def _counted(found: Preferences) -> tuple[Floats, int]:
+    """Count the verdicts, and items without one; counts stay counts, however large they are."""
+    if not found.items:
+        return found.votes[0].astype(np.float64), 0
+    tally = np.bincount(verdicts(found.votes, found.rule), minlength=len(found.choices) + 1)
+    return tally[:-1].astype(np.float64), int(tally[-1])
 
 
 def _verdicts(found: Preferences) -> tuple[Floats, tuple[str, ...]]:
@@ -213,7 +221,7 @@ def _bootstrap(
     weights = cluster_weights(own, np.ones(own.size), n_boot, rng)
     counts = np.concatenate([block @ chosen for block in weights])
     decided = counts[:, :-1].sum(axis=1)
-    tails = [(1 - confidence) / 2, (1 + confidence) / 2]
+    n_drawn, each = int(own.max()) + 1, 1 - (1 - confidence) / (chosen.shape[1] - 1)
     for row in rows:
         if "columns" not in row or row["status"] != "ok":
             continue
@@ -225,7 +233,11 @@ def _bootstrap(
         if (drawn == drawn[0]).all():
             # Nothing that could vary is no certainty: the interval stays as it is.
             continue
-        row["low"], row["high"] = map(float, np.quantile(drawn, tails, method="nearest"))
+        for prefix, level in (("", confidence), ("all_", each)):
+            if row[f"{prefix}low"] == row[f"{prefix}low"]:
+                tails = expanded_tails(level, n_drawn)
+                ends = map(float, np.quantile(drawn, tails, method="nearest"))
+                row[f"{prefix}low"], row[f"{prefix}high"] = ends
         row["resampled"] = "units"
         row["method"] = (
             f"{row['method'].partition(';')[0]}; percentile bootstrap of {what}, {n_boot} "

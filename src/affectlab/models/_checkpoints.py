@@ -131,7 +131,7 @@ class Checkpoints:
         content = self._read()
         if content["fingerprint"] != self.fingerprint:
             raise InputError(
-                f"{self.file} is a checkpoint of another run (other texts, labels, settings or "
+                f"{self.file} is a checkpoint of another run (other data, labels, settings or "
                 "seed); expected one of this run, or an empty folder"
             )
         held = content["state"]

@@ -76,7 +76,8 @@ class LineFile:
                 continue
             try:
                 found = json.loads(line)
-            except ValueError:
+            # Objects within objects, thousands deep, are no line of ours.
+            except (ValueError, RecursionError):
                 found = None
             if not self._begun and found is None and first.startswith(line):
                 # Killed while the first line was written: nothing was asked yet.

@@ -18,6 +18,7 @@ __all__ = [
     "diverged",
     "on_device",
     "optimiser_of",
+    "seed_device",
     "shares_of",
     "shuffled",
     "step_seed",
@@ -60,6 +61,18 @@ def optimiser_of(
 def step_seed(seed: int, step: int, rank: int) -> int:
     """Give the seed of a step of a process."""
     return int(np.random.SeedSequence([seed, 2, step, rank]).generate_state(1, np.uint64)[0] >> 1)
+
+
+def seed_device(seed: int, device: torch.device) -> None:
+    """Seed the CPU and one device, which is what a step of a process draws from.
+
+    Where no GPU was used yet, :func:`torch.manual_seed` notes the whole stack each time.
+    """
+    torch.default_generator.manual_seed(seed)
+    if device.type == "cuda":
+        torch.cuda.manual_seed(seed)
+    elif device.type == "mps":
+        torch.mps.manual_seed(seed)
 
 
 def shares_of(rows: Ints, rank: int, world: int, micro: int | None) -> list[tuple[Ints, int]]:

@@ -18,6 +18,7 @@ from affectlab.recipes._published import PublishedFigure, PublishedFigures
 
 if TYPE_CHECKING:
     import polars as pl
+    from matplotlib.figure import Figure
     from rich.table import Table
 
 __all__ = [
@@ -25,6 +26,7 @@ __all__ = [
     "DataNeed",
     "Finding",
     "Recipe",
+    "RecipeFigure",
     "RecipeRun",
     "Reproduction",
     "list_recipes",
@@ -64,6 +66,18 @@ class Finding:
 
 
 @dataclass(frozen=True)
+class RecipeFigure:
+    """A picture of what a run found, drawn when it is asked for."""
+
+    name: str
+    """Of its files, without suffix."""
+    title: str
+    description: str
+    """For people who cannot see it."""
+    draw: Callable[[], Figure]
+
+
+@dataclass(frozen=True)
 class RecipeRun:
     """What a run of a recipe found, and in which files."""
 
@@ -73,6 +87,7 @@ class RecipeRun:
     doubt: str = ""
     """Why there is no verdict although real data were given: they are not the paper's own, or were
     not treated as the paper did."""
+    figures: tuple[RecipeFigure, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -139,6 +154,19 @@ class Reproduction:
     rows: tuple[Comparison, ...]
     provenance: dict[str, Any] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
+    figures: tuple[RecipeFigure, ...] = ()
+
+    def save_figures(self, folder: str | Path) -> tuple[Path, ...]:
+        """Write all figures as PNG and SVG; a recipe without figures writes nothing."""
+        from affectlab.report import save_figure
+
+        return tuple(
+            file
+            for one in self.figures
+            for file in save_figure(
+                one.draw(), folder, one.name, title=one.title, description=one.description
+            )
+        )
 
     def to_frame(self) -> pl.DataFrame:
         """Give one row per figure."""
@@ -300,7 +328,7 @@ def reproduce(
         )
         for figure in published.figure
     )
-    return Reproduction(published, rows, _provenance(run, seed, quick), run.notes)
+    return Reproduction(published, rows, _provenance(run, seed, quick), run.notes, run.figures)
 
 
 def _provenance(run: RecipeRun, seed: int, quick: bool) -> dict[str, Any]:

@@ -11,7 +11,7 @@ from affectlab.errors import InputError
 from affectlab.evaluation import both_wrong
 from affectlab.recipes._recipe import Finding
 from affectlab.recipes._to_err_source import Effort, Source
-from affectlab.recipes._to_err_tables import measured, trained
+from affectlab.recipes._to_err_tables import Kept, measured, trained
 
 __all__ = ["simulated_votes", "user_study"]
 
@@ -20,19 +20,22 @@ _LAM = 0.2
 _DRAWN, _SHOWN, _PEOPLE = 50, 30, 30
 _INDISTINCT = 0.05
 """Chance below which simulated people would rather say indistinct than a label."""
-_MODELS = ("ce", "rank")
 
 
 def user_study(
-    source: Source, seed: int, effort: Effort, done: Callable[[str], None]
+    source: Source,
+    seed: int,
+    effort: Effort,
+    done: Callable[[str], None],
+    kept: Kept | None = None,
 ) -> tuple[dict[str, Finding], str]:
     """Train both networks, find images that both get wrong in different ways, and ask people.
 
     People are asked where scenes are drawn; the sentence says what was found.
     """
     models = {
-        "ce": trained(source, "resnet50", seed, effort),
-        "rank": trained(source, "resnet50", seed, effort, loss="rank", lam=_LAM),
+        "cross-entropy": trained(source, "resnet50", seed, effort),
+        "ListMLE": trained(source, "resnet50", seed, effort, loss="rank", lam=_LAM),
     }
     said = {name: model.predict(source.test) for name, model in models.items()}
     places = [str(at) for at in range(len(source.test_labels))]
@@ -42,8 +45,9 @@ def user_study(
         return {}, f"User study: {error}."
     scores = {name: measured(source, model) for name, model in models.items()}
     sentence = (
-        f"User study (λ = {_LAM}): {wrong.said()}; ECC {scores['ce']['ecc']:.3f} with "
-        f"cross-entropy and {scores['rank']['ecc']:.3f} with ListMLE"
+        f"User study (λ = {_LAM}): {wrong.said()}; ECC "
+        f"{scores['cross-entropy']['ecc']:.3f} with cross-entropy and "
+        f"{scores['ListMLE']['ecc']:.3f} with ListMLE"
     )
     chances = source.chances
     if chances is None:
@@ -63,6 +67,8 @@ def user_study(
     )
     votes = simulated_votes(chances[rows[clear]], options[clear], _PEOPLE, seed)
     done("user study")
+    if kept is not None:
+        kept.votes = votes
     for_ce, for_rank, neither = votes.sum(axis=0).tolist()
     preferred = votes[:, 1] > votes[:, 0]
     found = {

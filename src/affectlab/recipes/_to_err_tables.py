@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 from scipy.stats import t as student
 
-from affectlab.evaluation import confusion
+from affectlab._types import Ints
+from affectlab.evaluation import Confusion, confusion
 from affectlab.models.images import label_fraction
 from affectlab.models.semi import train_semi
 from affectlab.models.vision import VisionClassifier
@@ -18,6 +20,7 @@ from affectlab.recipes._to_err_source import BACKBONES, LABELS, SHARES, Effort, 
 
 __all__ = [
     "ROWS",
+    "Kept",
     "findings_of",
     "measured",
     "table_1",
@@ -43,6 +46,28 @@ _NETWORK = "resnet50"
 _MEASURES = {"acc": "accuracy", "acc2": "acc2", "ecc": "ecc", "emc": "emc"}
 
 
+@dataclass
+class Kept:
+    """What is drawn of runs; figures are numbers of one run or of all."""
+
+    confusions: dict[tuple[str, str], Confusion] = field(default_factory=dict)
+    """Answers of the network of Table 1 with all labels, by data set and loss, of all seeds."""
+    histories: dict[tuple[str, str], list[dict[str, float]]] = field(default_factory=dict)
+    """Epochs of the last row of Table 1 that was learned, by data set and strategy."""
+    histories_of: str = ""
+    """Which share of labels, and which seed, the histories are of."""
+    votes: Ints | None = None
+    """Votes of the user study, shape (n, 3): cross-entropy, ListMLE, neither."""
+
+    def add(self, source: Source, loss: str, seen: Confusion) -> None:
+        """Count answers of one seed together with those before."""
+        before = self.confusions.get((source.name, loss))
+        if before is not None:
+            counts = before.counts + seen.counts
+            seen = Confusion.from_counts(counts, seen.labels, "mikels")
+        self.confusions[source.name, loss] = seen
+
+
 def trained(
     source: Source, backbone: str, seed: int, effort: Effort, **loss: Any
 ) -> VisionClassifier:
@@ -53,19 +78,31 @@ def trained(
 
 def measured(source: Source, model: VisionClassifier) -> dict[str, float]:
     """Give the measures of the paper on the test images."""
-    seen = confusion(
+    return _measures(_seen(source, model))
+
+
+def _seen(source: Source, model: VisionClassifier) -> Confusion:
+    return confusion(
         source.test_labels, model.predict(source.test), labels=model.labels, taxonomy="mikels"
     )
+
+
+def _measures(seen: Confusion) -> dict[str, float]:
     return {name: seen.metric(metric) for name, metric in _MEASURES.items()}
 
 
 def table_1(
-    sources: Iterable[Source], seed: int, effort: Effort, done: Callable[[str], None]
+    sources: Iterable[Source],
+    seed: int,
+    effort: Effort,
+    done: Callable[[str], None],
+    kept: Kept | None = None,
 ) -> dict[str, float]:
     """Learn from shares of the labels; give ACC by key.
 
     A share of fewer images than there are labels is left out.
     """
+    kept = kept or Kept()
     found: dict[str, float] = {}
     for source in sources:
         if source.name not in effort.semi:
@@ -82,7 +119,7 @@ def table_1(
                 chosen = dict(settings)
                 if row == "ours421":
                     chosen["strategy_settings"] = {"e": source.e}
-                train_semi(
+                run = train_semi(
                     model,
                     inputs,
                     labels,
@@ -93,6 +130,8 @@ def table_1(
                 )
                 key = f"table1.{source.name}.{numbers[share]}.{row}"
                 found[key] = measured(source, model)["acc"]
+                kept.histories[source.name, row] = run.history
+                kept.histories_of = f"{100 * share:g} % of the labels, seed {seed}"
             done(f"Table 1, {source.title}, {100 * share:g} % labelled")
     return found
 
@@ -109,18 +148,26 @@ def too_few(source: Source, share: float) -> str:
 
 
 def tables_2_and_3(
-    sources: Iterable[Source], seed: int, effort: Effort, done: Callable[[str], None]
+    sources: Iterable[Source],
+    seed: int,
+    effort: Effort,
+    done: Callable[[str], None],
+    kept: Kept | None = None,
 ) -> dict[str, float]:
     """Compare losses on each network, and ranks on FI; give values by key.
 
     The true rank of Table 3 is the combined loss of Table 2.
     """
+    kept = kept or Kept()
     found: dict[str, float] = {}
     for source in sources:
         for backbone in BACKBONES:
             losses: dict[str, dict[str, Any]] = {"ce": {}, "rank": {"loss": "rank"}}
             for loss, settings in losses.items():
-                values = measured(source, trained(source, backbone, seed, effort, **settings))
+                seen = _seen(source, trained(source, backbone, seed, effort, **settings))
+                if backbone == _NETWORK:
+                    kept.add(source, loss, seen)
+                values = _measures(seen)
                 for measure, value in values.items():
                     found[f"table2.{source.name}.{backbone}.{loss}.{measure}"] = value
                     if source.name == "fi" and loss == "rank" and measure != "acc2":

@@ -10,9 +10,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from affectlab._words import joined
 from affectlab.recipes._published import load_published
 from affectlab.recipes._recipe import DataNeed, Finding, Recipe, RecipeRun
 
@@ -67,11 +69,14 @@ def run_simulation(
     effort = _efforts(seed, quick, real=False)
     n = pool or (1600 if quick else 4000)
     runs = [[drawn_source(name, n, 3000, one) for name in PAPER] for one in effort.seeds]
+    labels = joined(f"{round(share * n):,} ({100 * share:g} %)" for share in effort.shares)
     notes = (
         f"Scenes are drawn, {n:,} to learn from in place of each data set, and "
         f"{'one seed draws' if quick else f'{len(effort.seeds)} seeds draw'} them. Heads with "
         "16, 64 and 256 units on features of scenes stand in for ResNet-18, 50 and 101. "
-        "Numbers of labels are .5 %, 5 % and 10 % of these scenes.",
+        f"Of Table 1, rows are named by the paper's numbers of labels; ours are {labels}.",
+        "No image of FI or EmoSet was seen, so that only the order of rows can be compared with "
+        "the paper, and no difference to a published figure means anything by itself.",
     )
     with _one_thread():
         return _found(runs, effort, done, notes)
@@ -101,7 +106,7 @@ def _run(folder: Path, quick: bool) -> RecipeRun:
     run = _found(
         [sources] * len(effort.seeds), effort, lambda _: None, tuple(f"{line}." for line in told)
     )
-    return RecipeRun(run.findings, _lists(folder), run.notes, doubt="; ".join(doubts))
+    return replace(run, inputs=_lists(folder), doubt="; ".join(doubts))
 
 
 def _lists(folder: Path) -> tuple[Path, ...]:
@@ -117,20 +122,25 @@ def _found(
     done: Callable[[str], None],
     notes: tuple[str, ...],
 ) -> RecipeRun:
+    from affectlab.recipes._to_err_figures import figures_of
     from affectlab.recipes._to_err_study import user_study
-    from affectlab.recipes._to_err_tables import findings_of, table_1, tables_2_and_3
+    from affectlab.recipes._to_err_tables import Kept, findings_of, table_1, tables_2_and_3
 
+    kept = Kept()
     values = [
-        table_1(sources, seed, effort, done) | tables_2_and_3(sources, seed, effort, done)
+        table_1(sources, seed, effort, done, kept)
+        | tables_2_and_3(sources, seed, effort, done, kept)
         for seed, sources in zip(effort.seeds, runs, strict=True)
     ]
     found = findings_of(values) | _left_out(runs[0], effort)
     fi = next((source for source in runs[0] if source.name == "fi"), None)
     if fi is not None:
-        votes, sentence = user_study(fi, effort.seeds[0], effort, done)
+        votes, sentence = user_study(fi, effort.seeds[0], effort, done, kept)
         found |= votes
         notes = (*notes, sentence)
-    return RecipeRun(found, notes=(*notes, *_marks(found), _AHEAD))
+    return RecipeRun(
+        found, notes=(*notes, *_marks(found), _AHEAD), figures=figures_of(found, kept, runs[0])
+    )
 
 
 def _left_out(sources: list[Source], effort: Effort) -> dict[str, Finding]:

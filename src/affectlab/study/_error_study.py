@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import json
 import os
+import unicodedata
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from affectlab._words import plural
 from affectlab.errors import InputError
+from affectlab.study._stimulus import picture_in
 from affectlab.study._template import study_name, template_text
 
 if TYPE_CHECKING:
@@ -65,13 +67,16 @@ def write_error_study(
     Raises
     ------
     InputError
-        When a column is missing or a cell of it is empty, an image is not in the folder, there is
-        no item, or a file is there already.
+        When a column is missing or a cell of it is empty, an image is not in the folder or none
+        that browsers show, a stimulus comes twice, both labels or both models are the same, there
+        is no item, or a file is there already.
 
     References
     ----------
     Zhao et al. (2024), To Err Like Human, user study: 30 people, 30 images, three choices.
     """
+    import polars as pl
+
     path = Path(path)
     if path.suffix != ".toml":
         raise InputError(f"{path}: expected a name that ends in .toml")
@@ -83,6 +88,7 @@ def write_error_study(
         if file.exists():
             raise InputError(f"{file} is there already; expected a new name")
     _check(items, Path(images))
+    items = items.with_columns(pl.col("stimulus", "file").cast(pl.String))
     items, folder = _beside(items, Path(images), path.parent)
     trials = min(items.height, _MOST_TRIALS)
     text = template_text(_PROTOCOL, path)
@@ -164,13 +170,22 @@ def _check(items: pl.DataFrame, images: Path) -> None:
         for column, cell in zip(_NEEDED, cells, strict=True):
             if cell is None or not str(cell).strip():
                 raise InputError(f"the items, row {row}: {column} is empty; expected a value")
-    inside = images.resolve()
-    for stimulus, file in items.select("stimulus", "file").iter_rows():
-        place = (images / file).resolve()
-        if not place.is_relative_to(inside):
-            raise InputError(f"{stimulus!r}: file {file!r} lies outside {images}")
-        if not place.is_file():
-            raise InputError(f"{stimulus!r}: file {file!r} is not in {images}")
+            if any(unicodedata.category(letter) == "Cc" for letter in str(cell)):
+                raise InputError(
+                    f"the items, row {row}: {column} {str(cell)!r} holds a control character; "
+                    "expected plain text"
+                )
+    seen: set[str] = set()
+    for stimulus, file, *pairs in items.select(_NEEDED).iter_rows():
+        where = f"the items, stimulus {str(stimulus)!r}"
+        if str(stimulus) in seen:
+            raise InputError(f"{where}: it comes twice; expected one row for each")
+        seen.add(str(stimulus))
+        # Two labels that read the same would tell nobody apart, and count as a choice all the same.
+        for what, one, other in (("labels", *pairs[:2]), ("systems", *pairs[2:])):
+            if " ".join(str(one).casefold().split()) == " ".join(str(other).casefold().split()):
+                raise InputError(f"{where}: both {what} are {one!r}; expected two different ones")
+        picture_in(images, str(file), where)
 
 
 def _beside(items: pl.DataFrame, images: Path, place: Path) -> tuple[pl.DataFrame, Path]:

@@ -56,13 +56,13 @@ class Stimulus:
         return *self.files, *(one.file for one in self.options if one.file is not None)
 
 
-def picture_in(folder: Path, file: str, table: Path) -> Path:
+def picture_in(folder: Path, file: str, table: Path | str) -> Path:
     """Give the path of a picture of a folder; one that leads out of it is refused.
 
     Parameters
     ----------
     table
-        The table that names the file, for the error.
+        The table that names the file, or words for it, for the error.
 
     Raises
     ------

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from itertools import combinations, permutations
 
 import numpy as np
@@ -141,11 +142,53 @@ def test_near_copies_are_all_that_are_alike(texts: list[str], threshold: float) 
         return {padded[k : k + 2] for k in range(len(padded) - 1)}
 
     alike = set()
+    group = list(range(len(plain)))
     for a, b in combinations([k for k, text in enumerate(plain) if text], 2):
         one, two = grams(plain[a]), grams(plain[b])
         if len(one & two) / len(one | two) >= threshold - 1e-12:
             alike |= {a, b}
+            group = [group[a] if one == group[b] else one for one in group]
     assert set(found.rows["row"]) == alike
+    ours = dict(found.rows.select("row", "group").rows())
+    for a, b in combinations(sorted(alike), 2):
+        assert (ours[a] == ours[b]) == (group[a] == group[b])
+    for a, b, similarity in found.links.rows():
+        one, two = grams(plain[a]), grams(plain[b])
+        assert similarity == pytest.approx(len(one & two) / len(one | two))
+
+
+def test_many_copies_are_found_in_little_time_and_space() -> None:
+    """Sentences of few words, and a text that was sent thousands of times with another number."""
+    rng = np.random.default_rng(4)
+    words = np.array(
+        [
+            "it",
+            "makes",
+            "me",
+            "sad",
+            "to",
+            "see",
+            "them",
+            "go",
+            "home",
+            "and",
+            "I",
+            "feel",
+            "so",
+            "lost",
+            "with",
+            "no",
+            "help",
+        ]
+    )
+    texts = [" ".join(rng.choice(words, n)) for n in rng.integers(8, 18, 1500)]
+    texts += [f"I feel sad as it was taken in the year {k} when I was there" for k in range(1500)]
+    names = [str(k) for k in range(3000)]
+    start = time.process_time()
+    found = near_copies(texts, names, names)
+    assert time.process_time() - start < 8
+    assert found.rows.filter(found.rows["group"] == 1)["row"].to_list() == list(range(1500, 3000))
+    assert found.links.height < 3000
 
 
 def test_kinds_of_copies_and_captions() -> None:

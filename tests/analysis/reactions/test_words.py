@@ -26,6 +26,9 @@ def test_forms_of_a_word_are_one() -> None:
         ("heart broken", "heartbroken", "joined"),
         ("a bit sad", "sad", "filler words"),
         ("SAD", "sad", "case"),
+        ("sadd", "sad", "misspelt"),
+        ("embarassed", "embarrassed", "misspelt"),
+        ("melancholly", "melancholy", "misspelt"),
     ],
 )
 def test_what_a_word_is_taken_for(written: str, meant: str, route: str) -> None:
@@ -35,7 +38,20 @@ def test_what_a_word_is_taken_for(written: str, meant: str, route: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "word", ["hangry", "apathic", "scarred", "moved", "wary", "weary", "heated", "not happy", "😀"]
+    "word",
+    [
+        "hangry",
+        "apathic",
+        "scarred",
+        "moved",
+        "wary",
+        "weary",
+        "heated",
+        "not happy",
+        "😀",
+        "sacred",
+        "asham",
+    ],
 )
 def test_other_words_stay(word: str) -> None:
     assert normalise_emotions([word, "happy", "scared", "empathic"]).emotion_of[word] == word
@@ -106,3 +122,39 @@ def test_similarity_is_the_last_route() -> None:
         map_emotions(["zorp"], "ekman", similarity=lambda words, labels: np.zeros(3))
     with pytest.raises(InputError):
         map_emotions(["zorp"], "ekman", given={"zorp": "no label"})
+
+
+APART = """
+    careful caring; hopeful hopeless; helpful helpless; wonder wonderful; awe awful awesome; fun
+    funny; scared scarred; content discontent; happy unhappy; satisfied dissatisfied; comfort
+    discomfort; trust distrust; interested disinterested uninterested; respect disrespect; envy
+    jealousy; sympathy empathy apathy; wary weary; angry hangry hungry; tense intense; moved moody;
+    passion compassion passive; lonely lovely; terrified terrific; fear fury; gratitude greed;
+    bored brave; amused amazed; inspired intrigued; upset upbeat; relieved relived; glad gladiator
+"""
+
+
+@pytest.mark.parametrize("words", [group.split() for group in APART.split(";")], ids=str)
+def test_no_feeling_becomes_another(words: list[str]) -> None:
+    found = normalise_emotions([word for word in words for _ in range(3)])
+    kept = {raw: word for raw, word in found.emotion_of.items() if raw != "relived"}
+    assert len(set(kept.values())) == len(kept)
+
+
+@pytest.mark.parametrize(
+    ("word", "labels"),
+    [
+        ("helpless", {"sadness", "fear", "nervousness", None}),
+        ("powerless", {"sadness", "fear", "nervousness", None}),
+        ("wistful", {"sadness", None}),
+        ("anguish", {"sadness"}),
+        ("ecstasy", {"joy"}),
+        ("skeptical", {"confusion", "disapproval", None}),
+        ("nostalgic", {None}),
+        ("lonely", {"sadness"}),
+        ("affection", {"love"}),
+        ("inspire", {"admiration", "optimism"}),
+    ],
+)
+def test_labels_are_of_the_same_feeling(word: str, labels: set[str | None]) -> None:
+    assert map_emotions([word], "goemotions").label_of[word] in labels

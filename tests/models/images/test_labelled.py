@@ -308,3 +308,14 @@ def test_shares_of_the_paper() -> None:
         label_fraction(labels, 0.0001)
     with pytest.raises(InputError, match="none are given"):
         label_fraction([], 0.5)
+
+
+def test_emotic_is_a_taxonomy(tmp_path: Path) -> None:
+    assert load_taxonomy("emotic").labels == EMOTIC_CATEGORIES
+    for name in "ab":
+        Image.new("RGB", (8, 8)).save(tmp_path / f"{name}.png")
+    table = tmp_path / "train.csv"
+    table.write_text('file,categories\na.png,doubt_confusion\nb.png,"Anger, Pain"\n')
+    found = read_labelled_images(table, load_taxonomy("emotic"))
+    assert (found.labels, found.splits) == (("Doubt/Confusion",), ("train",))
+    assert found.set_aside == ("1 image has several categories of it, and not one label",)

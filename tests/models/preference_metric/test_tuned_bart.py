@@ -88,6 +88,23 @@ def test_texts_stand_beside_verdicts() -> None:
         preference_texts({"a": "human", "b": "model"}, table.drop("option_a"))
 
 
+def test_items_about_the_same_are_never_parted() -> None:
+    table = pl.DataFrame(
+        {
+            "item": list("abcde"),
+            "text": ["The sea.", "A hill.", " the  SEA.", "A tree.", "A hill."],
+            "machine": ["m"] * 5,
+            "human": ["h"] * 5,
+            "pair": ["p", "p", "q", "r", ""],
+        }
+    )
+    said = dict(zip("abcde", ["human", "machine", "human", "machine", "human"], strict=True))
+    # a and b share a pair, c is about what a is about, and e about what b is about.
+    together = preference_texts(said, table, cluster="pair").clusters
+    assert together.tolist() == [0, 0, 0, 1, 0]
+    assert preference_texts(said, table).clusters.tolist() == [0, 1, 0, 2, 1]
+
+
 def test_scores_with_gradients_are_those_of_bart_score_and_sum_by_hand(bart: str) -> None:
     data = study(8)
     writer = Writer(bart, device="cpu")

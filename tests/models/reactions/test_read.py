@@ -32,6 +32,19 @@ def test_a_plain_table(tmp_path: Path) -> None:
     assert read_items(table, emotion="pair")[1].emotion == "b"
 
 
+@pytest.mark.parametrize("name", ["../b.png", "/etc/b.png", "x/../../b.png", "a\0b.png"])
+def test_images_outside_the_folder_are_refused(tmp_path: Path, name: str) -> None:
+    table = tmp_path / "pairs.parquet"
+    pl.DataFrame(
+        {"stimulus": ["a"], "caption": ["c"], "emotion": ["awe"], "image": [name]}
+    ).write_parquet(table)
+    with pytest.raises(InputError, match=r"pairs\.parquet, row 1: image '.*b\.png'"):
+        read_items(table)
+    assert read_items(table, text_only=True)[0].image is None
+    if name.startswith("/"):
+        assert read_items(table, images="/")[0].image == Path(name)
+
+
 def test_the_published_file(tmp_path: Path) -> None:
     file = tmp_path / "published.json"
     content = {

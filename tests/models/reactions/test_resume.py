@@ -102,6 +102,36 @@ def test_a_line_that_was_cut_off_is_done_again(
     same(generator.write(items), found)
 
 
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("log_likelihood", "1" + "0" * 400),
+        ("log_likelihood", "true"),
+        ("log_likelihood", "NaN"),
+        ("log_likelihood", "3.5"),
+        ("n_tokens", "0"),
+        ("n_tokens", "true"),
+        ("n_tokens", "9" * 30),
+        ("text", '"\\ud800"'),
+        ("ended", "1"),
+        ("key", "[" * 20_000),
+    ],
+)
+def test_lines_that_others_changed_are_done_again(
+    t5: str, items: list[ReactionItem], tmp_path: Path, name: str, value: str
+) -> None:
+    ledger = tmp_path / "kept.jsonl"
+    generator = ReactionGenerator(t5, text_only=True, ledger=ledger)
+    found = generator.write(items[:2])
+    first, line, *others = ledger.read_text().splitlines()
+    told = json.loads(line)
+    told[name] = "HERE"
+    changed = json.dumps(told).replace('"HERE"', value)
+    ledger.write_text("\n".join([first, changed, *others]) + "\n")
+    same(generator.write(items[:2]), found)
+    assert len(ledger.read_text().splitlines()) == 4
+
+
 def test_what_decides_about_an_answer_is_in_its_key(
     blip2: str, t5: str, items: list[ReactionItem], tmp_path: Path
 ) -> None:

@@ -3,21 +3,29 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 import torch
-from tests.models.embedding.checkpoints import save_checkpoint
-from tests.models.semi.data import CARD, clouds, coloured, weights
-from tests.models.text.tiny import WORDS, save_bert
+from tests.models.semi.data import (
+    CARD,
+    FAST,
+    WHEEL,
+    alike,
+    clouds,
+    coloured,
+    head,
+    same,
+    three,
+    weights,
+)
+from tests.models.text.tiny import WORDS
 from torch import nn
 from torch.nn import functional as nnf
 
 from affectlab.errors import InputError
-from affectlab.evaluation import accuracy
 from affectlab.models._steps import optimiser_of, shuffled, step_seed
 from affectlab.models.embedding import Embeddings
 from affectlab.models.losses import EmotionRankLoss
@@ -32,47 +40,7 @@ from affectlab.models.semi import (
 )
 from affectlab.models.text import TextClassifier
 from affectlab.models.vision import VisionClassifier
-from affectlab.taxonomy import Taxonomy, load_taxonomy
-
-FAST: dict[str, Any] = {"epochs": 4, "batch_size": 16, "ratio": 3, "learning_rate": 0.01}
-
-
-@pytest.fixture(scope="module", autouse=True)
-def one_thread() -> Iterator[None]:
-    before = torch.get_num_threads()
-    torch.set_num_threads(1)
-    yield
-    torch.set_num_threads(before)
-
-
-@pytest.fixture(scope="module")
-def vit(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return save_checkpoint("vit", tmp_path_factory.mktemp("vit"))
-
-
-@pytest.fixture(scope="module")
-def resnet(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return save_checkpoint("resnet", tmp_path_factory.mktemp("resnet"))
-
-
-@pytest.fixture(scope="module")
-def bert(tmp_path_factory: pytest.TempPathFactory) -> str:
-    return save_bert(tmp_path_factory.mktemp("bert"), dropout=0.0)
-
-
-def head(**settings: Any) -> VisionClassifier:
-    return VisionClassifier("mikels", backbone="embedding:mine", **settings)
-
-
-def same(one: dict[str, Any], other: dict[str, Any]) -> bool:
-    return one.keys() == other.keys() and all(torch.equal(one[name], other[name]) for name in one)
-
-
-def alike(one: list[dict[str, float]], other: list[dict[str, float]]) -> bool:
-    return [e.keys() for e in one] == [e.keys() for e in other] and all(
-        np.array_equal(list(a.values()), list(b.values()), equal_nan=True)
-        for a, b in zip(one, other, strict=True)
-    )
+from affectlab.taxonomy import CostMatrix, load_taxonomy
 
 
 class Told(Strategy):
@@ -346,6 +314,47 @@ def test_the_loss_switches() -> None:
     assert runs["start"].model.loss["switch"] == "start"
 
 
+def test_patience_waits_for_the_switch() -> None:
+    own, labels = clouds(24, 1)
+    pool, _ = clouds(60, 2)
+    # Hardly anything is learned, and every epoch is as good as the first.
+    asked: dict[str, Any] = {
+        **FAST,
+        "dev": clouds(40, 3),
+        "loss": "rank",
+        "learning_rate": 1e-12,
+        "epochs": 12,
+        "patience": 2,
+    }
+    epochs = {
+        switch: len(train_semi(head(), own, labels, pool, switch=switch, **asked).history)
+        for switch in ("start", "never", 8)
+    }
+    # In the last, patience begins with the loss that was asked for.
+    assert epochs == {"start": 3, "never": 3, 8: 9}
+
+
+def test_a_run_with_other_costs_is_another_run(tmp_path: Path) -> None:
+    own, labels = clouds(16, 1)
+    pool, _ = clouds(40, 2)
+    even = np.full((8, 8), 3.0)
+    np.fill_diagonal(even, 1.0)
+    costs = CostMatrix(WHEEL, even)
+    asked: dict[str, Any] = {"strategy": "emc", "checkpoints": tmp_path / "states", **FAST}
+    train_semi(head(), own, labels, pool, **asked)
+    other = VisionClassifier("mikels", backbone="embedding:mine", costs=costs)
+    with pytest.raises(InputError, match="checkpoint of another run"):
+        train_semi(other, own, labels, pool, **asked)
+
+
+def test_one_stimulus_in_a_step_of_a_network_with_batch_norms(resnet: Path) -> None:
+    pictures, labels = coloured(6, 1)
+    for strategy in ("fixmatch", "s2ver"):
+        model = VisionClassifier("mikels", backbone=str(resnet))
+        with pytest.raises(InputError, match="batch norms, which need two"):
+            train_semi(model, pictures, labels, pictures[:1], strategy=strategy, epochs=1)
+
+
 def test_pseudo_labels_help_where_clouds_are_apart() -> None:
     own, labels = clouds(16, 1, 1.1)
     pool, truth = clouds(480, 2, 1.1)
@@ -379,102 +388,6 @@ def test_truth_decides_on_nothing() -> None:
     assert last[0]["utilisation"] == last[1]["utilisation"] == last[2]["utilisation"]
     assert last[0]["pseudo_accuracy"] != last[1]["pseudo_accuracy"]
     assert "pseudo_accuracy" not in last[2]
-
-
-@pytest.mark.parametrize("strategy", ["fixmatch", "simmatch"])
-def test_images_are_learned(resnet: Path, tmp_path: Path, strategy: str) -> None:
-    images, labels = coloured(9, 0)
-    pool, truth = coloured(36, 1)
-    dev = coloured(12, 2)
-    model = VisionClassifier("mikels", backbone=resnet, seed=1)
-    run = train_semi(
-        *(model, images, labels, pool),
-        dev=dev,
-        truth=truth,
-        strategy=strategy,
-        select="ecc",
-        epochs=6,
-        batch_size=6,
-        ratio=2,
-        learning_rate=0.01,
-        workers=1,
-    )
-    assert run.history[run.best_epoch - 1]["dev ecc"] == max(e["dev ecc"] for e in run.history)
-    assert model.evaluate(*dev)["acc"] >= 2 / 3
-    assert model.evaluate(*dev)["ecc"] == pytest.approx(
-        run.history[run.best_epoch - 1]["dev ecc"], abs=1e-6
-    )
-    again = VisionClassifier.load(model.save(tmp_path / "model"))
-    assert np.allclose(again.predict_proba(dev[0]), model.predict_proba(dev[0]), atol=1e-5)
-    assert again.loss["strategy"] == strategy
-    assert alike(
-        [{k: round(v, 5) for k, v in e.items()} for e in again.history],
-        [{k: round(v, 5) for k, v in e.items()} for e in run.history],
-    )
-    assert set(again.rate({"one": dev[0][0]}).stimulus_names) == {"one"}
-
-
-def emotional(n: int, seed: int) -> tuple[list[str], list[str]]:
-    """Texts with one emotion word among fillers."""
-    rng = np.random.default_rng(seed)
-    names = [list(WORDS)[at % 3] for at in range(n)]
-    texts = []
-    for name in names:
-        words = list(rng.choice(("the", "a", "day", "was", "it", "so"), size=4))
-        words.insert(int(rng.integers(5)), str(rng.choice(WORDS[name])))
-        words.insert(int(rng.integers(6)), str(rng.choice(WORDS[name])))
-        texts.append(" ".join(words))
-    return texts, names
-
-
-def three() -> Taxonomy:
-    return Taxonomy.from_labels(WORDS, name="three")
-
-
-@pytest.mark.parametrize("backend", ["choice", "choice-embedding"])
-def test_texts_are_learned(bert: str, tmp_path: Path, backend: str) -> None:
-    texts, labels = emotional(24, 0)
-    pool, truth = emotional(48, 1)
-    dev = emotional(24, 2)
-    model = TextClassifier.make(backend, encoder=bert, taxonomy=three())
-    run = train_semi(
-        *(model, texts, labels, pool),
-        dev=dev,
-        truth=truth,
-        strategy="fixmatch",
-        strategy_settings={"tau": 0.8},
-        epochs=12,
-        batch_size=8,
-        ratio=2,
-        learning_rate=0.01 if backend == "choice" else 0.03,
-        ema=0.9,
-    )
-    assert accuracy(dev[1], [names[0] for names in model.predict_labels(dev[0])]) > 0.7
-    proba = model.predict_proba(dev[0])
-    assert np.allclose(proba.sum(axis=1), 1, atol=1e-5)
-    assert (model.predict(dev[0]).sum(axis=1) == 1).all()
-    kept = run.history[run.best_epoch - 1]
-    assert kept["dev acc"] == pytest.approx(
-        np.mean([three().labels[row.argmax()] == t for row, t in zip(proba, dev[1], strict=True)])
-    )
-    again = TextClassifier.load(model.save(tmp_path / "model"))
-    assert np.allclose(again.predict_proba(dev[0]), proba, atol=1e-4)
-    assert again.training["texts_per_label"] == dict.fromkeys(WORDS, 8)
-    ratings = again.rate(dev[0][:3])
-    assert ratings.frame.filter(ratings.frame["chosen"] == 1)["label"].to_list() == [
-        names[0] for names in model.predict_labels(dev[0][:3])
-    ]
-
-
-def test_a_choice_is_fitted_by_itself_as_well(bert: str) -> None:
-    texts, labels = emotional(60, 0)
-    model = TextClassifier.make(
-        "choice-embedding", encoder=bert, taxonomy=three(), epochs=20, batch_size=16, head="linear"
-    )
-    model.fit(texts, labels)
-    assert np.allclose(model.predict_proba(texts).sum(axis=1), 1, atol=1e-5)
-    with pytest.raises(InputError, match="levels"):
-        TextClassifier.make("choice", encoder=bert, taxonomy="goemotions", levels=["ekman"])
 
 
 def test_hostile_input(vit: Path, bert: str, monkeypatch: pytest.MonkeyPatch) -> None:

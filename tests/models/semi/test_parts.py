@@ -11,6 +11,7 @@ from torch import nn
 
 from affectlab.errors import InputError
 from affectlab.evaluation import ecc, emc
+from affectlab.models._steps import seed_device
 from affectlab.models.semi import SemiTraining, Switch
 from affectlab.models.semi._average import Average
 from affectlab.models.semi._cycle import Cycle
@@ -37,6 +38,13 @@ def test_the_average_by_hand() -> None:
     assert not average.network.training
 
 
+def test_a_seed_for_one_device_is_that_for_all() -> None:
+    torch.manual_seed(5)
+    expected = torch.rand(3)
+    seed_device(5, torch.device("cpu"))
+    assert torch.equal(torch.rand(3), expected)
+
+
 def test_the_switch_by_hand() -> None:
     switch = Switch("converging", window=2, tolerance=0.1)
     # Means over two epochs: 3.5, then 1.5 two epochs later, then 1.1, then 1.05.
@@ -50,7 +58,10 @@ def test_the_switch_by_hand() -> None:
     assert Switch("start").after([])
     assert not Switch("never").after([1.0] * 50)
     assert [Switch(3).after([1.0] * n) for n in range(4)] == [False, False, True, True]
-    for wrong in ({"when": 0}, {"when": "soon"}, {"when": True}, {"window": 0}, {"tolerance": 1}):
+    for wrong in (
+        *({"when": 0}, {"when": "soon"}, {"when": True}, {"window": 0}, {"window": True}),
+        *({"tolerance": 1}, {"tolerance": "5 %"}, {"tolerance": float("nan")}),
+    ):
         with pytest.raises(InputError):
             Switch(**wrong)
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 import torch
@@ -10,6 +12,7 @@ import transformers
 from affectlab.errors import InputError
 from affectlab.models.text import TruncatedTextWarning
 from affectlab.models.text_metrics import BertScore, SentenceSimilarity
+from affectlab.models.text_metrics._layers import recommended_layer
 
 from ..tiny_text_models import SENTENCES  # noqa: TID252
 
@@ -30,11 +33,11 @@ class ByHand:
         return given.hidden_states[layer][0].double().numpy()
 
     def bert(self, candidate: str, reference: str, layer: int) -> tuple[float, float, float]:
-        # Between the marks of start and end.
-        x, y = (self.states(text, layer)[1:-1] for text in (candidate, reference))
+        x, y = (self.states(text, layer) for text in (candidate, reference))
         cosine = [[float(a @ b / np.sqrt((a @ a) * (b @ b))) for b in y] for a in x]
-        precision = float(np.mean([max(row) for row in cosine]))
-        recall = float(np.mean([max(column) for column in zip(*cosine, strict=True)]))
+        # The marks of start and end may be matched, but do not count.
+        precision = float(np.mean([max(row) for row in cosine[1:-1]]))
+        recall = float(np.mean([max(column) for column in list(zip(*cosine, strict=True))[1:-1]]))
         return precision, recall, 2 * precision * recall / (precision + recall)
 
     def sentence(self, a: str, b: str) -> float:
@@ -77,12 +80,71 @@ def test_torchmetrics_agrees(tiny_models: dict[str, str]) -> None:
         for candidate, reference in zip(CANDIDATES, REFERENCES, strict=True)
     ]
     for way, name in (("precision", "precision"), ("recall", "recall"), ("f", "f1")):
-        ours = BertScore(tiny_models["bert"], layer=2, direction=way, device="cpu")
+        ours = BertScore(
+            tiny_models["bert"], layer=2, direction=way, match_marks=False, device="cpu"
+        )
+        assert "no marks" in ours.name
         np.testing.assert_allclose(
             ours.score(CANDIDATES, REFERENCES).scores,
             [float(one[name]) for one in theirs],
             atol=1e-5,
         )
+
+
+def test_marks_are_matched_as_in_the_package_of_the_authors(tiny_models: dict[str, str]) -> None:
+    place = tiny_models["bert"]
+    both = [
+        BertScore(place, layer=3, match_marks=marks, device="cpu").score(CANDIDATES, REFERENCES)
+        for marks in (True, False)
+    ]
+    assert (both[0].scores >= both[1].scores - 1e-9).all()
+    assert (both[0].scores > both[1].scores + 1e-6).any()
+    with pytest.raises(InputError, match="match_marks 'no'; expected true or false"):
+        BertScore(place, match_marks="no")
+
+
+def test_pairs_of_bytes_have_a_space_first(tiny_models: dict[str, str]) -> None:
+    metric = BertScore(tiny_models["bart"], device="cpu")
+    tokenizer = transformers.AutoTokenizer.from_pretrained(tiny_models["bart"])
+    network = transformers.AutoModel.from_pretrained(tiny_models["bart"]).get_encoder().eval()
+
+    @torch.inference_mode()
+    def states(text: str) -> np.ndarray:
+        given = tokenizer(text, return_tensors="pt")
+        return network(**given).last_hidden_state[0].double().numpy()
+
+    x, y = (states(f" {text}") for text in SENTENCES[:2])
+    cosine = (x @ y.T) / np.linalg.norm(x, axis=1)[:, None] / np.linalg.norm(y, axis=1)
+    p, r = cosine.max(axis=1)[1:-1].mean(), cosine.max(axis=0)[1:-1].mean()
+    found = metric.score([SENTENCES[0]], [SENTENCES[1]])
+    np.testing.assert_allclose(found.scores, [2 * p * r / (p + r)], atol=1e-6)
+    assert tokenizer(SENTENCES[0])["input_ids"] != tokenizer(f" {SENTENCES[0]}")["input_ids"]
+    spaced = metric.score([f"  {SENTENCES[0]} "], [f"{SENTENCES[1]} "])
+    np.testing.assert_allclose(spaced.scores, found.scores, atol=1e-12)
+
+
+@pytest.mark.parametrize("held", [1, 3000, 20_000])
+def test_what_is_held_at_once_does_not_matter(
+    tiny_models: dict[str, str], monkeypatch: pytest.MonkeyPatch, held: int
+) -> None:
+    from affectlab.models.text_metrics import _matching
+
+    metric = BertScore(tiny_models["bert"], layer=2, device="cpu")
+    several = [[r, SENTENCES[5], CANDIDATES[0]] for r in REFERENCES]
+    whole = metric.score(CANDIDATES, several)
+    monkeypatch.setattr(_matching, "_STATES", held)
+    found = metric.score(CANDIDATES, several)
+    np.testing.assert_allclose(found.scores, whole.scores, atol=1e-6)
+
+
+def test_layers_that_the_authors_recommend(tmp_path: Path) -> None:
+    folder = tmp_path / "roberta-large"
+    folder.mkdir()
+    for name in ("roberta-large", "FacebookAI/roberta-large", str(folder), f"{folder}/"):
+        assert recommended_layer(name, 24) == 17
+    assert recommended_layer(str(folder), 12) == 12
+    assert recommended_layer("microsoft/deberta-xlarge-mnli", 48) == 40
+    assert recommended_layer("somebody/roberta-large", 24) == 24
 
 
 @pytest.mark.parametrize("over", ["max", "mean"])

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import io
+import zipfile
 from pathlib import Path
 from typing import Any
 
@@ -17,10 +19,13 @@ from affectlab.models.text_metrics import (
     ClipScore,
     RefClipScore,
     TextItem,
+    _towers,
     candidate_sentence,
     clip_score,
     ref_clip_score,
 )
+from affectlab.models.text_metrics._candidate import check_template
+from affectlab.models.text_metrics._kept import KeptRows
 
 from ..tiny_text_models import SENTENCES, pictures  # noqa: TID252
 
@@ -183,6 +188,76 @@ def test_images_and_texts_are_encoded_once(
         kept.write_bytes(kept.read_bytes()[:40])
     with pytest.raises(InputError, match="cannot be read; delete it"):
         RefClipScore(tiny_models["clip"], device="cpu", cache=cache)
+
+
+def _zip_of(path: Path, **held: Any) -> None:
+    with path.open("wb") as file:
+        np.savez(file, **held)
+
+
+def test_files_of_a_cache_that_others_made(tmp_path: Path) -> None:
+    folder = tmp_path / "print"
+    KeptRows(tmp_path, "print").add({"b": np.ones(4, dtype=np.float32)})
+    good = next(folder.glob("*.npz"))
+    bad = folder / "zz.npz"
+    keys, rows = np.array(["a"]), np.ones((1, 4), dtype=np.float32)
+    huge = io.BytesIO()
+    np.lib.format.write_array_header_1_0(
+        huge, {"descr": "<f4", "fortran_order": False, "shape": (2**40, 2**10)}
+    )
+    for held in (
+        {"keys": keys, "rows": np.ones((1, 5), dtype=np.float32)},
+        {"keys": keys, "rows": np.ones((1, 4), dtype=np.complex64)},
+        {"keys": keys, "rows": rows * np.nan},
+        {"keys": keys, "rows": rows[0]},
+        {"keys": keys, "rows": np.array([["x"] * 4])},
+        {"keys": np.array([1]), "rows": rows},
+        {"keys": np.array([["a", "b"]]), "rows": rows},
+        {"rows": rows},
+        {"keys": np.array([object()]), "rows": rows},
+    ):
+        _zip_of(bad, **held)
+        with pytest.raises(InputError, match=r"zz\.npz cannot be read; delete it"):
+            KeptRows(tmp_path, "print")
+    with zipfile.ZipFile(bad, "w") as archive:
+        buffer = io.BytesIO()
+        np.save(buffer, keys)
+        archive.writestr("keys.npy", buffer.getvalue())
+        archive.writestr("rows.npy", huge.getvalue())
+    with pytest.raises(InputError, match=r"zz\.npz cannot be read; delete it"):
+        KeptRows(tmp_path, "print")
+    bad.unlink()
+    assert good.exists()
+    kept = KeptRows(tmp_path, "print")
+    np.testing.assert_array_equal(kept.take(["b"]), np.ones((1, 4)))
+    with pytest.raises(InputError, match="holds rows of another width"):
+        kept.add({"c": np.ones(5, dtype=np.float32)})
+
+
+def test_large_images_do_not_pile_up(
+    tiny_models: dict[str, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    images = pictures(4)
+    metric = ClipScore(tiny_models["clip"], device="cpu")
+    whole = metric.score(["a dog"] * 4, images).scores
+    monkeypatch.setattr(_towers, "_PIXELS", images[0].width * images[0].height)
+    sizes: list[int] = []
+    own = _towers.ImageRows._encoded
+
+    def counted(self: Any, given: Any) -> Any:
+        sizes.append(len(given))
+        return own(self, given)
+
+    monkeypatch.setattr(_towers.ImageRows, "_encoded", counted)
+    again = ClipScore(tiny_models["clip"], device="cpu").score(["a dog"] * 4, images)
+    np.testing.assert_allclose(again.scores, whole, atol=1e-6)
+    assert sizes == [1, 1, 1, 1]
+
+
+@pytest.mark.parametrize("field", ["{explanation!x}", "{explanation:d}", "{explanation:{caption}}"])
+def test_fields_of_a_sentence_say_nothing_of_layout(field: str) -> None:
+    with pytest.raises(InputError, match="the field 'explanation' says how it is laid out"):
+        check_template(f"They feel {field}")
 
 
 def test_long_sentences_are_told(tiny_models: dict[str, str], by_hand: ByHand) -> None:

@@ -6,12 +6,13 @@ import re
 import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from affectlab._types import Floats, Ints
 from affectlab._words import plural
+from affectlab.analysis.reactions._alike import alike, runs
 from affectlab.errors import InputError
 
 if TYPE_CHECKING:
@@ -19,8 +20,6 @@ if TYPE_CHECKING:
 
 __all__ = ["NearCopies", "near_copies"]
 
-_AT_ONCE = 20_000
-"""Pairs of texts that are compared at once."""
 _SIGNS = re.compile(r"[\W_]+")
 
 
@@ -33,7 +32,8 @@ class NearCopies:
     the largest first), ``n`` and ``n_raters`` of the group, ``kind`` (``same person`` where a copy
     in the group is by the same person, else ``same pair``, else ``other pair``)."""
     links: pl.DataFrame
-    """The different texts that are alike: ``one``, ``other`` (rows) and ``similarity``."""
+    """Pairs of different texts that are alike, enough of them to join each group: ``one``,
+    ``other`` (rows) and ``similarity``."""
     captions: pl.DataFrame
     """Reactions that are taken from their caption: ``row`` and ``similarity``."""
     n_texts: int
@@ -59,9 +59,11 @@ def near_copies(
     r"""Find reactions with nearly the same text, by one person or by several.
 
     Two texts are compared by the sets of runs of `ngram` characters that they hold, in small
-    letters and without signs, :math:`J = |A \cap B| / |A \cup B|`. All pairs from `threshold` on
-    are found, none by chance: only texts that share one of their rarest runs can be that alike,
-    and these are compared. Short texts are left out: *it is sad* is written by many.
+    letters and without signs, :math:`J = |A \cap B| / |A \cup B|`. Texts that are joined by pairs
+    from `threshold` on, be it through others, are a group. None is found or missed by chance: only
+    texts that share one of their rarest runs, and are of like length and with like signatures,
+    can be that alike, and these are compared. Short texts are left out: *it is sad* is written by
+    many.
 
     Parameters
     ----------
@@ -84,9 +86,9 @@ def near_copies(
 
     Notes
     -----
-    Texts that share a run among the :math:`|A| - \lceil t |A| \rceil + 1` rarest of each are the
-    only ones that can reach t: S. Chaudhuri, V. Ganti and R. Kaushik (2006), A primitive operator
-    for similarity joins in data cleaning, ICDE.
+    Which texts need not be compared: S. Chaudhuri, V. Ganti and R. Kaushik (2006), A primitive
+    operator for similarity joins in data cleaning, ICDE; C. Xiao, W. Wang, X. Lin and J. X. Yu
+    (2008), Efficient similarity joins for near duplicate detection, WWW.
 
     Examples
     --------
@@ -110,80 +112,21 @@ def near_copies(
     for k in compared:
         first.setdefault(plain[k], k)
     different = list(first)
-    ones, others, similarity = _alike(different, threshold, ngram)
+    held = {text: runs(text, ngram) for text in different}
+    ones, others, similarity = alike(list(held.values()), threshold)
     rows = _rows(plain, compared, first, ones, others, raters, stimuli)
     return NearCopies(
         rows,
         _links(
             [first[different[k]] for k in ones], [first[different[k]] for k in others], similarity
         ),
-        _from_captions(plain, compared, captions, threshold, ngram),
+        _from_captions(plain, held, compared, captions, threshold, ngram),
         len(compared),
     )
 
 
 def _plain(text: str) -> str:
     return _SIGNS.sub(" ", unicodedata.normalize("NFKC", text).casefold()).strip()
-
-
-def _grams(texts: Sequence[str], ngram: int) -> Any:
-    """Which runs of characters each text holds: a sparse table of 0 and 1."""
-    from scipy.sparse import csr_array
-
-    codes: dict[str, int] = {}
-    indices: list[int] = []
-    ends = [0]
-    for text in texts:
-        padded = f" {text} "
-        found = {padded[k : k + ngram] for k in range(max(len(padded) - ngram + 1, 1))}
-        indices += sorted(codes.setdefault(gram, len(codes)) for gram in found)
-        ends.append(len(indices))
-    shape = (len(texts), max(len(codes), 1))
-    return csr_array((np.ones(len(indices), dtype=np.int32), indices, ends), shape=shape)
-
-
-def _alike(texts: Sequence[str], threshold: float, ngram: int) -> tuple[Ints, Ints, Floats]:
-    """Pairs of different texts whose similarity reaches the threshold."""
-    from scipy.sparse import csr_array
-
-    nothing = np.empty(0, dtype=np.int64)
-    if len(texts) < 2:
-        return nothing, nothing, np.empty(0)
-    table = _grams(texts, ngram)
-    sizes = np.diff(table.indptr)
-    # Columns from the rarest run on, so that the first entries of a row are its rarest ones.
-    rank = np.empty(table.shape[1], dtype=np.int64)
-    rank[np.argsort(np.bincount(table.indices, minlength=table.shape[1]), kind="stable")] = (
-        np.arange(table.shape[1])
-    )
-    table = csr_array((table.data, rank[table.indices], table.indptr), shape=table.shape)
-    table.sort_indices()
-    # The rounding of a product must not leave out a pair that just reaches the threshold.
-    wanted = sizes - np.ceil(threshold * sizes - 1e-9).astype(np.int64) + 1
-    place = np.arange(table.nnz) - np.repeat(table.indptr[:-1], sizes)
-    kept = place < np.repeat(wanted, sizes)
-    prefix = csr_array(
-        (table.data[kept], table.indices[kept], np.concatenate([[0], np.cumsum(wanted)])),
-        shape=table.shape,
-    )
-    shared = (prefix @ prefix.T).tocoo()
-    near = shared.row < shared.col
-    ones, others = shared.row[near].astype(np.int64), shared.col[near].astype(np.int64)
-    small, large = np.minimum(sizes[ones], sizes[others]), np.maximum(sizes[ones], sizes[others])
-    near = small >= threshold * large - 1e-9
-    ones, others = ones[near], others[near]
-    both = _in_common(table, ones, others)
-    similarity = both / (sizes[ones] + sizes[others] - both)
-    alike = similarity >= threshold - 1e-12
-    return ones[alike], others[alike], similarity[alike]
-
-
-def _in_common(table: Any, ones: Ints, others: Ints) -> Floats:
-    parts = [
-        np.asarray(table[ones[k : k + _AT_ONCE]].multiply(table[others[k : k + _AT_ONCE]]).sum(1))
-        for k in range(0, len(ones), _AT_ONCE)
-    ]
-    return np.concatenate(parts).astype(np.float64) if parts else np.empty(0)
 
 
 def _rows(
@@ -244,6 +187,7 @@ def _links(ones: list[int], others: list[int], similarity: Floats) -> pl.DataFra
 
 def _from_captions(
     plain: Sequence[str],
+    held: dict[str, frozenset[str]],
     compared: Sequence[int],
     captions: Sequence[str | None] | None,
     threshold: float,
@@ -251,15 +195,16 @@ def _from_captions(
 ) -> pl.DataFrame:
     import polars as pl
 
-    schema = {"row": pl.Int64, "similarity": pl.Float64}
-    told = {} if captions is None else {k: _plain(captions[k] or "") for k in compared}
-    rows = [k for k in compared if told.get(k)]
-    if not rows:
-        return pl.DataFrame(schema=schema)
-    table = _grams([*(plain[k] for k in rows), *(told[k] for k in rows)], ngram)
-    own = np.arange(len(rows), dtype=np.int64)
-    share = _in_common(table, own, own + len(rows)) / np.diff(table.indptr)[: len(rows)]
-    taken = np.flatnonzero(share >= threshold - 1e-12)
-    return pl.DataFrame(
-        {"row": [rows[k] for k in taken], "similarity": share[taken]}, schema=schema
-    )
+    told: dict[str, frozenset[str]] = {}
+    found: list[tuple[int, float]] = []
+    for k in compared if captions is not None else ():
+        caption = captions[k] if captions is not None else None
+        if caption is None:
+            continue
+        if caption not in told:
+            told[caption] = runs(_plain(caption), ngram)
+        own = held[plain[k]]
+        share = len(own & told[caption]) / len(own)
+        if share >= threshold - 1e-12:
+            found.append((k, share))
+    return pl.DataFrame(found, schema={"row": pl.Int64, "similarity": pl.Float64}, orient="row")

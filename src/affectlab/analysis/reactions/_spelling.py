@@ -57,6 +57,7 @@ class Speller:
         language: str = "en",
     ) -> None:
         self._dictionary: Dictionary = dictionary(language)
+        self._searched = frozenset(self._dictionary.words)
         self._counts = counts
         self._known = known
         self._english = language == "en"
@@ -91,19 +92,25 @@ class Speller:
         near += self._near_lexicon(word)
         # People seldom miss the first letter; empathic and apathetic are two edits apart.
         near = [(other, edits) for other, edits in near if edits < 2 or other[0] == word[0]]
-        return self._emotion(near) or self._plain(near)
+        return self._emotion(word, near) or self._plain(word, near)
 
     def _near_lexicon(self, word: str) -> list[tuple[str, int]]:
         from rapidfuzz.distance import OSA
 
         most = 2 if len(word) >= _LONG else 1
-        extra = (one for one in self._lexicon if one not in self._dictionary.counts)
+        # The short ones of the dictionary, such as sad, are not among those it searches.
+        extra = (one for one in self._lexicon if one not in self._searched)
         found = ((one, int(OSA.distance(word, one, score_cutoff=most))) for one in extra)
         return [(one, edits) for one, edits in found if edits <= most]
 
-    def _emotion(self, near: list[tuple[str, int]]) -> Correction | None:
+    def _emotion(self, word: str, near: list[tuple[str, int]]) -> Correction | None:
         """The nearest emotion word, when all that are as near are forms of one."""
-        feelings = [(one, edits) for one, edits in near if self.is_emotion(one)]
+        # A form that is no known word itself, such as sham of shame, must begin alike.
+        feelings = [
+            (one, edits)
+            for one, edits in near
+            if one in self._lexicon or (one[0] == word[0] and self.is_emotion(one))
+        ]
         if not feelings:
             return None
         least = min(edits for _, edits in feelings)
@@ -120,9 +127,12 @@ class Speller:
             return None
         return Correction(best, "misspelt")
 
-    def _plain(self, near: list[tuple[str, int]]) -> Correction | None:
-        """The one word that is a single edit away and far more common than all others."""
-        close = sorted({one for one, edits in near if edits == 1}, key=self._weight, reverse=True)
+    def _plain(self, word: str, near: list[tuple[str, int]]) -> Correction | None:
+        """The word a single edit away, with the same first letter, far more common than others."""
+        close = sorted(
+            {one for one, edits in near if edits == 1 and one[0] == word[0]},
+            key=lambda one: (-self._weight(one), one),
+        )
         if not close or any(self.is_emotion(one) for one, _ in near):
             return None
         rest = sum(self._weight(one) for one in close[1:])

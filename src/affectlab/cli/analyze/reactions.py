@@ -11,21 +11,11 @@ from affectlab.cli._options import reads_ratings
 from affectlab.cli._output import write_csv
 
 if TYPE_CHECKING:
-    import polars as pl
-
-    from affectlab.analysis.reactions import (
-        EmotionDiversity,
-        EmotionMap,
-        EmotionWords,
-        ReactionAgreement,
-        SentimentMatch,
-    )
+    from affectlab.analysis.reactions import ReactionAgreement, SentimentMatch
     from affectlab.cli._output import Output
     from affectlab.ratings import Ratings
 
 __all__ = ["reactions"]
-
-_SHOWN = 10
 
 
 @reads_ratings("analyze reactions")
@@ -90,6 +80,10 @@ def reactions(
             show_default=False,
         ),
     ] = None,
+    figures: Annotated[
+        Optional[Path],  # noqa: UP045
+        typer.Option(help="Folder for figures (PNG, SVG): words and pairs.", show_default=False),
+    ] = None,
     seed: Annotated[int, typer.Option("--seed", help="Seed: the same seed, the same result.")] = 0,
 ) -> None:
     """Sum up reactions: emotion words, how diverse they are, and how far they can be relied on.
@@ -97,10 +91,16 @@ def reactions(
     Example: affectlab analyze reactions reactions.json --to tables/
     """
     from affectlab.analysis import reactions as room
-    from affectlab.errors import InputError
+    from affectlab.cli.analyze._pairs import check_folder
+    from affectlab.cli.analyze._reactions_show import (
+        draw_reactions,
+        show_quality,
+        show_words,
+        told,
+    )
 
-    if to is not None and to.exists() and not to.is_dir():
-        raise InputError(f"{to} cannot be written: it is a file; expected a folder")
+    for option, folder in (("--to", to), ("--figures", figures)):
+        check_folder(folder, option)
     panel = out.panel(ratings)
     removed = None
     if scrub:
@@ -143,8 +143,11 @@ def reactions(
             write_csv(frame, to / f"{name}.csv")
         if scrub:
             panel.write(to / "reactions.parquet")
-    _show_words(out, words, mapped, diversity)
-    _show_quality(out, match, agreement, why)
+    if figures is not None:
+        with out.progress("figures"):
+            draw_reactions(mapped, diversity, figures)
+    show_words(out, words, mapped, diversity)
+    show_quality(out, match, agreement, why)
     out.head("\nWorth a look")
     people = len(set(raters))
     out.show(
@@ -158,12 +161,16 @@ def reactions(
         "most others named, and would earn a bonus.",
     )
     if removed is not None:
-        told = removed.counts.filter(removed.counts["n_found"] > 0)
-        out.show("Personal data that was masked:" if told.height else "No personal data was found.")
-        if told.height:
-            out.show_frame(told, ("kind", "n_found", "n_texts"))
+        masked = removed.counts.filter(removed.counts["n_found"] > 0)
+        out.show(
+            "Personal data that was masked:" if masked.height else "No personal data was found."
+        )
+        if masked.height:
+            out.show_frame(masked, ("kind", "n_found", "n_texts"))
     if to is not None:
         out.show(f"tables: {to}")
+    if figures is not None:
+        out.show(f"figures: {figures}")
     out.finish(
         {
             "panel": out.who,
@@ -179,7 +186,7 @@ def reactions(
             "diversity": diversity.means.to_frame(),
             "emotions": mapped.to_frame(),
             "corrections": words.corrections(),
-            "sentiment": None if match is None else _told(match),
+            "sentiment": None if match is None else told(match),
             "agreement": None if agreement is None else agreement.higher,
             "agreement_missing": why,
             "n_near_copies": copies.rows.height,
@@ -253,66 +260,3 @@ def _agreement(
             raise
         return None, str(error)
     return found, ""
-
-
-def _told(match: SentimentMatch) -> dict[str, Any]:
-    return {
-        "match": match.match,
-        "chance": match.chance,
-        "kappa": match.kappa,
-        "counts": match.counts,
-        "emotions": match.emotions,
-    }
-
-
-def _show_words(
-    out: Output, words: EmotionWords, mapped: EmotionMap, diversity: EmotionDiversity
-) -> None:
-    import polars as pl
-
-    from affectlab._words import percent
-
-    out.head("Reactions")
-    out.show(
-        f"{diversity.n_reactions:,} reactions of {diversity.n_raters:,} people to "
-        f"{diversity.n_pairs:,} pairs of image and caption; {len(words.raw):,} emotion words as "
-        f"written are {diversity.n_emotions:,} emotions, {words.corrections().height:,} of them "
-        "after correcting the spelling.",
-        f"{percent(1 - mapped.unmapped_words)} of the emotions, and "
-        f"{percent(1 - mapped.unmapped_answers)} of the reactions, have a label in "
-        f"{mapped.taxonomy.name}.",
-    )
-    if mapped.unmapped:
-        out.show(f"Without a label, most frequent first: {', '.join(mapped.unmapped[:_SHOWN])}.")
-    out.head("\nMost frequent emotions")
-    out.show_frame(mapped.to_frame().head(_SHOWN), ("word", "n", "label", "confidence", "route"))
-    out.head("\nDiversity, mean over pairs")
-    frame: pl.DataFrame = diversity.means.to_frame().with_columns(
-        pl.col("method").str.strip_prefix("mean over pairs: ").alias("measure")
-    )
-    out.show_frame(frame, ("measure", "value", ("low", "high")))
-
-
-def _show_quality(
-    out: Output, match: SentimentMatch | None, agreement: ReactionAgreement | None, why: str
-) -> None:
-    from affectlab._words import number, percent
-
-    out.head("\nQuality")
-    if match is not None:
-        one = match.match
-        out.show(
-            f"{percent(one.value)} of the reasons have the sentiment of their emotion (95 % "
-            f"interval {number(one.low)} to {number(one.high)}; {percent(match.chance)} by "
-            f"chance, kappa {number(match.kappa)})."
-        )
-    if agreement is None:
-        out.show(f"Agreement of reasons: not defined; {why}.")
-        return
-    two = agreement.higher
-    out.show(
-        f"Two reasons for the same emotion about the same pair are more alike than two unrelated "
-        f"ones in {percent(two.value)} of comparisons (95 % interval {number(two.low)} to "
-        f"{number(two.high)}; half would be chance; {agreement.scorer}, "
-        f"{agreement.same.size:,} pairs of reasons)."
-    )

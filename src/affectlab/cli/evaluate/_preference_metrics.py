@@ -165,9 +165,9 @@ def show_metrics(seen: MetricPreferences, out: Output) -> None:
     means = seen.means.rename({"value": "mean"})
     out.show_frame(means, ["metric", "group", "mean", ("low", "high"), "n"], most=60)
     if seen.differences.height:
-        out.head("\nDifferences of areas")
+        out.head("\nDifferences of areas; the intervals hold for all of them at once")
         out.show_frame(
-            seen.differences, ["metric", "other", "value", ("low", "high"), "n", "verdict"]
+            seen.differences, ["metric", "other", "value", ("all_low", "all_high"), "n", "verdict"]
         )
     for by in dict.fromkeys(seen.areas["by"].to_list()):
         if not by:

@@ -116,7 +116,7 @@ def show_seen(seen: Estimates, out: Output) -> None:
         elif row["high"] < 0.5:
             verdict = "it scores what people accept lower"
         else:
-            verdict = "it does not tell what people accept from what they reject"
+            verdict = "it is not shown to tell what people accept from what they reject"
         ends = (
             f" ({number(row['low'])} to {number(row['high'])})" if row["low"] == row["low"] else ""
         )

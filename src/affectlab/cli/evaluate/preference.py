@@ -138,7 +138,8 @@ def preference(
     sampled: Annotated[
         Optional[int],  # noqa: UP045
         typer.Option(
-            help="Items that were judged, where only those with a verdict are known.",
+            help="Items that were judged, where only those with a verdict are known; says that "
+            "--counts are of items and not of votes.",
             min=1,
             show_default=False,
         ),
@@ -383,7 +384,12 @@ def _from_counts(
             )
         counts[name] = int(number)
     found = preferences(counts, systems=_pair(systems))
-    verdicts = verdict_table(found, None, None, system=system, sampled=sampled, boot=0, seed=0)
+    verdicts = None
+    if sampled is not None:
+        # Counts may be of votes, many to an item; only --sampled says that they are of items.
+        verdicts = verdict_table(found, None, None, system=system, sampled=sampled, boot=0, seed=0)
+    elif system is not None:
+        raise InputError("--system with --counts is about verdicts of items; expected --sampled")
     write_shares(found, to, figures)
     show_shares(found, out)
     if verdicts is not None:

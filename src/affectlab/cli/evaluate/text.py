@@ -3,21 +3,12 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal, Optional
+from typing import Annotated, Any, Literal, Optional
 
 import typer
 
 from affectlab.cli._options import JsonOption, QuietOption, SeedOption
-from affectlab.cli._output import Output, write_csv
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    import polars as pl
-
-    from affectlab.estimates import Estimates
-    from affectlab.models.text_metrics import TextMetric, TextScores
-    from affectlab.models.text_metrics._table import TextTable
+from affectlab.cli._output import Output
 
 __all__ = ["text"]
 
@@ -179,17 +170,27 @@ def text(
     Example: affectlab evaluate text texts.csv --metric bart:facebook/bart-large-cnn --by source
     """
     from affectlab.cli._warned import caught_warnings
+    from affectlab.cli.evaluate._text_read import of_ratings, of_table, only_for_reactions, usable
+    from affectlab.cli.evaluate._text_show import (
+        check_target,
+        frame_of,
+        part_of,
+        show_means,
+        told_of,
+        write_scores,
+    )
+    from affectlab.errors import InputError
     from affectlab.models.text_metrics import load_text_metric, score_means
 
     out = Output("evaluate text", as_json=as_json, quiet=quiet)
-    _check_target(to)
+    check_target(to)
     groups = [] if by is None else [name.strip() for name in by.split(",") if name.strip()]
     with out.progress(f"reading {file}") as report, caught_warnings() as doubts:
         if reactions:
-            table = _of_ratings(file, rater, raters, stimuli, images)
+            table = of_ratings(file, rater, raters, stimuli, images)
         else:
-            _only_for_reactions(rater=rater, raters=raters, stimuli=stimuli)
-            table = _of_table(file, candidate, reference, image, item, images)
+            only_for_reactions(rater=rater, raters=raters, stimuli=stimuli)
+            table = of_table(file, candidate, reference, image, item, images)
         # Wrong names are told before models are loaded.
         for name in (*groups, *([cluster] if cluster else [])):
             table.column(name, str(file))
@@ -200,13 +201,17 @@ def text(
             metrics.append(
                 load_text_metric(spec, **shared, **({} if cache is None else {"cache": cache}))
             )
+        names = [one.name for one in metrics]
         if set_aside:
-            table = _usable(table, metrics)
+            table = usable(table, metrics)
+        twice = next((one.name for k, one in enumerate(metrics) if one.name in names[:k]), None)
+        if twice is not None:
+            raise InputError(f"metric {twice} is given twice; expected each once")
         scores = []
         for done, one in enumerate(metrics):
             report(one.name, done, len(metrics))
             scores.append(one.score_items(table.items))
-        told = [*scores, *(_part(one, name) for one in scores for name in one.parts if parts)]
+        told = [*scores, *(part_of(one, name) for one in scores for name in one.parts if parts)]
         means = score_means(
             told,
             {name: table.column(name, str(file)) for name in groups},
@@ -215,8 +220,8 @@ def text(
             seed=seed,
         )
     if to is not None:
-        _write(_frame(scores, table, groups, parts=parts), to)
-    _show(out, means, table, groups)
+        write_scores(frame_of(scores, table, groups, parts=parts), to)
+    show_means(out, means, table, groups)
     if to is not None:
         out.show("", f"scores written to {to}")
     out.finish(
@@ -225,156 +230,9 @@ def text(
             "n_set_aside": len(table.set_aside),
             "set_aside": list(table.set_aside[:100]),
             "means": means.to_frame(),
-            "metrics": [_told_of(one, known) for one, known in zip(scores, metrics, strict=True)],
+            "metrics": [told_of(one, known) for one, known in zip(scores, metrics, strict=True)],
             "scores": to,
         },
         table.set_aside,
         doubts=doubts,
     )
-
-
-def _of_table(
-    file: Path,
-    candidate: str,
-    reference: list[str] | None,
-    image: str | None,
-    item: str | None,
-    images: Path | None,
-) -> TextTable:
-    from affectlab.models.text_metrics import read_text_items
-
-    return read_text_items(
-        file, candidate=candidate, references=reference, image=image, item=item, images=images
-    )
-
-
-def _of_ratings(
-    file: Path, rater: str | None, raters: Path | None, stimuli: Path | None, images: Path | None
-) -> TextTable:
-    from affectlab.models.text_metrics import items_of_ratings
-    from affectlab.ratings import read_ratings
-
-    found = read_ratings(file, scale="text", raters=raters, stimuli=stimuli)
-    return items_of_ratings(found, rater=rater, images=images or file.parent)
-
-
-def _only_for_reactions(**given: Any) -> None:
-    from affectlab.errors import InputError
-
-    for name, value in given.items():
-        if value is not None:
-            raise InputError(f"--{name} is for reactions; expected --reactions beside it")
-
-
-def _usable(table: TextTable, metrics: Sequence[TextMetric]) -> TextTable:
-    """Leave out items that a metric cannot score, each with its reason."""
-    from affectlab.errors import InputError
-    from affectlab.models.images import load_image
-    from affectlab.models.text_metrics import ClipScore
-    from affectlab.models.text_metrics._item import check_items, name_of
-
-    kept, why = [], []
-    broken: dict[str, str] = {}
-    for row, item in enumerate(table.items):
-        try:
-            for metric in metrics:
-                looks = isinstance(metric, ClipScore)
-                check_items(
-                    [item],
-                    metric.name,
-                    references=getattr(metric, "reads_references", True),
-                    image=looks,
-                )
-                if isinstance(metric, ClipScore):
-                    metric.sentence_of(item, row)
-                if looks and str(item.image) not in broken:
-                    broken[str(item.image)] = ""
-                    try:
-                        load_image(item.image)
-                    except InputError as error:
-                        broken[str(item.image)] = str(error)
-                if looks and broken[str(item.image)]:
-                    raise InputError(f"{name_of(item, row)}: {broken[str(item.image)]}")
-        except InputError as error:
-            why.append(str(error))
-            continue
-        kept.append(row)
-    if not kept:
-        raise InputError(f"no row can be scored; the first: {why[0]}")
-    return table.keep(kept, why)
-
-
-def _part(of: TextScores, name: str) -> TextScores:
-    """Give what a score is made of as the scores of a metric of its own."""
-    from dataclasses import replace
-
-    return replace(of, metric=name, scores=of.parts[name], parts={})
-
-
-def _frame(
-    scores: Sequence[TextScores], table: TextTable, groups: Sequence[str], *, parts: bool
-) -> pl.DataFrame:
-    """One row per item and metric, with the groups of the item."""
-    import polars as pl
-
-    own = pl.DataFrame(
-        {
-            "item": list(scores[0].items),
-            **{name: table.column(name, "") for name in groups if name not in ("item", "metric")},
-        }
-    )
-    found = pl.concat([one.to_frame(parts=parts) for one in scores])
-    return found.join(own, on="item", how="left", maintain_order="left")
-
-
-def _check_target(to: Path | None) -> None:
-    from affectlab.errors import InputError
-
-    if to is not None and to.suffix.lower() not in (".csv", ".parquet"):
-        raise InputError(f"{to}: expected a file that ends in .csv or .parquet")
-
-
-def _write(frame: pl.DataFrame, to: Path) -> None:
-    if to.suffix.lower() == ".csv":
-        write_csv(frame, to)
-        return
-    from affectlab.errors import InputError
-
-    try:
-        frame.write_parquet(to)
-    except OSError as error:
-        raise InputError(f"{to} cannot be written: {error.strerror or error}") from None
-
-
-def _show(
-    out: Output,
-    means: Estimates,
-    table: TextTable,
-    groups: Sequence[str],
-) -> None:
-    from affectlab._words import plural
-
-    out.head(f"Scores of {plural(len(table.items), 'text')}")
-    frame = means.frame.rename({"value": "mean"})
-    columns: list[str | tuple[str, str]] = ["metric"]
-    if groups:
-        columns += ["attribute", "group"]
-    out.show_frame(
-        frame, [*columns, "n_items", "mean", ("low", "high")], more="--json gives all of them"
-    )
-
-
-def _told_of(scores: TextScores, metric: TextMetric) -> dict[str, Any]:
-    """Give what is needed to read a metric's scores."""
-    known = getattr(metric, "fingerprint", None)
-    return {
-        "metric": scores.metric,
-        "model": scores.settings.get("model", scores.model),
-        "direction": scores.direction,
-        "settings": dict(scores.settings),
-        "weights": known() if callable(known) else None,
-        "mean": scores.mean,
-        "limit": scores.limit,
-        "n_truncated": int(scores.truncated.sum()),
-        "most_tokens": int(scores.n_tokens.max(initial=0)),
-    }

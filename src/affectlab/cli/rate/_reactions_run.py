@@ -99,7 +99,7 @@ def likelihoods(
                 "reactions to the pairs of FILE"
             )
     asked = [
-        ReactionItem(one.stimulus, known.caption, one.emotion, known.image)
+        ReactionItem(one.stimulus, known.caption, one.emotion, known.image, known.file)
         for one in given
         for known in (pairs[one.stimulus],)
     ]
@@ -148,8 +148,10 @@ def ask(
     decoding: Decoding,
     rater: str | None,
     asking: dict[str, Any],
+    *,
+    dry_run: bool,
 ) -> None:
-    """Ask a vision-language model.
+    """Ask a vision-language model, or say what would be asked.
 
     Raises
     ------
@@ -159,7 +161,8 @@ def ask(
     import typer
 
     from affectlab._words import count
-    from affectlab.models.reactions import rate_reactions_vlm
+    from affectlab.cli.rate._vlm_show import show_plan
+    from affectlab.models.reactions import plan_reactions_vlm, rate_reactions_vlm
     from affectlab.models.vlm import AskSettings, Budget
 
     settings = AskSettings(
@@ -169,23 +172,24 @@ def ask(
         base_url=asking["base_url"],
         api_key_env=asking["api_key_env"],
     )
+    options: dict[str, Any] = {
+        "ledger": folder,
+        "text_only": text_only,
+        "few_shot": few,
+        "n": decoding.n,
+        "settings": settings,
+        "budget": Budget(asking["budget_usd"], None, asking["budget_requests"]),
+        "price_in": asking["price_in"],
+        "price_out": asking["price_out"],
+        "concurrency": asking["concurrency"],
+        "rater": rater,
+    }
+    if dry_run:
+        show_plan(out, model, plan_reactions_vlm(items, model, **options))
+        return
     try:
         with out.progress(f"asking {model}") as progress:
-            run = rate_reactions_vlm(
-                items,
-                model,
-                ledger=folder,
-                text_only=text_only,
-                few_shot=few,
-                n=decoding.n,
-                progress=progress,
-                settings=settings,
-                budget=Budget(asking["budget_usd"], None, asking["budget_requests"]),
-                price_in=asking["price_in"],
-                price_out=asking["price_out"],
-                concurrency=asking["concurrency"],
-                rater=rater,
-            )
+            run = rate_reactions_vlm(items, model, progress=progress, **options)
     except KeyboardInterrupt:
         out.warn(
             f"interrupted; {folder} keeps all answers, and the same command goes on from there"

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from affectlab.cli._output import Output
     from affectlab.evaluation import OutcomeTable
-    from affectlab.models.vlm import Plan, VlmRater, VlmRun
+    from affectlab.models.vlm import Plan, VlmRun
 
 __all__ = ["show_plan", "show_run"]
 
@@ -43,7 +43,7 @@ def show_run(out: Output, run: VlmRun, table: OutcomeTable) -> None:
     out.show(f"cost: {said}")
 
 
-def show_plan(out: Output, asking: VlmRater, plan: Plan) -> None:
+def show_plan(out: Output, model: str, plan: Plan) -> None:
     """Print what would be asked, and about what it would take."""
     from affectlab._words import count, plural
 
@@ -60,7 +60,7 @@ def show_plan(out: Output, asking: VlmRater, plan: Plan) -> None:
     if plan.n_kept:
         out.show(f"{plural(plan.n_kept, 'question is', 'questions are')} answered in the ledger")
     out.show(
-        f"{plural(n_left, 'question')} to {asking.model}: about "
+        f"{plural(n_left, 'question')} to {model}: about "
         f"{count(plan.input_tokens)} tokens to read and {count(plan.output_tokens)} to write, "
         f"{count(plan.most_output_tokens)} at most"
     )
@@ -73,7 +73,7 @@ def show_plan(out: Output, asking: VlmRater, plan: Plan) -> None:
     out.finish(
         {
             "dry_run": True,
-            "model": asking.model,
+            "model": model,
             "stimulus": plan.stimulus,
             "prompt": plan.prompt.text,
             "prompt_version": plan.prompt.design,

@@ -191,6 +191,14 @@ def reactions(
             show_default=False,
         ),
     ] = None,
+    dry_run: Annotated[
+        bool,
+        typer.Option(
+            "--dry-run",
+            help="Print one prompt, tokens and cost to expect; ask nobody.",
+            rich_help_panel=_ASKING,
+        ),
+    ] = False,
     as_json: JsonOption = False,
     quiet: QuietOption = False,
 ) -> None:
@@ -210,6 +218,8 @@ def reactions(
     out = Output("rate reactions", as_json=as_json, quiet=quiet)
     if (model is None) == (vlm is None):
         raise InputError("expected either --model or --vlm")
+    if dry_run and vlm is None:
+        raise InputError("--dry-run says what asking would cost; expected --vlm beside it")
     if likelihood is not None and vlm is not None:
         raise InputError(
             "--likelihood needs the probabilities of every token; expected --model, not --vlm"
@@ -240,7 +250,7 @@ def reactions(
             "price_out": price_out,
         }
         folder = ledger or to.with_name(f"{to.stem}.vlm")
-        ask(out, wanted, vlm, to, folder, text_only, few, decoding, rater, asking)
+        ask(out, wanted, vlm, to, folder, text_only, few, decoding, rater, asking, dry_run=dry_run)
         return
     from affectlab.models.reactions import ReactionGenerator
 

@@ -303,6 +303,6 @@ def vlm(
         "seed": seed,
     }
     if dry_run:
-        show_plan(out, asking, asking.plan(files, **options))
+        show_plan(out, asking.model, asking.plan(files, **options))
         return
     rate(out, asking, files, options, to)

@@ -33,6 +33,7 @@ def drawn_items(
     InputError
         When there are not two models, or no such images; fewer than `n` are all taken.
     """
+    from affectlab._words import joined
     from affectlab.cli.train._vision_data import read_labelled
     from affectlab.errors import InputError
     from affectlab.evaluation import both_wrong
@@ -57,6 +58,11 @@ def drawn_items(
         source=str(truth),
     )
     answers = read_models(models, like)
+    if len(answers.rater_names) != 2:
+        raise InputError(
+            f"--models holds answers of {joined(map(repr, answers.rater_names))}; expected those "
+            "of two models"
+        )
     found = both_wrong(answers, truth=true, taxonomy=known, scores=score)
     root = truth if truth.is_dir() else truth.parent
     at = {file.stimulus: _within(file.path, root) for file in files}

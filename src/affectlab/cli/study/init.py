@@ -166,7 +166,8 @@ def _of_models(
     out.show(f"{found.said()}.")
     notes = []
     if drawn.height < sample:
-        notes.append(f"there are {plural(drawn.height, 'such image')}, fewer than {sample:,}")
+        verb = "is" if drawn.height == 1 else "are"
+        notes.append(f"there {verb} {plural(drawn.height, 'such image')}, fewer than {sample:,}")
     out.show(f"{plural(drawn.height, 'image')} drawn")
     made = _write(to, drawn, root, raters, seed, out)
     review = f"{to.with_suffix('')}-review"

@@ -240,6 +240,7 @@ def semi(
     Section 4.2.2 of To Err Like Human: --strategy s2ver --loss rank --switch converging
     """
     from affectlab.cli.train._semi_data import semi_sides
+    from affectlab.cli.train._semi_doubts import check_names, doubts_of_training, leaks
     from affectlab.cli.train._semi_show import show, write_history
     from affectlab.cli.train._vision_data import table_of
     from affectlab.cli.train.vision import training_states
@@ -275,6 +276,9 @@ def semi(
             seed=seed,
         )
         rows = None if embeddings is None else Embeddings.load(embeddings)
+        if rows is not None:
+            check_names(sides)
+        shared = leaks(sides)
         model = VisionClassifier(
             labels,
             backbone=backbone,
@@ -349,11 +353,21 @@ def semi(
         "seed": seed,
         "seconds": perf_counter() - started,
     }
+    doubts = doubts_of_training(
+        sides,
+        model.labels,
+        run.history,
+        run.best_epoch,
+        run.switched_at,
+        switch,
+        run.strategy,
+        model.loss.get("strategy momentum"),
+    )
     show(out, result, kept)
     out.finish(
         result,
         _notes(run, sides, select),
-        doubts=[*warned, *sides.set_aside, *_leaks(sides)],
+        doubts=[*warned, *sides.set_aside, *shared, *doubts],
     )
     out.show_line(f"Saved to {to}.")
 
@@ -369,9 +383,11 @@ def _settings_of(given: list[str]) -> dict[str, Any]:
         name, mark, value = entry.partition("=")
         if not mark or not name.strip() or not value.strip():
             raise InputError(f"--set {entry!r}: expected NAME=VALUE, such as tau=0.9")
+        # True and False as Python writes them are meant as well.
+        plain = value.strip().lower() if value.strip() in ("True", "False") else value
         try:
-            found[name.strip()] = json.loads(value)
-        except ValueError:
+            found[name.strip()] = json.loads(plain)
+        except (ValueError, RecursionError):
             found[name.strip()] = value.strip()
     return found
 
@@ -391,19 +407,3 @@ def _notes(run: SemiRun[VisionClassifier], sides: SemiSides, select: str) -> lis
         f"epoch {run.best_epoch} of {len(run.history)} was chosen by {select.upper()} on dev: what "
         "is reached there is too good"
     ]
-
-
-def _leaks(sides: SemiSides) -> list[str]:
-    """Say that a file is learned from, with its label or without, and judged on."""
-    from affectlab._words import plural
-
-    known = {file.path.resolve() for file in (*sides.learned.files, *sides.unlabelled)}
-    said = []
-    for what, side in (("dev", sides.judged), ("test", sides.test)):
-        both = sum(file.path.resolve() in known for file in side.files)
-        if both:
-            said.append(
-                f"{plural(both, 'image', 'images')} of {what} are learned from as well: what is "
-                "reached there says nothing of new images"
-            )
-    return said

@@ -16,6 +16,7 @@ from affectlab.evaluation._auc import logit_interval
 from affectlab.evaluation._metric_preference_draws import (
     cluster_weights,
     error_of,
+    few_clusters,
     fold_areas,
     normal_interval,
 )
@@ -217,7 +218,7 @@ def _report(
     for at, size in enumerate(sizes):
         ends = _clustered(right[at], clusters, confidence)
         gain = right[at] - right[0]
-        error = np.sqrt(_variance(gain, clusters))
+        error = np.sqrt(_variance(gain, clusters)) * _quantile_ratio(clusters, confidence)
         gains = normal_interval(np.array([gain.mean()]), np.array([error]), confidence)
         rows.append(
             {
@@ -278,6 +279,7 @@ def _areas(
             for weights in cluster_weights(clusters, np.ones(good.size), n_boot, rng)
         ]
         error = error_of(np.concatenate(drawn))
+    error = error * few_clusters(confidence, int(np.unique(clusters).size))
     ends = [
         logit_interval(float(p), float(e), confidence) for p, e in zip(point, error, strict=True)
     ]
@@ -291,9 +293,17 @@ def _variance(values: Floats, clusters: Ints) -> float:
     return float((sums**2).sum() / values.size**2 * n / max(n - 1, 1))
 
 
+def _quantile_ratio(clusters: Ints, confidence: float) -> float:
+    """Give t / z, with as many degrees of freedom as groups less one."""
+    n = int(np.unique(clusters).size)
+    # The variance has n - 1 below the line already.
+    return few_clusters(confidence, n) * float(np.sqrt((n - 1) / n)) if n > 1 else 1.0
+
+
 def _clustered(values: Floats, clusters: Ints, confidence: float) -> tuple[float, float]:
     """Wilson interval with as many cases as the variance between groups is worth."""
-    share, variance = float(values.mean()), _variance(values, clusters)
+    share = float(values.mean())
+    variance = _variance(values, clusters) * _quantile_ratio(clusters, confidence) ** 2
     n_groups = np.unique(clusters).size
     worth = share * (1 - share) / variance if variance > 0 else float(n_groups)
     worth = min(worth, float(values.size))

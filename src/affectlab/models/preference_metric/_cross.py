@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from affectlab._types import Bools, Floats, Ints
-from affectlab.evaluation._auc import logit_interval
+from affectlab.evaluation._auc import edge_interval, logit_interval
 from affectlab.evaluation._metric_preference_draws import (
     cluster_weights,
     error_of,
+    few_clusters,
     fold_areas,
     normal_interval,
 )
@@ -110,8 +111,17 @@ def area_table(
             ]
         )
         error = error_of(np.column_stack([drawn, drawn[:, 0] - drawn[:, 1]]))
-    ends = [logit_interval(value[k], error[k], confidence) for k in range(2)]
-    low, high = normal_interval(value[2:], error[2:], confidence)
+    wider = few_clusters(confidence, int(np.unique(clusters).size))
+    ends = [logit_interval(value[k], error[k] * wider, confidence) for k in range(2)]
+    if n_boot:
+        held, lacked = (int(np.unique(clusters[side]).size) for side in (good, ~good))
+        ends = [
+            edge_interval(float(value[k]), held, lacked, confidence)
+            if value[k] in (0.0, 1.0)
+            else ends[k]
+            for k in range(2)
+        ]
+    low, high = normal_interval(value[2:], error[2:] * wider, confidence)
     return pl.DataFrame(
         {
             "method": ["learned", "best single metric", "difference"],

@@ -64,7 +64,8 @@ def preference_texts(
     context
         Column with what both texts are about, such as the caption with the emotion.
     cluster
-        Column that says which items belong together; folds never part them.
+        Column that says which items belong together; folds never part them. Items that are about
+        the same, word for word, belong together in any case.
 
     Raises
     ------
@@ -106,7 +107,7 @@ def preference_texts(
     of_item = None
     if cluster is not None:
         of_item = dict(zip(names, _column(texts, cluster), strict=True))
-    codes = np.unique(judged.clusters(of_item)[kept], return_inverse=True)[1]
+    codes = _joined(judged.clusters(of_item)[kept], [three[0] for three in found])
     verdict = [judged.verdict[k] for k in kept]
     return PreferenceTexts(
         items=tuple(judged.items[k] for k in kept),
@@ -115,10 +116,25 @@ def preference_texts(
         other=tuple(three[2] for three in found),
         good=judged.good[kept],
         decided=np.array([said in (judged.system, judged.other) for said in verdict], dtype=bool),
-        clusters=codes.astype(np.int64),
+        clusters=codes,
         system=judged.system,
         n_left_out=len(rows) - len(kept),
     )
+
+
+def _joined(clusters: Ints, context: list[str]) -> Ints:
+    """Join clusters that share a context: what is learned of one helps with the other."""
+    from scipy.sparse import coo_array
+    from scipy.sparse.csgraph import connected_components
+
+    place: dict[str, int] = {}
+    about = [place.setdefault(" ".join(text.casefold().split()), len(place)) for text in context]
+    n = int(clusters.max()) + 1
+    ends = (clusters, n + np.array(about, dtype=np.int64))
+    size = n + len(place)
+    graph = coo_array((np.ones(clusters.size), ends), shape=(size, size))
+    part = connected_components(graph, directed=False)[1][clusters]
+    return np.unique(part, return_inverse=True)[1].astype(np.int64)
 
 
 def _column(frame: pl.DataFrame, name: str) -> list[str]:

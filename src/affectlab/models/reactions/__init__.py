@@ -18,7 +18,7 @@ from affectlab.models.reactions._read import read_items, read_reactions
 from affectlab.models.reactions._rows import Answer
 
 if TYPE_CHECKING:
-    from affectlab.models.reactions._vlm import rate_reactions_vlm
+    from affectlab.models.reactions._vlm import plan_reactions_vlm, rate_reactions_vlm
 
 __all__ = [
     "PROMPT",
@@ -30,6 +30,7 @@ __all__ = [
     "ReactionGenerator",
     "ReactionItem",
     "Written",
+    "plan_reactions_vlm",
     "rate_reactions_vlm",
     "reaction_prompt",
     "read_items",
@@ -39,6 +40,6 @@ __all__ = [
 
 def __getattr__(name: str) -> Any:
     # Asking needs the extra "vlm"; writing does not.
-    if name == "rate_reactions_vlm":
-        return import_module("affectlab.models.reactions._vlm").rate_reactions_vlm
+    if name in ("plan_reactions_vlm", "rate_reactions_vlm"):
+        return getattr(import_module("affectlab.models.reactions._vlm"), name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from affectlab._words import shown
@@ -38,6 +38,8 @@ class ReactionItem:
     """As it was written."""
     image: Path | None = None
     """Not needed, and never opened, where a model reads texts alone."""
+    file: str = field(default="", compare=False)
+    """The image as a table names it, for tables beside it; empty: the whole path."""
 
     @property
     def label(self) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -86,11 +85,20 @@ class Ledger:
         self.close()
 
 
+def _is_text(value: Any) -> bool:
+    """Say whether it is text that can be written to a file: halves of a pair cannot."""
+    return isinstance(value, str) and not any("\ud800" <= letter <= "\udfff" for letter in value)
+
+
+_MOST_TOKENS = 2**31
+_LEAST = -1e12
+_ROUNDING = 1e-3
 _KINDS: dict[str, Callable[[Any], bool]] = {
-    "key": lambda value: isinstance(value, str),
-    "text": lambda value: isinstance(value, str),
-    "log_likelihood": lambda value: isinstance(value, float | int) and math.isfinite(value),
-    "n_tokens": lambda value: isinstance(value, int) and value >= 0,
+    "key": _is_text,
+    "text": _is_text,
+    # Sums of logarithms of probabilities; a number of any length may stand in JSON.
+    "log_likelihood": lambda value: type(value) in (float, int) and _LEAST < value < _ROUNDING,
+    "n_tokens": lambda value: type(value) is int and 0 < value < _MOST_TOKENS,
     "ended": lambda value: isinstance(value, bool),
 }
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from affectlab._csv import text_of_sheet
 from affectlab._words import shown
 from affectlab.errors import InputError, unknown_name
+from affectlab.models.images._within import image_within
 from affectlab.models.reactions._items import PersonReaction, ReactionItem
 
 if TYPE_CHECKING:
@@ -50,7 +51,8 @@ def read_items(
     Raises
     ------
     InputError
-        When a column is missing, or a cell that is needed is empty.
+        When a column is missing, a cell that is needed is empty, or an image lies outside the
+        folder.
 
     Examples
     --------
@@ -72,10 +74,11 @@ def read_items(
     found = []
     for number, row in enumerate(table.frame.iter_rows(named=True), start=1):
         cells = {name: table.cell(row, column, number, name) for name, column in columns.items()}
-        place = None
+        place, name = None, ""
         if image is not None and not text_only:
-            place = folder / table.cell(row, image, number, "image")
-        found.append(ReactionItem(**cells, image=place))
+            name = table.cell(row, image, number, "image")
+            place = image_within(folder, name, f"{table.path}, row {number}")
+        found.append(ReactionItem(**cells, image=place, file=name))
     if not found:
         raise InputError(f"{table.path} has no rows; expected pairs with an emotion each")
     return tuple(found)

@@ -91,7 +91,9 @@ def make_ratings(
         "caption": [item.caption for item in pairs.values()],
     }
     if all(item.image is not None for item in pairs.values()):
-        stimuli["image"] = [item.image.as_posix() for item in pairs.values() if item.image]
+        stimuli["image"] = [
+            item.file or item.image.as_posix() for item in pairs.values() if item.image
+        ]
     known = {key: value for key, value in rater.items() if value is not None}
     # Not split: what happens to be the same for a pair still belongs to its answers.
     return Ratings._from_checked(

@@ -18,9 +18,11 @@ from affectlab.models.vlm._address import with_address
 from affectlab.models.vlm._asking import ask_questions
 from affectlab.models.vlm._cost import Usage, known_prices, total_usage
 from affectlab.models.vlm._judge import Judged
-from affectlab.models.vlm._ledger import Ledger
+from affectlab.models.vlm._kept import split
+from affectlab.models.vlm._ledger import LEDGER, Ledger
 from affectlab.models.vlm._now import Interrupt, run_now
 from affectlab.models.vlm._patience import Halt
+from affectlab.models.vlm._plan import Plan, plan_of
 from affectlab.models.vlm._prompt_image import ImageLimits
 from affectlab.models.vlm._provider import Provider, need_inspect
 from affectlab.models.vlm._rater import VlmRater
@@ -30,7 +32,7 @@ if TYPE_CHECKING:
     from affectlab.models.vlm._ask import Progress
     from affectlab.ratings import Ratings
 
-__all__ = ["VlmReactions", "rate_reactions_vlm"]
+__all__ = ["VlmReactions", "plan_reactions_vlm", "rate_reactions_vlm"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -109,6 +111,51 @@ def rate_reactions_vlm(
     affectlab.errors.InputError: model 'gpt-4o': expected a provider and a name, such as \
 openai/gpt-4o-mini
     """
+    rater, questions, told = _questions(items, model, ledger, text_only, few_shot, n, options)
+    run = run_now(lambda interrupt: _ask(rater, questions, told, progress, interrupt))
+    if run.halt is not None and run.halt.kind == "interrupted":
+        raise KeyboardInterrupt
+    return run
+
+
+def plan_reactions_vlm(
+    items: Iterable[ReactionItem],
+    model: str,
+    *,
+    ledger: str | Path,
+    text_only: bool = False,
+    few_shot: FewShot | None = None,
+    n: int = 1,
+    **options: Any,
+) -> Plan:
+    """Say what :func:`rate_reactions_vlm` would ask, and about what it would take; ask nobody.
+
+    Raises
+    ------
+    InputError
+        When an item, an image, the model or a setting cannot be used.
+    """
+    need_inspect()
+    rater, questions, _ = _questions(items, model, ledger, text_only, few_shot, n, options)
+    settings = with_address(rater.model, rater.settings)
+    prices = known_prices(rater.model, rater.price_in, rater.price_out)
+    todo = list({question.key: question for question in questions}.values())
+    if (Path(ledger) / LEDGER).exists():
+        with Ledger(ledger) as held:
+            _, todo = split(held, questions, rater.again)
+    return plan_of(questions, todo, settings, prices)
+
+
+def _questions(
+    items: Iterable[ReactionItem],
+    model: str,
+    ledger: str | Path,
+    text_only: bool,
+    few_shot: FewShot | None,
+    n: int,
+    options: dict[str, Any],
+) -> tuple[VlmRater, list[ReactionQuestion], dict[str, Any]]:
+    """Give the rater, what it is asked, and what else its attributes say."""
     name = options.pop("rater", None) or " ".join(
         [
             model,
@@ -143,10 +190,7 @@ openai/gpt-4o-mini
         "reads": "text" if text_only else "image and text",
         "examples": few_shot.told() if few_shot else None,
     }
-    run = run_now(lambda interrupt: _ask(rater, questions, told, progress, interrupt))
-    if run.halt is not None and run.halt.kind == "interrupted":
-        raise KeyboardInterrupt
-    return run
+    return rater, questions, told
 
 
 async def _ask(

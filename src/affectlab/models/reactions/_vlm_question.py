@@ -36,6 +36,11 @@ class ReactionQuestion:
     limits: ImageLimits
     asked_of: dict[str, Any] = field(repr=False)
 
+    @property
+    def stimulus(self) -> str:
+        """Name of the pair."""
+        return self.item.stimulus
+
     @cached_property
     def key(self) -> str:
         """Names the question by all that decides about its answer."""

@@ -39,5 +39,7 @@ class Average(nn.Module):
         kept = min(self.decay, (1 + step) / (10 + step))
         own: list[Tensor] = [part.detach() for part in self.network.parameters()]
         torch._foreach_lerp_(own, [part.detach() for part in network.parameters()], 1 - kept)
-        for old, held in zip(self.network.buffers(), network.buffers(), strict=True):
-            old.copy_(held)
+        held = list(network.buffers())
+        if held:
+            # One call for all: a deep network has hundreds of them.
+            torch._foreach_copy_(list(self.network.buffers()), held)

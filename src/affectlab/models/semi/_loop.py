@@ -16,7 +16,14 @@ from torch import Tensor, nn
 
 from affectlab._types import Ints
 from affectlab.models._checkpoints import Checkpoints
-from affectlab.models._steps import all_finite, diverged, on_device, optimiser_of, step_seed
+from affectlab.models._steps import (
+    all_finite,
+    diverged,
+    on_device,
+    optimiser_of,
+    seed_device,
+    step_seed,
+)
 from affectlab.models._torch import pick_device, pick_precision, private_seed
 from affectlab.models.semi._average import Average
 from affectlab.models.semi._cycle import Cycle
@@ -138,6 +145,8 @@ class _Run:
         self.tally.clear()
         if not state.switched:
             state.switched = self.switch.after([entry["loss"] for entry in state.history])
+            # What was asked for begins here, and may take as long as any other training.
+            state.worse = 0 if state.switched else state.worse
         pool = None
         if self.strategy.wants_pool:
             pool = PoolLabels(
@@ -168,7 +177,7 @@ class _Run:
     def step(self, epoch: int, rate: float) -> float:
         """Learn from one batch; gives the loss on its labelled part."""
         state, training = self.state, self.training
-        torch.manual_seed(step_seed(self.seed, state.step, 0))
+        seed_device(step_seed(self.seed, state.step, 0), self.device)
         for group in self.optimiser.param_groups:
             group["lr"] = rate
         turn, own = self.labelled.batch(state.step)
@@ -251,6 +260,8 @@ class _Run:
             scores = self.material.judge(proba, self.training.select)
             if note_epoch(state, entry, scores, self.training):
                 self.kept.network.load_state_dict(self.judged.state_dict())
+            # Else a loss that is asked for later would never have its turn.
+            state.done &= state.switched or self.switch.when == "never"
         state.history.append(entry)
 
 

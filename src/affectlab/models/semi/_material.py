@@ -112,8 +112,12 @@ class Material:
     def told(self) -> list[Any]:
         """Give plain values that differ where what is learned differs."""
         dev = None if self.dev is None else [self.dev[0].told(), self.dev[1].tobytes()]
+        costs = self._costs()
         return [
             self.labels,
+            # Strategies and the choice of the epoch hang on them, whatever the loss is.
+            None if costs is None else costs.tobytes(),
+            self._polarity(),
             self.labelled.told(),
             self.targets.tobytes(),
             self.weak.told(),

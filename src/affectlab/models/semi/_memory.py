@@ -5,6 +5,8 @@ from __future__ import annotations
 import torch
 from torch import Tensor, nn
 
+from affectlab.errors import InputError
+
 __all__ = ["Bank", "Queue"]
 
 
@@ -38,7 +40,14 @@ class Queue(nn.Module):
     def __init__(self, size: int, width: int, device: torch.device | None = None) -> None:
         super().__init__()
         self.size = size
-        self.register_buffer("kept", torch.zeros(size, width, device=device))
+        try:
+            rows = torch.zeros(size, width, device=device)
+        # Torch tells of too little memory, and of too large numbers, by a RuntimeError.
+        except RuntimeError:
+            raise InputError(
+                f"memory of {size:,} rows of {width} numbers: there is not as much; expected fewer"
+            ) from None
+        self.register_buffer("kept", rows)
         self.register_buffer("place", torch.zeros((), dtype=torch.int64, device=device))
         self.register_buffer("count", torch.zeros((), dtype=torch.int64, device=device))
 

@@ -10,10 +10,14 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as nnf
 
+from affectlab.errors import InputError
 from affectlab.models._torch import autocast
 from affectlab.models.vision._loop import Forward
 
 __all__ = ["Learner", "statistics_held"]
+
+_ALONE = "more than 1 value per channel"
+"""What torch says of a batch norm that was given one row."""
 
 
 class Learner(nn.Module):
@@ -42,7 +46,13 @@ class Learner(nn.Module):
         self._output = [output]
 
     def forward(self, inputs: dict[str, Tensor], precision: str) -> tuple[Tensor, Tensor | None]:
-        """Give logits, shape (n, C), and features, shape (n, width), both in single precision."""
+        """Give logits, shape (n, C), and features, shape (n, width), both in single precision.
+
+        Raises
+        ------
+        InputError
+            When there is one stimulus, and a batch norm would have to say how stimuli vary.
+        """
         seen: list[Tensor] = []
 
         def look(_: nn.Module, given: tuple[Any, ...]) -> None:
@@ -54,6 +64,13 @@ class Learner(nn.Module):
             with autocast(precision, device):
                 logits = self.forward_network(self.network, inputs)
                 features = self.projection(seen[-1].flatten(1)) if self.width else None
+        except ValueError as error:
+            if _ALONE not in str(error):
+                raise
+            raise InputError(
+                "a step has one labelled or one unlabelled stimulus, and the network has batch "
+                "norms, which need two; expected more stimuli, or a larger batch_size or ratio"
+            ) from None
         finally:
             if hook is not None:
                 hook.remove()

@@ -63,9 +63,9 @@ class Switch:
             raise InputError(
                 f"switch = {self.when!r}: expected start, converging, never, or an epoch from 1 on"
             )
-        if not isinstance(self.window, int) or self.window < 1:
+        if not isinstance(self.window, int) or isinstance(self.window, bool) or self.window < 1:
             raise InputError(f"window = {self.window}: expected a whole number from 1 on")
-        if not 0 <= self.tolerance < 1:
+        if not isinstance(self.tolerance, int | float) or not 0 <= self.tolerance < 1:
             raise InputError(f"tolerance = {self.tolerance}: expected a share from 0 to below 1")
 
     def after(self, losses: Sequence[float]) -> bool:

@@ -12,6 +12,7 @@ from affectlab.errors import InputError
 __all__ = [
     "check_at_least",
     "check_count",
+    "check_flag",
     "check_share",
     "full",
     "gliding",
@@ -94,6 +95,19 @@ def check_count(name: str, value: int) -> int:
     """
     if isinstance(value, bool) or not isinstance(value, int) or value < 1:
         raise InputError(f"{name} = {value}: expected a whole number of at least 1")
+    return value
+
+
+def check_flag(name: str, value: bool) -> bool:
+    """Give True or False.
+
+    Raises
+    ------
+    InputError
+        When it is neither: the text "False" would count as true.
+    """
+    if not isinstance(value, bool):
+        raise InputError(f"{name} = {value}: expected true or false")
     return value
 
 

@@ -9,6 +9,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from affectlab.models.text_metrics._candidate import SENTENCES, candidate_sentence
+from affectlab.models.text_metrics._clip_formulas import clip_score, ref_clip_score
 from affectlab.models.text_metrics._item import TextItem, text_items
 from affectlab.models.text_metrics._means import score_means
 from affectlab.models.text_metrics._metric import TextMetric, list_text_metrics, load_text_metric
@@ -19,12 +20,8 @@ from affectlab.models.text_metrics._table import read_text_items
 if TYPE_CHECKING:
     from affectlab.models.text_metrics._bart import BartScore
     from affectlab.models.text_metrics._bert import BertScore
-    from affectlab.models.text_metrics._clip import (
-        ClipScore,
-        RefClipScore,
-        clip_score,
-        ref_clip_score,
-    )
+    from affectlab.models.text_metrics._clip import ClipScore
+    from affectlab.models.text_metrics._ref_clip import RefClipScore
     from affectlab.models.text_metrics._similarity import SentenceSimilarity
 
 __all__ = [
@@ -53,10 +50,8 @@ _HEAVY = {
     "BartScore": "_bart",
     "BertScore": "_bert",
     "ClipScore": "_clip",
-    "RefClipScore": "_clip",
+    "RefClipScore": "_ref_clip",
     "SentenceSimilarity": "_similarity",
-    "clip_score": "_clip",
-    "ref_clip_score": "_clip",
 }
 
 

@@ -4,15 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from types import MappingProxyType
 from typing import Any, Literal, TypeAlias, get_args
 
 import numpy as np
-import torch
-from torch import Tensor
-from torch.nn.utils.rnn import pad_sequence
 
-from affectlab._types import Bools, Floats, Ints
+from affectlab._types import Bools
 from affectlab.errors import InputError, unknown_name
 from affectlab.models._checkpoints import fingerprint_of, fingerprint_of_weights
 from affectlab.models._pretrained import check_place
@@ -23,9 +19,10 @@ from affectlab.models.text._pretrained import (
     fingerprint_of_tokenizer,
     load_tokenizer,
 )
-from affectlab.models.text._transformer import collate
 from affectlab.models.text_metrics._item import TextItem, check_items, name_of, text_items
+from affectlab.models.text_metrics._layers import recommended_layer
 from affectlab.models.text_metrics._load_network import model_name, pick_dtype
+from affectlab.models.text_metrics._matching import Matcher, begins_with_a_space
 from affectlab.models.text_metrics._scores import (
     OverReferences,
     TextScores,
@@ -34,7 +31,7 @@ from affectlab.models.text_metrics._scores import (
     over_references,
     warn_of_cut_items,
 )
-from affectlab.models.text_metrics._tokens import CutTexts, batches, cut_texts
+from affectlab.models.text_metrics._tokens import CutTexts, cut_texts
 
 __all__ = ["BertScore"]
 
@@ -44,22 +41,6 @@ _WAYS = {
     "recall": "reference tokens in candidates",
     "f": "harmonic mean of precision and recall",
 }
-_LAYERS = MappingProxyType(
-    {
-        "bert-base-uncased": 9,
-        "bert-large-uncased": 18,
-        "bert-base-multilingual-cased": 9,
-        "roberta-base": 10,
-        "roberta-large": 17,
-        "roberta-large-mnli": 19,
-        "distilbert-base-uncased": 5,
-        "distilroberta-base": 5,
-        "microsoft/deberta-xlarge-mnli": 40,
-    }
-)
-"""Layers that the authors found best, by the name of the checkpoint."""
-_ORGANISATIONS = ("google-bert/", "FacebookAI/", "distilbert/")
-"""Under which the same checkpoints stand today."""
 
 
 class BertScore:
@@ -67,7 +48,8 @@ class BertScore:
 
     With states x_i of the candidate and y_j of the reference, of length 1:
     P = mean_i max_j x_i·y_j, R = mean_j max_i x_i·y_j, F = 2 P R / (P + R). Marks of start and end
-    are no tokens here. Neither weights by rarity nor baselines are applied.
+    are not among the tokens whose mean is taken, but a token may match one, as in the package of
+    the authors (bert-score 0.3.13). Neither weights by rarity nor baselines are applied.
 
     Parameters
     ----------
@@ -75,12 +57,15 @@ class BertScore:
         Folder or name of a checkpoint of an encoder.
     layer
         Whose states are compared; 0 are word vectors. None: the one that the authors recommend
-        for that name, or the last one. The name of the metric says which.
+        for a checkpoint or a folder of that name, or the last one. The name of the metric says
+        which.
     direction
         ``"precision"``, ``"recall"`` or ``"f"``.
     references
         What becomes of several references: the ``"max"`` of their scores, as published, or the
         ``"mean"``.
+    match_marks
+        Whether tokens may match marks of start and end; torchmetrics leaves these out.
     batch_size, max_tokens, device, precision
         As for :class:`BartScore`.
 
@@ -91,7 +76,9 @@ class BertScore:
 
     Notes
     -----
-    States of all texts are held at once: 4 bytes times tokens times the width of the layer.
+    A tokenizer of pairs of bytes (RoBERTa, BART) is given a space before each text, as in that
+    package: the first word is cut as it would be elsewhere in a sentence. One thing is not as
+    there: where all cosines of a token are below 0, padding of a batch counts as 0 there.
 
     References
     ----------
@@ -111,6 +98,7 @@ class BertScore:
         layer: int | None = None,
         direction: _Direction = "f",
         references: OverReferences = "max",
+        match_marks: bool = True,
         batch_size: int = 64,
         max_tokens: int | None = None,
         device: str = "auto",
@@ -119,6 +107,8 @@ class BertScore:
         if direction not in get_args(_Direction):
             raise unknown_name("direction", direction, get_args(_Direction))
         check_over(references)
+        if not isinstance(match_marks, bool):
+            raise InputError(f"match_marks {match_marks!r}; expected true or false")
         if isinstance(batch_size, bool) or not isinstance(batch_size, int) or batch_size < 1:
             raise InputError(f"batch_size {batch_size!r}; expected a whole number from 1 on")
         self.model, self.direction, self.references = str(model), direction, references
@@ -144,15 +134,21 @@ class BertScore:
         marks = ("cls", "sep", "bos", "eos", "pad")
         numbers = {getattr(self.tokenizer, f"{mark}_token_id", None) for mark in marks}
         self._marks = np.array(sorted(number for number in numbers if number is not None))
+        self.match_marks, self._spaced = match_marks, begins_with_a_space(self.tokenizer)
+        self._matcher = Matcher(
+            self.network,
+            self.layer,
+            self.tokenizer.pad_token_id,
+            self.device,
+            batch_size,
+            match_marks,
+        )
         self.name = self._named(direction)
 
     def _layer(self, layer: int | None) -> int:
         last = int(self.network.config.num_hidden_layers)
         if layer is None:
-            name = self.model
-            for start in _ORGANISATIONS:
-                name = name.removeprefix(start)
-            return min(_LAYERS.get(name, last), last)
+            return recommended_layer(self.model, last)
         if isinstance(layer, bool) or not isinstance(layer, int) or not 0 <= layer <= last:
             raise InputError(
                 f"layer {layer!r}; expected a whole number from 0 (word vectors) to {last}"
@@ -161,6 +157,7 @@ class BertScore:
 
     def _named(self, direction: str) -> str:
         half = "" if self.precision == "fp32" else f", {self.precision}"
+        half += "" if self.match_marks else ", no marks"
         return (
             f"BERTScore {direction} [{model_name(self.model)}, layer {self.layer}, "
             f"{self.references} of references{half}]"
@@ -174,6 +171,7 @@ class BertScore:
             "layer": self.layer,
             "direction": self.direction,
             "references": self.references,
+            "match_marks": self.match_marks,
             "max_tokens": self.limit,
             "precision": self.precision,
         }
@@ -223,23 +221,19 @@ class BertScore:
         """Score items; see :meth:`score`."""
         check_items(items, "BERTScore", references=True)
         sizes = np.array([len(item.references) for item in items], dtype=np.int64)
-        cut = cut_texts(
-            self.tokenizer,
-            [text for item in items for text in (item.candidate, *item.references)],
-            self.limit,
-        )
-        own = cut.rows(item.candidate for item in items)
-        others = cut.rows(text for item in items for text in item.references)
+        texts = [self._read(text) for item in items for text in (item.candidate, *item.references)]
+        cut = cut_texts(self.tokenizer, texts, self.limit)
+        own = cut.rows(self._read(item.candidate) for item in items)
+        others = cut.rows(self._read(text) for item in items for text in item.references)
         counted = self._counted(cut)
         for place, item in enumerate(items):
             for text in (item.candidate, *item.references):
-                if not counted[cut.place[text]].any():
+                if not counted[cut.place[self._read(text)]].any():
                     raise InputError(
                         f"{name_of(item, place)}: a text has no token that BERTScore could match; "
                         "expected words"
                     )
-        states = self._states(cut, counted)
-        found = self._matched(states, np.repeat(own, sizes), others)
+        found = self._matcher.matched(cut, counted, np.repeat(own, sizes), others)
         held = {
             way: over_references(values, sizes, self.references) for way, values in found.items()
         }
@@ -263,42 +257,9 @@ class BertScore:
             parts={self._named(way): values for way, values in held.items()},
         )
 
+    def _read(self, text: str) -> str:
+        """Give a text as it is cut into tokens."""
+        return f" {text.strip()}" if self._spaced else text.strip()
+
     def _counted(self, cut: CutTexts) -> list[Bools]:
         return [~np.isin(ids, self._marks) for ids in cut.ids]
-
-    @torch.inference_mode()
-    def _states(self, cut: CutTexts, counted: Sequence[Bools]) -> list[Tensor]:
-        """Give the states of each text, of length 1, shape (tokens, width) each."""
-        found: list[Tensor] = [torch.empty(0)] * len(cut.ids)
-        padding = self.tokenizer.pad_token_id
-        for batch in batches(cut.lengths, self.batch_size, 4 * 4096):
-            inputs = collate([cut.ids[row] for row in batch], padding)
-            inputs = {name: part.to(self.device) for name, part in inputs.items()}
-            layers = self.network(**inputs, output_hidden_states=True).hidden_states
-            states = torch.nn.functional.normalize(layers[self.layer].float(), dim=-1)
-            for place, row in enumerate(batch):
-                kept = torch.from_numpy(np.flatnonzero(counted[row])).to(self.device)
-                found[row] = states[place, kept]
-        return found
-
-    @torch.inference_mode()
-    def _matched(self, states: Sequence[Tensor], own: Ints, others: Ints) -> dict[str, Floats]:
-        """Give precision, recall and F of pairs of texts, each of shape (pairs,)."""
-        lengths = np.array([len(part) for part in states], dtype=np.int64)
-        precision, recall = np.zeros(len(own)), np.zeros(len(own))
-        for batch in batches(np.maximum(lengths[own], lengths[others]), self.batch_size, 4 * 4096):
-            sides = []
-            for rows in (own[batch], others[batch]):
-                padded = pad_sequence([states[row] for row in rows], batch_first=True)
-                n = torch.from_numpy(lengths[rows]).to(self.device)
-                there = torch.arange(padded.shape[1], device=self.device) < n[:, None]
-                sides.append((padded, there, n))
-            (x, has_x, n_x), (y, has_y, n_y) = sides
-            cosine = x @ y.transpose(1, 2)
-            nearest = cosine.masked_fill(~has_y[:, None], -2.0).amax(dim=2)
-            precision[batch] = (nearest * has_x).double().sum(dim=1).div(n_x).cpu().numpy()
-            nearest = cosine.masked_fill(~has_x[:, :, None], -2.0).amax(dim=1)
-            recall[batch] = (nearest * has_y).double().sum(dim=1).div(n_y).cpu().numpy()
-        total = precision + recall
-        f = 2 * precision * recall / np.where(total != 0, total, 1.0)
-        return {"precision": precision, "recall": recall, "f": f}

@@ -37,9 +37,16 @@ def check_template(template: str) -> str:
     """
     text = SENTENCES.get(template, template)
     try:
-        fields = [name for _, name, _, _ in Formatter().parse(text) if name is not None]
+        parts = [part[1:] for part in Formatter().parse(text) if part[1] is not None]
     except ValueError as error:
         raise InputError(f"sentence {shown(template, 80)!r}: {error}") from None
+    fields = [str(name) for name, _, _ in parts]
+    for name, layout, conversion in parts:
+        if layout or conversion:
+            raise InputError(
+                f"sentence {shown(template, 80)!r}: the field {shown(str(name), 40)!r} says how it "
+                f"is laid out; expected {{{shown(str(name), 40)}}} alone"
+            )
     wrong = next((name for name in fields if name not in _FIELDS), None)
     if wrong is not None or "explanation" not in fields:
         said = "no {explanation}" if wrong is None else f"the field {{{shown(wrong, 40)}}}"

@@ -1,72 +1,26 @@
-"""CLIPScore and RefCLIPScore: how near a text is to an image, and to what people wrote."""
+"""CLIPScore: how near a text is to an image."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, Literal, TypeAlias, get_args
+from typing import Any
 
 import numpy as np
 
 from affectlab._types import Bools, Floats, Ints
 from affectlab._words import shown
-from affectlab.errors import InputError, unknown_name
+from affectlab.errors import InputError
 from affectlab.models.text_metrics._candidate import SENTENCES, candidate_sentence, check_template
+from affectlab.models.text_metrics._clip_formulas import clip_score
 from affectlab.models.text_metrics._item import TextItem, check_items, name_of, text_items
 from affectlab.models.text_metrics._load_network import model_name
 from affectlab.models.text_metrics._scores import TextScores, names_of, warn_of_cut_items
 from affectlab.models.text_metrics._tokens import CutTexts
 from affectlab.models.text_metrics._towers import ImageRows, TextRows
 
-__all__ = ["ClipScore", "RefClipScore", "ReferenceScale", "clip_score", "ref_clip_score"]
-
-ReferenceScale: TypeAlias = Literal["scaled", "unscaled"]
-
-
-def clip_score(cosine: Floats, scale: float = 2.5) -> Floats:
-    """Give CLIP-S(v, c) = w max(cos(v, c), 0) of cosines.
-
-    Parameters
-    ----------
-    cosine
-        Of images and candidates, shape (n,).
-    scale
-        w; 2.5 as published.
-
-    References
-    ----------
-    Hessel et al. (2021), CLIPScore, section 3.
-
-    Examples
-    --------
-    >>> clip_score(np.array([0.3, -0.1])).tolist()
-    [0.75, 0.0]
-    """
-    return scale * np.maximum(cosine, 0.0)
-
-
-def ref_clip_score(of_image: Floats, of_references: Floats) -> Floats:
-    """Give the harmonic mean of what an image and what references say; 0 where one of them is 0.
-
-    Parameters
-    ----------
-    of_image
-        max(cos(v, c), 0), with or without the scale w; shape (n,).
-    of_references
-        max(max_k cos(c, r_k), 0), shape (n,).
-
-    References
-    ----------
-    Hessel et al. (2021), CLIPScore, section 3.
-
-    Examples
-    --------
-    >>> ref_clip_score(np.array([0.75, 0.0]), np.array([0.75, 0.9])).tolist()
-    [0.75, 0.0]
-    """
-    total = of_image + of_references
-    return 2 * of_image * of_references / np.where(total > 0, total, 1.0)
+__all__ = ["ClipScore"]
 
 
 class ClipScore:
@@ -274,95 +228,6 @@ class ClipScore:
             except InputError as error:
                 raise InputError(f"{name_of(item, place)}: {error}") from None
         return f"{self.prefix} {text}" if self.prefix else text
-
-
-class RefClipScore(ClipScore):
-    """The harmonic mean of CLIPScore and of how near the candidate is to the nearest reference.
-
-    RefCLIP-S = H(CLIP-S(v, c), max(max_k cos(c, r_k), 0)).
-
-    Parameters
-    ----------
-    reference_scale
-        ``"scaled"``: CLIP-S with its w is in the harmonic mean, as published. ``"unscaled"``: the
-        cosine of image and candidate without w is, which is the reading that the .42 of Socratis
-        fits.
-    **settings
-        Of :class:`ClipScore`.
-    """
-
-    _title = "RefCLIPScore"
-    _direction = "image and references, and candidate"
-    reads_references = True
-
-    def __init__(
-        self,
-        model: str | Path = "openai/clip-vit-base-patch32",
-        *,
-        reference_scale: ReferenceScale = "scaled",
-        **settings: Any,
-    ) -> None:
-        if reference_scale not in get_args(ReferenceScale):
-            raise unknown_name("reference_scale", reference_scale, get_args(ReferenceScale))
-        self.reference_scale = reference_scale
-        super().__init__(model, **settings)
-
-    def _said(self) -> list[str]:
-        scaled = self.reference_scale == "scaled"
-        return [*super()._said(), "scaled image" if scaled else "unscaled image"]
-
-    @property
-    def settings(self) -> dict[str, Any]:
-        """What was chosen, fit for JSON."""
-        return {**super().settings, "reference_scale": self.reference_scale}
-
-    def score(
-        self,
-        candidates: Sequence[str] | Sequence[TextItem],
-        images: Sequence[Any] | None = None,
-        references: Sequence[str] | Sequence[Sequence[str]] | None = None,
-    ) -> TextScores:
-        """Score n candidates against their images and references.
-
-        Parameters
-        ----------
-        candidates
-            n texts, or n items that have both.
-        images
-            n files, or n images of Pillow.
-        references
-            n texts, or n lists of texts.
-
-        Returns
-        -------
-        TextScores
-            `parts` has what the image and what the references say.
-
-        Raises
-        ------
-        InputError
-            When a text is empty, an item has no reference, or an image is missing or damaged.
-        """
-        return self.score_items(text_items(candidates, references, images))
-
-    def _scored(
-        self, cosine: Floats, candidate: Floats, others: list[list[str]], cut: CutTexts
-    ) -> tuple[Floats, dict[str, Floats]]:
-        flat = [text for several in others for text in several]
-        sizes = np.array([len(several) for several in others], dtype=np.int64)
-        nearest = np.zeros(0)
-        if len(sizes):
-            repeated = candidate[np.repeat(np.arange(len(sizes)), sizes)]
-            each = np.einsum("ij,ij->i", repeated, self.texts.rows(flat, cut))
-            start = np.concatenate([[0], np.cumsum(sizes)[:-1]])
-            nearest = np.maximum.reduceat(each, start)
-        of_references = np.maximum(nearest, 0.0)
-        of_image = clip_score(cosine, self.scale if self.reference_scale == "scaled" else 1.0)
-        parts = {
-            self._named("CLIPScore", super()._said()): clip_score(cosine, self.scale),
-            self._named("nearest reference", super()._said()[1:]): of_references,
-        }
-        return ref_clip_score(of_image, of_references), parts
 
 
 def _longest(others: list[list[str]], cut: CutTexts) -> tuple[Ints, Bools]:

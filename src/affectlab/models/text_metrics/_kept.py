@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import zlib
 from collections.abc import Iterable, Mapping
 from hashlib import blake2b
+from itertools import islice
 from pathlib import Path
 from uuid import uuid4
 from zipfile import BadZipFile
@@ -15,6 +17,11 @@ from affectlab._words import shown
 from affectlab.errors import InputError
 
 __all__ = ["KeptRows"]
+
+_NOT_ROWS = (
+    *(ValueError, TypeError, OSError, EOFError, KeyError, AttributeError, NotImplementedError),
+    *(MemoryError, BadZipFile, zlib.error),
+)
 
 
 class KeptRows:
@@ -49,8 +56,13 @@ class KeptRows:
         Raises
         ------
         InputError
-            When they cannot be written.
+            When they cannot be written, or rows of another width are in the folder.
         """
+        if not self._as_wide(new.values()):
+            raise InputError(
+                f"cache {shown(self._folder)} holds rows of another width; delete it, and it is "
+                "made again"
+            )
         self._rows.update(new)
         if self._folder is None or not new:
             return
@@ -66,14 +78,20 @@ class KeptRows:
                 f"cache {shown(self._folder)} cannot be written ({error.strerror})"
             ) from None
 
+    def _as_wide(self, rows: Iterable[NDArray[np.float32]]) -> bool:
+        """Say whether rows are as wide as those that there are."""
+        return len({row.shape for row in (*islice(self._rows.values(), 1), *rows)}) < 2
+
     def _read(self, file: Path) -> None:
         try:
             with file.open("rb") as opened, np.load(opened, allow_pickle=False) as held:
-                keys, rows = held["keys"], np.asarray(held["rows"], dtype=np.float32)
-        # A file that is no archive, an archive with other parts, or one that is cut off.
-        except (ValueError, OSError, EOFError, KeyError, AttributeError, BadZipFile):
+                keys, rows = held["keys"], held["rows"].astype(np.float32, casting="same_kind")
+        # A file that is no archive, an archive with other parts, or one that is cut off or that
+        # says to hold more than there is memory.
+        except _NOT_ROWS:
             keys, rows = np.zeros(0), np.zeros((1, 1), dtype=np.float32)
-        if rows.ndim != 2 or len(keys) != len(rows) or not np.isfinite(rows).all():
+        shaped = rows.ndim == 2 and keys.shape == rows.shape[:1] and keys.dtype.kind == "U"
+        if not shaped or not self._as_wide(rows) or not np.isfinite(rows).all():
             raise InputError(f"{shown(file)} cannot be read; delete it, and it is made again")
         self._rows.update(zip(map(str, keys), rows, strict=True))
 

@@ -21,7 +21,7 @@ GROUP = "affectlab.text_metrics"
 _OURS: Mapping[str, tuple[str, str]] = {
     "bart": ("_bart", "BartScore"),
     "clip": ("_clip", "ClipScore"),
-    "refclip": ("_clip", "RefClipScore"),
+    "refclip": ("_ref_clip", "RefClipScore"),
     "bert": ("_bert", "BertScore"),
     "sentence": ("_similarity", "SentenceSimilarity"),
 }

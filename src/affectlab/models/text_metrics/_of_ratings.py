@@ -10,7 +10,7 @@ import polars as pl
 from affectlab._words import shown
 from affectlab.errors import InputError, unknown_name
 from affectlab.models.text_metrics._item import TextItem
-from affectlab.models.text_metrics._table import TextTable
+from affectlab.models.text_metrics._table import TextTable, image_of
 
 if TYPE_CHECKING:
     from affectlab.ratings import Ratings
@@ -47,7 +47,8 @@ def items_of_ratings(
     Raises
     ------
     InputError
-        When there are no texts, no such machine, or no reaction of a machine has a reference.
+        When there are no texts, no such machine, no reaction of a machine has a reference, or an
+        image lies outside the folder.
 
     References
     ----------
@@ -110,17 +111,23 @@ def items_of_ratings(
         about = known.get(row["stimulus"], {})
         name = f"{row['stimulus']}/{row['emotion'].strip()}/{row['rater']}"
         seen[name] = seen.get(name, 0) + 1
-        image = about.get("image") or about.get("file")
+        where = (
+            f"{shown(ratings.source)}, reaction of {shown(row['rater'], 40)!r} to "
+            f"{shown(row['stimulus'], 40)!r}"
+        )
         items.append(
             TextItem(
                 candidate=row["text"],
                 references=tuple(own),
-                image=None if not image else (Path(images) / image if images else Path(image)),
+                image=image_of(
+                    about.get("image") or about.get("file"),
+                    None if images is None else Path(images),
+                    where,
+                ),
                 item=name if seen[name] == 1 else f"{name}/{seen[name]}",
                 emotion=row["emotion"].strip(),
                 caption=str(about.get("caption") or ""),
-                where=f"{shown(ratings.source)}, reaction of {shown(row['rater'], 40)!r} to "
-                f"{shown(row['stimulus'], 40)!r}",
+                where=where,
             )
         )
         kept.append({**about, **{key: row[key] for key in ("stimulus", "rater", "emotion")}})

@@ -9,12 +9,14 @@ from typing import Any
 
 import polars as pl
 
+from affectlab._csv import text_of_sheet
 from affectlab._words import shown
 from affectlab.errors import InputError, unknown_name
+from affectlab.models.images._within import image_within
 from affectlab.models.text_metrics._item import TextItem
 from affectlab.stimuli._tables import read_table
 
-__all__ = ["TextTable", "read_text_items"]
+__all__ = ["TextTable", "image_of", "read_text_items"]
 
 _IMAGES = ("image", "file", "path")
 _ITEMS = ("item", "stimulus", "id")
@@ -82,7 +84,8 @@ def read_text_items(
     Raises
     ------
     InputError
-        When the table cannot be read, a column is missing, or a name stands twice.
+        When the table cannot be read, a column is missing, a name stands twice, or an image lies
+        outside the folder.
 
     Examples
     --------
@@ -105,7 +108,9 @@ def read_text_items(
         TextItem(
             candidate=_text(row[candidate]),
             references=tuple(text for name in of_references for text in _several(row[name])),
-            image=None if of_image is None or not row[of_image] else folder / str(row[of_image]),
+            image=None
+            if of_image is None
+            else image_of(row[of_image], folder, f"{said}, row {number}"),
             item=name,
             emotion=_text(row.get("emotion")),
             caption=_text(row.get("caption")),
@@ -120,9 +125,25 @@ def read_text_items(
     return TextTable(tuple(found), frame)
 
 
+def image_of(name: Any, folder: Path | None, where: str) -> Path | None:
+    """Give the image that a table names, within a folder if there is one; None where it has none.
+
+    Raises
+    ------
+    InputError
+        When it lies outside the folder.
+    """
+    said = _text(name).strip()
+    if not said or folder is None:
+        return Path(said) if said else None
+    return image_within(folder, said, where)
+
+
 def _read(place: Path) -> pl.DataFrame:
     if place.suffix.lower() not in (".jsonl", ".ndjson"):
-        return read_table(place, "texts")
+        frame = read_table(place, "texts")
+        # Tables that affectlab writes for sheets have a mark before what a sheet would compute.
+        return frame.with_columns(text_of_sheet(pl.col(pl.String)))
     try:
         return pl.read_ndjson(place, infer_schema_length=None)
     except FileNotFoundError:

@@ -30,6 +30,9 @@ from affectlab.models.text_metrics._tokens import CutTexts, batches, cut_texts
 
 __all__ = ["ImageRows", "TextRows"]
 
+_PIXELS = 100_000_000
+"""Of opened images, each of three bytes, that wait for others to be encoded with."""
+
 
 class _Rows:
     """What both kinds share: a tower on a device, and rows that were computed."""
@@ -175,7 +178,8 @@ class ImageRows(_Rows):
             if source not in of_source:
                 of_source[source] = self._opened(image, name, waiting)
             keys.append(of_source[source])
-            if len(waiting) >= self.batch_size:
+            pixels = sum(one.width * one.height for one in waiting.values())
+            if len(waiting) >= self.batch_size or pixels >= _PIXELS:
                 self._flush(waiting)
         self._flush(waiting)
         return _of_length_one(self.kept.take(keys))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import torch
@@ -30,6 +30,7 @@ __all__ = [
     "load_backbone",
     "load_processor",
     "preparing",
+    "side_of",
 ]
 
 _LAST = frozenset({"classifier", "cls_classifier", "distillation_classifier", "head", "fc"})
@@ -84,6 +85,20 @@ def preparing(processor: Any) -> Callable[[list[Image.Image]], dict[str, Tensor]
         return dict(processor(images=pictures, return_tensors="pt"))
 
     return prepared
+
+
+def side_of(processor: Any) -> int | None:
+    """Give the longest side that a processor brings pictures to, None where it does not say."""
+    sides: list[int] = []
+    for name in ("size", "crop_size"):
+        said = getattr(processor, name, None)
+        # Some processors have a mapping, others an object of theirs.
+        entries = [
+            said.get(edge) if isinstance(said, Mapping) else getattr(said, edge, None)
+            for edge in ("height", "width", "shortest_edge", "longest_edge")
+        ]
+        sides += [side for side in (*entries, said) if isinstance(side, int) and side > 0]
+    return max(sides, default=None)
 
 
 def load_backbone(place: str, labels: Sequence[str], *, complete: bool = False) -> Any:

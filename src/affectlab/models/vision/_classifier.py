@@ -25,6 +25,7 @@ from affectlab.models.vision._backbone import (
     load_backbone,
     load_processor,
     preparing,
+    side_of,
 )
 from affectlab.models.vision._embedded import embedded
 from affectlab.models.vision._inputs import Feed, Rows, codes_of, feed_of, names_of_labels
@@ -349,7 +350,8 @@ class VisionClassifier:
             self.processor = load_processor(self.backbone)
             if training.augment != "none":
                 change = load_augmentation(training.augment)
-        return feed_of(images, preparing(self.processor), change, training.workers)
+        side = side_of(self.processor)
+        return feed_of(images, preparing(self.processor), change, training.workers, side)
 
     def _build(self, feed: Feed) -> None:
         """Make the network for the labels, with random weights where none are known."""

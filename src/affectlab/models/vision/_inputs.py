@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from copy import copy
 from pathlib import Path
+from threading import Lock
 from typing import Any, Protocol
 
 import numpy as np
@@ -25,6 +26,8 @@ __all__ = ["Feed", "Pictures", "Rows", "codes_of", "feed_of", "names_of_labels"]
 
 _KEPT = 2**28
 """Bytes of decoded pictures that are kept from epoch to epoch."""
+_SPARE = 2
+"""How many times the side that a network looks at is left for changes to work on."""
 
 
 class Feed(Protocol):
@@ -58,8 +61,41 @@ class Rows:
         return [self.names, self.embeddings.hashes, self.embeddings.encoder.fingerprint]
 
 
+class _Decoded:
+    """Decoded pictures, as many as there is room for; threads and feeds share them."""
+
+    def __init__(self) -> None:
+        self._kept: dict[tuple[int, bool], Image.Image] = {}
+        self._room, self._lock = _KEPT, Lock()
+
+    def get(self, key: tuple[int, bool]) -> Image.Image | None:
+        """Give a picture that is kept."""
+        return self._kept.get(key)
+
+    def keep(self, key: tuple[int, bool], image: Image.Image) -> None:
+        """Keep a picture where there is room."""
+        size = image.width * image.height * 3
+        with self._lock:
+            if size <= self._room and key not in self._kept:
+                self._room -= size
+                self._kept[key] = image
+
+
+def _shrunk(image: Image.Image, side: int) -> Image.Image:
+    """Bring the shorter side of a large picture to `side`; smaller ones stay as they are."""
+    shorter = min(image.size)
+    if shorter <= side:
+        return image
+    width, height = (max(round(length * side / shorter), 1) for length in image.size)
+    return image.resize((width, height), Image.Resampling.BICUBIC, reducing_gap=2.0)
+
+
 class Pictures:
-    """Pictures of files or from memory, prepared for a network."""
+    """Pictures of files or from memory, prepared for a network.
+
+    Where `side` says how large a picture the network looks at, those that are changed by chance are
+    brought near it first: changing all pixels of a photograph takes longer than learning from it.
+    """
 
     def __init__(
         self,
@@ -68,11 +104,11 @@ class Pictures:
         prepare: Callable[[list[Image.Image]], dict[str, Tensor]],
         augmentation: Augmentation | None = None,
         workers: int = 4,
+        side: int | None = None,
     ) -> None:
         self.names, self.sources, self.prepare = tuple(names), tuple(sources), prepare
-        self.augmentation, self.workers = augmentation, workers
-        self._kept: dict[int, Image.Image] = {}
-        self._room = _KEPT
+        self.augmentation, self.workers, self.side = augmentation, workers, side
+        self._decoded = _Decoded()
 
     def changed_by(self, augmentation: Augmentation | None) -> Pictures:
         """Give the same pictures, changed in another way; what was decoded is shared."""
@@ -84,26 +120,26 @@ class Pictures:
         """Make a batch; where `draw` is given, each picture is changed by a seed of its own."""
 
         def one(row: int) -> Image.Image:
-            image = self._open(row)
             if draw is None or self.augmentation is None:
-                return image
-            return self.augmentation(image, np.random.default_rng([*draw, row]))
+                return self._open(row, shrunk=False)
+            found = self._open(row, shrunk=True)
+            return self.augmentation(found, np.random.default_rng([*draw, row]))
 
         if self.workers > 1 and len(rows) > 1:
             with ThreadPoolExecutor(min(self.workers, len(rows))) as pool:
                 return self.prepare(list(pool.map(one, rows.tolist())))
         return self.prepare([one(row) for row in rows.tolist()])
 
-    def _open(self, row: int) -> Image.Image:
-        kept = self._kept.get(row)
+    def _open(self, row: int, *, shrunk: bool) -> Image.Image:
+        shrunk = shrunk and self.side is not None
+        kept = self._decoded.get((row, shrunk))
         if kept is not None:
             return kept
         source = self.sources[row]
         image = load_image(source.path if isinstance(source, ImageFile) else source)
-        size = image.width * image.height * 3
-        if size <= self._room:
-            self._room -= size
-            self._kept[row] = image
+        if shrunk and self.side is not None:
+            image = _shrunk(image, _SPARE * self.side)
+        self._decoded.keep((row, shrunk), image)
         return image
 
     def told(self) -> list[Any]:
@@ -122,6 +158,7 @@ def feed_of(
     prepare: Callable[[list[Image.Image]], dict[str, Tensor]],
     augmentation: Augmentation | None = None,
     workers: int = 4,
+    side: int | None = None,
 ) -> Pictures:
     """Find images: whatever :func:`find_images` takes, or a list or mapping of pictures.
 
@@ -143,12 +180,12 @@ def feed_of(
     if not pictures:
         place = images if named is None else list(named.items())
         found = find_images(place)
-        return Pictures([f.stimulus for f in found], found, prepare, augmentation, workers)
+        return Pictures([f.stimulus for f in found], found, prepare, augmentation, workers, side)
     for at, entry in enumerate(entries):
         if not isinstance(entry, Image.Image):
             raise InputError(f"image {at}: {type(entry).__name__}; expected a picture, as others")
     names = list(named) if named is not None else [f"image {at + 1}" for at in range(len(entries))]
-    return Pictures(names, entries, prepare, augmentation, workers)
+    return Pictures(names, entries, prepare, augmentation, workers, side)
 
 
 def names_of_labels(

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import Protocol
 
 from affectlab.models.vlm._ask_settings import AskSettings
+from affectlab.models.vlm._askable import Askable
 from affectlab.models.vlm._cost import Prices, Usage
 from affectlab.models.vlm._estimate import guess_input
 from affectlab.models.vlm._prompt import Prompt
-from affectlab.models.vlm._question import Question
 
 __all__ = ["Plan", "plan_of"]
 
@@ -19,6 +20,14 @@ _ANSWER_PER_LABEL = 12
 """Tokens of an answer for each label: its name, a number, and what stands between them."""
 _REASON = 30
 """Tokens of a reason."""
+
+
+class _Named(Askable, Protocol):
+    """A question that says what it is about."""
+
+    @property
+    def stimulus(self) -> str:
+        """Name of the stimulus."""
 
 
 @dataclass(frozen=True)
@@ -46,8 +55,8 @@ class Plan:
 
 
 def plan_of(
-    questions: Sequence[Question],
-    todo: Sequence[Question],
+    questions: Sequence[_Named],
+    todo: Sequence[_Named],
     settings: AskSettings,
     prices: Prices | None,
 ) -> Plan:

@@ -31,11 +31,13 @@ from affectlab.report._figures.jnd_strip import JndStrip, fig_jnd_strip
 from affectlab.report._figures.jnd_times import fig_jnd_times, fig_latency
 from affectlab.report._figures.label_map import fig_label_map
 from affectlab.report._figures.layers import fig_layers
+from affectlab.report._figures.measures import fig_measures
 from affectlab.report._figures.outcomes import fig_outcomes
 from affectlab.report._figures.pairs import fig_by_kind, fig_pair_heatmap
 from affectlab.report._figures.people_range import fig_people_range
 from affectlab.report._figures.plan import fig_plan
 from affectlab.report._figures.preference import fig_item_votes, fig_preferences
+from affectlab.report._figures.reactions import fig_emotion_words, fig_pair_emotions
 from affectlab.report._figures.scatter import Scatter, fig_scatter_fit
 from affectlab.report._figures.semi_history import (
     fig_semi_quality,
@@ -67,6 +69,7 @@ __all__ = [
     "fig_contributions",
     "fig_coverage",
     "fig_discrepancy",
+    "fig_emotion_words",
     "fig_equivalence",
     "fig_expression_elbow",
     "fig_expression_heatmap",
@@ -84,7 +87,9 @@ __all__ = [
     "fig_label_map",
     "fig_latency",
     "fig_layers",
+    "fig_measures",
     "fig_outcomes",
+    "fig_pair_emotions",
     "fig_pair_heatmap",
     "fig_people_range",
     "fig_plan",

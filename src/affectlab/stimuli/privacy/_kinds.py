@@ -50,23 +50,53 @@ _IP = re.compile(
     r"(?<![\w:])[0-9a-f]{0,4}(?::[0-9a-f]{0,4}){2,7}(?![\w:])",
     re.IGNORECASE,
 )
-_STREETS = (
-    "street|st|avenue|ave|road|rd|boulevard|blvd|lane|ln|drive|dr|court|ct|place|pl|terrace|"
-    "parkway|pkwy|highway|hwy|way|crescent|cres|close|gardens|square|sq|circle|cir|trail|mews|row|alley|causeway|expressway|"
-    "turnpike|pike|loop|plaza|walk|path|grove|hill|green|heights|ridge|point|park|run"
-)
-_STREET = re.compile(
-    rf"\b\d{{1,5}}[A-Za-z]?,? (?:(?:[NSEW]|North|South|East|West)\.? )?"
-    rf"(?:[A-Z][\w'’.-]*|\d{{1,3}}(?:st|nd|rd|th))(?: [A-Z][\w'’.-]*){{0,3}} (?i:{_STREETS})\b\.?"
-    r"(?:,? (?i:apt|apartment|suite|ste|unit|flat|#)\.? ?\w{1,5})?"
-    r"(?:,? [A-Z][\w'’-]+(?: [A-Z][\w'’-]+){0,2},? [A-Z]{2}(?: \d{5}(?:-\d{4})?)?\b)?"
-)
-_BOX = re.compile(r"\b(?i:p\.? ?o\.? ?box) \d{1,6}\b")
-_ZIP = re.compile(r"(?<=\b[A-Z]{2} )\d{5}(?:-\d{4})?\b")
-_POSTCODE = re.compile(
-    r"\b(?:GIR ?0AA|(?:[A-PR-UWYZ]\d{1,2}|[A-PR-UWYZ][A-HK-Y]\d{1,2}|[A-PR-UWYZ]\d[A-HJKPSTUW]|"
+_POSTCODE_FORM = (
+    r"(?:GIR ?0AA|(?:[A-PR-UWYZ]\d{1,2}|[A-PR-UWYZ][A-HK-Y]\d{1,2}|[A-PR-UWYZ]\d[A-HJKPSTUW]|"
     r"[A-PR-UWYZ][A-HK-Y]\d[ABEHMNPRV-Y]) ?\d[ABD-HJLNP-UW-Z]{2})\b"
 )
+# Words that are hardly anything else after a number and a name, also in small letters.
+_RELEASE = re.compile(r"\b(?:version|ver\.?|v|release|firmware|ios|android) ?$", re.IGNORECASE)
+_FEWEST_PARTS = 3
+"""Numbers that an address of version 6 must at least hold."""
+_STREETS = "street|avenue|road|boulevard|lane"
+# Others must have a capital; most are of the list of the postal service of the United States.
+_PLACES = (
+    "St|Ave|Rd|Blvd|Ln|Drive|Dr|Parkway|Pkwy|Highway|Hwy|"
+    "Alley|Annex|Arcade|Bayou|Beach|Bend|Bluffs?|Bottom|Branch|Bridge|Brooks?|Burgs?|Bypass|Camp|"
+    "Canyon|Cape|Causeway|Centers?|Circles?|Cir|Cliffs?|Close|Club|Common|Copse|Corners?|Course|"
+    "Courts?|Ct|Coves?|Creek|Crescent|Cres|Crest|Crossing|Crossroad|Curve|Dale|Dam|Divide|Drives|"
+    "Estates?|Expressway|Extensions?|Falls?|Ferry|Fields?|Flats?|Fords?|Forest|Forges?|Forks?|"
+    "Fort|Freeway|Gardens?|Gateway|Glens?|Greens?|Groves?|Harbors?|Haven|Heights|Hills?|Hollow|"
+    "Inlet|Islands?|Isle|Junctions?|Keys?|Knolls?|Lakes?|Landing|Lights?|Loaf|Locks?|Lodge|Loop|"
+    "Mall|Manors?|Meadows?|Mews|Mills?|Mission|Motorway|Mountains?|Mount|Neck|Orchard|Oval|"
+    "Overpass|Parade|Parks?|Parkways|Passage|Pass|Paths?|Pikes?|Pines?|Place|Pl|Plains?|Plaza|"
+    "Points?|Ports?|Prairie|Radial|Ramp|Ranch|Rapids?|Rest|Ridges?|Rise|River|Roads|Route|Row|Rue|"
+    "Run|Shoals?|Shores?|Skyway|Springs?|Spurs?|Squares?|Sq|Station|Stravenue|Stream|Streets|"
+    "Summit|Terrace|Throughway|Trace|Track|Trafficway|Trail|Tunnel|Turnpike|Underpass|Unions?|"
+    "Valleys?|Vale|Via|Viaduct|Views?|Villages?|Ville|Vista|Walks?|Wall|Ways?|Wells?|Wynd"
+)
+_WORDS = r"[A-Z][\w'’-]{0,30}\.?(?: [A-Z][\w'’-]{0,30}){0,3}"
+_TOWN = r"[A-Z][\w'’-]{1,30}(?: [A-Z][\w'’-]{1,30}){0,2}"
+_STREET = re.compile(
+    rf"\b(?:(?:Flat|Studio|Apartment|Unit|Apt\.?) \d{{1,4}}[A-Za-z]?,? (?:\d{{1,5}}[A-Za-z]?,? )?|"
+    rf"\d{{1,5}}[A-Za-z]?,? )"
+    rf"(?:(?:[NSEW]|North|South|East|West)\.? )?(?:{_WORDS}|\d{{1,3}}(?:st|nd|rd|th)) "
+    rf"(?:(?i:{_STREETS})|{_PLACES})\b\.?"
+    r"(?:,? (?i:apt|apartment|suite|ste|unit|flat|#)\.? ?\w{1,5})?"
+    rf"(?:,? {_TOWN},? (?:[A-Z]{{2}}(?: \d{{5}}(?:-\d{{4}})?)?\b|{_POSTCODE_FORM}))?"
+)
+_NO_HOUSE = re.compile(
+    r"\b(?!(?:At|In|On|From|To|Of|Near|By|Visit|Address|Lives?|House|No|Number)\b)[A-Z][\w'’]* $|"
+    r"\b(?i:in|since|until|during|the|of|from|by|after|before) $"
+)
+"""What stands before a number that belongs to it, or, of the second kind, before a year."""
+_YEAR = re.compile(r"(?:19|20)\d\d ")
+_BOX = re.compile(
+    r"\b(?i:p\.? ?o\.? ?box) \d{1,6}\b|"
+    r"\b(?:Unit|PSC|CMR) \d{1,5},? Box \d{1,5}(?:,? [ADF]PO,? A[AEP](?: \d{5}(?:-\d{4})?)?)?\b"
+)
+_ZIP = re.compile(r"(?<=\b[A-Z]{2} )\d{5}(?:-\d{4})?\b")
+_POSTCODE = re.compile(rf"\b{_POSTCODE_FORM}")
 _BIRTH = re.compile(
     r"(?i:\b(?:born(?: on)?|date of birth|d\.?o\.?b\.?|birthday(?: is)?)[:,]? )"
     r"((?:\d{1,2}[./-]\d{1,2}[./-]\d{2,4})|(?:\d{4}-\d{2}-\d{2})|"
@@ -86,8 +116,8 @@ def is_card(digits: str) -> bool:
     """
     if not 12 <= len(digits) <= 19 or not digits.isdecimal() or len(set(digits)) < 2:
         return False
-    # Cards start with the number of an industry: 2 to 6 for those that pay.
-    if digits[0] not in "23456":
+    # Cards start with the number of an industry, 2 to 6 for those that pay, but for two old ones.
+    if digits[0] not in "23456" and not digits.startswith(("1800", "0604")):
         return False
     doubled = (int(d) * (1 + k % 2) for k, d in enumerate(reversed(digits)))
     return sum(d - 9 if d > 9 else d for d in doubled) % 10 == 0
@@ -138,13 +168,30 @@ def _ibans(text: str) -> Spans:
             yield match.start(), match.start() + len(kept)
 
 
+def _streets(text: str) -> Spans:
+    for match in _STREET.finditer(text):
+        before = _NO_HOUSE.search(text[max(match.start() - 24, 0) : match.start()])
+        # World War 2 Memorial Park and the 2020 Olympic Village have no house number.
+        if before is None or (before.group()[0].islower() and not _YEAR.match(match.group())):
+            yield match.span()
+
+
+def _addresses(text: str) -> Spans:
+    yield from _streets(text)
+    yield from _every(_BOX, _POSTCODE, _ZIP)(text)
+
+
 def _ips(text: str) -> Spans:
     for match in _IP.finditer(text):
+        found = match.group()
         try:
-            ipaddress.ip_address(match.group())
+            ipaddress.ip_address(found)
         except ValueError:
             continue
-        yield match.span()
+        # Neither what is between two words, as in "sad :: happy", nor the number of a release.
+        short = ":" in found and sum(map(bool, found.split(":"))) < _FEWEST_PARTS
+        if not short and not _RELEASE.search(text[max(match.start() - 12, 0) : match.start()]):
+            yield match.span()
 
 
 def _births(text: str) -> Spans:
@@ -166,7 +213,7 @@ FORMS: tuple[Form, ...] = (
     Form("national number", "[ID]", _every(_SSN, _NINO), _ANY_DIGIT),
     Form("internet address", "[IP]", _ips, _ANY_DIGIT),
     Form("phone", "[PHONE]", _phones, re.compile(r"\d(?:\D*\d){5}")),
-    Form("address", "[ADDRESS]", _every(_STREET, _BOX, _POSTCODE, _ZIP), _ANY_DIGIT),
+    Form("address", "[ADDRESS]", _addresses, _ANY_DIGIT),
     Form("date of birth", "[DATE]", _births, _ANY_DIGIT),
     Form("user name", "[USER]", _every(_HANDLE), re.compile(r"@|u/")),
 )

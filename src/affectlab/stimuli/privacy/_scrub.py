@@ -52,11 +52,11 @@ def scrub_texts(
 ) -> Scrubbed:
     """Put masks for personal data in free texts; the texts that are given stay as they are.
 
-    All is done on this computer. Phone numbers are told by the numbering plans of the United
-    States, the United Kingdom and, with a country code, all countries; names by
+    All is done on this computer. Phone numbers are told by how they are written, and by the
+    numbering plans of the United States and the United Kingdom; names by
     :func:`~affectlab.stimuli.curation.mask_texts`'s finders; cards, bank accounts and internet
-    addresses by their form and their check digits; the rest by its form. Nothing finds all: read a
-    sample of the texts before you publish them.
+    addresses by their form and their check digits; the rest by its form. What overlaps is masked
+    as one. Nothing finds all: read a sample of the texts before you publish them.
 
     Parameters
     ----------
@@ -155,12 +155,21 @@ def _public(found: str, public: set[str]) -> bool:
 
 
 def _chosen(spans: list[_Span]) -> list[_Span]:
-    """Of findings that overlap keep the longest, and of equal ones the surest."""
+    """Findings that overlap are one, of the kind of the longest, of equal ones of the surest.
+
+    Masking the longest alone would leave the rest of another, such as the number of a house.
+    """
     taken: list[_Span] = []
-    for span in sorted(spans, key=lambda s: (s[0] - s[1], s[2], s[0])):
-        if all(span[1] <= other[0] or span[0] >= other[1] for other in taken):
+    kinds: list[_Span] = []
+    for span in sorted(spans):
+        if taken and span[0] < taken[-1][1]:
+            best = min(kinds[-1], span, key=lambda s: (s[0] - s[1], s[2], s[0]))
+            kinds[-1] = best
+            taken[-1] = (taken[-1][0], max(taken[-1][1], span[1]), *best[2:])
+        else:
             taken.append(span)
-    return sorted(taken)
+            kinds.append(span)
+    return taken
 
 
 def _masked(text: str, spans: list[_Span]) -> str:

@@ -8,6 +8,7 @@ from math import exp, log
 import pytest
 import torch
 
+from affectlab.errors import InputError
 from affectlab.models.semi._memory import Bank, Queue
 from affectlab.models.semi._prototypes import Prototypes
 from affectlab.models.semi._strategies.flexmatch import FlexMatch
@@ -192,6 +193,11 @@ def test_a_queue_gives_up_the_oldest() -> None:
         assert latest.mean().item() == pytest.approx(sum(kept) / len(kept))
     latest.push(torch.arange(6.0, 16.0)[:, None])
     assert set(latest.kept.flatten().tolist()) == {13, 14, 15}
+
+
+def test_a_queue_that_no_machine_could_hold_is_refused() -> None:
+    with pytest.raises(InputError, match="10,000,000,000,000 rows of 64 numbers"):
+        Queue(10**13, 64)
 
 
 def test_a_bank_takes_the_first_feature_as_it_is() -> None:

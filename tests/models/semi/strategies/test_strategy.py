@@ -154,6 +154,9 @@ def test_a_problem_that_does_not_fit_is_refused(changed: dict[str, Any], words: 
         ("simmatch", {"instance": float("inf")}, "instance = inf"),
         ("s2ver", {"scale": 0}, "scale = 0"),
         ("s2ver", {"share": 2}, "share = 2"),
+        # The text would count as true.
+        ("softmatch", {"align": "False"}, "align = False: expected true or false"),
+        ("flexmatch", {"warm_up": 0}, "warm_up = 0: expected true or false"),
     ],
 )
 def test_settings_that_cannot_be_are_refused(

@@ -9,7 +9,7 @@ from torch import Tensor
 
 from affectlab.errors import unknown_name
 from affectlab.models.semi._strategy import Problem, Step, Strategy, View
-from affectlab.models.semi._tensors import check_share, hard, softmax
+from affectlab.models.semi._tensors import check_flag, check_share, hard, softmax
 
 __all__ = ["FlexMatch", "Mapping"]
 
@@ -65,7 +65,8 @@ class FlexMatch(Strategy):
         super().__init__()
         if mapping not in get_args(Mapping):
             raise unknown_name("mapping", str(mapping), get_args(Mapping))
-        self.tau, self.mapping, self.warm_up = check_share("tau", tau), mapping, bool(warm_up)
+        self.tau, self.mapping = check_share("tau", tau), mapping
+        self.warm_up = check_flag("warm_up", warm_up)
 
     def begin(self, problem: Problem) -> None:
         """Give no example a class; see :meth:`Strategy.begin`."""

@@ -7,7 +7,14 @@ from torch import Tensor
 
 from affectlab.models.semi._strategies._alignment import GlidingAlignment
 from affectlab.models.semi._strategy import Problem, Step, Strategy, View
-from affectlab.models.semi._tensors import check_at_least, check_share, gliding, hard, softmax
+from affectlab.models.semi._tensors import (
+    check_at_least,
+    check_flag,
+    check_share,
+    gliding,
+    hard,
+    softmax,
+)
 
 __all__ = ["SoftMatch", "gaussian_weights"]
 
@@ -62,7 +69,7 @@ class SoftMatch(Strategy):
         super().__init__()
         self.momentum = check_share("momentum", momentum)
         self.n_sigma = check_at_least("n_sigma", n_sigma, 0, above=True)
-        self.align = bool(align)
+        self.align = check_flag("align", align)
 
     def begin(self, problem: Problem) -> None:
         """Start from even predictions; see :meth:`Strategy.begin`."""

@@ -1,0 +1,139 @@
+"""Reactions: the words that people use for what they feel, and how much they differ."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from affectlab._types import Floats
+from affectlab._words import percent, shown
+from affectlab.errors import InputError
+from affectlab.report._figures._base import canvas, grid_along, key_below, names_on_y, swatch
+from affectlab.report._theme import colour, themed
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+__all__ = ["fig_emotion_words", "fig_pair_emotions"]
+
+_POLES = ("positive", "negative", "ambiguous", "neutral")
+_NO_POLE = "no polarity known"
+_BINS = 10
+
+
+@themed
+def fig_emotion_words(
+    words: Sequence[str],
+    counts: Sequence[float],
+    *,
+    labels: Sequence[str | None],
+    polarities: Sequence[str | None],
+    taxonomy: str = "",
+) -> Figure:
+    """Draw the words that people wrote most, with the label that each is mapped to.
+
+    Parameters
+    ----------
+    words, counts
+        Emotions and how often each was named, shape (n,), drawn in this order.
+    labels
+        Label of each; None when it has none.
+    polarities
+        Polarity of the label, which gives the colour; None for grey.
+    taxonomy
+        Name of the taxonomy of the labels.
+
+    Raises
+    ------
+    InputError
+        When the lengths differ.
+
+    Examples
+    --------
+    >>> figure = fig_emotion_words(
+    ...     ["sad", "zen"], [9, 2], labels=["sadness", None], polarities=["negative", None])
+    >>> [text.get_text() for text in figure.axes[0].texts]
+    ['sadness', 'no label']
+    """
+    if not len(words) == len(counts) == len(labels) == len(polarities):
+        raise InputError("words, counts, labels and polarities differ in length; expected one each")
+    amount = np.asarray(counts, dtype=np.float64)
+    figure = canvas(0.95 + 0.22 * len(words))
+    axes = figure.add_subplot()
+    poles = [one if one in _POLES else None for one in polarities]
+    tints = [colour("line") if one is None else colour(one) for one in poles]
+    axes.barh(range(len(words)), amount, color=tints, height=0.72)
+    most = max(float(amount.max(initial=0)), 1.0)
+    for row, (count, label) in enumerate(zip(amount, labels, strict=True)):
+        axes.text(
+            count + 0.012 * most,
+            row,
+            "no label" if label is None else shown(label, 30),
+            va="center",
+            fontsize=7.5,
+            color=colour("soft"),
+        )
+    names_on_y(axes, list(words))
+    grid_along(axes, "x")
+    axes.set_xlabel(
+        f"reactions; beside each bar the label in {taxonomy}" if taxonomy else "reactions"
+    )
+    axes.set_xlim(0, most * 1.25)
+    axes.xaxis.set_major_formatter("{x:,.0f}")
+    used = [(pole, swatch(colour(pole), "s")) for pole in _POLES if pole in poles]
+    if None in poles:
+        used.append((_NO_POLE, swatch(colour("line"), "s")))
+    key_below(figure, used)
+    return figure
+
+
+@themed
+def fig_pair_emotions(n_emotions: Sequence[int], conflict: Sequence[float | None]) -> Figure:
+    """Draw how many different emotions pairs have, and how often people's poles are opposed.
+
+    Parameters
+    ----------
+    n_emotions
+        Different emotions of each pair, shape (n,).
+    conflict
+        Chance that two people's emotions are of opposite polarity, shape (n,); None where it is
+        not defined.
+
+    Raises
+    ------
+    InputError
+        When there is no pair.
+
+    Examples
+    --------
+    >>> figure = fig_pair_emotions([2, 3, 3], [0.0, 0.5, None])
+    >>> [axes.get_ylabel() for axes in figure.axes]
+    ['pairs', 'pairs']
+    """
+    if not len(n_emotions):
+        raise InputError("there is no pair to draw; expected at least one")
+    figure = canvas(2.5)
+    left, right = figure.subplots(1, 2)
+    number = np.asarray(n_emotions, dtype=np.int64)
+    edges = np.arange(number.min(), number.max() + 2) - 0.5
+    _histogram(left, number.astype(np.float64), edges, "different emotions of a pair")
+    left.xaxis.get_major_locator().set_params(integer=True)
+    left.set_title(f"mean {number.mean():.1f}", loc="left")
+    known = np.array([one for one in conflict if one is not None], dtype=np.float64)
+    _histogram(right, known, np.linspace(0, 1, _BINS + 1), "chance of opposite poles in two people")
+    right.set_xlim(0, 1)
+    right.xaxis.set_major_formatter(lambda x, _: percent(float(x)))
+    some = percent(float((known > 0).mean())) if known.size else "–"
+    right.set_title(f"above 0 in {some} of {known.size:,} pairs", loc="left")
+    return figure
+
+
+def _histogram(axes: Axes, values: Floats, edges: Floats, name: str) -> None:
+    axes.hist(values, bins=edges.tolist(), color=colour("people"), rwidth=0.9)
+    grid_along(axes, "y")
+    axes.set_xlabel(name)
+    axes.set_ylabel("pairs")
+    axes.yaxis.set_major_formatter("{x:,.0f}")

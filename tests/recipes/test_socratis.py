@@ -1,0 +1,158 @@
+"""The recipe of Socratis: printed figures, the grammar, the file, and the chain."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+import pytest
+
+from affectlab.errors import InputError
+from affectlab.recipes import load_published, reproduce
+from affectlab.recipes._socratis_findings import published_notes
+from affectlab.recipes._socratis_pairs import Pairs, make_pairs
+from affectlab.recipes._socratis_people import PER_PAIR, People, ask_people
+from affectlab.recipes._socratis_quality import checked_reactions
+from affectlab.recipes._socratis_words import FEELINGS, THINGS, caption_of, fit_of, reason_of
+
+
+def test_printed_figures_are_those_of_the_paper() -> None:
+    found = {figure.key: figure.value for figure in load_published("socratis").figure}
+    assert (found["data.reactions"], found["data.emotions"], found["data.pairs"]) == (
+        18378,
+        980,
+        2075,
+    )
+    table = [found[f"study.{name}"] for name in ("machine", "human", "both_good", "both_bad")]
+    assert table == [91, 233, 47, 11]
+    assert sum(table) == found["study.decided"]
+    assert found["study.ratio"] == pytest.approx(233 / 91)
+    assert [found[f"table2.bart.{name}"] for name in ("machine", "human", "both")] == [
+        -5.48,
+        -5.42,
+        -5.54,
+    ]
+
+
+def test_the_counts_support_over_two_times_and_marks_are_explained() -> None:
+    counts, *marked = published_notes()
+    assert "2.56 times as often, with an interval of 2.00 to 3.30" in counts
+    assert [note.split(":")[0] for note in marked] == [
+        "† Image-caption pairs",
+        "† People per pair, mean",
+    ]
+
+
+def test_every_reason_of_the_grammar_fits_its_own_emotion_and_thing() -> None:
+    rng = np.random.default_rng(0)
+    for label in FEELINGS:
+        for thing in THINGS:
+            text = reason_of(label, thing, "awe", rng)
+            assert fit_of(text, label, thing, "awe") >= 1.5
+            other = "sadness" if FEELINGS[label].positive else "awe"
+            assert fit_of(text, other, thing, "awe") <= -0.25
+            assert fit_of(text, label, "the moon", "awe") <= 0.75
+            # What is told in captions is no reason.
+            assert fit_of(caption_of(label, thing, rng), label, thing, "awe") == 0.5
+
+
+@pytest.fixture(scope="module")
+def pairs(tmp_path_factory: pytest.TempPathFactory) -> Pairs:
+    return make_pairs(46, tmp_path_factory.mktemp("pictures"), seed=1)
+
+
+@pytest.fixture(scope="module")
+def people(pairs: Pairs) -> People:
+    return ask_people(pairs, seed=1)
+
+
+def test_pairs_come_in_two_strata(pairs: Pairs) -> None:
+    assert pairs.stimuli["stratum"].value_counts().sort("stratum").rows() == [
+        ("conflict", 10),
+        ("random", 36),
+    ]
+    assert set(pairs.stimuli.filter(stratum="conflict")["source"]) == {"stock pictures"}
+    assert all(pair.image.is_file() for pair in pairs.pairs)
+    assert all(pair.thing in pair.caption.lower() for pair in pairs.pairs)
+
+
+def test_ten_people_react_to_each_pair(people: People) -> None:
+    per_pair = people.reactions.frame.group_by("stimulus").agg(pl.col("rater").n_unique())
+    assert set(per_pair["rater"]) == {PER_PAIR}
+
+
+def test_careless_people_are_found_and_personal_data_is_masked(people: People) -> None:
+    checked = checked_reactions(people)
+    left = set(checked.table["rater"])
+    assert not left & set(people.careless)
+    assert len(left) == people.reactions.n_raters - len(people.careless)
+    texts = " ".join(checked.table["text"])
+    assert people.n_personal > 0
+    assert "emily.clark@example.org" not in texts
+    assert "212-555-0142" not in texts
+    assert "Walker" not in texts
+    assert set(checked.meant.values()) <= set(FEELINGS)
+
+
+def test_the_same_seed_gives_the_same_reactions(pairs: Pairs, people: People) -> None:
+    assert ask_people(pairs, seed=1).reactions.equals(people.reactions)
+    assert not ask_people(pairs, seed=2).reactions.equals(people.reactions)
+
+
+def published_file(folder: Path, people: People) -> Path:
+    """Write reactions in the published layout."""
+    rows = people.reactions.to_frame().join(people.reactions.stimuli, on="stimulus", how="left")
+    entries: dict[tuple[str, str], list[object]] = {}
+    for row in rows.iter_rows(named=True):
+        name = Path(row["image"]).name
+        empty: list[object] = [name, row["caption"], [], [], {"worker": row["rater"]}]
+        entry = entries.setdefault((str(row["stimulus"]), str(row["rater"])), empty)
+        entry[2].append(row["emotion"])  # type: ignore[attr-defined]
+        entry[3].append(row["text"])  # type: ignore[attr-defined]
+    said: dict[str, list[object]] = {}
+    for (pair, _), entry in entries.items():
+        said.setdefault(pair, []).append(entry)
+    file = folder / "socratis.json"
+    file.write_text(json.dumps(said), encoding="utf-8")
+    return file
+
+
+def test_the_published_layout_is_counted(tmp_path: Path, people: People) -> None:
+    published_file(tmp_path, people)
+    found = reproduce("socratis", data=tmp_path, quick=True)
+    rows = {row.figure.key: row for row in found.rows}
+    frame = people.reactions.frame
+    assert rows["data.reactions"].finding.value == frame.height
+    assert rows["data.emotions"].finding.value == frame["emotion"].str.to_lowercase().n_unique()
+    assert rows["data.pairs"].finding.value == 46
+    assert rows["data.raters_per_pair"].finding.value == PER_PAIR
+    assert rows["data.pairs"].verdict == "differs"
+    # What is not measured by BARTScore is not set beside what is.
+    assert rows["quality.agreement"].verdict.startswith("no verdict: no folder models/bart")
+    assert rows["table3.text.clip"].finding.value is None
+    notes = " ".join(found.notes)
+    assert "By shared words in place of BARTScore" in notes
+    assert "46 of 46 images are missing in images/" in notes
+    assert "kdeng55.github.io/socratis-website" in notes
+
+
+def test_without_the_file_it_says_what_is_needed(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match=r"socratis\.json \(18,378 reactions .* --simulate"):
+        reproduce("socratis", data=tmp_path)
+
+
+def test_the_whole_chain_on_a_small_scale() -> None:
+    pytest.importorskip("transformers")
+    from affectlab.recipes.socratis import Size, run_simulation
+
+    parts: list[str] = []
+    run = run_simulation(Size(36, 60, (60, 40, 40), 50), 3, parts.append)
+    assert set(run.findings) == {figure.key for figure in load_published("socratis").figure}
+    study = {key: found.value for key, found in run.findings.items() if key.startswith("study.")}
+    assert study["study.sampled"] == 60
+    table = [study[f"study.{name}"] for name in ("machine", "human", "both_good", "both_bad")]
+    assert sum(value for value in table if value is not None) == study["study.decided"]
+    assert any("planted fit" in note for note in run.notes)
+    assert parts[-1] == "metrics"
