@@ -234,7 +234,8 @@ def test_scores(ratings: Path, tmp_path: Path) -> None:
 
 def test_taxonomies(tmp_path: Path) -> None:
     names = [entry["name"] for entry in result("taxonomy", "list")["result"]]
-    assert {"ekman", "mikels", "plutchik", "goemotions", "emonet_face", "emotic", "russell"} <= set(names)
+    wanted = {"ekman", "mikels", "plutchik", "goemotions", "emonet_face", "emotic", "russell"}
+    assert wanted <= set(names)
     costs = result("taxonomy", "costs", "mikels")["result"]
     assert costs["matrix"][0] == [1, 2, 3, 4, 8, 7, 6, 5]
     assert "amusement" in run("taxonomy", "show", "mikels").stdout

@@ -44,8 +44,8 @@ def figures_of(
         RecipeFigure(
             f"confusion-{name}-{loss}",
             f"{places[name]}: answers learned with {_LOSSES[loss]}",
-            f"Counts of answers of {_NETWORKS['resnet50']}'s place in the tables to each true "
-            f"emotion, of all seeds together. ACC {seen.accuracy:.3f}, ECC {seen.ecc:.3f}, "
+            "Counts of answers to each true emotion, of ResNet-50 or the head in its place, all "
+            f"seeds together. ACC {seen.accuracy:.3f}, ECC {seen.ecc:.3f}, "
             f"EMC {seen.emc:.3f}.",
             partial(_confusion, seen),
         )

@@ -319,3 +319,20 @@ def test_emotic_is_a_taxonomy(tmp_path: Path) -> None:
     found = read_labelled_images(table, load_taxonomy("emotic"))
     assert (found.labels, found.splits) == (("Doubt/Confusion",), ("train",))
     assert found.set_aside == ("1 image has several categories of it, and not one label",)
+
+
+@pytest.mark.parametrize(
+    ("rows", "said"),
+    [
+        ("a,a.png,awe,train\nb,a.png,fear,train", "row 2: label of .* is 'fear', and 'awe' in"),
+        ("a,a.png,awe,train\nb,a.png,awe,test", "row 2: split of .* is 'test', and 'train' in"),
+    ],
+)
+def test_one_file_under_two_names(tmp_path: Path, rows: str, said: str) -> None:
+    picture(tmp_path / "a.png")
+    table = tmp_path / "table.csv"
+    table.write_text(f"stimulus,file,label,split\n{rows}\n")
+    with pytest.raises(InputError, match=said):
+        read_labelled_images(table, MIKELS)
+    table.write_text("stimulus,file,label,split\na,a.png,awe,train\nb,a.png,awe,train\n")
+    assert read_labelled_images(table, MIKELS).labels == ("awe", "awe")

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
 import polars as pl
 
 from affectlab._words import shown
 from affectlab.errors import InputError
+from affectlab.models.images._files import ImageFile
 from affectlab.models.images._find import find_images
 from affectlab.models.images._labelled_found import Found, split_name
 from affectlab.stimuli._tables import read_table
@@ -32,6 +34,7 @@ def of_table(place: Path, column: str | None) -> Found:
     for row, name in enumerate(labels, start=1):
         if not isinstance(name, str) or not name:
             raise InputError(f"{shown(place)}, row {row}: {found} is {name!r}; expected a label")
+    _agree(place, files, labels, found)
     if "split" not in table.columns:
         return Found(files, tuple(labels), None)
     splits = []
@@ -42,7 +45,20 @@ def of_table(place: Path, column: str | None) -> Found:
                 f"{shown(place)}, row {row}: split is {name!r}; expected train, dev or test"
             )
         splits.append(known)
+    _agree(place, files, splits, "split")
     return Found(files, tuple(labels), tuple(splits))
+
+
+def _agree(place: Path, files: Sequence[ImageFile], values: Sequence[str], column: str) -> None:
+    """Refuse one file of which rows say different things, under whatever name of a stimulus."""
+    first: dict[Path, tuple[int, str]] = {}
+    for row, (file, value) in enumerate(zip(files, values, strict=True), start=1):
+        other_row, other = first.setdefault(file.path.resolve(), (row, value))
+        if other != value:
+            raise InputError(
+                f"{shown(place)}, row {row}: {column} of {shown(file.path)} is {value!r}, and "
+                f"{other!r} in row {other_row}; expected one for each file"
+            )
 
 
 def table_of_images(place: Path) -> pl.DataFrame:

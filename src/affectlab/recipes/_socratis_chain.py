@@ -1,0 +1,118 @@
+"""The whole chain of Socratis, simulated: people, machines, judges, metrics."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import polars as pl
+
+from affectlab.recipes._recipe import Finding, RecipeRun
+from affectlab.recipes._socratis_findings import (
+    agreement_finding,
+    data_findings,
+    diversity_note,
+    published_notes,
+    sentiment_finding,
+    study_findings,
+    table2_findings,
+    table3_findings,
+    words_note,
+)
+from affectlab.recipes._socratis_machines import Machines, train_machines
+from affectlab.recipes._socratis_pairs import Pairs, make_pairs
+from affectlab.recipes._socratis_people import ask_people
+from affectlab.recipes._socratis_quality import checked_reactions
+from affectlab.recipes._socratis_study import JUDGES, judge, scores_of_items, text_items_of
+from affectlab.recipes._socratis_words import fit_of
+
+if TYPE_CHECKING:
+    from affectlab.estimates import Estimate
+    from affectlab.evaluation._metric_preference_result import MetricPreferences
+    from affectlab.recipes.socratis import Size
+
+__all__ = ["play"]
+
+_MOST = 3000
+"""Pairs of reactions to the same that BARTScore compares."""
+
+
+@dataclass(frozen=True)
+class _Fits:
+    """How well a text fits a pair and an emotion word: the truth that is planted."""
+
+    pairs: Pairs
+    meant: dict[str, str]
+
+    def __call__(self, text: str, pair: str, word: str) -> float:
+        one = next(one for one in self.pairs.pairs if one.name == pair)
+        return fit_of(text, self.meant[word], one.thing, one.scene)
+
+
+def play(size: Size, folder: Path, seed: int, done: Callable[[str], None]) -> RecipeRun:
+    """Play the chain in a folder, and find all figures."""
+    from affectlab.evaluation import evaluate_preference_metrics, reaction_pairs
+
+    pictures = folder / "pictures"
+    pictures.mkdir()
+    pairs = make_pairs(size.pairs, pictures, seed)
+    people = ask_people(pairs, seed)
+    done("pairs and people")
+    checked = checked_reactions(people)
+    found = data_findings(checked.ratings, checked.table)
+    notes = ["Pictures are drawn; captions, people and judges are simulated.", *checked.notes]
+    notes.append(words_note(checked.table, checked.words))
+    notes.append(diversity_note(checked.table, checked.words, size.n_boot))
+    done("quality and privacy")
+
+    machines = train_machines(pairs, checked, folder, size.steps, seed, done)
+    judged = checked.table.filter(pl.col("stimulus").is_in(list(machines.judged)))
+    found["quality.agreement"] = agreement_finding(
+        judged, checked.words, machines.pair_scorer(), most=_MOST, n_boot=size.n_boot, seed=seed
+    )
+    found["quality.random_pairs"] = Finding(1000.0)
+    found["quality.sentiment_match"] = sentiment_finding(
+        judged, checked.words, machines.sentiment, size.n_boot
+    )
+    done("agreement and sentiment")
+
+    human = checked.reactions(machines.judged)
+    items = reaction_pairs(human, machines.multimodal, n=size.items, seed=seed)
+    fit = _Fits(pairs, checked.meant)
+    verdicts = judge(items, fit, seed)
+    found |= study_findings(verdicts, JUDGES)
+    done("blind study")
+
+    images = {one.name: one.image for one in pairs.pairs}
+    texts = text_items_of(items, images)
+    scores = scores_of_items(machines.metrics, items, texts, fit, seed)
+    seen = evaluate_preference_metrics(
+        verdicts,
+        scores,
+        items=items.rename({"stimulus": "item"}),
+        cluster="pair",
+        n_boot=size.n_boot,
+        seed=seed,
+    )
+    found |= table2_findings(seen, machines.metrics.names)
+    found |= table3_findings(_means(machines, images))
+    done("metrics")
+    notes += [*machines.notes, *_seen_notes(seen), *published_notes()]
+    return RecipeRun(found, notes=tuple(notes))
+
+
+def _means(machines: Machines, images: dict[str, Path]) -> dict[tuple[str, str], Estimate]:
+    """Give the means of Table 3: all reasons about the judged pairs, with and without images."""
+    made = {}
+    for who in ("multimodal", "text"):
+        items, pairs = machines.items(who, images)
+        for metric, mean in machines.metrics.means(items, pairs).items():
+            made[who, metric] = mean
+    return made
+
+
+def _seen_notes(seen: MetricPreferences) -> list[str]:
+    """Say of every metric whether it sees what judges prefer."""
+    return [f"Metrics: {sentence}" for sentence in seen.sentences() if "AUC of" not in sentence]
