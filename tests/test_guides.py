@@ -13,7 +13,11 @@ from affectlab.cli._app import app
 from affectlab.reliability import load_policy
 
 ROOT = Path(__file__).resolve().parents[1]
-PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*/*.md"))]
+PAGES = [
+    ROOT / "README.md",
+    *sorted((ROOT / "docs").glob("*.md")),
+    *sorted((ROOT / "docs").glob("*/*.md")),
+]
 
 
 def _blocks(page: Path, kind: str) -> list[str]:

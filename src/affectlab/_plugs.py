@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass
 from importlib.metadata import EntryPoint, entry_points
@@ -9,7 +10,19 @@ from typing import Any
 
 from affectlab.errors import InputError
 
-__all__ = ["Plug", "added_names", "find_plug", "find_plugs"]
+__all__ = [
+    "BrokenPlugWarning",
+    "Plug",
+    "added_names",
+    "find_plug",
+    "find_plugs",
+    "find_sound_plugs",
+    "warn_of_plug",
+]
+
+
+class BrokenPlugWarning(UserWarning):
+    """What another package adds cannot be used, and is left out where it was not asked for."""
 
 
 @dataclass(frozen=True)
@@ -59,6 +72,41 @@ def find_plugs(group: str) -> Iterator[Plug]:
         When one cannot be loaded.
     """
     return map(_loaded, entry_points(group=group))
+
+
+def find_sound_plugs(group: str) -> Iterator[Plug]:
+    """Load what can be loaded of a group, where nothing of it was asked for by name.
+
+    Warns
+    -----
+    BrokenPlugWarning
+        Of each entry point that cannot be loaded.
+
+    Examples
+    --------
+    >>> list(find_sound_plugs("affectlab.nobody_adds_these"))
+    []
+    """
+    for point in entry_points(group=group):
+        try:
+            yield _loaded(point)
+        except InputError as problem:
+            warn_of_plug(problem)
+
+
+def warn_of_plug(problem: InputError) -> None:
+    """Warn that an entry point is left out, and why.
+
+    Examples
+    --------
+    >>> import warnings
+    >>> with warnings.catch_warnings(record=True) as said:
+    ...     warnings.simplefilter("always")
+    ...     warn_of_plug(InputError("entry point 'x' cannot be loaded: no y"))
+    >>> str(said[0].message)
+    "entry point 'x' cannot be loaded: no y; it is left out"
+    """
+    warnings.warn(f"{problem}; it is left out", BrokenPlugWarning, stacklevel=3)
 
 
 def _loaded(point: EntryPoint) -> Plug:

@@ -30,10 +30,12 @@ def main(arguments: Sequence[str] | None = None) -> None:
         used, 130 when interrupted.
     """
     from affectlab.cli._app import app
+    from affectlab.cli._warned import plugs_said
 
     given = list(sys.argv[1:] if arguments is None else arguments)
     try:
-        app(_with_default_wide(given), prog_name="affectlab")
+        with plugs_said(_say):
+            app(_with_default_wide(given), prog_name="affectlab")
     except AffectlabError as error:
         _say(str(error))
         sys.exit(EXIT_INPUT)

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from typing import TextIO
 
-__all__ = ["caught_warnings"]
+__all__ = ["caught_warnings", "plugs_said"]
 
 
 @contextmanager
@@ -23,3 +24,31 @@ def caught_warnings() -> Iterator[list[str]]:
                 said.append(text)
         else:
             warnings.warn_explicit(entry.message, entry.category, entry.filename, entry.lineno)
+
+
+@contextmanager
+def plugs_said(say: Callable[[str], None]) -> Iterator[None]:
+    """Say in a sentence what installed packages add and cannot be used; others go their way."""
+    shown_before = warnings.showwarning
+
+    def show(
+        message: Warning | str,
+        category: type[Warning],
+        filename: str,
+        lineno: int,
+        file: TextIO | None = None,
+        line: str | None = None,
+    ) -> None:
+        # Imported when there is something to show: most commands end without.
+        from affectlab._plugs import BrokenPlugWarning
+
+        if issubclass(category, BrokenPlugWarning):
+            say(str(message))
+        else:
+            shown_before(message, category, filename, lineno, file, line)
+
+    warnings.showwarning = show
+    try:
+        yield
+    finally:
+        warnings.showwarning = shown_before

@@ -27,18 +27,26 @@ def list_all(as_json: JsonOption = False, quiet: QuietOption = False, seed: Seed
     """
     from rich.table import Table
 
+    from affectlab.errors import InputError
     from affectlab.taxonomy import list_taxonomies, load_taxonomy
 
     out = Output("taxonomy list", as_json=as_json, quiet=quiet)
-    known = [load_taxonomy(name) for name in list_taxonomies()]
+    known, broken = [], []
+    for name in list_taxonomies():
+        try:
+            known.append((name, load_taxonomy(name)))
+        # What one package adds must not hide the rest.
+        except InputError as problem:
+            broken.append(str(problem))
     table = Table(box=None, header_style="bold")
     for column in ("name", "labels", "title"):
         table.add_column(column, justify="right" if column == "labels" else "left")
-    for entry in known:
-        table.add_row(entry.name, str(len(entry.labels)), entry.title)
+    for name, entry in known:
+        table.add_row(name, str(len(entry.labels)), entry.title)
     out.show(table)
     out.finish(
-        [{"name": entry.name, "n_labels": len(entry), "title": entry.title} for entry in known]
+        [{"name": name, "n_labels": len(entry), "title": entry.title} for name, entry in known],
+        doubts=broken,
     )
 
 

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
 
-from affectlab._plugs import find_plugs
+from affectlab._plugs import Plug, find_plug, find_sound_plugs, warn_of_plug
 from affectlab.errors import InputError, unknown_name
 from affectlab.ratings._options import ReadOptions
 from affectlab.ratings._peek import Peek
@@ -36,31 +36,53 @@ class Format:
 def list_formats() -> tuple[Format, ...]:
     """Give all known formats: those of the papers, and those of installed plugins.
 
+    Warns
+    -----
+    BrokenPlugWarning
+        Of what another package adds and cannot be used; it is left out.
+
     Examples
     --------
     >>> "goemotions-raw" in [found.name for found in list_formats()]
     True
     """
+    found = _own_formats()
+    for plug in find_sound_plugs(ENTRY_POINTS):
+        try:
+            entry = _of_plug(plug)
+        except InputError as problem:
+            warn_of_plug(problem)
+        else:
+            found.setdefault(entry.name, entry)
+    return tuple(found.values())
+
+
+def _own_formats() -> dict[str, Format]:
     from affectlab.ratings.datasets import FORMATS
 
-    found = {entry.name: entry for entry in FORMATS}
-    for plug in find_plugs(ENTRY_POINTS):
-        entry = plug.found
-        if not isinstance(entry, Format):
-            raise InputError(
-                f"{plug.where} offers a {type(entry).__name__} as a format; "
-                "expected affectlab.ratings.Format"
-            )
-        found.setdefault(entry.name, entry)
-    return tuple(found.values())
+    return {entry.name: entry for entry in FORMATS}
+
+
+def _of_plug(plug: Plug) -> Format:
+    if not isinstance(plug.found, Format):
+        raise InputError(
+            f"{plug.where} offers a {type(plug.found).__name__} as a format; "
+            "expected affectlab.ratings.Format"
+        )
+    return plug.found
 
 
 def find_format(peek: Peek, name: str | None) -> Format | None:
     """Find a format by name, or by looking at the file; None when no published format fits."""
-    formats = list_formats()
-    if name is not None:
-        for entry in formats:
-            if entry.name == name:
-                return entry
-        raise unknown_name("format", name, [entry.name for entry in formats])
-    return next((entry for entry in formats if entry.sniff(peek)), None)
+    if name is None:
+        return next((entry for entry in list_formats() if entry.sniff(peek)), None)
+    own = _own_formats()
+    if name in own:
+        return own[name]
+    plug = find_plug(ENTRY_POINTS, name)
+    if plug is not None:
+        return _of_plug(plug)
+    known = {entry.name: entry for entry in list_formats()}
+    if name not in known:
+        raise unknown_name("format", name, known)
+    return known[name]

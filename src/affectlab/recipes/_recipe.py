@@ -11,7 +11,7 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from affectlab._plugs import find_plugs
+from affectlab._plugs import Plug, added_names, find_plug, find_plugs
 from affectlab._version import __version__
 from affectlab.errors import InputError, unknown_name
 from affectlab.recipes._published import PublishedFigure, PublishedFigures
@@ -237,14 +237,7 @@ def _ours(row: Comparison) -> str:
 
 
 @cache
-def list_recipes() -> dict[str, Recipe]:
-    """Give all recipes by name: our own, and those of installed plugins.
-
-    Examples
-    --------
-    >>> "emonet-face" in list_recipes()
-    True
-    """
+def _own_recipes() -> dict[str, Recipe]:
     from affectlab.recipes import emonet_face, face_expressions, socratis, to_err_like_human
 
     ours = (
@@ -253,16 +246,47 @@ def list_recipes() -> dict[str, Recipe]:
         socratis.RECIPE,
         to_err_like_human.RECIPE,
     )
-    found = {recipe.name: recipe for recipe in ours}
-    for plug in find_plugs(ENTRY_POINTS):
-        recipe = plug.found
-        if not isinstance(recipe, Recipe):
-            raise InputError(
-                f"{plug.where} offers a {type(recipe).__name__} as a recipe; "
-                "expected affectlab.recipes.Recipe"
-            )
-        found.setdefault(recipe.name, recipe)
-    return found
+    return {recipe.name: recipe for recipe in ours}
+
+
+def list_recipes() -> dict[str, Recipe]:
+    """Give all recipes by name: our own, and those of installed packages.
+
+    A package adds one by an entry point in the group ``affectlab.recipes`` that leads to a
+    :class:`Recipe`; it is known by the name of the entry point.
+
+    Raises
+    ------
+    InputError
+        When an entry point cannot be loaded, or leads to something else.
+
+    Examples
+    --------
+    >>> "emonet-face" in list_recipes()
+    True
+    """
+    added = {plug.name: _of_plug(plug) for plug in find_plugs(ENTRY_POINTS)}
+    return added | _own_recipes()
+
+
+def _find_recipe(name: str) -> Recipe:
+    """Find one recipe; what other packages add under other names is not loaded."""
+    own = _own_recipes()
+    if name in own:
+        return own[name]
+    plug = find_plug(ENTRY_POINTS, name)
+    if plug is None:
+        raise unknown_name("recipe", name, (*own, *added_names(ENTRY_POINTS)))
+    return _of_plug(plug)
+
+
+def _of_plug(plug: Plug) -> Recipe:
+    if not isinstance(plug.found, Recipe):
+        raise InputError(
+            f"{plug.where} offers a {type(plug.found).__name__} as a recipe; "
+            "expected affectlab.recipes.Recipe"
+        )
+    return plug.found
 
 
 def reproduce(
@@ -299,10 +323,7 @@ def reproduce(
     >>> reproduce("emonet-face", simulate=True, quick=True).rows[0].verdict
     'no verdict: simulated data'
     """
-    recipes = list_recipes()
-    if paper not in recipes:
-        raise unknown_name("recipe", paper, recipes)
-    recipe = recipes[paper]
+    recipe = _find_recipe(paper)
     if (data is None) == (not simulate):
         raise InputError(
             f"{paper}: give either the folder of its data (--data DIR) or --simulate; the data is "

@@ -7,6 +7,7 @@ from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
 from affectlab._words import count, plural
+from affectlab.protocols import Protocol, load_protocol
 from affectlab.study._bundles import bundles_of, cautions_about_bundles
 from affectlab.study._cautions import alike, cautions, missing_checks
 from affectlab.study._cautions_people import cautions_about_people
@@ -128,9 +129,10 @@ def workload(study: Study) -> Workload:
     warnings += cautions_about_people(study)
     asked = 1 if one else max(1, len(labels))
     seconds = _LOOKING.get(protocol.stimulus, 2.0) + asked * _SECONDS[study.widget]
-    if protocol.name not in SERVED:
+    if not _has_pages(protocol):
         warnings.append(
-            f"protocol {protocol.name!r} has no pages yet; served are: {', '.join(SERVED)}"
+            f"protocol {protocol.name!r} asks for {protocol.answer} about {protocol.stimulus}, "
+            "which none that the pages were made for does; look at them with affectlab study serve"
         )
     if design.consent is None:
         warnings.append("there is no consent text; most ethics committees want one")
@@ -187,3 +189,11 @@ def _opens(file: Any) -> bool:
     except (OSError, UnidentifiedImageError, SyntaxError, ValueError):
         return False
     return True
+
+
+def _has_pages(protocol: Protocol) -> bool:
+    """Whether the pages were made for it, or for one that asks in the same way."""
+    if protocol.name in SERVED:
+        return True
+    known = (load_protocol(name) for name in SERVED)
+    return any((one.stimulus, one.answer) == (protocol.stimulus, protocol.answer) for one in known)
