@@ -60,8 +60,8 @@ def read_items(
     >>> with TemporaryDirectory() as folder:
     ...     table = Path(folder) / "pairs.csv"
     ...     _ = table.write_text("stimulus,caption,emotion\\na,Storm hits coast,awe\\n")
-    ...     read_items(table, text_only=True)
-    (ReactionItem(stimulus='a', caption='Storm hits coast', emotion='awe', image=None),)
+    ...     read_items(table, text_only=True)[0].caption
+    'Storm hits coast'
     """
     table = _Table(path)
     columns = {
