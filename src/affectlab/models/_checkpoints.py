@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from hashlib import blake2b
+from itertools import chain
 from pathlib import Path
 from pickle import UnpicklingError
 from typing import Any
@@ -33,6 +34,10 @@ _PARTS: dict[str, type] = {
 
 def fingerprint_of(*parts: Any) -> str:
     """Hash what decides on a training run."""
+    return _hashed(parts)
+
+
+def _hashed(parts: Iterable[Any]) -> str:
     found = blake2b(digest_size=16)
     for part in parts:
         found.update(part if isinstance(part, bytes) else repr(part).encode())
@@ -41,15 +46,13 @@ def fingerprint_of(*parts: Any) -> str:
 
 
 def fingerprint_of_weights(network: nn.Module) -> str:
-    """Hash all weights and buffers of a network."""
+    """Hash all weights and buffers of a network, one tensor in memory at a time."""
     state = network.state_dict()
-    return fingerprint_of(
-        *state,
-        *(
-            part.detach().cpu().contiguous().reshape(-1).view(torch.uint8).numpy().tobytes()
-            for part in state.values()
-        ),
+    parts = (
+        part.detach().cpu().contiguous().reshape(-1).view(torch.uint8).numpy().tobytes()
+        for part in state.values()
     )
+    return _hashed(chain(state, parts))
 
 
 def write_state(file: Path, content: dict[str, Any]) -> None:

@@ -27,6 +27,7 @@ __all__ = [
     "WEIGHTS_ONLY",
     "check_place",
     "first_sentence",
+    "load_image_processor",
     "own_code",
     "unusable",
 ]
@@ -63,6 +64,25 @@ def check_place(place: str) -> None:
                 transformers.AutoConfig.from_pretrained(place, **DATA_ONLY)
         except LOADING_FAILS as error:
             raise own_code(place, error) or _unknown(place, error) from None
+
+
+def load_image_processor(place: str) -> Any:
+    """Load how images are prepared; by Pillow, whose pixels are the same everywhere.
+
+    Raises
+    ------
+    InputError
+        When the checkpoint does not say.
+    """
+    try:
+        with quiet_transformers():
+            make: Any = transformers.AutoImageProcessor
+            return make.from_pretrained(place, backend="pil", **DATA_ONLY)
+    except LOADING_FAILS as error:
+        raise own_code(place, error) or InputError(
+            f"checkpoint {place!r} does not say how images are prepared ({first_sentence(error)}); "
+            "expected preprocessor_config.json beside its weights"
+        ) from None
 
 
 def _unknown(place: str, error: Exception) -> InputError:

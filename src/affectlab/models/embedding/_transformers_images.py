@@ -7,12 +7,10 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import torch
-import transformers
 from torch import Tensor
 
 from affectlab.errors import InputError
-from affectlab.models._pretrained import DATA_ONLY, LOADING_FAILS, first_sentence, own_code
-from affectlab.models._torch import quiet_transformers
+from affectlab.models._pretrained import LOADING_FAILS, first_sentence, load_image_processor
 from affectlab.models.embedding._encoder import digest
 from affectlab.models.embedding._transformers import Tower
 from affectlab.models.embedding._transformers_checkpoint import (
@@ -37,7 +35,7 @@ def image_tower(checkpoint: Checkpoint, pooling: str, dtype: torch.dtype) -> Tow
     InputError
         When it cannot be loaded, says not how images are prepared, or has no such pooling.
     """
-    processor = _processor(checkpoint.place)
+    processor = load_image_processor(checkpoint.place)
     # A masked autoencoder hides patches by chance; for rows, it is to see all of them in order.
     masked = checkpoint.model_type == "vit_mae"
     loaded = load_network(checkpoint, dtype, **({"mask_ratio": 0.0} if masked else {}))
@@ -60,19 +58,6 @@ def image_tower(checkpoint: Checkpoint, pooling: str, dtype: torch.dtype) -> Tow
         digest(_preparation(processor)),
         loaded.lacking,
     )
-
-
-def _processor(place: str) -> Any:
-    """Load how images are prepared; by Pillow, whose pixels are the same everywhere."""
-    try:
-        with quiet_transformers():
-            make: Any = transformers.AutoImageProcessor
-            return make.from_pretrained(place, backend="pil", **DATA_ONLY)
-    except LOADING_FAILS as error:
-        raise own_code(place, error) or InputError(
-            f"checkpoint {place!r} does not say how images are prepared ({first_sentence(error)}); "
-            "expected preprocessor_config.json beside its weights"
-        ) from None
 
 
 def _preparation(processor: Any) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 from dataclasses import dataclass
 from typing import Any
@@ -12,13 +11,13 @@ import transformers
 from torch import nn
 
 from affectlab.errors import InputError
+from affectlab.models._checkpoints import fingerprint_of, fingerprint_of_weights
 from affectlab.models._pretrained import (
     DATA_ONLY,
     LOADING_FAILS,
     WEIGHTS_ONLY,
     check_place,
-    first_sentence,
-    own_code,
+    load_image_processor,
     unusable,
 )
 from affectlab.models._torch import quiet_transformers
@@ -78,7 +77,7 @@ def load_checkpoint(
             f"checkpoint {place!r} has a language model without an encoder "
             f"({writer.config.model_type}); expected {_EXPECTED}"
         )
-    images = None if text_only else _image_processor(place)
+    images = None if text_only else load_image_processor(place)
     tokenizer = load_tokenizer(place)
     held = writer.get_input_embeddings().num_embeddings
     used = writer if text_only else network
@@ -122,32 +121,13 @@ def _network(place: str, text_only: bool, precision: str) -> tuple[Any, Any]:
     return network, found["missing_keys"]
 
 
-def _image_processor(place: str) -> Any:
-    """Load how images are prepared; by Pillow, whose pixels are the same everywhere."""
-    try:
-        with quiet_transformers():
-            make: Any = transformers.AutoImageProcessor
-            return make.from_pretrained(place, backend="pil", **DATA_ONLY)
-    except LOADING_FAILS as error:
-        raise own_code(place, error) or InputError(
-            f"checkpoint {place!r} does not say how images are prepared ({first_sentence(error)}); "
-            "expected preprocessor_config.json beside its weights"
-        ) from None
-
-
 def _fingerprint(network: nn.Module, tokenizer: Any, images: Any) -> str:
-    """Hash what decides about an answer, one tensor in memory at a time."""
-    found = hashlib.sha256()
-    for name, part in sorted(network.state_dict().items()):
-        data = part.detach().cpu().contiguous()
-        found.update(f"{name} {data.dtype} {tuple(data.shape)}\n".encode())
-        found.update(memoryview(data.reshape(-1).view(torch.uint8).numpy()))
+    """Hash what decides about an answer."""
     settings: Any = network.config
     told = [_plain(settings.to_dict()), fingerprint_of_tokenizer(tokenizer)]
     if images is not None:
         told.append(_plain(images.to_dict()))
-    found.update("\n".join(told).encode())
-    return found.hexdigest()
+    return fingerprint_of(fingerprint_of_weights(network), *told)
 
 
 def _plain(settings: Any) -> str:

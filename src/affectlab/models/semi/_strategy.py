@@ -89,7 +89,6 @@ class Strategy(nn.Module):
     @abstractmethod
     def step(self, view: View) -> Step:
         """Label the unlabelled examples of one step, and weight them."""
-        raise NotImplementedError
 
     def settings(self) -> dict[str, Any]:
         """Give the settings by name: what :func:`load_strategy` makes the same strategy of."""

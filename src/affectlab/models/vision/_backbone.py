@@ -12,12 +12,10 @@ from torch import Tensor, nn
 
 from affectlab.errors import InputError
 from affectlab.models._pretrained import (
-    DATA_ONLY,
     LOADING_FAILS,
     WEIGHTS_ONLY,
     check_place,
-    first_sentence,
-    own_code,
+    load_image_processor,
     unusable,
 )
 from affectlab.models._torch import quiet_transformers
@@ -154,15 +152,7 @@ def load_processor(place: str) -> Any:
         When there is no such checkpoint, or it does not say.
     """
     check_place(place)
-    try:
-        with quiet_transformers():
-            make: Any = transformers.AutoImageProcessor
-            return make.from_pretrained(place, backend="pil", **DATA_ONLY)
-    except LOADING_FAILS as error:
-        raise own_code(place, error) or InputError(
-            f"checkpoint {place!r} does not say how images are prepared ({first_sentence(error)}); "
-            "expected preprocessor_config.json beside its weights"
-        ) from None
+    return load_image_processor(place)
 
 
 def freeze(network: nn.Module) -> None:
