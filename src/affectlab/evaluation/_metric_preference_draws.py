@@ -12,6 +12,7 @@ from affectlab.evaluation._auc import replicated_areas
 
 __all__ = [
     "cluster_weights",
+    "drawn_areas",
     "error_of",
     "expanded_tails",
     "few_clusters",
@@ -70,6 +71,36 @@ def fold_areas(
             pairs += n
         out[:, m] = np.divide(won, pairs, out=np.full(won.size, np.nan), where=pairs > 0)
     return out
+
+
+def drawn_areas(
+    values: Floats,
+    good: Bools,
+    clusters: Ints,
+    *,
+    n_boot: int,
+    rng: np.random.Generator,
+    base: Floats | None = None,
+    folds: Sequence[Ints] | None = None,
+) -> Floats:
+    """Give the area of every metric for each time that whole clusters are drawn again.
+
+    Parameters
+    ----------
+    values, good, folds
+        As for :func:`fold_areas`.
+    clusters
+        Cluster of each row, from 0 on, shape (rows,).
+    base
+        How often a row counts when its cluster is drawn once, shape (rows,); by default once.
+
+    Returns
+    -------
+    Shape (n_boot, metrics).
+    """
+    once = np.ones(good.size) if base is None else base
+    drawn = cluster_weights(clusters, once, n_boot, rng)
+    return np.concatenate([fold_areas(values, good, weights, folds) for weights in drawn])
 
 
 def weighted_means(values: Floats, rows: Bools, weights: Floats) -> Floats:

@@ -11,6 +11,7 @@ from affectlab._types import Bools, Floats, Ints
 from affectlab.evaluation._auc import edge_interval, logit_interval
 from affectlab.evaluation._metric_preference_draws import (
     cluster_weights,
+    drawn_areas,
     error_of,
     expanded_tails,
     few_clusters,
@@ -130,8 +131,8 @@ def _area(
     if n_boot:
         own = np.unique(clusters[kept], return_inverse=True)[1].astype(np.int64)
         rng = np.random.default_rng(bits)
-        drawn = [fold_areas(column, good, w) for w in cluster_weights(own, base, n_boot, rng)]
-        found["se"] = float(error_of(np.concatenate(drawn))[0])
+        drawn = drawn_areas(column, good, own, base=base, n_boot=n_boot, rng=rng)
+        found["se"] = float(error_of(drawn)[0])
     return found
 
 
@@ -213,8 +214,7 @@ def difference_rows(
         if n_boot and value == value:
             own = np.unique(clusters[known], return_inverse=True)[1].astype(np.int64)
             rng = np.random.default_rng(bits)
-            drawn = [fold_areas(x, good, w) for w in cluster_weights(own, base, n_boot, rng)]
-            both = np.concatenate(drawn)
+            both = drawn_areas(x, good, own, base=base, n_boot=n_boot, rng=rng)
             error = float(error_of(both[:, :1] - both[:, 1:])[0])
             n_clusters = int(own.max()) + 1
         rows.append(

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from affectlab._words import plural, shown
@@ -13,7 +12,7 @@ if TYPE_CHECKING:
     from affectlab.cli.train._semi_data import SemiSides
     from affectlab.models.images import ImageFile
 
-__all__ = ["check_names", "doubts_of_training", "leaks"]
+__all__ = ["check_names", "doubts_of_training"]
 
 _FEW = 2
 """Images of dev for each label, below which one image more or less decides."""
@@ -39,37 +38,6 @@ def check_names(sides: SemiSides) -> None:
                 f"--embeddings: {shown(file.stimulus, 80)!r} names two images, "
                 f"{shown(other.path)} and {shown(file.path)}; expected a name of its own for each"
             )
-
-
-def leaks(sides: SemiSides) -> list[str]:
-    """Say that an image is learned from, with its label or without, and judged on.
-
-    Copies count as the same image.
-    """
-    learned = (*sides.learned.files, *sides.unlabelled)
-    paths = {file.path.resolve() for file in learned}
-    by_size = _by_size(learned)
-    said = []
-    for what, side in (("dev", sides.judged), ("test", sides.test)):
-        both = sum(
-            file.path.resolve() in paths
-            # Few files are of the same size, so that few are read.
-            or any(file.sha256 == other.sha256 for other in by_size[file.path.stat().st_size])
-            for file in side.files
-        )
-        if both:
-            said.append(
-                f"{plural(both, 'image', 'images')} of {what} are learned from as well: what is "
-                "reached there says nothing of new images"
-            )
-    return said
-
-
-def _by_size(files: Iterable[ImageFile]) -> defaultdict[int, list[ImageFile]]:
-    found: defaultdict[int, list[ImageFile]] = defaultdict(list)
-    for file in files:
-        found[file.path.stat().st_size].append(file)
-    return found
 
 
 def doubts_of_training(

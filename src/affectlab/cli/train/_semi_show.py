@@ -9,11 +9,11 @@ from typing import Any
 
 from affectlab._words import number, percent
 from affectlab.cli._output import Output
+from affectlab.cli.train._image_runs import show_measures
 from affectlab.errors import InputError
 
 __all__ = ["draw", "show", "write_history"]
 
-_MEASURES = (("acc", "ACC"), ("acc2", "ACC2"), ("ecc", "ECC"), ("emc", "EMC"))
 _PSEUDO = {"acc": "pseudo_accuracy", "ecc": "pseudo_ecc", "emc": "pseudo_emc"}
 
 
@@ -44,8 +44,6 @@ def write_history(history: Sequence[Mapping[str, float]], file: Path) -> None:
 
 def show(out: Output, result: Mapping[str, Any], kept: Mapping[str, float]) -> None:
     """Print what was reached."""
-    import polars as pl
-
     out.head(
         f"{result['name']}: {len(result['labels'])} labels, {result['n_labelled']:,} labelled and "
         f"{result['n_unlabelled']:,} unlabelled images, {result['backbone']}, "
@@ -60,13 +58,7 @@ def show(out: Output, result: Mapping[str, Any], kept: Mapping[str, float]) -> N
     if pseudo:
         sides.append(("pseudo-labels", result["n_unlabelled"], pseudo))
     if sides:
-        table = [
-            {"images": side, "n": n, **{title: seen.get(name) for name, title in _MEASURES}}
-            for side, n, seen in sides
-        ]
-        kinds = {"images": pl.String, "n": pl.Int64, **{t: pl.Float64 for _, t in _MEASURES}}
-        columns = ["images", "n", *(title for _, title in _MEASURES)]
-        out.show_frame(pl.DataFrame(table, schema=kinds), columns)
+        show_measures(out, sides)
     said = []
     if "utilisation" in kept:
         said.append(f"{percent(kept['utilisation'])} of unlabelled images counted")

@@ -4,13 +4,32 @@ from __future__ import annotations
 
 from pathlib import Path
 from time import perf_counter
-from typing import TYPE_CHECKING, Annotated, Any, Literal, Optional
+from typing import TYPE_CHECKING, Annotated, Any, Optional
 
 import typer
 
 from affectlab.cli._options import JsonOption, QuietOption, SeedOption
 from affectlab.cli._output import Output
 from affectlab.cli._warned import caught_warnings
+from affectlab.cli.train._image_options import (
+    LOSS,
+    TRAINING,
+    Device,
+    Embedded,
+    Epochs,
+    Hidden,
+    LabelColumn,
+    Lam,
+    LearningRate,
+    Loss,
+    ModelFolder,
+    ModelName,
+    Patience,
+    Precision,
+    Resume,
+    Select,
+    TaxonomyName,
+)
 
 if TYPE_CHECKING:
     from affectlab.cli.train._semi_data import SemiSides
@@ -19,9 +38,7 @@ if TYPE_CHECKING:
 
 __all__ = ["semi"]
 
-_LOSS = "Loss on labelled images"
 _UNLABELLED = "Unlabelled images"
-_TRAINING = "Training"
 
 
 def semi(
@@ -34,9 +51,7 @@ def semi(
             show_default=False,
         ),
     ],
-    to: Annotated[
-        Path, typer.Option("--out", "-o", help="Folder for the model.", show_default=False)
-    ],
+    to: ModelFolder,
     strategy: Annotated[
         str,
         typer.Option(
@@ -85,13 +100,8 @@ def semi(
         float,
         typer.Option("--lam-u", help="Weight of their loss.", min=0, rich_help_panel=_UNLABELLED),
     ] = 1.0,
-    taxonomy: Annotated[
-        str, typer.Option(help="Taxonomy that holds the labels: a name or a TOML file.")
-    ] = "mikels",
-    label_column: Annotated[
-        Optional[str],  # noqa: UP045
-        typer.Option(help="Column of labels.", show_default="label, emotion or class"),
-    ] = None,
+    taxonomy: TaxonomyName = "mikels",
+    label_column: LabelColumn = None,
     backbone: Annotated[
         str,
         typer.Option(
@@ -99,13 +109,7 @@ def semi(
             "encoder on whose numbers a head is trained (fast)."
         ),
     ] = "embedding:faces",
-    embeddings: Annotated[
-        Optional[Path],  # noqa: UP045
-        typer.Option(
-            help="Embeddings of all images, a folder that affectlab embed wrote.",
-            show_default=False,
-        ),
-    ] = None,
+    embeddings: Embedded = None,
     dev: Annotated[
         Optional[Path],  # noqa: UP045
         typer.Option(
@@ -123,42 +127,25 @@ def semi(
             max=0.9,
         ),
     ] = 0.2,
-    loss: Annotated[
-        Literal["cross-entropy", "rank", "soft"],
-        typer.Option(
-            help="rank: cross-entropy and ListMLE on the order of costs; soft: a share of each "
-            "label for those near it.",
-            rich_help_panel=_LOSS,
-        ),
-    ] = "cross-entropy",
-    lam: Annotated[
-        float, typer.Option(help="Weight of ListMLE.", min=0, rich_help_panel=_LOSS)
-    ] = 1.0,
+    loss: Loss = "cross-entropy",
+    lam: Lam = 1.0,
     switch: Annotated[
         str,
         typer.Option(
             help="When cross-entropy gives way to --loss: start, converging (once it hardly "
             "falls), never, or an epoch.",
-            rich_help_panel=_LOSS,
+            rich_help_panel=LOSS,
         ),
     ] = "start",
-    select: Annotated[
-        Literal["acc", "acc2", "ecc", "emc"],
-        typer.Option(help="What the kept epoch is best by on dev.", rich_help_panel=_TRAINING),
-    ] = "acc",
-    epochs: Annotated[
-        Optional[int],  # noqa: UP045
-        typer.Option(
-            help="Epochs at most.", min=1, show_default="10, a head 50", rich_help_panel=_TRAINING
-        ),
-    ] = None,
+    select: Select = "acc",
+    epochs: Epochs = None,
     steps: Annotated[
         Optional[int],  # noqa: UP045
         typer.Option(
             help="Steps of an epoch.",
             min=1,
             show_default="as many as show every image",
-            rich_help_panel=_TRAINING,
+            rich_help_panel=TRAINING,
         ),
     ] = None,
     batch: Annotated[
@@ -167,55 +154,24 @@ def semi(
             help="Labelled images per step.",
             min=1,
             show_default="32, a head 16",
-            rich_help_panel=_TRAINING,
+            rich_help_panel=TRAINING,
         ),
     ] = None,
-    learning_rate: Annotated[
-        Optional[float],  # noqa: UP045
-        typer.Option(
-            help="At its highest.", show_default="1e-4, a head 3e-3", rich_help_panel=_TRAINING
-        ),
-    ] = None,
-    patience: Annotated[
-        Optional[int],  # noqa: UP045
-        typer.Option(
-            help="Stop after so many epochs without progress.",
-            min=1,
-            show_default="5, a head 10",
-            rich_help_panel=_TRAINING,
-        ),
-    ] = None,
+    learning_rate: LearningRate = None,
+    patience: Patience = None,
     ema: Annotated[
         float,
         typer.Option(
             help="Of the average of weights that is judged and kept; 0: the weights themselves.",
             min=0,
             max=0.99999,
-            rich_help_panel=_TRAINING,
+            rich_help_panel=TRAINING,
         ),
     ] = 0.999,
-    hidden: Annotated[
-        int,
-        typer.Option(
-            help="Units of a layer within a head; 0: none.", min=0, rich_help_panel=_TRAINING
-        ),
-    ] = 0,
-    precision: Annotated[
-        Literal["auto", "fp32", "bf16", "fp16"],
-        typer.Option(help="What matrices are multiplied in.", rich_help_panel=_TRAINING),
-    ] = "auto",
-    device: Annotated[
-        Literal["auto", "cpu", "cuda", "mps"],
-        typer.Option(help="Where it is trained.", rich_help_panel=_TRAINING),
-    ] = "auto",
-    resume: Annotated[
-        bool,
-        typer.Option(
-            "--resume",
-            help="Go on where a run into this folder stopped.",
-            rich_help_panel=_TRAINING,
-        ),
-    ] = False,
+    hidden: Hidden = 0,
+    precision: Precision = "auto",
+    device: Device = "auto",
+    resume: Resume = False,
     figures: Annotated[
         Optional[Path],  # noqa: UP045
         typer.Option(
@@ -223,10 +179,7 @@ def semi(
             show_default=False,
         ),
     ] = None,
-    name: Annotated[
-        Optional[str],  # noqa: UP045
-        typer.Option(help="Name of the model as a rater; by default that of the folder."),
-    ] = None,
+    name: ModelName = None,
     as_json: JsonOption = False,
     quiet: QuietOption = False,
     seed: SeedOption = 0,
@@ -239,11 +192,16 @@ def semi(
 
     Section 4.2.2 of To Err Like Human: --strategy s2ver --loss rank --switch converging
     """
+    from affectlab.cli.train._image_runs import (
+        check_embeddings,
+        dev_measures,
+        leaks,
+        training_states,
+    )
     from affectlab.cli.train._semi_data import semi_sides
-    from affectlab.cli.train._semi_doubts import check_names, doubts_of_training, leaks
+    from affectlab.cli.train._semi_doubts import check_names, doubts_of_training
     from affectlab.cli.train._semi_show import show, write_history
     from affectlab.cli.train._vision_data import table_of
-    from affectlab.cli.train.vision import training_states
     from affectlab.errors import InputError
     from affectlab.models._store import check_folder
     from affectlab.models.embedding import Embeddings
@@ -251,10 +209,7 @@ def semi(
     from affectlab.models.vision import VisionClassifier
     from affectlab.taxonomy import load_taxonomy
 
-    if embeddings is not None and not backbone.startswith("embedding:"):
-        raise InputError(
-            f"--embeddings are for a head, and --backbone is {backbone!r}; expected embedding:NAME"
-        )
+    check_embeddings(embeddings, backbone)
     if loss != "rank" and lam != 1.0:
         raise InputError(f"--lam is for --loss rank, not {loss}")
     if loss == "cross-entropy" and switch != "start":
@@ -278,7 +233,10 @@ def semi(
         rows = None if embeddings is None else Embeddings.load(embeddings)
         if rows is not None:
             check_names(sides)
-        shared = leaks(sides)
+        shared = leaks(
+            (*sides.learned.files, *sides.unlabelled),
+            {"dev": sides.judged.files, "test": sides.test.files},
+        )
         model = VisionClassifier(
             labels,
             backbone=backbone,
@@ -325,11 +283,6 @@ def semi(
             write_history(run.history, to / "history.csv")
     drawn = _drawn(run, figures, strategy)
     kept = run.history[run.best_epoch - 1]
-    on_dev = {
-        measure.removeprefix("dev "): value
-        for measure, value in kept.items()
-        if measure.startswith("dev ")
-    }
     result = {
         "model": to,
         "name": model.name,
@@ -346,7 +299,7 @@ def semi(
         "best_epoch": run.best_epoch,
         "epochs": len(run.history),
         "switched_at": run.switched_at,
-        "dev": on_dev,
+        "dev": dev_measures(kept),
         "test": on_test,
         "history": run.history,
         "figures": drawn,
@@ -401,9 +354,8 @@ def _drawn(run: SemiRun[VisionClassifier], folder: Path | None, strategy: str) -
 
 
 def _notes(run: SemiRun[VisionClassifier], sides: SemiSides, select: str) -> list[str]:
+    from affectlab.cli.train._image_runs import note_of_choice
+
     if not sides.judged.files:
         return ["no image was kept aside for dev: the last epoch was kept, and nothing judged it"]
-    return [
-        f"epoch {run.best_epoch} of {len(run.history)} was chosen by {select.upper()} on dev: what "
-        "is reached there is too good"
-    ]
+    return [note_of_choice(run.best_epoch, len(run.history), select)]

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from time import perf_counter
 from typing import TYPE_CHECKING, Annotated, Any, Literal, Optional
@@ -13,15 +11,30 @@ import typer
 from affectlab.cli._options import JsonOption, QuietOption, SeedOption
 from affectlab.cli._output import Output
 from affectlab.cli._warned import caught_warnings
+from affectlab.cli.train._image_options import (
+    LOSS,
+    TRAINING,
+    Device,
+    Embedded,
+    Epochs,
+    Hidden,
+    LabelColumn,
+    Lam,
+    LearningRate,
+    Loss,
+    ModelFolder,
+    ModelName,
+    Patience,
+    Precision,
+    Resume,
+    Select,
+    TaxonomyName,
+)
 
 if TYPE_CHECKING:
-    from affectlab.cli.train._vision_data import Sides
+    pass
 
-__all__ = ["training_states", "vision"]
-
-_LOSS = "Loss"
-_TRAINING = "Training"
-_MEASURES = (("acc", "ACC"), ("acc2", "ACC2"), ("ecc", "ECC"), ("emc", "EMC"))
+__all__ = ["vision"]
 
 
 def vision(
@@ -34,16 +47,9 @@ def vision(
             show_default=False,
         ),
     ],
-    to: Annotated[
-        Path, typer.Option("--out", "-o", help="Folder for the model.", show_default=False)
-    ],
-    taxonomy: Annotated[
-        str, typer.Option(help="Taxonomy that holds the labels: a name or a TOML file.")
-    ] = "mikels",
-    label_column: Annotated[
-        Optional[str],  # noqa: UP045
-        typer.Option(help="Column of labels.", show_default="label, emotion or class"),
-    ] = None,
+    to: ModelFolder,
+    taxonomy: TaxonomyName = "mikels",
+    label_column: LabelColumn = None,
     backbone: Annotated[
         str,
         typer.Option(
@@ -51,13 +57,7 @@ def vision(
             "encoder on whose numbers a head is trained."
         ),
     ] = "embedding:faces",
-    embeddings: Annotated[
-        Optional[Path],  # noqa: UP045
-        typer.Option(
-            help="Embeddings of the images, a folder that affectlab embed wrote.",
-            show_default=False,
-        ),
-    ] = None,
+    embeddings: Embedded = None,
     dev: Annotated[
         Optional[Path],  # noqa: UP045
         typer.Option(
@@ -68,97 +68,44 @@ def vision(
     dev_share: Annotated[
         float, typer.Option(help="Share of each label that is drawn for dev.", min=0.01, max=0.9)
     ] = 0.2,
-    loss: Annotated[
-        Literal["cross-entropy", "rank", "soft"],
-        typer.Option(
-            help="rank: cross-entropy and ListMLE on the order of costs; soft: a share of each "
-            "label for those near it.",
-            rich_help_panel=_LOSS,
-        ),
-    ] = "cross-entropy",
-    lam: Annotated[
-        float, typer.Option(help="Weight of ListMLE.", min=0, rich_help_panel=_LOSS)
-    ] = 1.0,
+    loss: Loss = "cross-entropy",
+    lam: Lam = 1.0,
     order: Annotated[
         Literal["true", "random", "reversed"],
-        typer.Option(help="Order of the wrong labels in ListMLE.", rich_help_panel=_LOSS),
+        typer.Option(help="Order of the wrong labels in ListMLE.", rich_help_panel=LOSS),
     ] = "true",
     ties: Annotated[
         Literal["random", "averaged"],
-        typer.Option(help="What labels of the same cost are to each other.", rich_help_panel=_LOSS),
+        typer.Option(help="What labels of the same cost are to each other.", rich_help_panel=LOSS),
     ] = "random",
-    temperature: Annotated[
-        float, typer.Option(help="Of soft labels.", rich_help_panel=_LOSS)
-    ] = 1.0,
-    select: Annotated[
-        Literal["acc", "acc2", "ecc", "emc"],
-        typer.Option(help="What the kept epoch is best by on dev.", rich_help_panel=_TRAINING),
-    ] = "acc",
-    epochs: Annotated[
-        Optional[int],  # noqa: UP045
-        typer.Option(
-            help="Epochs at most.", min=1, show_default="10, a head 50", rich_help_panel=_TRAINING
-        ),
-    ] = None,
+    temperature: Annotated[float, typer.Option(help="Of soft labels.", rich_help_panel=LOSS)] = 1.0,
+    select: Select = "acc",
+    epochs: Epochs = None,
     batch: Annotated[
         Optional[int],  # noqa: UP045
         typer.Option(
-            help="Images per step.", min=1, show_default="32, a head 64", rich_help_panel=_TRAINING
+            help="Images per step.", min=1, show_default="32, a head 64", rich_help_panel=TRAINING
         ),
     ] = None,
-    learning_rate: Annotated[
-        Optional[float],  # noqa: UP045
-        typer.Option(
-            help="At its highest.", show_default="1e-4, a head 3e-3", rich_help_panel=_TRAINING
-        ),
-    ] = None,
-    patience: Annotated[
-        Optional[int],  # noqa: UP045
-        typer.Option(
-            help="Stop after so many epochs without progress.",
-            min=1,
-            show_default="5, a head 10",
-            rich_help_panel=_TRAINING,
-        ),
-    ] = None,
+    learning_rate: LearningRate = None,
+    patience: Patience = None,
     augment: Annotated[
         Optional[str],  # noqa: UP045
         typer.Option(
             help="How training images are changed: weak, strong or none.",
             show_default="weak, none for a head",
-            rich_help_panel=_TRAINING,
+            rich_help_panel=TRAINING,
         ),
     ] = None,
     frozen: Annotated[
         bool,
-        typer.Option("--frozen", help="Train the last layer alone.", rich_help_panel=_TRAINING),
+        typer.Option("--frozen", help="Train the last layer alone.", rich_help_panel=TRAINING),
     ] = False,
-    hidden: Annotated[
-        int,
-        typer.Option(
-            help="Units of a layer within a head; 0: none.", min=0, rich_help_panel=_TRAINING
-        ),
-    ] = 0,
-    precision: Annotated[
-        Literal["auto", "fp32", "bf16", "fp16"],
-        typer.Option(help="What matrices are multiplied in.", rich_help_panel=_TRAINING),
-    ] = "auto",
-    device: Annotated[
-        Literal["auto", "cpu", "cuda", "mps"],
-        typer.Option(help="Where it is trained.", rich_help_panel=_TRAINING),
-    ] = "auto",
-    resume: Annotated[
-        bool,
-        typer.Option(
-            "--resume",
-            help="Go on where a run into this folder stopped.",
-            rich_help_panel=_TRAINING,
-        ),
-    ] = False,
-    name: Annotated[
-        Optional[str],  # noqa: UP045
-        typer.Option(help="Name of the model as a rater; by default that of the folder."),
-    ] = None,
+    hidden: Hidden = 0,
+    precision: Precision = "auto",
+    device: Device = "auto",
+    resume: Resume = False,
+    name: ModelName = None,
     as_json: JsonOption = False,
     quiet: QuietOption = False,
     seed: SeedOption = 0,
@@ -167,6 +114,13 @@ def vision(
 
     Example: affectlab train vision photos/ --backbone embedding:clip --loss rank --out model/
     """
+    from affectlab.cli.train._image_runs import (
+        check_embeddings,
+        dev_measures,
+        leaks,
+        note_of_choice,
+        training_states,
+    )
     from affectlab.cli.train._vision_data import Sides, read_labelled, split_sides, table_of
     from affectlab.errors import InputError
     from affectlab.models._store import check_folder
@@ -175,10 +129,7 @@ def vision(
     from affectlab.models.vision import VisionClassifier
     from affectlab.taxonomy import load_taxonomy
 
-    if embeddings is not None and not backbone.startswith("embedding:"):
-        raise InputError(
-            f"--embeddings are for a head, and --backbone is {backbone!r}; expected embedding:NAME"
-        )
+    check_embeddings(embeddings, backbone)
     if loss != "rank" and (lam != 1.0 or order != "true" or ties != "random"):
         raise InputError(f"--lam, --order and --ties are for --loss rank, not {loss}")
     if loss != "soft" and temperature != 1.0:
@@ -236,15 +187,7 @@ def vision(
     if not speaks:
         return
     kept = model.history[model.best_epoch - 1]
-    on_dev = {
-        measure.removeprefix("dev "): value
-        for measure, value in kept.items()
-        if measure.startswith("dev ")
-    }
-    note = (
-        f"epoch {model.best_epoch} of {len(model.history)} was chosen by "
-        f"{select.upper()} on dev: what is reached there is too good"
-    )
+    on_dev = dev_measures(kept)
     result = {
         "model": to,
         "name": model.name,
@@ -267,26 +210,13 @@ def vision(
     doubts = [
         *warned,
         *found.set_aside,
-        *_leaks(learned, judged, "dev"),
-        *_leaks(learned, test, "test"),
+        *leaks(learned.files, {"dev": judged.files, "test": test.files}),
     ]
     _show(out, result, on_dev, on_test)
-    out.finish(result, [note], doubts=doubts)
+    out.finish(
+        result, [note_of_choice(model.best_epoch, len(model.history), select)], doubts=doubts
+    )
     out.show_line(f"Saved to {to}.")
-
-
-def _leaks(learned: Sides, other: Sides, what: str) -> list[str]:
-    """Say that a file is learned from and judged on."""
-    known = {file.path.resolve() for file in learned.files}
-    both = sum(file.path.resolve() in known for file in other.files)
-    if not both:
-        return []
-    from affectlab._words import plural
-
-    return [
-        f"{plural(both, 'image', 'images')} of {what} are learned from as well: what is reached "
-        "there says nothing of new images"
-    ]
 
 
 def _show(
@@ -295,7 +225,7 @@ def _show(
     on_dev: dict[str, float],
     on_test: dict[str, float] | None,
 ) -> None:
-    import polars as pl
+    from affectlab.cli.train._image_runs import show_measures
 
     out.head(
         f"{result['name']}: {len(result['labels'])} labels, {result['n_train']:,} images to learn "
@@ -304,37 +234,4 @@ def _show(
     sides = [("dev", result["n_dev"], on_dev)]
     if on_test is not None:
         sides.append(("test", result["n_test"], on_test))
-    table = [
-        {"images": side, "n": n, **{title: seen.get(name) for name, title in _MEASURES}}
-        for side, n, seen in sides
-    ]
-    columns = ["images", "n", *(title for _, title in _MEASURES)]
-    kinds = {"images": pl.String, "n": pl.Int64, **{t: pl.Float64 for _, t in _MEASURES}}
-    out.show_frame(pl.DataFrame(table, schema=kinds), columns)
-
-
-@contextmanager
-def training_states(to: Path, *, resume: bool, speaks: bool) -> Iterator[Path]:
-    """Keep the state of a run beside the model until it ends, and where it was stopped."""
-    import shutil
-
-    from affectlab.errors import InputError
-
-    states = to.resolve().with_name(f"{to.resolve().name}.training")
-    if not speaks:
-        yield states
-        return
-    if states.exists() and not resume:
-        raise InputError(
-            f"{states} holds a run into {to} that did not end; expected --resume to go on with it, "
-            "or the folder removed"
-        )
-    try:
-        yield states
-    except InputError:
-        # Nothing was learned yet: there is nothing to go on with.
-        if states.is_dir() and not any(states.rglob("*.pt")):
-            shutil.rmtree(states)
-        raise
-    if states.is_dir():
-        shutil.rmtree(states)
+    show_measures(out, sides)

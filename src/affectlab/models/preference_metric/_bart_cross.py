@@ -14,7 +14,7 @@ from affectlab.errors import InputError
 from affectlab.evaluation import wilson_interval
 from affectlab.evaluation._auc import logit_interval
 from affectlab.evaluation._metric_preference_draws import (
-    cluster_weights,
+    drawn_areas,
     error_of,
     few_clusters,
     fold_areas,
@@ -274,11 +274,8 @@ def _areas(
     error = np.full(point.size, np.nan)
     if n_boot:
         rng = np.random.default_rng(seed)
-        drawn = [
-            fold_areas(values, good, weights, each)
-            for weights in cluster_weights(clusters, np.ones(good.size), n_boot, rng)
-        ]
-        error = error_of(np.concatenate(drawn))
+        drawn = drawn_areas(values, good, clusters, folds=each, n_boot=n_boot, rng=rng)
+        error = error_of(drawn)
     error = error * few_clusters(confidence, int(np.unique(clusters).size))
     ends = [
         logit_interval(float(p), float(e), confidence) for p, e in zip(point, error, strict=True)

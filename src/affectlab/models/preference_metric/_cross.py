@@ -11,7 +11,7 @@ import numpy as np
 from affectlab._types import Bools, Floats, Ints
 from affectlab.evaluation._auc import edge_interval, logit_interval
 from affectlab.evaluation._metric_preference_draws import (
-    cluster_weights,
+    drawn_areas,
     error_of,
     few_clusters,
     fold_areas,
@@ -98,19 +98,19 @@ def area_table(
     spread = np.array([areas.std(ddof=1) if areas.size > 1 else np.nan for areas in each])
     error = np.full(3, np.nan)
     if n_boot:
-        rng = np.random.default_rng(seed)
-        drawn = np.concatenate(
-            [
-                np.column_stack(
-                    [
-                        fold_areas(values, good, weights, out.folds).mean(axis=1)
-                        for values in (out.learned, out.single)
-                    ]
-                )
-                for weights in cluster_weights(clusters, np.ones(good.size), n_boot, rng)
-            ]
+        # The same seed draws the same clusters for both.
+        learned, single = (
+            drawn_areas(
+                values,
+                good,
+                clusters,
+                folds=out.folds,
+                n_boot=n_boot,
+                rng=np.random.default_rng(seed),
+            ).mean(axis=1)
+            for values in (out.learned, out.single)
         )
-        error = error_of(np.column_stack([drawn, drawn[:, 0] - drawn[:, 1]]))
+        error = error_of(np.column_stack([learned, single, learned - single]))
     wider = few_clusters(confidence, int(np.unique(clusters).size))
     ends = [logit_interval(value[k], error[k] * wider, confidence) for k in range(2)]
     if n_boot:

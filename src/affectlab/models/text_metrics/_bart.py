@@ -170,22 +170,15 @@ class BartScore:
         if self.direction == "f":
             of["f"] = (of["precision"] + of["recall"]) / 2
         held = {way: over_references(values, sizes, self.references) for way, values in of.items()}
-        each = np.full(len(items), False)
-        if len(items):
-            start = np.concatenate([[0], np.cumsum(sizes)[:-1]])
-            each = np.logical_or.reduceat(texts.too_long(reference), start)
-            each |= texts.too_long(own)
-            longest = np.maximum.reduceat(texts.n_tokens[reference], start)
-        else:
-            longest = np.zeros(0, dtype=np.int64)
-        warn_of_cut_items(self.name, each, texts.limit, int(texts.n_tokens.max(initial=0)))
+        longest, truncated = texts.of_items(own, reference, sizes)
+        warn_of_cut_items(self.name, truncated, texts.limit, int(texts.n_tokens.max(initial=0)))
         return TextScores(
             metric=self.name,
             scores=held.pop(self.direction),
             items=names_of(items),
             n_tokens=texts.n_tokens[own],
             n_reference_tokens=longest,
-            truncated=each,
+            truncated=truncated,
             limit=texts.limit,
             model=self.model,
             direction=_WAYS[self.direction],

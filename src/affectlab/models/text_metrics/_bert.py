@@ -237,11 +237,7 @@ class BertScore:
         held = {
             way: over_references(values, sizes, self.references) for way, values in found.items()
         }
-        truncated, longest = np.zeros(0, dtype=bool), np.zeros(0, dtype=np.int64)
-        if len(items):
-            start = np.concatenate([[0], np.cumsum(sizes)[:-1]])
-            truncated = np.logical_or.reduceat(cut.too_long(others), start) | cut.too_long(own)
-            longest = np.maximum.reduceat(cut.n_tokens[others], start)
+        longest, truncated = cut.of_items(own, others, sizes)
         warn_of_cut_items(self.name, truncated, cut.limit, int(cut.n_tokens.max(initial=0)))
         return TextScores(
             metric=self.name,

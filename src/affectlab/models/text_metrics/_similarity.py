@@ -140,15 +140,12 @@ class SentenceSimilarity:
         others = [text for item in items for text in item.references]
         cut = self.texts.cut([*own, *others])
         at, of_others = cut.rows(own), cut.rows(others)
+        longest, truncated = cut.of_items(at, of_others, sizes)
         scores = np.zeros(0)
-        truncated, longest = np.zeros(0, dtype=bool), np.zeros(0, dtype=np.int64)
         if len(items):
             candidate = self.texts.rows(own, cut)[np.repeat(np.arange(len(items)), sizes)]
             cosine = np.einsum("ij,ij->i", candidate, self.texts.rows(others, cut))
             scores = over_references(cosine, sizes, self.references)
-            start = np.concatenate([[0], np.cumsum(sizes)[:-1]])
-            truncated = np.logical_or.reduceat(cut.too_long(of_others), start) | cut.too_long(at)
-            longest = np.maximum.reduceat(cut.n_tokens[of_others], start)
         warn_of_cut_items(self.name, truncated, cut.limit, int(cut.n_tokens.max(initial=0)))
         return TextScores(
             metric=self.name,

@@ -42,6 +42,24 @@ class CutTexts:
         found: Bools = self.n_tokens[rows] > self.limit
         return found
 
+    def of_items(self, own: Ints, others: Ints, sizes: Ints) -> tuple[Ints, Bools]:
+        """Give the most tokens of a reference of each item, and whether a text of it is cut off.
+
+        Parameters
+        ----------
+        own
+            Where the candidate of each item is, shape (n,).
+        others
+            Where references are, item after item.
+        sizes
+            References of each item, 1 or more, shape (n,).
+        """
+        if not len(own):
+            return np.zeros(0, dtype=np.int64), np.zeros(0, dtype=bool)
+        start = np.concatenate([[0], np.cumsum(sizes)[:-1]])
+        cut_off = np.logical_or.reduceat(self.too_long(others), start) | self.too_long(own)
+        return np.maximum.reduceat(self.n_tokens[others], start), cut_off
+
 
 def cut_texts(tokenizer: Any, texts: Iterable[str], limit: int) -> CutTexts:
     """Cut each different text once; of what is longer, marks of the end stay."""
