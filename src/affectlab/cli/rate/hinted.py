@@ -9,6 +9,19 @@ import typer
 
 from affectlab.cli._options import JsonOption, QuietOption
 from affectlab.cli._output import Output
+from affectlab.cli.rate._asking import (
+    MODEL,
+    BaseUrl,
+    BudgetTokens,
+    BudgetUsd,
+    Concurrency,
+    KeyEnv,
+    MaxTokens,
+    PriceIn,
+    PriceOut,
+    Structured,
+    Temperature,
+)
 from affectlab.cli.rate._vlm_run import temperature_of
 
 if TYPE_CHECKING:
@@ -16,8 +29,6 @@ if TYPE_CHECKING:
     from affectlab.models.hinted._annotator import Annotator
 
 __all__ = ["hinted"]
-
-_MODEL, _LIMITS = "Model", "Limits of the model"
 
 
 def hinted(
@@ -43,7 +54,7 @@ def hinted(
         Optional[str],  # noqa: UP045
         typer.Option(
             help="Model string of the annotator, as for rate vlm.",
-            rich_help_panel=_MODEL,
+            rich_help_panel=MODEL,
             show_default=False,
         ),
     ] = None,
@@ -80,72 +91,18 @@ def hinted(
         typer.Option(help="Pictures made at most, instead of the plan's.", min=0),
     ] = None,
     protocol: Annotated[
-        str, typer.Option(help="How a model is asked: a name or a file.", rich_help_panel=_MODEL)
+        str, typer.Option(help="How a model is asked: a name or a file.", rich_help_panel=MODEL)
     ] = "intensity",
-    structured: Annotated[
-        bool,
-        typer.Option(
-            "--structured",
-            help="Let the provider hold the model to the schema.",
-            rich_help_panel=_MODEL,
-        ),
-    ] = False,
-    base_url: Annotated[
-        Optional[str],  # noqa: UP045
-        typer.Option(
-            help="Address of the server, such as http://localhost:8000/v1.",
-            rich_help_panel=_MODEL,
-            show_default=False,
-        ),
-    ] = None,
-    key_env: Annotated[
-        Optional[str],  # noqa: UP045
-        typer.Option(
-            help="Variable of the environment with the key; without it, the provider's own.",
-            rich_help_panel=_MODEL,
-            show_default=False,
-        ),
-    ] = None,
-    temperature: Annotated[
-        str,
-        typer.Option(
-            help="0 to 2, or 'default' to leave it to the provider.", rich_help_panel=_MODEL
-        ),
-    ] = "0",
-    max_tokens: Annotated[
-        int, typer.Option(help="Most tokens of an answer.", min=1, rich_help_panel=_MODEL)
-    ] = 4096,
-    concurrency: Annotated[
-        int, typer.Option(help="Questions under way at once.", min=1, rich_help_panel=_LIMITS)
-    ] = 8,
-    budget_usd: Annotated[
-        Optional[float],  # noqa: UP045
-        typer.Option(
-            help="Most dollars for answers, all runs of FOLDER together.",
-            rich_help_panel=_LIMITS,
-            show_default=False,
-        ),
-    ] = None,
-    budget_tokens: Annotated[
-        Optional[int],  # noqa: UP045
-        typer.Option(help="Most tokens.", rich_help_panel=_LIMITS, show_default=False),
-    ] = None,
-    price_in: Annotated[
-        Optional[float],  # noqa: UP045
-        typer.Option(
-            help="Dollars per million tokens of questions.",
-            rich_help_panel=_LIMITS,
-            show_default=False,
-        ),
-    ] = None,
-    price_out: Annotated[
-        Optional[float],  # noqa: UP045
-        typer.Option(
-            help="Dollars per million tokens of answers.",
-            rich_help_panel=_LIMITS,
-            show_default=False,
-        ),
-    ] = None,
+    structured: Structured = False,
+    base_url: BaseUrl = None,
+    key_env: KeyEnv = None,
+    temperature: Temperature = "0",
+    max_tokens: MaxTokens = 4096,
+    concurrency: Concurrency = 8,
+    budget_usd: BudgetUsd = None,
+    budget_tokens: BudgetTokens = None,
+    price_in: PriceIn = None,
+    price_out: PriceOut = None,
     again: Annotated[
         Optional[list[str]],  # noqa: UP045
         typer.Option(

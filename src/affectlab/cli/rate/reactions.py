@@ -9,11 +9,21 @@ import typer
 
 from affectlab.cli._options import JsonOption, QuietOption
 from affectlab.cli._output import Output
+from affectlab.cli.rate._asking import (
+    LIMITS,
+    BaseUrl,
+    BudgetRequests,
+    BudgetUsd,
+    Concurrency,
+    KeyEnv,
+    PriceIn,
+    PriceOut,
+)
 from affectlab.cli.rate._reactions_run import ask, likelihoods, write
 
 __all__ = ["reactions"]
 
-_WRITING, _EXAMPLES, _RUN, _ASKING = "Writing", "Examples", "Run", "Asking (--vlm)"
+_WRITING, _EXAMPLES, _RUN = "Writing", "Examples", "Run"
 
 
 def reactions(
@@ -152,51 +162,19 @@ def reactions(
     seed: Annotated[
         int, typer.Option("--seed", help="Draws tokens and examples.", rich_help_panel=_RUN)
     ] = 0,
-    base_url: Annotated[
-        Optional[str],  # noqa: UP045
-        typer.Option(help="Address of the server.", rich_help_panel=_ASKING, show_default=False),
-    ] = None,
-    key_env: Annotated[
-        Optional[str],  # noqa: UP045
-        typer.Option(
-            help="Variable of the environment with the key.",
-            rich_help_panel=_ASKING,
-            show_default=False,
-        ),
-    ] = None,
-    concurrency: Annotated[
-        int, typer.Option(help="Questions under way at once.", min=1, rich_help_panel=_ASKING)
-    ] = 8,
-    budget_usd: Annotated[
-        Optional[float],  # noqa: UP045
-        typer.Option(help="Most dollars.", rich_help_panel=_ASKING, show_default=False),
-    ] = None,
-    budget_requests: Annotated[
-        Optional[int],  # noqa: UP045
-        typer.Option(help="Most requests.", rich_help_panel=_ASKING, show_default=False),
-    ] = None,
-    price_in: Annotated[
-        Optional[float],  # noqa: UP045
-        typer.Option(
-            help="Dollars per million tokens of questions.",
-            rich_help_panel=_ASKING,
-            show_default=False,
-        ),
-    ] = None,
-    price_out: Annotated[
-        Optional[float],  # noqa: UP045
-        typer.Option(
-            help="Dollars per million tokens of answers.",
-            rich_help_panel=_ASKING,
-            show_default=False,
-        ),
-    ] = None,
+    base_url: BaseUrl = None,
+    key_env: KeyEnv = None,
+    concurrency: Concurrency = 8,
+    budget_usd: BudgetUsd = None,
+    budget_requests: BudgetRequests = None,
+    price_in: PriceIn = None,
+    price_out: PriceOut = None,
     dry_run: Annotated[
         bool,
         typer.Option(
             "--dry-run",
             help="Print one prompt, tokens and cost to expect; ask nobody.",
-            rich_help_panel=_ASKING,
+            rich_help_panel=LIMITS,
         ),
     ] = False,
     as_json: JsonOption = False,

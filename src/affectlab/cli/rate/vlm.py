@@ -9,12 +9,27 @@ import typer
 
 from affectlab.cli._options import JsonOption, QuietOption
 from affectlab.cli._output import Output
+from affectlab.cli.rate._asking import (
+    LIMITS,
+    MODEL,
+    BaseUrl,
+    BudgetRequests,
+    BudgetTokens,
+    BudgetUsd,
+    Concurrency,
+    KeyEnv,
+    MaxTokens,
+    PriceIn,
+    PriceOut,
+    Structured,
+    Temperature,
+)
 from affectlab.cli.rate._vlm_run import left_out_of, rate, targets_of, temperature_of
 from affectlab.cli.rate._vlm_show import show_plan
 
 __all__ = ["vlm"]
 
-_PROMPT, _MODEL, _LIMITS, _CONTROLS = "Prompt", "Model", "Limits", "Controls"
+_PROMPT, _CONTROLS = "Prompt", "Controls"
 
 
 def vlm(
@@ -79,14 +94,7 @@ def vlm(
     reasons: Annotated[
         bool, typer.Option("--reasons", help="Ask for reasons.", rich_help_panel=_PROMPT)
     ] = False,
-    structured: Annotated[
-        bool,
-        typer.Option(
-            "--structured",
-            help="Let the provider hold the model to the schema.",
-            rich_help_panel=_PROMPT,
-        ),
-    ] = False,
+    structured: Structured = False,
     shuffle: Annotated[
         bool,
         typer.Option(
@@ -95,20 +103,13 @@ def vlm(
             rich_help_panel=_PROMPT,
         ),
     ] = True,
-    temperature: Annotated[
-        str,
-        typer.Option(
-            help="0 to 2, or 'default' to leave it to the provider.", rich_help_panel=_MODEL
-        ),
-    ] = "0",
-    max_tokens: Annotated[
-        int, typer.Option(help="Most tokens of an answer.", min=1, rich_help_panel=_MODEL)
-    ] = 4096,
+    temperature: Temperature = "0",
+    max_tokens: MaxTokens = 4096,
     reasoning_effort: Annotated[
         Optional[str],  # noqa: UP045
         typer.Option(
             help="minimal, low, medium, high, … for models that reason.",
-            rich_help_panel=_MODEL,
+            rich_help_panel=MODEL,
             show_default=False,
         ),
     ] = None,
@@ -116,50 +117,34 @@ def vlm(
         Optional[int],  # noqa: UP045
         typer.Option(
             help="Seed of the provider, where it has one.",
-            rich_help_panel=_MODEL,
+            rich_help_panel=MODEL,
             show_default=False,
         ),
     ] = None,
-    base_url: Annotated[
-        Optional[str],  # noqa: UP045
-        typer.Option(
-            help="Address of the server, such as http://localhost:8000/v1.",
-            rich_help_panel=_MODEL,
-            show_default=False,
-        ),
-    ] = None,
-    key_env: Annotated[
-        Optional[str],  # noqa: UP045
-        typer.Option(
-            help="Variable of the environment with the key; without it, the provider's own.",
-            rich_help_panel=_MODEL,
-            show_default=False,
-        ),
-    ] = None,
+    base_url: BaseUrl = None,
+    key_env: KeyEnv = None,
     rater: Annotated[
         Optional[str],  # noqa: UP045
         typer.Option(
             help="Name of the rater; by default model and style.",
-            rich_help_panel=_MODEL,
+            rich_help_panel=MODEL,
             show_default=False,
         ),
     ] = None,
-    concurrency: Annotated[
-        int, typer.Option(help="Questions under way at once.", min=1, rich_help_panel=_LIMITS)
-    ] = 8,
+    concurrency: Concurrency = 8,
     per_minute: Annotated[
         Optional[int],  # noqa: UP045
         typer.Option(
-            help="Most questions a minute.", min=1, rich_help_panel=_LIMITS, show_default=False
+            help="Most questions a minute.", min=1, rich_help_panel=LIMITS, show_default=False
         ),
     ] = None,
     timeout: Annotated[
         float,
-        typer.Option(help="Seconds until one attempt is lost.", rich_help_panel=_LIMITS),
+        typer.Option(help="Seconds until one attempt is lost.", rich_help_panel=LIMITS),
     ] = 180.0,
     tries: Annotated[
         int,
-        typer.Option(help="Attempts after transport errors.", min=1, rich_help_panel=_LIMITS),
+        typer.Option(help="Attempts after transport errors.", min=1, rich_help_panel=LIMITS),
     ] = 6,
     patience: Annotated[
         int,
@@ -167,47 +152,20 @@ def vlm(
             help="Stop after so many questions in a row without an answer, or first answers "
             "without use.",
             min=1,
-            rich_help_panel=_LIMITS,
+            rich_help_panel=LIMITS,
         ),
     ] = 20,
-    budget_usd: Annotated[
-        Optional[float],  # noqa: UP045
-        typer.Option(
-            help="Most dollars, all runs of FOLDER together.",
-            rich_help_panel=_LIMITS,
-            show_default=False,
-        ),
-    ] = None,
-    budget_tokens: Annotated[
-        Optional[int],  # noqa: UP045
-        typer.Option(help="Most tokens.", rich_help_panel=_LIMITS, show_default=False),
-    ] = None,
-    budget_requests: Annotated[
-        Optional[int],  # noqa: UP045
-        typer.Option(help="Most requests.", rich_help_panel=_LIMITS, show_default=False),
-    ] = None,
-    price_in: Annotated[
-        Optional[float],  # noqa: UP045
-        typer.Option(
-            help="Dollars per million tokens of questions.",
-            rich_help_panel=_LIMITS,
-            show_default=False,
-        ),
-    ] = None,
-    price_out: Annotated[
-        Optional[float],  # noqa: UP045
-        typer.Option(
-            help="Dollars per million tokens of answers.",
-            rich_help_panel=_LIMITS,
-            show_default=False,
-        ),
-    ] = None,
+    budget_usd: BudgetUsd = None,
+    budget_tokens: BudgetTokens = None,
+    budget_requests: BudgetRequests = None,
+    price_in: PriceIn = None,
+    price_out: PriceOut = None,
     limit: Annotated[
         Optional[int],  # noqa: UP045
         typer.Option(
             help="Only the first images, this many.",
             min=1,
-            rich_help_panel=_LIMITS,
+            rich_help_panel=LIMITS,
             show_default=False,
         ),
     ] = None,
