@@ -89,6 +89,11 @@ def test_a_large_complete_panel_has_no_warnings() -> None:
             "1 of 10 raters is simulated.",
         ),
         (
+            panel(10, raters={"rater": ["r3", "r4"], "kind": ["Model", "human"]}),
+            "The column 'kind' of the raters speaks of models, but kinds are read from "
+            "'rater_kind' alone: all raters count as people unless it gets that name.",
+        ),
+        (
             panel(10, scale=None),
             "The scale was inferred from the answers as ordinal 0 to 7, step 1; weighted agreement "
             "depends on it, so declare it, for example (option scale: 0-7).",

@@ -25,6 +25,13 @@ def read(tmp_path: Path) -> Read:
     return write_and_read
 
 
+def test_labels_beside_a_text_are_not_taken_as_texts_when_a_scale_is_declared(read: Read) -> None:
+    content = "stimulus,text,rater,joy,fear\na,hello,ann,1,0\na,hello,ben,0,1\n"
+    with pytest.raises(InputError, match="no column for the value; if there is one column per"):
+        read(content, scale="binary")
+    assert read(content, scale="binary", wide="labels").n_labels == 2
+
+
 def rows(r: Ratings) -> list[tuple[object, ...]]:
     return r.to_frame().rows()
 
@@ -153,6 +160,11 @@ REFUSED = {
         "image,rater,joy,label\na,x,1,kk\n",
         {"wide": "labels"},
         r"attribute column 'label' has the name of a role",
+    ),
+    "not wide": (
+        "stimulus,rater,label,value\na,x,joy,1\n",
+        {"wide": "labels"},
+        r"columns 'label' and 'value' say that each row is one answer, which needs no option wide",
     ),
     "nothing left": ("image\na\n", {"wide": "raters"}, r"no column is left that could be a rater"),
     "texts differ": (

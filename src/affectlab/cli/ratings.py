@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Optional
 
 import typer
 
-from affectlab.cli._options import reads_ratings
+from affectlab.cli._options import JsonOption, QuietOption, SeedOption, reads_ratings
 
 if TYPE_CHECKING:
     from affectlab.cli._output import Output
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 __all__ = ["app"]
 
-app = typer.Typer(no_args_is_help=True, help="Look at, check and convert files of ratings.")
+app = typer.Typer(no_args_is_help=True, help="Look at, check, convert and fetch ratings.")
 
 
 @app.command("summary")
@@ -71,3 +71,133 @@ def convert(
     written = ratings.write(to)
     out.show(f"{ratings.n_rows:,} rows written to {written}")
     out.finish({"path": written, "n_rows": ratings.n_rows}, ratings.warnings)
+
+
+@app.command("published")
+def published(
+    as_json: JsonOption = False, quiet: QuietOption = False, seed: SeedOption = 0
+) -> None:
+    """List the published data sets that can be fetched by name, and where the others are.
+
+    Example: affectlab ratings published
+    """
+    from dataclasses import asdict
+
+    from affectlab.cli._output import Output
+    from affectlab.ratings.datasets import list_datasets
+
+    out = Output("ratings published", as_json=as_json, quiet=quiet)
+    found = list_datasets()
+    for entry in found:
+        out.head(entry.name)
+        out.show(f"  {entry.what}")
+        if entry.hub is None:
+            out.show_line(f"  not on the Hugging Face hub; published at {entry.elsewhere}")
+        else:
+            split = f" --split {entry.splits[0]}" if len(entry.splits) > 1 else ""
+            to = f"--to {entry.name}.parquet"
+            out.show_line(f"  affectlab ratings fetch {entry.name}{split} {to}")
+            out.show_line(f"  Hugging Face hub: {entry.hub}; also {entry.elsewhere}")
+        out.show_line(f"  licence: {entry.licence}")
+    out.finish({"sets": [asdict(entry) for entry in found]}, ())
+
+
+@app.command("fetch")
+def fetch(
+    name: Annotated[
+        str,
+        typer.Argument(
+            help="A name of 'ratings published', or OWNER/NAME on the Hugging Face hub.",
+            metavar="NAME",
+            show_default=False,
+        ),
+    ],
+    to: Annotated[
+        Path,
+        typer.Option("--to", help="File to write: .csv, .parquet or .jsonl.", show_default=False),
+    ],
+    split: Annotated[
+        Optional[str],  # noqa: UP045
+        typer.Option(help="Split, where a set has several: train, validation, test."),
+    ] = None,
+    configuration: Annotated[
+        Optional[str],  # noqa: UP045
+        typer.Option(help="Configuration, where the hub has several under one name."),
+    ] = None,
+    revision: Annotated[
+        Optional[str],  # noqa: UP045
+        typer.Option(help="Branch, tag or commit; by default the newest."),
+    ] = None,
+    cache: Annotated[
+        Optional[Path],  # noqa: UP045
+        typer.Option(help="Folder for copies; by default in that of the hub's own libraries."),
+    ] = None,
+    scale: Annotated[
+        Optional[str],  # noqa: UP045
+        typer.Option(help="Scale of the answers of a set that is not listed."),
+    ] = None,
+    columns: Annotated[
+        Optional[str],  # noqa: UP045
+        typer.Option(help="Which column is what, in a set that is not listed: stimulus=clip,…"),
+    ] = None,
+    wide: Annotated[
+        Optional[str],  # noqa: UP045
+        typer.Option(
+            help="A set that is not listed has one column per 'raters', 'labels' or 'stimuli'.",
+            metavar="raters|labels|stimuli",
+        ),
+    ] = None,
+    set_aside: Annotated[
+        bool,
+        typer.Option(
+            "--set-aside",
+            help="Leave out rows that cannot be used, and count them, instead of stopping.",
+        ),
+    ] = False,
+    as_json: JsonOption = False,
+    quiet: QuietOption = False,
+    seed: SeedOption = 0,
+) -> None:
+    """Fetch a published data set from the Hugging Face hub and write it as a table of ratings.
+
+    Only the answers are fetched, no pictures. Licence, citation and commit are shown; the file
+    keeps the commit and the licence.
+
+    Example: affectlab ratings fetch goemotions-simplified --split train --to train.parquet
+    """
+    from affectlab.cli._options import read_roles
+    from affectlab.cli._output import Output
+    from affectlab.ratings import check_ratings_path
+    from affectlab.ratings.datasets import find_dataset, load_dataset
+
+    out = Output("ratings fetch", as_json=as_json, quiet=quiet)
+    check_ratings_path(to)
+    with out.progress(f"fetching {name}"):
+        ratings = load_dataset(
+            name,
+            configuration=configuration,
+            split=split,
+            revision=revision,
+            cache=cache,
+            scale=scale,
+            columns=read_roles(columns),
+            wide=wide,  # type: ignore[arg-type]
+            on_bad="set_aside" if set_aside else "raise",
+        )
+    written = ratings.write(to)
+    entry = find_dataset(name, configuration)
+    out.show(ratings)
+    out.show_line(f"source: {ratings.source}")
+    if entry is not None:
+        out.show_line(f"licence: {entry.licence}")
+        out.show_line(f"please cite: {entry.citation}")
+    out.show(f"{ratings.n_rows:,} rows written to {written}")
+    result = {
+        "path": written,
+        "n_rows": ratings.n_rows,
+        "source": ratings.source,
+        "history": ratings.history,
+        "licence": None if entry is None else entry.licence,
+        "citation": None if entry is None else entry.citation,
+    }
+    out.finish(result, ratings.warnings)

@@ -139,6 +139,12 @@ def _renamed(
         what, found_word, columns_found = str(error).partition("; found:")
         hint = _WIDE_HINT if maybe_wide else ""
         raise InputError(f"{what}{hint}{found_word}{columns_found}") from None
+    if "text" in found and "value" not in found and _asks_for_values(options):
+        # Without values a column of texts is taken as the answers; here it cannot be.
+        raise InputError(
+            f"{source}: no column for the value{_WIDE_HINT}; found: {', '.join(header)}; expected "
+            "'value', or its name (option columns: value=NAME)"
+        )
     roles = {column: role for role, column in found.items()}
     renamed: dict[str, pl.Series] = {}
     for name, column in columns.items():
@@ -152,6 +158,11 @@ def _renamed(
             )
         renamed[target] = column.alias(target)
     return renamed, found["rater"]
+
+
+def _asks_for_values(options: ReadOptions) -> bool:
+    """Whether a scale is declared that texts cannot be on."""
+    return options.scale is not None and options.scale.kind != "text"
 
 
 _WIDE_HINT = (

@@ -190,6 +190,29 @@ class Peek:
         """The fields of the first line, or of the second where the first names the delimiter."""
         return self.rows[0] if self.rows else ()
 
+    @property
+    def is_table(self) -> bool:
+        """Whether the file is a table that names and types its columns: Parquet or Feather."""
+        return self.head.startswith((b"PAR1", b"ARROW1"))
+
+    @cached_property
+    def columns(self) -> tuple[str, ...]:
+        """Names of the columns of a table: of its schema (Parquet, Feather), or its header.
+
+        Empty where the file is no table that names columns.
+        """
+        if self.is_table:
+            import polars as pl
+
+            parquet = self.head.startswith(b"PAR1")
+            try:
+                schema = (pl.read_parquet_schema if parquet else pl.read_ipc_schema)(self.path)
+            except (pl.exceptions.PolarsError, OSError):
+                # Reading says what is wrong with the file.
+                return ()
+            return tuple(schema)
+        return () if self.is_binary else self.header
+
     @cached_property
     def first_object(self) -> dict[str, Any] | None:
         """The first line as a JSON object (JSON Lines), or None."""

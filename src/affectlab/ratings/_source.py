@@ -13,6 +13,7 @@ from affectlab.ratings._delimited import read_delimited
 from affectlab.ratings._frames import series_of
 from affectlab.ratings._json import BadJson, parse_json
 from affectlab.ratings._ledger import Locate, OnBad
+from affectlab.ratings._parquet import read_frame
 from affectlab.ratings._peek import Peek
 from affectlab.ratings._schema import SetAside
 
@@ -53,10 +54,9 @@ def read_columns(
     InputError
         When the file is none of these or cannot be read as what it is.
     """
-    if peek.head.startswith(b"PAR1"):
-        return _of_frame(peek, "Parquet")
-    if peek.head.startswith(b"ARROW1"):
-        return _of_frame(peek, "Feather")
+    if peek.is_table:
+        frame = read_frame(peek)
+        return _flat({name: frame[name] for name in frame.columns}, peek, "row")
     if peek.looks_like is not None:
         raise InputError(f"{peek.path} is {peek.looks_like}")
     if peek.suffix in (".parquet", ".pq", ".feather", ".arrow", ".ipc"):
@@ -72,19 +72,6 @@ def read_columns(
         return _of_objects(content, list(range(1, len(content) + 1)), peek, "row")
     read = read_delimited(peek, names=names, number=number, on_bad=on_bad)
     return Columns(read.columns, read.locate, read.set_aside, typed=False)
-
-
-def _of_frame(peek: Peek, kind: str) -> Columns:
-    try:
-        if kind == "Parquet":
-            frame = pl.read_parquet(peek.path, glob=False)
-        else:
-            frame = pl.read_ipc(peek.path)
-    except (pl.exceptions.PolarsError, OSError) as error:
-        raise InputError(
-            f"{peek.path} cannot be read as {kind}: {str(error).splitlines()[0]}"
-        ) from None
-    return _flat({name: frame[name] for name in frame.columns}, peek, "row")
 
 
 def _flat(

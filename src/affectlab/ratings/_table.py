@@ -187,6 +187,12 @@ class Ratings(Holdings):
         made._history = (*self._history, *steps)
         return made
 
+    def _from(self, source: str, *, steps: tuple[str, ...] = ()) -> Ratings:
+        """Say where the answers come from, where that is not the file they were read from."""
+        made = self._derive(self._body, steps=steps)
+        made._source = source
+        return made
+
     @property
     def warnings(self) -> tuple[str, ...]:
         """What a reader of the results should know, in words."""

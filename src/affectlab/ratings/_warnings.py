@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from affectlab.ratings._advice import suggested_names, suggested_scale, suggested_words
 from affectlab.ratings._codes import pack
 from affectlab.ratings._hints import SET_ASIDE, option
-from affectlab.ratings._schema import HUMAN_KINDS
+from affectlab.ratings._schema import HUMAN_KINDS, MODEL_KINDS, RATER_KINDS
 from affectlab.ratings._select import used_rows
 
 if TYPE_CHECKING:
@@ -49,6 +49,7 @@ def warnings_of(ratings: Ratings) -> tuple[str, ...]:
     """Say in words what a reader of results should know of the data."""
     rows = used_rows(ratings)
     found = [*_of_scale(ratings, rows), *_of_people(ratings, rows)]
+    found += _of_kinds(ratings)
     found += _of_spelling("rater", ratings.rater_names)
     if ratings.has_labels:
         found += _of_spelling("label", ratings.label_names)
@@ -172,6 +173,21 @@ def _of_people(ratings: Ratings, rows: Mask) -> list[str]:
         verb = "is" if simulated == 1 else "are"
         found.append(f"{simulated:,} of {len(kinds):,} raters {verb} simulated.")
     return found
+
+
+def _of_kinds(ratings: Ratings) -> list[str]:
+    """Warn of a column of the raters that says who is a model, under another name."""
+    if set(ratings.rater_kinds) != {"human"}:
+        return []
+    table = ratings.raters.drop("rater", "rater_kind")
+    for column in table.select(pl.col(pl.String)):
+        words = set(column.drop_nulls().str.strip_chars().str.to_lowercase())
+        if words <= set(RATER_KINDS) and words & set(MODEL_KINDS):
+            return [
+                f"The column {column.name!r} of the raters speaks of models, but kinds are read "
+                "from 'rater_kind' alone: all raters count as people unless it gets that name."
+            ]
+    return []
 
 
 def _aggregated(ratings: Ratings) -> Mask:

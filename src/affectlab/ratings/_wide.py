@@ -92,7 +92,7 @@ def unpivot(
             )
     for name in attributes:
         if name in (*kept, across, "value"):
-            raise InputError(f"{source}: attribute column '{name}' has the name of a role")
+            raise InputError(_taken(name, across, header, source))
         kept[name] = typed_column(columns[name])
     n_rows = len(columns[header[0]])
     repeated = {name: pl.concat([column] * len(rest)) for name, column in kept.items()}
@@ -117,6 +117,16 @@ def _said(names: list[str], across: str) -> str:
     if len(names) == 1:
         return f"column {shown} was taken as an attribute, not as a {across}"
     return f"columns {shown} were taken as attributes, not as {PLURAL[across]}"
+
+
+def _taken(name: str, across: str, header: list[str], source: str) -> str:
+    """Say that an attribute has the name of a role, or that the table is not wide at all."""
+    if {across, "value"} <= set(header):
+        return (
+            f"{source}: columns '{across}' and 'value' say that each row is one answer, which "
+            f"needs no option wide; expected a column for each {across} with it"
+        )
+    return f"{source}: attribute column '{name}' has the name of a role"
 
 
 def _listed(names: list[str], across: str) -> str:

@@ -2,6 +2,7 @@
 
 :func:`affectlab.ratings.read_ratings` recognises these formats by itself. The functions here read
 one family of files and say in their documentation what becomes of each field.
+:func:`load_dataset` loads a set by its name on the Hugging Face hub, with the same readers behind.
 """
 
 from affectlab.ratings._formats import Format
@@ -37,6 +38,8 @@ from affectlab.ratings.datasets._emonet_face import emonet_face
 from affectlab.ratings.datasets._emotion_stimulus import emotion_stimulus
 from affectlab.ratings.datasets._face_expressions import face_expressions
 from affectlab.ratings.datasets._goemotions import goemotions
+from affectlab.ratings.datasets._hub import load_dataset
+from affectlab.ratings.datasets._hub_sets import PublishedSet, find_dataset, list_datasets
 from affectlab.ratings.datasets._isear import isear
 from affectlab.ratings.datasets._mturk import mturk
 from affectlab.ratings.datasets._score_matrix import score_matrix
@@ -48,6 +51,7 @@ from affectlab.ratings.datasets._unified_emotion import unified_emotion
 
 __all__ = [
     "FORMATS",
+    "PublishedSet",
     "affective_text",
     "crowdflower",
     "dailydialog",
@@ -56,8 +60,11 @@ __all__ = [
     "emonet_face",
     "emotion_stimulus",
     "face_expressions",
+    "find_dataset",
     "goemotions",
     "isear",
+    "list_datasets",
+    "load_dataset",
     "mturk",
     "score_matrix",
     "socratis",

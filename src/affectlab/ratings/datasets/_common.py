@@ -25,6 +25,7 @@ from affectlab.ratings._table import Ratings
 __all__ = [
     "Rejects",
     "attributes",
+    "check_columns_there",
     "json_lines",
     "lines_of",
     "numbered",
@@ -143,6 +144,22 @@ def attributes(
             steps.append(f"{key} with more than one {name}: {count:,}; the first is kept")
         table.append(typed_column(values).alias(name))
     return pl.DataFrame(table).filter(pl.col(key) != ""), tuple(steps)
+
+
+def check_columns_there(peek: Peek, needed: Sequence[str], expected: str) -> None:
+    """Say which column of a published layout is missing, and what was found.
+
+    Raises
+    ------
+    InputError
+        When one of `needed` is missing.
+    """
+    missing = next((name for name in needed if name not in peek.columns), None)
+    if missing is None:
+        return
+    place = f"{peek.path}, line 1" if peek.columns == peek.header else str(peek.path)
+    found = ", ".join(peek.columns[:8]) + (", …" if len(peek.columns) > 8 else "")
+    raise InputError(f"{place}: column '{missing}' is missing; expected {expected}, found: {found}")
 
 
 def refuse_layout(peek: Peek, options: ReadOptions, name: str, *, wide: str | None = None) -> None:

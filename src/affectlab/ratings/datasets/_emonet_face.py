@@ -26,6 +26,9 @@ def emonet_face(path: str | Path, *, model: str | None = None, on_bad: OnBad = "
         - ``binary.csv`` (path, annotator, value, emotion): yes/no answers of people.
         - ``hq.csv`` (image, annotator, human, annotations): intensities from 0 to 7, people and
           models together; ``annotations`` is a mapping of emotions to numbers.
+        - the Parquet files of the Hugging Face hub, which :func:`load_dataset` fetches without
+          the pictures in them: Binary with the columns of ``binary.csv``, or HQ with a row per
+          picture (path, label), in which all who answered are people.
         - a JSON Lines file of model scores (image_path, results).
         - a JSON or JSON Lines file of answers of vision-language models (key, value).
     model

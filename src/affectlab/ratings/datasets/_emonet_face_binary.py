@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from affectlab.errors import InputError
-from affectlab.ratings._delimited import read_delimited
 from affectlab.ratings._formats import Format
 from affectlab.ratings._options import ReadOptions, assemble
+from affectlab.ratings._parquet import first_rows
 from affectlab.ratings._peek import Peek
+from affectlab.ratings._source import read_columns
 from affectlab.ratings._table import Ratings
-from affectlab.ratings.datasets._common import refuse_layout
+from affectlab.ratings.datasets._common import check_columns_there, refuse_layout
 from affectlab.taxonomy import load_taxonomy
 
 __all__ = ["FORMAT"]
@@ -19,25 +19,23 @@ _ANSWERS = ("True", "False")
 
 
 def _sniff(peek: Peek) -> bool:
-    if peek.is_binary or set(peek.header) != set(_ROLES) or len(peek.header) != len(_ROLES):
+    if set(peek.columns) != set(_ROLES) or len(peek.columns) != len(_ROLES):
         return False
-    value, emotion = peek.header.index("value"), peek.header.index("emotion")
     taxonomy = load_taxonomy("emonet_face")
-    rows = [row for row in peek.rows[1:] if len(row) == len(_ROLES)]
+    if peek.is_table:
+        rows = [tuple(map(str, row)) for row in first_rows(peek, ("value", "emotion"))]
+    else:
+        value, emotion = peek.header.index("value"), peek.header.index("emotion")
+        rows = [(row[value], row[emotion]) for row in peek.rows[1:] if len(row) == len(_ROLES)]
     # One answer in the first rows may be wrong and still deserve this format's error.
-    fits = sum(row[value] in _ANSWERS and row[emotion] in taxonomy for row in rows)
+    fits = sum(value in _ANSWERS and emotion in taxonomy for value, emotion in rows)
     return bool(rows) and fits >= max(1, len(rows) - 1)
 
 
 def _read(peek: Peek, options: ReadOptions) -> Ratings:
     refuse_layout(peek, options, _NAME)
-    missing = [name for name in _ROLES if name not in peek.header]
-    if missing:
-        raise InputError(
-            f"{peek.path}, line 1: column '{missing[0]}' is missing; expected "
-            f"{', '.join(_ROLES)}, found: {', '.join(peek.header[:8])}"
-        )
-    read = read_delimited(peek, names=tuple(_ROLES), on_bad=options.on_bad)
+    check_columns_there(peek, tuple(_ROLES), ", ".join(_ROLES))
+    read = read_columns(peek, names=tuple(_ROLES), on_bad=options.on_bad)
     return assemble(
         {_ROLES.get(name, name): column for name, column in read.columns.items()},
         options,
@@ -51,7 +49,7 @@ def _read(peek: Peek, options: ReadOptions) -> Ratings:
 
 FORMAT = Format(
     name=_NAME,
-    title="EmoNet-Face Binary (CSV: path, annotator, value, emotion)",
+    title="EmoNet-Face Binary (CSV or Parquet: path, annotator, value, emotion)",
     sniff=_sniff,
     read=_read,
 )

@@ -9,12 +9,18 @@ from typing import Any
 import polars as pl
 
 from affectlab.errors import InputError
-from affectlab.ratings._delimited import Delimited, read_delimited
 from affectlab.ratings._formats import Format
 from affectlab.ratings._options import ReadOptions, assemble
+from affectlab.ratings._parquet import first_rows, read_frame
 from affectlab.ratings._peek import Peek
+from affectlab.ratings._source import Columns, read_columns
 from affectlab.ratings._table import Ratings
-from affectlab.ratings.datasets._common import Rejects, refuse_layout, shown
+from affectlab.ratings.datasets._common import (
+    Rejects,
+    check_columns_there,
+    refuse_layout,
+    shown,
+)
 from affectlab.ratings.datasets._emonet_face_labels import IntensityRows, intensity_scale
 from affectlab.taxonomy import load_taxonomy
 
@@ -22,30 +28,41 @@ __all__ = ["FORMAT"]
 
 _NAME = "emonet-face-hq"
 _NEEDED = ("image", "annotator", "human", "annotations")
+_OF_HUB = ("path", "label")
 _KINDS = {"true": "human", "1": "human", "false": "model", "0": "model"}
 _UNIT_RATER = "Hume Face*"
 """Annotator whose published numbers run from 0 to 1; the authors multiply them by 7."""
 
 
 def _sniff(peek: Peek) -> bool:
-    if peek.is_binary or not set(_NEEDED) <= set(peek.header):
+    if _is_of_hub(peek):
+        labels = [cell for (cell,) in first_rows(peek, ("label",))]
+        return bool(labels) and all(_per_annotator(cell) is not None for cell in labels)
+    if not set(_NEEDED) <= set(peek.columns):
         return False
-    position = peek.header.index("annotations")
-    cells = [row[position] for row in peek.rows[1:] if len(row) == len(peek.header)]
+    if peek.is_table:
+        cells = [str(cell) for (cell,) in first_rows(peek, ("annotations",))]
+    else:
+        position = peek.header.index("annotations")
+        cells = [row[position] for row in peek.rows[1:] if len(row) == len(peek.header)]
     return bool(cells) and all(cell.lstrip().startswith("{") for cell in cells)
+
+
+def _is_of_hub(peek: Peek) -> bool:
+    """Whether the file has a row for each picture, with the answers of all who rated it."""
+    found = set(peek.columns)
+    return peek.is_table and set(_OF_HUB) <= found and not set(_NEEDED) & found
 
 
 def _read(peek: Peek, options: ReadOptions) -> Ratings:
     refuse_layout(peek, options, _NAME)
-    missing = [name for name in _NEEDED if name not in peek.header]
-    if missing:
-        raise InputError(
-            f"{peek.path}, line 1: column '{missing[0]}' is missing; expected "
-            f"{', '.join(_NEEDED)}, found: {', '.join(peek.header[:8])}"
-        )
-    read = read_delimited(peek, on_bad=options.on_bad)
-    taxonomy = load_taxonomy("emonet_face")
     rejects = Rejects(peek.path, options.on_bad)
+    if _is_of_hub(peek):
+        read = _one_row_each(peek, rejects)
+    else:
+        check_columns_there(peek, _NEEDED, ", ".join(_NEEDED))
+        read = read_columns(peek, on_bad=options.on_bad)
+    taxonomy = load_taxonomy("emonet_face")
     rows = IntensityRows(taxonomy, rejects)
     scaled = 0
     places = _Places(read)
@@ -93,10 +110,62 @@ def _read(peek: Peek, options: ReadOptions) -> Ratings:
     )
 
 
+def _one_row_each(peek: Peek, rejects: Rejects) -> Columns:
+    """Turn one row per picture into one per picture and annotator, as in ``hq.csv``.
+
+    The hub's copy holds people only.
+    """
+    frame = read_frame(peek)
+    row: list[int] = []
+    annotator: list[str] = []
+    annotations: list[str] = []
+    pictures = frame["path"]
+    for number, cell in enumerate(frame["label"].to_list()):
+        given = _per_annotator(cell)
+        if given is None:
+            rejects.reject(
+                f"row {number + 1}",
+                "label not understood",
+                f"label {shown(cell)} is no list of annotators with their mapping; expected for "
+                "example [{'human-1': {'Anger': 3}}]",
+            )
+            continue
+        for name, mapping in given:
+            row.append(number)
+            annotator.append(name)
+            annotations.append(json.dumps(mapping))
+    if pictures.null_count():
+        # Pictures that were stored without a name are told apart by where they stand.
+        place = pl.Series([f"row {number + 1}" for number in range(len(pictures))])
+        pictures = pictures.cast(pl.String).fill_null(place)
+    columns = {
+        "image": pictures.gather(row).alias("image"),
+        "annotator": pl.Series("annotator", annotator, dtype=pl.String),
+        "human": pl.Series("human", ["True"] * len(row), dtype=pl.String),
+        "annotations": pl.Series("annotations", annotations, dtype=pl.String),
+        **{
+            name: column.gather(row)
+            for name, column in zip(frame.columns, frame.get_columns(), strict=True)
+            if name not in (*_OF_HUB, *_NEEDED) and not column.dtype.is_nested()
+        },
+    }
+    return Columns(columns, lambda entry: f"{peek.path}, row {row[entry] + 1}")
+
+
+def _per_annotator(cell: Any) -> list[tuple[str, dict[str, Any]]] | None:
+    """Read the answers about one picture: a list of objects, each of annotators by name."""
+    found = _literal(cell)
+    if not isinstance(found, list) or not all(isinstance(entry, dict) for entry in found):
+        return None
+    pairs = [pair for entry in found for pair in entry.items()]
+    good = all(isinstance(name, str) and isinstance(given, dict) for name, given in pairs)
+    return pairs if good else None
+
+
 class _Places:
     """Line of each entry, looked up only when one is shown."""
 
-    def __init__(self, read: Delimited) -> None:
+    def __init__(self, read: Columns) -> None:
         self._read = read
 
     def __getitem__(self, entry: int) -> str:
@@ -105,21 +174,27 @@ class _Places:
 
 def _mapping(cell: str | None) -> dict[str, Any] | None:
     """Read a mapping written as JSON or as a Python literal, which is how it is published."""
-    found: Any = None
-    try:
-        found = json.loads(cell or "")
-    except RecursionError:
-        return None
-    except ValueError:
-        try:
-            found = ast.literal_eval((cell or "").strip())
-        except (ValueError, SyntaxError, MemoryError, RecursionError):
-            return None
+    found = _literal(cell)
     good = isinstance(found, dict) and all(isinstance(key, str) for key in found)
     return found if good else None
 
 
-def _raters(read: Delimited, rejects: Rejects, places: _Places) -> tuple[pl.DataFrame, set[int]]:
+def _literal(cell: Any) -> Any:
+    """Read JSON or a Python literal; None where it is neither."""
+    if not isinstance(cell, str):
+        return None
+    try:
+        return json.loads(cell)
+    except RecursionError:
+        return None
+    except ValueError:
+        try:
+            return ast.literal_eval(cell.strip())
+        except (ValueError, SyntaxError, MemoryError, RecursionError):
+            return None
+
+
+def _raters(read: Columns, rejects: Rejects, places: _Places) -> tuple[pl.DataFrame, set[int]]:
     """Kind of each annotator, from the column that says which are people; entries without one."""
     kinds: dict[str, str] = {}
     unusable: set[int] = set()
@@ -150,7 +225,7 @@ def _raters(read: Delimited, rejects: Rejects, places: _Places) -> tuple[pl.Data
 
 FORMAT = Format(
     name=_NAME,
-    title="EmoNet-Face HQ (CSV: image, annotator, human, annotations)",
+    title="EmoNet-Face HQ (CSV: image, annotator, human, annotations; Parquet of the hub)",
     sniff=_sniff,
     read=_read,
 )

@@ -20,6 +20,7 @@ def goemotions(path: str | Path, *, on_bad: OnBad = "raise") -> Ratings:
     path
         A raw part (CSV with a header; one row per rater and comment, 28 columns of 0 and 1), or a
         simplified split (``train.tsv``, ``dev.tsv``, ``test.tsv``: text, label numbers, comment).
+        Either may be the Parquet file of the Hugging Face hub, which :func:`load_dataset` fetches.
     on_bad
         ``"raise"`` or ``"set_aside"``, as in :func:`affectlab.ratings.read_ratings`.
 

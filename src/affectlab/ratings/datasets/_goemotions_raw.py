@@ -8,14 +8,20 @@ from numpy.typing import NDArray
 
 from affectlab.errors import InputError
 from affectlab.ratings._codes import Coded, encode
-from affectlab.ratings._delimited import Delimited, read_delimited
 from affectlab.ratings._formats import Format
 from affectlab.ratings._options import ReadOptions, assemble
 from affectlab.ratings._peek import Peek
 from affectlab.ratings._scale import Scale
+from affectlab.ratings._source import Columns, read_columns
 from affectlab.ratings._table import Ratings
 from affectlab.ratings._values import parse_values
-from affectlab.ratings.datasets._common import Rejects, attributes, refuse_layout, shown
+from affectlab.ratings.datasets._common import (
+    Rejects,
+    attributes,
+    check_columns_there,
+    refuse_layout,
+    shown,
+)
 from affectlab.taxonomy import load_taxonomy
 
 __all__ = ["FORMAT"]
@@ -28,14 +34,15 @@ _BINARY = Scale.binary()
 
 
 def _sniff(peek: Peek) -> bool:
-    return not peek.is_binary and set(_NEEDED) <= set(peek.header)
+    return set(_NEEDED) <= set(peek.columns)
 
 
 def _read(peek: Peek, options: ReadOptions) -> Ratings:
     refuse_layout(peek, options, _NAME)
     labels = load_taxonomy("goemotions").labels
-    _check_header(peek, labels)
-    read = read_delimited(
+    expected = f"id, rater_id, {_UNCLEAR} and the {len(labels)} labels of GoEmotions"
+    check_columns_there(peek, (*_NEEDED, *labels), expected)
+    read = read_columns(
         peek, names=("rater_id", "subreddit", _UNCLEAR, *labels), on_bad=options.on_bad
     )
     rejects = Rejects(peek.path, options.on_bad)
@@ -79,22 +86,12 @@ def _read(peek: Peek, options: ReadOptions) -> Ratings:
     )
 
 
-def _check_header(peek: Peek, labels: tuple[str, ...]) -> None:
-    missing = [name for name in (*_NEEDED, *labels) if name not in peek.header]
-    if missing:
-        found = ", ".join(peek.header[:8]) + (", …" if len(peek.header) > 8 else "")
-        raise InputError(
-            f"{peek.path}, line 1: column '{missing[0]}' is missing; expected id, rater_id, "
-            f"{_UNCLEAR} and the {len(labels)} labels of GoEmotions, found: {found}"
-        )
-
-
-def _place(read: Delimited, cell: int, labels: tuple[str, ...]) -> str:
+def _place(read: Columns, cell: int, labels: tuple[str, ...]) -> str:
     row, label = divmod(cell, len(labels))
     return f"{read.locate(row)} (column '{labels[label]}')"
 
 
-def _zero_or_one(read: Delimited, name: str, rejects: Rejects) -> NDArray[np.float64]:
+def _zero_or_one(read: Columns, name: str, rejects: Rejects) -> NDArray[np.float64]:
     """Numbers of a column of zeros and ones; ``nan`` where a cell is neither."""
     column = read.columns[name]
     parsed = parse_values(column, _BINARY)
@@ -112,7 +109,7 @@ def _zero_or_one(read: Delimited, name: str, rejects: Rejects) -> NDArray[np.flo
 
 
 def _names(
-    read: Delimited, column: str, what: str, rejects: Rejects
+    read: Columns, column: str, what: str, rejects: Rejects
 ) -> tuple[Coded, NDArray[np.bool_]]:
     """Code a column of names, and say which rows have one."""
     given = read.columns[column]
@@ -135,7 +132,7 @@ def _outcome(declined: NDArray[np.bool_]) -> pl.Series:
 
 FORMAT = Format(
     name=_NAME,
-    title="GoEmotions, the answers of each rater (CSV with 28 label columns)",
+    title="GoEmotions, the answers of each rater (CSV or Parquet with 28 label columns)",
     sniff=_sniff,
     read=_read,
 )

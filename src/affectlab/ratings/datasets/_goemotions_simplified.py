@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -11,9 +13,16 @@ from numpy.typing import NDArray
 from affectlab.errors import InputError
 from affectlab.ratings._formats import Format
 from affectlab.ratings._options import ReadOptions, assemble
+from affectlab.ratings._parquet import first_rows, read_frame
 from affectlab.ratings._peek import Peek
 from affectlab.ratings._table import Ratings
-from affectlab.ratings.datasets._common import Rejects, lines_of, refuse_layout, shown
+from affectlab.ratings.datasets._common import (
+    Rejects,
+    check_columns_there,
+    lines_of,
+    refuse_layout,
+    shown,
+)
 from affectlab.taxonomy import load_taxonomy
 
 __all__ = ["CONSENSUS", "FORMAT"]
@@ -23,18 +32,24 @@ CONSENSUS = "consensus"
 
 _NAME = "goemotions-simplified"
 _LABELS = re.compile(r"(?:\d|1\d|2[0-7])(?:,(?:\d|1\d|2[0-7]))*")
+_PARQUET = ("text", "labels", "id")
 _COMMENT = re.compile(r"[a-z0-9]{7}")
 _EXPECTED = "expected text, label numbers such as '3,10', and a comment id, separated by tabs"
 
 
 def _sniff(peek: Peek) -> bool:
-    if peek.is_binary:
+    if peek.is_table:
+        if set(peek.columns) != set(_PARQUET):
+            return False
+        found = [_fields(*row) for row in first_rows(peek, _PARQUET)]
+    elif peek.is_binary:
         return False
-    lines = [line.removesuffix("\r") for line in peek.text.split("\n")]
-    if len(lines) > 1:
-        # The last line may be cut.
-        lines = lines[:-1]
-    found = [line.split("\t") for line in lines[:50] if line]
+    else:
+        lines = [line.removesuffix("\r") for line in peek.text.split("\n")]
+        if len(lines) > 1:
+            # The last line may be cut.
+            lines = lines[:-1]
+        found = [line.split("\t") for line in lines[:50] if line]
     return bool(found) and all(
         len(fields) == 3 and _LABELS.fullmatch(fields[1]) and _COMMENT.fullmatch(fields[2])
         for fields in found
@@ -46,11 +61,8 @@ def _read(peek: Peek, options: ReadOptions) -> Ratings:
     labels = load_taxonomy("goemotions").labels
     rejects = Rejects(peek.path, options.on_bad)
     known: dict[str, NDArray[np.float64] | None] = {}
-    lines, texts, comments, rows = [], [], [], []
-    # Quotation marks in the texts are part of the texts, so this is not read as CSV.
-    for number, line in lines_of(peek):
-        fields = line.split("\t")
-        place = f"line {number}"
+    places, texts, comments, rows = [], [], [], []
+    for place, fields in _of_table(peek) if peek.is_table else _of_lines(peek):
         if len(fields) != 3:
             count = f"{len(fields)} field{'' if len(fields) == 1 else 's'}"
             rejects.reject(place, "not 3 fields", f"{count}; {_EXPECTED}")
@@ -67,7 +79,7 @@ def _read(peek: Peek, options: ReadOptions) -> Ratings:
                 f"{len(labels) - 1}, separated by commas",
             )
             continue
-        lines.append(number)
+        places.append(place)
         texts.append(text)
         comments.append(comment)
         rows.append(ticked)
@@ -85,7 +97,7 @@ def _read(peek: Peek, options: ReadOptions) -> Ratings:
         columns,
         options,
         source=str(peek.path),
-        locate=lambda row: f"{peek.path}, line {lines[row // per_row]}",
+        locate=lambda row: f"{peek.path}, {places[row // per_row]}",
         scale="binary",
         taxonomy="goemotions",
         raters=pl.DataFrame({"rater": [CONSENSUS], "rater_kind": ["human"], "aggregated": [True]}),
@@ -95,6 +107,27 @@ def _read(peek: Peek, options: ReadOptions) -> Ratings:
         set_aside=rejects.set_aside,
         history=("aggregated by the authors: a label is 1 when at least two raters chose it",),
     )
+
+
+def _of_lines(peek: Peek) -> Iterator[tuple[str, list[str]]]:
+    """Place and fields of each line."""
+    # Quotation marks in the texts are part of the texts, so this is not read as CSV.
+    for number, line in lines_of(peek):
+        yield f"line {number}", line.split("\t")
+
+
+def _of_table(peek: Peek) -> Iterator[tuple[str, list[str]]]:
+    """Place and fields of each row of the hub's copy, which holds label numbers as lists."""
+    check_columns_there(peek, _PARQUET, ", ".join(_PARQUET))
+    rows = read_frame(peek).select(_PARQUET).iter_rows()
+    for number, row in enumerate(rows, start=1):
+        yield f"row {number}", _fields(*row)
+
+
+def _fields(text: Any, numbers: Any, comment: Any) -> list[str]:
+    """The fields of a row of the hub's copy, as they stand in a line."""
+    listed = ",".join(map(str, numbers)) if isinstance(numbers, list) else str(numbers)
+    return [str(text or ""), listed, str(comment or "")]
 
 
 def _ticked(numbers: str, n_labels: int) -> NDArray[np.float64] | None:
@@ -108,7 +141,7 @@ def _ticked(numbers: str, n_labels: int) -> NDArray[np.float64] | None:
 
 FORMAT = Format(
     name=_NAME,
-    title="GoEmotions, the labels agreed on (TSV without header: text, label numbers, comment)",
+    title="GoEmotions, the labels agreed on (TSV or Parquet: text, label numbers, comment)",
     sniff=_sniff,
     read=_read,
 )

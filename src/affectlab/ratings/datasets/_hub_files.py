@@ -1,0 +1,192 @@
+"""From a name on the Hugging Face hub to a small file here that the readers read."""
+
+from __future__ import annotations
+
+import logging
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path, PurePosixPath
+from tempfile import TemporaryDirectory
+from typing import Any
+from urllib.parse import quote
+
+from affectlab.errors import InputError, MissingDependencyError
+from affectlab.ratings.datasets._hub_errors import explained, raised_by_hub, why_unreachable
+from affectlab.ratings.datasets._hub_store import HubCopy, HubStore, chosen_split
+from affectlab.ratings.datasets._hub_tables import Wanted, is_written_here, read_tables
+
+__all__ = ["fetch", "require_datasets"]
+
+_TIMEOUT = 20.0
+_TEXT_FILES = (".csv", ".tsv", ".txt", ".json", ".jsonl", ".ndjson")
+_HEX = set("0123456789abcdef")
+
+
+def require_datasets() -> Any:
+    """Import the library datasets.
+
+    Raises
+    ------
+    MissingDependencyError
+        When it is not installed.
+    """
+    try:
+        import datasets
+    except ImportError:
+        raise MissingDependencyError(
+            "data sets of the Hugging Face hub need the library datasets: "
+            'pip install "affectlab[datasets]"'
+        ) from None
+    return datasets
+
+
+def fetch(wanted: Wanted, cache: Path | None) -> tuple[HubCopy, str | None]:
+    """Find the copy of a split, or make it.
+
+    Parameters
+    ----------
+    wanted
+        Which.
+    cache
+        Folder for copies. None: ``affectlab`` in the folder of the hub's libraries (``HF_HOME``).
+
+    Returns
+    -------
+    tuple
+        The copy, and why the hub could not be asked whether it is the newest (None: it was asked,
+        or a commit was named, which never changes).
+
+    Raises
+    ------
+    InputError
+        When the hub cannot be reached and there is no copy, there is no such set, it is gated, or
+        its columns are others than the reader needs.
+    """
+    require_datasets()
+    if cache is None:
+        from huggingface_hub.constants import HF_HOME
+
+        cache = Path(HF_HOME) / "affectlab"
+    store = HubStore(cache, wanted.repository)
+    which = (wanted.configuration, wanted.split)
+    if len(wanted.revision) == 40 and set(wanted.revision) <= _HEX:
+        copy = store.find(wanted.revision, *which)
+        if copy is not None:
+            return copy, None
+    try:
+        commit, licence = _look_up(wanted)
+        copy = store.find(commit, *which)
+        if copy is None:
+            copy = _copied(replace(wanted, revision=commit), licence, store)
+    except raised_by_hub() as error:
+        if isinstance(error, InputError):
+            raise
+        reason = why_unreachable(error)
+        if reason is None:
+            raise explained(error, wanted.repository, wanted.revision) from None
+        known = store.commit_of(wanted.revision)
+        copy = None if known is None else store.find(known, *which)
+        if copy is None:
+            raise InputError(
+                f"the Hugging Face hub cannot be reached ({reason}), and {cache} holds no copy of "
+                f"{wanted.repository}; {wanted.otherwise}"
+            ) from None
+        return copy, reason
+    store.remember(wanted.revision, commit)
+    return copy, None
+
+
+def _look_up(wanted: Wanted) -> tuple[str, str | None]:
+    """Commit of a revision, and the licence by the card."""
+    from huggingface_hub import HfApi
+
+    info = HfApi().dataset_info(wanted.repository, revision=wanted.revision, timeout=_TIMEOUT)
+    if info.sha is None:
+        raise InputError(f"{wanted.repository}: the hub names no commit of {wanted.revision!r}")
+    licence = info.card_data.get("license") if info.card_data is not None else None
+    if isinstance(licence, list):
+        licence = ", ".join(map(str, licence))
+    return info.sha, None if licence is None else str(licence)
+
+
+def _copied(wanted: Wanted, licence: str | None, store: HubStore) -> HubCopy:
+    """Copy what is read of a split into the store."""
+    files = _data_files(wanted)
+    split = chosen_split(wanted.split, list(files), wanted.repository)
+    inside = files[split]
+    kinds = {PurePosixPath(file).suffix.lower() for file in inside}
+    with store.adding(wanted.revision, wanted.configuration) as folder:
+        name = quote(split, safe="")
+        left_out: tuple[str, ...] = ()
+        if len(inside) == 1 and kinds == {".parquet"} and is_written_here(wanted, inside[0]):
+            path = folder / f"{name}.parquet"
+            shutil.copyfile(_downloaded(wanted, inside[0]), path)
+        elif kinds == {".parquet"}:
+            path = folder / f"{name}.parquet"
+            frame, left_out = read_tables(wanted, inside)
+            frame.write_parquet(path)
+        elif len(inside) == 1 and kinds <= set(_TEXT_FILES):
+            path = folder / f"{name}{kinds.pop()}"
+            shutil.copyfile(_downloaded(wanted, inside[0]), path)
+        else:
+            raise InputError(
+                f"{wanted.repository}: split '{split}' is {len(inside):,} files of kind "
+                f"{', '.join(sorted(kinds)) or 'none'}; expected Parquet, or one file of CSV, TSV "
+                "or JSON"
+            )
+        copy = HubCopy(
+            path=path,
+            repository=wanted.repository,
+            configuration=wanted.configuration,
+            split=split,
+            splits=tuple(files),
+            commit=wanted.revision,
+            licence=licence,
+            left_out=left_out,
+        )
+        store.describe(folder, copy)
+    found = store.find(wanted.revision, wanted.configuration, split)
+    if found is None:
+        raise InputError(f"{copy.path.name}: the copy of {wanted.repository} vanished; try again")
+    return found
+
+
+def _data_files(wanted: Wanted) -> dict[str, list[str]]:
+    """Files of each split inside the repository, as its card or the names of the files say."""
+    datasets = require_datasets()
+    with TemporaryDirectory() as folder, _quiet():
+        # The whole address keeps a folder of the same name here from being taken.
+        builder = datasets.load_dataset_builder(
+            f"hf://datasets/{wanted.repository}",
+            wanted.configuration,
+            revision=wanted.revision,
+            cache_dir=folder,
+        )
+    root = f"hf://datasets/{wanted.repository}@{wanted.revision}/"
+    return {
+        str(split): [str(file).removeprefix(root) for file in files]
+        for split, files in (builder.config.data_files or {}).items()
+    }
+
+
+@contextmanager
+def _quiet() -> Iterator[None]:
+    """Keep the library from logging that a card says nothing."""
+    logger = logging.getLogger("huggingface_hub.repocard")
+    before = logger.level
+    logger.setLevel(logging.ERROR)
+    try:
+        yield
+    finally:
+        logger.setLevel(before)
+
+
+def _downloaded(wanted: Wanted, file: str) -> str:
+    from huggingface_hub import HfApi
+
+    path: str = HfApi().hf_hub_download(
+        wanted.repository, file, repo_type="dataset", revision=wanted.revision
+    )
+    return path

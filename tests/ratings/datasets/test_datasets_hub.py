@@ -1,0 +1,493 @@
+"""Published data sets by name, from a hub on this machine."""
+
+from __future__ import annotations
+
+import io
+import json
+import random
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import polars as pl
+import pytest
+from tests.cli.command import run_here
+from tests.ratings.datasets import hub_rows as rows
+from tests.ratings.datasets.hub_server import Hub, serving
+
+from affectlab.errors import InputError, MissingDependencyError
+from affectlab.ratings import Ratings, read_ratings
+from affectlab.ratings.datasets import load_dataset
+
+pytest.importorskip("datasets")
+
+GO = "google-research-datasets/go_emotions"
+
+
+@pytest.fixture
+def hub(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Hub]:
+    import datasets
+    import huggingface_hub
+    from huggingface_hub import constants
+
+    home = tmp_path / "home"
+    with serving() as hub:
+        # The libraries read the environment once, when they are imported.
+        monkeypatch.setattr(constants, "ENDPOINT", hub.endpoint)
+        template = hub.endpoint + "/{repo_id}/resolve/{revision}/{filename}"
+        monkeypatch.setattr(constants, "HUGGINGFACE_CO_URL_TEMPLATE", template)
+        monkeypatch.setattr(constants, "HF_HOME", str(home))
+        monkeypatch.setattr(constants, "HF_HUB_CACHE", str(home / "hub"))
+        monkeypatch.setattr(constants, "HF_TOKEN_PATH", str(home / "token"))
+        monkeypatch.setattr(constants, "HF_HUB_OFFLINE", False)
+        monkeypatch.setattr(datasets.config, "HF_ENDPOINT", hub.endpoint)
+        monkeypatch.setattr(datasets.config, "HF_HUB_OFFLINE", False)
+        monkeypatch.setattr(datasets.config, "DOWNLOADED_DATASETS_PATH", home / "downloads")
+        monkeypatch.delenv("HF_TOKEN", raising=False)
+        yield hub
+        huggingface_hub.close_session()
+
+
+def add_goemotions(hub: Hub) -> None:
+    hub.add(GO, rows.goemotions_files())
+
+
+def add_hq(hub: Hub, **more: bytes) -> None:
+    table = rows.parquet(rows.hq_table())
+    hub.add(
+        "laion/emonet-face-hq",
+        {"README.md": rows.CARD, "data/train-00000-of-00001.parquet": table, **more},
+    )
+
+
+def fails(name: str, **more: object) -> str:
+    with pytest.raises(InputError) as caught:
+        load_dataset(name, **more)
+    said = str(caught.value)
+    assert "\n" not in said
+    return said
+
+
+# -- the same as from files --------------------------------------------------------------------
+
+
+def test_raw_answers_are_those_of_the_file(hub, tmp_path):
+    add_goemotions(hub)
+    found = load_dataset("goemotions-raw")
+    same = read_ratings(rows.raw_csv(tmp_path / "raw.csv"))
+    assert found.equals(same)
+    assert found.rater_names == ("1", "37", "2")
+    assert found.frame["outcome"].to_list().count("refused") == 28
+
+
+def test_labels_agreed_on_are_those_of_the_file(hub, tmp_path):
+    add_goemotions(hub)
+    same = read_ratings(rows.simplified_tsv(tmp_path / "dev.tsv"))
+    for name in ("goemotions-simplified", GO):
+        configuration = None if "/" not in name else "simplified"
+        found = load_dataset(name, configuration=configuration, split="validation")
+        assert found.equals(same)
+
+
+def test_binary_answers_are_those_of_the_file(hub, tmp_path):
+    frame, features = rows.binary_table()
+    content = rows.parquet(frame, features)
+    hub.add("laion/emonet-face-binary", {"README.md": rows.CARD, "data/train-0.parquet": content})
+    found = load_dataset("laion/emonet-face-binary")
+    assert found.equals(read_ratings(rows.binary_csv(tmp_path / "binary.csv")))
+
+
+def test_a_set_that_the_library_wrote_is_read(hub, tmp_path):
+    import datasets
+    from PIL import Image
+
+    table, features = rows.binary_table()
+    picture = io.BytesIO()
+    Image.new("RGB", (8, 8)).save(picture, "PNG")
+    columns = table.to_dict(as_series=False)
+    for entry in columns["path"]:
+        entry["bytes"] = picture.getvalue()
+    named = {
+        "path": datasets.Image(),
+        "annotator": datasets.Value("string"),
+        "value": datasets.Value("bool"),
+        "emotion": datasets.ClassLabel(names=features["emotion"]["names"]),
+    }
+    made = io.BytesIO()
+    datasets.Dataset.from_dict(columns, features=datasets.Features(named)).to_parquet(made)
+    hub.add("laion/emonet-face-binary", {"data/train-0.parquet": made.getvalue()})
+    same = read_ratings(rows.binary_csv(tmp_path / "binary.csv"))
+    assert load_dataset("emonet-face-binary").equals(same)
+    # Downloaded by hand, the same file is recognised.
+    (tmp_path / "train-0.parquet").write_bytes(made.getvalue())
+    assert read_ratings(tmp_path / "train-0.parquet").equals(same)
+
+
+def test_intensities_are_those_of_the_file_and_pictures_stay(hub, tmp_path):
+    content = rows.parquet(rows.hq_table(size=3_000_000))
+    hub.add("laion/emonet-face-hq", {"README.md": rows.CARD, "data/train-0.parquet": content})
+    found = load_dataset("emonet-face-hq")
+    assert found.equals(read_ratings(rows.hq_csv(tmp_path / "hq.csv")))
+    assert set(found.rater_kinds) == {"human"}
+
+
+def test_pictures_are_not_sent(hub):
+    frame = rows.hq_table()
+    noise = [{"bytes": random.randbytes(1_000_000), "path": name} for name in rows.HQ]
+    frame = frame.with_columns(path=pl.Series(noise))
+    content = rows.parquet(frame)
+    hub.add("laion/emonet-face-hq", {"README.md": rows.CARD, "data/train-0.parquet": content})
+    assert len(content) > 2_000_000
+    assert load_dataset("emonet-face-hq").stimulus_names == ("a.png", "b.png")
+    assert hub.sent < 200_000
+
+
+def test_where_it_comes_from_is_kept(hub, tmp_path):
+    add_goemotions(hub)
+    found = load_dataset("goemotions-raw")
+    commit = hub.repositories[GO].sha
+    assert found.source == f"hf://datasets/{GO}@{commit}/raw/train"
+    assert any(commit in step and "licence: apache-2.0" in step for step in found.history)
+    assert any("single precision" in step for step in found.history)
+    again = read_ratings(found.write(tmp_path / "kept.parquet"))
+    assert (again.source, again.history) == (found.source, found.history)
+
+
+def test_parts_of_a_split_are_put_together(hub):
+    half = rows.raw_table()
+    parts = {f"raw/train-0000{at}-of-00002.parquet": rows.parquet(half[at::2]) for at in (0, 1)}
+    hub.add(GO, {"README.md": rows.GOEMOTIONS_CARD, **parts})
+    found = load_dataset("goemotions-raw")
+    assert found.n_rows == 4 * 28
+    whole = half[[0, 2, 1, 3]]
+    assert found.stimulus_names == tuple(whole["id"].unique(maintain_order=True))
+
+
+# -- copies --------------------------------------------------------------------------------------
+
+
+def test_second_load_asks_only_for_the_commit(hub):
+    add_goemotions(hub)
+    first = load_dataset("goemotions-raw")
+    hub.asked.clear()
+    assert load_dataset("goemotions-raw").equals(first)
+    assert [line.split("?")[0] for line in hub.asked] == [f"GET /api/datasets/{GO}/revision/main"]
+    hub.asked.clear()
+    load_dataset("goemotions-raw", revision=hub.repositories[GO].sha)
+    assert hub.asked == []
+
+
+@pytest.mark.parametrize("trouble", ["down", "503", "offline"])
+def test_without_the_hub_the_copy_is_taken_and_named(hub, trouble, monkeypatch):
+    add_goemotions(hub)
+    first = load_dataset("goemotions-raw")
+    break_(hub, trouble, monkeypatch)
+    again = load_dataset("goemotions-raw")
+    assert again.equals(first)
+    assert any("could not be asked for a newer commit" in step for step in again.history)
+    assert not any("could not be asked" in step for step in first.history)
+
+
+@pytest.mark.parametrize(
+    ("trouble", "reason"),
+    [("down", "no connection"), ("503", "it answered 503"), ("offline", "HF_HUB_OFFLINE is set")],
+)
+def test_without_hub_and_copy_it_says_what_to_do(hub, trouble, reason, monkeypatch, tmp_path):
+    add_goemotions(hub)
+    load_dataset("goemotions-raw")
+    break_(hub, trouble, monkeypatch)
+    said = fails("emonet-face-binary")
+    assert reason in said
+    assert "github.com/LAION-AI/emonet-face" in said
+    assert "affectlab.read_ratings(FILE)" in said
+    # A copy elsewhere, or of another part, is none.
+    assert reason in fails("goemotions-raw", cache=tmp_path / "other")
+    assert reason in fails("goemotions-simplified", split="train")
+
+
+def break_(hub: Hub, trouble: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    if trouble == "down":
+        hub.down = True
+    elif trouble == "503":
+        hub.broken = 503
+    else:
+        monkeypatch.setattr("huggingface_hub.constants.HF_HUB_OFFLINE", True)
+        # The client of the hub looks at this when it is made.
+        __import__("huggingface_hub").close_session()
+
+
+def test_a_new_commit_is_seen_and_the_old_one_stays(hub, tmp_path):
+    add_hq(hub)
+    first = load_dataset("emonet-face-hq", cache=tmp_path / "copies")
+    old = hub.repositories["laion/emonet-face-hq"].sha
+    table = rows.hq_table()[:1]
+    add_hq(hub, **{"data/train-00000-of-00001.parquet": rows.parquet(table)})
+    newest = load_dataset("emonet-face-hq", cache=tmp_path / "copies")
+    assert (first.n_stimuli, newest.n_stimuli) == (2, 1)
+    assert old not in newest.source
+    assert load_dataset("emonet-face-hq", revision=old, cache=tmp_path / "copies").equals(first)
+
+
+def test_an_older_commit_is_fetched_by_its_name(hub, tmp_path):
+    add_hq(hub)
+    old = hub.repositories["laion/emonet-face-hq"].sha
+    add_hq(hub, **{"data/train-00000-of-00001.parquet": rows.parquet(rows.hq_table()[:1])})
+    assert load_dataset("emonet-face-hq").n_stimuli == 1
+    found = load_dataset("emonet-face-hq", revision=old)
+    assert found.n_stimuli == 2
+    assert f"@{old}/" in found.source
+
+
+def test_a_description_never_stands_without_its_copy(hub, tmp_path, monkeypatch):
+    add_goemotions(hub)
+    moved = Path.replace
+
+    def stopping(file: Path, to: Path) -> Path:
+        if file.suffix == ".parquet":
+            raise OSError(5, "input/output error")
+        return moved(file, to)
+
+    monkeypatch.setattr(Path, "replace", stopping)
+    assert "input/output error" in fails("goemotions-raw", cache=tmp_path / "copies")
+    assert [path for path in (tmp_path / "copies").rglob("*") if path.is_file()] == []
+
+
+def test_a_copy_that_breaks_off_leaves_nothing(hub, tmp_path, monkeypatch):
+    add_goemotions(hub)
+    monkeypatch.setattr(pl.DataFrame, "write_parquet", breaking)
+    said = fails("goemotions-raw", cache=tmp_path / "copies")
+    assert "no space" in said
+    monkeypatch.undo()
+    kept = [path for path in (tmp_path / "copies").rglob("*") if path.is_file()]
+    assert kept == []
+
+
+def breaking(frame: pl.DataFrame, path: Path) -> None:
+    path.write_bytes(b"PAR1 half")
+    raise OSError(28, "no space left on device")
+
+
+def test_copies_of_another_version_are_made_again(hub, tmp_path):
+    add_goemotions(hub)
+    first = load_dataset("goemotions-raw", cache=tmp_path)
+    (told,) = tmp_path.rglob("*.copy")
+    told.write_text(json.dumps({"split": "train", "made_by": "another version"}))
+    assert load_dataset("goemotions-raw", cache=tmp_path).equals(first)
+    assert "licence" in told.read_text()
+
+
+def test_copies_into_a_file_are_refused(hub, tmp_path):
+    add_goemotions(hub)
+    (tmp_path / "file").write_text("")
+    said = fails("goemotions-raw", cache=tmp_path / "file")
+    assert str(tmp_path / "file") in said
+    assert "name another folder" in said
+
+
+# -- what can be wrong ---------------------------------------------------------------------------
+
+
+def test_gated_sets_want_a_token(hub, monkeypatch):
+    add_hq(hub)
+    hub.repositories["laion/emonet-face-hq"].gated = True
+    said = fails("emonet-face-hq")
+    assert "gated" in said
+    assert "hf auth login" in said
+    monkeypatch.setenv("HF_TOKEN", "hf_wrong")
+    assert "gated" in fails("emonet-face-hq")
+    monkeypatch.setenv("HF_TOKEN", "hf_right")
+    assert load_dataset("emonet-face-hq").n_stimuli == 2
+
+
+def test_unknown_names_get_the_nearest(hub):
+    assert "did you mean 'goemotions-raw'" in fails("goemotions-row")
+    assert "did you mean 'laion/emonet-face-hq'" in fails("laion/emonet-face-hk")
+    assert "OWNER/NAME" in fails("a/b/c")
+    said = fails(GO)
+    assert "'goemotions-raw'" in said
+    assert "'goemotions-simplified'" in said
+    assert "did you mean 'raw'" in fails(GO, configuration="rau")
+    assert hub.asked == [line for line in hub.asked if "emonet-face-hk" in line]
+
+
+@pytest.mark.parametrize("name", ["socratis", "face-expressions-70k", "EmoSet", "fi", "emotic"])
+def test_sets_that_are_not_on_the_hub_say_where_they_are(name):
+    said = fails(name)
+    assert "not on the hub" in said
+    assert "published at" in said
+    assert "read_" in said
+
+
+def test_unknown_parts_are_named(hub):
+    add_goemotions(hub)
+    assert "no revision 'v9'" in fails("goemotions-raw", revision="v9")
+    several = fails("goemotions-simplified")
+    assert "train, validation, test" in several
+    assert "no split 'dev'" in fails("goemotions-simplified", split="dev")
+    load_dataset("goemotions-simplified", split="test")
+    # The copy knows the other splits as well.
+    assert fails("goemotions-simplified") == several
+
+
+def test_other_columns_are_said_before_anything_is_read(hub, tmp_path):
+    frame = rows.hq_table().rename({"label": "annotations"})
+    add_hq(hub, **{"data/train-00000-of-00001.parquet": rows.parquet(frame)})
+    said = fails("emonet-face-hq", cache=tmp_path / "copies")
+    assert "column 'label' is missing; expected path, label, found: path, annotations" in said
+    assert "older revision" in said
+    assert "as hq.csv" in said
+    assert not list((tmp_path / "copies").rglob("*.parquet"))
+
+
+def test_a_class_without_a_name_is_wrong(hub):
+    frame, features = rows.binary_table()
+    features["emotion"]["names"] = features["emotion"]["names"][:2]
+    content = rows.parquet(frame, features)
+    hub.add("laion/emonet-face-binary", {"data/train-0.parquet": content})
+    said = fails("emonet-face-binary")
+    assert "column 'emotion' holds class" in said
+    assert "expected 0 to 1" in said
+
+
+def test_programs_are_never_run(hub, tmp_path):
+    mark = tmp_path / "ran"
+    program = f"open({str(mark)!r}, 'w')\n".encode()
+    hub.add("anna/ratings", {"README.md": b"", "ratings.py": program})
+    assert "never run" in fails("anna/ratings")
+    assert not mark.exists()
+
+
+def test_sets_without_tables_are_refused(hub):
+    hub.add("anna/empty", {"README.md": rows.CARD})
+    assert "no data files" in fails("anna/empty")
+    hub.add("anna/faces", {"a/1.png": b"1", "b/2.png": b"2"})
+    assert "2 files of kind .png" in fails("anna/faces")
+    hub.add("anna/parts", {"data/train-0.csv": b"a\n1\n", "data/train-1.csv": b"a\n1\n"})
+    assert "2 files of kind .csv" in fails("anna/parts")
+    assert "must be one of ['default']" in fails("anna/parts", configuration="raw")
+
+
+def test_parts_with_other_columns_are_refused(hub):
+    other = rows.raw_table().drop("author")
+    parts = {"raw/train-0.parquet": rows.parquet(rows.raw_table())}
+    parts["raw/train-1.parquet"] = rows.parquet(other)
+    hub.add(GO, {"README.md": rows.GOEMOTIONS_CARD, **parts})
+    assert "raw/train-1.parquet has other columns" in fails("goemotions-raw")
+
+
+def test_without_the_library_the_extra_is_named(monkeypatch):
+    monkeypatch.setitem(sys.modules, "datasets", None)
+    with pytest.raises(MissingDependencyError, match=r"affectlab\[datasets\]"):
+        load_dataset("goemotions-raw")
+
+
+# -- sets that are not listed --------------------------------------------------------------------
+
+
+def test_any_table_of_the_hub_is_read_as_files_are(hub, tmp_path):
+    content = b"clip,coder,points\n007,NA,1\n007,1e5,7\n"
+    hub.add("anna/ratings", {"README.md": rows.CARD, "train.csv": content})
+    roles = {"stimulus": "clip", "rater": "coder", "value": "points"}
+    found = load_dataset("anna/ratings", columns=roles, scale="0-7")
+    (tmp_path / "same.csv").write_bytes(content)
+    assert found.equals(read_ratings(tmp_path / "same.csv", columns=roles, scale="0-7"))
+    assert found.rater_names == ("NA", "1e5")
+    assert "licence: cc-by-4.0" in found.history[-1]
+
+
+def test_json_of_the_hub_is_read_twice(hub):
+    row = {"stimulus": "a", "rater": "r", "value": 3}
+    hub.add("anna/json", {"train.json": json.dumps([row]).encode()})
+    first = load_dataset("anna/json", scale="0-7")
+    assert first.value.tolist() == [3.0]
+    assert load_dataset("anna/json", scale="0-7").equals(first)
+
+
+def test_our_own_tables_keep_scale_and_raters(hub, tmp_path):
+    made = Ratings(
+        {"stimulus": ["a", "b"], "rater": ["r", "m"], "value": [3, 4]},
+        scale="0-7",
+        raters={"rater": ["r", "m"], "rater_kind": ["human", "model"]},
+    )
+    file = made.write(tmp_path / "ratings.parquet")
+    hub.add("anna/ours", {"data/train-0.parquet": file.read_bytes()})
+    found = load_dataset("anna/ours")
+    assert found.equals(made)
+    assert found.source.startswith("hf://datasets/anna/ours@")
+
+
+def test_what_no_table_holds_is_left_out_and_said(hub):
+    frame = pl.DataFrame(
+        {
+            "stimulus": rows.pictures(["a.png", "b.png"]),
+            "rater": ["r", "r"],
+            "value": [0, 1],
+            "boxes": [[1, 2], [3]],
+            "sound": [b"1", b"2"],
+        }
+    )
+    features = {"value": {"_type": "ClassLabel", "names": ["calm", "tense"]}}
+    hub.add("anna/pictures", {"data/train-0.parquet": rows.parquet(frame, features)})
+    found = load_dataset("anna/pictures")
+    assert found.stimulus_names == ("a.png", "b.png")
+    assert found.scale.categories == ("calm", "tense")
+    assert any(step.endswith("boxes, sound") for step in found.history)
+
+
+def test_a_folder_of_the_same_name_here_is_not_taken(hub, tmp_path, monkeypatch):
+    (tmp_path / "anna/ratings").mkdir(parents=True)
+    (tmp_path / "anna/ratings/train.csv").write_text("stimulus,rater,value\nlocal,r,1\n")
+    monkeypatch.chdir(tmp_path)
+    hub.add("anna/ratings", {"train.csv": b"stimulus,rater,value\nremote,r,1\n"})
+    assert load_dataset("anna/ratings").stimulus_names == ("remote",)
+
+
+# -- the command line ----------------------------------------------------------------------------
+
+
+def test_fetch_writes_a_table_and_shows_licence_and_citation(hub, tmp_path):
+    add_goemotions(hub)
+    to = tmp_path / "train.parquet"
+    done = run_here("ratings", "fetch", "goemotions-simplified", "--split", "train", "--to", to)
+    assert "licence: Apache-2.0" in done.stdout
+    assert "please cite: D. Demszky" in done.stdout
+    assert hub.repositories[GO].sha in done.stdout
+    same = read_ratings(rows.simplified_tsv(tmp_path / "same.tsv"))
+    assert read_ratings(to).equals(same)
+    done = run_here("ratings", "fetch", GO, "--configuration", "raw", "--to", to, "--json")
+    told = json.loads(done.stdout)["result"]
+    assert told["source"].endswith("/raw/train")
+    assert told["citation"].startswith("D. Demszky")
+    assert told["n_rows"] == read_ratings(to).n_rows
+
+
+def test_fetch_looks_at_the_target_first(hub, tmp_path):
+    done = run_here("ratings", "fetch", "goemotions-raw", "--to", tmp_path / "x.xlsx", code=2)
+    assert "suffix '.xlsx'" in done.stderr
+    assert hub.asked == []
+
+
+def test_published_lists_all_sets():
+    done = run_here("ratings", "published")
+    assert "affectlab ratings fetch goemotions-simplified --split train" in done.stdout
+    assert "not on the Hugging Face hub" in done.stdout
+    told = json.loads(run_here("ratings", "published", "--json").stdout)["result"]["sets"]
+    assert {entry["name"] for entry in told} >= {"goemotions-raw", "emonet-face-hq", "socratis"}
+
+
+def test_the_environment_names_the_hub(tmp_path):
+    with serving() as hub:
+        hub.add("anna/ratings", {"train.csv": b"stimulus,rater,value\na,r,1\n"})
+        command = ["ratings", "fetch", "anna/ratings", "--quiet", "--to", str(tmp_path / "a.csv")]
+        environment = {"HF_ENDPOINT": hub.endpoint, "HF_HOME": str(tmp_path / "home")}
+        done = subprocess.run(
+            [sys.executable, "-W", "error", "-m", "affectlab", *command],
+            env={"PATH": "", "HOME": str(tmp_path), **environment},
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+    assert (done.returncode, done.stderr) == (0, "")
+    assert read_ratings(tmp_path / "a.csv").stimulus_names == ("a",)
+    assert (tmp_path / "home/affectlab").is_dir()
