@@ -98,6 +98,51 @@ def test_a_simulated_run_finds_what_it_planted(quick: Reproduction) -> None:
     assert "no actor is named 7" in found["jnd.actor_7_ms"].why
 
 
+def test_a_simulated_run_draws_the_papers_figures(quick: Reproduction, tmp_path: Path) -> None:
+    drawn = {one.name: one for one in quick.figures}
+    assert set(drawn) == {
+        "asymmetry_inter",
+        "asymmetry_intra",
+        "errors",
+        "expression_differences",
+        "expression_elbow",
+        "jnd_strip",
+        "jnd_times",
+        "metrics_by_actor",
+        "metrics_scatter",
+        "rendering_priority",
+        "scores",
+        "scores_by_actor",
+        "scores_by_error",
+        "transition_curves_by_actor",
+        "transition_curves_by_expression",
+        "transition_ranges",
+    }
+    assert all(
+        "figure" in one.title or "asymmetry" in name or "elbow" in name
+        for name, one in drawn.items()
+    )
+    found = {row.figure.key: row.finding.value for row in quick.rows}
+    interval = found["jnd.interval_ms"]
+    assert f"Shortest of all {interval:.1f} ms" in drawn["jnd_times"].description
+    # Metrics in the figure are those of the table.
+    notes = {
+        axes.get_title(loc="left"): axes.get_title(loc="right")
+        for axes in drawn["metrics_scatter"].draw().axes
+    }
+    for title, name in (("MSE", "mse"), ("MAE", "mae")):
+        assert notes[title] == f"SROCC {found[f'metrics.{name}.srocc']:.2f}"
+    (axes,) = drawn["metrics_by_actor"].draw().axes
+    assert len(axes.get_yticklabels()) == len([title for title in notes if title])
+    files = quick.save_figures(tmp_path)
+    assert len(files) == 2 * len(drawn)
+    assert all(file.stat().st_size > 1000 for file in files)
+    # A title stands in the picture itself, and not only in what the file says of it.
+    said = (tmp_path / "scores.svg").read_text(encoding="utf-8")
+    assert said.count("How different pairs of faces look") >= 2
+    assert "simulated data" in said
+
+
 def test_the_command_prints_the_papers_figures_beside_ours() -> None:
     done = run_here("reproduce", "face-expressions", "--simulate", "--quick", width=160)
     rows = {
@@ -297,6 +342,10 @@ def test_files_in_the_layout_of_the_release(release: Path) -> None:
     names = [one["file"] for one in result.provenance["inputs"]]
     assert names == ["ratings.csv", "frames.csv"]
     assert any("rejects" in note for note in result.notes)
+    drawn = {one.name for one in result.figures if one.draw().axes}
+    assert {"jnd_times", "scores", "expression_differences", "transition_ranges"} <= drawn
+    assert not {"jnd_strip", "metrics_scatter"} & drawn
+    assert (result.provenance["data"], result.provenance["seeds"]) == ("given", [0])
 
 
 def test_without_times_there_is_no_interval(release: Path, tmp_path: Path) -> None:
@@ -305,6 +354,7 @@ def test_without_times_there_is_no_interval(release: Path, tmp_path: Path) -> No
     found = {row.figure.key: row for row in result.rows}
     assert "no frames.csv" in found["jnd.interval_ms"].verdict
     assert found["jnd.score"].finding.value is not None
+    assert "jnd_times" not in {one.name for one in result.figures}
 
 
 def test_files_that_do_not_say_what_was_compared(release: Path, tmp_path: Path) -> None:

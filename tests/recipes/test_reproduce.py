@@ -2,15 +2,28 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
+import platform
+import re
+from collections.abc import Callable
+from dataclasses import replace
+from importlib.metadata import version
+from importlib.util import find_spec
 from pathlib import Path
+from typing import Any
 
 import pytest
+from tests.cli.command import run_here
 
 from affectlab.errors import InputError
 from affectlab.recipes import (
     Comparison,
     Finding,
     PublishedFigure,
+    PublishedFigures,
+    Recipe,
+    RecipeRun,
     list_recipes,
     load_published,
     reproduce,
@@ -55,7 +68,10 @@ def test_emonet_face_binary_consensus(shared_data: Path) -> None:
     verdicts = {row.figure.key: row.verdict for row in result.rows}
     assert verdicts.pop("binary.batch1.agreement") == "inside bounds"
     assert verdicts.pop("binary.batch4.agreement") == "inside bounds"
-    assert set(verdicts.values()) == {"reproduced"}
+    of_table_2 = r"binary\.(answers|images|batch\d\.(items|share|agreement))"
+    judged = {key: said for key, said in verdicts.items() if re.fullmatch(of_table_2, key)}
+    assert len(judged) == 10
+    assert set(judged.values()) == {"reproduced"}
     assert len(result.provenance["inputs"][0]["sha256"]) == 64
 
 
@@ -68,16 +84,127 @@ def test_simulated_run_has_values_and_no_verdict() -> None:
     assert sum(row.finding.value is not None for row in first.rows) >= 8
 
 
-def test_missing_data_says_what_is_needed(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match=r"binary\.csv .*LAION-AI/emonet-face.*CC BY 4\.0"):
-        reproduce("emonet-face", data=tmp_path)
-    with pytest.raises(InputError, match=r"--data DIR.*--simulate.*binary\.csv"):
-        reproduce("emonet-face")
-    with pytest.raises(InputError, match="no such folder"):
-        reproduce("emonet-face", data=tmp_path / "none")
+@pytest.mark.parametrize("name", list_recipes())
+def test_missing_data_says_all_that_is_needed_and_what_to_do(name: str, tmp_path: Path) -> None:
+    with pytest.raises(InputError) as caught:
+        reproduce(name, data=tmp_path)
+    said = str(caught.value)
+    assert said.startswith(f"{name}: {tmp_path} does not hold ")
+    needs = list_recipes()[name].needs
+    assert needs
+    for need in needs:
+        assert all(part in said for part in (need.file, need.what, need.published, need.licence))
+    assert "--simulate" in said
+    assert "\n" not in said
+
+
+@pytest.mark.parametrize("name", list_recipes())
+def test_a_run_is_on_data_or_simulated(name: str, tmp_path: Path) -> None:
+    need = list_recipes()[name].needs[0]
+    with pytest.raises(InputError, match=r"neither .*--data DIR.*--simulate") as caught:
+        reproduce(name)
+    assert need.published in str(caught.value)
+    with pytest.raises(InputError, match=r"both --data .* and --simulate are given; expected one"):
+        reproduce(name, data=tmp_path, simulate=True)
+    with pytest.raises(InputError, match="no such folder") as caught:
+        reproduce(name, data=tmp_path / "none")
+    assert need.file in str(caught.value)
+
+
+def test_names_are_looked_up() -> None:
     with pytest.raises(InputError, match="did you mean 'emonet-face'"):
         reproduce("emonet-fase")
+    assert {"emonet-face", "face-expressions", "socratis", "to-err-like-human"} <= set(
+        list_recipes()
+    )
 
 
-def test_list_recipes() -> None:
-    assert "emonet-face" in list_recipes()
+def _recipe(found: Finding, **run: Any) -> Recipe:
+    published = PublishedFigures(
+        paper="p", title="T", citation="C", figure=(_figure(0.5), _marked("inconsistent: why"))
+    )
+    return Recipe(
+        "tiny",
+        lambda: published,
+        (),
+        lambda _folder, _quick: RecipeRun({"k": found}, **run),
+        lambda _seed, _quick: RecipeRun({"k": found}, **run),
+    )
+
+
+def _marked(note: str) -> PublishedFigure:
+    return PublishedFigure(key="m", name="marked", where="Table 2", value=1, note=note)
+
+
+@pytest.fixture
+def use(monkeypatch: pytest.MonkeyPatch) -> Callable[[Recipe], None]:
+    def replace(recipe: Recipe) -> None:
+        monkeypatch.setattr("affectlab.recipes._reproduce._own_recipes", lambda: {"tiny": recipe})
+
+    return replace
+
+
+def test_marks_are_explained_once(use: Callable[[Recipe], None]) -> None:
+    use(_recipe(Finding(0.5)))
+    assert reproduce("tiny", simulate=True).notes == ("† marked: inconsistent: why",)
+    use(_recipe(Finding(0.5), notes=("First.", "† marked: as the run says it.")))
+    notes = reproduce("tiny", simulate=True).notes
+    assert notes == ("First.", "† marked: as the run says it.")
+
+
+def test_a_finding_without_a_published_figure_is_refused(use: Callable[[Recipe], None]) -> None:
+    recipe = _recipe(Finding(0.5))
+    use(replace(recipe, simulate=lambda _seed, _quick: RecipeRun({"other": Finding(1.0)})))
+    with pytest.raises(InputError, match="'other', which is no published figure"):
+        reproduce("tiny", simulate=True)
+
+
+def test_provenance_says_what_a_run_was_computed_with(
+    use: Callable[[Recipe], None], tmp_path: Path
+) -> None:
+    file = tmp_path / "answers.csv"
+    file.write_bytes(b"abc")
+    use(_recipe(Finding(0.5), inputs=(file,), seeds=(4, 5)))
+    told, again = (
+        reproduce("tiny", data=tmp_path, quick=True, seed=3).provenance for _ in range(2)
+    )
+    assert told == again
+    assert told["inputs"] == [{"file": "answers.csv", "sha256": hashlib.sha256(b"abc").hexdigest()}]
+    assert (told["recipe"], told["data"], told["quick"]) == ("tiny", "given", True)
+    assert (told["seed"], told["seeds"]) == (3, [4, 5])
+    assert told["platform"] == platform.platform()
+    libraries = told["libraries"]
+    for name in ("numpy", "scipy", "polars", "numba", "scikit-learn"):
+        assert libraries[name] == version(name)
+    installed = {name for name in ("torch", "transformers") if find_spec(name)}
+    assert installed <= set(libraries)
+    simulated = reproduce("tiny", simulate=True).provenance
+    assert simulated["data"] == "simulated"
+
+
+def test_the_verb_lists_recipes() -> None:
+    alone, listed = run_here("reproduce"), run_here("reproduce", "--list")
+    assert alone.stdout == listed.stdout
+    for name, recipe in list_recipes().items():
+        assert f"{name}\n" in listed.stdout
+        words = " ".join(listed.stdout.split())
+        for need in recipe.needs:
+            assert need.published in words
+            assert need.licence in words
+        assert recipe.published().title in words
+    told = json.loads(run_here("reproduce", "--list", "--json").stdout)["result"]["recipes"]
+    assert [one["recipe"] for one in told] == sorted(list_recipes())
+    one = json.loads(run_here("reproduce", "socratis", "--list", "--json").stdout)["result"]
+    assert [entry["recipe"] for entry in one["recipes"]] == ["socratis"]
+    assert one["recipes"][0]["data"][0]["file"] == "socratis.json"
+
+
+def test_the_verb_refuses_what_has_no_recipe() -> None:
+    assert "given without a recipe" in run_here("reproduce", "--simulate", code=2).stderr
+    assert "did you mean" in run_here("reproduce", "socrates", "--list", code=2).stderr
+
+
+def test_the_help_names_all_recipes() -> None:
+    helped = " ".join(run_here("reproduce", "--help").stdout.replace("│", " ").split())
+    for name in list_recipes():
+        assert name in helped

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from pathlib import Path
 
 import numpy as np
 import polars as pl
 import pytest
+from matplotlib.figure import Figure
+from matplotlib.patches import Rectangle
 
 from affectlab.errors import InputError
-from affectlab.recipes import load_published, reproduce
+from affectlab.recipes import Finding, load_published, reproduce
 from affectlab.recipes._socratis_findings import published_notes
 from affectlab.recipes._socratis_pairs import Pairs, make_pairs
 from affectlab.recipes._socratis_people import PER_PAIR, People, ask_people
@@ -136,6 +139,8 @@ def test_the_published_layout_is_counted(tmp_path: Path, people: People) -> None
     assert "By shared words in place of BARTScore" in notes
     assert "46 of 46 images are missing in images/" in notes
     assert "kdeng55.github.io/socratis-website" in notes
+    assert [one.name for one in found.figures] == ["emotion_words", "pair_emotions"]
+    assert found.provenance["seeds"] == [0]
 
 
 def test_without_the_file_it_says_what_is_needed(tmp_path: Path) -> None:
@@ -156,3 +161,54 @@ def test_the_whole_chain_on_a_small_scale() -> None:
     assert sum(value for value in table if value is not None) == study["study.decided"]
     assert any("planted fit" in note for note in run.notes)
     assert parts[-1] == "metrics"
+    drawn = {one.name: one for one in run.figures}
+    assert set(drawn) == {
+        "emotion_words",
+        "examples",
+        "metrics_by_verdict",
+        "metrics_by_writer",
+        "pair_emotions",
+        "preference_by_item",
+        "preference_metrics",
+        "verdicts",
+    }
+    _check_verdicts(drawn["verdicts"].draw(), study)
+    _check_means(drawn["metrics_by_writer"].draw(), run.findings)
+    # Pictures outlive the folder that they were drawn in.
+    seen = drawn["examples"].draw()
+    assert len(seen.axes) == drawn["examples"].description.count(" judges: ")
+    names = [
+        text.get_text() for text in drawn["preference_metrics"].draw().axes[0].get_yticklabels()
+    ]
+    assert {"BARTScore", "CLIPScore", "RefCLIPScore"} < set(names)
+    for one in run.figures:
+        assert one.title
+        assert one.description
+        assert one.draw().axes
+
+
+def _check_verdicts(figure: Figure, study: dict[str, float | None]) -> None:
+    """Bars are the shares of the decided items."""
+    (axes,) = figure.axes
+    names = [text.get_text().replace(" ", "_") for text in axes.get_yticklabels()]
+    widths = [bar.get_bbox().width for bar in axes.patches if isinstance(bar, Rectangle)]
+    counts = {
+        "machine_better": study["study.machine"],
+        "human_better": study["study.human"],
+        "both_good": study["study.both_good"],
+        "both_bad": study["study.both_bad"],
+    }
+    decided = study["study.decided"]
+    assert decided
+    assert set(names) == set(counts)
+    assert widths == pytest.approx([(counts[name] or 0) / decided for name in names])
+
+
+def _check_means(figure: Figure, found: Mapping[str, Finding]) -> None:
+    """Dots are the means of Table 3."""
+    titles = [axes.get_title(loc="left") for axes in figure.axes]
+    assert titles == ["CLIPScore", "RefCLIPScore"]
+    for axes, short in zip(figure.axes, ("clip", "refclip"), strict=True):
+        dots = np.concatenate([np.asarray(part.get_offsets()) for part in axes.collections[1::2]])
+        means = [found[f"table3.{who}.{short}"].value for who in ("multimodal", "text")]
+        assert dots[:, 0].tolist() == pytest.approx(means)

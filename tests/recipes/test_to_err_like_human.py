@@ -233,7 +233,7 @@ def test_a_folder_of_other_images_gets_no_verdict(
 
 
 def test_folders_that_are_none(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="give either the folder of its data"):
+    with pytest.raises(InputError, match="neither data nor a simulation"):
         reproduce("to-err-like-human")
     (tmp_path / "FI").mkdir()
     with pytest.raises(InputError, match="holds no image"):

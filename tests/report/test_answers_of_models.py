@@ -221,6 +221,24 @@ class TestControls:
         assert (runs["value"] < 0.2).all()
         assert "without the image it keeps" in page
 
+    def test_different_answers_do_not_become_the_same_by_rounding(self, tmp_path):
+        rng = np.random.default_rng(5)
+        low = rng.uniform(0, 0.4, (120, 2))
+        people = {f"p{k}": rng.integers(0, 8, low.shape) for k in range(3)}
+        models = Ratings(
+            rows_of({"net": low, "blind": low + 0.01}, LABELS[:2]),
+            scale="0-7 interval",
+            raters={
+                "rater": ["net", "blind"],
+                "rater_kind": ["model"] * 2,
+                "control": [None, "no_image"],
+                "of": [None, "net"],
+            },
+        )
+        write_report(ratings_of(people), tmp_path, models=models, n_boot=0)
+        repeated = table(tmp_path, "control_duplicates")
+        assert repeated.filter(rater="net")["value"].to_list() == [0.0]
+
     def test_an_attribute_of_that_name_may_mean_something_else(self, tmp_path):
         ratings = self.ratings()
         groups = ratings.raters.drop("control", "of").with_columns(control=pl.lit("group B"))

@@ -3,24 +3,31 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Optional
+from typing import TYPE_CHECKING, Annotated, Optional
 
 import typer
 
 from affectlab.cli._options import JsonOption, QuietOption, SeedOption
 from affectlab.cli._output import Output
 
+if TYPE_CHECKING:
+    from affectlab.recipes import Reproduction
+
 __all__ = ["reproduce"]
 
 
 def reproduce(
     paper: Annotated[
-        str,
+        Optional[str],  # noqa: UP045
         typer.Argument(
-            help="Recipe: emonet-face, face-expressions, socratis or to-err-like-human.",
+            help="Recipe: goemotions, emonet-face, face-expressions, socratis, "
+            "to-err-like-human, or one of an installed package; without it, all are listed.",
             show_default=False,
         ),
-    ],
+    ] = None,
+    listed: Annotated[
+        bool, typer.Option("--list", help="List recipes, the data they need, and who has it.")
+    ] = False,
     data: Annotated[
         Optional[Path],  # noqa: UP045
         typer.Option(help="Folder with the paper's data.", show_default=False),
@@ -45,21 +52,30 @@ def reproduce(
 
     Example: affectlab reproduce emonet-face --data emonet_face/
     """
-    import json
-
+    from affectlab.errors import InputError
     from affectlab.recipes import reproduce as run
 
     out = Output("reproduce", as_json=as_json, quiet=quiet)
+    if paper is None:
+        given = [
+            name for name, one in (("--data", data), ("--simulate", simulate), ("--out", to)) if one
+        ]
+        if given:
+            raise InputError(
+                f"{given[0]} is given without a recipe; expected its name before it, and affectlab "
+                "reproduce --list lists all of them"
+            )
+    if paper is None or listed:
+        _list(out, paper)
+        return
     with out.progress(f"reproducing {paper}"):
         result = run(paper, data=data, simulate=simulate, quick=quick, seed=seed)
-    out.show(result, *(f"- {note}" for note in result.notes))
+    out.show(result)
+    if result.notes:
+        out.head("\nNotes")
+        out.show(*(f"- {note}" for note in result.notes))
     if to is not None:
-        to.mkdir(parents=True, exist_ok=True)
-        result.to_frame().write_csv(to / "reproduction.csv")
-        provenance = json.dumps(result.provenance, indent=2, ensure_ascii=False)
-        (to / "provenance.json").write_text(provenance + "\n", encoding="utf-8")
-        drawn = result.save_figures(to / "figures")
-        out.show(f"table, provenance{' and figures' if drawn else ''}: {to}")
+        _write(result, to, out)
     out.finish(
         {
             "paper": result.paper.paper,
@@ -70,3 +86,61 @@ def reproduce(
     )
     if any(row.verdict in ("differs", "outside bounds") for row in result.rows):
         raise typer.Exit(1)
+
+
+def _write(result: Reproduction, to: Path, out: Output) -> None:
+    import json
+
+    from affectlab._words import plural
+
+    to.mkdir(parents=True, exist_ok=True)
+    result.to_frame().write_csv(to / "reproduction.csv")
+    provenance = json.dumps(result.provenance, indent=2, ensure_ascii=False)
+    (to / "provenance.json").write_text(provenance + "\n", encoding="utf-8")
+    result.save_figures(to / "figures")
+    drawn = f", {plural(len(result.figures), 'figure')} in figures/" if result.figures else ""
+    out.show("")
+    out.show_line(f"Written to {to}: reproduction.csv, provenance.json{drawn}")
+
+
+def _list(out: Output, only: str | None) -> None:
+    """Show what recipes there are, and the data of each."""
+    from dataclasses import asdict
+
+    from rich.padding import Padding
+    from rich.text import Text
+
+    from affectlab._words import plural, shown
+    from affectlab.errors import unknown_name
+    from affectlab.recipes._reproduce import sound_recipes
+
+    found = sound_recipes()
+    if only is not None and only not in found:
+        raise unknown_name("recipe", only, tuple(found))
+    told = []
+    for name in sorted(found) if only is None else [only]:
+        recipe = found[name]
+        paper = recipe.published()
+        told.append(
+            {
+                "recipe": name,
+                "title": paper.title,
+                "citation": paper.citation,
+                "published_figures": len(paper.figure),
+                "data": [asdict(need) for need in recipe.needs],
+            }
+        )
+        out.head(name)
+        entries = [
+            f"{need.file}: {need.what}; published: {need.published}; licence: {need.licence}"
+            for need in recipe.needs
+        ]
+        size = plural(len(paper.figure), "published figure")
+        lines = [paper.title, f"{paper.citation}; {size}"]
+        for text in lines + [f"Data: {entry}" for entry in entries]:
+            out.show(Padding(Text(shown(text)), (0, 0, 0, 2)))
+        out.show("")
+    out.show("With the data in a folder, or without them:")
+    out.show_line("  affectlab reproduce RECIPE --data FOLDER --out RESULTS")
+    out.show_line("  affectlab reproduce RECIPE --simulate --quick")
+    out.finish({"recipes": told})

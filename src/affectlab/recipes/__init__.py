@@ -1,17 +1,9 @@
 """The papers, end to end: published figures beside ours."""
 
 from affectlab.recipes._published import PublishedFigure, PublishedFigures, load_published
-from affectlab.recipes._recipe import (
-    Comparison,
-    DataNeed,
-    Finding,
-    Recipe,
-    RecipeFigure,
-    RecipeRun,
-    Reproduction,
-    list_recipes,
-    reproduce,
-)
+from affectlab.recipes._recipe import DataNeed, Finding, Recipe, RecipeFigure, RecipeRun
+from affectlab.recipes._reproduce import list_recipes, reproduce
+from affectlab.recipes._reproduction import Comparison, Reproduction
 
 __all__ = [
     "Comparison",

@@ -28,7 +28,7 @@ _RATINGS = DataNeed(
     what="2.2 million judgements of 70,500 pairs: pair, worker, score, actor, expression_a, "
     "expression_b, frame_a, frame_b, kind, batch, golden, repeat",
     published="the repository avinabsaha/face-expressions-70k",
-    licence="licence of the release",
+    licence="that of the release",
 )
 NEEDS = (_RATINGS,)
 _NAMES = ("ratings.csv", "ratings.parquet", "scores.csv", "face_expressions/ratings.csv")
@@ -53,7 +53,13 @@ def run_on_files(folder: Path, quick: bool) -> RecipeRun:
     figures |= half_figures(ratings, 5 if quick else 50, 0, "reliability.split_half")
     figures |= analysis_figures(scores, frames, 0)
     figures |= _metrics(answers, scores.frame, file.parent / "images", quick=quick)
-    return RecipeRun(figures.findings, tuple(inputs), (*_screened(ratings), *figures.notes))
+    return RecipeRun(
+        figures.findings,
+        tuple(inputs),
+        (*_screened(ratings), *figures.notes),
+        figures=figures.drawn,
+        seeds=(0,),
+    )
 
 
 def _read(file: Path) -> Ratings:

@@ -11,10 +11,11 @@ import numpy as np
 import polars as pl
 
 from affectlab.errors import InputError
-from affectlab.recipes._recipe import Finding
+from affectlab.recipes._face_expressions_figures import in_paper, score_pictures
+from affectlab.recipes._recipe import Finding, RecipeFigure
 
 if TYPE_CHECKING:
-    from affectlab.analysis import PairScores
+    from affectlab.analysis import AsymmetryTests, PairScores
     from affectlab.ratings import Ratings
 
 __all__ = [
@@ -27,6 +28,8 @@ __all__ = [
 ]
 
 
+_DRAWS = 200
+"""Replicates for the intervals of a picture."""
 _SEVENTH = re.compile(r"(?:actor|person|subject)?[\s_-]*0*7", re.IGNORECASE)
 
 
@@ -36,9 +39,14 @@ class Figures:
 
     findings: Mapping[str, Finding] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
+    drawn: tuple[RecipeFigure, ...] = ()
 
     def __or__(self, other: Figures) -> Figures:
-        return Figures({**self.findings, **other.findings}, (*self.notes, *other.notes))
+        return Figures(
+            {**self.findings, **other.findings},
+            (*self.notes, *other.notes),
+            (*self.drawn, *other.drawn),
+        )
 
 
 def design_figures(pairs: pl.DataFrame) -> Figures:
@@ -133,44 +141,48 @@ def half_figures(ratings: Ratings, n_splits: int, seed: int, key: str) -> Figure
 
 def analysis_figures(scores: PairScores, frames: pl.DataFrame | None, seed: int) -> Figures:
     """Find clusters, asymmetries, 1 JND and the sampling interval (sections 3.5 and 5.2)."""
-    parts = [_structure(scores), _asymmetry(scores), _jnd(scores, frames, seed)]
-    return parts[0] | parts[1] | parts[2]
+    tests, asymmetry = _asymmetry(scores)
+    drawn = Figures(drawn=score_pictures(scores, frames))
+    return drawn | _structure(scores, tests, seed) | asymmetry | _jnd(scores, frames, seed)
 
 
-def _structure(scores: PairScores) -> Figures:
+def _structure(scores: PairScores, tests: AsymmetryTests | None, seed: int) -> Figures:
     from affectlab.analysis import expression_differences
+    from affectlab.report._pictures import pictures_of_expressions
 
     key = "structure.clusters"
     try:
-        found = expression_differences(scores, n_boot=0)
+        found = expression_differences(scores, n_boot=_DRAWS, seed=seed)
     except InputError as problem:
         return Figures({key: Finding(why=str(problem))})
     n = len(found.clusters.members())
     notes = (f"Expressions: {note}." for note in found.notes if "show no groups" in note)
-    return Figures({key: Finding(float(n))}, tuple(notes))
+    drawn = in_paper(pictures_of_expressions(found, tests))
+    return Figures({key: Finding(float(n))}, tuple(notes), drawn)
 
 
-def _asymmetry(scores: PairScores) -> Figures:
+def _asymmetry(scores: PairScores) -> tuple[AsymmetryTests | None, Figures]:
     from affectlab.analysis import asymmetry_tests
 
     try:
-        rows = asymmetry_tests(scores).frame.filter(test="two samples")
+        tests = asymmetry_tests(scores)
     except InputError as problem:
         keys = [f"asymmetry.{kind}.{what}" for kind in ("intra", "inter") for what in "tp"]
-        return Figures(dict.fromkeys(keys, Finding(why=str(problem))))
+        return None, Figures(dict.fromkeys(keys, Finding(why=str(problem))))
     found = {}
-    for row in rows.iter_rows(named=True):
+    for row in tests.frame.filter(test="two samples").iter_rows(named=True):
         for what in ("t", "p"):
             value = row[what]
             known = value is not None and np.isfinite(value)
             found[f"asymmetry.{row['kind']}.{what}"] = (
                 Finding(float(value)) if known else Finding(why=row["status"])
             )
-    return Figures(found)
+    return tests, Figures(found)
 
 
 def _jnd(scores: PairScores, frames: pl.DataFrame | None, seed: int) -> Figures:
     from affectlab.analysis import jnd_score, jnd_steps, jnd_times, sampling_interval
+    from affectlab.report._pictures import picture_of_jnd_times
 
     timed = ("jnd.interval_ms", "jnd.rate_hz", "jnd.actor_7_ms")
     try:
@@ -185,7 +197,8 @@ def _jnd(scores: PairScores, frames: pl.DataFrame | None, seed: int) -> Figures:
     if frames is None:
         why = "no frames.csv, which says when each frame was filmed"
         return Figures({**found, **dict.fromkeys(timed, Finding(why=why))}, tuple(notes))
-    interval = sampling_interval(jnd_times(scores, frames, jnd=jnd))
+    times = jnd_times(scores, frames, jnd=jnd)
+    interval = sampling_interval(times)
     overall = interval.overall
     if not overall.ok:
         return Figures({**found, **dict.fromkeys(timed, Finding(why=overall.status))}, tuple(notes))
@@ -204,4 +217,5 @@ def _jnd(scores: PairScores, frames: pl.DataFrame | None, seed: int) -> Figures:
         "where faces move evenly between frames; the paper gives a point."
     )
     notes += [f"Of the sampling interval: {note}." for note in interval.notes]
-    return Figures(found, tuple(notes))
+    drawn = in_paper([picture_of_jnd_times(times, interval)])
+    return Figures(found, tuple(notes), drawn)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
+from affectlab.recipes._face_expressions_figures import metric_pictures
 from affectlab.recipes._face_expressions_findings import Figures
 from affectlab.recipes._recipe import Finding
 
@@ -101,7 +102,9 @@ def metric_figures(
         f"Metrics are compared on {pairs.height:,} pairs of {pairs['actor'].n_unique()} actors; "
         f"the best without learning is {best[1]} with an SROCC of {best[0]:.3f}."
     ]
-    figures = needs_weights() | Figures({**found, **skipped}, tuple(notes))
+    actors = pairs.sort("stimulus")["actor"].cast(pl.String).to_list()
+    drawn = metric_pictures(score, values, actors, f"“{_ENCODER}”")
+    figures = needs_weights() | Figures({**found, **skipped}, tuple(notes), drawn)
     if not learner:
         return figures
     return figures | _learned(

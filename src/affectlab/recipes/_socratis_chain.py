@@ -10,6 +10,11 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from affectlab.recipes._recipe import Finding, RecipeRun
+from affectlab.recipes._socratis_figures import (
+    metric_pictures,
+    reaction_pictures,
+    study_pictures,
+)
 from affectlab.recipes._socratis_findings import (
     agreement_finding,
     data_findings,
@@ -100,7 +105,12 @@ def play(size: Size, folder: Path, seed: int, done: Callable[[str], None]) -> Re
     found |= table3_findings(_means(machines, images))
     done("metrics")
     notes += [*machines.notes, *_seen_notes(seen), *published_notes()]
-    return RecipeRun(found, notes=tuple(notes))
+    drawn = (
+        *reaction_pictures(checked.table, checked.words),
+        *study_pictures(verdicts, items, images),
+        *metric_pictures(seen, found, machines.metrics.names),
+    )
+    return RecipeRun(found, notes=tuple(notes), figures=drawn)
 
 
 def _means(machines: Machines, images: dict[str, Path]) -> dict[tuple[str, str], Estimate]:

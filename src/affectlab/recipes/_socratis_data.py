@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from affectlab.errors import InputError
 from affectlab.recipes._recipe import DataNeed, Finding, RecipeRun, find_input
+from affectlab.recipes._socratis_figures import reaction_pictures
 from affectlab.recipes._socratis_findings import (
     agreement_finding,
     cleaned,
@@ -28,7 +29,7 @@ _REACTIONS = DataNeed(
     what="18,378 reactions to 2,075 image-caption pairs, as unique_id: list of [image, caption, "
     "emotions, explanations, demographics]",
     published="the project page kdeng55.github.io/socratis-website",
-    licence="licence of the release; images belong to Visual News and Conceptual Captions",
+    licence="that of the release; images belong to Visual News and Conceptual Captions",
 )
 NEEDS = (_REACTIONS,)
 _NAMES = ("socratis.json", "data.json", "socratis/socratis.json")
@@ -71,7 +72,11 @@ def run_on_file(folder: Path, quick: bool) -> RecipeRun:
     for key in _study_keys():
         found[key] = Finding(why=_NEVER_PUBLISHED)
     return RecipeRun(
-        found, (file,), (*notes, *published_notes(), *ratings.warnings, *_missing(file, ratings))
+        found,
+        (file,),
+        (*notes, *published_notes(), *ratings.warnings, *_missing(file, ratings)),
+        figures=reaction_pictures(table, words),
+        seeds=(0,),
     )
 
 

@@ -13,6 +13,7 @@ from affectlab._types import Bools, Floats
 from affectlab.errors import InputError
 from affectlab.models.embedding import Embeddings
 from affectlab.models.images import LabelledImages, read_labelled_images
+from affectlab.recipes._needs import MissingDataError
 from affectlab.recipes._scene_embeddings import scene_embeddings
 from affectlab.simulate import simulate_scenes
 from affectlab.taxonomy import load_taxonomy
@@ -126,7 +127,7 @@ def real_sources(folder: Path, seed: int) -> tuple[list[Source], list[str]]:
 
     Raises
     ------
-    InputError
+    MissingDataError
         When there is neither.
     """
     places = [
@@ -142,6 +143,8 @@ def real_sources(folder: Path, seed: int) -> tuple[list[Source], list[str]]:
     taxonomy = load_taxonomy("mikels")
     if known:
         found = [(name, read_labelled_images(place, taxonomy)) for name, place in known.items()]
+    elif not any(one.is_dir() or one.suffix == ".json" for one in folder.iterdir()):
+        raise MissingDataError(f"{folder} holds neither {' nor '.join(_TITLES.values())}")
     else:
         one = read_labelled_images(folder, taxonomy)
         found = [("emoset" if one.layout == "emoset" else "fi", one)]

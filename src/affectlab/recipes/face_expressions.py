@@ -16,6 +16,7 @@ import numpy as np
 import polars as pl
 
 from affectlab.recipes._face_expressions_data import NEEDS, run_on_files
+from affectlab.recipes._face_expressions_figures import strip_picture
 from affectlab.recipes._face_expressions_findings import (
     Figures,
     analysis_figures,
@@ -147,7 +148,10 @@ def run_simulation(
         _truth_note(study, scores.frame),
         *figures.notes,
     )
-    return study, RecipeRun(figures.findings, notes=notes)
+    drawn = figures.drawn
+    if any(one.name == "jnd_times" for one in drawn):
+        drawn += (strip_picture(scores, films, seed),)
+    return study, RecipeRun(figures.findings, notes=notes, figures=drawn)
 
 
 def _hours(study: SimulatedStudy) -> Finding:

@@ -16,6 +16,7 @@ from tempfile import TemporaryDirectory
 from affectlab.recipes._published import load_published
 from affectlab.recipes._recipe import Recipe, RecipeRun
 from affectlab.recipes._socratis_data import NEEDS, run_on_file
+from affectlab.recipes._threads import one_thread
 
 __all__ = ["FULL", "QUICK", "RECIPE", "Size", "run_simulation"]
 
@@ -44,7 +45,7 @@ def run_simulation(
     """Play the whole chain; `done` is told the name of each part that is done."""
     from affectlab.recipes._socratis_chain import play
 
-    with TemporaryDirectory() as folder:
+    with TemporaryDirectory() as folder, one_thread():
         return play(size, Path(folder), seed, done)
 
 

@@ -8,8 +8,7 @@ sizes in place of the networks.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -17,6 +16,7 @@ from typing import TYPE_CHECKING
 from affectlab._words import joined
 from affectlab.recipes._published import load_published
 from affectlab.recipes._recipe import DataNeed, Finding, Recipe, RecipeRun
+from affectlab.recipes._threads import one_thread
 
 if TYPE_CHECKING:
     from affectlab.recipes._to_err_source import Effort, Source
@@ -27,12 +27,13 @@ _NEEDS = (
     DataNeed(
         file="FI/",
         what="a folder for each emotion, 23,308 images",
-        published="the authors of FI (You et al., 2016), on request",
+        published="by the authors of FI (You et al., 2016), on request",
         licence="for research",
     ),
     DataNeed(
         file="EmoSet/",
-        what="train.json, val.json, test.json, image/ and annotation/ of EmoSet-118K",
+        what="train.json, val.json, test.json, image/ and annotation/ of EmoSet-118K; one of "
+        "the two data sets is enough",
         published="the project page of EmoSet (Yang et al., 2023)",
         licence="for research",
     ),
@@ -78,21 +79,8 @@ def run_simulation(
         "No image of FI or EmoSet was seen, so that only the order of rows can be compared with "
         "the paper, and no difference to a published figure means anything by itself.",
     )
-    with _one_thread():
+    with one_thread():
         return _found(runs, effort, done, notes)
-
-
-@contextmanager
-def _one_thread() -> Iterator[None]:
-    """Let torch compute in one thread: heads are so small that more of them wait for each other."""
-    import torch
-
-    threads = torch.get_num_threads()
-    torch.set_num_threads(1)
-    try:
-        yield
-    finally:
-        torch.set_num_threads(threads)
 
 
 def _run(folder: Path, quick: bool) -> RecipeRun:
@@ -139,7 +127,10 @@ def _found(
         found |= votes
         notes = (*notes, sentence)
     return RecipeRun(
-        found, notes=(*notes, *_marks(found), _AHEAD), figures=figures_of(found, kept, runs[0])
+        found,
+        notes=(*notes, *_marks(found), _AHEAD),
+        figures=figures_of(found, kept, runs[0]),
+        seeds=effort.seeds,
     )
 
 

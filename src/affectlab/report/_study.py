@@ -19,7 +19,7 @@ from affectlab.report._pointed_out import PointedOut, pointed_out
 
 if TYPE_CHECKING:
     from affectlab.estimates import Estimates
-    from affectlab.ratings import Ratings, RatingsSummary
+    from affectlab.ratings import Ratings, RatingsSummary, Scale
     from affectlab.reliability import AlphaResult, ConsensusFlow
 
 __all__ = ["Study"]
@@ -71,6 +71,14 @@ def _together(ratings: Ratings, models: Ratings) -> Ratings:
     return ratings.merge(judged)
 
 
+def _same_range(ours: Scale, theirs: Scale) -> bool:
+    return (ours.kind == "nominal", ours.low, ours.high) == (
+        theirs.kind == "nominal",
+        theirs.low,
+        theirs.high,
+    )
+
+
 class Study:
     """What the sections of a report read.
 
@@ -102,6 +110,9 @@ class Study:
         self.ratings = _without_controls(everything)
         self.controls = everything if self.ratings is not everything else None
         """The ratings with control runs of models; None where there are no such runs."""
+        alike = models is not None and _same_range(kept.scale, models.scale)
+        self.asked = (kept, models) if alike else (everything, None)
+        """What checks of controls take: rounded to points, different answers become the same."""
         if self.controls is not None:
             kept = _without_controls(kept)
             models = None if models is None else _without_controls(models)

@@ -34,9 +34,11 @@ def draw_figures(
     seed: int,
 ) -> dict[str, Any]:
     """Draw all figures; give the strips that were drawn, with their frames at 1 JND."""
+    from affectlab.report._pictures import picture_of_jnd_times, save_pictures
+
     # A film that does not fit stops before anything is drawn.
     strips = [] if films is None else _strips(times, films, rate)
-    _boxes(times, interval, folder)
+    save_pictures([picture_of_jnd_times(times, interval)], folder)
     _shares(times, interval, folder, latency, seed)
     if not strips:
         return {}
@@ -50,32 +52,6 @@ def draw_figures(
         description="; ".join(f"{strip.title}: {strip.note}" for strip, _ in strips),
     )
     return {strip.title: told for strip, told in strips}
-
-
-def _boxes(times: JndTimes, interval: SamplingInterval, folder: Path) -> None:
-    from affectlab._words import number
-    from affectlab.report import fig_jnd_times, save_figure
-
-    one = interval.overall
-    own = {
-        row["group"]: (row["time_ms"], row["low_ms"], row["high_ms"])
-        for row in interval.frame.slice(1).iter_rows(named=True)
-    }
-    groups = times.sequences.partition_by("actor", as_dict=True, maintain_order=True)
-    figure = fig_jnd_times(
-        {str(key[0]): part["time_ms"].to_numpy() for key, part in groups.items()},
-        one.value,
-        (one.low, one.high),
-        own=own,
-    )
-    shortest = [f"{name} {number(own[name][0], 1)} ms" for name in own]
-    save_figure(
-        figure,
-        folder,
-        "jnd_times",
-        title="Time to 1 JND by actor",
-        description=f"Shortest of all {number(one.value, 1)} ms; {', '.join(shortest)}.",
-    )
 
 
 def _shares(

@@ -5,8 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     import polars as pl
 
     from affectlab.analysis.reactions import (
@@ -18,43 +16,9 @@ if TYPE_CHECKING:
     )
     from affectlab.cli._output import Output
 
-__all__ = ["draw_reactions", "show_quality", "show_words", "told"]
+__all__ = ["show_quality", "show_words", "told"]
 
 _SHOWN = 10
-_DRAWN = 25
-
-
-def draw_reactions(mapped: EmotionMap, diversity: EmotionDiversity, folder: Path) -> None:
-    """Write the figures of words and of pairs to a folder."""
-    from affectlab._words import plural
-    from affectlab.report import fig_emotion_words, fig_pair_emotions, save_figure
-
-    frame = mapped.to_frame().head(_DRAWN)
-    words = frame["word"].to_list()
-    save_figure(
-        fig_emotion_words(
-            words,
-            frame["n"].to_list(),
-            labels=frame["label"].to_list(),
-            polarities=[mapped.polarity(word) for word in words],
-            taxonomy=mapped.taxonomy.name,
-        ),
-        folder,
-        "emotion_words",
-        title="Most frequent emotions",
-        description=f"{plural(len(words), 'emotion')} of {diversity.n_emotions:,}, with the label "
-        f"of each in {mapped.taxonomy.name} and its polarity.",
-    )
-    save_figure(
-        fig_pair_emotions(
-            diversity.pairs["n_emotions"].to_list(), diversity.pairs["conflict"].to_list()
-        ),
-        folder,
-        "pair_emotions",
-        title="How much people differ about a pair",
-        description=f"{plural(diversity.n_pairs, 'pair')}: different emotions of each, and the "
-        "chance that two people's emotions are of opposite polarity.",
-    )
 
 
 def told(match: SentimentMatch) -> dict[str, Any]:

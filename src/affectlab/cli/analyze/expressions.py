@@ -95,7 +95,6 @@ def expressions(
     """
     from affectlab.analysis import asymmetry_tests, expression_differences, score_histograms
     from affectlab.analysis._expression_sides import sides_of
-    from affectlab.cli.analyze._expression_figures import draw_expressions
 
     for option, folder in (("--to", to), ("--figures", figures)):
         check_folder(folder, option)
@@ -136,7 +135,14 @@ def expressions(
         write_tables(to, tables)
     if figures is not None:
         with out.progress("figures"):
-            draw_expressions(found, tests, spread, figures)
+            from affectlab.report._pictures import (
+                pictures_of_expressions,
+                pictures_of_spread,
+                save_pictures,
+            )
+
+            drawn = pictures_of_expressions(found, tests) + pictures_of_spread(spread)
+            save_pictures(drawn, figures)
     _show(out, found, tests, spread)
     if to is not None:
         out.show(f"\ntables: {to}")

@@ -93,7 +93,6 @@ def reactions(
     from affectlab.analysis import reactions as room
     from affectlab.cli.analyze._pairs import check_folder
     from affectlab.cli.analyze._reactions_show import (
-        draw_reactions,
         show_quality,
         show_words,
         told,
@@ -145,7 +144,9 @@ def reactions(
             panel.write(to / "reactions.parquet")
     if figures is not None:
         with out.progress("figures"):
-            draw_reactions(mapped, diversity, figures)
+            from affectlab.report._pictures import pictures_of_reactions, save_pictures
+
+            save_pictures(pictures_of_reactions(mapped, diversity), figures)
     show_words(out, words, mapped, diversity)
     show_quality(out, match, agreement, why)
     out.head("\nWorth a look")

@@ -19,12 +19,10 @@ if TYPE_CHECKING:
     from affectlab.analysis import PairScores, TransitionCurves, TransitionRanges
     from affectlab.cli._output import Output
     from affectlab.ratings import Ratings
-    from affectlab.report import CurvePanel
 
 __all__ = ["transitions"]
 
 _MOST = 12
-_FIVE = {1: "peak", 2: "1 JND", 3: "mid", 4: "1 JND", 5: "neutral"}
 
 
 @reads_pairs("analyze transitions")
@@ -89,7 +87,9 @@ def transitions(
         )
     if figures is not None:
         with out.progress("figures"):
-            _figures(ranges, curves, figures)
+            from affectlab.report._pictures import pictures_of_transitions, save_pictures
+
+            save_pictures(pictures_of_transitions(ranges, curves), figures)
     _show(out, ranges, curves)
     if to is not None:
         out.show(f"\ntables: {to}")
@@ -140,65 +140,3 @@ def _show(out: Output, ranges: TransitionRanges, curves: TransitionCurves) -> No
     lacking = curves.frame.filter(pl.col("status") != "ok")
     for status, own in lacking.group_by("status", maintain_order=True):
         out.show(f"{plural(own.height, 'transition')} without a curve: {status[0]}.")
-
-
-def _figures(ranges: TransitionRanges, curves: TransitionCurves, folder: Path) -> None:
-    from affectlab._words import number, plural
-    from affectlab.report import fig_transition_curves, fig_transition_ranges, save_figure
-
-    points = ranges.points
-    names = ranges.frame["expression"].to_list()
-    largest = ranges.frame.row(0, named=True)
-    save_figure(
-        fig_transition_ranges(
-            names,
-            [points.filter(expression=name)["value"].to_numpy() for name in names],
-            value_name=f"difference between peak and neutral ({ranges.unit})",
-        ),
-        folder,
-        "transition_ranges",
-        title="Difference between peak and neutral",
-        description=f"{ranges.note} Largest median: {largest['expression']}, "
-        f"{number(largest['median'], 1)}.",
-    )
-    known = curves.frame.filter(curves.frame["status"] == "ok")
-    if not known.height:
-        return
-    ticks = []
-    places = set(curves.points["place"].to_list())
-    if not curves.timed and places <= set(_FIVE):
-        ticks = [(float(place), _FIVE[place]) for place in sorted(places)]
-        roles = set(curves.points["role"].to_list())
-        if "near_peak" not in roles:
-            ticks = [(at, str(int(at)) if text == "1 JND" else text) for at, text in ticks]
-    for first, second in (("actor", "expression"), ("expression", "actor")):
-        panels = _panels(curves, first, second)
-        save_figure(
-            fig_transition_curves(
-                panels,
-                x_name=curves.x_name,
-                y_name=curves.y_name,
-                ticks=ticks,
-                named_as=("first to lose half", "last to lose half"),
-            ),
-            folder,
-            f"transition_curves_by_{first}",
-            title=f"Return to neutral by {first}",
-            description=f"{plural(known.height, 'transition')}, one panel per {first}.",
-        )
-
-
-def _panels(curves: TransitionCurves, first: str, second: str) -> list[CurvePanel]:
-    """One panel per name of the first kind, with a curve for each of the second."""
-    from affectlab.report import CurvePanel
-
-    known = curves.frame.filter(curves.frame["status"] == "ok")
-    panels = []
-    for (name,), own in known.sort(first, second).group_by(first, maintain_order=True):
-        drawn = {
-            row[second]: curves.curve(row["actor"], row["expression"])[:2]
-            for row in own.iter_rows(named=True)
-        }
-        by_half = own.sort("half")[second].to_list()
-        panels.append(CurvePanel(str(name), drawn, (by_half[0], by_half[-1])))
-    return panels

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -17,7 +15,6 @@ if TYPE_CHECKING:
 __all__ = [
     "cluster_of",
     "columns_said",
-    "draw_metrics",
     "item_table",
     "show_metrics",
     "show_verdicts",
@@ -26,8 +23,6 @@ __all__ = [
 
 PAIR = "pair"
 """Column that says which image and caption an item is about."""
-_MOST_GROUPS = 30
-"""Groups up to which a figure is readable."""
 
 
 def columns_said(text: str | None) -> tuple[str, ...]:
@@ -181,48 +176,3 @@ def show_metrics(seen: MetricPreferences, out: Output) -> None:
             ["metric", by, "AUC", ("all_low", "all_high"), "n_good", "n_poor", "verdict"],
             more="--areas writes all of them to a file",
         )
-
-
-def draw_metrics(seen: MetricPreferences, folder: Path) -> None:
-    """Draw areas with intervals: over all items, and by each column."""
-    import polars as pl
-
-    from affectlab._words import file_part
-    from affectlab.report import fig_intervals, save_figure
-
-    for by in dict.fromkeys(seen.areas["by"].to_list()):
-        rows = seen.areas.filter((pl.col("by") == by) & (pl.col("status") == "ok"))
-        if not rows.height:
-            continue
-        if by:
-            most = rows["group"].unique(maintain_order=True).to_list()
-            size = {name: int(rows.filter(pl.col("group") == name)["n_good"][0]) for name in most}
-            kept = sorted(most, key=lambda name: (-size[name], name))[:_MOST_GROUPS]
-            rows = rows.filter(pl.col("group").is_in(kept))
-        names: Sequence[str] = rows["metric"].to_list()
-        if by:
-            names = [f"{row['group']}: {row['metric']}" for row in rows.to_dicts()]
-        prefix = "all_" if by else ""
-        save_figure(
-            fig_intervals(
-                names,
-                rows["value"].to_numpy(),
-                rows[f"{prefix}low"].to_numpy(),
-                rows[f"{prefix}high"].to_numpy(),
-                value_name="area under the curve",
-                lines=((0.5, "blind"),),
-                groups=rows["metric"].to_list() if by and rows["metric"].n_unique() > 1 else None,
-                limits=_limits(rows[f"{prefix}low"], rows[f"{prefix}high"], rows["value"]),
-            ),
-            folder,
-            "preference_metrics" + (f"_by_{file_part(by)}" if by else ""),
-            title="Which metric sees what people prefer" + (f", by {by}" if by else ""),
-            description=" ".join(seen.sentences()),
-        )
-
-
-def _limits(*columns: pl.Series) -> tuple[float, float]:
-    """Ends of the axis that hold one half and every interval."""
-    known = [value for column in columns for value in column.to_list() if value == value]
-    low, high = min([0.4, *known]), max([0.6, *known])
-    return max(0.0, low - 0.03), min(1.0, high + 0.03)

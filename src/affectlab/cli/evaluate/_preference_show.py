@@ -129,26 +129,6 @@ def write_shares(found: Preferences, to: Path | None, figures: Path | None) -> N
         write_csv(found.to_frame(), to)
     if figures is None:
         return
-    from affectlab.report import fig_item_votes, fig_preferences, save_figure
+    from affectlab.report._pictures import pictures_of_preferences, save_pictures
 
-    frame = found.to_frame()
-    votes = frame.filter(frame["about"] == "votes")
-    said = " ".join(found.sentences())
-    save_figure(
-        fig_preferences(
-            votes["choice"].to_list(),
-            *(votes[name].to_numpy() for name in ("value", "low", "high", "count")),
-        ),
-        figures,
-        "preference",
-        title=f"{found.systems[0]} or {found.systems[1]}",
-        description=said,
-    )
-    if ("items", "tied") in {(row["about"], row["choice"]) for row in frame.to_dicts()}:
-        save_figure(
-            fig_item_votes(found.votes, found.choices, items=found.items),
-            figures,
-            "preference_by_item",
-            title="Votes on every item",
-            description=said,
-        )
+    save_pictures(pictures_of_preferences(found), figures)

@@ -235,7 +235,6 @@ def preference(
     from affectlab.cli.evaluate._preference_metrics import (
         cluster_of,
         columns_said,
-        draw_metrics,
         item_table,
         show_metrics,
         show_verdicts,
@@ -311,7 +310,9 @@ def preference(
         if areas is not None:
             write_csv(told.areas, areas)
         if figures is not None:
-            draw_metrics(told, figures)
+            from affectlab.report._pictures import pictures_of_areas, save_pictures
+
+            save_pictures(pictures_of_areas(told), figures)
         show_metrics(told, out)
     _say_where(out, to, figures)
     if areas is not None:

@@ -37,6 +37,7 @@ from affectlab.report._figures.pairs import fig_by_kind, fig_pair_heatmap
 from affectlab.report._figures.people_range import fig_people_range
 from affectlab.report._figures.plan import fig_plan
 from affectlab.report._figures.preference import fig_item_votes, fig_preferences
+from affectlab.report._figures.reaction_examples import ReactionExample, fig_reaction_examples
 from affectlab.report._figures.reactions import fig_emotion_words, fig_pair_emotions
 from affectlab.report._figures.scatter import Scatter, fig_scatter_fit
 from affectlab.report._figures.semi_history import (
@@ -55,6 +56,7 @@ __all__ = [
     "HistogramPanel",
     "JndStrip",
     "Panel",
+    "ReactionExample",
     "Scatter",
     "StaircasePanel",
     "fig_agreement_bars",
@@ -94,6 +96,7 @@ __all__ = [
     "fig_people_range",
     "fig_plan",
     "fig_preferences",
+    "fig_reaction_examples",
     "fig_reliability_diagram",
     "fig_scatter_fit",
     "fig_semi_quality",

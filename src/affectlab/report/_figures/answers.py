@@ -9,6 +9,7 @@ import numpy as np
 
 from affectlab._words import shown
 from affectlab.report._figures._base import canvas, grid_along, key_below, names_on_y, swatch
+from affectlab.report._figures.frequencies import group_colours
 from affectlab.report._theme import RAMP, colour, themed
 
 if TYPE_CHECKING:
@@ -22,7 +23,11 @@ _ROLE = {"people": "people", "models": "model"}
 
 @themed
 def fig_answers(
-    bins: Sequence[str], shares: Mapping[str, ArrayLike], *, value_name: str = "answer"
+    bins: Sequence[str],
+    shares: Mapping[str, ArrayLike],
+    *,
+    value_name: str = "answer",
+    share_name: str = "share of answers",
 ) -> Figure:
     """Draw the share of answers on each point of the scale, people beside models.
 
@@ -31,9 +36,9 @@ def fig_answers(
     bins
         Names of the points of the scale, or of the bins, shape (n,).
     shares
-        Group (``people``, ``models``) to its shares in [0, 1], shape (n,).
-    value_name
-        What the axis shows.
+        Group (``people``, ``models``, or others) to its shares in [0, 1], shape (n,).
+    value_name, share_name
+        What the axes show.
 
     Examples
     --------
@@ -47,9 +52,11 @@ def fig_answers(
     axes = figure.add_subplot()
     at = np.arange(len(bins))
     width = 0.78 / max(len(shares), 1)
+    others = set(shares) - set(_ROLE)
+    tints = group_colours(list(shares)) if others else {g: colour(_ROLE[g]) for g in shares}
     for k, (group, share) in enumerate(shares.items()):
         place = at + (k - (len(shares) - 1) / 2) * width
-        axes.bar(place, np.asarray(share), width * 0.94, color=colour(_ROLE.get(group, "neutral")))
+        axes.bar(place, np.asarray(share), width * 0.94, color=tints[group])
     turned = max(len(name) for name in bins) > 90 / max(len(bins), 1)
     axes.set_xticks(
         at,
@@ -62,9 +69,9 @@ def fig_answers(
     axes.tick_params(axis="x", length=0)
     axes.yaxis.set_major_formatter(PercentFormatter(1.0, decimals=0))
     axes.set_xlabel(value_name)
-    axes.set_ylabel("share of answers")
+    axes.set_ylabel(share_name)
     if len(shares) > 1:
-        key_below(figure, [(name, swatch(colour(_ROLE.get(name, "neutral")))) for name in shares])
+        key_below(figure, [(name, swatch(tints[name])) for name in shares])
     return figure
 
 

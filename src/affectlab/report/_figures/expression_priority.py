@@ -126,7 +126,8 @@ def fig_expression_elbow(
             fontweight="bold",
         )
     grid_along(axes, "y")
-    axes.set_ylim(0, None)
+    # Room for the mark of the highest point, and for what is written beside it.
+    axes.set_ylim(0, 1.15 * float(np.nanmax(at, initial=0.0)) or 1.0)
     axes.xaxis.set_major_locator(MaxNLocator(integer=True))
     axes.set_xlabel("number of clusters, of which the nearest two are joined there")
     axes.set_ylabel(value_name)

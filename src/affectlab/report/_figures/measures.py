@@ -53,6 +53,7 @@ def fig_measures(
     if not measures or 0 in shape:
         raise InputError("no measures to draw; expected one measure, name and group at least")
     figure = canvas(0.95 + 0.22 * len(names) * (0.6 + 0.55 * len(groups)))
+    figure.get_layout_engine().set(wspace=0.1)  # type: ignore[union-attr, call-arg]
     panels = figure.subplots(1, len(measures), sharey=True, squeeze=False)[0]
     colours = group_colours(groups)
     # Dots of one line stand below each other, so that intervals do not cover each other.
@@ -76,7 +77,10 @@ def fig_measures(
                 edgecolors=colour("paper"),
                 linewidths=0.6,
             )
+        axes.margins(x=0.09)
         grid_along(axes, "x")
+        # Its line says where a panel ends.
+        axes.spines["bottom"].set_visible(True)
         axes.set_title(title, fontweight="bold", color=colour("ink"))
     key_below(figure, [(group, swatch(colours[group], "o")) for group in groups])
     return figure

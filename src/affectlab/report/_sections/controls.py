@@ -21,7 +21,7 @@ def controls_section(study: Study) -> Section | Skipped:
     if study.controls is None:
         return Skipped(title, "no rater is marked as a control run (attribute control).")
     try:
-        found = control_checks(study.controls, n_boot=study.n_boot, seed=study.seed)
+        found = control_checks(*study.asked, n_boot=study.n_boot, seed=study.seed)
     except InputError as error:
         return Skipped(title, f"{error}.")
     blocks: list[Block] = [Bullets(tuple(found.sentences.values())[:_MOST_NAMED])]

@@ -53,7 +53,7 @@ def raters_section(study: Study) -> Section | Skipped:
         Column("inconsistency", "Inconsistency", "number"),
     ]
     columns = [column for column in columns if column.key in ("rater_kind", *computed)]
-    columns += [Column(name, shown(name, 24)) for name in attributes[:_MOST_ATTRIBUTES]]
+    columns += [Column(name, shown(name, 24), "name") for name in attributes[:_MOST_ATTRIBUTES]]
     if "status" in computed:
         columns.append(Column("status", "Note"))
     remarks = _remarks(study, computed, panel, n_more=len(attributes) - _MOST_ATTRIBUTES)

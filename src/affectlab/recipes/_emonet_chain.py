@@ -1,0 +1,150 @@
+"""The whole chain of EmoNet-Face, simulated: faces, experts, heads, models, and the tests."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+import polars as pl
+
+from affectlab._words import number
+from affectlab.recipes._emonet_binary import binary_alpha, binary_consensus
+from affectlab.recipes._emonet_data import with_reasons
+from affectlab.recipes._emonet_figures import binary_figures, hq_figures
+from affectlab.recipes._emonet_findings import Compared, compare, hq_findings, inconsistencies
+from affectlab.recipes._emonet_heads import HEADS_MISSING, HeadSize, has_torch, train_heads
+from affectlab.recipes._emonet_level import human_level, level_notes
+from affectlab.recipes._emonet_people import NOISE, Faces, ask_experts, ask_models, faces
+from affectlab.recipes._emonet_preference import prefer
+from affectlab.recipes._emonet_rows import LARGE, STAND_INS, paper_name
+from affectlab.recipes._recipe import Finding, RecipeRun
+
+if TYPE_CHECKING:
+    from affectlab.ratings import Ratings
+
+__all__ = ["FULL", "QUICK", "Size", "architecture", "play"]
+
+
+@dataclass(frozen=True)
+class Size:
+    """How large a simulation is."""
+
+    binary: int
+    """Images of the sequential protocol."""
+    images: int
+    """Images that experts rate from 0 to 7."""
+    judged: int
+    """Images of the preference study, at most."""
+    n_boot: int
+    heads: HeadSize | None
+    """None: heads are left out."""
+
+
+FULL = Size(
+    binary=19999,
+    images=2500,
+    judged=999,
+    n_boot=1000,
+    heads=HeadSize(width=256, big=12000, binary=6000, neutral=1700, epochs=8, paper_shapes=True),
+)
+QUICK = Size(
+    binary=1000,
+    images=200,
+    judged=100,
+    n_boot=100,
+    heads=HeadSize(width=48, big=1200, binary=800, neutral=100, epochs=10, paper_shapes=False),
+)
+
+
+def architecture() -> dict[str, Finding]:
+    """Count what follows from the printed layers alone, whatever the data."""
+    from affectlab.models.heads import BIG, SMALL
+
+    width = 1152
+    return {
+        "heads.width": Finding(float(width)),
+        "heads.small.parameters": Finding(float(SMALL.n_parameters(width))),
+        "heads.big.parameters": Finding(float(BIG.n_parameters(width))),
+    }
+
+
+def play(size: Size, seed: int, done: Callable[[str], None]) -> RecipeRun:
+    """Play the chain, and find all figures."""
+    from affectlab.simulate import simulate_verification
+
+    votes = simulate_verification(n_stimuli=size.binary, seed=seed)
+    found = binary_consensus(votes)
+    found |= binary_alpha(votes, n_boot=size.n_boot, seed=seed, published=False)[0]
+    done("binary consensus")
+
+    shown = faces(size.images, seed)
+    people = ask_experts(shown, seed)
+    models = ask_models(shown, people, seed)
+    notes = [
+        "The answers are simulated: faces are invented, experts and models err by as much as was "
+        "planted. A name with ~ is a stand-in, and says nothing about the model that it stands for."
+    ]
+    done("experts and models")
+    found |= architecture() | _of_taxonomy(people)
+    if size.heads is not None and has_torch():
+        heads = train_heads(shown, size.heads, seed)
+        models = heads.answers.merge(models)
+        found["heads.neutral"] = Finding(float(heads.n_neutral))
+        notes.append(heads.note)
+        judged, told = prefer(shown, people, models, STAND_INS[LARGE], most=size.judged, seed=seed)
+        found |= judged
+        notes.append(told)
+        done("heads and preference")
+    else:
+        notes.append(f"Heads, and the preference study about them, are left out; {HEADS_MISSING}.")
+
+    compared = compare(people, models, n_boot=size.n_boot, seed=seed)
+    found |= hq_findings(compared)
+    done("tables")
+    level = human_level(compared, n_boot=size.n_boot, seed=seed)
+    notes += [*level_notes(compared, level), *_recovered(shown, people, compared)]
+    done("human level")
+    return RecipeRun(
+        with_reasons(found, why="not played in this simulation"),
+        notes=(*notes, *inconsistencies()),
+        figures=(*binary_figures(votes), *hq_figures(compared, level)),
+    )
+
+
+def _of_taxonomy(people: Ratings) -> dict[str, Finding]:
+    return {"taxonomy.emotions": Finding(float(people.n_labels))}
+
+
+def _recovered(shown: Faces, people: Ratings, found: Compared) -> list[str]:
+    """Say how well what was planted came out again."""
+    from scipy.stats import spearmanr
+
+    from affectlab.reliability import self_consistency
+
+    lines = []
+    if found.tables.raters is not None:
+        mean = dict(found.tables.raters.select("rater", "mean").iter_rows())
+        named = [name for name in mean if paper_name(name) in NOISE]
+        rank = spearmanr(
+            [NOISE[paper_name(name)] for name in named], [mean[name] for name in named]
+        )
+        lines.append(
+            f"Planted: errors of {len(named)} raters and their mean kappa have a rank correlation "
+            f"of {number(float(rank.statistic))}"
+        )
+    alpha = found.tables.alpha.frame.filter(pl.col("side") == "human").drop_nans("value")
+    clear = [shown.clarity[name] for name in alpha["label"]]
+    rank = spearmanr(clear, alpha["value"].to_numpy())
+    lines.append(
+        f"how clearly faces show an emotion and its alpha one of {number(float(rank.statistic))}."
+    )
+    again = self_consistency(people).frame.filter(pl.col("measure") == "absolute difference")
+    value = again["value"].to_numpy()
+    return [
+        ", ".join(lines),
+        f"Experts who rate an image again are {np.nanmin(value):.2f} to {np.nanmax(value):.2f} "
+        "points off their first answer. The paper gives an internal agreement in per cent, and "
+        "not how it is counted.",
+    ]
