@@ -10,14 +10,18 @@ PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c const
 
 # Tests of models need torch, whose light build is for Python 3.11; elsewhere they are skipped.
 
-.PHONY: help demo test check unit coverage docs bench clean
+.PHONY: help demo test check lint quick unit coverage api docs bench package audit clean
 
 help:
 	@echo "make demo   set up, simulate a study, write demo/report.html"
-	@echo "make test   set up, check style and types, run all tests, build the docs"
+	@echo "make check  set up, check style and types, run the quick tests: for everyday work"
+	@echo "make test   set up, check style and types, run all tests, build the docs: what CI runs"
 	@echo "make coverage  run all tests and say what they leave out"
+	@echo "make api    write the lists of what is public anew, after a change that is meant"
 	@echo "make bench  compare speed and memory with peers"
 	@echo "make docs   build the documentation into docs/_build/html"
+	@echo "make package  build what is published, install it in an empty environment, run the demo"
+	@echo "make audit  check licences and known weaknesses of what users install, and list it"
 	@echo "make clean  remove everything that make created"
 
 $(BIN)/python:
@@ -29,13 +33,13 @@ $(VENV)/.core: pyproject.toml constraints.txt | $(BIN)/python
 	@touch $@
 
 $(VENV)/.dev: pyproject.toml constraints.txt | $(BIN)/python
-	$(PIP) -e ".[dev,docs,explore,study,scale,vision,vlm,reactions$$($(BIN)/python -c 'import sys; print(",models,images" * (sys.version_info[:2] == (3, 11)))')]"
+	$(PIP) -e ".[dev,docs,explore,study,scale,vision,vlm,reactions,datasets$$($(BIN)/python -c 'import sys; print(",models,images" * (sys.version_info[:2] == (3, 11)))')]"
 	@touch $@ $(VENV)/.core
 
 demo: $(VENV)/.core
 	$(BIN)/affectlab demo --out demo
 
-check: $(VENV)/.dev
+lint: $(VENV)/.dev
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
@@ -43,15 +47,35 @@ check: $(VENV)/.dev
 
 # Every core has a test of its own: libraries that start a thread per core would be in each other's way.
 # Neighbouring tests stay on one core, which then prepares once what they share; byte code is kept.
+PYTEST = env -u PYTHONDONTWRITEBYTECODE OMP_NUM_THREADS=1 \
+	$(BIN)/python -m pytest --numprocesses auto --dist worksteal
+
+# Every example of a docstring, and the rooms that everything else stands on.
+QUICK := src tests/public_api tests/taxonomy tests/protocols tests/ratings
+
+quick: $(VENV)/.dev
+	$(PYTEST) $(QUICK)
+
 unit: $(VENV)/.dev
-	env -u PYTHONDONTWRITEBYTECODE OMP_NUM_THREADS=1 \
-		$(BIN)/python -m pytest --numprocesses auto --dist worksteal
+	$(PYTEST)
 
+check: lint quick
+
+test: lint docs unit
+
+# The rooms of which numbers are cited must keep 90 % of their lines and branches under test.
 # Watching every branch more than doubles the time, so it is not part of `make test`.
-coverage: $(VENV)/.dev
-	OMP_NUM_THREADS=1 $(BIN)/python -m pytest --numprocesses auto --cov --cov-report term
+WATCHED := reliability/* analysis/* evaluation/* estimates.py _resampling.py _multiple_tests.py _tally.py
 
-test: check docs unit
+coverage: $(VENV)/.dev
+	$(PYTEST) --cov --cov-report term
+	@set -f; for room in $(WATCHED); do \
+		printf '%s ' "$$room"; \
+		$(BIN)/coverage report --format=total --fail-under=90 --include="src/affectlab/$$room" || exit; \
+	done
+
+api: $(VENV)/.dev
+	$(BIN)/python -m tests.public_api
 
 docs: $(VENV)/.dev
 	$(BIN)/python -m sphinx --fail-on-warning --keep-going --quiet docs docs/_build/html
@@ -59,5 +83,32 @@ docs: $(VENV)/.dev
 bench: $(VENV)/.dev
 	$(BIN)/python -m benchmarks
 
+# Tools of a release have libraries of their own, which are not to meet those of the package.
+TOOLS := .venv-release
+EMPTY := .venv-empty
+
+$(TOOLS)/.done: Makefile | $(BIN)/python
+	$(BIN)/python -m venv $(TOOLS)
+	$(TOOLS)/bin/python -m pip install --quiet --disable-pip-version-check \
+		"build>=1.3,<2" "twine>=7,<8" "pip-audit>=2.10,<3" "cyclonedx-bom>=7.5,<8"
+	@touch $@
+
+# The same commit gives the same bytes. The demo runs with nothing but what the wheel asks for.
+package: $(TOOLS)/.done
+	rm -rf dist $(EMPTY) build/empty
+	SOURCE_DATE_EPOCH=$$(git log -1 --format=%ct 2>/dev/null || echo 1577836800) \
+		$(TOOLS)/bin/python -m build --outdir dist
+	$(TOOLS)/bin/python -m twine check --strict dist/*
+	$(BIN)/python -m venv $(EMPTY)
+	$(EMPTY)/bin/python -m pip install --quiet --disable-pip-version-check -c constraints.txt dist/*.whl
+	mkdir -p build/empty
+	cd build/empty && env -i HOME="$$PWD" PATH="$(CURDIR)/$(EMPTY)/bin:/usr/bin:/bin" \
+		sh -c 'affectlab doctor && affectlab demo && test -s demo/report.html'
+
+# Needs a network to ask about known weaknesses; without one it says so and fails.
+audit: $(TOOLS)/.done $(VENV)/.dev
+	@mkdir -p build
+	$(BIN)/python -m release.audit --tools $(TOOLS)/bin --out build/sbom.json
+
 clean:
-	rm -rf $(VENV) demo docs/_build .coverage .hypothesis .mypy_cache .pytest_cache .ruff_cache .import_linter_cache
+	rm -rf $(VENV) $(TOOLS) $(EMPTY) build dist demo docs/_build .coverage .hypothesis .mypy_cache .pytest_cache .ruff_cache .import_linter_cache

@@ -7,7 +7,10 @@ import sys
 
 import pytest
 
-HEAVY = ("torch", "polars", "numba", "numpy", "scipy", "matplotlib", "sklearn", "PIL")
+HEAVY = {
+    *("torch", "transformers", "polars", "pyarrow", "numba", "numpy", "scipy", "matplotlib"),
+    *("sklearn", "PIL", "sqlalchemy", "fastapi", "httpx", "ray", "daft", "plotly", "inspect_ai"),
+}
 
 
 def _loaded(code: str) -> set[str]:
@@ -19,7 +22,7 @@ def _loaded(code: str) -> set[str]:
 
 
 def test_import_loads_nothing_heavy() -> None:
-    assert not _loaded("import affectlab") & set(HEAVY)
+    assert not _loaded("import affectlab") & HEAVY
 
 
 @pytest.mark.parametrize("arguments", [["--help"], ["ratings", "summary", "--help"], ["--version"]])
@@ -28,7 +31,28 @@ def test_help_loads_nothing_heavy(arguments: list[str]) -> None:
         "from affectlab.cli import main\n"
         f"try:\n    main({arguments!r})\nexcept SystemExit as stop:\n    assert not stop.code"
     )
-    assert not _loaded(code) & set(HEAVY)
+    assert not _loaded(code) & HEAVY
+
+
+def test_help_of_every_verb_loads_nothing_heavy() -> None:
+    code = (
+        "import typer\n"
+        "from contextlib import redirect_stdout\n"
+        "from io import StringIO\n"
+        "from affectlab.cli import main\n"
+        "from affectlab.cli._app import app\n"
+        "def ask(group, before):\n"
+        "    for name, one in group.commands.items():\n"
+        "        try:\n"
+        "            with redirect_stdout(StringIO()):\n"
+        "                main([*before, name, '--help'])\n"
+        "        except SystemExit as stop:\n"
+        "            assert not stop.code\n"
+        "        if hasattr(one, 'commands'):\n"
+        "            ask(one, [*before, name])\n"
+        "ask(typer.main.get_command(app), [])"
+    )
+    assert not _loaded(code) & HEAVY
 
 
 def test_names_at_top_level() -> None:

@@ -86,6 +86,15 @@ def test_nothing_left_is_said_and_is_no_error(tmp_path: Path) -> None:
     assert "nothing is left after big_groups" in done.stderr.replace("\n", " ")
 
 
+def test_a_mistyped_column_is_named(tmp_path: Path) -> None:
+    plan = (EXAMPLE / "plan.toml").read_text(encoding="utf-8")
+    (tmp_path / "plan.toml").write_text(plan.replace('"predicted"', '"predict"'), encoding="utf-8")
+    (tmp_path / "comments.csv").write_bytes((EXAMPLE / "comments.csv").read_bytes())
+    done = run_here("stimuli", "curate", tmp_path / "plan.toml", "--out", tmp_path / "out")
+    said = " ".join(done.stderr.split())
+    assert "comments.csv: no column 'predict' for emotions; found: id, subreddit, body" in said
+
+
 @pytest.mark.parametrize(
     ("arguments", "sentence"),
     [

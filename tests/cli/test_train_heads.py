@@ -14,6 +14,7 @@ from tests.cli.command import run_here
 from tests.cli.heads_data import CARD, LABELS, OTHER, write_embeddings, write_ratings
 from tests.models.embedding.network import nothing_is_reached
 
+from affectlab.cli.train._heads_finish import learning_notes
 from affectlab.models.embedding import Embeddings
 from affectlab.models.heads import HeadBank, head_agreement, targets_from
 from affectlab.ratings import read_ratings
@@ -382,6 +383,21 @@ def test_heads_that_saw_little_or_were_not_done_are_told(place: Path) -> None:
     assert any("got better up to the end of 4 epochs" in note for note in notes)
     quick = result(train("--epochs", "120", "--cap", "0", "--json", out="quick"))["notes"]
     assert not any("heads" in note and "of 3" in note for note in quick)
+
+
+def test_nobody_is_told_to_take_all_rows_who_has_taken_them() -> None:
+    stage = {
+        "rows_per_head": [60],
+        "validation_rows_per_head": [4],
+        "n_rated": [64],
+        "best_epoch": [1],
+        "epochs": 60,
+        "binarised": False,
+    }
+    few = "1 of 1 head learned from fewer than 100 rows, awe from 60: rate more stimuli"
+    assert learning_notes(stage | {"cap": None}, ("awe",)) == [few]
+    (capped,) = learning_notes(stage | {"cap": 0.5}, ("awe",))
+    assert capped == f"{few}, or take more of them with --cap 0"
 
 
 def test_a_run_that_diverged_at_once_leaves_nothing_behind(place: Path) -> None:

@@ -245,12 +245,6 @@ def test_taxonomies(tmp_path: Path) -> None:
     assert str(bad) in run("taxonomy", "check", bad, code=2).stderr
 
 
-def test_doctor() -> None:
-    found = result("doctor")["result"]
-    assert found["missing"] == []
-    assert found["libraries"]["polars"]
-
-
 def test_report_writes_what_it_says(ratings: Path, raters: Path, tmp_path: Path) -> None:
     found = result(
         *("report", ratings, "--scale", "0-7", "--raters", raters),

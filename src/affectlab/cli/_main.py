@@ -29,15 +29,25 @@ def main(arguments: Sequence[str] | None = None) -> None:
         Always: 0 when all went well, 1 when a check found problems, 2 when the input cannot be
         used, 130 when interrupted.
     """
-    from affectlab.cli._app import app
-    from affectlab.cli._warned import plugs_said
-
     given = list(sys.argv[1:] if arguments is None else arguments)
     try:
+        from affectlab.cli._app import app
+        from affectlab.cli._pruned import pruned
+        from affectlab.cli._warned import plugs_said
+
         with plugs_said(_say):
-            app(_with_default_wide(given), prog_name="affectlab")
+            pruned(app, given)(_with_default_wide(given), prog_name="affectlab")
     except AffectlabError as error:
         _say(str(error))
+        sys.exit(EXIT_INPUT)
+    except ImportError as error:
+        from affectlab.cli._extras import missing_library
+
+        # A verb that forgot to say which extra it needs; what is our own mistake stays one.
+        sentence = missing_library(error)
+        if sentence is None:
+            raise
+        _say(sentence)
         sys.exit(EXIT_INPUT)
     except KeyboardInterrupt:
         _say("interrupted")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Mapping
-from functools import wraps
+from functools import cache, wraps
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Optional
 
@@ -15,7 +15,14 @@ from affectlab.cli._output import Output
 if TYPE_CHECKING:
     from affectlab.ratings import Ratings
 
-__all__ = ["AllOption", "JsonOption", "QuietOption", "SeedOption", "reads_ratings"]
+__all__ = [
+    "AllOption",
+    "JsonOption",
+    "QuietOption",
+    "SeedOption",
+    "read_roles",
+    "reads_ratings",
+]
 
 JsonOption = Annotated[bool, typer.Option("--json", help="Print one JSON object.")]
 QuietOption = Annotated[bool, typer.Option("--quiet", "-q", help="No progress, no notes.")]
@@ -114,7 +121,7 @@ def _reading(
         scale=scale,
         format=format,
         wide=wide,  # type: ignore[arg-type]
-        columns=_roles(columns),
+        columns=read_roles(columns),
         taxonomy=taxonomy,
         raters=raters,
         stimuli=stimuli,
@@ -145,7 +152,8 @@ def _read_models(
     )
 
 
-def _roles(text: str | None) -> dict[str, str] | None:
+def read_roles(text: str | None) -> dict[str, str] | None:
+    """Read which column is what, as in ``stimulus=clip,rater=coder``."""
     if text is None:
         return None
     from affectlab.errors import InputError
@@ -257,7 +265,8 @@ def _parameter(name: str, annotation: Any, default: Any) -> inspect.Parameter:
     )
 
 
-def _hints(function: Callable[..., Any]) -> dict[str, Any]:
+@cache
+def _hints(function: Callable[..., Any]) -> Mapping[str, Any]:
     """Evaluate the annotations that become options, and no others."""
     hints: dict[str, Any] = {}
     for name, annotation in function.__annotations__.items():

@@ -152,9 +152,11 @@ class Output:
         `doubts` are warnings of what makes a result doubtful: they are printed when quiet, too.
         """
         if self.as_json:
+            from affectlab.cli._secrets import without_password
+
             content = {
                 "schema": f"affectlab/{self.verb.replace(' ', '-')}/1",
-                "command": " ".join(["affectlab", *sys.argv[1:]]),
+                "command": without_password(" ".join(["affectlab", *sys.argv[1:]])),
                 "result": plain(result),
                 "warnings": [*doubts, *warnings],
             }

@@ -2,68 +2,108 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
 from affectlab.cli._options import JsonOption, QuietOption, SeedOption
 from affectlab.cli._output import Output
+from affectlab.cli.study._common import DatabaseOption
+
+if TYPE_CHECKING:
+    from affectlab.cli._doctor_libraries import Library
 
 __all__ = ["doctor"]
 
-_CORE = (
-    "numpy",
-    "scipy",
-    "numba",
-    "polars",
-    "narwhals",
-    "pydantic",
-    "typer",
-    "rich",
-    "jinja2",
-    "matplotlib",
-    "pillow",
-)
 
+def doctor(
+    quick: Annotated[
+        bool,
+        typer.Option(
+            "--quick",
+            help="Versions only: nothing is imported, written or connected to.",
+        ),
+    ] = False,
+    database: DatabaseOption = None,
+    as_json: JsonOption = False,
+    quiet: QuietOption = False,
+    seed: SeedOption = 0,
+) -> None:
+    """Say what is installed and works, which verbs wait for more, and what the machine has.
 
-def doctor(as_json: JsonOption = False, quiet: QuietOption = False, seed: SeedOption = 0) -> None:
-    """Say which versions are installed, and whether anything that affectlab needs is missing.
-
-    The exit code is 1 when a needed library is missing.
+    Every library that is installed is imported once, in a process of its own; the database, GPUs
+    and browsers are looked for. The exit code is 1 when a needed library is missing or broken.
 
     Example: affectlab doctor
     """
-    import os
     import platform
-    from importlib.metadata import PackageNotFoundError, version
-
-    import typer
-    from rich.table import Table
-    from rich.text import Text
 
     from affectlab._version import __version__
+    from affectlab.cli._doctor_accelerator import accelerator
+    from affectlab.cli._doctor_database import database as databases
+    from affectlab.cli._doctor_libraries import import_all, look_up, with_problems
+    from affectlab.cli._doctor_machine import browsers, disks, machine, threads
+    from affectlab.cli._doctor_show import show
+    from affectlab.cli._extras import FOR_DEVELOPERS
+    from affectlab.cli._requirements import required
 
     out = Output("doctor", as_json=as_json, quiet=quiet)
-    found: dict[str, str | None] = {}
-    for name in _CORE:
-        try:
-            found[name] = version(name)
-        except PackageNotFoundError:
-            found[name] = None
-    missing = [name for name, installed in found.items() if installed is None]
-    system = {
-        "affectlab": __version__,
-        "python": platform.python_version(),
-        "system": platform.platform(terse=True),
-        "processors": os.cpu_count() or 1,
-    }
-    table = Table(box=None, show_header=False)
-    table.add_column(style="bold")
-    for name, value in system.items():
-        table.add_row(name, str(value))
-    for name, installed in found.items():
-        table.add_row(name, installed or Text("missing", style="red"))
-    out.show(table)
-    if missing:
-        out.show(f"Missing: {', '.join(missing)}. Install affectlab again: pip install affectlab")
-    else:
-        out.show("Everything that affectlab needs is here.")
-    out.finish({**system, "libraries": found, "missing": missing})
-    if missing:
+    wanted, brought = required()
+    core = look_up(wanted)
+    extras = {name: look_up(one) for name, one in brought.items() if name not in FOR_DEVELOPERS}
+    problems: dict[str, str] = {}
+    with out.progress("looking") as say:
+        if not quick:
+            every = {
+                one.name: one for one in (*core, *(x for some in extras.values() for x in some))
+            }
+            problems = import_all(every.values(), say)
+        say("asking for devices and databases", 0, 1)
+        found: dict[str, Any] = {
+            "affectlab": __version__,
+            "python": platform.python_version(),
+            **machine(),
+            "imported": not quick,
+            "accelerator": accelerator(look=not quick),
+            "database": databases(database, look=not quick),
+            "browsers": browsers(),
+            "disks": disks(),
+            "threads": threads(),
+        }
+    core = with_problems(core, problems)
+    extras = {name: with_problems(some, problems) for name, some in extras.items()}
+    show(out, found, core, extras)
+    out.finish(found | _libraries(core, extras))
+    if not core or any(one.state in ("missing", "broken") for one in core):
         raise typer.Exit(1)
+
+
+def _libraries(core: list[Library], extras: dict[str, list[Library]]) -> dict[str, Any]:
+    """Give what is known of libraries and extras as plain values."""
+    from affectlab.cli._extras import EXTRAS
+
+    return {
+        "libraries": {one.name: one.version for one in core},
+        **_states(core),
+        "extras": {
+            name: {
+                "complete": all(one.state == "here" for one in some),
+                "libraries": {one.name: one.version for one in some},
+                **_states(some),
+                "verbs": list(EXTRAS[name].verbs) if name in EXTRAS else [],
+                "partly": dict(EXTRAS[name].partly) if name in EXTRAS else {},
+                "install": f'pip install "affectlab[{name}]"',
+            }
+            for name, some in extras.items()
+        },
+    }
+
+
+def _states(libraries: list[Library]) -> dict[str, Any]:
+    return {
+        "missing": [one.name for one in libraries if one.state == "missing"],
+        "old": {
+            one.name: f"{one.version} < {one.wanted}" for one in libraries if one.state == "old"
+        },
+        "broken": {one.name: one.problem for one in libraries if one.state == "broken"},
+    }

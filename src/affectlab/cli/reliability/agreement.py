@@ -87,8 +87,17 @@ def agreement(
             "kappa": None if kappa is None else _kinds(kappa),
             **extra,
         },
-        ratings.warnings,
+        [*ratings.warnings, *_left_out(correlation, alpha)],
     )
+
+
+def _left_out(correlation: Estimates | None, alpha: Estimates) -> list[str]:
+    """Name the labels that interrater correlation leaves out."""
+    if correlation is None:
+        return []
+    there = set(correlation.to_frame()["label"])
+    missing = [name for name in alpha.to_frame()["label"] if name not in there]
+    return [f"interrater correlation leaves out {name}, as its paper does" for name in missing]
 
 
 def _more(panel: Ratings, out: Output) -> dict[str, Any]:

@@ -196,6 +196,9 @@ def curate(
         out.show_line(line)
     problems = [f"{n:,} × {kind.replace('_', ' ')}" for kind, n in done.counts.items()]
     warnings = [f"problems in reading: {', '.join(problems)}"] if problems else []
+    # A column that is not there is a slip of the plan more often than a fault of one file.
+    absent = done.problems.filter(done.problems["problem"] == "absent_column")
+    warnings += [f"{file}: {detail}" for file, detail in absent.select("file", "detail").rows()[:3]]
     out.finish(
         {**_result(done, chosen), "pilot": None if piloted is None else piloted.told},
         [*done.notes, *warnings],

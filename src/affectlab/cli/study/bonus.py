@@ -50,19 +50,19 @@ def bonus(
     from affectlab.study import load_study, open_store
     from affectlab.study._bonus import bonuses
     from affectlab.study.recruit import ProlificClient, pay_bonuses
+    from affectlab.study.recruit._payments import study_at_prolific
 
     given = [one is not None for one in (session, amount, name)]
     if any(given) and not all(given):
         raise InputError("--session, --amount and --name belong together; expected all or none")
     out = Output("study bonus", as_json=as_json, quiet=quiet)
-    with (
-        open_store(load_study(study), database) as store,
-        ProlificClient.from_environment() as client,
-    ):
-        if session is not None and amount is not None and name is not None:
-            own = [(session, amount, name)]
-            found = pay_bonuses(store, client, own, name=f"given:{name}", dry_run=dry_run)
-        else:
-            found = pay_bonuses(store, client, bonuses(store), dry_run=dry_run)
+    with open_store(load_study(study), database) as store:
+        study_at_prolific(store)
+        with ProlificClient.from_environment() as client:
+            if session is not None and amount is not None and name is not None:
+                own = [(session, amount, name)]
+                found = pay_bonuses(store, client, own, name=f"given:{name}", dry_run=dry_run)
+            else:
+                found = pay_bonuses(store, client, bonuses(store), dry_run=dry_run)
         currency = store.study.design.recruitment.currency
     finish_outcomes(out, found, dry_run=dry_run, currency=currency)

@@ -40,6 +40,7 @@ def pay(
     from affectlab._words import plural
     from affectlab.study import load_study, open_store
     from affectlab.study.recruit import ProlificClient, carry_out, payments_table
+    from affectlab.study.recruit._payments import study_at_prolific
 
     out = Output("study pay", as_json=as_json, quiet=quiet)
     with open_store(load_study(study), database) as store:
@@ -51,6 +52,7 @@ def pay(
             out.show(f"written: {to} ({plural(table.height, 'session')})")
             out.finish({"file": to, "sessions": table.height})
             return
+        study_at_prolific(store)
         with ProlificClient.from_environment() as client:
             found = carry_out(store, client, dry_run=dry_run)
         currency = store.study.design.recruitment.currency

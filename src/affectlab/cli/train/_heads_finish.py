@@ -131,7 +131,8 @@ def learning_notes(stage: Mapping[str, Any], labels: tuple[str, ...]) -> list[st
         least, label = min(few)
         notes.append(
             f"{_those(len(few), labels)} learned from fewer than {_FEW} rows, {label} from "
-            f"{least}: rate more stimuli, or take more of them with --cap 0"
+            f"{least}: rate more stimuli"
+            + (", or take more of them with --cap 0" if stage["cap"] is not None else "")
         )
     if drawn and not stage["binarised"]:
         notes.append(

@@ -1,0 +1,398 @@
+"""``affectlab doctor`` in environments that lack things, hold broken ones, or have a GPU."""
+
+from __future__ import annotations
+
+import re
+import sys
+import tomllib
+from collections.abc import Iterator
+from importlib.metadata import requires
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+import pytest
+import typer
+from packaging.requirements import Requirement
+from tests.cli.command import run_here
+from tests.cli.hidden import Environment
+
+from affectlab.cli import _doctor_database
+from affectlab.cli._app import app
+from affectlab.cli._doctor_database import database, try_address
+from affectlab.cli._extras import EXTRAS, FOR_DEVELOPERS, extra_of, missing_library, module_of
+from affectlab.cli._requirements import is_at_least, read_requirements, required
+
+PROJECT = tomllib.loads((Path(__file__).parents[2] / "pyproject.toml").read_text(encoding="utf-8"))
+OPTIONAL = {
+    one.name for extra, some in required()[1].items() if extra not in FOR_DEVELOPERS for one in some
+}
+EXTRAS_HERE = set(required()[1]) - set(FOR_DEVELOPERS)
+CORE = {one.name for one in required()[0]}
+LINE = {"typer", "rich", "pydantic"}
+"""What the command line itself is made of."""
+
+
+def _verbs(group: Any, before: tuple[str, ...] = ()) -> Iterator[str]:
+    """All verbs, and the groups that they are in."""
+    for name, one in getattr(group, "commands", {}).items():
+        yield " ".join((*before, name))
+        yield from _verbs(one, (*before, name))
+
+
+VERBS = set(_verbs(typer.main.get_command(app)))
+
+
+def test_the_table_of_extras_is_that_of_the_package() -> None:
+    declared = set(PROJECT["project"]["optional-dependencies"])
+    assert set(EXTRAS) == declared - set(FOR_DEVELOPERS)
+
+
+@pytest.mark.parametrize("extra", EXTRAS)
+def test_the_table_of_extras_names_verbs_that_there_are(extra: str) -> None:
+    use = EXTRAS[extra]
+    assert {*use.verbs, *use.partly} <= VERBS
+    assert not set(use.verbs) & set(use.partly)
+    assert use.verbs or use.partly
+
+
+@pytest.mark.parametrize("source", ["metadata", "project"])
+def test_requirements_are_read_as_the_library_for_them_reads_them(source: str) -> None:
+    lines = requires("affectlab") or []
+    if source == "project":
+        lines = list(PROJECT["project"]["dependencies"])
+        for extra, some in PROJECT["project"]["optional-dependencies"].items():
+            for one in some:
+                line, _, marker = one.partition(";")
+                there = f"({marker.strip()}) and " if marker else ""
+                lines.append(f"{line}; {there}extra == '{extra}'")
+    core, extras = read_requirements(lines, "affectlab")
+    for extra, some in {"": core, **extras}.items():
+        wanted = {}
+        for one in map(Requirement, lines):
+            alone = one.marker is None or one.marker.evaluate({"extra": ""})
+            if alone if not extra else (one.marker and one.marker.evaluate({"extra": extra})):
+                if one.name == "affectlab":
+                    inner = next(iter(one.extras))
+                    wanted |= {one.name: one.oldest for one in extras[inner]}
+                elif not (extra and alone):
+                    (bound,) = (part.version for part in one.specifier)
+                    wanted[one.name.lower()] = bound
+        assert {one.name: one.oldest for one in some} == wanted
+
+
+def test_versions_are_compared_by_their_numbers() -> None:
+    assert is_at_least("2.10", "2.9")
+    assert not is_at_least("2.9.9", "2.10")
+    assert is_at_least("3.0.0.post1", "3")
+    assert is_at_least("anything", "")
+
+
+@pytest.mark.parametrize("library", sorted(CORE | OPTIONAL))
+def test_libraries_are_looked_for_under_the_name_of_their_module(library: str) -> None:
+    if required()[0] and not _is_installed(library):
+        pytest.skip(f"{library} is not installed")
+    assert find_spec(module_of(library)) is not None
+
+
+def _is_installed(library: str) -> bool:
+    from importlib.metadata import PackageNotFoundError, version
+
+    try:
+        return bool(version(library))
+    except PackageNotFoundError:
+        return False
+
+
+def test_here_everything_that_is_needed_is_here(tmp_path: Path) -> None:
+    found = Environment(tmp_path).doctor("--quick")
+    assert found["missing"] == []
+    assert (found["old"], found["broken"]) == ({}, {})
+    assert set(found["libraries"]) == CORE
+    assert found["libraries"]["polars"] == __import__("polars").__version__
+    assert found["python"] == sys.version.split()[0]
+    assert set(found["extras"]) == EXTRAS_HERE
+    assert found["usable_processors"] >= 1
+    assert found["memory_bytes"] > 2**20
+    assert all(disk["free_bytes"] > 0 for disk in found["disks"])
+
+
+def test_what_is_missing_is_said_with_the_verbs_that_wait_for_it(tmp_path: Path) -> None:
+    bare = Environment(tmp_path / "bare", hidden=OPTIONAL - CORE)
+    done = bare.run("doctor", "--quick")
+    assert done.returncode == 0
+    assert max(map(len, done.stdout.splitlines())) <= 80
+    text = " ".join(done.stdout.split())
+    for extra, use in ((extra, EXTRAS[extra]) for extra in EXTRAS_HERE):
+        assert f'pip install "affectlab[{extra}]"' in text
+        assert f"{extra} missing" in text
+        assert all(verb in text for verb in (*use.verbs, *use.partly))
+    assert "Everything that affectlab needs is here." in text
+    found = bare.doctor("--quick")
+    assert not any(extra["complete"] for extra in found["extras"].values())
+    assert found["extras"]["explore"]["missing"] == ["plotly", "umap-learn"]
+
+
+def test_a_single_missing_library_is_named(tmp_path: Path) -> None:
+    done = Environment(tmp_path / "less", hidden=["plotly", "umap-learn", "fastapi"]).run(
+        "doctor", "--quick"
+    )
+    text = " ".join(done.stdout.split())
+    assert re.search(r"study missing ([\w, -]+ and )?fastapi", text)
+    assert "explore missing" in text
+
+
+def test_without_the_core_it_says_so_and_fails(tmp_path: Path) -> None:
+    bare = Environment(tmp_path / "bare", hidden=(CORE | OPTIONAL) - LINE)
+    found = bare.doctor("--quick", code=1)
+    assert set(found["missing"]) == CORE - LINE
+    done = bare.run("doctor")
+    assert done.returncode == 1
+    assert "affectlab again: pip install --force-reinstall affectlab" in " ".join(
+        done.stdout.split()
+    )
+    assert "Traceback" not in done.stderr
+
+
+@pytest.mark.parametrize("library", sorted(LINE))
+def test_without_what_the_command_line_is_made_of_one_sentence_says_it(
+    library: str, tmp_path: Path
+) -> None:
+    done = Environment(tmp_path / "bare", hidden=[library]).run("doctor", "--quick")
+    assert done.returncode == 2
+    assert done.stderr == (
+        f"affectlab: this needs {library}, which is not installed; install it with: "
+        'pip install "affectlab"\n'
+    )
+
+
+def test_broken_libraries_are_told_apart_and_end_nothing(tmp_path: Path) -> None:
+    broken = Environment(tmp_path / "broken", hidden=(OPTIONAL | CORE) - LINE - {"torch", "polars"})
+    broken.hidden = set(broken.hidden) - {"numba", "scipy", "choix", "daft", "plotly"}
+    broken.put("torch", "raise OSError('libcudart.so.12: cannot open\\nmore')\n")
+    broken.put("polars", "print('> rich')\nraise ImportError('built for another machine')\n")
+    broken.put("numba", "import os\nos._exit(0)\n")
+    broken.put("scipy", "import os, signal\nos.kill(os.getpid(), signal.SIGSEGV)\n")
+    broken.put("choix", "print('fine')\n", version="0.0.1")
+    broken.put("daft", "import sys\nsys.exit('no thanks')\n")
+    broken.put("plotly", "import no_such_part\n")
+    found = broken.doctor(code=1)
+    assert found["broken"] == {
+        "numba": "importing it ended the process",
+        "polars": "ImportError: built for another machine",
+        "scipy": "importing it ended the process by SIGSEGV",
+    }
+    assert found["old"] == {"choix": "0.0.1 < 0.4"}
+    assert found["extras"]["models"]["broken"] == {"torch": "OSError: libcudart.so.12: cannot open"}
+    assert found["extras"]["scale"]["broken"] == {"daft": "SystemExit: no thanks"}
+    assert found["extras"]["explore"]["broken"] == {
+        "plotly": "ModuleNotFoundError: No module named 'no_such_part'"
+    }
+    assert found["accelerator"]["problem"] == "OSError: libcudart.so.12: cannot open"
+    text = " ".join(broken.run("doctor").stdout.split())
+    assert "torch: broken: 99.0 is installed, importing it says: OSError: libcudart.so.12" in text
+    assert "choix too old: 0.0.1; expected 0.4 or newer" in text
+
+
+def test_an_import_that_hangs_is_stopped(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from affectlab.cli import _doctor_libraries as libraries
+
+    (tmp_path / "sleepy.py").write_text("import time\ntime.sleep(60)\n", encoding="utf-8")
+    (tmp_path / "awake.py").write_text("raise ValueError()\n", encoding="utf-8")
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
+    monkeypatch.setattr(libraries, "_SECONDS", 1.5)
+    told: list[tuple[str, int, int]] = []
+    wanted = [libraries.Library(name, "", "1") for name in ("sleepy", "awake", "json")]
+    problems = libraries.import_all(wanted, lambda *what: told.append(what))
+    assert problems == {
+        "sleepy": "importing it took more than 1.5 s and was stopped",
+        "awake": "ValueError",
+    }
+    assert told == [("importing sleepy", 0, 3), ("importing awake", 1, 3), ("importing json", 2, 3)]
+
+
+GPU = """
+__version__ = "3.0"
+class version:
+    cuda, hip = CUDA, None
+class cuda:
+    is_available = staticmethod(lambda: FOUND)
+    device_count = staticmethod(lambda: 2)
+    get_device_properties = staticmethod(lambda k: type("P", (), {"name": f"Card {k}"}))
+    mem_get_info = staticmethod(lambda k: (2**33, 2**34))
+    is_bf16_supported = staticmethod(lambda: True)
+class backends:
+    pass
+get_num_threads = lambda: 3
+"""
+
+
+def _with_torch(folder: Path, *, cuda: str, found: bool) -> Environment:
+    environment = Environment(folder, hidden=(OPTIONAL | CORE) - LINE - {"torch"})
+    environment.put("torch", GPU.replace("CUDA", cuda).replace("FOUND", str(found)))
+    smi = folder / "nvidia-smi"
+    smi.write_text("#!/bin/sh\necho 570.12\n", encoding="utf-8")
+    smi.chmod(0o755)
+    return environment
+
+
+def test_gpus_are_named_with_their_memory(tmp_path: Path) -> None:
+    environment = _with_torch(tmp_path / "gpu", cuda="'12.8'", found=True)
+    found = environment.doctor(code=1, PATH=str(environment.folder))["accelerator"]
+    assert [one["device"] for one in found["devices"]] == ["cuda:0", "cuda:1"]
+    assert found["devices"][1] == {
+        "device": "cuda:1",
+        "name": "Card 1",
+        "memory_bytes": 2**34,
+        "free_bytes": 2**33,
+        "bf16": True,
+    }
+    assert (found["built_for"], found["driver"], found["advice"]) == ("CUDA 12.8", "570.12", "")
+    text = " ".join(environment.run("doctor", PATH=str(environment.folder)).stdout.split())
+    assert "cuda:0 Card 0, 16.0 GiB, 8.0 GiB of it free" in text
+
+
+@pytest.mark.parametrize(
+    ("cuda", "said"),
+    [("None", "this torch was built for CPUs only"), ("'12.8'", "the driver may be too old")],
+)
+def test_a_gpu_that_torch_cannot_use_is_said(tmp_path: Path, cuda: str, said: str) -> None:
+    environment = _with_torch(tmp_path / "gpu", cuda=cuda, found=False)
+    found = environment.doctor(code=1, PATH=str(environment.folder))["accelerator"]
+    assert found["devices"] == []
+    assert said in found["advice"]
+
+
+def test_a_driver_without_torch_is_said(tmp_path: Path) -> None:
+    environment = _with_torch(tmp_path / "gpu", cuda="None", found=False)
+    environment.hidden = {*environment.hidden, "torch"}
+    found = environment.doctor(code=1, PATH=str(environment.folder))["accelerator"]
+    assert found["torch"] is None
+    assert "the extra models would bring torch" in found["advice"]
+
+
+def test_browsers_and_threads_are_found(tmp_path: Path) -> None:
+    browser = tmp_path / "chromium"
+    browser.write_text("#!/bin/sh\necho Chromium 99.1\n", encoding="utf-8")
+    browser.chmod(0o755)
+    (tmp_path / "chrome").symlink_to(browser)
+    (tmp_path / "firefox").write_text("#!/bin/sh\nexit 3\n", encoding="utf-8")
+    (tmp_path / "firefox").chmod(0o755)
+    environment = Environment(tmp_path)
+    found = environment.doctor("--quick", PATH=str(tmp_path), OMP_NUM_THREADS="2")
+    assert found["browsers"] == [
+        {"path": str(browser), "version": "Chromium 99.1"},
+        {"path": str(tmp_path / "firefox"), "version": ""},
+    ]
+    assert found["threads"] == {"OMP_NUM_THREADS": "2"}
+
+
+def test_sqlite_writes_and_reads_back() -> None:
+    found = database(None)
+    assert found["sqlite"]["problem"] == ""
+    assert found["sqlite"]["journal"] == "wal"
+    assert found["address"] is None
+
+
+def test_a_folder_that_cannot_be_written_to_is_said(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # The one place left where Python looks for a folder for temporary files.
+    monkeypatch.setattr(
+        _doctor_database,
+        "_SQLITE",
+        _doctor_database._SQLITE.replace(
+            "import json, pathlib, tempfile",
+            "import json, pathlib, tempfile\ntempfile.tempdir = '/nonexistent'",
+        ),
+    )
+    assert "FileNotFoundError" in database(None)["sqlite"]["problem"]
+
+
+@pytest.mark.parametrize(
+    ("url", "said"),
+    [
+        ("postgresql://me:secret@127.0.0.1:1/x", r"127\.0\.0\.1.*port 1 .*refused"),
+        ("mysql://me:secret@host/x", r"mysql is not supported; expected sqlite or postgresql"),
+        ("no address", r"the address is not understood"),
+        ("postgresql://me:secret@127.0.0.1:port/x", r"not understood|invalid literal"),
+        ("sqlite:////nonexistent/study.sqlite", r"there is no file /nonexistent/study\.sqlite"),
+    ],
+)
+def test_a_database_that_cannot_be_reached_is_said_without_its_password(
+    url: str, said: str
+) -> None:
+    pytest.importorskip("sqlalchemy")
+    found = try_address(url)
+    assert not found["reached"]
+    assert re.search(said, found["problem"])
+    assert "secret" not in str(found)
+
+
+def test_the_address_of_the_environment_is_tried(tmp_path: Path) -> None:
+    pytest.importorskip("sqlalchemy")
+    environment = Environment(tmp_path, hidden=(OPTIONAL | CORE) - LINE - {"sqlalchemy", "psycopg"})
+    url = "postgresql://me:secret@127.0.0.1:1/x"
+    done = environment.run("doctor", AFFECTLAB_DATABASE=url)
+    assert "address postgresql://me:***@127.0.0.1:1/x not reached" in " ".join(done.stdout.split())
+    done = environment.run("doctor", "--json", "--quick", "--database", url)
+    assert "secret" not in done.stdout
+
+
+@pytest.fixture(scope="module")
+def server() -> Iterator[Any]:
+    pytest.importorskip("sqlalchemy")
+    from benchmarks._servers import Missing, Postgres
+
+    try:
+        cluster = Postgres()
+    except Missing as missing:
+        pytest.skip(str(missing))
+    with cluster:
+        yield cluster
+
+
+def test_a_real_postgresql_says_its_version_and_what_it_holds(server: Any) -> None:
+    from affectlab.study._database import Database
+
+    url = server.make_database("empty")
+    found = try_address(url)
+    assert found["problem"] == ""
+    assert found["reached"]
+    assert found["may_create"]
+    assert not found["has_study"]
+    assert re.match(r"\d+", found["version"])
+    tables = Database(url)
+    tables.upgrade()
+    tables.close()
+    assert try_address(url)["has_study"]
+    assert not try_address(url.replace("/empty", "/none"))["reached"]
+
+
+def test_forgotten_libraries_are_one_sentence() -> None:
+    missing = ModuleNotFoundError("No module named 'torch'", name="torch")
+    assert missing_library(missing) == (
+        'this needs torch, which is not installed; install it with: pip install "affectlab[models]"'
+    )
+    broken = ImportError("cannot import name 'x' from 'sklearn'\nmore", name="sklearn.metrics")
+    assert missing_library(broken) == (
+        "this needs sklearn, which cannot be imported (cannot import name 'x' from 'sklearn'); "
+        'install it with: pip install "affectlab"'
+    )
+    unknown = ModuleNotFoundError("No module named 'deepface'", name="deepface")
+    assert missing_library(unknown) == (
+        "this needs deepface, which is not installed; affectlab doctor says what is missing"
+    )
+    assert missing_library(ModuleNotFoundError(name="affectlab.gone")) is None
+    assert missing_library(ImportError("anything")) is None
+
+
+def test_the_extra_of_its_own_is_named() -> None:
+    assert extra_of("torch") == "models"
+    assert extra_of("diffusers") == "images"
+    assert extra_of("numpy") == ""
+    assert extra_of("no_such_library") is None
+
+
+def test_quiet_and_quick_run_in_this_process() -> None:
+    assert "Needed" in run_here("doctor", "--quick", "--quiet", width=80).stdout
