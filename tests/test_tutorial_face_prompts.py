@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import io
 import re
 import shlex
 import shutil
@@ -14,7 +16,7 @@ from tests.cli.command import run_here
 ROOT = Path(__file__).resolve().parents[1]
 PAGE = ROOT / "docs" / "tutorials" / "faces-from-prompts.md"
 EXAMPLE = ROOT / "examples" / "face-prompts"
-BLOCK = re.compile(r"```(sh|text)\n(.*?)```", re.DOTALL)
+BLOCK = re.compile(r"```(sh|text|python)\n(.*?)```", re.DOTALL)
 
 
 def plain(text: str) -> str:
@@ -33,6 +35,12 @@ def test_commands_print_the_lines_under_them(
             for line in block.splitlines():
                 assert plain(line) in plain(printed), line
                 shown += 1
+            continue
+        if kind == "python":
+            stream = io.StringIO()
+            with contextlib.redirect_stdout(stream):
+                exec(block, {})
+            printed = stream.getvalue()
             continue
         for line in block.replace("\\\n", " ").splitlines():
             words = shlex.split(line)

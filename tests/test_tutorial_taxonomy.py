@@ -12,6 +12,8 @@ from pathlib import Path
 import pytest
 from tests.cli.command import run_here
 
+from affectlab.stimuli.taxonomy import load_revision_policy
+
 ROOT = Path(__file__).resolve().parents[1]
 BLOCK = re.compile(r"```(sh|text)(?: (\S+))?\n(.*?)```", re.DOTALL)
 EXAMPLE = "examples/taxonomy"
@@ -41,11 +43,24 @@ def test_build_a_taxonomy(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> No
             if words[0] == "cd":
                 assert words[1:] == [EXAMPLE]
             elif words[0] == "python":
-                subprocess.run([sys.executable, *words[1:]], check=True)
+                said = subprocess.run(
+                    [sys.executable, *words[1:]], check=True, capture_output=True, text=True
+                )
+                printed += said.stdout
             else:
                 assert words[0] == "affectlab"
                 printed += run_here(*words[1:]).stdout
-    assert (run, shown) == (8, 32)
+    assert (run, shown) == (8, 34)
+
+
+def test_the_policy_of_the_page_is_the_built_in_one(tmp_path: Path) -> None:
+    page = (ROOT / "docs/tutorials/build-a-taxonomy.md").read_text(encoding="utf-8")
+    (shown,) = re.findall(r"```toml\n(.*?)```", page, re.DOTALL)
+    (tmp_path / "mine.toml").write_text(shown, encoding="utf-8")
+    mine, built_in = load_revision_policy(tmp_path / "mine.toml"), load_revision_policy()
+    assert mine.model_dump(exclude={"name", "source"}) == built_in.model_dump(
+        exclude={"name", "source"}
+    )
 
 
 def test_the_simulation_says_which_label_it_lacks(tmp_path: Path) -> None:
