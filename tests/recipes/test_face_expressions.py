@@ -9,6 +9,7 @@ import numpy as np
 import polars as pl
 import pytest
 from benchmarks.screening_noise import BLIND, measure
+from PIL import Image
 from scipy import stats
 from tests.cli.command import run_here
 
@@ -16,6 +17,7 @@ from affectlab.analysis import jnd_times, pair_scores, sampling_interval
 from affectlab.errors import InputError
 from affectlab.ratings import Ratings
 from affectlab.recipes import Reproduction, load_published, reproduce
+from affectlab.recipes import _face_expressions_metrics as metrics
 from affectlab.recipes._face_expressions_films import QUICK, Films, Size, make_films
 from affectlab.recipes._face_expressions_findings import analysis_figures, design_figures
 from affectlab.recipes._face_expressions_live import live_study
@@ -377,6 +379,31 @@ def test_ratings_of_our_own_studies_are_read_too(films: Films, tmp_path: Path) -
     found = {row.figure.key: row.finding for row in result.rows}
     assert found["design.sequences"].value == 30
     assert found["structure.clusters"].value is not None
+
+
+def test_without_scikit_image_some_metrics_are_left_out_and_said(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr(metrics, "find_spec", lambda _: None)
+    shades = {"dark": 20, "grey": 90, "light": 240}
+    for name, shade in shades.items():
+        Image.new("L", (24, 24), shade).save(tmp_path / f"{name}.png")
+    sides = [("dark", "grey"), ("dark", "light"), ("grey", "light")]
+    pairs = pl.DataFrame(
+        {
+            "stimulus": [f"{a}-{b}" for a, b in sides],
+            "actor": ["anna"] * 3,
+            "kind": ["intra"] * 3,
+            "file_a": [f"{a}.png" for a, _ in sides],
+            "file_b": [f"{b}.png" for _, b in sides],
+            "value": [10.0, 90.0, 50.0],
+        }
+    )
+    found = metrics.metric_figures(pairs, tmp_path).findings
+    assert found["metrics.mse.srocc"].value == pytest.approx(1.0)
+    for key in ("metrics.ssim.srocc", "metrics.ssim.plcc", "learned.srocc", "learned.splits"):
+        assert found[key].value is None
+        assert "affectlab[vision]" in found[key].why
 
 
 def test_parts_are_told_as_they_are_done() -> None:

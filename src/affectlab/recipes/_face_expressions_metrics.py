@@ -28,6 +28,8 @@ WEIGHTS = (
 """Metrics of the paper whose weights do not come with affectlab."""
 
 _ENCODER = "faces"
+_OF_SSIM = ("metrics.ssim.srocc", "metrics.ssim.plcc")
+_OF_LEARNED = ("learned.splits", "learned.srocc", "learned.plcc")
 _DRAWS = 1000
 _STRENGTH = 1.0
 """On the scale of standardised numbers; looking for the best would take most of the time."""
@@ -66,18 +68,16 @@ def metric_figures(
     from affectlab.evaluation import difference_metrics
     from affectlab.models.differences import rate_differences
 
-    names = ["mse", "mae"]
+    names, deep = ["mse", "mae"], list[str]()
     skipped: dict[str, Finding] = {}
     if find_spec("skimage") is not None:
         names.append("ssim")
+        deep = [f"deep:{_ENCODER},distance={one}" for one in ("l1", "cosine")]
     else:
         missing = Finding(why='needs scikit-image (pip install "affectlab[vision]")')
-        skipped = {"metrics.ssim.srocc": missing, "metrics.ssim.plcc": missing}
-    told = pairs.drop("value")
-    own = ("l1", "cosine")
-    rated = rate_differences(
-        told, [*names, *(f"deep:{_ENCODER},distance={one}" for one in own)], images=images
-    )
+        skipped = dict.fromkeys((*_OF_SSIM, *(_OF_LEARNED if learner else ())), missing)
+        learner = False
+    rated = rate_differences(pairs.drop("value"), [*names, *deep], images=images)
     answers = {
         name: part.sort("stimulus").select("stimulus", "value")
         for (name,), part in (
