@@ -1,6 +1,8 @@
 """Sphinx configuration."""
 
+import re
 from importlib.util import find_spec
+from typing import Any
 
 from affectlab import __version__
 
@@ -42,3 +44,16 @@ html_theme_options = {
     "dark_css_variables": {"color-brand-primary": "#8ab8e6", "color-brand-content": "#8ab8e6"},
 }
 mathjax_path = "https://cdn.jsdelivr.net/npm/mathjax@3/es5/tex-mml-chtml.js"
+
+# A fence that names a file ("text pairs.csv") shows the name above its block.
+NAMED_FENCE = re.compile(r"^```(text|toml) (\S+)$", re.MULTILINE)
+
+
+def name_the_files(_app: Any, _page: str, source: list[str]) -> None:
+    """Turn fences with the name of a file into blocks of code with a caption."""
+    source[0] = NAMED_FENCE.sub(r"```{code-block} \1\n:caption: \2\n", source[0])
+
+
+def setup(app: Any) -> None:
+    """Take part in reading the pages."""
+    app.connect("source-read", name_the_files)

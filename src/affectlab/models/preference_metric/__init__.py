@@ -1,11 +1,15 @@
 """Metrics that are learned from people's preferences."""
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from affectlab.models.preference_metric._data import PreferenceFeatures, preference_features
 from affectlab.models.preference_metric._metric import PreferenceMetric
 from affectlab.models.preference_metric._report import PreferenceReport
 from affectlab.models.preference_metric._texts import PreferenceTexts, preference_texts
+
+if TYPE_CHECKING:
+    from affectlab.models.preference_metric._bart import TunedBartScore
+    from affectlab.models.preference_metric._bart_cross import TuningReport
 
 __all__ = [
     "PreferenceFeatures",
