@@ -6,11 +6,15 @@ import re
 import shlex
 from pathlib import Path
 
+import polars as pl
 import pytest
 import typer.main
 
 from affectlab.cli._app import app
+from affectlab.evaluation import leaderboard
+from affectlab.ratings import Ratings
 from affectlab.reliability import load_policy
+from affectlab.taxonomy import load_taxonomy
 
 ROOT = Path(__file__).resolve().parents[1]
 PAGES = [
@@ -29,6 +33,33 @@ def test_the_policy_of_the_guide(tmp_path: Path) -> None:
     file = tmp_path / "mine.toml"
     file.write_text(text, encoding="utf-8")
     assert load_policy(file).name == "mine"
+
+
+def test_the_taxonomy_of_the_guide(tmp_path: Path) -> None:
+    (text,) = _blocks(ROOT / "docs" / "howto" / "taxonomies.md", "toml mine.toml")
+    file = tmp_path / "mine.toml"
+    file.write_text(text, encoding="utf-8")
+    found = load_taxonomy(file)
+    assert (found.labels, found.neutral) == (("joy", "anger", "neutral"), "neutral")
+
+
+def test_result_files_of_the_guide(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (code,) = _blocks(ROOT / "docs" / "howto" / "leaderboard.md", "python")
+    monkeypatch.chdir(tmp_path)
+    truth = [k % 8 for k in range(40)]
+    rows = [
+        (f"s{k}", rater, "joy", (true + slip * (k % 3 == 0)) % 8)
+        for rater, slip in (("ann", 1), ("ben", 2), ("cleo", 0), ("dan", 3), ("machine", 1))
+        for k, true in enumerate(truth)
+    ]
+    table = pl.DataFrame(rows, schema=["stimulus", "rater", "label", "value"], orient="row")
+    kinds = {"rater": ["machine"], "rater_kind": ["model"]}
+    Path("demo").mkdir()
+    Ratings(table, scale="0-7", raters=kinds).write("demo/ratings.csv")
+    exec(code, {})
+    boards = leaderboard("results").boards
+    names = [entry.result.name for board in boards for entry in board.entries]
+    assert sorted(names) == ["best person", "machine", "median person", "worst person"]
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)

@@ -53,6 +53,7 @@ def test_the_same_runner_twice_and_then_another() -> None:
 
 
 def test_a_runner_that_someone_else_set() -> None:
+    pytest.importorskip("daft")
     script = """
         import daft, json
         daft.set_runner_native()

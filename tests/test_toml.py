@@ -26,7 +26,18 @@ class Outer(BaseModel):
     ("text", "sentence"),
     [
         ("", "x.toml: key 'name' is missing"),
-        ("name = 'a'\nnmae = 'b'", "x.toml: key 'nmae' is not known here"),
+        (
+            "name = 'a'\nnmae = 'b'",
+            "x.toml: key 'nmae' is not known here; did you mean 'name'?",
+        ),
+        (
+            "name = 'a'\n[[parts]]\ncount = 1\n[[parts]]\ncuont = 1",
+            "x.toml: key 'parts.1.count' is missing (and 1 more problem)",
+        ),
+        (
+            "name = 'a'\n[[parts]]\ncount = 1\ncolour = 1",
+            "x.toml: key 'parts.0.colour' is not known here; expected one of: count",
+        ),
         ("name = 3", "x.toml: name = 3: input should be a valid string"),
         (
             "name = 'a'\n[[parts]]\ncount = 'many'",

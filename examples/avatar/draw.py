@@ -17,5 +17,6 @@ SEED = 4
 TRANSITIONS = draw_transitions(PEOPLE, EXPRESSIONS, fps=60, seed=SEED)
 
 if __name__ == "__main__":
+    print("drawing, for about half a minute ...", flush=True)
     frames = TRANSITIONS.save(Path("films"), size=96)
     print(f"films/: {len(TRANSITIONS)} transitions, {frames.height:,} frames")

@@ -165,6 +165,7 @@ def main() -> None:
         table = csv.writer(file, lineterminator="\n")
         table.writerow(("stimulus", "emotion", "caption"))
         table.writerows((*key, caption) for key, caption in asked.items())
+    print("training two small models, for about half a minute ...", flush=True)
     writer([prompt for prompt, _ in learnt], [text for _, text in learnt])
     two = [(a, b) for cell in cells.values() for a in cell for b in cell if a is not b]
     bart([a for a, _ in two], [b for _, b in two])

@@ -38,6 +38,7 @@ MACHINE = RaterProfile(
 def drawn(name: str, people: range, strengths: tuple[float, ...]) -> pl.DataFrame:
     """Draw people of these numbers into a folder, with each emotion in each strength."""
     table = save_faces(Path("faces", name), face_specs(people, EMOTIONS, strengths), size=96)
+    print(f"faces/{name}: {table.height} pictures", flush=True)
     return table.with_columns(pl.format("{}/{}", pl.lit(name), "file").alias("file"))
 
 
@@ -57,12 +58,14 @@ def asked(table: pl.DataFrame, raters: tuple[RaterProfile, ...], to: str, seed: 
 
 def main() -> None:
     """Draw everything."""
+    print("drawing, for about half a minute ...", flush=True)
     many = drawn("many", range(24), FEW)
     rated = drawn("rated", range(24, 26), MORE)
     calibrate = drawn("calibrate", range(26, 32), MORE)
     unseen = drawn("unseen", range(32, 36), MORE)
     neutral = [FaceSpec("neutral", 1.0, person) for person in range(36, 48)]
     save_faces(Path("faces", "neutral"), neutral, size=96)
+    print(f"faces/neutral: {len(neutral)} pictures", flush=True)
 
     people = panel(3, seed=1, careless=0)
     asked(many, (MACHINE,), "machine.csv", 2)
@@ -75,8 +78,6 @@ def main() -> None:
     training = pl.concat([many, rated, calibrate])
     training.write_csv(Path("faces", "training.csv"))
     unseen.write_csv(Path("faces", "unseen.csv"))
-    for name in ("many", "rated", "calibrate", "unseen", "neutral"):
-        print(f"faces/{name}: {len(list(Path('faces', name).glob('*.png')))} pictures")
 
 
 if __name__ == "__main__":

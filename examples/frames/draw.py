@@ -62,3 +62,5 @@ if __name__ == "__main__":
     if find_spec("av") is not None:
         draw_film(Path("cleo_fear.mp4"))
         print("cleo_fear.mp4: a film from rest to fear and back")
+    else:
+        print('no film: it needs PyAV, pip install "affectlab[vision]"')

@@ -59,6 +59,8 @@ def main(taxonomy: str, folder: Path, seed: int = 7) -> None:
             rows.append((names["stimulus"][row], names["rater"][row], spelled))
     columns = ["stimulus", "rater", "suggestion"]
     pl.DataFrame(rows, schema=columns, orient="row").write_csv(folder / "suggestions.csv")
+    print(f"pilot.csv: {text.size:,} answers of {RATERS} raters to {TEXTS:,} texts")
+    print(f"suggestions.csv: {len(rows):,} suggestions")
 
 
 if __name__ == "__main__":

@@ -87,7 +87,10 @@ class Registry(Generic[Item]):
             return self.builtin(plain)
         plug = find_plug(self.group, name_or_path)
         if plug is None:
-            raise unknown_name(self.kind, name_or_path, self.names())
+            error = unknown_name(self.kind, name_or_path, self.names())
+            if "." not in name_or_path:
+                raise error
+            raise InputError(f"{error}; the path of a file ends in .toml")
         return self._of_plug(plug)
 
     def _of_plug(self, plug: Plug) -> Item:

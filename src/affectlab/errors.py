@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from difflib import get_close_matches
 
-__all__ = ["AffectlabError", "InputError", "MissingDependencyError", "unknown_name"]
+__all__ = ["AffectlabError", "InputError", "MissingDependencyError", "name_hint", "unknown_name"]
 
 
 class AffectlabError(Exception):
@@ -52,14 +52,25 @@ def unknown_name(kind: str, name: str, known: Iterable[str], where: str = "") ->
     "unknown label 'angre'; did you mean 'anger'?"
     """
     names = list(known)
+    prefix = f"{where}: " if where else ""
+    hint = name_hint(name, names) if names else f"there is no {kind} here"
+    return InputError(f"{prefix}unknown {kind} {name!r}; {hint}")
+
+
+def name_hint(name: str, known: Iterable[str]) -> str:
+    """Say which of the known names was meant, or else what they are.
+
+    Examples
+    --------
+    >>> name_hint("angre", ["anger", "fear"])
+    "did you mean 'anger'?"
+    >>> name_hint("x", ["anger", "fear"])
+    'expected one of: anger, fear'
+    """
+    names = list(known)
     folded = {known_name.casefold(): known_name for known_name in names}
     close = [folded[match] for match in get_close_matches(name.casefold(), folded, n=3, cutoff=0.6)]
     if close:
-        hint = "did you mean " + " or ".join(repr(match) for match in close) + "?"
-    elif not names:
-        hint = f"there is no {kind} here"
-    else:
-        shown = ", ".join(names[:8]) + (", …" if len(names) > 8 else "")
-        hint = f"expected one of: {shown}"
-    prefix = f"{where}: " if where else ""
-    return InputError(f"{prefix}unknown {kind} {name!r}; {hint}")
+        return "did you mean " + " or ".join(repr(match) for match in close) + "?"
+    shown = ", ".join(names[:8]) + (", …" if len(names) > 8 else "")
+    return f"expected one of: {shown}"

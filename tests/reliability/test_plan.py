@@ -374,7 +374,7 @@ class TestPlanModel:
             }
         )
         ratings = Ratings(frame, scale="0-7")
-        with pytest.raises(InputError, match="2 labels: expected label to be one of: joy, fear"):
+        with pytest.raises(InputError, match="2 labels: expected one of them as label .--label.: joy, fear"):
             plan_model(ratings)
         assert plan_model(ratings, label="fear").scale == ratings.scale
         with pytest.raises(InputError, match=r"unknown label 'jo'; did you mean 'joy'"):
@@ -398,7 +398,7 @@ class TestBadInput:
             ({"target": "interval", "goal": 0}, r"goal 0 for interval: expected a width above 0"),
             ({"target": "interval", "goal": math.nan}, r"goal nan for interval"),
             ({"target": "split_half", "goal": 90}, r"goal 90 for split_half.*between 0 and 1"),
-            ({"target": "power", "goal": 0.8}, r"difference None: power needs one"),
+            ({"target": "power", "goal": 0.8}, r"difference None: target power needs a difference"),
             ({"target": "power", "goal": 0.8, "difference": 200}, r"the scale is only 100 wide"),
             ({"target": "interval", "goal": 5, "difference": 2}, r"only power has one"),
             ({"target": "split_half", "goal": 0.9, "assurance": 0.9}, r"assurance 0.9"),

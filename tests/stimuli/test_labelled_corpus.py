@@ -125,6 +125,9 @@ def test_other_scales_are_refused() -> None:
     frame = {"stimulus": ["a"], "rater": ["r"], "label": ["joy"], "value": [3]}
     with pytest.raises(InputError, match="the answers are ordinal: expected binary"):
         labelled_corpus(Ratings(frame, scale="0-7"))
+    del frame["label"]
+    with pytest.raises(InputError, match="the ratings have no labels: expected a column"):
+        labelled_corpus(Ratings({**frame, "value": [1]}, scale="binary"))
 
 
 @pytest.mark.data

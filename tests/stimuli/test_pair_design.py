@@ -220,6 +220,12 @@ class TestPacking:
             pack_blocks(blocks, 2, must_hold=["a", "b", "c"])
 
 
+def test_batches_smaller_than_a_block_are_refused_in_words_of_the_reader() -> None:
+    sequences = example_sequences(actors=2, expressions=3)
+    with pytest.raises(InputError, match="per_batch = 5: pairs stay together in blocks of 10"):
+        pair_design(sequences, per_batch=5)
+
+
 GOOD = {"actor": "ann", "expression": "joy", "place": 1, "file": "1.png"}
 
 

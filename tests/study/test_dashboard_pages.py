@@ -130,7 +130,7 @@ class TestLive:
             page.get_by_text("0 of 24 valid answers").wait_for()
             take_part(store)
             page.get_by_text("12 of 24 valid answers").wait_for(timeout=10_000)
-            page.get_by_text("No value yet: undefined").wait_for()
+            page.get_by_text("No value yet: ").wait_for()
             take_part(store, value=5)
             page.get_by_text("24 of 24 valid answers").wait_for(timeout=10_000)
             page.wait_for_function("() => document.querySelector('#to-decide').textContent === '2'")

@@ -63,8 +63,8 @@ def sides(ratings: Ratings, models: Ratings | None = None) -> Sides:
         found.append(models)
     if not found:
         raise InputError(
-            f"{_name(ratings)}: no rater is a model; give the models in a table of their own, or "
-            "each its rater_kind"
+            f"{_name(ratings)}: no rater is a model; give the models in a table of their own "
+            "(option models: FILE), or each its rater_kind (option raters: FILE)"
         )
     if found[0].scale != found[-1].scale:
         raise InputError(

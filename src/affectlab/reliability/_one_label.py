@@ -22,7 +22,7 @@ def one_label(answers: Answers, label: str | None, what: str) -> Answers:
     if label is None and len(present) > 1:
         names = ", ".join(answers.labels[part.label[0]] for part in present[:8])
         raise InputError(
-            f"{what} with {len(present)} labels: expected label to be one of: {names}"
+            f"{what} with {len(present)} labels: expected one of them as label (--label): {names}"
             + (", …" if len(present) > 8 else "")
         )
     wanted = None if label is None else answers.labels.index(label)

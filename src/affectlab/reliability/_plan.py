@@ -208,7 +208,10 @@ def _check(
         expected = "a width above 0" if target == "interval" else "a number between 0 and 1"
         raise InputError(f"goal {goal!r} for {target}: expected {expected}")
     if target == "power" and not (difference and math.isfinite(difference)):
-        raise InputError(f"difference {difference!r}: power needs one, in points and not 0")
+        raise InputError(
+            f"difference {difference!r}: target power needs a difference (--difference) in points of "
+            "the scale, other than 0"
+        )
     if target != "power" and difference is not None:
         raise InputError(f"difference {difference!r}: only power has one, not {target}")
     if assurance is not None and not (target == "interval" and 0 < assurance < 1):

@@ -177,8 +177,8 @@ def _told(
     """Pairs whose picture and caption are predicted to differ, with both predictions."""
     if image_emotions is None or text_emotions is None:
         raise InputError(
-            "a conflict stratum needs predictions for pictures and for captions; give both, or "
-            "conflict = 0"
+            "a conflict stratum needs predictions for pictures and for captions; give both "
+            "(--image-emotions, --text-emotions), or conflict = 0 (--conflict 0)"
         )
     if by is None:
         shared = set(image_emotions.label_names) & set(text_emotions.label_names)

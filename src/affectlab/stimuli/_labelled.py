@@ -95,6 +95,11 @@ def labelled_corpus(
         raise InputError(
             f"the answers are {ratings.scale.kind}: expected binary ones, 1 for a chosen label"
         )
+    if "label" not in ratings.frame.columns:
+        raise InputError(
+            "the ratings have no labels: expected a column of labels, or one column per label "
+            "(wide='labels', --wide labels)"
+        )
     if agree < 1:
         raise InputError(f"agree = {agree}: expected at least 1 rater")
     parts = dict(SPLITS if splits is None else splits)

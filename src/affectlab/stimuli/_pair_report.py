@@ -7,6 +7,7 @@ from itertools import combinations
 
 import polars as pl
 
+from affectlab._words import plural
 from affectlab.stimuli._sequences import ExpressionSequences
 
 __all__ = ["PairReport", "pair_report"]
@@ -50,10 +51,9 @@ class PairReport:
         """Put the counts into words: pairs of a name and a text."""
         loads = self.expression_pairs_per_actor.values()
         span = _span((min(loads, default=0), max(loads, default=0)))
+        copies = plural(self.copies, "actor")
         on = (
-            f"each on {self.copies}"
-            if not self.short
-            else f"{len(self.short):,} on fewer than {self.copies}"
+            f"each on {copies}" if not self.short else f"{len(self.short):,} on fewer than {copies}"
         )
         return [
             ("sequences", f"{self.n_sequences:,}, {_span(self.sequences_per_actor)} per actor"),
@@ -62,7 +62,7 @@ class PairReport:
             ("intra-expression pairs", f"{self.n_intra:,}"),
             ("inter-expression pairs", f"{self.n_inter:,}"),
             ("all pairs", f"{self.n_pairs:,}"),
-            ("pairs of expressions", f"{self.n_expression_pairs:,}, {on} actors"),
+            ("pairs of expressions", f"{self.n_expression_pairs:,}, {on}"),
             ("pairs of expressions per actor", span),
             ("batches", f"{self.n_batches:,}"),
             ("pairs per batch", _span(self.pairs_per_batch)),

@@ -111,6 +111,11 @@ def pair_design(
             blocks.append(_inter(actors[place], two[pair], frames, drawn, rng))
     n_pairs = sum(map(len, blocks))
     n_batches = max(1, round(n_pairs / per_batch)) if batches is None else batches
+    if batches is None and n_batches > len(blocks):
+        raise InputError(
+            f"per_batch = {per_batch}: pairs stay together in blocks of {max(map(len, blocks))} or "
+            "fewer; expected at least as many pairs in a batch"
+        )
     groups = [(block[0]["actor"], block[0]["kind"]) for block in blocks]
     batch = pack_blocks(groups, n_batches, must_hold=[*actors, "intra"], seed=rng)
     rows = [

@@ -215,7 +215,9 @@ def _draw(
     bar.outline.set_visible(False)
     bar.ax.tick_params(length=0, labelsize=7.5)
     key = [(name, swatch(tint)) for name, tint in group_colours(groups or ()).items()]
-    undefined = np.isnan(value) & ~(np.eye(n, dtype=bool) if blank_diagonal else False)
+    undefined = np.isnan(value)
+    if blank_diagonal:
+        undefined &= ~np.eye(n, dtype=bool)
     if undefined.any():
         key.append(("not defined", swatch(colour("line"))))
     key_below(figure, key)

@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterable
 from pathlib import Path
 
-from affectlab.errors import InputError, unknown_name
+from affectlab.errors import InputError
 from affectlab.stimuli._tables import read_table
 
 __all__ = ["read_texts"]
@@ -74,7 +74,11 @@ def _of_file(path: Path, column: str) -> list[tuple[str, str]]:
         )
     table = read_table(path, "texts")
     if column not in table.columns:
-        raise unknown_name("column", column, table.columns, str(path))
+        shown = ", ".join(table.columns)
+        raise InputError(
+            f"{path}: unknown column {column!r} of texts; found: {shown}; name one of them with "
+            "--column, or column= in Python"
+        )
     naming = next((name for name in _NAMES if name in table.columns and name != column), None)
     names = table[naming].to_list() if naming else [None] * table.height
     rows = zip(names, table[column].to_list(), strict=True)

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from affectlab._csv import cell_of_sheet, text_of_sheet
-from affectlab.errors import InputError, unknown_name
+from affectlab.errors import InputError
 from affectlab.stimuli._tables import read_table
 from affectlab.stimuli.taxonomy._in_text import forms_of
 from affectlab.stimuli.taxonomy._lexicon import Lexicon, tokens_of
@@ -55,7 +55,10 @@ def read_suggestions(path: str | Path) -> pl.DataFrame:
     table = read_table(path, "suggestions")
     for name in _NEEDED:
         if name not in table.columns:
-            raise unknown_name("column", name, table.columns, str(path))
+            raise InputError(
+                f"{path}: a table of suggestions needs the column {name!r}; found: "
+                f"{', '.join(table.columns)}"
+            )
     # The export guards cells that a spreadsheet would compute.
     return table.select(text_of_sheet(pl.col(_NEEDED).cast(pl.String)))
 

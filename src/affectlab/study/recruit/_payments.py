@@ -18,7 +18,7 @@ from affectlab.study.recruit._decisions import Decision, decisions
 from affectlab.study.recruit._ledger import Entry, TakenError, entries, note_sent, settle
 from affectlab.study.recruit._prolific import ProlificClient, ProlificError, UnclearError
 
-__all__ = ["BonusLine", "Outcome", "carry_out", "pay_bonuses"]
+__all__ = ["BonusLine", "Outcome", "carry_out", "pay_bonuses", "study_at_prolific"]
 
 BonusLine = tuple[int, float, str]
 """Session, amount in the study's currency, and reason: what
@@ -78,7 +78,7 @@ def carry_out(
     ProlificError
         When the list of submissions cannot be read.
     """
-    study_id = _study_id(store)
+    study_id = study_at_prolific(store)
     found = decisions(store)
     if not found:
         return ()
@@ -167,7 +167,7 @@ def pay_bonuses(
     InputError
         When the study does not recruit on Prolific, or an amount cannot be paid.
     """
-    study_id = _study_id(store)
+    study_id = study_at_prolific(store)
     lines = _entries(store, bonuses, name)
     known = entries(store)
     outcomes: list[Outcome] = []
@@ -315,7 +315,8 @@ def _money(cents: int) -> str:
     return f"{cents / 100:.2f}"
 
 
-def _study_id(store: Store) -> str:
+def study_at_prolific(store: Store) -> str:
+    """Give Prolific's name of the study, and refuse studies that cannot be paid there."""
     recruitment = store.study.design.recruitment
     if recruitment.platform != "prolific":
         raise InputError(

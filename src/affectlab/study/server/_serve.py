@@ -15,6 +15,7 @@ from affectlab.study._accounts_login import make_setup
 from affectlab.study._design import load_study
 from affectlab.study._store import open_store
 from affectlab.study.server._app import create_app
+from affectlab.study.server._listening import check_free
 from affectlab.study.server._settings import Settings
 from affectlab.study.server._stopping import watch_signals
 
@@ -65,7 +66,8 @@ def serve(
     Raises
     ------
     InputError
-        When the study file cannot be used, or `workers` does not fit the database.
+        When the study file cannot be used, the port is taken, or `workers` does not fit the
+        database.
     """
     import uvicorn
 
@@ -77,7 +79,9 @@ def serve(
             f"workers {workers}: several processes need PostgreSQL; name a database, or take one"
         )
     # Opened here first, so that what is wrong is said once and before anything listens.
-    store = open_store(load_study(path), database)
+    study = load_study(path)
+    check_free(host, port)
+    store = open_store(study, database)
     if ready is not None:
         here = f"http://{host}:{port}"
         secret = make_setup(store)

@@ -93,7 +93,7 @@ function drawFrame() {
     el("span", { text: `${overview.name}, protocol ${overview.protocol}` }),
     overview.simulated
       ? el("span", { text: `${count(overview.simulated)} of ${count(overview.simulated + overview.humans)} participants are simulated` })
-      : el("span", { text: `${count(overview.humans)} participants` }),
+      : el("span", { text: `${count(overview.humans)} ${overview.humans === 1 ? "participant" : "participants"}` }),
   );
   titled();
 }

@@ -128,7 +128,7 @@ function agreement(found, problem) {
   if (!found) return trouble ?? waiting();
   const [overall, labels] = found;
   if (overall.value === null) {
-    return [trouble, el("p", { class: "soft", text: `No value yet: ${overall.status}.` })];
+    return [trouble, el("p", { class: "soft", text: `No value yet: ${overall.status.replace(/^undefined: /, "")}.` })];
   }
   const known = labels.filter((one) => one.value !== null);
   const values = [overall, ...known].flatMap((one) => [one.value, one.low ?? one.value]);
