@@ -6,7 +6,7 @@ import re
 import sys
 import tomllib
 from collections.abc import Iterator
-from importlib.metadata import requires
+from importlib.metadata import PackageNotFoundError, requires
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -17,7 +17,7 @@ from packaging.requirements import Requirement
 from tests.cli.command import run_here
 from tests.cli.hidden import Environment
 
-from affectlab.cli import _doctor_database
+from affectlab.cli import _doctor_database, _requirements
 from affectlab.cli._app import app
 from affectlab.cli._doctor_database import database, try_address
 from affectlab.cli._extras import EXTRAS, FOR_DEVELOPERS, extra_of, missing_library, module_of
@@ -96,12 +96,25 @@ def test_libraries_are_looked_for_under_the_name_of_their_module(library: str) -
 
 
 def _is_installed(library: str) -> bool:
-    from importlib.metadata import PackageNotFoundError, version
+    from importlib.metadata import version
 
     try:
         return bool(version(library))
     except PackageNotFoundError:
         return False
+
+
+def test_run_from_its_source_it_says_that_it_is_not_installed(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(_requirements, "requires", _not_found)
+    found = run_here("doctor", "--quick", code=1)
+    assert "affectlab itself is not installed" in found.stdout
+    assert "Needed" not in found.stdout
+
+
+def _not_found(name: str) -> list[str]:
+    raise PackageNotFoundError(name)
 
 
 def test_here_everything_that_is_needed_is_here(tmp_path: Path) -> None:

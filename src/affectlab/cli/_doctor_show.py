@@ -43,6 +43,8 @@ def _section(out: Output, head: str, rows: Sequence[Row]) -> None:
 
     from affectlab._words import shown
 
+    if not rows:
+        return
     table = Table(box=None, show_header=False, pad_edge=False, padding=(0, 2, 0, 0))
     table.add_column(no_wrap=True)
     table.add_column(overflow="fold")
@@ -58,9 +60,9 @@ def _style(text: str) -> str:
 
 
 def _core_rows(core: Sequence[Library]) -> list[Row]:
-    rows = [("here", joined([f"{one.name} {one.version}" for one in core if one.state == "here"]))]
-    rows += [(one.name, _state(one)) for one in core if one.state != "here"]
-    return [row for row in rows if row[1]]
+    here = [f"{one.name} {one.version}" for one in core if one.state == "here"]
+    rows = [("here", joined(here))] if here else []
+    return rows + [(one.name, _state(one)) for one in core if one.state != "here"]
 
 
 def _state(library: Library) -> str:

@@ -54,14 +54,18 @@ def is_media(dtype: pl.DataType) -> bool:
     return isinstance(dtype, pl.Struct) and {field.name for field in dtype.fields} == _MEDIA
 
 
-def class_names(metadata: Mapping[str, Any]) -> dict[str, list[str]]:
+def class_names(written: str | bytes) -> dict[str, list[str]]:
     """Names of classes by column, from what the hub writes beside the schema of a file."""
-    features = metadata.get("info", {}).get("features", {})
-    return {
-        name: [str(entry) for entry in feature["names"]]
-        for name, feature in features.items()
-        if isinstance(feature, dict) and feature.get("_type") == "ClassLabel"
-    }
+    try:
+        features = json.loads(written).get("info", {}).get("features", {})
+        return {
+            name: [str(entry) for entry in feature["names"]]
+            for name, feature in features.items()
+            if isinstance(feature, dict) and feature.get("_type") == "ClassLabel"
+        }
+    except (ValueError, AttributeError, KeyError, TypeError, RecursionError):
+        # Other programs may write what they like under this key; numbers then stay numbers.
+        return {}
 
 
 def with_class_names(
@@ -75,9 +79,9 @@ def with_class_names(
         When a number has no name.
     """
     for column, known in names.items():
-        if column not in frame.columns or not frame[column].dtype.is_integer():
+        if not known or column not in frame.columns or not frame[column].dtype.is_integer():
             continue
-        given = frame[column]
+        given = frame[column].cast(pl.Int128)
         # The hub writes a class that is not told as -1.
         off = ((given < -1) | (given >= len(known))).fill_null(False)
         if off.any():
@@ -86,7 +90,9 @@ def with_class_names(
                 f"{len(known) - 1}, as the file says"
             )
         named = pl.Series(column, list(known), dtype=pl.String)
-        frame = frame.with_columns(named.gather(given.set(given < 0, None)).alias(column))
+        frame = frame.with_columns(
+            named.gather(given.set(given < 0, None).cast(pl.Int64)).alias(column)
+        )
     return frame
 
 
@@ -106,10 +112,4 @@ def _features(peek: Peek) -> dict[str, list[str]]:
     if _kind(peek) == "Feather":
         return {}
     written = pl.read_parquet_metadata(peek.path).get("huggingface")
-    if written is None:
-        return {}
-    try:
-        return class_names(json.loads(written))
-    except (ValueError, AttributeError, KeyError, TypeError):
-        # Other programs may write what they like under this key; numbers then stay numbers.
-        return {}
+    return {} if written is None else class_names(written)

@@ -32,14 +32,13 @@ HQ = DataNeed(
 )
 NEEDS = (BINARY, HQ)
 
-_ABSENT = {"binary.": BINARY, "hq.": HQ, "table6.": HQ, "test.": HQ, "table3.gemini.": HQ}
+_ABSENT = {"binary.": BINARY, "hq.": HQ, "table6.": HQ, "test.": HQ, "table3.": HQ}
 """Beginning of a key, and the file that its value comes from."""
 _WHY = {
     "hq.batch": "the file has no batches",
     "hq.": "not in this hq.csv",
     "table6.": "not in this hq.csv",
     "test.": "not in this hq.csv",
-    "table3.models": "outcomes of prompts are not published",
     "table3.": "not in this hq.csv",
     "table5.": "the repeated answers are not published",
     "preference.": "the judgements are not published",

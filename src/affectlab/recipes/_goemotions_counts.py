@@ -94,21 +94,26 @@ def data_findings(corpus: Corpus, votes: Votes | None) -> dict[str, Finding]:
         _ratio(admiration, grief, doubt) if grief else Finding(why="no answer chose grief")
     )
     n = votes.per_answer.size
-    neutral = float(votes.votes[:, votes.neutral].sum() / n)
-    around = 1.96 * float(np.sqrt(neutral * (1 - neutral) / n))
-    found["data.neutral_share"] = Finding(neutral, neutral - around, neutral + around, doubt=doubt)
-    shares = _shares(votes.per_answer)
-    half = 1.96 * np.sqrt(shares * (1 - shares) / n)
-    for key, share, around in zip(("1", "2", "3", "4"), shares, half, strict=True):
-        found[f"data.answers.{key}"] = Finding(
-            float(share), float(share - around), float(share + around), doubt=doubt
-        )
+    found["data.neutral_share"] = _share(votes.votes[:, votes.neutral].sum() / n, n, doubt)
+    for key, share in zip(("1", "2", "3", "4"), _shares(votes.per_answer), strict=True):
+        found[f"data.answers.{key}"] = _share(share, n, doubt)
     return found
 
 
+def _share(share: float, n: int, doubt: str) -> Finding:
+    """Share of n answers; of all answers of the paper it is exact, and so has no interval."""
+    value = float(share)
+    if not doubt:
+        return Finding(value)
+    around = 1.96 * float(np.sqrt(value * (1 - value) / n))
+    return Finding(value, value - around, value + around, doubt=doubt)
+
+
 def _ratio(first: int, second: int, doubt: str) -> Finding:
-    """Ratio of two counts, with an interval on the logarithmic scale."""
+    """Ratio of two counts; of a part of the answers with an interval on the logarithmic scale."""
     ratio = first / second
+    if not doubt:
+        return Finding(ratio)
     factor = float(np.exp(1.96 * np.sqrt(1 / first + 1 / second)))
     return Finding(ratio, ratio / factor, ratio * factor, doubt=doubt)
 
@@ -212,6 +217,11 @@ def count_notes(corpus: Corpus, votes: Votes | None) -> list[str]:
         notes.append(
             f"Section 5.4 calls grief, relief and realization the lowest frequency emotions: "
             f"{len(rarer)} labels are rarer than realization in train ({joined(rarer)})."
+        )
+    if corpus.test is None:
+        notes.append(
+            f"Without test.tsv, train and dev are set beside the {count(KEPT)} examples that are "
+            "printed as kept."
         )
     if votes is None or corpus.raw is None:
         return [*notes, f"Agreement of raters is left out: {corpus.raw_doubt}."]

@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 __all__ = ["Agreement", "Structure", "rater_findings", "structure_of"]
 
 _KINDS = ("correlation", "kappa")
+_DRAWS = 10
+"""Random pairs of raters from which kappa is found, where all answers are there."""
 
 
 @dataclass(frozen=True)
@@ -84,6 +86,10 @@ def rater_findings(
             one = tables[kind][name]
             found[f"raters.{name}.{kind}"] = _finding(one, doubt)
             values[kind].append(one.value)
+    if corpus.complete:
+        drawn = _drawn_kappas(raw, printed.labels, seed)
+        found |= {f"raters.{name}.kappa": one for name, one in drawn.items()}
+        values["kappa"] = [np.nan if one.value is None else one.value for one in drawn.values()]
     ours = Agreement(printed.labels, tuple(values["correlation"]), tuple(values["kappa"]))
     pair = f"{ours.pearson:.2f}" if ours.pearson == ours.pearson else "not defined"
     told.append(f"In our data the two correlate over emotions by {pair} (Pearson).")
@@ -96,8 +102,30 @@ def rater_findings(
 def _finding(one: Estimate, doubt: str) -> Finding:
     if one.status != "ok" or one.value != one.value:
         return Finding(why=one.status.removeprefix("undefined: "))
+    if not doubt:
+        # Of all answers of the paper: what other answers would give is no measure of its print.
+        return Finding(one.value)
     low, high = (None if end is None or end != end else end for end in (one.low, one.high))
     return Finding(one.value, low, high, doubt=doubt)
+
+
+def _drawn_kappas(raw: Ratings, labels: tuple[str, ...], seed: int) -> dict[str, Finding]:
+    """Give the mean kappa of several draws, and where one more lies: the print is of one draw."""
+    from scipy.stats import t
+
+    from affectlab.reliability import random_pair_kappa
+
+    draws = [random_pair_kappa(raw, seed=np.random.default_rng([seed, k])) for k in range(_DRAWS)]
+    reach = float(t.ppf(0.975, _DRAWS - 1)) * np.sqrt(1 + 1 / _DRAWS)
+    found = {}
+    for name in labels:
+        value = np.array([one[name].value for one in draws])
+        if np.isnan(value).any():
+            found[name] = Finding(why="not defined in each random draw of two raters")
+            continue
+        mean, around = float(value.mean()), float(reach * value.std(ddof=1))
+        found[name] = Finding(mean, mean - around, mean + around)
+    return found
 
 
 def _told_of_print(printed: Agreement) -> str:

@@ -97,6 +97,11 @@ def word_findings(
         f"the paper counts them (labels matched by substring), and {kept[True]} with exact labels, "
         "each comment once."
     ]
+    if cues is not None:
+        notes.append(
+            "In the rows of Table 3 the planted words stand in place of the printed ones, and z is "
+            "that of our first word."
+        )
     words = _shown(exact, corpus)
     few = [label for label, own in words.first.items() if len(own) < 2]
     if few:

@@ -195,10 +195,12 @@ def _run_on(recipe: Recipe, folder: Path, quick: bool) -> RecipeRun:
 def _notes(run: RecipeRun, published: PublishedFigures) -> tuple[str, ...]:
     """Add why figures are marked, where the run does not say so."""
     marked = (
-        (f"{MARK} {figure.name}: ", figure.note) for figure in published.figure if is_marked(figure)
+        (f"{MARK} {figure.name}: ", figure.note.removeprefix("inconsistent: ").rstrip("."))
+        for figure in published.figure
+        if is_marked(figure)
     )
     return run.notes + tuple(
-        f"{start}{why}"
+        f"{start}{why}."
         for start, why in marked
         if not any(note.startswith(start) for note in run.notes)
     )

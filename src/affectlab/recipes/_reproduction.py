@@ -49,7 +49,8 @@ class Comparison:
             around = self.figure.tolerance + 1e-12
             fits = abs(self.difference) <= around
             if self.finding.low is not None and self.finding.high is not None:
-                # What is trained from several seeds is as exact as its interval.
+                # What is drawn or trained several times is as exact as its interval. Recipes give
+                # none for what other answers than the paper's would have given.
                 ends = self.finding.low - around, self.finding.high + around
                 fits = fits or ends[0] <= self.figure.value <= ends[1]
             return "reproduced" if fits else "differs"

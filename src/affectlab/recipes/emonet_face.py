@@ -59,6 +59,7 @@ def _run(folder: Path, quick: bool) -> RecipeRun:
         tuple(files.values()),
         (*notes, *inconsistencies()),
         figures=tuple(figures),
+        seeds=(_SEED,),
     )
 
 

@@ -16,11 +16,14 @@ _BUSY = (408, 425, 429, 500, 502, 503, 504)
 
 def raised_by_hub() -> tuple[type[Exception], ...]:
     """Kinds of errors that the hub's libraries raise when a set cannot be had."""
+    import polars as pl
+    import pyarrow as pa
     from huggingface_hub.errors import EntryNotFoundError, HfHubHTTPError
 
     # The first base is the base of all errors of the HTTP library that this version uses.
     client = HfHubHTTPError.__bases__[0]
-    return (OSError, ValueError, RuntimeError, EntryNotFoundError, client)
+    tables = (pa.ArrowException, pl.exceptions.PolarsError)
+    return (OSError, ValueError, RuntimeError, EntryNotFoundError, client, *tables)
 
 
 def why_unreachable(error: BaseException) -> str | None:
@@ -35,7 +38,7 @@ def why_unreachable(error: BaseException) -> str | None:
             return f"it answered {status}"
         of_client = type(cause).__module__.partition(".")[0] in _CLIENTS
         if isinstance(cause, ConnectionError | TimeoutError) or (of_client and status is None):
-            words = " ".join(str(cause).split()) or type(cause).__name__
+            words = _words(cause) or type(cause).__name__
             return f"no connection: {words[:120]}"
     return None
 
@@ -50,7 +53,7 @@ def explained(error: BaseException, repository: str, revision: str) -> InputErro
     )
 
     causes = list(_chain(error))
-    words = " ".join(str(error).split())
+    words = _words(error)
     if any(isinstance(cause, GatedRepoError) for cause in causes) or "is a gated dataset" in words:
         return InputError(
             f"{repository} is gated: accept its terms on its page of the hub, then log in with "
@@ -85,6 +88,18 @@ def _of_library(kind: str, words: str) -> str:
     if kind in ("EmptyDatasetError", "DataFilesNotFoundError"):
         return "it holds no data files; expected Parquet, CSV or JSON"
     return f"it cannot be read from the hub ({words[:200] or kind})"
+
+
+def _words(error: BaseException) -> str:
+    """What an error says, on one line and without tokens or passwords."""
+    words = " ".join(str(error).split())
+    # The library also looks into a folder here, of which nobody spoke.
+    words = re.sub(r"^Couldn't find any data file at .* Hub either: (\w+: )?", "", words)
+    words = re.sub(r"(Bearer )[^\s'\"]+|\bhf_\w{8,}", r"\1***", words)
+    words = (
+        re.sub(r"(://)[^\s/@]+@(?=[^\s/]*)", r"\1***@", words) if "hf://" not in words else words
+    )
+    return re.sub(r"(https?://[^\s?'\"]+)\?[^\s'\"]*", r"\1", words)
 
 
 def _chain(error: BaseException | None) -> Iterator[BaseException]:

@@ -10,18 +10,24 @@ from dataclasses import replace
 from pathlib import Path, PurePosixPath
 from tempfile import TemporaryDirectory
 from typing import Any
-from urllib.parse import quote
 
 from affectlab.errors import InputError, MissingDependencyError
 from affectlab.ratings.datasets._hub_errors import explained, raised_by_hub, why_unreachable
-from affectlab.ratings.datasets._hub_store import HubCopy, HubStore, chosen_split
+from affectlab.ratings.datasets._hub_store import (
+    HubCopy,
+    HubStore,
+    as_file_name,
+    chosen_split,
+    is_commit,
+)
 from affectlab.ratings.datasets._hub_tables import Wanted, is_written_here, read_tables
 
 __all__ = ["fetch", "require_datasets"]
 
 _TIMEOUT = 20.0
 _TEXT_FILES = (".csv", ".tsv", ".txt", ".json", ".jsonl", ".ndjson")
-_HEX = set("0123456789abcdef")
+_LICENCE = 100
+"""Letters of a licence that are kept."""
 
 
 def require_datasets() -> Any:
@@ -35,10 +41,13 @@ def require_datasets() -> Any:
     try:
         import datasets
     except ImportError:
+        datasets = None
+    # A folder of this name, where Python was started, is imported as well.
+    if not hasattr(datasets, "load_dataset_builder"):
         raise MissingDependencyError(
             "data sets of the Hugging Face hub need the library datasets: "
             'pip install "affectlab[datasets]"'
-        ) from None
+        )
     return datasets
 
 
@@ -65,17 +74,20 @@ def fetch(wanted: Wanted, cache: Path | None) -> tuple[HubCopy, str | None]:
         its columns are others than the reader needs.
     """
     require_datasets()
+    from huggingface_hub.utils import validate_repo_id
+
     if cache is None:
         from huggingface_hub.constants import HF_HOME
 
         cache = Path(HF_HOME) / "affectlab"
     store = HubStore(cache, wanted.repository)
     which = (wanted.configuration, wanted.split)
-    if len(wanted.revision) == 40 and set(wanted.revision) <= _HEX:
-        copy = store.find(wanted.revision, *which)
-        if copy is not None:
-            return copy, None
     try:
+        validate_repo_id(wanted.repository)
+        if is_commit(wanted.revision):
+            copy = store.find(wanted.revision, *which)
+            if copy is not None:
+                return copy, None
         commit, licence = _look_up(wanted)
         copy = store.find(commit, *which)
         if copy is None:
@@ -103,12 +115,27 @@ def _look_up(wanted: Wanted) -> tuple[str, str | None]:
     from huggingface_hub import HfApi
 
     info = HfApi().dataset_info(wanted.repository, revision=wanted.revision, timeout=_TIMEOUT)
-    if info.sha is None:
+    # A folder is named by the commit, so that nothing else may stand there.
+    if info.sha is None or not is_commit(info.sha):
         raise InputError(f"{wanted.repository}: the hub names no commit of {wanted.revision!r}")
-    licence = info.card_data.get("license") if info.card_data is not None else None
-    if isinstance(licence, list):
-        licence = ", ".join(map(str, licence))
-    return info.sha, None if licence is None else str(licence)
+    if is_commit(wanted.revision) and info.sha != wanted.revision:
+        raise InputError(
+            f"{wanted.repository}: the hub answers with commit {info.sha}; expected "
+            f"{wanted.revision}"
+        )
+    return info.sha, _licence(info.card_data)
+
+
+def _licence(card: Any) -> str | None:
+    """Licence by the card, on one line; a licence of their own by the name they give it."""
+    given = getattr(card, "license", None)
+    if given == "other":
+        named = getattr(card, "license_name", None)
+        given = f"other ({named})" if isinstance(named, str) else given
+    parts = given if isinstance(given, list) else [given]
+    text = ", ".join(part for part in parts if isinstance(part, str))
+    plain = "".join(letter if letter.isprintable() else " " for letter in text)
+    return " ".join(plain.split())[:_LICENCE] or None
 
 
 def _copied(wanted: Wanted, licence: str | None, store: HubStore) -> HubCopy:
@@ -118,18 +145,18 @@ def _copied(wanted: Wanted, licence: str | None, store: HubStore) -> HubCopy:
     inside = files[split]
     kinds = {PurePosixPath(file).suffix.lower() for file in inside}
     with store.adding(wanted.revision, wanted.configuration) as folder:
-        name = quote(split, safe="")
+        name = as_file_name(split)
         left_out: tuple[str, ...] = ()
         if len(inside) == 1 and kinds == {".parquet"} and is_written_here(wanted, inside[0]):
             path = folder / f"{name}.parquet"
-            shutil.copyfile(_downloaded(wanted, inside[0]), path)
+            _download(wanted, inside[0], path)
         elif kinds == {".parquet"}:
             path = folder / f"{name}.parquet"
             frame, left_out = read_tables(wanted, inside)
             frame.write_parquet(path)
         elif len(inside) == 1 and kinds <= set(_TEXT_FILES):
             path = folder / f"{name}{kinds.pop()}"
-            shutil.copyfile(_downloaded(wanted, inside[0]), path)
+            _download(wanted, inside[0], path)
         else:
             raise InputError(
                 f"{wanted.repository}: split '{split}' is {len(inside):,} files of kind "
@@ -158,35 +185,60 @@ def _data_files(wanted: Wanted) -> dict[str, list[str]]:
     datasets = require_datasets()
     with TemporaryDirectory() as folder, _quiet():
         # The whole address keeps a folder of the same name here from being taken.
-        builder = datasets.load_dataset_builder(
-            f"hf://datasets/{wanted.repository}",
-            wanted.configuration,
-            revision=wanted.revision,
-            cache_dir=folder,
-        )
-    root = f"hf://datasets/{wanted.repository}@{wanted.revision}/"
+        try:
+            builder = datasets.load_dataset_builder(
+                f"hf://datasets/{wanted.repository}",
+                wanted.configuration,
+                revision=wanted.revision,
+                cache_dir=folder,
+            )
+        except raised_by_hub():
+            raise
+        except Exception as error:  # noqa: BLE001
+            # Cards may hold anything, and the library stumbles over it in any way.
+            words = " ".join(str(error).split())[:200] or type(error).__name__
+            raise InputError(f"{wanted.repository}: its card is not understood ({words})") from None
     return {
-        str(split): [str(file).removeprefix(root) for file in files]
+        str(split): [_inside(wanted, str(file)) for file in files]
         for split, files in (builder.config.data_files or {}).items()
     }
+
+
+def _inside(wanted: Wanted, address: str) -> str:
+    """Path of a file inside the repository; a card may name what lies elsewhere."""
+    root = f"hf://datasets/{wanted.repository}@{wanted.revision}/"
+    path = address.removeprefix(root)
+    if path == address or ".." in PurePosixPath(path).parts:
+        raise InputError(
+            f"{wanted.repository}: its card names {address[:200]}; expected files of its own"
+        )
+    return path
 
 
 @contextmanager
 def _quiet() -> Iterator[None]:
     """Keep the library from logging that a card says nothing."""
-    logger = logging.getLogger("huggingface_hub.repocard")
-    before = logger.level
-    logger.setLevel(logging.ERROR)
+    loggers = [logging.getLogger(name) for name in ("huggingface_hub.repocard", "datasets")]
+    before = [logger.level for logger in loggers]
+    for logger in loggers:
+        logger.setLevel(logging.ERROR)
     try:
         yield
     finally:
-        logger.setLevel(before)
+        for logger, level in zip(loggers, before, strict=True):
+            logger.setLevel(level)
 
 
-def _downloaded(wanted: Wanted, file: str) -> str:
+def _download(wanted: Wanted, file: str, to: Path) -> None:
+    """Copy a file as it is; beside `to`, since the hub's own folder may have no room for it."""
     from huggingface_hub import HfApi
 
-    path: str = HfApi().hf_hub_download(
-        wanted.repository, file, repo_type="dataset", revision=wanted.revision
-    )
-    return path
+    with TemporaryDirectory(dir=to.parent.parent, prefix=".new-") as folder:
+        path = HfApi().hf_hub_download(
+            wanted.repository,
+            file,
+            repo_type="dataset",
+            revision=wanted.revision,
+            cache_dir=folder,
+        )
+        shutil.move(Path(path).resolve(), to)

@@ -2,20 +2,25 @@
 
 from __future__ import annotations
 
+import errno
 import json
+import os
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import Any
 from urllib.parse import quote
 
 from affectlab.errors import InputError
 
-__all__ = ["HubCopy", "HubStore", "chosen_split"]
+__all__ = ["HubCopy", "HubStore", "as_file_name", "chosen_split", "is_commit"]
 
 _DESCRIBED = ".copy"
 """Suffix of what is said of a copy; the copy itself may be a file of JSON."""
+_NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS)
 
 
 @dataclass(frozen=True)
@@ -42,7 +47,18 @@ class HubCopy:
         return f"hf://datasets/{self.repository}@{self.commit}/{inside}"
 
 
-_TOLD = {field.name for field in fields(HubCopy)}
+_TOLD = {field.name for field in fields(HubCopy)} | {"size"}
+
+
+def is_commit(text: str) -> bool:
+    """Whether a text is the name of a commit, which never changes what it means.
+
+    Examples
+    --------
+    >>> is_commit("a" * 40), is_commit("main"), is_commit("../" + "a" * 37)
+    (True, False, False)
+    """
+    return re.fullmatch(r"[0-9a-f]{40}", text) is not None
 
 
 class HubStore:
@@ -63,7 +79,8 @@ class HubStore:
     def commit_of(self, revision: str) -> str | None:
         """Commit that a branch or tag meant when the hub was last asked."""
         place = self._ref(revision)
-        return place.read_text(encoding="utf-8").strip() if place.is_file() else None
+        commit = place.read_text(encoding="utf-8").strip() if place.is_file() else ""
+        return commit if is_commit(commit) else None
 
     def remember(self, revision: str, commit: str) -> None:
         """Keep the commit that a branch or tag means now."""
@@ -82,18 +99,19 @@ class HubStore:
         """
         folder = self._place(commit, configuration)
         for described in sorted(folder.glob(f"*{_DESCRIBED}")):
-            told = json.loads(described.read_text(encoding="utf-8"))
-            if set(told) != _TOLD:
-                # Another version of affectlab made this copy; it is made again.
+            told = _told(described)
+            if told is None or told["configuration"] != configuration:
                 continue
             where = self._repository
             wanted = chosen_split(split, told["splits"], where)
             if told["split"] != wanted:
                 continue
-            told["path"] = described.parent / told["path"]
+            size = told.pop("size")
+            told["path"] = described.parent / Path(told["path"]).name
             told["splits"] = tuple(told["splits"])
             told["left_out"] = tuple(told["left_out"])
-            if told["path"].is_file():
+            # A copy that was cut afterwards is made again.
+            if told["path"].is_file() and told["path"].stat().st_size == size:
                 return HubCopy(**told)
         return None
 
@@ -106,15 +124,17 @@ class HubStore:
     @staticmethod
     def describe(folder: Path, copy: HubCopy) -> None:
         """Write what a copy is beside it."""
-        told = asdict(copy) | {"path": copy.path.name}
+        told = asdict(copy) | {"path": copy.path.name, "size": copy.path.stat().st_size}
         text = json.dumps(told, ensure_ascii=False, indent=1)
-        (folder / f"{quote(copy.split, safe='')}{_DESCRIBED}").write_text(text, encoding="utf-8")
+        (folder / f"{as_file_name(copy.split)}{_DESCRIBED}").write_text(text, encoding="utf-8")
 
     def _ref(self, revision: str) -> Path:
-        return self._root / "refs" / quote(revision, safe="")
+        return self._root / "refs" / as_file_name(revision)
 
     def _place(self, commit: str, configuration: str | None) -> Path:
-        return self._root / commit / quote(configuration or "default", safe="")
+        # No name of a configuration is written with a plus sign.
+        inside = "+default" if configuration is None else as_file_name(configuration)
+        return self._root / commit / inside
 
     @contextmanager
     def _writing(self, place: Path) -> Iterator[Path]:
@@ -125,13 +145,41 @@ class HubStore:
                 yield folder
                 # What a file is comes last, so that nothing half written is ever found.
                 for file in sorted(folder.iterdir(), key=lambda file: file.suffix == _DESCRIBED):
+                    _stored(file)
                     file.replace(place / file.name)
         except OSError as error:
-            if error.filename is None or not str(error.filename).startswith(str(place)):
+            ours = str(error.filename or "").startswith(str(place))
+            if not ours and error.errno not in _NO_ROOM:
                 raise
             raise InputError(
                 f"{place} cannot be written: {error.strerror}; name another folder for the copies"
             ) from None
+
+
+def as_file_name(name: str) -> str:
+    """Write a name of the hub so that it can be no way to another folder.
+
+    Examples
+    --------
+    >>> as_file_name("../refs/pr.1")
+    '%2E%2E%2Frefs%2Fpr%2E1'
+    """
+    return quote(name, safe="").replace(".", "%2E")
+
+
+def _stored(file: Path) -> None:
+    """Wait until a file is on the disk, so that its name never leads to half of it."""
+    with file.open("rb+") as opened:
+        os.fsync(opened.fileno())
+
+
+def _told(described: Path) -> dict[str, Any] | None:
+    """What is said of a copy; None when it is damaged, or of another version of affectlab."""
+    try:
+        told = json.loads(described.read_text(encoding="utf-8"))
+    except ValueError:
+        return None
+    return told if isinstance(told, dict) and set(told) == _TOLD else None
 
 
 def chosen_split(split: str | None, splits: list[str] | tuple[str, ...], where: str) -> str:

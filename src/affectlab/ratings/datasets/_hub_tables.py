@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -87,14 +86,14 @@ def _table(wanted: Wanted, opened: Any, file: str) -> tuple[pl.DataFrame, tuple[
             leaves.append(f"{part.name}.path")
         elif _is_list(part.type) and part.name in wanted.columns:
             leaves.append(part.name)
-        elif pa.types.is_nested(part.type) or _is_binary(part.type):
+        elif pa.types.is_nested(part.type) or _is_unusable(part.type):
             left_out.append(part.name)
         else:
             leaves.append(part.name)
     frame = pl.DataFrame(source.read(columns=leaves))
     frame = frame.with_columns(pl.col(name).struct.field("path").alias(name) for name in media)
     written = (source.metadata.metadata or {}).get(b"huggingface")
-    names = {} if written is None else class_names(json.loads(written))
+    names = {} if written is None else class_names(written)
     where = f"{wanted.repository}, {file}"
     return with_class_names(frame, names, where=where), tuple(left_out)
 
@@ -107,11 +106,14 @@ def _is_list(kind: Any) -> bool:
     )
 
 
-def _is_binary(kind: Any) -> bool:
+def _is_unusable(kind: Any) -> bool:
+    """Whether a column holds bytes, or numbers that are longer than a table can hold."""
     import pyarrow as pa
 
     return bool(
-        pa.types.is_binary(kind)
+        pa.types.is_decimal256(kind)
+        or pa.types.is_binary(kind)
+        or pa.types.is_binary_view(kind)
         or pa.types.is_large_binary(kind)
         or pa.types.is_fixed_size_binary(kind)
     )
