@@ -15,6 +15,8 @@ _STRONG = re.compile(
 _LESSER = re.compile(r"\bLGPL\S*|\bGNU (LESSER|LIBRARY) GENERAL PUBLIC LICENSE", re.IGNORECASE)
 _LINKING = re.compile(r"GCC-exception|Classpath-exception|Bootloader-exception", re.IGNORECASE)
 """Exceptions for programs that are only linked with what is under the GPL."""
+_HEAD = 600
+"""Characters of a text in which a licence says its name."""
 _TOKEN = re.compile(r"\(|\)|[^\s()]+")
 
 
@@ -41,17 +43,16 @@ def licence_of(library: Distribution) -> Licence:
         for line in metadata.get_all("Classifier") or []
         if line.startswith("License ::") and not line.endswith("OSI Approved")
     ]
+    # Some put the whole text there; its first line is its name.
+    whole = "\n".join(metadata.get_all("License") or []).strip()
+    field = "" if whole == "UNKNOWN" else next(iter(whole.splitlines()), "").strip()
+    binds = is_binding(field) if _is_expression(field) else _says_strong(whole[:_HEAD])
     if classifiers:
         text = "; ".join(classifiers)
+        if binds and not _says_strong(text):
+            return Licence(f"{text}, and {field}", "classifiers and field", True)
         return Licence(text, "classifiers", _says_strong(text))
-    # Some put the whole text there; its first line is its name.
-    lines = "\n".join(metadata.get_all("License") or []).splitlines()
-    text = next((line.strip() for line in lines if line.strip()), "")
-    if text and text != "UNKNOWN":
-        return Licence(
-            text, "field", is_binding(text) if _is_expression(text) else _says_strong(text)
-        )
-    return _of_file(library)
+    return Licence(field, "field", binds) if field else _of_file(library)
 
 
 def _of_file(library: Distribution) -> Licence:
@@ -59,7 +60,7 @@ def _of_file(library: Distribution) -> Licence:
         if re.match(r"(licen[cs]e|copying)", file.name, re.IGNORECASE):
             lines = [line.strip() for line in file.read_text(encoding="utf-8").splitlines()]
             head = next((line for line in lines if line), "")
-            return Licence(head, f"file {file.name}", _says_strong("\n".join(lines)[:600]))
+            return Licence(head, f"file {file.name}", _says_strong("\n".join(lines)[:_HEAD]))
     return Licence("", "nowhere", False)
 
 

@@ -287,3 +287,40 @@ def test_writing_where_it_cannot_be(tmp_path: Path) -> None:
     (tmp_path / "dir.csv").mkdir()
     with pytest.raises(InputError, match="cannot be written"):
         table.write(tmp_path / "dir.csv")
+
+
+# -- files that are half written -----------------------------------------------------------------
+
+
+def _breaking(frame: pl.DataFrame, path: Path, **_: object) -> None:
+    Path(path).write_bytes(b"half")
+    raise OSError(28, "no space left on device")
+
+
+@pytest.mark.parametrize("suffix", SUFFIXES)
+def test_a_write_that_breaks_off_leaves_the_file_before(tmp_path, monkeypatch, suffix):
+    first = Ratings({"stimulus": ["a"], "rater": ["r"], "value": [3]}, scale="0-7")
+    file = first.write(tmp_path / f"ratings{suffix}")
+    before = sorted(tmp_path.iterdir())
+    for writer in ("write_csv", "write_parquet", "write_ndjson"):
+        monkeypatch.setattr(pl.DataFrame, writer, _breaking)
+    other = Ratings({"stimulus": ["b"], "rater": ["r"], "value": [4]}, scale="0-7")
+    with pytest.raises(InputError, match="cannot be written: no space"):
+        other.write(file)
+    with pytest.raises(InputError, match="cannot be written: no space"):
+        other.write(tmp_path / f"new{suffix}")
+    assert sorted(tmp_path.iterdir()) == before
+    assert read_ratings(file).equals(first)
+
+
+def test_a_file_keeps_its_rights_and_a_link_its_target(tmp_path):
+    made = Ratings({"stimulus": ["a"], "rater": ["r"], "value": [3]}, scale="0-7")
+    file = tmp_path / "private.parquet"
+    file.write_bytes(b"")
+    file.chmod(0o600)
+    link = tmp_path / "link.parquet"
+    link.symlink_to(file)
+    assert made.write(link) == link
+    assert link.is_symlink()
+    assert file.stat().st_mode & 0o777 == 0o600
+    assert read_ratings(file).equals(made)

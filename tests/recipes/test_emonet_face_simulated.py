@@ -145,6 +145,8 @@ def test_the_whole_chain_gives_values_figures_and_no_verdict() -> None:
     assert len(known) >= 130
     assert all(math.isfinite(value) for value in known.values())
     assert known["heads.small.parameters"] == 151745
+    assert "heads.width" not in known
+    assert any("Set after the paper" in note and "Table 6" in note for note in found.notes)
     # Heads learn what faces show, from a machine that errs as experts do.
     assert known["table6.empathic-insight-face-small.mean"] > 0.1
     assert known["table6.empathic-insight-face-large.mean"] > 0.05

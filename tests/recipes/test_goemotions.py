@@ -20,6 +20,7 @@ from affectlab.recipes._goemotions_data import KEPT, Corpus, raters_of, read_cor
 from affectlab.recipes._goemotions_raters import printed_agreement, rater_findings
 from affectlab.recipes._goemotions_simulated import Planted, simulated_corpus
 from affectlab.recipes._goemotions_words import PRINTED, word_findings
+from affectlab.reliability import random_pair_kappa
 
 PUBLISHED = load_published("goemotions")
 FIGURE = {one.key: one for one in PUBLISHED.figure}
@@ -178,6 +179,44 @@ def test_counts_are_those_of_the_answers(made: tuple[Corpus, Planted]) -> None:
     assert numbers.after.sum() == pytest.approx(1)
     # Labels of single raters add to those that two agree on.
     assert numbers.before @ np.arange(7) > numbers.after @ np.arange(7)
+
+
+def test_all_answers_have_no_interval_of_sampling(made: tuple[Corpus, Planted]) -> None:
+    whole, part = made[0], replace(made[0], complete=False)
+    assert whole.complete
+    assert whole.raw is not None
+    votes = votes_of(whole.raw)
+    keys = ["data.neutral_share", "data.admiration_to_grief"]
+    keys += [f"data.answers.{number}" for number in ("1", "2", "3", "4")]
+    exact, sampled = data_findings(whole, votes), data_findings(part, votes)
+    assert {exact[key].low for key in keys} == {None}
+    assert all(sampled[key].low is not None for key in keys)
+    exact, sampled = (rater_findings(one, splits=1, seed=0)[0] for one in (whole, part))
+    key = "raters.joy.correlation"
+    assert (exact[key].value, exact[key].low) == (sampled[key].value, None)
+    # A value that is off by more than rounding differs, however few answers there are.
+    low, high = sampled[key].low, sampled[key].high
+    assert low is not None
+    assert high is not None
+    near = FIGURE[key].model_copy(update={"value": low + 0.01})
+    assert low < near.value < high
+    assert Comparison(near, exact[key], own_data=True).verdict == "differs"
+
+
+def test_the_interval_of_kappa_is_of_its_draws(made: tuple[Corpus, Planted]) -> None:
+    raw = made[0].raw
+    assert raw is not None
+    found = rater_findings(made[0], splits=1, seed=0)[0]["raters.joy.kappa"]
+    assert found.value is not None
+    assert found.low is not None
+    assert found.high is not None
+    more = [random_pair_kappa(raw, seed=seed)["joy"].value for seed in range(100, 160)]
+    inside = [found.low <= value <= found.high for value in more]
+    assert 0.8 <= np.mean(inside) <= 1
+    assert found.value == pytest.approx(np.mean(more), abs=float(np.std(more)))
+    # Narrower than what other comments and raters would give.
+    one = random_pair_kappa(raw, seed=100)["joy"]
+    assert found.high - found.low < one.high - one.low
 
 
 def test_a_part_of_the_raw_file_gives_no_verdict(made: tuple[Corpus, Planted]) -> None:

@@ -39,6 +39,8 @@ def _figure(value: float, tolerance: float = 0.0) -> PublishedFigure:
     [
         (Finding(0.75106), "reproduced"),
         (Finding(0.7512), "differs"),
+        (Finding(0.7512, 0.74, 0.76), "reproduced"),
+        (Finding(0.7512, 0.74, 0.76, sampling=True), "differs"),
         (Finding(low=0.7, high=0.8, why="totals"), "inside bounds"),
         (Finding(low=0.76, high=0.8, why="totals"), "outside bounds"),
         (Finding(), "no verdict: not part of this run"),
@@ -146,7 +148,7 @@ def use(monkeypatch: pytest.MonkeyPatch) -> Callable[[Recipe], None]:
 
 def test_marks_are_explained_once(use: Callable[[Recipe], None]) -> None:
     use(_recipe(Finding(0.5)))
-    assert reproduce("tiny", simulate=True).notes == ("† marked: inconsistent: why",)
+    assert reproduce("tiny", simulate=True).notes == ("† marked: why.",)
     use(_recipe(Finding(0.5), notes=("First.", "† marked: as the run says it.")))
     notes = reproduce("tiny", simulate=True).notes
     assert notes == ("First.", "† marked: as the run says it.")

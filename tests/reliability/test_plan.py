@@ -374,7 +374,9 @@ class TestPlanModel:
             }
         )
         ratings = Ratings(frame, scale="0-7")
-        with pytest.raises(InputError, match="2 labels: expected one of them as label .--label.: joy, fear"):
+        with pytest.raises(
+            InputError, match="2 labels: expected one of them as label .--label.: joy, fear"
+        ):
             plan_model(ratings)
         assert plan_model(ratings, label="fear").scale == ratings.scale
         with pytest.raises(InputError, match=r"unknown label 'jo'; did you mean 'joy'"):

@@ -133,7 +133,14 @@ def try_address(url: str) -> dict[str, Any]:
         ``address`` (without its password), ``reached``, ``problem`` and, where it was reached,
         ``kind``, ``version``, ``may_create`` (tables) and ``has_study``.
     """
+    shown = {"address": without_password(url)}
+    if url.partition("?")[0].count("@") > 1:
+        # It would be cut in the middle, and its end taken for the host and told to everybody.
+        return shown | {
+            "reached": False,
+            "problem": "the address has more than one @; expected %40 for one in a password",
+        }
     told = {"reached": False} | ask(_ADDRESS, url, seconds=_SECONDS)
     # A driver repeats what it could not read, the password with it.
     told["problem"] = without_password(told["problem"])
-    return {"address": without_password(url)} | told
+    return shown | told

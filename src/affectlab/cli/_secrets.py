@@ -14,6 +14,11 @@ def without_password(text: str) -> str:
     --------
     >>> without_password("postgresql://me:secret@host/name is not there")
     'postgresql://me:***@host/name is not there'
+    >>> without_password("me:secret@host/name"), without_password("password='my own' host=db")
+    ('me:***@host/name', 'password=*** host=db')
     """
-    text = re.sub(r"(://[^\s:/@]*:)[^\s@]*@", r"\1***@", text)
-    return re.sub(r"(?i)(password=)[^\s&]+", r"\1***", text)
+    # A password may hold an @ or a space itself: all up to the last @ of the line is hidden.
+    text = re.sub(r"(://[^\s:/@]*:).*@", r"\1***@", text)
+    # Where the scheme was forgotten.
+    text = re.sub(r"(?<![\w/:@])([\w.+-]+:)(?!//)[^\s:]*@", r"\1***@", text)
+    return re.sub(r"(?i)(password=)('[^']*'|\"[^\"]*\"|[^\s&]+)", r"\1***", text)

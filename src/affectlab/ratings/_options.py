@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 import polars as pl
 
-from affectlab.errors import InputError
+from affectlab.errors import InputError, unknown_name
 from affectlab.ratings._attributes import combine_tables, overlay, split_extras
 from affectlab.ratings._build import Checked, check_columns
 from affectlab.ratings._frames import as_frame, typed_column
@@ -21,7 +21,7 @@ from affectlab.ratings._source import read_columns
 from affectlab.ratings._table import Ratings
 from affectlab.taxonomy import Taxonomy, load_taxonomy
 
-__all__ = ["ReadOptions", "Wide", "assemble", "frame_of", "read_table"]
+__all__ = ["ReadOptions", "Wide", "assemble", "check_choices", "frame_of", "read_table"]
 
 Wide = Literal["auto", "raters", "labels", "stimuli"]
 _TEXT = ("stimulus", "rater", "label", "value", "text", "session", "at", "trial_kind", "outcome")
@@ -42,6 +42,20 @@ class ReadOptions:
     on_bad: OnBad = "raise"
     rater: str | None = None
     """Name of the one rater of a file that names none."""
+
+
+def check_choices(wide: str | None, on_bad: str) -> None:
+    """Refuse options that are none of those there are.
+
+    Raises
+    ------
+    InputError
+        When one is not known; the sentence names the nearest.
+    """
+    if wide is not None and wide not in get_args(Wide):
+        raise unknown_name("wide", wide, get_args(Wide))
+    if on_bad not in get_args(OnBad):
+        raise unknown_name("on_bad", on_bad, get_args(OnBad))
 
 
 def assemble(

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, get_args
+from typing import Any
 
-from affectlab.errors import InputError, unknown_name
+from affectlab.errors import InputError
 from affectlab.ratings._formats import find_format
 from affectlab.ratings._generic import read_generic
 from affectlab.ratings._hints import option
 from affectlab.ratings._ledger import OnBad
-from affectlab.ratings._options import ReadOptions, Wide, frame_of
+from affectlab.ratings._options import ReadOptions, Wide, check_choices, frame_of
 from affectlab.ratings._peek import Peek
 from affectlab.ratings._scale import Scale
 from affectlab.ratings._stored import is_stored, read_stored
@@ -98,10 +98,7 @@ def read_ratings(
     >>> r.stimulus_names, r.rater_names
     (('007',), ('anna', 'NA'))
     """
-    if wide is not None and wide not in get_args(Wide):
-        raise unknown_name("wide", wide, get_args(Wide))
-    if on_bad not in get_args(OnBad):
-        raise unknown_name("on_bad", on_bad, get_args(OnBad))
+    check_choices(wide, on_bad)
     if isinstance(attributes, str):
         attributes = [attributes]
     if attributes is not None and wide is None:

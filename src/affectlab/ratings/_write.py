@@ -4,8 +4,13 @@ from __future__ import annotations
 
 import json
 import math
+import os
 import re
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path, PurePosixPath, PureWindowsPath
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -65,17 +70,38 @@ def write_ratings(ratings: Ratings, path: str | Path) -> Path:
     meta = json.dumps(_meta(ratings, frame), ensure_ascii=False)
     try:
         if suffix == ".parquet":
-            frame.write_parquet(path, metadata={METADATA_KEY: meta})
+            with _complete(path) as part:
+                frame.write_parquet(part, metadata={METADATA_KEY: meta})
             return path
         plain = _whole_numbers(frame)
-        if suffix == ".csv":
-            plain.write_csv(path)
-        else:
-            _with_infinity(plain).write_ndjson(path)
-        sidecar(path).write_text(meta + "\n", encoding="utf-8", newline="\n")
+        with _complete(sidecar(path)) as beside, _complete(path) as part:
+            if suffix == ".csv":
+                plain.write_csv(part)
+            else:
+                _with_infinity(plain).write_ndjson(part)
+            beside.write_text(meta + "\n", encoding="utf-8", newline="\n")
     except OSError as error:
         raise InputError(f"{path} cannot be written: {error.strerror or error}") from None
     return path
+
+
+@contextmanager
+def _complete(path: Path) -> Iterator[Path]:
+    """Give a file that takes the place of another when it is complete; until then nothing changes.
+
+    What is no plain file (``/dev/stdout``, a pipe) is written to directly.
+    """
+    path = path.resolve()
+    there = path.exists()
+    if there and (not path.is_file() or not os.access(path, os.W_OK)):
+        yield path
+        return
+    with TemporaryDirectory(dir=path.parent, prefix=".new-") as folder:
+        part = Path(folder) / "part"
+        yield part
+        if there:
+            shutil.copymode(path, part)
+        part.replace(path)
 
 
 def check_ratings_path(path: str | Path) -> Path:

@@ -84,10 +84,10 @@ def play(size: Size, seed: int, done: Callable[[str], None]) -> RecipeRun:
     models = ask_models(shown, people, seed)
     notes = [
         "The answers are simulated: faces are invented, experts and models err by as much as was "
-        "planted. A name with ~ is a stand-in, and says nothing about the model that it stands for.",
+        "planted. A name with ~ is a stand-in, and says nothing about the model it stands for.",
         "Set after the paper, so that likeness in them is no finding: the numbers of people, "
-        "judges and answers for each image, who errs more than whom (Table 6), and which emotions "
-        "faces show best and worst (section 3).",
+        "judges and answers for each image (without --quick those of images, too), who errs more "
+        "than whom (Table 6), and which emotions faces show best and worst (section 3).",
     ]
     done("experts and models")
     found |= architecture() | _of_taxonomy(people)

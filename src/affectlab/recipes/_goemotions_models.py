@@ -101,7 +101,10 @@ def model_findings(
         _told_of_confusion(judged[""]),
     ]
     if corpus.bert is None and corpus.files:
-        notes.append("Weights of BERT are read from models/bert beside train.tsv, and then used.")
+        notes.append(
+            "The linear model's setting (cost .7) was not kept apart from these comments. Weights "
+            "of BERT are read from models/bert beside train.tsv, and then used."
+        )
     return found, Models(judged, network), notes
 
 

@@ -22,7 +22,9 @@ __all__ = ["DataNeed", "Finding", "Recipe", "RecipeFigure", "RecipeRun", "find_i
 class Finding:
     """Our value for one published figure: a number, perhaps with its interval; or bounds.
 
-    Bounds without a value are what the data allow.
+    Bounds without a value are what the data allow. An interval beside a value is part of the
+    verdict where the value itself is drawn or trained anew; where it says what other answers than
+    the paper's would have given (`sampling`), it is only shown.
     """
 
     value: float | None = None
@@ -30,6 +32,8 @@ class Finding:
     high: float | None = None
     why: str = ""
     """Why there is no single value, when there is none."""
+    sampling: bool = False
+    """Whether the interval is that of a sample: the same data give the same value."""
     doubt: str = ""
     """Why there is no verdict on this figure although there is a value from real data: it is of
     other data than the paper's, or was found in another way."""

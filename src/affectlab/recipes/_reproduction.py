@@ -48,11 +48,10 @@ class Comparison:
             # rounding in binary.
             around = self.figure.tolerance + 1e-12
             fits = abs(self.difference) <= around
-            if self.finding.low is not None and self.finding.high is not None:
-                # What is drawn or trained several times is as exact as its interval. Recipes give
-                # none for what other answers than the paper's would have given.
-                ends = self.finding.low - around, self.finding.high + around
-                fits = fits or ends[0] <= self.figure.value <= ends[1]
+            low, high = self.finding.low, self.finding.high
+            if low is not None and high is not None and not self.finding.sampling:
+                # What is drawn or trained several times is as exact as its interval.
+                fits = fits or low - around <= self.figure.value <= high + around
             return "reproduced" if fits else "differs"
         if self.finding.low is not None and self.finding.high is not None:
             inside = self.finding.low <= self.figure.value <= self.finding.high

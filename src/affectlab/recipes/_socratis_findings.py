@@ -48,7 +48,7 @@ def cleaned(ratings: Ratings) -> tuple[pl.DataFrame, EmotionWords]:
 
 def finding_of(found: Estimate) -> Finding:
     """Give an estimate as a finding."""
-    return Finding(found.value, found.low, found.high)
+    return Finding(found.value, found.low, found.high, sampling=True)
 
 
 def data_findings(ratings: Ratings, table: pl.DataFrame) -> dict[str, Finding]:
@@ -167,7 +167,7 @@ def study_findings(found: Preferences, judges: int) -> dict[str, Finding]:
     table = preference_verdicts(found)
     ratio = table.frame.filter(statistic="ratio").row(0, named=True)
     if ratio["of_what"] == "human to machine":
-        made["study.ratio"] = Finding(ratio["value"], ratio["low"], ratio["high"])
+        made["study.ratio"] = Finding(ratio["value"], ratio["low"], ratio["high"], sampling=True)
     else:
         made["study.ratio"] = Finding(why="the machine is preferred more often")
     return made
@@ -181,7 +181,7 @@ def table2_findings(found: MetricPreferences, metrics: Mapping[str, str]) -> dic
             rows = found.means.filter(metric=name, group=group)
             row = rows.row(0, named=True) if rows.height else None
             made[f"table2.{short}.{key}"] = (
-                Finding(row["value"], row["low"], row["high"])
+                Finding(row["value"], row["low"], row["high"], sampling=True)
                 if row is not None and row["n"]
                 else Finding(why="no item has this verdict")
             )

@@ -209,8 +209,8 @@ def _check(
         raise InputError(f"goal {goal!r} for {target}: expected {expected}")
     if target == "power" and not (difference and math.isfinite(difference)):
         raise InputError(
-            f"difference {difference!r}: target power needs a difference (--difference) in points of "
-            "the scale, other than 0"
+            f"difference {difference!r}: target power needs a difference (--difference) in points "
+            "of the scale, other than 0"
         )
     if target != "power" and difference is not None:
         raise InputError(f"difference {difference!r}: only power has one, not {target}")

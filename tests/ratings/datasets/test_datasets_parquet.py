@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import polars as pl
@@ -157,8 +158,8 @@ def test_classes_get_their_names(names, numbers):
 
 def test_only_classes_have_names():
     features = {"a": {"_type": "ClassLabel", "names": ["x"]}, "b": {"_type": "Value"}, "c": [{}]}
-    assert class_names({"info": {"features": features}}) == {"a": ["x"]}
-    assert class_names({}) == {}
+    assert class_names(json.dumps({"info": {"features": features}})) == {"a": ["x"]}
+    assert class_names("{}") == {}
 
 
 def test_other_words_beside_a_schema_are_no_harm(tmp_path):

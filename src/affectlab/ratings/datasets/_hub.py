@@ -7,7 +7,7 @@ from pathlib import Path
 
 from affectlab.errors import InputError
 from affectlab.ratings._ledger import OnBad
-from affectlab.ratings._options import Wide
+from affectlab.ratings._options import Wide, check_choices
 from affectlab.ratings._read import read_ratings
 from affectlab.ratings._scale import Scale
 from affectlab.ratings._table import Ratings
@@ -15,7 +15,7 @@ from affectlab.ratings.datasets._hub_files import fetch
 from affectlab.ratings.datasets._hub_sets import PublishedSet, find_dataset
 from affectlab.ratings.datasets._hub_store import HubCopy
 from affectlab.ratings.datasets._hub_tables import Wanted
-from affectlab.taxonomy import Taxonomy
+from affectlab.taxonomy import Taxonomy, load_taxonomy
 
 __all__ = ["load_dataset"]
 
@@ -88,6 +88,10 @@ affectlab.models.images.read_labelled_images
             f"{published.name} is not on the hub under its authors' name; it is published at "
             f"{published.elsewhere}: download it and read it with {_reading(published)}"
         )
+    # What is misspelt is said before anything is fetched.
+    check_choices(wide, on_bad)
+    scale = None if scale is None else Scale.parse(scale)
+    taxonomy = load_taxonomy(taxonomy) if isinstance(taxonomy, str) else taxonomy
     wanted = _wanted(name, published, configuration, split, revision)
     copy, stale = fetch(wanted, None if cache is None else Path(cache))
     ratings = read_ratings(

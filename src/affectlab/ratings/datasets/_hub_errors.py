@@ -96,9 +96,7 @@ def _words(error: BaseException) -> str:
     # The library also looks into a folder here, of which nobody spoke.
     words = re.sub(r"^Couldn't find any data file at .* Hub either: (\w+: )?", "", words)
     words = re.sub(r"(Bearer )[^\s'\"]+|\bhf_\w{8,}", r"\1***", words)
-    words = (
-        re.sub(r"(://)[^\s/@]+@(?=[^\s/]*)", r"\1***@", words) if "hf://" not in words else words
-    )
+    words = re.sub(r"(https?://)[^\s/@]+@", r"\1***@", words)
     return re.sub(r"(https?://[^\s?'\"]+)\?[^\s'\"]*", r"\1", words)
 
 

@@ -74,7 +74,7 @@ def fetch(wanted: Wanted, cache: Path | None) -> tuple[HubCopy, str | None]:
         its columns are others than the reader needs.
     """
     require_datasets()
-    from huggingface_hub.utils import validate_repo_id
+    from huggingface_hub.utils import validate_repo_id  # type: ignore[attr-defined]
 
     if cache is None:
         from huggingface_hub.constants import HF_HOME

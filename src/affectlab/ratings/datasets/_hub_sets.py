@@ -216,7 +216,7 @@ def find_dataset(name: str, configuration: str | None = None) -> PublishedSet | 
             return None
         raise unknown_name("data set", name, [entry.name for entry in _SETS])
     if configuration is not None:
-        fitting = [entry for entry in found if entry.configuration == configuration]
+        fitting = [entry for entry in found if (entry.configuration or "default") == configuration]
         known = [entry.configuration or "default" for entry in found]
         if not fitting:
             raise unknown_name("configuration", configuration, known, name)

@@ -47,6 +47,18 @@ def _opened(wanted: Wanted, file: str) -> Iterator[Any]:
     address = f"hf://datasets/{wanted.repository}@{wanted.revision}/{file}"
     # Without a cache of its own, the file is asked for exactly the parts that are read.
     with HfFileSystem().open(address, "rb", cache_type="none") as opened:
+        fetch = opened.cache.fetcher
+
+        def exactly(start: int, end: int) -> bytes:
+            content: bytes = fetch(start, end)
+            if len(content) != end - start:
+                raise OSError(
+                    f"{file}: {len(content):,} bytes came where {end - start:,} were asked for"
+                )
+            return content
+
+        # A proxy may send all of a file, or half of a part.
+        opened.cache.fetcher = exactly
         yield opened
 
 
@@ -90,7 +102,9 @@ def _table(wanted: Wanted, opened: Any, file: str) -> tuple[pl.DataFrame, tuple[
             left_out.append(part.name)
         else:
             leaves.append(part.name)
-    frame = pl.DataFrame(source.read(columns=leaves))
+    read = source.read(columns=leaves)
+    # What stands beside a schema may be no text, on which polars breaks off.
+    frame = pl.DataFrame(read.replace_schema_metadata(None))
     frame = frame.with_columns(pl.col(name).struct.field("path").alias(name) for name in media)
     written = (source.metadata.metadata or {}).get(b"huggingface")
     names = {} if written is None else class_names(written)
