@@ -375,7 +375,7 @@ class TestPlanModel:
         )
         ratings = Ratings(frame, scale="0-7")
         with pytest.raises(
-            InputError, match="2 labels: expected one of them as label .--label.: joy, fear"
+            InputError, match=r"2 labels: expected one of them as label .--label.: joy, fear"
         ):
             plan_model(ratings)
         assert plan_model(ratings, label="fear").scale == ratings.scale
