@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import re
+from dataclasses import replace
 
 import pytest
 from hypothesis import given
@@ -65,7 +66,7 @@ def test_verdicts_stand_in_a_column_and_reasons_below() -> None:
     assert "no verdict [1]" in said
     assert "[1] No verdict: a long reason." in said
     assert "[2] No verdict: another one." in said
-    assert re.search(r"bounded +0\.5 +0\.4 to 0\.6 +inside bounds", said)
+    assert re.search(r"bounded +0\.5 +inside bounds *\n +ours: 0\.4 to 0\.6", said)
 
 
 def test_few_intervals_take_no_column() -> None:
@@ -80,9 +81,20 @@ def test_few_intervals_take_no_column() -> None:
     lines = [line.strip() for line in few.splitlines()]
     assert lines[lines.index("ours: 0.480 to 0.560") - 1].startswith("some")
     assert "ours: 0.4 to 0.6" in lines
-    many = printed(*plain[:2], some, bounded)
-    assert "interval" in many
+
+
+def test_many_intervals_take_a_column_where_no_verdict_needs_the_room() -> None:
+    rows = [
+        Comparison(figure(f"{name} {k}", 0.5, tolerance=0.005), finding, own_data=False)
+        for name, finding in (("plain", Finding(0.5)), ("some", FOUND))
+        for k in range(2)
+    ]
+    many = printed(*rows)
+    assert re.search(r"some 0 +0\.50 +0\.521 +0\.480 to 0\.560", many)
     assert "ours: " not in many
+    judged = printed(*(replace(row, own_data=True) for row in rows))
+    assert "interval" not in judged
+    assert judged.count("ours: 0.480 to 0.560") == 2
 
 
 def test_figures_without_a_value_are_counted_by_reason() -> None:

@@ -96,9 +96,10 @@ def _table(rows: Sequence[Comparison], reasons: Sequence[str] | str) -> Table:
     from rich.table import Table
     from rich.text import Text
 
-    # A column of its own would leave little room for names where few rows need it.
-    intervals = sum(bool(_interval(row)) for row in rows) >= _COLUMN * len(rows)
     judged = not isinstance(reasons, str)
+    # A column of its own would leave little room for names beside verdicts, or where few need it.
+    many = sum(bool(_interval(row)) for row in rows) >= _COLUMN * len(rows)
+    intervals = many and not judged
     table = Table(box=None, header_style="bold", pad_edge=False, padding=(0, 2, 0, 0))
     table.add_column("figure", overflow="fold")
     table.add_column("published", justify="right", no_wrap=True)
