@@ -24,8 +24,8 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 from rich.console import Console
-from rich.table import Table
 
+from affectlab._terminal import Table
 from affectlab.analysis import (
     JndTimes,
     jnd_score,

@@ -6,8 +6,7 @@ import json
 from collections.abc import Sequence
 from pathlib import Path
 
-from rich.table import Table
-
+from affectlab._terminal import Table
 from benchmarks._harness import Result
 
 __all__ = ["merge", "table", "write"]

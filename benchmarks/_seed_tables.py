@@ -9,8 +9,9 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 from rich.console import Console
-from rich.table import Table
 from scipy.stats import t as student
+
+from affectlab._terminal import Table
 
 Floats = NDArray[np.float64]
 

@@ -18,8 +18,8 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 from rich.console import Console
-from rich.table import Table
 
+from affectlab._terminal import Table
 from affectlab.ratings import Ratings
 from affectlab.reliability import SubjectModel, subject_model
 

@@ -25,7 +25,8 @@ def theirs(data: Comments) -> NDArray[np.float64]:
 
     code = pd.factorize(data.rater)[0]
     kept = (data.chosen[:, -1] == 0) & data.chosen[:, :-1].any(axis=1)
-    order = np.lexsort((code, data.comment))
+    # Draws go by the order of names, which is that of the codes; results by that of the table.
+    order = np.lexsort((data.rater, data.comment))
     order = order[kept[order]]
     panel = np.bincount(data.comment[order])
     order = order[panel[data.comment[order]] >= 3]

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import signal
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -21,3 +23,11 @@ def shared_data() -> Path:
     if not folder.is_dir():
         pytest.skip(f"no published data at {folder}")
     return folder
+
+
+@pytest.fixture
+def interrupts_raise() -> Iterator[None]:
+    """Let Ctrl-C raise, as in a terminal: where tests run in the background it may be ignored."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)

@@ -98,7 +98,7 @@ def reply(eye: Eye, request: dict[str, Any]) -> dict[str, Any]:
         "id": "chatcmpl-stand-in",
         "object": "chat.completion",
         "created": 0,
-        "model": "stand-in",
+        "model": request["model"],
         "choices": [{"index": 0, "message": message, "finish_reason": why}],
         "usage": {
             "prompt_tokens": read,

@@ -2,23 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from affectlab.errors import InputError, unknown_name
+from affectlab.estimates import NO_VARIATION, withhold_certainty
 
 if TYPE_CHECKING:
     from affectlab._types import Floats, Ints
 
-__all__ = ["INTERVALS", "Uncertainty", "check_confidence", "draw_weights", "summarise"]
+__all__ = [
+    "INTERVALS",
+    "Uncertainty",
+    "by_name",
+    "check_confidence",
+    "draw_weights",
+    "streams",
+    "summarise",
+]
 
 _BLOCK = 1 << 22
 """Entries of the weight matrix that are held at once."""
-_CONSTANT = 1e-12
-"""Standard errors up to here are rounding noise of equal replicates."""
 _MOST_UNDEFINED = 0.1
 """Share of undefined replicates from which on there is no interval."""
 _MANY = 1 << 20
@@ -29,6 +36,21 @@ def check_confidence(confidence: float) -> None:
     """Refuse a confidence level outside (0, 1)."""
     if not 0 < confidence < 1:
         raise InputError(f"confidence {confidence!r}: expected a share between 0 and 1, like 0.95")
+
+
+def by_name(names: Iterable[str]) -> list[int]:
+    """Places of names in the order of the alphabet, in which they take their random numbers.
+
+    So what is drawn for a label, or a model, does not depend on which of them a table names first.
+    """
+    listed = list(names)
+    return sorted(range(len(listed)), key=listed.__getitem__)
+
+
+def streams(rng: np.random.Generator, names: Iterable[str]) -> dict[str, np.random.Generator]:
+    """Give each name random numbers of its own, the same in whatever order the names come."""
+    listed = sorted(names)
+    return dict(zip(listed, rng.spawn(len(listed)), strict=True))
 
 
 def draw_weights(rng: np.random.Generator, n: int, n_boot: int) -> Iterator[Floats]:
@@ -98,7 +120,7 @@ def summarise(
 
     Replicates in which the statistic is not defined are left out and counted. There is no interval
     where more than a tenth of them are not defined, since those left over are no fair sample, nor
-    where they are all the same: then the data hold nothing that could vary, which is not certainty.
+    where they are all the same: unanimity is not certainty (:mod:`affectlab.estimates`).
 
     Parameters
     ----------
@@ -122,12 +144,12 @@ def summarise(
     squares = np.where(missing[:, enough], 0.0, (kept - mean) ** 2).sum(axis=0)
     se[enough] = np.sqrt(squares / (n_defined[enough] - 1))
     low, high = INTERVALS[kind](point, replicates, confidence)
-    constant = (se <= _CONSTANT * np.maximum(np.abs(point), 1.0)) & enough
-    scarce = missing.mean(axis=0) > _MOST_UNDEFINED
     unknown = np.isnan(point)
+    scarce = missing.mean(axis=0) > _MOST_UNDEFINED
     for column in (se, low, high):
-        column[unknown | constant | scarce] = np.nan
-    why = np.where(constant, "no interval: all replicates are equal", "")
+        column[unknown | scarce] = np.nan
+    se, low, high, constant = withhold_certainty(point, se, low, high)
+    why = np.where(constant, NO_VARIATION, "")
     why = np.where(scarce, "no interval: too many replicates are undefined", why)
     why = np.where(unknown, "", why)
     undefined = missing.sum(axis=0).astype(np.int64)

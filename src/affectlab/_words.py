@@ -62,8 +62,23 @@ def count(value: float) -> str:
 
 
 def percent(share: float, digits: int = 0) -> str:
-    """Write a share as a percentage, its sign kept on the line of the number."""
-    return "–" if share != share else f"{100 * share:.{digits}f}\u00a0%"
+    """Write a share as a percentage, its sign kept on the line of the number.
+
+    Only none is written as 0 and only all as 100.
+
+    Examples
+    --------
+    >>> [percent(share).replace("\\u00a0", " ") for share in (0.0, 0.002, 0.25, 0.999, 1.0)]
+    ['0 %', '< 1 %', '25 %', '> 99 %', '100 %']
+    """
+    if share != share:
+        return "–"
+    least = 10.0**-digits
+    if 0 < 100 * share < least / 2:
+        return f"<\u00a0{least:.{digits}f}\u00a0%"
+    if 0 < 100 * (1 - share) < least / 2:
+        return f">\u00a0{100 - least:.{digits}f}\u00a0%"
+    return f"{100 * share:.{digits}f}\u00a0%"
 
 
 def plural(n: float, one: str, many: str = "") -> str:
@@ -77,13 +92,15 @@ def plural(n: float, one: str, many: str = "") -> str:
     return f"{count(n)} {one if n == 1 else many or one + 's'}"
 
 
-def joined(parts: Iterable[str]) -> str:
+def joined(parts: Iterable[str], last_word: str = "and") -> str:
     """Join phrases as a sentence does.
 
     Examples
     --------
     >>> joined(["a", "b", "c"])
     'a, b and c'
+    >>> joined(["a", "b"], "or")
+    'a or b'
     """
     *most, last = list(parts)
-    return f"{', '.join(most)} and {last}" if most else last
+    return f"{', '.join(most)} {last_word} {last}" if most else last

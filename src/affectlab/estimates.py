@@ -2,6 +2,11 @@
 
 Every estimate that affectlab returns says its value, its uncertainty, how it was computed and from
 how much data. An estimate that is not defined is ``nan`` with a ``status`` that says why.
+
+Unanimity is not certainty: where nothing varies (all raters agree on every item, all replicates of
+a bootstrap are equal), the data hold nothing from which an error could be estimated. A standard
+error of 0 and an interval without width are then withheld (``nan``), and ``method`` says so. The
+value stays. This holds for every statistic; see :func:`withhold_certainty`.
 """
 
 from __future__ import annotations
@@ -17,7 +22,9 @@ from affectlab.errors import InputError, unknown_name
 
 if TYPE_CHECKING:
     import polars as pl
-    from rich.table import Table
+
+    from affectlab._terminal import Table
+    from affectlab._types import Bools, Floats
 
 __all__ = ["ESTIMATE_COLUMNS", "Estimate", "Estimates"]
 
@@ -35,6 +42,48 @@ ESTIMATE_COLUMNS = (
 )
 """The columns of every result, after its keys."""
 
+NO_INTERVAL = "no interval: "
+"""How ``method`` begins to say why there is none."""
+NO_VARIATION = f"{NO_INTERVAL}no variation to estimate an error from"
+"""What ``method`` says where certainty is withheld."""
+_ROUNDING = 1e-8
+"""Standard errors and widths up to here, relative to the value, are what rounding leaves: about the
+root of a double's precision, as errors are roots of sums of squares."""
+_ABOUT = {
+    "units": "other items, the same raters",
+    "raters": "the same items, other raters",
+    "both": "other items and other raters",
+}
+"""What intervals are about, by what was resampled."""
+_BY_FORMULA = "from a formula, nothing resampled"
+_FEW_NAMES = 4
+"""Rows up to which they are named in a note."""
+
+
+def withhold_certainty(
+    value: Floats, se: Floats, low: Floats, high: Floats
+) -> tuple[Floats, Floats, Floats, Bools]:
+    """Withhold standard errors of 0 and intervals without width; the rule of every result.
+
+    Twelve items on which everybody agrees do not show that people always agree. An interval that
+    has a width although the estimated error is 0, such as Wilson's, stays.
+
+    Parameters
+    ----------
+    value, se, low, high
+        Any shape that broadcasts; ``nan`` where there is nothing.
+
+    Returns
+    -------
+    Standard errors, lower and upper ends, and where an interval was withheld.
+    """
+    slack = _ROUNDING * np.maximum(np.abs(value), 1.0)
+    exact = se <= slack
+    # A median that hardly ever moves has an interval without width, and yet an error.
+    narrow = (high - low <= slack) & ~(se > slack)
+    low, high = np.where(narrow, np.nan, low), np.where(narrow, np.nan, high)
+    return np.where(exact, np.nan, se), low, high, (exact | narrow) & np.isnan(low)
+
 
 @dataclass(frozen=True, slots=True)
 class Estimate:
@@ -50,13 +99,13 @@ class Estimate:
 
     value: float
     se: float = math.nan
-    """Standard error, ``nan`` when none was asked for."""
+    """Standard error, ``nan`` when none was asked for or nothing varies."""
     low: float = math.nan
     """Lower end of the interval."""
     high: float = math.nan
     """Upper end of the interval."""
     method: str = ""
-    """The coefficient with its options, in words."""
+    """The coefficient with its options, in words; and why it has no interval."""
     resampled: str = "none"
     """What was resampled for the interval: ``none``, ``units``, ``raters`` or ``both``."""
     n_items: int = 0
@@ -125,7 +174,10 @@ class Estimates:
         n_ratings: Any = 0,
         status: Any = "ok",
     ) -> Estimates:
-        """Make a table from columns; a scalar is repeated for every row."""
+        """Make a table from columns; a scalar is repeated for every row.
+
+        Certainty is withheld where nothing varies: see :mod:`affectlab.estimates`.
+        """
         import polars as pl
 
         n = len(next(iter(keys.values())))
@@ -136,9 +188,14 @@ class Estimates:
             return pl.Series(name, given, dtype=dtype)
 
         columns = [pl.Series(name, list(names), dtype=pl.String) for name, names in keys.items()]
-        columns += [
+        numbers = [
             column(name, given, pl.Float64)
             for name, given in (("value", value), ("se", se), ("low", low), ("high", high))
+        ]
+        *ends, withheld = withhold_certainty(*(series.to_numpy() for series in numbers))
+        columns += [numbers[0]]
+        columns += [
+            pl.Series(name, end) for name, end in zip(("se", "low", "high"), ends, strict=True)
         ]
         columns += [column("method", method, pl.String), column("resampled", resampled, pl.String)]
         columns += [
@@ -150,7 +207,12 @@ class Estimates:
             )
         ]
         columns.append(column("status", status, pl.String))
-        return cls(pl.DataFrame(columns), tuple(keys))
+        frame = pl.DataFrame(columns)
+        if withheld.any():
+            said = pl.concat_str("method", pl.lit(f"; {NO_VARIATION}"))
+            rows = pl.lit(pl.Series(withheld))
+            frame = frame.with_columns(pl.when(rows).then(said).otherwise("method"))
+        return cls(frame, tuple(keys))
 
     def to_frame(self) -> pl.DataFrame:
         """Give the table as a polars data frame."""
@@ -188,12 +250,19 @@ class Estimates:
         return self.frame._repr_html_()
 
     def __rich__(self) -> Table:
-        from rich.table import Table
         from rich.text import Text
 
+        from affectlab._terminal import Table
         from affectlab._words import shown as printable
 
-        table = Table(box=None, header_style="bold")
+        notes = Text("\n".join(map(printable, interval_notes(self.frame, self.keys))))
+        table = Table(
+            box=None,
+            header_style="bold",
+            caption=notes or None,
+            caption_style="",
+            caption_justify="left",
+        )
         for key in self.keys:
             table.add_column(key)
         for name in ("value", "interval", "items", "raters", "ratings"):
@@ -223,3 +292,33 @@ def as_dict(estimate: Estimate) -> dict[str, Any]:
         name: None if isinstance(given, float) and math.isnan(given) else given
         for name, given in asdict(estimate).items()
     }
+
+
+def _few_named(rows: Sequence[str]) -> str:
+    return "; ".join(rows) if len(rows) <= _FEW_NAMES else f"{len(rows):,} rows"
+
+
+def interval_notes(frame: pl.DataFrame, keys: Sequence[str]) -> list[str]:
+    """Say what the intervals are about, and why some rows have none."""
+    import polars as pl
+
+    with_interval = frame.filter(pl.col("low").is_not_nan() & pl.col("low").is_not_null())
+    over = with_interval["resampled"].unique().sort().to_list()
+    names = pl.concat_str(keys, separator=", ")
+    notes = []
+    for name in over if over != ["none"] else ():
+        # Rows are named only where not all intervals are about the same.
+        alike = with_interval.filter(pl.col("resampled") == name)
+        others = with_interval.filter(pl.col("resampled") != name)[keys[0]].unique()
+        whole = alike[keys[0]].unique(maintain_order=True)
+        # A label whose rows are all alike stands for them.
+        apart = not whole.is_in(others.implode()).any()
+        whose = whole.to_list() if apart else alike.select(rows=names)["rows"].to_list()
+        who = f" of {_few_named(whose)}" if len(over) > 1 else ""
+        said = f"{name} resampled" if name != "none" else _BY_FORMULA
+        notes.append(f"intervals{who}: {said}" + (f" ({_ABOUT[name]})" if name in _ABOUT else ""))
+    reason = pl.col("method").str.extract(f"({NO_INTERVAL}.*)$")
+    without = frame.group_by(reason.alias("reason"), maintain_order=True).agg(names.alias("rows"))
+    for why, rows in without.drop_nulls("reason").iter_rows():
+        notes.append(f"{_few_named(rows)}: {why}")
+    return notes

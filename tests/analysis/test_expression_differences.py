@@ -20,6 +20,7 @@ from affectlab.analysis._expression_clusters import _parts
 from affectlab.analysis._pair_scores import pair_scores
 from affectlab.analysis._tree import choose, cut_into, tree_of
 from affectlab.errors import InputError
+from affectlab.estimates import NO_VARIATION
 
 
 def test_effects_of_actors_and_roles_are_taken_out_exactly() -> None:
@@ -347,7 +348,7 @@ def test_one_actor_has_no_interval_over_actors() -> None:
     assert found.priority["status"].unique().to_list() == ["no interval: one actor"]
     assert found.priority["low"].is_nan().all()
     over_pairs = expression_differences(table, n_boot=50, seed=0, resample="pairs").priority
-    assert over_pairs["status"].unique().to_list() == ["no interval: all replicates are equal"]
+    assert over_pairs["status"].unique().to_list() == [NO_VARIATION]
     assert over_pairs["low"].is_nan().all()
 
 

@@ -139,7 +139,7 @@ def test_places_from_features() -> None:
 
 def test_an_array_holds_shares_or_numbers() -> None:
     shares = label_map([[0.6, 0.4], [0.5, 0.5], [0.1, 0.2]], labels=["joy", "fear"], method="pca")
-    assert shares.to_frame()["labels"].to_list() == ["joy", "joy, fear", ""]
+    assert shares.to_frame()["labels"].to_list() == ["joy", "fear, joy", ""]
     numbers = label_map([[6, 0], [-1, 2], [0, 0]], labels=["joy", "fear"], method="pca")
     assert numbers.to_frame()["labels"].to_list() == ["joy", "fear", ""]
 

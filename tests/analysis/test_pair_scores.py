@@ -109,7 +109,7 @@ def test_labels_are_asked_for() -> None:
 
 def test_attributes_come_from_a_table_of_pairs(tmp_path: Path) -> None:
     bare = ratings(with_attributes=False)
-    with pytest.raises(InputError, match=r"column 'actor' is missing; .* --stimuli pairs\.csv"):
+    with pytest.raises(InputError, match=r"column 'actor' is missing; .* \(pairs='pairs\.csv'\)"):
         pair_scores(bare)
     file = tmp_path / "pairs.csv"
     PAIRS.drop("value").write_csv(file)

@@ -44,7 +44,7 @@ def test_json_and_files(file: Path, tmp_path: Path) -> None:
     assert content["schema"] == "affectlab/analyze-correlations/1"
     assert len(found["correlations"]) == 6
     assert found["excluded"] == ["neutral"]
-    assert found["panel"] == "3 people; 1 models left out"
+    assert found["panel"] == "3 people; 1 model not used here"
     groups: dict[int, set[str]] = {}
     for row in found["clusters"]:
         groups.setdefault(row["cluster"], set()).add(row["label"])
@@ -61,7 +61,7 @@ def test_what_is_printed(file: Path) -> None:
     done = run(file, "--boot", "0", "--clusters", "2", "--method", "spearman", "--neutral")
     assert "Spearman correlations of 5 labels" in done.stdout
     assert "2 clusters (given; mean silhouette" in done.stdout
-    assert "1 models left out" in done.stderr
+    assert "1 model not used here" in done.stderr
     assert "Stability" not in done.stdout
 
 

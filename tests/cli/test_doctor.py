@@ -233,7 +233,7 @@ class cuda:
     device_count = staticmethod(lambda: 2)
     get_device_properties = staticmethod(lambda k: type("P", (), {"name": f"Card {k}"}))
     mem_get_info = staticmethod(lambda k: (2**33, 2**34))
-    is_bf16_supported = staticmethod(lambda: True)
+    is_bf16_supported = staticmethod(lambda including_emulation: True)
 class backends:
     pass
 get_num_threads = lambda: 3

@@ -37,9 +37,10 @@ def files(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
         )
         for k in range(people)
     ]
+    said = truth + woman + rng.normal(0, 0.3, n)
     tables = {
         "people": pl.concat(answers),
-        "net": pl.DataFrame({"stimulus": names, "value": truth + woman + rng.normal(0, 0.3, n)}),
+        "net": pl.DataFrame({"stimulus": names, "value": np.clip(said, 0, 7)}),
         "stimuli": pl.DataFrame(
             {"stimulus": names, "gender": ["woman" if own else "man" for own in woman]}
         ),
@@ -56,7 +57,7 @@ def files(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
 def reading(files: dict[str, Path], *more: str | Path) -> list[str | Path]:
     return [
         *(files["people"], "--scale", "0-7", "--models", files["net"]),
-        *("--models-scale", "interval", "--stimuli", files["stimuli"]),
+        *("--models-scale", "0-7 interval", "--stimuli", files["stimuli"]),
         *("--raters", files["raters"], *more),
     ]
 

@@ -64,14 +64,23 @@ def test_a_service_beside_others(tmp_path: Path) -> None:
 def test_labels_of_a_taxonomy(tmp_path: Path) -> None:
     mapping = tmp_path / "mine.toml"
     with serving() as hume:
-        done = run_here(
+        hume.upload[50] = [Reply(body=uploaded(upload_face(9, {"awe": 0.5, "joy": 0.5})))]
+        asked = (
             *("rate", "others", pictures(tmp_path / "faces", 50), "--rater", "hume"),
-            *("--out", tmp_path / "out", "--taxonomy", "ekman", "--set", f"url={hume.url}"),
-            HUME_API_KEY=KEY,
+            *("--out", tmp_path / "out", "--set", f"url={hume.url}", "--taxonomy"),
         )
+        # Five of Ekman's six have a name there, and 43 expressions have none.
+        refused = run_here(*asked, "ekman", code=2, HUME_API_KEY=KEY)
+        assert hume.seen == []
+        assert not (tmp_path / "out").exists()
+        # All of Mikels' eight have one.
+        done = run_here(*asked, "mikels", HUME_API_KEY=KEY)
+    said = " ".join(refused.stderr.split())
+    assert "there is no mapping to taxonomy 'ekman'; 5 of 48 labels have a name there" in said
+    assert "nothing says what becomes surprise; expected a mapping" in said
     assert "hume rated 1 picture of 1 on 1 label" in done.stdout
-    assert "note: labels left out: admiration: no label of taxonomy ekman" in done.stderr.replace(
-        "\n", " "
+    assert "note: labels left out: admiration: no label of taxonomy mikels" in " ".join(
+        done.stderr.split()
     )
     mapping.write_text(
         'source = "hume"\ntarget = "ekman"\nprovenance = "me"\n[labels]\njoy = "joy"\n'

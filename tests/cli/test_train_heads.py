@@ -200,7 +200,7 @@ def test_labels_left_out_are_0_where_asked(place: Path) -> None:
     pl.read_csv("people.csv").filter(pl.col("value") > 0).write_csv("top.csv")
     base = ("train", "heads", "top.csv", "--embeddings", "emb", *FAST, "--epochs", "1", "--json")
     few = result(run_here(*base, "--out", "few"))
-    all_ = result(run_here(*base, "--out", "all", "--fill-absent", "ratings"))
+    all_ = result(run_here(*base, "--out", "all", "--absent", "zero"))
     assert max(few["stages"][0]["n_rated"]) < 300
     assert min(all_["stages"][0]["n_rated"]) > 340
 

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import html
 import json
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+import polars as pl
 import pytest
 from tests.cli.command import Done, run_apart, run_here
 
@@ -315,7 +318,7 @@ def test_people_alone_are_scored_unless_all_are_wanted(ratings: Path, raters: Pa
     options = ("--scale", "0-7", "--raters", raters, "--method", "mean")
     people = result("reliability", "scores", ratings, *options)["result"]
     everyone = result("reliability", "scores", ratings, *options, "--all")["result"]
-    assert people["panel"] == "2 people; 1 models left out"
+    assert people["panel"] == "2 people; 1 model not used here"
     assert people["scores"][0]["n_raters"] == 2
     assert everyone["scores"][0]["n_raters"] == 3
 
@@ -326,6 +329,42 @@ def test_subject_model_scores(ratings: Path, raters: Path, tmp_path: Path) -> No
     run("reliability", "scores", ratings, *options)
     assert len(to.read_text().splitlines()) == 1 + 12
     assert len(about.read_text().splitlines()) == 1 + 6
+
+
+@pytest.fixture(scope="module")
+def copied(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Answers of five people on a slider, and an exact copy of one of them."""
+    rng = np.random.default_rng(0)
+    answers = np.clip(np.round(rng.uniform(10, 90, 60) + rng.normal(0, 9, (5, 60))), 0, 100)
+    names = ["ann", "bob", "cem", "dan", "eve"]
+    rows = [(f"s{j}", name, x) for name, own in zip(names, answers, strict=True)
+            for j, x in enumerate(own)]  # fmt: skip
+    rows += [(stimulus, "fay", x) for stimulus, name, x in rows if name == "bob"]
+    path = tmp_path_factory.mktemp("copied") / "ratings.csv"
+    pl.DataFrame(rows, schema=["stimulus", "rater", "value"], orient="row").write_csv(path)
+    return path
+
+
+@pytest.mark.parametrize(
+    ("method", "effect"),
+    [("reml", "they count as one rater"), ("mean", "the mean counts both")],
+)
+def test_scores_name_a_copied_account(copied: Path, method: str, effect: str) -> None:
+    options = ("reliability", "scores", copied, "--scale", "0-100 interval", "--method", method)
+    words = "raters 'bob' and 'fay' answer alike: 100% of their answers to 60 common stimuli"
+    (note,) = result(*options)["result"]["notes"]
+    assert note.startswith(words)
+    assert note.endswith(effect)
+    assert words in " ".join(run(*options).stdout.split())
+
+
+def test_screening_and_report_name_a_copied_account(copied: Path, tmp_path: Path) -> None:
+    scale = ("--scale", "0-100 interval")
+    shown = run("reliability", "screen", copied, *scale).stdout
+    assert "answers like rater 'fay'" in " ".join(shown.split())
+    run("report", copied, *scale, "--out", tmp_path)
+    page = html.unescape((tmp_path / "report.html").read_text(encoding="utf-8"))
+    assert "Raters 'bob' and 'fay' answer alike" in page
 
 
 @pytest.fixture(scope="module")
@@ -387,9 +426,46 @@ def test_screen_finds_the_planted(study: Path, tmp_path: Path) -> None:
     assert careless <= refused
     assert not refused & set(read_ratings(kept).rater_names)
     assert "evidence" in to.read_text().splitlines()[0]
-    assert "correlation" in run("reliability", "screen", study).stdout
     unknown = run("reliability", "screen", study, "--policy", "bt501", code=2).stderr
     assert "'bt500'" in unknown
+
+
+def test_screen_has_the_policy_of_the_library(study: Path) -> None:
+    """Without a policy, verb and function judge alike, rater by rater and rule by rule."""
+    from affectlab.ratings import read_ratings
+    from affectlab.reliability import screen
+
+    by_verb = result("reliability", "screen", study, "--all")["result"]
+    by_function = screen(read_ratings(study)).to_frame()
+    columns = ("rater", "pay", "use", "rules")
+    assert [tuple(row[name] for name in columns) for row in by_verb["verdicts"]] == [
+        tuple(row) for row in by_function.select(columns).rows()
+    ]
+
+
+def test_agreement_uses_all_ratings_or_says_what_it_dropped(tmp_path: Path) -> None:
+    rng = np.random.default_rng(3)
+    file = tmp_path / "gaps.csv"
+    rows = [
+        f"s{stimulus},r{rater},{int(np.clip(round(4 + felt + rng.normal()), 0, 7))}"
+        for stimulus, felt in enumerate(rng.normal(0, 1.5, 40))
+        for rater in (range(5) if stimulus < 6 else rng.permutation(5)[:3])
+    ]
+    file.write_text("\n".join(["stimulus,rater,value", *rows]))
+    options = ("reliability", "agreement", file, "--scale", "0-7", "--boot", "20", "--more")
+    found = result(*options)["result"]["intraclass_correlation"]
+    assert {(row["n_items"], row["n_ratings"], row["resampled"]) for row in found} == {
+        (40, 132, "units")
+    }
+    shown = run(*options).stdout
+    assert "intervals: units resampled (other items, the same raters)" in " ".join(shown.split())
+    listwise = result(*options, "--missing", "listwise")
+    assert {row["n_items"] for row in listwise["result"]["intraclass_correlation"]} == {6}
+    said = "listwise deletion drops 34 of 40 stimuli"
+    assert any(said in warning for warning in listwise["warnings"])
+    done = run(*options, "--missing", "listwise")
+    assert said in " ".join(done.stderr.split())
+    assert "add --more" in run(*options[:-1], "--missing", "listwise", code=2).stderr
 
 
 def test_agreement_in_full(study: Path, tmp_path: Path) -> None:

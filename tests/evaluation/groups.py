@@ -57,9 +57,9 @@ def study(
             "stimulus": [f"s{k}" for k in stimulus],
             "rater": ["net"] * stimulus.size,
             "label": [LABELS[k] for k in label],
-            "value": mine.ravel(),
+            "value": np.clip(mine.ravel(), 0, 7),
         },
-        scale="interval",
+        scale="0-7 interval",
     )
     return people, model
 

@@ -245,7 +245,7 @@ def test_discrepancy_by_hand_and_in_every_replicate() -> None:
     panel = panel_of(*sides(9))
     order = [int(name[1:]) for name in panel.stimuli]
     people, models = people[:, :, order], models[:, :, order]
-    draws = draw(len(order), len(PEOPLE), 6, "both", 3)
+    draws = draw(order, PEOPLE, 6, "both", 3)
     for e, part in enumerate(panel.parts):
         found = _of_label(part, draws)
         for f, model in enumerate(models):
@@ -282,15 +282,16 @@ def test_discrepancy_of_a_label_that_the_model_never_answered_where_people_did()
 
 
 def test_a_planted_shift_is_found() -> None:
-    # From 1 on, so that no model falls below the scale of people.
+    # From 1 on, so that no model falls below the scale of people; a tenth of it, told by its scale.
     people = np.maximum(simulated(11, gaps=0.0)[0], 1)
-    shifted = np.stack([people.mean(axis=0) - 0.5, people.mean(axis=0)])
-    found = discrepancy(
-        table(people, PEOPLE, "human"), table(shifted, MODELS, "model", "interval"), n_boot=0
-    )
+    shifted = np.stack([people.mean(axis=0) - 0.5, people.mean(axis=0)]) / 10
+    panel = table(people, PEOPLE, "human")
+    found = discrepancy(panel, table(shifted, MODELS, "model", "0-0.7 interval"), n_boot=0)
     for e in range(3):
         assert found["net", f"e{e}"].value == pytest.approx(0.5, abs=1e-12)
         assert found["jet", f"e{e}"].value == pytest.approx(0.0, abs=1e-12)
+    with pytest.raises(InputError, match="that of models has no bounds"):
+        discrepancy(panel, table(shifted, MODELS, "model", "interval"), n_boot=0)
 
 
 # -- all of it -------------------------------------------------------------------------------------

@@ -88,7 +88,7 @@ def test_every_row_is_what_all_pairs_of_answers_give(scale: str, distance: Any) 
         names = [f"p{k}" for k in range(6)]
         sides = table(people, names, "human", scale), table(models, ["m", "n"], "model", scale)
         panel = panel_of(*sides)
-        draws = draw(len(panel.stimuli), panel.n_people, 4, "both", trial)
+        draws = draw(panel.stimuli, panel.people, 4, "both", trial)
         found = pooled_kappas(panel, draws)[0]
         kept = [int(name[1:]) for name in panel.stimuli]
         who = [int(name[1:]) for name in panel.people]
@@ -143,7 +143,7 @@ def differences(
     for _ in range(n_studies):
         people, model = sparse(rng, n, n_people, per, vary)
         panel = panel_of(people_of(people), models_of(model, scale="0-7"))
-        draws = draw(len(panel.stimuli), panel.n_people, 0, "both", 0)
+        draws = draw(panel.stimuli, panel.people, 0, "both", 0)
         for found, kept in (
             (pooled_kappas(panel, draws)[0], of_pooled),
             (kappas(panel, draws)[0], of_pairs),

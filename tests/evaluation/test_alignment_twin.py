@@ -6,6 +6,7 @@ import warnings
 from typing import Any
 
 import numpy as np
+import polars as pl
 import pytest
 from numpy.typing import NDArray
 from scipy.stats import rankdata
@@ -14,7 +15,7 @@ from sklearn.metrics import cohen_kappa_score
 from affectlab import Ratings
 from affectlab.evaluation._alignment_draws import Draws, draw
 from affectlab.evaluation._alignment_kappa import kappa_of_label
-from affectlab.evaluation._alignment_panel import panel_of
+from affectlab.evaluation._alignment_panel import Panel, panel_of
 from affectlab.evaluation._alignment_ranks import spearman_of_label
 
 Array = NDArray[np.float64]
@@ -30,6 +31,18 @@ def table(prefix: str, values: Array, scale: str) -> Ratings:
         },
         scale=scale,
     )
+
+
+def arranged(people: Array, models: Array, scale: str) -> Panel:
+    """Arrange two tables; one of both where no bounds tell how numbers of one are on the other."""
+    if scale != "interval":
+        loose = scale if scale == "binary" or "nominal" in scale else f"{scale} interval"
+        return panel_of(table("p", people, scale), table("m", models, loose))
+    both = [table("p", people, scale), table("m", models, scale)]
+    frame = pl.concat([side.to_frame().select("stimulus", "rater", "value") for side in both])
+    names = [name for side in both for name in side.rater_names]
+    kinds = ["human" if name[0] == "p" else "model" for name in names]
+    return panel_of(Ratings(frame, scale=scale, raters={"rater": names, "rater_kind": kinds}))
 
 
 def quadratic(a: Array, b: Array) -> float:
@@ -143,15 +156,12 @@ def test_every_row_is_what_a_plain_computation_gives(scale: str, gaps: float) ->
     rng = np.random.default_rng(int(100 * gaps) + len(scale))
     for trial in range(4):
         people, models = simulated(rng, scale, gaps)
-        loose = (
-            scale if scale in ("binary", "interval") or "nominal" in scale else f"{scale} interval"
-        )
-        panel = panel_of(table("p", people, scale), table("m", models, loose))
+        panel = arranged(people, models, scale)
         kept = [int(name[1:]) for name in panel.stimuli]
         people = people[[int(name[1:]) for name in panel.people]][:, kept]
         models = models[:, kept]
         steps = np.rint(models) if scale[0] == "0" else models
-        draws = draw(len(kept), len(people), 5, "both", trial)
+        draws = draw(range(len(kept)), range(len(people)), 5, "both", trial)
         part = panel.parts[0]
         found = kappa_of_label(panel, part, draws)
         ranked = spearman_of_label(part, draws) if panel.ordered else None
@@ -175,7 +185,7 @@ def test_quadratic_kappa_is_that_of_scikit_learn() -> None:
     rng = np.random.default_rng(5)
     people, models = rng.integers(0, 8, (4, 60)) * 1.0, rng.integers(0, 8, (2, 60)) * 1.0
     panel = panel_of(table("p", people, "0-7"), table("m", models, "0-7"))
-    found = kappa_of_label(panel, panel.parts[0], draw(60, 4, 0, "both", 0))
+    found = kappa_of_label(panel, panel.parts[0], draw(range(60), range(4), 0, "both", 0))
     expected = [
         np.mean([cohen_kappa_score(m, p, weights="quadratic", labels=range(8)) for p in people])
         for m in models
@@ -190,7 +200,7 @@ def test_large_panels_and_fine_scales_take_the_general_way() -> None:
     people = np.clip(np.rint(truth + rng.normal(0, 1.5, (140, 20))), 0, 7)
     models = np.clip(truth + rng.normal(0, 1, (2, 20)), 0, 7)
     panel = panel_of(table("p", people, "0-7"), table("m", models, "0-7 interval"))
-    draws = draw(20, 140, 3, "both", 1)
+    draws = draw(range(20), range(140), 3, "both", 1)
     found = spearman_of_label(panel.parts[0], draws)
     for row in (0, draws.n_rows - 1):
         weight, copies = draws.items[row].astype(int), draws.people[row].astype(int)
@@ -216,7 +226,7 @@ def test_nobody_meets_a_copy_of_themself() -> None:
 
 
 def test_draws() -> None:
-    draws = draw(30, 5, 200, "both", 3)
+    draws = draw(range(30), range(5), 200, "both", 3)
     assert draws.n_rows == 236
     assert draws.n_boot == 200
     assert (draws.items[:6] == 1).all()
@@ -230,8 +240,8 @@ def test_draws() -> None:
     assert (drawn.sum(axis=1) == 5).all()
     assert ((drawn > 0).sum(axis=1) >= 2).all()
     assert draws.people_share == pytest.approx(0.8, abs=0.05)
-    again = draw(30, 5, 200, "both", 3)
+    again = draw(range(30), range(5), 200, "both", 3)
     assert again.items.tobytes() == draws.items.tobytes()
-    assert (draw(30, 5, 10, "units", 3).people == 1).all()
-    assert (draw(30, 5, 10, "raters", 3).items == 1).all()
-    assert draw(30, 2, 10, "both", 3).resample == "units"
+    assert (draw(range(30), range(5), 10, "units", 3).people == 1).all()
+    assert (draw(range(30), range(5), 10, "raters", 3).items == 1).all()
+    assert draw(range(30), range(2), 10, "both", 3).resample == "units"

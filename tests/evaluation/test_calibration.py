@@ -201,3 +201,11 @@ def test_models_beside_people():
 def test_bad_input(probabilities, truth, options, words):
     with pytest.raises(InputError, match=words):
         calibration(probabilities, truth, **options)
+
+
+def test_confidences_that_rounding_tells_apart_share_a_bin() -> None:
+    same = np.full(20, 0.3)
+    same[::2] = np.nextafter(0.3, 1)
+    said = np.concatenate([same, np.full(20, 0.8)])
+    found = calibration(said, np.arange(40) % 2 == 0, n_bins=4, n_boot=0)
+    assert found.bins_equal_mass["n"].to_list() == [20, 20]

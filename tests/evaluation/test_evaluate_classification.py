@@ -398,3 +398,23 @@ def test_people_of_goemotions_beside_each_other(shared_data) -> None:
     agreed = people.filter(pl.col("metric") == "exact_match")
     assert 0.1 < agreed["mean"][0] < 0.4
     assert made.estimates["people", "exact_match"].n_items == len(made.classes.people.rater)
+
+
+def test_the_sentence_says_why_the_severity_of_few_mistakes_has_no_interval():
+    names = ["awe", "fear", "anger", "sadness"]
+    true = [names[at % 4] for at in range(40)]
+    for n, why in ((6, "(no interval: 6 mistakes, fewer than 10)"), (12, "")):
+        said = [names[(at + 1) % 4] if at < n else name for at, name in enumerate(true)]
+        table = Ratings(
+            {
+                "stimulus": [f"s{at}" for at in range(40)] * 2,
+                "rater": ["gold"] * 40 + ["net"] * 40,
+                "value": true + said,
+            },
+            raters={"rater": ["net"], "rater_kind": ["model"]},
+            taxonomy="mikels",
+        )
+        found = evaluate_classification(table, truth="rater:gold", n_boot=100)
+        (sentence,) = found.sentences
+        assert why in sentence
+        assert ("no interval" in sentence) is bool(why)

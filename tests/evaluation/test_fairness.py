@@ -274,15 +274,28 @@ def test_bad_input(options, words):
         fairness(people, model, **options)
 
 
-def test_kappa_needs_models_and_scales_must_agree():
+def test_kappa_needs_models_and_errors_a_scale_in_common():
     people, model = study(n=20)
     with pytest.raises(InputError, match="'alpha' compares people"):
         fairness(people, by="stimulus.gender", metric="quadratic_kappa")
-    percent = model.with_values(10 * np.abs(model.value), "0-100 interval", step="percent")
-    with pytest.raises(InputError, match="on_scale"):
-        fairness(people, percent, by="stimulus.gender")
-    found = fairness(people, percent, by="stimulus.gender", metric="spearman", n_permutations=0)
+    loose = model.with_values(model.value, "interval", step="no bounds")
+    with pytest.raises(
+        InputError, match=r"'mae' needs models and people on one scale.*has no bounds.*'spearman'"
+    ):
+        fairness(people, loose, by="stimulus.gender")
+    found = fairness(people, loose, by="stimulus.gender", metric="spearman", n_permutations=0)
     assert found.groups["net", "man"].ok
+
+
+@pytest.mark.parametrize("metric", ["mae", "bias", "quadratic_kappa", "spearman"])
+def test_a_declared_scale_of_models_is_mapped_to_that_of_people(metric):
+    people, model = study(n=40)
+    shares = model.with_values(model.value / 7, "0-1 interval", step="shares")
+    options = {"by": "stimulus.gender", "metric": metric, "n_permutations": 0}
+    own, other = fairness(people, model, **options), fairness(people, shares, **options)
+    for group in ("man", "woman"):
+        assert other.groups["net", group].value == pytest.approx(own.groups["net", group].value)
+    assert any("0–1 mapped to 0–7" in note for note in other.notes) == (metric != "spearman")
 
 
 def test_control_runs_are_not_judged():

@@ -134,3 +134,31 @@ def test_no_items():
 def test_bad_input(true, predicted, options, message):
     with pytest.raises(InputError, match=message):
         precision_recall_f1(true, predicted, **options)
+
+
+@pytest.mark.parametrize("several", [False, True], ids=["one label", "several labels"])
+def test_averages_of_few_mistakes_have_the_interval_of_the_jackknife(several):
+    names = np.array(["joy", "fear", "awe"])
+    true = names[np.arange(60) % 3]
+    said = {n: np.where(np.arange(60) < n, "joy", true) for n in (9, 15)}
+    wrong = {n: int((labels != true).sum()) for n, labels in said.items()}
+    assert wrong == {9: 6, 15: 10}
+    for n, labels in said.items():
+        pair = ([[one] for one in true], [[one] for one in labels]) if several else (true, labels)
+        found = precision_recall_f1(*pair, n_boot=200, seed=1)
+        macro, micro = (found.averages[average, "f1"] for average in ("macro", "micro"))
+        assert ("jackknife" in macro.method) is (n == 9)
+        assert ("jackknife" in micro.method) is (several and n == 9)
+        assert "jackknife" not in found.exact_match.method
+        assert macro.low < macro.value < macro.high
+        if n == 9:
+            left_out = np.array(
+                [
+                    precision_recall_f1(np.delete(true, at), np.delete(labels, at))
+                    .averages["macro", "f1"]
+                    .value
+                    for at in range(60)
+                ]
+            )
+            spread = np.sqrt(59 / 60 * ((left_out - left_out.mean()) ** 2).sum())
+            assert macro.se == pytest.approx(spread, rel=1e-9)

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 import pytest
 
 from affectlab.errors import InputError
+from affectlab.estimates import NO_VARIATION
 from affectlab.evaluation import (
     CLASSIFICATION_METRICS,
     classification_metrics,
     confusion,
     metrics_of_confusion,
+    precision_recall_f1,
 )
 from affectlab.taxonomy import cost_from_correlation, load_taxonomy
 
@@ -160,7 +164,7 @@ def test_status_says_why():
     assert np.isnan(perfect["emc"].value)
     assert np.isnan(perfect["emc"].low)
     assert perfect["ecc"].value == 1
-    assert "no interval: all replicates are equal" in perfect["ecc"].method
+    assert NO_VARIATION in perfect["ecc"].method
     one = classification_metrics(["awe"] * 3, ["awe"] * 3, "mikels", seed=0)
     assert one["kappa"].status == "undefined: one label throughout"
     nothing = classification_metrics([], [], "mikels", seed=0)
@@ -175,6 +179,53 @@ def test_rare_mistakes_have_no_interval():
     assert estimate.value == pytest.approx(1 / 5)
     assert np.isnan(estimate.low)
     assert "no interval" in estimate.method
+
+
+def test_intervals_of_few_mistakes():
+    """1 to 9 mistakes in 100: the bootstrap of macro F1 holds in 87 %, and that of EMC in 81 %."""
+    share = np.array([0.4, 0.2, 0.15, 0.1, 0.06, 0.04, 0.03, 0.02])
+    chance = (1 / np.maximum(MIKELS.cost_matrix().matrix - 1, 1)) * (1 - np.eye(8))
+    chance *= 0.05 / chance.sum(axis=1, keepdims=True)
+    chance += 0.95 * np.eye(8)
+    names = ["macro_f1", "macro_recall", "emc", "accuracy"]
+    expected = metrics_of_confusion(share[:, None] * chance, NAMES, "mikels", metrics=names)
+    rng = np.random.default_rng(8)
+    held = dict.fromkeys(("macro_f1", "macro_recall"), 0)
+    n = 0
+    while n < 200:
+        true = rng.choice(8, 100, p=share)
+        said = (rng.random(100)[:, None] > np.cumsum(chance[true], axis=1)).sum(axis=1)
+        if not 1 <= (true != said).sum() < 10:
+            continue
+        n += 1
+        table = classification_metrics(
+            NAMES[true], NAMES[said], "mikels", metrics=names, n_boot=50, seed=n
+        )
+        assert np.isnan(table["emc"].low)
+        assert np.isnan(table["emc"].se)
+        assert "mistake" in table["emc"].method
+        assert "percentile bootstrap" in table["accuracy"].method
+        for name in held:
+            assert "t interval, jackknife over items" in table[name].method
+            assert 0 <= table[name].low <= table[name].value <= table[name].high <= 1
+            held[name] += table[name].low <= float(expected[name]) <= table[name].high
+    for name, count in held.items():
+        assert count / n > 0.9, (name, count / n)
+
+
+def test_ten_mistakes_are_enough_for_the_bootstrap():
+    true = np.array(["fear"] * 50 + ["awe"] * 50, dtype=object)
+    said = {"nine": true.copy(), "ten": true.copy()}
+    for n, labels in zip((9, 10), said.values(), strict=True):
+        labels[:n], labels[:4] = "awe", "sadness"
+    table = classification_metrics(true, said, "mikels", n_boot=100, seed=0)
+    assert "no interval: 9 mistakes, fewer than 10" in table["nine", "emc"].method
+    assert table["ten", "emc"].high > table["ten", "emc"].low
+    for model, how in (("nine", "t interval, jackknife"), ("ten", "percentile bootstrap")):
+        for metric in ("macro_f1", "weighted_f1", "kappa", "weighted_kappa"):
+            assert how in table[model, metric].method
+    alone = classification_metrics(true, said["nine"], "mikels", n_boot=100, seed=5)
+    assert alone["macro_f1"].low == pytest.approx(table["nine", "macro_f1"].low, abs=1e-12)
 
 
 def test_what_the_labels_allow():
@@ -221,3 +272,24 @@ def test_macro_says_how_it_treats_what_is_undefined():
 def test_bad_input(y_pred, options, message):
     with pytest.raises(InputError, match=message):
         classification_metrics(["awe"], y_pred, "mikels", **options)
+
+
+def test_a_missing_interval_says_why() -> None:
+    true = ["joy", "fear"] * 10
+    varies = ["joy", *true[1:-1], "joy"]
+    single = classification_metrics(true, varies, clusters=["one"] * 20, seed=1, n_boot=50)
+    assert "one cluster, tells no error" in single["macro_f1"].method
+    assert "fewer than" not in single["macro_f1"].method
+    weight = [1.0] * 19 + [0.0]
+    light = classification_metrics(true, varies, sample_weight=weight, seed=1, n_boot=50)
+    assert light["accuracy"].value == 1.0
+    assert "mistake" not in light["macro_f1"].method
+    assert light["macro_f1"].method.endswith("no variation to estimate an error from")
+    said = [["joy"]] * 15 + [["joy", "fear"]] * 5
+    told = [["joy"]] * 20
+    sets = precision_recall_f1(
+        said, told, labels=["joy", "fear"], zero_division=1.0, n_boot=50, seed=1
+    )
+    precise = sets.averages["macro", "precision"]
+    assert (precise.value, math.isnan(precise.low)) == (1.0, True)
+    assert precise.method.endswith("no variation to estimate an error from")

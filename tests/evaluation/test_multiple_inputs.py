@@ -77,9 +77,9 @@ def test_attributes_that_are_crossed_wrongly_or_missing() -> None:
     stimuli = [f"s{k}" for k in range(n)]
     cells = {"stimulus": stimuli * 2, "rater": ["a"] * n + ["b"] * n, "value": list(range(2 * n))}
     plain = Ratings(cells, scale="interval")
-    with pytest.raises(InputError, match=r"no attributes of raters or stimuli.*--stimuli FILE"):
+    with pytest.raises(InputError, match=r"no attributes of raters or stimuli.*stimuli='FILE'"):
         fairness(plain, by="gender")
-    with pytest.raises(InputError, match=r"no attributes.*--raters FILE"):
+    with pytest.raises(InputError, match=r"no attributes.*raters='FILE'"):
         fairness(plain, by="rater.gender")
     named = Ratings(
         cells,
@@ -110,7 +110,7 @@ def test_what_helps_comes_before_a_long_list_of_columns(tmp_path) -> None:
     with pytest.raises(InputError) as caught:
         read_ratings(file)
     text = str(caught.value)
-    assert text.index("option wide") < text.index("found: stimulus")
+    assert text.index("wide=") < text.index("found: stimulus")
 
 
 def test_sentence_says_how_many_answers_of_people_are_judged() -> None:

@@ -63,21 +63,60 @@ def test_truncating_keeps_whole_numbers_of_a_computation() -> None:
     assert on_scale(model, Scale.parse("0-7"), "truncate").value.tolist() == [3, 3]
 
 
-def test_answers_beyond_the_bounds_are_counted() -> None:
-    found = on_scale(table("net", [-2, 3, 9], "interval"), Scale.parse("0-7"))
-    assert found.value.tolist() == [0, 3, 7]
-    assert "2 answers beyond the bounds" in found.history[-1]
-
-
-def test_spreading_needs_bounds_that_were_declared() -> None:
+def test_declared_bounds_are_mapped_linearly_and_the_history_says_so() -> None:
     model = table("net", [0, 0.5, 1], "0-1 interval")
-    assert on_scale(model, Scale.parse("0-100 interval"), rescale=True).value.tolist() == [
-        0,
-        50,
-        100,
-    ]
-    with pytest.raises(InputError, match="no declared bounds"):
-        on_scale(table("net", [0.0, 0.5], "interval"), Scale.parse("0-7"), rescale=True)
+    found = on_scale(model, Scale.parse("0-100 interval"))
+    assert found.value.tolist() == [0, 50, 100]
+    assert (
+        found.history[-1] == "answers of models: 0–1 mapped to 0–100, linearly (interval 0 to 100)"
+    )
+    kept = on_scale(table("net", [10, 35, 90], "0-100"), Scale.parse("1-9"), "none")
+    np.testing.assert_allclose(kept.value, [1.8, 3.8, 8.2])
+    assert str(kept.scale) == "interval 1 to 9"
+
+
+@pytest.mark.parametrize(
+    ("values", "scale", "people", "why"),
+    [
+        ([-2, 3, 9], "interval", Scale.parse("0-7"), "that of models has no bounds"),
+        ([0.1, 0.9], None, Scale.parse("1-9"), "that of models is not declared"),
+        ([0.1, 0.9], None, Scale.parse("0-7"), "that of models is not declared"),
+        ([12.5, 90], None, Scale.parse("1-9"), "that of models is not declared"),
+        ([0.5, 1], "0-1 interval", Scale.infer([1, 5, 9]), "that of people is not declared"),
+        ([0.5, 1], "0-1 interval", Scale.parse("interval"), "that of people has no bounds"),
+    ],
+)
+def test_without_two_declared_scales_there_is_no_map(
+    values: list[float], scale: str | None, people: Scale, why: str
+) -> None:
+    names = [f"s{k}" for k in range(len(values))]
+    model = Ratings(
+        {"stimulus": names, "rater": ["net"] * len(names), "value": values}, scale=scale
+    )
+    with pytest.raises(InputError, match=why):
+        on_scale(model, people)
+
+
+def test_a_scale_that_was_not_declared_is_taken_for_that_of_people_where_it_fits() -> None:
+    model = Ratings({"stimulus": ["a", "b"], "rater": ["net"] * 2, "value": [0.5, 6.2]})
+    found = on_scale(model, Scale.parse("0-7"), "none")
+    assert found.value.tolist() == [0.5, 6.2]
+    assert "scale not declared: all lie within the bounds" in found.history[-1]
+
+
+def test_people_keep_their_steps_beside_fractions_of_models_in_one_table() -> None:
+    mixed = table("ann", [0, 3, 7], "0-7 interval").merge(
+        as_model("net", [0.5, 3, 6], "0-7 interval")
+    )
+    assert sides(mixed).people.scale == Scale.parse("0-7")
+    assert sides(mixed).people.history[-1].startswith("answers of people: steps of 1")
+    for people, models, scale in (
+        ([0, 3.5, 7], [0.5, 3, 6], "0-7 interval"),  # People have fractions, too.
+        ([0, 3, 7], [1, 3, 6], "0-7 interval"),  # Nobody has.
+        ([0, 30, 70], [0.5, 3, 6], "0-100 interval"),  # A slider.
+    ):
+        both = table("ann", people, scale).merge(as_model("net", models, scale))
+        assert sides(both).people.scale == both.scale
 
 
 def test_no_order_no_scale() -> None:
@@ -86,10 +125,20 @@ def test_no_order_no_scale() -> None:
         on_scale(words, Scale.parse("0-7"))
 
 
-@given(st.lists(st.floats(-20, 20), min_size=1, max_size=20))
-def test_all_answers_end_on_the_scale_and_near(values: list[float]) -> None:
-    scale = Scale.parse("1-5")
-    found = on_scale(table("net", values, "interval"), scale).value
-    assert scale.contains(found).all()
-    clipped = np.clip(values, 1, 5)
-    assert np.abs(found - clipped).max() <= 0.5 + 1e-9
+@given(
+    st.lists(st.integers(1, 900), min_size=1, max_size=20),
+    st.sampled_from(["0-1 interval", "0-100 interval", "-3..3 interval", "2-10 interval"]),
+)
+def test_the_form_of_a_scale_does_not_matter(ninths: list[int], scale: str) -> None:
+    """The same answers on any declared scale are the same answers on that of people."""
+    people, own = Scale.parse("1-9"), Scale.parse(scale)
+    share = np.array(ninths) / 900
+    given = own.low + share * (own.high - own.low)  # type: ignore[operator]
+    model = table("net", np.clip(given, own.low, own.high).tolist(), scale)
+    np.testing.assert_allclose(on_scale(model, people, "none").value, 1 + 8 * share, atol=1e-12)
+    rounded = on_scale(model, people).value
+    assert people.contains(rounded).all()
+    assert (
+        rounded.tolist()
+        == on_scale(table("net", share.tolist(), "0-1 interval"), people).value.tolist()
+    )

@@ -1,4 +1,4 @@
-"""BT.500 and P.913 beside the package ``sureal``, whose denominator is ``bt500_upstream``'s."""
+"""BT.500 and P.913 beside the package ``sureal``: ``bt500_upstream`` has its denominator and SD."""
 
 from __future__ import annotations
 
@@ -54,6 +54,23 @@ def test_public_ratings(shared_data: Path, name: str, policy: str, bias: bool) -
     assert refused(matrix, policy) == expected
     if name.endswith("outliers"):
         assert sum(expected) >= 3
+
+
+@pytest.mark.parametrize(
+    ("name", "refused_by_upstream", "refused_as_printed"),
+    [
+        ("netflix_public", [2], []),
+        ("netflix_public_4_outliers", [26, 28, 29], [26, 29]),
+    ],
+)
+def test_the_sd_that_itu_prints_decides_about_real_raters(
+    shared_data: Path, name: str, refused_by_upstream: list[int], refused_as_printed: list[int]
+) -> None:
+    """N - 1 in the SD, as ITU-R BT.500 has it, spares raters whom ``sureal`` (N) refuses."""
+    content = json.loads((shared_data / "subjective_quality" / f"{name}.json").read_text())
+    matrix = np.array([video["os"] for video in content["dis_videos"]], dtype=float).T
+    assert np.flatnonzero(refused(matrix, "bt500_upstream")).tolist() == refused_by_upstream
+    assert np.flatnonzero(refused(matrix, "bt500")).tolist() == refused_as_printed
 
 
 @pytest.mark.parametrize("seed", range(6))

@@ -145,7 +145,7 @@ def test_a_table_of_raters_is_joined_with_the_stored_one(stored: Path) -> None:
     assert again.raters.rows()[0] == ("x", "human", 31, 1.5, True, "red")
     assert again.history == (
         "age of 1 rater was taken from the table given, not the file",
-        "left 1 row of the rater table unused: no answer names them",
+        "left 1 row of the rater table unused: no answer names 'zz'",
     )
 
 

@@ -53,7 +53,7 @@ def test_summary_counts_main_trials_with_an_answer() -> None:
     assert summary.trial_kinds == {"main": 3, "golden": 2}
     assert summary.outcomes == {"ok": 4, "refused": 1}
     assert summary.rater_kinds == {"human": 2}
-    assert "1 of 5 rows has no usable answer (1 refused); statistics leave them out." in (
+    assert "1 of 5 answers cannot be used (1 refused); statistics leave them out." in (
         summary.warnings
     )
 
@@ -96,7 +96,7 @@ def test_a_large_complete_panel_has_no_warnings() -> None:
         (
             panel(10, scale=None),
             "The scale was inferred from the answers as ordinal 0 to 7, step 1; weighted agreement "
-            "depends on it, so declare it, for example (option scale: 0-7).",
+            "depends on it, so declare it, for example (scale='0-7').",
         ),
         (
             Ratings({"stimulus": ["a", "b"], "rater": ["x", "y"], "value": [3, 3]}, scale="0-7"),
@@ -154,7 +154,7 @@ def test_numbers_that_often_mean_missing(values: list[float], code: str) -> None
     low, high = min(values[:-1]), max(values[:-1])
     assert any(
         f"1 answer is {code} and all others lie between {low} and {high}" in text
-        and f"(option scale: {low}-{high}) and set such rows aside (option on_bad: " in text
+        and f"(scale='{low}-{high}') and set such rows aside (on_bad='set_aside')" in text
         for text in r.warnings
     )
     declared = Ratings(
@@ -214,20 +214,20 @@ def test_control_codes_of_names_reach_no_screen() -> None:
 @pytest.mark.parametrize(
     ("values", "example"),
     [
-        ([1, 5, 3], "option scale: 1-5"),
-        ([-3, 3, 0], "option scale: -3..3"),
-        ([0, 60, 45], "option scale: 0-60 interval"),
-        ([0.0213, 0.9871, 0.5], "option scale: 0-1 interval"),
-        ([3.2, 97.5, 50], "option scale: 0-100 interval"),
-        ([0, 1, 1], "option scale: binary"),
-        ([3, 3, 3], "option scale: 0-7"),
+        ([1, 5, 3], "scale='1-5'"),
+        ([-3, 3, 0], "scale='-3..3'"),
+        ([0, 60, 45], "scale='0-60 interval'"),
+        ([0.0213, 0.9871, 0.5], "scale='0-1 interval'"),
+        ([3.2, 97.5, 50], "scale='0-100 interval'"),
+        ([0, 1, 1], "scale='binary'"),
+        ([3, 3, 3], "scale='0-7'"),
     ],
 )
 def test_the_suggested_scale_fits_the_answers(values: list[float], example: str) -> None:
     columns = {"stimulus": ["a", "b", "c"], "rater": ["x"] * 3, "value": values}
     (said,) = [text for text in Ratings(columns).warnings if "declare it" in text]
     assert f"({example})" in said
-    declared = Ratings(columns, scale=example.removeprefix("option scale: "))
+    declared = Ratings(columns, scale=example.removeprefix("scale='").removesuffix("'"))
     assert declared.scale.contains(values).all()
 
 

@@ -34,7 +34,10 @@ def test_pandas_gaps_categories_and_nullable_types() -> None:
     assert r.raters["age"].to_list() == [None, 4]
     assert r.stimuli["keen"].to_list() == [True, False]
     assert r.stimuli["when"].to_list() == ["2020-01-01 00:00:00", "2020-01-02 00:00:00"]
-    assert [(part.reason, part.count) for part in r.set_aside] == [("no answer", 1)]
+    assert [str(part) for part in r.set_aside] == [
+        "1 row: no answer (row 2)",
+        "1 rater: without any answer that can be used (y)",
+    ]
 
 
 def test_pandas_identifiers_with_gaps_stay_whole_numbers() -> None:
@@ -150,7 +153,7 @@ def test_tables_of_attributes_and_columns_of_attributes_are_put_together() -> No
     frame = {"stimulus": ["a", "a"], "rater": ["x", "y"], "value": [1, 2], "age": [30, None]}
     r = Ratings(frame, raters={"rater": ["y", "z"], "age": [40, 50], "sex": ["f", "m"]})
     assert r.raters.rows() == [("x", "human", 30, None), ("y", "human", 40, "f")]
-    assert r.history == ("left 1 row of the rater table unused: no answer names them",)
+    assert r.history == ("left 1 row of the rater table unused: no answer names 'z'",)
     with pytest.raises(InputError, match="rater 'x': age is 31 in one table and 30 in another"):
         Ratings(frame, raters={"rater": ["x"], "age": [31]})
 

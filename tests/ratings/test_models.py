@@ -41,7 +41,33 @@ def test_a_wide_file_of_one_model(people: Ratings, tmp_path: Path) -> None:
 def test_answers_between_the_steps_keep_the_bounds(people: Ratings, tmp_path: Path) -> None:
     found = read_models(write(tmp_path, "net.csv", "stimulus,joy,fear\na,3.5,1\nb,0,6\n"), people)
     assert found.scale == Scale("interval", 0.0, 7.0)
-    assert "lie between the steps" in found.history[-1]
+    assert found.history[-1] == (
+        "answers of models: scale not declared, bounds taken as those of people, between whose "
+        "steps answers lie (interval 0 to 7)"
+    )
+
+
+def test_a_scale_that_nobody_declared_is_taken_as_that_of_people_and_said(
+    people: Ratings, tmp_path: Path
+) -> None:
+    found = read_models(write(tmp_path, "net.csv", "stimulus,joy,fear\na,3,1\nb,0,6\n"), people)
+    assert found.history[-1].startswith("answers of models: scale not declared, taken as that of")
+    said = read_models(write(tmp_path, "n.csv", "stimulus,joy\na,3\nb,0\n"), people, scale="0-7")
+    assert not any("not declared" in step for step in said.history)
+
+
+@pytest.mark.parametrize("answers", ["0.5,0.25\nb,0,1", "0,1\nb,0,0"])
+def test_answers_from_0_to_1_may_be_shares_and_are_not_taken_for_a_longer_scale(
+    people: Ratings, tmp_path: Path, answers: str
+) -> None:
+    path = write(tmp_path, "net.csv", f"stimulus,joy,fear\na,{answers}\n")
+    found = read_models(path, people)
+    assert not found.scale.declared
+    assert (found.scale.low, found.scale.high) == (0, 1)
+    # Beside a model that answered higher, the low answers are answers on the same scale.
+    other = write(tmp_path, "other.csv", "stimulus,joy,fear\na,5,1\nb,0,2\n")
+    both = read_models([path, other], people)
+    assert (both.scale.low, both.scale.high, both.scale.declared) == (0, 7, True)
 
 
 def test_answers_beyond_the_bounds_get_a_scale_of_their_own(
@@ -57,6 +83,18 @@ def test_files_with_and_without_steps_are_put_together(people: Ratings, tmp_path
     found = read_models([whole, parts], people)
     assert found.rater_names == ("whole", "parts")
     assert found.scale == Scale("interval", 0.0, 7.0)
+
+
+def test_files_that_say_their_scale_are_put_together_as_others_are(
+    people: Ratings, tmp_path: Path
+) -> None:
+    paths = []
+    for name, scale, value in (("heads", "0-7 interval", 2.25), ("vlm", "0-7", 3.0)):
+        answers = {"stimulus": ["a"], "rater": [name], "label": ["joy"], "value": [value]}
+        paths.append(Ratings(answers, scale=scale).write(tmp_path / f"{name}.parquet"))
+    found = read_models(paths, people)
+    assert found.scale == Scale("interval", 0.0, 7.0)
+    assert found.value.tolist() == [2.25, 3.0]
 
 
 def test_files_of_different_scales_are_refused(people: Ratings, tmp_path: Path) -> None:

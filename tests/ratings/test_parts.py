@@ -62,7 +62,7 @@ def test_humans_and_models(table: Ratings) -> None:
     assert table.models().raters.rows() == [("bot", "model", None)]
     with pytest.raises(InputError, match=r"no rater is a model; give each a rater_kind \(human"):
         table.humans().models()
-    with pytest.raises(InputError, match=r"no rater is human; .* \(option raters: TABLE\)$"):
+    with pytest.raises(InputError, match=r"no rater is human; .* \(raters='TABLE'\)$"):
         table.models().humans()
     with pytest.raises(InputError, match="no rating is left"):
         table.humans().select(rater_kind="model")
@@ -207,7 +207,7 @@ def test_new_tables_of_raters_and_stimuli(table: Ratings) -> None:
     assert kinds.rater_kinds == ("baseline", "model", "simulated")
     extra = table.with_stimuli({"stimulus": ["a", "zz"], "size": [1, 2]})
     assert extra.stimuli["size"].to_list() == [1, None, None, None]
-    assert extra.history == ("left 1 row of the stimulus table unused: no answer names them",)
+    assert extra.history == ("left 1 row of the stimulus table unused: no answer names 'zz'",)
     assert table.stimuli.columns == ["stimulus", "actor"]
 
 

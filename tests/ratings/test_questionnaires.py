@@ -75,9 +75,9 @@ def test_sheets_of_several_sessions(read: Read) -> None:
 @pytest.mark.parametrize("wide", ["raters", "labels"])
 @pytest.mark.parametrize("name", ["participant", "ResponseId"])
 def test_values_of_the_first_image_never_become_stimuli(read: Read, wide: str, name: str) -> None:
-    with pytest.raises(InputError, match=r"\(option wide: stimuli") as caught:
+    with pytest.raises(InputError, match=r"\(wide='stimuli'") as caught:
         read(SHEET.replace("participant", name), wide=wide)
-    assert "option columns: stimulus=" in str(caught.value)
+    assert "columns={'stimulus': 'NAME'}" in str(caught.value)
     assert "\n" not in str(caught.value)
 
 
@@ -98,7 +98,7 @@ def test_a_column_per_stimulus_needs_participants(read: Read) -> None:
     with pytest.raises(
         InputError,
         match=r"one column per stimulus needs a column for the rater; found: x, img1; name it "
-        r"\(option columns: rater=x\)$",
+        r"\(columns=\{'rater': 'NAME'\}\)$",
     ):
         read("x,img1\np1,1\n", wide="stimuli")
     r = read("x,img1,img2\np1,1,2\n", wide="stimuli", columns={"rater": "x"})
@@ -159,3 +159,147 @@ def test_models_that_sit_in_sheets_keep_what_is_said_of_them(read: Read) -> None
         ("gpt", "model", "x"),
         ("qwen", "model", "y"),
     ]
+
+
+WORDS = ("Disagree", "Neutral", "Agree")
+
+
+def exported(path: Path, n_people: int = 12, n_questions: int = 60) -> Path:
+    """Write a questionnaire as LimeSurvey exports it, with answers in words."""
+    questions = [f"G01Q{number:02d}" for number in range(n_questions)]
+    header = ["id", "submitdate", "lastpage", "startlanguage", *questions]
+    rows = [
+        [
+            str(one),
+            "2026-01-01 10:00:00",
+            "3",
+            "en",
+            *(WORDS[(one * q) % 3] for q in range(n_questions)),
+        ]
+        for one in range(1, n_people + 1)
+    ]
+    path.write_text("\n".join(",".join(f'"{cell}"' for cell in row) for row in [header, *rows]))
+    return path
+
+
+def test_answers_in_words_are_not_lost_beside_a_number(tmp_path: Path) -> None:
+    """720 answers became descriptions of 12 people, and the page count the one stimulus."""
+    file = exported(tmp_path / "survey.csv")
+    with pytest.raises(InputError) as caught:
+        read_ratings(file, wide="stimuli")
+    said = str(caught.value)
+    assert "62 of 63 columns hold only words" in said
+    assert "'id' (the rater); attributes: 'submitdate', 'startlanguage', 'G01Q00'" in said
+    assert "stimuli: 'lastpage'; say which columns describe" in said
+    assert said.endswith("(attributes=['NAME', 'NAME'])")
+    told = ["submitdate", "lastpage", "startlanguage"]
+    r = read_ratings(file, wide="stimuli", attributes=told, scale="ordinal:" + ",".join(WORDS))
+    assert (r.n_ratings, r.n_stimuli, r.n_raters, r.set_aside) == (720, 60, 12, ())
+
+
+def test_some_words_beside_numbers_still_describe(tmp_path: Path) -> None:
+    file = tmp_path / "w.csv"
+    file.write_text("image,path,source,ann,bo\na,x/a.png,web,1,2\nb,x/b.png,own,3,4\n")
+    r = read_ratings(file, wide="raters")
+    assert r.rater_names == ("ann", "bo")
+    assert {"path", "source"} <= set(r.stimuli.columns)
+
+
+def test_a_reading_that_leaves_less_than_half_stops(tmp_path: Path) -> None:
+    file = tmp_path / "w.csv"
+    file.write_text("id,a,b,c\n" + "".join(f"p{k},1,77,88\n" for k in range(4)))
+    with pytest.raises(
+        InputError, match=r"4 answers could be read, and 8 cells could not"
+    ) as caught:
+        read_ratings(file, wide="stimuli", scale="1-5", on_bad="set_aside")
+    assert "3 columns were taken as stimuli: 'a', 'b', 'c'" in str(caught.value)
+    # Half may go, when they are counted; and gaps are no loss.
+    file.write_text("id,a,b,c\n" + "".join(f"p{k},1,77,\n" for k in range(4)))
+    r = read_ratings(file, wide="stimuli", scale="1-5", on_bad="set_aside")
+    assert [(part.count, part.unit) for part in r.set_aside] == [(4, "cell"), (4, "cell")]
+
+
+def test_row_numbers_without_a_name_are_no_stimulus(tmp_path: Path) -> None:
+    file = tmp_path / "w.csv"
+    file.write_text(",id,a,b\n0,p,1,2\n1,q,3,4\n")
+    for on_bad in ("raise", "set_aside"):
+        r = read_ratings(file, wide="stimuli", on_bad=on_bad)  # type: ignore[arg-type]
+        assert r.stimulus_names == ("a", "b")
+        assert "only tells rows apart: it was left out" in " ".join(r.history)
+    file.write_text(",id,a,b\nx,p,1,2\n,q,3,4\n")
+    for on_bad in ("raise", "set_aside"):
+        with pytest.raises(InputError, match="column 1 has no name; expected one"):
+            read_ratings(file, wide="stimuli", on_bad=on_bad)  # type: ignore[arg-type]
+
+
+def test_who_answered_nothing_is_named(tmp_path: Path) -> None:
+    file = tmp_path / "w.csv"
+    file.write_text(
+        "id,a,b\n" + "".join(f"p{k},{'' if k % 5 == 0 else k % 4},\n" for k in range(20))
+    )
+    r = read_ratings(file, wide="stimuli")
+    silent = ("p0", "p5", "p10", "p15")
+    assert r.n_raters == 16
+    assert r.summary().silent_raters == silent
+    said = "4 raters of the source have no answer that can be used and are not counted: 'p0', 'p5'"
+    assert any(said in warning for warning in r.warnings)
+    again = read_ratings(r.write(tmp_path / "again.parquet"))
+    assert again.summary().silent_raters == silent
+    assert again.equals(r)
+    # They are silent no more where another file has their answers.
+    more = Ratings({"stimulus": ["a"], "rater": ["p5"], "value": [1]}, scale=r.scale)
+    assert r.merge(more).summary().silent_raters == ("p0", "p10", "p15")
+
+
+def test_choices_beside_reaction_times_are_no_descriptions(tmp_path: Path) -> None:
+    text = "participant,pic1,pic1_rt,pic2,pic2_rt\n" + "".join(
+        f"p{k},{choice},{500 + k},{other},{700 + k}\n"
+        for k, (choice, other) in enumerate([("joy", "fear"), ("fear", "joy"), ("joy", "joy")])
+    )
+    path = tmp_path / "choices.csv"
+    path.write_text(text)
+    with pytest.raises(InputError, match="would describe instead of holding answers"):
+        read_ratings(path, wide="stimuli")
+
+
+def test_conditions_and_comments_beside_two_scales_are_read(tmp_path: Path) -> None:
+    path = tmp_path / "scales.csv"
+    path.write_text(
+        "participant,stimulus,condition,block,valence,arousal,comment\n"
+        "p1,a,slow,first,3,4,calm one\np1,b,slow,second,5,6,loud\n"
+        "p2,a,fast,first,2,4,nothing\np2,b,fast,second,7,8,too short\n"
+    )
+    r = read_ratings(path, wide="labels", scale="1-9")
+    assert r.label_names == ("valence", "arousal")
+    assert r.n_ratings == 8
+
+
+def test_a_code_for_missing_answers_may_be_set_aside_where_every_column_has_answers(
+    tmp_path: Path,
+) -> None:
+    path = tmp_path / "codes.csv"
+    path.write_text("participant,a,b,c,d\np1,1,99,99,99\np2,99,2,99,99\np3,99,99,3,4\n")
+    r = read_ratings(path, wide="stimuli", scale="1-5", on_bad="set_aside")
+    assert r.n_ratings == 4
+    assert [part.count for part in r.set_aside] == [8]
+
+
+def test_an_index_with_gaps_is_left_out(tmp_path: Path) -> None:
+    path = tmp_path / "index.csv"
+    path.write_text(",stimulus,r1,r2\n1,a,1,2\n5,b,3,4\n6,c,5,5\n")
+    r = read_ratings(path, wide="raters", scale="1-5")
+    assert (r.n_stimuli, r.n_raters, r.n_ratings) == (3, 2, 6)
+    assert any("only tells rows apart" in step for step in r.history)
+
+
+def test_a_code_and_a_scale_are_not_advised_against_each_other(tmp_path: Path) -> None:
+    path = tmp_path / "codes.csv"
+    rows = [
+        f"s{k},r{j},{99 if (k + j) % 7 == 0 else 1 + (k * j) % 5}"
+        for k in range(12)
+        for j in range(4)
+    ]
+    path.write_text("stimulus,rater,value\n" + "\n".join(rows) + "\n")
+    notes = " ".join(read_ratings(path).warnings)
+    assert "if 99 stands for a missing answer, declare the scale (scale='1-5')" in notes
+    assert "1-99" not in notes

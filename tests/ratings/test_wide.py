@@ -119,12 +119,12 @@ REFUSED = {
         "image,joy,anger\na,1,3\n",
         {"wide": "labels"},
         r"one column per label needs a column for the rater; found: image, joy, anger; name it "
-        r"\(option columns: rater=joy\)$",
+        r"\(columns=\{'rater': 'NAME'\}\)$",
     ),
     "rater in rows": (
         "image,rater,joy\na,x,1\n",
         {"wide": "raters"},
-        r"there is a column 'rater'; did you mean .*\(option wide: labels or stimuli\)\?$",
+        r"there is a column 'rater'; did you mean .*\(wide='labels' or 'stimuli'\)\?$",
     ),
     "value named": (
         "image,rater,joy\na,x,1\n",
@@ -164,7 +164,7 @@ REFUSED = {
     "not wide": (
         "stimulus,rater,label,value\na,x,joy,1\n",
         {"wide": "labels"},
-        r"columns 'label' and 'value' say that each row is one answer, which needs no option wide",
+        r"columns 'label' and 'value' say that each row is one answer, so leave out wide;",
     ),
     "nothing left": ("image\na\n", {"wide": "raters"}, r"no column is left that could be a rater"),
     "texts differ": (
@@ -214,10 +214,12 @@ def test_cells_are_kept_or_counted(
     file.write_text("stimulus,a,b,c\n" + "\n".join(lines) + "\n")
     given_values = sum(cell.isdigit() for row in cells for cell in row)
     if not given_values:
-        with pytest.raises(InputError, match="no row can be used"):
+        with pytest.raises(InputError, match="no cell can be used"):
             read_ratings(file, wide="raters", scale="0-7")
         return
     r = read_ratings(file, wide="raters", scale="0-7")
     assert r.n_ratings == given_values
-    assert r.n_ratings + sum(part.count for part in r.set_aside) == 3 * len(cells)
+    assert r.n_ratings + sum(part.count for part in r.set_aside if part.unit == "cell") == 3 * len(
+        cells
+    )
     assert np.nansum(r.value) == sum(int(c) for row in cells for c in row if c.isdigit())

@@ -3,20 +3,26 @@
 from __future__ import annotations
 
 import csv
+import json
 import re
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
+from tests.cli.command import run_here
 
 from affectlab.errors import InputError
+from affectlab.evaluation import sides
 from affectlab.ratings import read_ratings
 from affectlab.recipes import load_published, reproduce
 from affectlab.recipes._emonet_binary import binary_alpha, votes_by_label
-from affectlab.recipes._emonet_data import people_and_models, with_reasons
+from affectlab.recipes._emonet_data import with_reasons
 from affectlab.recipes._emonet_findings import compare, hq_findings, inconsistencies
+from affectlab.recipes._emonet_level import human_level
 from affectlab.recipes._emonet_people import ask_experts, ask_models, faces
 from affectlab.recipes._emonet_rows import MODELS, OWN, PEOPLE, STAND_INS, key_of, paper_name
+from affectlab.report._study import Study
 
 
 @pytest.fixture(scope="module")
@@ -83,6 +89,7 @@ def test_names_of_stand_ins_lead_to_the_rows_of_the_paper(printed: dict[str, flo
 @pytest.mark.data
 def test_the_published_binary_file(shared_data: Path) -> None:
     found = reproduce("emonet-face", data=shared_data, quick=True)
+    assert not found.failures
     rows = {row.figure.key: row for row in found.rows}
     assert all(row.own_data for row in found.rows)
     judged = {key for key, row in rows.items() if not row.verdict.startswith("no verdict")}
@@ -170,7 +177,8 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_people_keep_their_steps_beside_models_with_fractions(folder: Path) -> None:
     ratings = read_ratings(folder / "hq.csv")
     assert ratings.scale.step is None
-    people, models = people_and_models(ratings)
+    both = sides(ratings)
+    people, models = both.people, both.models
     assert (people.scale.kind, people.scale.step) == ("ordinal", 1.0)
     assert models.scale.step is None
     # Each expert rated 40 emotions of an image, those left out as 0.
@@ -179,6 +187,7 @@ def test_people_keep_their_steps_beside_models_with_fractions(folder: Path) -> N
 
 def test_a_file_of_hq_gives_the_tables(folder: Path) -> None:
     found = reproduce("emonet-face", data=folder, quick=True)
+    assert not found.failures
     rows = {row.figure.key: row for row in found.rows}
     assert rows["hq.images"].finding.value == 60
     assert rows["hq.images"].verdict == "differs"
@@ -193,21 +202,61 @@ def test_a_file_of_hq_gives_the_tables(folder: Path) -> None:
     assert rows["table6.empathic-insight-face-large.mean"].finding.value is None
     assert [entry["file"] for entry in found.provenance["inputs"]] == ["binary.csv", "hq.csv"]
     assert {one.name for one in found.figures} >= {"agreement-pairs", "human-level", "spearman"}
-    assert any("what a rater left out of a rated image is taken as 0" in n for n in found.notes)
+    assert any("appendix A.3, absent = 0, as published: filled" in n for n in found.notes)
 
 
 def test_a_folder_with_hq_alone_gives_its_part(folder: Path, tmp_path: Path) -> None:
     (tmp_path / "hq.csv").write_bytes((folder / "hq.csv").read_bytes())
     found = reproduce("emonet-face", data=tmp_path, quick=True)
+    assert not found.failures
     rows = {row.figure.key: row for row in found.rows}
     assert rows["binary.answers"].verdict == "no verdict: binary.csv is not there"
     assert rows["hq.raters"].verdict == "reproduced"
     assert any("binary.csv (65,686 yes/no answers" in note for note in found.notes)
 
 
+def test_the_verbs_give_what_the_recipe_gives(folder: Path) -> None:
+    """One file, one meaning of what was left out: one number, and one verdict."""
+    file, options = folder / "hq.csv", {"n_boot": 40, "seed": 42}
+    both = sides(read_ratings(file))
+    compared = compare(both.people, both.models, n_boot=0, seed=42)
+    level = human_level(compared, **options)
+    findings = hq_findings(compared)
+
+    def result(*verb: str) -> dict[str, Any]:
+        done = run_here(*verb, file, "--boot", "40", "--seed", "42", "--json")
+        found: dict[str, Any] = json.loads(done.stdout)
+        assert any("Absent = 0, as published" in text for text in found["warnings"])
+        return found["result"]
+
+    beside = result("evaluate", "alignment")
+    assert beside["verdicts"] == level.verdicts
+    assert set(level.verdicts.values()) > {"below"}
+    for name in ("agreement", "difference", "spearman"):
+        given = [row[name] for row in beside["models"]]
+        np.testing.assert_allclose(given, level.to_frame()[name], rtol=1e-9)
+    kinds = {row["pair_kind"]: row["mean"] for row in beside["pair_kinds"]}
+    assert kinds["human-human"] == pytest.approx(findings["hq.kappa"].value)
+
+    alphas = {row["label"]: row["value"] for row in result("reliability", "agreement")["alpha"]}
+    for label in ("Elation", "Anger"):
+        assert alphas[label] == pytest.approx(findings[f"hq.alpha.{label.lower()}"].value)
+
+    report = Study(read_ratings(file), **options).beside.alignment
+    assert report is not None
+    assert report.verdicts == level.verdicts
+    assert report.sentences == level.sentences
+
+    # The other meaning is another table, and says so.
+    missing = read_ratings(file, absent="missing")
+    assert missing.humans().n_ratings < both.people.n_ratings
+    assert missing.history[-1] == "absent = missing, as asked (0 as published)"
+
+
 def test_table_6_is_the_mean_over_people_and_then_emotions(folder: Path) -> None:
     sklearn = pytest.importorskip("sklearn.metrics")
-    people, models = people_and_models(read_ratings(folder / "hq.csv"))
+    both = sides(read_ratings(folder / "hq.csv"))
+    people, models = both.people, both.models
     found = hq_findings(compare(people, models, n_boot=0, seed=0))
     wanted = []
     hume = models.select(raters="Hume Face*")

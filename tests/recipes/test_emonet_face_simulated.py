@@ -139,6 +139,7 @@ def test_without_torch_heads_are_left_out_in_one_sentence(
 def test_the_whole_chain_gives_values_figures_and_no_verdict() -> None:
     pytest.importorskip("torch")
     found = reproduce("emonet-face", simulate=True, quick=True, seed=3)
+    assert not found.failures
     rows = {row.figure.key: row for row in found.rows}
     assert {row.verdict for row in found.rows} == {"no verdict: simulated data"}
     known = {key: row.finding.value for key, row in rows.items() if row.finding.value is not None}

@@ -18,6 +18,7 @@ from affectlab.errors import InputError
 from affectlab.ratings import Ratings
 from affectlab.recipes import Reproduction, load_published, reproduce
 from affectlab.recipes import _face_expressions_metrics as metrics
+from affectlab.recipes._face_expressions_data import _scores, _table
 from affectlab.recipes._face_expressions_films import QUICK, Films, Size, make_films
 from affectlab.recipes._face_expressions_findings import analysis_figures, design_figures
 from affectlab.recipes._face_expressions_live import live_study
@@ -61,6 +62,7 @@ def quick() -> Reproduction:
 
 
 def test_a_simulated_run_finds_what_it_planted(quick: Reproduction) -> None:
+    assert not quick.failures
     found = {row.figure.key: row.finding for row in quick.rows}
     assert found["design.pairs"].value == 804
     assert found["study.per_pair"].value == 32
@@ -333,13 +335,17 @@ def test_files_in_the_layout_of_the_release(release: Path) -> None:
     result = reproduce("face-expressions", data=release, quick=True)
     found = {row.figure.key: row for row in result.rows}
     assert found["design.pairs"].finding.value == 804
-    assert found["design.pairs"].verdict == "differs"
+    # No judgement of the paper was published, so that these are of another study.
+    assert found["design.pairs"].verdict == (
+        "no verdict: the judgements of the paper were not published, and these are others"
+    )
     assert found["design.batches"].finding.value == 8
     assert found["study.per_pair"].finding.value == 8
     assert found["jnd.score"].finding.value == pytest.approx(20.0, rel=0.25)
     assert found["jnd.interval_ms"].finding.value is not None
-    assert found["pilot.correlation"].verdict == "no verdict: ratings do not hold the pilot"
-    assert "images" in found["metrics.mse.srocc"].verdict
+    assert found["pilot.correlation"].finding.why == "the file does not hold the pilot"
+    assert "images" in found["metrics.mse.srocc"].finding.why
+    assert not result.failures
     assert found["learned.srocc"].finding.value is None
     names = [one["file"] for one in result.provenance["inputs"]]
     assert names == ["ratings.csv", "frames.csv"]
@@ -354,9 +360,62 @@ def test_without_times_there_is_no_interval(release: Path, tmp_path: Path) -> No
     (tmp_path / "ratings.csv").write_bytes((release / "ratings.csv").read_bytes())
     result = reproduce("face-expressions", data=tmp_path, quick=True)
     found = {row.figure.key: row for row in result.rows}
-    assert "no frames.csv" in found["jnd.interval_ms"].verdict
+    assert "no frames.csv" in found["jnd.interval_ms"].finding.why
     assert found["jnd.score"].finding.value is not None
     assert "jnd_times" not in {one.name for one in result.figures}
+
+
+def test_scores_of_pairs_are_read_as_the_release_has_them(release: Path, tmp_path: Path) -> None:
+    """The published table has a score for each pair, and no judgement."""
+    judged = reproduce("face-expressions", data=release, quick=True)
+    ratings = pl.read_csv(release / "ratings.csv").filter(pl.col("repeat") == 0)
+    names = ["pair", "kind", "actor", "expression_a", "frame_a", "expression_b", "frame_b"]
+    scores = ratings.group_by(names).agg(value=pl.col("score").mean()).sort("pair")
+    scores.rename({"pair": "stimulus"}).write_csv(tmp_path / "metadata.csv")
+    (tmp_path / "frames.csv").write_bytes((release / "frames.csv").read_bytes())
+    result = reproduce("face-expressions", data=tmp_path, quick=True)
+    assert not result.failures
+    ours = {row.figure.key: row.finding for row in result.rows}
+    others = {row.figure.key: row.finding for row in judged.rows}
+    counts = ("actors", "expressions", "sequences", "intra", "inter", "pairs", "expression_pairs")
+    for count in counts:
+        assert ours[f"design.{count}"].value == others[f"design.{count}"].value
+    assert ours["scores.low"].value == scores["value"].min()
+    assert ours["scores.se"].why == "the file has no standard errors of its scores"
+    assert ours["jnd.score"].value == pytest.approx(others["jnd.score"].value, rel=0.1)
+    assert ours["jnd.interval_ms"].value is not None
+    assert ours["study.raters"].why == "the file has one score for each pair, and no judgements"
+    verdicts = {row.verdict for row in result.rows if row.finding.value is not None}
+    assert verdicts == {"no verdict: 804 pairs are not the 70,500 of the paper"}
+    assert [one["file"] for one in result.provenance["inputs"]] == ["metadata.csv", "frames.csv"]
+    scores.drop("value").write_csv(tmp_path / "metadata.csv")
+    with pytest.raises(InputError, match=r"metadata\.csv: column 'value' is missing"):
+        reproduce("face-expressions", data=tmp_path, quick=True)
+
+
+@pytest.mark.parametrize(("name", "key"), [("pair", "stimulus"), ("number", "actor")])
+def test_judgements_are_not_read_as_scores(
+    release: Path, tmp_path: Path, name: str, key: str
+) -> None:
+    table = pl.read_csv(release / "ratings.csv").filter(pl.col("repeat") == 0)
+    judged = table.rename({"pair": name, "worker": "participant", "score": "value"})
+    judged.write_csv(tmp_path / "metadata.csv")
+    said = rf"metadata\.csv: the pair of {key} '.* has several scores; .* a column worker or rater"
+    with pytest.raises(InputError, match=said):
+        reproduce("face-expressions", data=tmp_path, quick=True)
+
+
+def test_pairs_keep_their_names(release: Path, tmp_path: Path) -> None:
+    own = ["pair", "kind", "actor", "expression_a", "frame_a", "expression_b", "frame_b"]
+    ratings = pl.read_csv(release / "ratings.csv").filter(pl.col("repeat") == 0)
+    given = ratings.group_by(own).agg(value=pl.col("score").mean()).sort("pair")
+    file = tmp_path / "metadata.csv"
+    given.write_csv(file)
+    table = _table(file)
+    assert table is not None
+    scores, pairs = _scores(file, table)
+    assert scores.frame["stimulus"].to_list() == given["pair"].cast(pl.String).to_list()
+    assert pairs["stimulus"].equals(scores.frame["stimulus"])
 
 
 def test_files_that_do_not_say_what_was_compared(release: Path, tmp_path: Path) -> None:
@@ -364,7 +423,7 @@ def test_files_that_do_not_say_what_was_compared(release: Path, tmp_path: Path) 
     table.drop("frame_a").write_csv(tmp_path / "ratings.csv")
     with pytest.raises(InputError, match="no column 'role_a' or 'frame_a'"):
         reproduce("face-expressions", data=tmp_path, quick=True)
-    with pytest.raises(InputError, match=r"ratings\.csv .*avinabsaha"):
+    with pytest.raises(InputError, match=r"metadata\.csv .*were not published.*avinabsaha"):
         reproduce("face-expressions", data=tmp_path / "..", quick=True)
 
 

@@ -6,11 +6,13 @@ from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
+import polars as pl
 import pytest
 
 from affectlab.errors import InputError
 from affectlab.recipes import Comparison, Finding, RecipeRun, load_published, reproduce
 from affectlab.recipes._goemotions_counts import (
+    count_notes,
     data_findings,
     label_numbers,
     part_of,
@@ -97,10 +99,19 @@ def test_counts_are_those_of_the_answers(made: tuple[Corpus, Planted]) -> None:
     assert found["data.examples"].value == 3000
     assert found["data.agree2"].value == sum(len(part) for part in corpus.kept)
     assert found["data.agree3"].value == sum(max(row) >= 3 for row in votes.votes.tolist())
-    shares = [found[f"data.labels.{number}"].value or 0.0 for number in ("1", "2", "3", "4")]
-    assert sum(shares) == pytest.approx(1)
-    # All splits are there, so that nothing is uncertain.
-    assert found["data.labels.1"].low is None
+    # Table 2's "labels per example" are shares of the answers that chose any label.
+    chosen = corpus.raw.frame.filter(pl.col("value") == 1.0).group_by("rater", "stimulus").len()
+    for number in (1, 2, 3):
+        share = (chosen["len"] == number).mean()
+        assert found[f"data.answers.{number}"].value == pytest.approx(share)
+    assert found["data.answers.4"].value == pytest.approx((chosen["len"] >= 4).mean())
+    two_agree = (np.concatenate([part.targets for part in corpus.kept]) > 0).sum(axis=1)
+    (note,) = (line for line in count_notes(corpus, votes) if "Table 2" in line)
+    assert f"on, {100 * (two_agree == 1).sum() / (two_agree > 0).sum():.2f}\u00a0% of" in note
+    assert "and so they are compared" in note
+    (note,) = (line for line in count_notes(replace(corpus, raw=None), None) if "Table 2" in line)
+    assert "and none are given here" in note
+    assert "compared" not in note
     numbers = label_numbers(corpus, votes)
     assert numbers.before is not None
     assert numbers.before.sum() == pytest.approx(1)
@@ -155,7 +166,6 @@ def test_a_part_of_the_raw_file_gives_no_verdict(made: tuple[Corpus, Planted]) -
     assert verdict("data.raters", found).startswith("no verdict: only the whole raw file")
     assert verdict("data.answers.1", found).startswith("no verdict: a part of the raw file, 3,000")
     assert verdict("data.agree2", found).startswith("no verdict: train and dev hold")
-    assert found["data.labels.1"].low is not None
     of_raters, ours, _ = rater_findings(part, splits=1, seed=0)
     assert ours is not None
     assert verdict("raters.joy.kappa", of_raters).startswith("no verdict: a part of the raw file")
@@ -303,17 +313,18 @@ def test_published_files_give_the_known_counts(shared_data: Path) -> None:
     assert [verdict(f"groups.{name}", found) for name in ("sentiment", "ekman")] == [
         "reproduced"
     ] * 2
-    # By examples three of the four printed shares are others; by answers all four fit.
-    numbers = ("1", "2", "3", "4")
-    assert [verdict(f"data.labels.{number}", found) for number in numbers] == [
-        "differs",
-        "reproduced",
-        "differs",
-        "differs",
-    ]
-    for key in ("data.neutral_share", *(f"data.answers.{number}" for number in numbers)):
+    # Table 2's shares are of answers: a part of them decides nothing, and fits all four.
+    for key in (
+        "data.neutral_share",
+        *(f"data.answers.{number}" for number in ("1", "2", "3", "4")),
+    ):
+        assert verdict(key, found).startswith("no verdict: a part of the raw file")
         answers = replace(found[key], doubt="")
         assert Comparison(FIGURE[key], answers, own_data=True).verdict == "reproduced"
+    # By examples three of the four would differ; that is said, and not graded.
+    (note,) = (line for line in count_notes(corpus, votes) if "Table 2" in line)
+    assert "83.66\u00a0% of the examples have one label, 15.05\u00a0% two" in note
+    assert not [key for key in found if verdict(key, found) == "differs"]
     assert (corpus.train.targets.sum(axis=1) == 1).sum() == 36_308
 
 
@@ -390,6 +401,7 @@ def run() -> RecipeRun:
 
 
 def test_the_simulation_fills_every_figure(run: RecipeRun) -> None:
+    assert not run.failures
     assert set(run.findings) == set(VALUE)
     open_ones = {key for key, found in run.findings.items() if found.value is None}
     assert open_ones == {
@@ -426,10 +438,10 @@ def test_figures_are_drawn(run: RecipeRun, tmp_path: Path) -> None:
     from affectlab.report import save_figure
 
     assert [figure.name for figure in run.figures] == [
-        "frequencies",
-        "correlations",
-        "agreement",
         "labels-per-example",
+        "agreement",
+        "correlations",
+        "frequencies",
         "words",
         "confusion",
         "transfer",

@@ -14,15 +14,18 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from matplotlib.figure import Figure
 from tests.cli.command import run_here
 
 from affectlab.errors import InputError
 from affectlab.recipes import (
     Comparison,
     Finding,
+    Parts,
     PublishedFigure,
     PublishedFigures,
     Recipe,
+    RecipeFigure,
     RecipeRun,
     list_recipes,
     load_published,
@@ -121,6 +124,10 @@ def test_names_are_looked_up() -> None:
     )
 
 
+def _picture(name: str) -> RecipeFigure:
+    return RecipeFigure(name, "A picture", "Nothing.", Figure)
+
+
 def _recipe(found: Finding, **run: Any) -> Recipe:
     published = PublishedFigures(
         paper="p", title="T", citation="C", figure=(_figure(0.5), _marked("inconsistent: why"))
@@ -159,6 +166,58 @@ def test_a_finding_without_a_published_figure_is_refused(use: Callable[[Recipe],
     use(replace(recipe, simulate=lambda _seed, _quick: RecipeRun({"other": Finding(1.0)})))
     with pytest.raises(InputError, match="'other', which is no published figure"):
         reproduce("tiny", simulate=True)
+
+
+def test_a_failing_part_is_reported_and_the_others_go_on(
+    use: Callable[[Recipe], None], tmp_path: Path
+) -> None:
+    def run(_folder: Path, _quick: bool) -> RecipeRun:
+        parts = Parts()
+        with parts("first", "k"):
+            parts.add({"k": Finding(0.5)}, figures=[_picture("whole")])
+        with parts("second", "m"):
+            parts.add({"m": Finding(1.0)}, ["Half a note."], [_picture("half")])
+            raise ZeroDivisionError("division by zero")
+        with parts("third"):
+            raise InputError("there is one text; expected several.")
+        return parts.to_run()
+
+    use(replace(_recipe(Finding(0.5)), run=run))
+    found = reproduce("tiny", data=tmp_path)
+    assert [row.verdict for row in found.rows] == [
+        "reproduced",
+        "no verdict: failed in second: ZeroDivisionError: division by zero",
+    ]
+    reasons = ["ZeroDivisionError: division by zero", "there is one text; expected several"]
+    assert [one.reason for one in found.failures] == reasons
+    # Half of what a part would have said is not said.
+    assert "Half a note." not in found.notes
+    assert [one.name for one in found.figures] == ["whole"]
+    defect, bad_data = found.provenance["failures"]
+    assert (defect["part"], defect["reason"]) == ("second", reasons[0])
+    assert "Traceback" in defect["traceback"]
+    assert f'"{__file__}"' in defect["traceback"]
+    assert bad_data == {"part": "third", "reason": reasons[1]}
+    done = run_here("reproduce", "tiny", "--data", str(tmp_path), code=1)
+    assert "Failed\n- second: ZeroDivisionError: division by zero\n- third: there is" in done.stdout
+    told = json.loads(
+        run_here("reproduce", "tiny", "--data", str(tmp_path), "--json", code=1).stdout
+    )
+    assert [one["part"] for one in told["result"]["failures"]] == ["second", "third"]
+
+
+def test_the_user_ends_a_run() -> None:
+    parts = Parts()
+    with pytest.raises(KeyboardInterrupt), parts("first"):
+        raise KeyboardInterrupt
+    assert not parts.failures
+
+
+def test_a_remark_stands_below_its_row(use: Callable[[Recipe], None]) -> None:
+    use(_recipe(Finding(0.5, 0.4, 0.6, remark="utilisation 12 %")))
+    shown = run_here("reproduce", "tiny", "--simulate", width=80).stdout
+    assert "; utilisation 12 %" in shown or "\n    utilisation 12 %" in shown
+    assert reproduce("tiny", simulate=True).to_frame()["remark"].to_list()[0] == "utilisation 12 %"
 
 
 def test_provenance_says_what_a_run_was_computed_with(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -15,8 +16,17 @@ from affectlab.evaluation import figures_possible
 from affectlab.recipes import Comparison, Finding, PublishedFigure, load_published, reproduce
 from affectlab.recipes._to_err_source import LABELS, SHARES, Effort, drawn_source, real_sources
 from affectlab.recipes._to_err_study import simulated_votes, user_study
-from affectlab.recipes._to_err_tables import ROWS, findings_of, measured, table_1, trained
-from affectlab.recipes.to_err_like_human import _found
+from affectlab.recipes._to_err_tables import (
+    ROWS,
+    FewLabels,
+    Kept,
+    findings_of,
+    measured,
+    remark_of,
+    table_1,
+    trained,
+)
+from affectlab.recipes.to_err_like_human import _efforts, _found, doubt_of
 from affectlab.simulate import simulate_scenes
 from affectlab.taxonomy import load_taxonomy
 
@@ -108,13 +118,18 @@ def test_printed_figures_are_those_of_the_reference(shared_data: Path) -> None:
 
 
 def test_drawn_scenes_fill_every_figure() -> None:
-    effort = Effort((3,), epochs=8, semi_epochs=1, shares=(0.1,), semi=("fi",))
+    effort = Effort((3,), epochs=8, few_labels={"epochs": 1}, shares=(0.1,), semi=("fi",))
     sources = [drawn_source(name, 400, 2000, 3) for name in ("fi", "emoset")]
     parts: list[str] = []
     run = _found([sources], effort, parts.append, ("A note.",))
-    assert set(run.findings) == {
+    assert not run.failures
+    filled = {key for key, one in run.findings.items() if one.value is not None}
+    assert filled == {
         key for key in VALUE if key.startswith(("table2", "table3", "study", "table1.fi.1600"))
     }
+    # One epoch is too short for the switch, and the row says so.
+    assert run.findings["table1.fi.80.fixmatch"].why == "left out of a quick run"
+    assert "never switched: this is S2-VER" in run.findings["table1.fi.1600.ours422"].remark
     value = {key: one.value or 0.0 for key, one in run.findings.items()}
     # Planted: scenes follow the wheel, so that the reversed rank learns against them.
     for network in ("resnet18", "resnet50", "resnet101"):
@@ -157,12 +172,69 @@ def test_drawn_scenes_fill_every_figure() -> None:
     assert again == {name: value[f"table2.fi.resnet50.rank.{name}"] for name in again}
 
 
-def test_every_row_of_table_1_learns() -> None:
-    source = drawn_source("emoset", 800, 400, 5)
-    effort = Effort((5,), epochs=1, semi_epochs=4, shares=(0.1,))
-    found = table_1([source], 5, effort, lambda _: None)
-    assert len(found) == len(ROWS)
-    assert all(acc > 0.2 for acc in found.values())
+def test_every_row_of_table_1_learns_and_acts_in_a_quick_run() -> None:
+    effort = _efforts(0, quick=True, real=False)
+    source = drawn_source("emoset", 1600, 3000, effort.seeds[0])
+    kept = Kept()
+    found = table_1(source, 0.05, effort.seeds[0], effort, kept)
+    acc = {key.rpartition(".")[2]: value for key, value in found.items()}
+    assert set(acc) == set(ROWS)
+    assert all(value > 0.2 for value in acc.values())
+    few = {key.rpartition(".")[2]: one for key, (one,) in kept.few.items()}
+    # Every strategy let pseudo-labels count, the threshold moved, and the loss was switched.
+    assert all(max(one.utilisation) > 0.01 for one in few.values())
+    assert len(set(few["ours421"].thresholds)) > 1
+    assert few["ours422"].switched_at is not None
+    assert acc["ours421"] != acc["fixmatch"]
+    assert acc["ours422"] != acc["s2ver"]
+
+
+def test_remarks_say_what_never_acted() -> None:
+    fix = FewLabels("fixmatch", (0.0, 0.25, 0.5), (0.95, 0.95, 0.95), False, None)
+    assert remark_of([fix]) == "utilisation 25.0\u00a0%"
+    idle = FewLabels("fixmatch", (0.0, 0.0), (0.95, 0.95), False, None)
+    assert remark_of([idle]) == (
+        "utilisation 0.0\u00a0%; no pseudo-label was confident enough: labels alone"
+    )
+    assert "enough with 1 of 2 seeds: labels alone" in remark_of([idle, fix])
+    assert remark_of([replace(idle, utilisation=(0.0, 0.0002))]).startswith("utilisation under 0.1")
+    emc = FewLabels("emc", (0.5, 0.5), (0.98, 0.98), False, None)
+    assert remark_of([emc]).endswith("the threshold stood at 0.98 in all epochs")
+    assert remark_of([emc, replace(emc, thresholds=(0.7, 0.9))]).endswith("threshold 0.70 to 0.98")
+    later = FewLabels("s2ver", (0.5,) * 9, (0.9,) * 9, True, 7)
+    assert remark_of([later]).endswith("; losses switched at epoch 7 of 9")
+    never = replace(later, switched_at=None)
+    assert remark_of([never]).endswith("; the losses never switched: this is S2-VER")
+    told = remark_of([later, never, replace(later, switched_at=8)])
+    assert "losses switched at epochs 7 to 8 of 9" in told
+    assert told.endswith("the losses never switched with 1 of 3 seeds: this is S2-VER")
+
+
+def test_our_settings_get_no_verdict_even_on_the_papers_images() -> None:
+    source = replace(drawn_source("fi", 160, 10, 0), doubt="")
+    doubt = doubt_of([source], quick=False)
+    assert doubt == "networks learn with our settings, which are not the paper's"
+    figure = PublishedFigure(key="k", name="n", where="Table 2", value=0.6, tolerance=0.0005)
+    said = Comparison(figure, Finding(0.6), own_data=True, doubt=doubt).verdict
+    assert said == f"no verdict: {doubt}"
+    other = doubt_of([source, replace(source, doubt="other images")], quick=True)
+    assert other == "other images; a quick run learns for 3 epochs"
+
+
+def test_a_failing_part_leaves_the_others() -> None:
+    sources = [drawn_source(name, 160, 300, 0) for name in ("fi", "emoset")]
+    # A set whose labels are cut short cannot be learned from.
+    broken = replace(sources[1], labels=sources[1].labels[:-1])
+    effort = Effort((0, 1), epochs=1, few_labels={"epochs": 1}, semi=())
+    run = _found([sources, [sources[0], broken]], effort, lambda _: None, ())
+    (failure,) = run.failures
+    assert failure.part == "Table 2, EmoSet"
+    assert failure.reason
+    # A mean over fewer seeds than are named is no value.
+    assert not any(key.startswith("table2.emoset.") for key in run.findings)
+    assert run.findings["table2.fi.resnet18.ce.acc"].value is not None
+    assert run.findings["table3.resnet18.random.acc"].low is not None
+    assert not any(one.name.startswith("confusion-emoset") for one in run.figures)
 
 
 def test_intervals_over_seeds() -> None:
@@ -194,8 +266,8 @@ def test_simulated_people_prefer_what_the_scene_shows() -> None:
 def test_a_study_needs_mistakes_that_differ() -> None:
     # One scene that both networks get right, or wrong alike, leaves nothing to ask.
     source = drawn_source("fi", 160, 1, 0)
-    effort = Effort((0,), epochs=3, semi_epochs=1)
-    found, sentence = user_study(source, 0, effort, lambda _: None)
+    effort = Effort((0,), epochs=3, few_labels={"epochs": 1})
+    found, sentence = user_study(source, 0, effort)
     assert found == {}
     assert "there is nothing to choose between" in sentence
 
@@ -222,6 +294,7 @@ def test_a_folder_of_other_images_gets_no_verdict(
     assert rows["table2.emoset.resnet50.rank.emc"]["ours"] is None
     assert rows["table1.fi.80.fixmatch"]["ours"] is None
     assert rows["table1.fi.1600.fixmatch"]["ours"] is not None
+    assert rows["table1.fi.1600.fixmatch"]["remark"].startswith("utilisation ")
     notes = " ".join(json.loads(done.stdout)["result"]["notes"])
     assert "FI: 128 images to learn from, 32 to judge on" in notes
     assert (folder / "made" / "provenance.json").is_file()

@@ -1,13 +1,17 @@
 from __future__ import annotations
 
+import math
 from math import nan
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy import stats
 
 from affectlab.errors import InputError
+from affectlab.estimates import NO_VARIATION
+from affectlab.ratings.arrays import answers_of
 from affectlab.reliability import (
     fleiss_kappa,
     gwet_ac,
@@ -15,6 +19,7 @@ from affectlab.reliability import (
     krippendorff_alpha,
     percent_agreement,
 )
+from affectlab.reliability._components import variance_components
 
 RAW4 = [
     [1, 2, 3, 3, 2, 1, 4, 1, 2, nan, nan, nan],
@@ -180,37 +185,66 @@ def test_standard_error_is_that_of_resampled_units(gaps: float) -> None:
 
 
 def test_shrout_and_fleiss() -> None:
-    for missing in ("complete", "available"):
+    for missing in ("available", "listwise"):
         table = intraclass_correlation(SHROUT_FLEISS, missing=missing)
         values = [round(estimate.value, 2) for _, estimate in table]
         assert values == [0.17, 0.29, 0.71, 0.44, 0.62, 0.91]
-    complete = intraclass_correlation(SHROUT_FLEISS)
-    # The intervals that R's psych::ICC prints for the same table.
-    printed = {
-        "1,1": (-0.133, 0.723),
-        "2,1": (0.019, 0.761),
-        "3,1": (0.342, 0.946),
-        "1,k": (-0.884, 0.912),
-        "2,k": (0.071, 0.927),
-        "3,k": (0.676, 0.986),
-    }
-    for form, (low, high) in printed.items():
-        assert complete["rating", form].low == pytest.approx(low, abs=6e-4)
-        assert complete["rating", form].high == pytest.approx(high, abs=6e-4)
+        # The intervals that R's psych::ICC prints for the same table.
+        printed = {
+            "1,1": (-0.133, 0.723),
+            "2,1": (0.019, 0.761),
+            "3,1": (0.342, 0.946),
+            "1,k": (-0.884, 0.912),
+            "2,k": (0.071, 0.927),
+            "3,k": (0.676, 0.986),
+        }
+        for form, (low, high) in printed.items():
+            assert table["rating", form].low == pytest.approx(low, abs=6e-4)
+            assert table["rating", form].high == pytest.approx(high, abs=6e-4)
+            assert table["rating", form].resampled == "none"
+
+
+def one_way_twin(data: np.ndarray) -> tuple[float, float]:
+    """ICC(1,1) and ICC(1,k) of unequal groups by the analysis of variance, as Donner (1986)."""
+    groups = [column[~np.isnan(column)] for column in data.T]
+    m = np.array([group.size for group in groups])
+    total, n = m.sum(), m.size
+    grand = np.nanmean(data)
+    between = sum(group.size * (group.mean() - grand) ** 2 for group in groups) / (n - 1)
+    within = sum(((group - group.mean()) ** 2).sum() for group in groups) / (total - n)
+    m0 = (total - (m**2).sum() / total) / (n - 1)
+    of_units = (between - within) / m0
+    k = n / (1 / m).sum()
+    return of_units / (of_units + within), of_units / (of_units + within / k)
 
 
 @settings(max_examples=40, deadline=None)
-@given(st.integers(0, 2**32 - 1), st.integers(3, 9), st.integers(2, 6))
-def test_both_ways_agree_without_gaps(seed: int, n: int, k: int) -> None:
-    data = np.random.default_rng(seed).normal(size=(k, n)) + np.arange(n)
-    complete, available = (
-        intraclass_correlation(data, missing=missing).frame["value"].to_numpy()
-        for missing in ("complete", "available")
+@given(st.integers(0, 2**32 - 1))
+def test_all_ratings_enter_by_default(seed: int) -> None:
+    """Units with one rating, too: they tell how units differ."""
+    rng = np.random.default_rng(seed)
+    data = rng.normal(size=(6, 25)) + 2 * rng.normal(size=25)
+    m = rng.integers(1, 7, 25)
+    data[np.argsort(np.argsort(rng.random(data.shape), axis=0), axis=0) >= m] = nan
+    table = intraclass_correlation(data)
+    single, mean = one_way_twin(data)
+    assert table["rating", "1,1"].value == pytest.approx(single, abs=1e-9)
+    assert table["rating", "1,k"].value == pytest.approx(mean, abs=1e-9)
+    frame = table.frame
+    assert set(frame["n_ratings"]) == {int(m.sum())}
+    assert set(frame["n_items"]) == {25}
+    assert set(frame["n_dropped"]) == {0}
+    assert set(frame["resampled"]) == {"units"}
+    of_means = frame.filter(frame["form"].str.ends_with("k"))
+    assert of_means["k"].to_numpy() == pytest.approx(25 / (1 / m).sum())
+    components = variance_components(answers_of(data))
+    agreement = components.stimulus / sum(
+        (components.stimulus, components.rater, components.residual)
     )
-    np.testing.assert_allclose(complete, available, atol=1e-9)
+    assert table["rating", "2,1"].value == pytest.approx(agreement, abs=1e-9)
 
 
-def test_available_cases_recover_the_variances() -> None:
+def test_all_ratings_recover_the_variances() -> None:
     rng = np.random.default_rng(2)
     values = []
     for _ in range(30):
@@ -218,8 +252,7 @@ def test_available_cases_recover_the_variances() -> None:
             rng.normal(0, 2, (1, 150)) + rng.normal(0, 1, (12, 1)) + rng.normal(0, 1.5, (12, 150))
         )
         data[np.argsort(rng.random(data.shape), axis=0) >= 4] = nan
-        table = intraclass_correlation(data, missing="available")
-        values.append(table.frame["value"].to_numpy())
+        values.append(intraclass_correlation(data).frame["value"].to_numpy())
     single, consistent = 4 / (4 + 1 + 2.25), 4 / (4 + 2.25)
     expected = [
         single,
@@ -232,39 +265,159 @@ def test_available_cases_recover_the_variances() -> None:
     np.testing.assert_allclose(np.mean(values, axis=0), expected, atol=0.03)
 
 
+def test_reliability_of_means_where_their_number_varies() -> None:
+    """ICC(1,k) is the squared correlation of means with what they estimate."""
+    rng = np.random.default_rng(6)
+    n = 20_000
+    true = rng.normal(0, 1, n)
+    m = rng.choice([1, 2, 8], n, p=[0.3, 0.4, 0.3])
+    data = true + rng.normal(0, 1.5, (8, n))
+    data[np.arange(8)[:, None] >= m] = nan
+    found = intraclass_correlation(data, ["1,k"])["rating", "1,k"]
+    assert found.value == pytest.approx(
+        np.corrcoef(np.nanmean(data, axis=0), true)[0, 1] ** 2, abs=0.02
+    )
+
+
 def test_jackknife_equals_leaving_units_out_by_hand() -> None:
     rng = np.random.default_rng(3)
     data = rng.normal(size=(5, 12)) + np.arange(12)
     data[rng.random(data.shape) < 0.3] = nan
-    data[0, 0] = data[1, 0] = 1.0
-    keep = (~np.isnan(data)).sum(axis=0) >= 2
-    data = data[:, keep]
-    n = data.shape[1]
-    found = intraclass_correlation(data, missing="available").frame
+    data[:, 3] = [nan, 1.0, nan, nan, nan]
+    n, n_paired = 12, int(((~np.isnan(data)).sum(axis=0) > 1).sum())
+    found = intraclass_correlation(data).frame
     left_out = np.array(
-        [
-            intraclass_correlation(np.delete(data, u, axis=1), missing="available").frame["value"]
-            for u in range(n)
-        ]
+        [intraclass_correlation(np.delete(data, u, axis=1)).frame["value"] for u in range(n)]
     )
     expected = np.sqrt((n - 1) / n * ((left_out - left_out.mean(axis=0)) ** 2).sum(axis=0))
     np.testing.assert_allclose(found["se"].to_numpy(), expected, rtol=1e-8)
+    half = stats.t.ppf(0.975, n_paired - 1) * expected
+    np.testing.assert_allclose(found["value"] - found["low"], half, rtol=1e-8)
 
 
-def test_gaps_leave_units_out_or_say_so() -> None:
-    data = np.array(SHROUT_FLEISS, dtype=float)
-    data[0, 0] = nan
-    assert intraclass_correlation(data)["rating", "2,1"].n_items == 5
-    assert intraclass_correlation(data, missing="available")["rating", "2,1"].n_items == 6
+def crowd(n: int, seed: int) -> np.ndarray:
+    """Five of six raters for all of ``n`` units but the first 9, which all six rated."""
+    rng = np.random.default_rng(seed)
+    data = rng.normal(0, 0.3, n) + rng.normal(0, 0.3, (6, 1)) + rng.normal(0, 0.9, (6, n))
+    data = np.clip(np.round(data + 3), 1, 5)
+    data[rng.integers(0, 6, n - 9), np.arange(9, n)] = nan
+    return data
+
+
+def test_nine_complete_units_of_a_crowd() -> None:
+    """With this seed the nine give a variance between units below zero, and ICC(1,k) below -1."""
+    data = crowd(2000, 7)
+    table = intraclass_correlation(data)
+    assert set(table.frame["n_items"]) == {2000}
+    assert set(table.frame["status"]) == {"ok"}
+    assert table["rating", "1,k"].value > 0.1
+    listwise = intraclass_correlation(data, missing="listwise")
+    for (_, form), estimate in listwise:
+        assert "listwise deletion of 1,991 units" in estimate.method
+        assert estimate.n_items == 9
+        if form.endswith("k"):
+            assert estimate.status == (
+                "undefined: the variance between units is estimated below zero"
+            )
+            assert math.isnan(estimate.value)
+            assert math.isnan(estimate.low)
+        else:
+            assert -0.2 < estimate.value < 0
+            assert estimate.high > 0
+    assert set(listwise.frame["n_dropped"]) == {1991}
+
+
+@settings(max_examples=100, deadline=None)
+@given(st.integers(0, 2**32 - 1), st.sampled_from(["available", "listwise"]))
+def test_values_are_those_of_correlations(seed: int, missing: str) -> None:
+    """Of tiny tables: single forms in [-1, 1], reliabilities of means in [0, 1], or a reason."""
+    rng = np.random.default_rng(seed)
+    data = rng.integers(0, 4, (rng.integers(2, 5), rng.integers(2, 7))).astype(float)
+    data[rng.random(data.shape) < 0.3] = nan
+    if not (~np.isnan(data)).any():
+        return
+    for (_, form), estimate in intraclass_correlation(data, missing=missing):
+        if estimate.ok:
+            assert (0 if form.endswith("k") else -1) <= estimate.value <= 1
+            assert not estimate.high > 1
+        else:
+            assert math.isnan(estimate.value)
+            assert math.isnan(estimate.low)
+            assert estimate.status.startswith("undefined: ")
+
+
+@pytest.mark.parametrize("apart", [0.0, 1e-7])
+def test_units_alike_on_average_have_no_interval(apart: float) -> None:
+    """What units differ in is what the interval has degrees of freedom and a width from.
+
+    Mean squares of units 0, of raters 4 and of the residual 1/2: the coefficient is -1/9.
+    """
+    data = np.array([[0.0, 0, 1], [2, 3, 2], [3, 2, 2]]) + apart * np.arange(3)
+    row = intraclass_correlation(data, ["2,1"])["rating", "2,1"]
+    assert row.value == pytest.approx(-1 / 9, abs=1e-6)
+    assert row.method.endswith(NO_VARIATION)
+
+
+def test_raters_who_differ_in_level_alone() -> None:
+    levels = np.array([3.0, 1, 4, 1, 5, 9, 2, 6, 5, 3, 5, 8]) + 2 * np.arange(4)[:, None]
+    table = intraclass_correlation(levels)
+    assert "raters differ in level alone" in table["rating", "2,1"].method
+    assert "F interval" not in table["rating", "2,1"].method
+    assert "F interval" in table["rating", "1,1"].method
+    levels[1, 3] = nan
+    gap = intraclass_correlation(levels)
+    for form in ("3,1", "3,k"):
+        row = gap["rating", form]
+        assert (row.value, row.status, row.resampled) == (1.0, "ok", "none")
+        assert row.method.endswith(NO_VARIATION)
+    assert gap["rating", "2,1"].resampled == "units"
+    flat = intraclass_correlation(np.full((3, 5), 0.1))["rating", "1,1"]
+    assert "interval" not in flat.method
+
+
+@pytest.mark.parametrize("n_paired", [9, 10])
+def test_few_units_with_two_ratings_tell_no_interval(n_paired: int) -> None:
+    rng = np.random.default_rng(2)
+    data = np.full((3, 60), nan)
+    truth = rng.normal(size=60)
+    data[rng.integers(3, size=60), np.arange(60)] = truth + rng.normal(0, 0.3, 60)
+    data[:2, :n_paired] = truth[:n_paired] + rng.normal(0, 0.3, (2, n_paired))
+    data[2, :n_paired] = nan
+    row = intraclass_correlation(data, ["1,1"])["rating", "1,1"]
+    few = n_paired < 10
+    assert math.isnan(row.low) == math.isnan(row.se) == few
+    assert ("9 units with two ratings, fewer than 10" in row.method) == few
+    assert row.resampled == ("none" if few else "units")
+
+
+def test_what_intraclass_correlations_cannot_say() -> None:
+    lonely = [[1, nan, 3], [nan, 2, nan]]
+    for data, status in (
+        ([[1, 2, 3]], "undefined: fewer than two raters"),
+        (lonely, "undefined: no unit with two ratings"),
+        ([[1, nan], [2, nan]], "undefined: fewer than two units"),
+    ):
+        assert status in intraclass_correlation(data)["rating", "1,1"].status
+    for missing in ("available", "listwise"):
+        flat = intraclass_correlation(np.full((3, 5), 0.1), missing=missing)
+        assert flat["rating", "2,1"].status == "undefined: no variance"
+    # Every rater rated one unit.
+    apart = np.full((6, 3), nan)
+    apart[np.arange(6), np.arange(6) // 2] = [1, 2, 4, 4, 7, 9]
+    table = intraclass_correlation(apart)
+    assert table["rating", "1,1"].ok
+    assert "tell raters and noise apart" in table["rating", "2,1"].status
     sparse = [[1, 2, nan, nan], [1, nan, 3, nan], [nan, 2, 3, 4]]
-    assert "missing='available'" in intraclass_correlation(sparse)["rating", "2,1"].status
-    assert intraclass_correlation([[1, 2, 3]])["rating", "1,1"].status.startswith("undefined")
-    flat = intraclass_correlation(np.ones((3, 5)))
-    assert flat["rating", "2,1"].status == "undefined: no variance"
+    listwise = intraclass_correlation(sparse, missing="listwise")
+    assert listwise["rating", "2,1"].status == "undefined: fewer than two units rated by everyone"
+    # Without the one unit that has two ratings there is no noise to be seen.
+    lone = intraclass_correlation([[1, 2, 3, 4], [2, nan, nan, nan]])["rating", "1,1"]
+    assert math.isnan(lone.low)
+    assert lone.method.endswith("no interval: 1 unit with two ratings, fewer than 10")
     with pytest.raises(InputError, match="form"):
-        intraclass_correlation(data, ["4,1"])
+        intraclass_correlation(SHROUT_FLEISS, ["4,1"])
     with pytest.raises(InputError, match="missing"):
-        intraclass_correlation(data, missing="drop")
+        intraclass_correlation(SHROUT_FLEISS, missing="drop")
 
 
 def test_bca_equals_the_formula_by_hand() -> None:

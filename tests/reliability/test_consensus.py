@@ -174,3 +174,121 @@ def test_several_labels_without_contrast_start_from_all_items():
 def test_other_values_are_refused():
     with pytest.raises(InputError, match=r"rater '0', stimulus '1': vote 2"):
         consensus_flow([[1, 2], [1, 0]])
+
+
+class TestRecorded:
+    """Ratings that record the batch of every answer, as the export of a study does."""
+
+    def simulated(self, seed: int, n: int = 30) -> tuple[pl.DataFrame, dict[tuple[str, int], list]]:
+        """Rows of a sequential study in any order, and the answers of each batch."""
+        rng = np.random.default_rng(seed)
+        rows, batches = [], {}
+        for k in range(n):
+            label, other = rng.permutation(["joy", "awe", "fear"])[:2]
+            for step in (1, 2, 3):
+                yes = bool(rng.random() < 0.7)
+                rows.append((f"s{k}", f"r{step}", label, float(yes), step, "affirmative"))
+                batches.setdefault(("affirmative", step), []).append((label, yes))
+                if not yes:
+                    break
+            yes = bool(rng.random() < 0.2)
+            rows.append((f"s{k}", "r4", other, float(yes), 1, "contrastive"))
+            batches.setdefault(("contrastive", 1), []).append((other, not yes))
+        rows = [rows[k] for k in rng.permutation(len(rows))]
+        names = ["stimulus", "rater", "label", "value", "step", "batch_kind"]
+        return pl.DataFrame(rows, schema=names, orient="row"), batches
+
+    @pytest.mark.parametrize("seed", range(5))
+    def test_every_batch_is_exact(self, seed):
+        frame, batches = self.simulated(seed)
+        flow = consensus_flow(Ratings(frame, scale="binary"))
+        assert flow.recorded
+        assert flow.start == 30
+        assert [b.kind for b in flow.batches] == ["affirmative"] * 3 + ["contrastive"]
+        for batch in flow.batches:
+            of_kind = batches[batch.kind, 1 if batch.kind == "contrastive" else batch.batch]
+            assert batch.items == len(of_kind)
+            assert batch.confirmed == sum(right for _, right in of_kind)
+            assert batch.share == len(of_kind) / 30
+            assert not batch.inferred
+        # What the votes alone allow is wider, and holds it.
+        inferred = consensus_flow(Ratings(frame.drop("step", "batch_kind"), scale="binary"))
+        assert not inferred.recorded
+        first = inferred.batches[0]
+        assert first.agreement_low <= flow.batches[0].agreement <= first.agreement_high
+
+    def test_by_label(self):
+        frame, batches = self.simulated(1)
+        flow = consensus_flow(Ratings(frame, scale="binary"), by_label=True)
+        for (kind, step), answers in batches.items():
+            for label in ("joy", "awe", "fear"):
+                (batch,) = (
+                    b
+                    for b in flow.batches
+                    if (b.label, b.kind) == (label, kind)
+                    and (kind != "affirmative" or b.batch == step)
+                )
+                own = [right for name, right in answers if name == label]
+                assert (batch.items, batch.confirmed) == (len(own), sum(own))
+
+    def test_batches_belong_to_answers_even_where_all_are_equal(self):
+        rows = [(f"s{k}", "r1", "joy", float(k % 2), 1, "affirmative") for k in range(4)]
+        frame = pl.DataFrame(
+            rows,
+            schema=["stimulus", "rater", "label", "value", "step", "batch_kind"],
+            orient="row",
+        )
+        ratings = Ratings(frame, scale="binary")
+        assert {"step", "batch_kind"} < set(ratings.to_frame().columns)
+        flow = consensus_flow(ratings)
+        assert flow.recorded
+        assert (flow.batches[0].items, flow.batches[0].confirmed) == (4, 2)
+
+    @pytest.mark.parametrize(
+        ("first", "second", "said"),
+        [
+            (
+                "00000",
+                "01234",
+                ["5 items were rated in batch 2 although batch 1 did not confirm them."],
+            ),
+            # As many as were confirmed, and yet others.
+            (
+                "10111",
+                "1234",
+                [
+                    "1 item confirmed in batch 1 was not rated again.",
+                    "1 item was rated in batch 2 although batch 1 did not confirm it.",
+                ],
+            ),
+            ("10111", "02", ["2 items confirmed in batch 1 were not rated again."]),
+            ("10111", "0234", []),
+        ],
+    )
+    def test_who_went_on_is_known_by_item(self, first, second, said):
+        rows = [(f"s{k}", "r1", "joy", float(v), 1, "affirmative") for k, v in enumerate(first)]
+        rows += [(f"s{k}", "r2", "joy", 1.0, 2, "affirmative") for k in second]
+        names = ["stimulus", "rater", "label", "value", "step", "batch_kind"]
+        flow = consensus_flow(
+            Ratings(pl.DataFrame(rows, schema=names, orient="row"), scale="binary")
+        )
+        assert flow.recorded
+        assert [note for note in flow.notes if "batch 1" in note] == said
+
+    def test_gaps_are_told_and_totals_refused(self):
+        frame, _ = self.simulated(2)
+        gap = frame.with_row_index().with_columns(
+            step=pl.when(pl.col("index") == 0).then(None).otherwise(pl.col("step"))
+        )
+        flow = consensus_flow(Ratings(gap.drop("index"), scale="binary"))
+        assert not flow.recorded
+        assert flow.notes[0].startswith("1 vote has no step from 1 on")
+        ratings = Ratings(frame, scale="binary")
+        with pytest.raises(InputError, match="do not record their batches"):
+            consensus_flow(ratings, start=30)
+
+    def test_two_votes_in_one_step_are_refused(self):
+        frame, _ = self.simulated(3)
+        twice = pl.concat([frame, frame.with_columns(rater=pl.col("rater") + "x")])
+        with pytest.raises(InputError, match=r"two votes in step \d of the \w+ batches"):
+            consensus_flow(Ratings(twice, scale="binary"))

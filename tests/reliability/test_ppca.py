@@ -7,6 +7,7 @@ from scipy.stats import spearmanr, wilcoxon
 
 from affectlab.errors import InputError
 from affectlab.ratings import Ratings
+from affectlab.ratings._order import canonical
 from affectlab.reliability import PPCA, ppca
 from affectlab.reliability._kernels._ppca import cross_products, partial_out, project
 from affectlab.reliability._ppca import _partial_spearman
@@ -44,11 +45,13 @@ def planted(n_dimensions: int, seed: int, n_labels: int = 8, n_raters: int = 14)
 
 def plain(ratings: Ratings, seed: int, min_raters: int = 3) -> np.ndarray:
     """Algorithm 1 as it is written, one rater, example and component at a time; one split."""
-    data = judgements_of(ratings, ("neutral",), min_raters)
+    # Draws go by the order of names (r10 before r2), results by that of the table.
+    data = judgements_of(canonical(ratings), ("neutral",), min_raters)
     n = data.example.size
     key = np.random.default_rng(seed).random(n)
     found = []
-    for left_out in range(len(data.raters)):
+    for name in ratings.rater_names:
+        left_out = data.raters.index(name)
         first, second, mean, own = [], [], [], []
         for row in np.flatnonzero(data.rater == left_out):
             others = [k for k in range(n) if data.example[k] == data.example[row] and k != row]

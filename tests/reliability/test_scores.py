@@ -48,8 +48,11 @@ class TestMeanOpinionScores:
                 assert row["status"] == "ok"
                 continue
             assert row["sd"] == pytest.approx(given_.std(ddof=1), abs=1e-9)
-            assert row["se"] == pytest.approx(stats.sem(given_), abs=1e-9)
-            if row["se"] > 0:
+            if np.ptp(given_) == 0:
+                assert math.isnan(row["se"])
+                assert math.isnan(row["low"])
+            else:
+                assert row["se"] == pytest.approx(stats.sem(given_), abs=1e-9)
                 low, high = stats.t.interval(0.95, given_.size - 1, given_.mean(), row["se"])
                 assert (row["low"], row["high"]) == pytest.approx((low, high))
 
@@ -126,7 +129,10 @@ class TestPercentAgreement:
             assert result.value == pytest.approx(np.mean(shares))
         else:
             assert result.status == "undefined: no unit with two ratings"
-        if len(shares) > 1:
+        if len(shares) > 1 and np.ptp(shares) < 1e-9:
+            assert math.isnan(result.se)
+            assert math.isnan(result.low)
+        elif len(shares) > 1:
             assert result.se == pytest.approx(stats.sem(shares), abs=1e-12)
             assert 0 <= result.low <= result.value <= result.high <= 1
 

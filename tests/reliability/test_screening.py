@@ -49,6 +49,7 @@ def session(
     return frame
 
 
+FACES = "faceexpressions"
 GOLDEN = {f"g{n}": 50.0 for n in range(5)}
 
 
@@ -64,7 +65,7 @@ def only(result: Any) -> dict[str, Any]:
 class TestFaceExpressions:
     def test_a_sound_session_passes(self) -> None:
         table = ratings(session("a", golden=[50, 60, 40, 74, 26], repeats=[5, 12, 24, 28, 44]))
-        row = only(screen(table, golden=GOLDEN))
+        row = only(screen(table, FACES, golden=GOLDEN))
         assert (row["pay"], row["use"], row["block"]) == (True, True, False)
         assert row["rules"] == []
         assert row["evidence"] == ""
@@ -72,19 +73,19 @@ class TestFaceExpressions:
 
     def test_equal_ratings(self) -> None:
         """SD of 52, 48, 52, … is 2; the limit is 5; the rater is blocked at once."""
-        row = only(screen(ratings(session("a", values=[52, 48] * 5))))
+        row = only(screen(ratings(session("a", values=[52, 48] * 5)), FACES))
         assert (row["pay"], row["use"], row["block"]) == (False, False, True)
         assert row["evidence"] == "equal ratings: SD of 10 ratings 2 < 5"
 
     def test_slider_that_hardly_moves(self) -> None:
-        row = only(screen(ratings(session("a", movement=[3.0, 5.0] * 5))))
+        row = only(screen(ratings(session("a", movement=[3.0, 5.0] * 5)), FACES))
         assert row["evidence"] == "still slider: SD of 10 slider movements 1 < 5"
         assert row["block"]
 
     def test_constant_movement_is_found_as_an_attribute(self) -> None:
         """A column with one value per rater becomes an attribute of the rater."""
         still = session("a").with_columns(movement=pl.lit(0.0))
-        assert only(screen(ratings(still)))["rules"] == ["still slider"]
+        assert only(screen(ratings(still), FACES))["rules"] == ["still slider"]
 
     @pytest.mark.parametrize(
         ("golden", "rejected"),
@@ -92,7 +93,7 @@ class TestFaceExpressions:
     )
     def test_golden_trials(self, golden: list[float], rejected: bool) -> None:
         """25 off is a violation; three of five reject."""
-        row = only(screen(ratings(session("a", golden=golden)), golden=GOLDEN))
+        row = only(screen(ratings(session("a", golden=golden)), FACES, golden=GOLDEN))
         assert row["pay"] is not rejected
         assert ("golden trials" in row["rules"]) is rejected
         assert not row["block"]
@@ -105,7 +106,7 @@ class TestFaceExpressions:
     )
     def test_repeats(self, repeats: list[float], rejected: bool) -> None:
         """Main answers are 0, 10, 20, 30, 40."""
-        row = only(screen(ratings(session("a", repeats=repeats))))
+        row = only(screen(ratings(session("a", repeats=repeats)), FACES))
         assert row["pay"] is not rejected
         if rejected:
             assert "repeats: 3 of 5 repeated answers 25 or more apart >= 3" in row["evidence"]
@@ -113,22 +114,22 @@ class TestFaceExpressions:
     def test_both_together(self) -> None:
         """Two of each are fine alone and four together are not."""
         table = ratings(session("a", golden=[0, 0, 50, 50, 50], repeats=[90, 90, 20, 30, 40]))
-        row = only(screen(table, golden=GOLDEN))
+        row = only(screen(table, FACES, golden=GOLDEN))
         assert row["rules"] == ["golden trials and repeats"]
         assert "4 of 10 check trials (golden trials, repeats) >= 4" in row["evidence"]
 
     def test_five_rejected_sessions_block(self) -> None:
         bad = [session(f"s{n}", golden=[0] * 5, first=20 * n) for n in range(5)]
         good = session("s9", first=200, golden=[50] * 5)
-        result = screen(ratings(*bad[:4], good), golden=GOLDEN)
+        result = screen(ratings(*bad[:4], good), FACES, golden=GOLDEN)
         assert result.blocked() == ()
-        result = screen(ratings(*bad, good), golden=GOLDEN)
+        result = screen(ratings(*bad, good), FACES, golden=GOLDEN)
         assert result.blocked() == ("r1",)
         assert result.raters_to_drop() == ()
         assert result.to_frame().filter("pay")["session"].to_list() == ["s9"]
 
     def test_a_batch_again_is_paid_and_not_used(self) -> None:
-        result = screen(ratings(session("a"), session("b"), session("c", first=20)))
+        result = screen(ratings(session("a"), session("b"), session("c", first=20)), FACES)
         frame = result.to_frame()
         assert frame["pay"].to_list() == [True, True, True]
         assert frame["use"].to_list() == [True, False, True]
@@ -136,7 +137,7 @@ class TestFaceExpressions:
 
     def test_the_session_after_the_twentieth(self) -> None:
         sessions = [session(f"s{n:02d}", first=20 * n) for n in range(22)]
-        frame = screen(ratings(*sessions)).to_frame()
+        frame = screen(ratings(*sessions), FACES).to_frame()
         assert frame.filter(~pl.col("use"))["session"].to_list() == ["s20", "s21"]
         assert frame["pay"].all()
 
@@ -145,14 +146,14 @@ class TestFaceExpressions:
         for spread, rejected in ((0.4, True), (0.6, False)):
             values = [5 - spread, 5 + spread] * 5
             table = ratings(session("a", values=values), scale="0-10 interval")
-            assert (only(screen(table))["rules"] == ["equal ratings"]) is rejected
+            assert (only(screen(table, FACES))["rules"] == ["equal ratings"]) is rejected
         table = ratings(session("a", values=[5.0, 5.1] * 5), scale="interval")
-        result = screen(table)
+        result = screen(table, FACES)
         assert only(result)["rules"] == []
         assert "Rule 'equal ratings' judged nobody: not applicable: the scale" in result.notes[0]
 
     def test_what_is_missing_is_said(self) -> None:
-        result = screen(ratings(session("a").drop("session")))
+        result = screen(ratings(session("a").drop("session")), FACES)
         assert result.per == "rater"
         assert result.notes[0].startswith("The ratings have no column 'session'")
         assert any("no column 'movement'" in note for note in result.notes)
@@ -164,13 +165,13 @@ class TestFaceExpressions:
         frame = session("a", golden=[0] * 5).with_columns(
             expected=pl.when(pl.col("trial_kind") == "golden").then(50.0)
         )
-        assert "golden trials" in only(screen(ratings(frame)))["rules"]
+        assert "golden trials" in only(screen(ratings(frame), FACES))["rules"]
 
 
 class TestApply:
     def test_leaves_out_sessions_and_says_so(self) -> None:
         table = ratings(session("a"), session("b", values=[50] * 10, first=30))
-        result = screen(table)
+        result = screen(table, FACES)
         kept = result.apply(table)
         assert kept.frame["session"].unique().to_list() == ["a"]
         assert kept.history[-1] == (
@@ -194,12 +195,12 @@ class TestApply:
     def test_nothing_left(self) -> None:
         table = ratings(session("a", values=[50] * 10))
         with pytest.raises(InputError, match="leaves no rating to use"):
-            screen(table).apply(table)
+            screen(table, FACES).apply(table)
 
     def test_sessions_are_needed(self) -> None:
         table = ratings(session("a"))
         with pytest.raises(InputError, match="no column 'session'"):
-            screen(table).apply(ratings(session("a").drop("session")))
+            screen(table, FACES).apply(ratings(session("a").drop("session")))
 
 
 @pytest.fixture(scope="module")
@@ -219,7 +220,7 @@ class TestRecovery:
         return {rater.name for rater in simulation.profiles if not rater.attentive}
 
     def test_checks_find_the_planted_raters(self, simulation: Any) -> None:
-        result = screen(simulation.ratings, golden=simulation.golden)
+        result = screen(simulation.ratings, FACES, golden=simulation.golden)
         found = set(result.raters_to_drop())
         # Most labels are near 0 for most stimuli, where a lazy answer is not far off.
         assert {name for name in found if "lazy" not in name} == {
@@ -273,7 +274,7 @@ class TestRecovery:
                     repeats=values[195:],
                 )
             )
-        result = screen(ratings(*frames), golden=known)
+        result = screen(ratings(*frames), FACES, golden=known)
         frame = result.to_frame().with_columns(kind=pl.col("rater").str.replace(r"\d+", ""))
         rejected = dict(frame.group_by("kind").agg((~pl.col("use")).mean()).iter_rows())
         assert rejected["good"] == 0
@@ -363,10 +364,11 @@ def outlier_twin(matrix: np.ndarray, *, remove_bias: bool) -> list[bool]:
             if np.isnan(x):
                 continue
             n += 1
-            mean, sd = given_ratings.mean(), given_ratings.std()
-            if sd < 1e-9:
+            if np.ptp(given_ratings) < 1e-9:
                 continue
-            kurtosis = ((given_ratings - mean) ** 4).mean() / sd**4
+            mean, sd = given_ratings.mean(), given_ratings.std(ddof=1)
+            apart = given_ratings - mean
+            kurtosis = (apart**4).mean() / (apart**2).mean() ** 2
             wide = 2 if 2 <= kurtosis <= 4 else np.sqrt(20)
             p += x >= mean + wide * sd
             q += x <= mean - wide * sd

@@ -211,3 +211,14 @@ def test_rank_correlation_is_that_of_scipy(pairs: list[tuple[float, float]]) -> 
         assert np.isnan(found)
     else:
         assert found == pytest.approx(spearmanr(x, y).statistic, abs=1e-12)
+
+
+def test_small_panels_have_a_number() -> None:
+    """Fits of halves of few binary answers may drift without an end; none may stop the rest."""
+    for seed in range(12):
+        rng = np.random.default_rng(seed)
+        answers = (rng.random((5, 13)) < 0.5).astype(float)
+        answers[rng.random(answers.shape) < 0.3] = np.nan
+        assert split_half(answers, n_splits=20, seed=1)["rating"].ok
+    shifted = np.tile([1.0, 2, 3, 4, 5, 1, 2, 3], (4, 1)) + np.arange(4)[:, None]
+    assert split_half(shifted, n_splits=20, seed=1)["rating"].value > 0.9

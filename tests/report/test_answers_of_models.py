@@ -194,7 +194,7 @@ class TestOutcomes:
     def test_all_fine(self, tmp_path):
         ratings = self.ratings().select(raters=["p0", "p1", "fine"])
         page = text_of(write_report(ratings, tmp_path, n_boot=0))
-        assert "All 100 answers of models can be used." in page
+        assert "None of the 100 answers of models was refused, lost or unreadable." in page
 
 
 class TestControls:

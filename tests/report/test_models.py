@@ -232,7 +232,7 @@ def test_answers_of_several_people_are_left_out(tmp_path):
     ratings = ratings_of(answers)
     marked = ratings.with_raters(ratings.raters.with_columns(aggregated=pl.col("rater") == "p-all"))
     page = text_of(write_report(marked, tmp_path, n_boot=0))
-    assert "p-all is left out of this report" in page
+    assert "p-all is excluded from this report" in page
     assert "4 people and 1 model gave" in page
     write_report(
         ratings.select(raters=[n for n in answers if n != "p-all"]), tmp_path / "b", n_boot=0

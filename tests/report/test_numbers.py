@@ -201,6 +201,27 @@ def test_consensus_flow_is_found_in_sequential_votes(tmp_path):
     assert "The votes look as if they were collected in rounds" in paths.html.read_text("utf-8")
 
 
+def test_consensus_flow_of_recorded_batches_is_no_guess(tmp_path):
+    rows = []
+    for item in range(40):
+        votes = [1, 1, 1] if item < 20 else [1, 0] if item < 30 else [0]
+        rows += [
+            (f"s{item}", f"r{k}", "joy", vote, k + 1, "affirmative") for k, vote in enumerate(votes)
+        ]
+        rows.append((f"s{item}", "r3", "awe", int(item < 4), 1, "contrastive"))
+    names = ["stimulus", "rater", "label", "value", "step", "batch_kind"]
+    frame = pl.DataFrame(rows, schema=names, orient="row")
+    paths = write_report(Ratings(frame, scale="binary"), tmp_path, n_boot=0)
+    flow = table(paths, "consensus_flow")
+    assert flow["items"].to_list() == [40, 30, 20, 40]
+    assert flow["agreement"].to_list() == pytest.approx([0.75, 20 / 30, 1.0, 0.9])
+    text = paths.html.read_text("utf-8")
+    assert "The votes were collected in rounds" in text
+    assert "of the 40 items in batch 4 (as absent)" in text.replace("\n", " ")
+    for guess in ("look as if", "looks like a yes/no", "inferred", "What the votes allow"):
+        assert guess not in text
+
+
 def test_votes_by_everybody_are_no_flow(tmp_path):
     rng = np.random.default_rng(0)
     frame = {

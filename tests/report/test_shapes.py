@@ -203,7 +203,21 @@ def test_a_thousand_raters(write):
 def test_set_aside_rows_are_listed(write):
     frame = {"stimulus": ["a", "b", "c"], "rater": ["r1", "r2", "r1"], "value": ["1", "x", "2"]}
     text = write(Ratings(frame, scale="0-7", on_bad="set_aside"))
-    assert "Rows of the source that were set aside, and why." in text
+    assert "What was set aside of the source, and why." in text
+
+
+def test_who_answered_nothing_is_counted_and_named(write):
+    """145 took part, and the report said 139."""
+    rng = np.random.default_rng(3)
+    values = rng.integers(1, 6, (4, 145)).astype(float)
+    values[:, 139:] = np.nan
+    ratings = grid(4, 145, values.ravel(), scale="1-5")
+    text = write(ratings)
+    assert "139 people gave 556 answers about 4 stimuli (6 more raters gave none that can" in text
+    assert "139 people; 6 more without an answer" in text
+    assert "6 raters of the source have no answer that can be used and are not counted" in text
+    assert "6: r139, r140, r141, r142, r143, r144" in text
+    assert "24 rows" in text
 
 
 def test_odd_people_are_named(write):

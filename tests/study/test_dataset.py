@@ -114,6 +114,7 @@ def test_what_is_written(filled: Store, tmp_path: Path) -> None:
         "ratings.parquet",
         "raters.csv",
         "stimuli.csv",
+        "codebook.csv",
         "README.md",
         "croissant.json",
     }
@@ -234,6 +235,7 @@ def test_sums_and_fields(filled: Store, tmp_path: Path) -> None:
         "ratings.parquet",
         "raters.csv",
         "stimuli.csv",
+        "codebook.csv",
     }
     for one in files:
         content = (tmp_path / "out" / one["contentUrl"]).read_bytes()

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.cli.command import run_here
 
 from affectlab import InputError
 from affectlab.study import Design
@@ -174,3 +176,18 @@ def test_a_filter_that_is_gone() -> None:
 def test_rules_that_are_no_rules(rules: dict[str, Any]) -> None:
     with pytest.raises(ValueError, match="validation error"):
         design(**rules)
+
+
+def test_check_says_for_whom_mturk_still_is(tmp_path: Path) -> None:
+    """MTurk takes no new customers; those it has go on."""
+    study = tmp_path / "study.toml"
+    text = (
+        '[study]\nname = "faces"\ntitle = "Faces"\n[protocol]\nname = "intensity"\n'
+        "[stimuli]\nfaces = 4\n[eligibility]\napproved = 50\n"
+    )
+    study.write_text(text, encoding="utf-8")
+    shown = " ".join(run_here("study", "check", str(study)).stdout.split())
+    assert "50 or more approved HITs" in shown
+    assert "MTurk takes no new customers since 30 July 2026" in shown
+    study.write_text(f'{text}[recruitment]\nplatform = "prolific"\n', encoding="utf-8")
+    assert "MTurk" not in run_here("study", "check", str(study)).stdout

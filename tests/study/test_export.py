@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
+import polars as pl
 import pytest
+from tests.cli.command import run_here
 
-from affectlab import InputError
+from affectlab import InputError, read_ratings
 from affectlab.study._entry import Visitor
 from affectlab.study._export import collect, export, pseudonym
 from affectlab.study._review import reject_session
@@ -22,8 +24,6 @@ class TestExport:
         service, token, state = begin(store)
         complete(service, token, state, answer={"ratings": {"awe": 0, "fear": 3, "sadness": None}})
         done = export(store, tmp_path / "out")
-        from affectlab import read_ratings
-
         for name in ("ratings.parquet", "ratings.csv"):
             found = read_ratings(tmp_path / "out" / name)
             assert found.n_ratings == 6
@@ -89,6 +89,47 @@ class TestExport:
         assert (done.n_ratings, done.n_rejected) == (3, 3)
         assert (tmp_path / "out" / "rejected.csv").exists()
 
-    def test_nothing_to_export_is_said(self, make_study: Maker, tmp_path: Any) -> None:
-        with pytest.raises(InputError, match="no answer to export"):
+    def test_rejected_answers_have_a_file_where_nothing_else_is_there(
+        self, make_study: Maker, begin: Begin, tmp_path: Any
+    ) -> None:
+        store = make_study()
+        service, token, state = begin(store)
+        complete(service, token, state)
+        out = tmp_path / "out"
+        assert export(store, out).n_ratings == 3
+        reject_session(store, 1, "careless")
+        done = export(store, out)
+        assert (done.n_ratings, done.n_raters, done.n_rejected) == (0, 0, 3)
+        # What an earlier export wrote is no longer there as if it counted.
+        assert (pl.read_csv(out / "ratings.csv").height, "value" in _header(out)) == (0, True)
+        assert not (out / "ratings.csv.meta.json").exists()
+        assert read_ratings(out / "rejected.csv").n_rows == 3
+        with pytest.raises(InputError, match="no rows"):
+            read_ratings(out / "ratings.parquet")
+
+    def test_sessions_have_a_file_before_anybody_has_answered(
+        self, make_study: Maker, begin: Begin, tmp_path: Any
+    ) -> None:
+        store = make_study()
+        out = tmp_path / "out"
+        done = export(store, out)
+        assert {file.name for file in done.files} == {
+            *("ratings.csv", "ratings.parquet", "rejected.csv", "sessions.csv", "codebook.csv")
+        }
+        header = pl.read_csv(out / "sessions.csv").columns
+        begin(store)
+        said = run_here("study", "export", store.study.path, "--out", out)
+        assert "0 ratings of 0 people" in said.stdout
+        assert "note: no answer of the main study counts yet" in said.stderr
+        sessions = pl.read_csv(out / "sessions.csv")
+        assert (sessions.height, sessions.columns) == (1, header)
+        assert sessions["stage"].to_list() == ["trials"]
+
+    def test_an_export_into_a_file_is_refused(self, make_study: Maker, tmp_path: Any) -> None:
+        (tmp_path / "out").write_text("here")
+        with pytest.raises(InputError, match="expected a folder"):
             export(make_study(), tmp_path / "out")
+
+
+def _header(folder: Any) -> list[str]:
+    return pl.read_csv(folder / "ratings.csv").columns

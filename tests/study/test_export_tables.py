@@ -87,6 +87,14 @@ def test_cells_that_compute(tmp_path: Path, cell: str) -> None:
     assert read == (f"'{cell}", "-1.5e-3", "fine, = here")
 
 
+def test_a_cell_longer_than_the_csv_module_takes_by_default(tmp_path: Path) -> None:
+    path = tmp_path / "t.csv"
+    long = "=" + "x, " * 100_000
+    pl.DataFrame({"a": [long], "b": [1]}).write_csv(path)
+    guard_csv(path)
+    assert pl.read_csv(path).row(0) == (f"'{long}", 1)
+
+
 @pytest.mark.parametrize("name", ["rater", "rater_kind", "language", "stimulus", "movement"])
 def test_a_question_cannot_take_the_name_of_a_column(make_study: Maker, name: str) -> None:
     with pytest.raises(InputError, match=f"'{name}' is a column of the export"):

@@ -265,10 +265,8 @@ class TestExport:
         exported = export(store, tmp_path / "out")
         assert (exported.n_ratings, exported.n_raters, exported.what) == (4, 1, "recorded trial")
         assert [file.name for file in exported.files] == [
-            "jspsych.jsonl",
-            "jspsych.csv",
-            "raters.csv",
-            "sessions.csv",
+            *("jspsych.jsonl", "jspsych.csv", "rejected.jsonl", "rejected.csv"),
+            *("raters.csv", "sessions.csv", "codebook.csv"),
         ]
         lines = (tmp_path / "out" / "jspsych.jsonl").read_text(encoding="utf-8").splitlines()
         rows = [json.loads(line) for line in lines]
@@ -292,13 +290,19 @@ class TestExport:
         reject_session(store, 2, "careless")
         exported = export(store, tmp_path / "out")
         assert (exported.n_ratings, exported.n_rejected) == (4, 4)
-        lines = (tmp_path / "out" / "jspsych-rejected.jsonl").read_text(encoding="utf-8")
+        lines = (tmp_path / "out" / "rejected.jsonl").read_text(encoding="utf-8")
         assert {json.loads(line)["session"] for line in lines.splitlines()} == {"2"}
 
+        rejected = pl.read_csv(tmp_path / "out" / "rejected.csv")
+        assert rejected["session"].to_list() == [2] * 4
+
     def test_nothing_to_export_yet(self, store: Store, tmp_path: Path) -> None:
-        with pytest.raises(InputError, match="there is no answer to export yet"):
-            export(store, tmp_path / "out")
-        assert not (tmp_path / "out").exists()
+        exported = export(store, tmp_path / "out")
+        assert exported.n_ratings == 0
+        header = pl.read_csv(tmp_path / "out" / "jspsych.csv").columns
+        assert header == pl.read_csv(tmp_path / "out" / "rejected.csv").columns
+        assert header[:3] == ["stimulus", "rater", "session"]
+        assert (tmp_path / "out" / "jspsych.jsonl").read_text(encoding="utf-8") == ""
 
 
 def test_a_rehearsal_finds_what_was_planted(tmp_path: Path) -> None:

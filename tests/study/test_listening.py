@@ -39,7 +39,7 @@ def test_a_taken_port(taken: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     done = run_here("study", "serve", "faces.toml", "--port", taken, code=2)
     assert done.stdout == ""
     assert f"port {taken} of 127.0.0.1 is taken" in done.stderr
-    assert f"option port: {taken + 1}" in done.stderr
+    assert f"--port {taken + 1}" in done.stderr
 
 
 def test_an_address_of_another_machine() -> None:

@@ -186,6 +186,25 @@ class TestFlags:
         assert not {flag.rater for flag in found.flags} & set(good)
         assert "'correlation' of the study file" in found.screening
 
+    @pytest.mark.parametrize("policy", ["", 'policy = "correlation"\n'])
+    def test_a_copied_account_is_pointed_at(self, make_study: Maker, policy: str) -> None:
+        """By the checks of a running study and beside any policy; nothing is refused for it."""
+        store = make_study(policy + MANY.replace("raters = 2", "raters = 5"))
+        honest = drawn(1, 2)
+        given: dict[tuple[str, str], int] = {}
+
+        def remembered(name: str, label: str) -> int:
+            return given.setdefault((name, label), honest(name, label))
+
+        people = (drawn(0, 2), remembered, drawn(2, 2), drawn(3, 2), remembered)
+        raters = [answer_all(store, rate) for rate in people]
+        flags = [flag for flag in statistics(store).flags if flag.rule == "duplicates"]
+        assert {flag.rater for flag in flags} == {raters[1], raters[4]}
+        (last,) = (flag for flag in flags if flag.rater == raters[4])
+        assert f"answers like rater {raters[1]!r}: 100% of their answers" in last.sentence
+        assert last.against == ()
+        assert last.numbers["measure"] == 0
+
     def test_a_policy_that_was_spoiled_meanwhile_is_told(
         self, make_study: Maker, tmp_path: Path
     ) -> None:

@@ -22,7 +22,7 @@ from affectlab.study._review import reject_session
 from affectlab.study._service import Service
 from affectlab.study._status import study_status
 from affectlab.study._store import Store, open_store
-from affectlab.study._tables import sessions, stimuli, tasks
+from affectlab.study._tables import sessions, stimuli, tasks, trials
 from affectlab.study.server import Settings, create_app
 
 from .answering import complete, consistent, submission, table
@@ -176,7 +176,7 @@ class TestExport:
         pilot_session(store, begin)
         only = export(store, tmp_path / "a")
         named = [file.name for file in only.files]
-        assert named == ["pilot.parquet", "pilot.csv", "sessions.csv"]
+        assert {"pilot.parquet", "pilot.csv", "sessions.csv"} <= set(named)
         assert (only.n_ratings, only.n_pilot) == (0, 3)
         service, token, state = begin(store)
         complete(service, token, state)
@@ -184,6 +184,8 @@ class TestExport:
         assert {file.name for file in both.files} == {
             "ratings.parquet",
             "ratings.csv",
+            "rejected.csv",
+            "codebook.csv",
             "pilot.parquet",
             "pilot.csv",
             "sessions.csv",
@@ -282,6 +284,8 @@ class TestGolden:
             assert (state.tasks, state.pilot_wanted) == (12, 80)
             _, _, state = begin(store)
             assert state["stage"] == "trials"
+            laid_out = [kind for (kind,) in table(store, trials.c.kind)]
+            assert laid_out[-16:].count("golden") == 4
         # From now on people of the main study are held against them: no way back.
         path.write_text(RATED, encoding="utf-8")
         with pytest.raises(InputError, match="were changed after the study had begun"):

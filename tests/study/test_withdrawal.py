@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 from pathlib import Path
 from typing import Any
 
@@ -14,10 +13,7 @@ from sqlalchemy.exc import DBAPIError
 
 from affectlab import InputError
 from affectlab.study import (
-    load_study,
     study_status,
-    workload,
-    write_template,
 )
 from affectlab.study._entry import Visitor, enter
 from affectlab.study._erase import erase_person
@@ -256,21 +252,6 @@ def test_why_sessions_ended(make_study: Maker) -> None:
     assert (found.participants, found.consented, found.under_way) == (4, 2, 1)
     assert found.ended == {"declined": 1, "withdrawn": 1}
     assert found.withdrawn == 2
-
-
-@pytest.mark.parametrize(
-    "protocol",
-    ["intensity", "verification", "multilabel", "difference", "staircase", "reaction",
-     "preference", "preference_errors", "jspsych"],
-)  # fmt: skip
-def test_templates_promise_nothing(tmp_path: Path, protocol: str) -> None:
-    path, *_ = write_template(tmp_path / "my.toml", protocol)
-    study = load_study(path)
-    assert study.design.consent is not None
-    assert not re.search(r"(\w+|\d+) minutes", study.design.consent.text.replace("] minutes", ""))
-    for place in ("[how many]", "[purpose of the study]", "[when]", "[whom]"):
-        assert place in study.design.consent.text
-    assert any("places to fill in" in one for one in workload(study).warnings)
 
 
 @pytest.mark.browser

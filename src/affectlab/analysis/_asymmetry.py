@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 import polars as pl
 
+from affectlab._hints import option
 from affectlab._resampling import check_confidence
 from affectlab._words import joined, number, plural, shown
 from affectlab.analysis._expression_sides import Sides, SidesSource, sides_of
@@ -16,7 +17,7 @@ from affectlab.analysis._t_tests import Alternative, paired, two_sample
 from affectlab.errors import InputError, unknown_name
 
 if TYPE_CHECKING:
-    from rich.table import Table
+    from affectlab._terminal import Table
 
 __all__ = ["AsymmetryTests", "asymmetry_tests"]
 
@@ -57,8 +58,9 @@ class AsymmetryTests:
         return f"AsymmetryTests({known} of {plural(self.frame.height, 'test')} defined)"
 
     def __rich__(self) -> Table:
-        from rich.table import Table
         from rich.text import Text
+
+        from affectlab._terminal import Table
 
         table = Table(box=None, header_style="bold")
         table.add_column("difference of means")
@@ -149,7 +151,7 @@ def asymmetry_tests(
     if not (found.right or found.left):
         raise InputError(
             "no expression has a side: none is named with the word right or left; expected such "
-            "names, or a table of mirrored expressions (option sides: sides.csv)"
+            f"names, or a table of mirrored expressions ({option('sides', 'sides.csv')})"
         )
     intra, inter = scores.intra().frame, scores.inter().frame
     rows: list[_Row] = []

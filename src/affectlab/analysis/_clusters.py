@@ -26,7 +26,8 @@ from affectlab.errors import InputError, unknown_name
 
 if TYPE_CHECKING:
     import polars as pl
-    from rich.table import Table
+
+    from affectlab._terminal import Table
 
 __all__ = ["LabelClusters", "cluster_labels"]
 
@@ -116,8 +117,9 @@ class LabelClusters:
         return f"LabelClusters({plural(len(self.labels), 'label')}, {plural(self.k, 'cluster')})"
 
     def __rich__(self) -> Table:
-        from rich.table import Table
         from rich.text import Text
+
+        from affectlab._terminal import Table
 
         table = Table(box=None, header_style="bold")
         table.add_column("cluster", justify="right")

@@ -17,11 +17,13 @@ from affectlab.analysis._profiles import label_groups, neutral_label, vectors_of
 from affectlab.errors import InputError, unknown_name
 from affectlab.estimates import Estimates
 from affectlab.ratings import Ratings
+from affectlab.ratings._order import canonical
 from affectlab.ratings.arrays import require_order
 
 if TYPE_CHECKING:
     import polars as pl
-    from rich.table import Table
+
+    from affectlab._terminal import Table
 
 __all__ = ["LabelCorrelations", "label_correlations"]
 
@@ -72,8 +74,9 @@ class LabelCorrelations:
         return f"LabelCorrelations({len(self.labels)} labels, {pairs} pairs)"
 
     def __rich__(self) -> Table:
-        from rich.table import Table
         from rich.text import Text
+
+        from affectlab._terminal import Table
 
         table = Table(box=None, header_style="bold")
         table.add_column("label")
@@ -143,6 +146,7 @@ def label_correlations(
     >>> found.table["joy", "awe"].n_items
     3
     """
+    ratings = canonical(ratings)
     if method not in _METHODS:
         raise unknown_name("method", method, _METHODS)
     if n_boot < 0:

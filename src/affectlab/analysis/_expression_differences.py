@@ -28,7 +28,7 @@ from affectlab.analysis._tree import Choice
 from affectlab.errors import InputError, unknown_name
 
 if TYPE_CHECKING:
-    from rich.table import Table
+    from affectlab._terminal import Table
 
 __all__ = ["ExpressionDifferences", "expression_differences"]
 

@@ -28,7 +28,7 @@ from affectlab.errors import InputError
 from affectlab.estimates import Estimate, Estimates
 
 if TYPE_CHECKING:
-    from rich.table import Table
+    from affectlab._terminal import Table
 
 __all__ = ["JndSteps", "jnd_steps"]
 

@@ -21,7 +21,7 @@ from affectlab.errors import InputError, unknown_name
 from affectlab.estimates import Estimate, Estimates
 
 if TYPE_CHECKING:
-    from rich.table import Table
+    from affectlab._terminal import Table
 
 __all__ = ["JndTimes", "arrays_of", "given_jnd", "jnd_times"]
 

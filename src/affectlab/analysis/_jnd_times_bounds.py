@@ -63,7 +63,7 @@ def time_bound(
     array([50.        , 41.66666667])
     """
     known = jnd**2 - critical**2 * jnd_se**2
-    with np.errstate(divide="ignore", invalid="ignore"):
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
         root = np.sqrt(change**2 * jnd_se**2 + se**2 * known) if known > 0 else math.nan
         found = duration * known / (change * jnd + critical * root)
         open_end = change + critical * se <= 0

@@ -20,7 +20,8 @@ from affectlab.estimates import Estimates
 
 if TYPE_CHECKING:
     import polars as pl
-    from rich.table import Table
+
+    from affectlab._terminal import Table
 
 __all__ = ["LogOdds"]
 
@@ -281,8 +282,9 @@ class LogOdds:
         self, n: int = 5, *, rule: Rule = "z", min_z: float = 3.0, level: float = 0.05
     ) -> Table:
         """Write one row per label with its first n words, to be printed with rich."""
-        from rich.table import Table
         from rich.text import Text
+
+        from affectlab._terminal import Table
 
         kept = self.kept(rule, min_z=min_z, level=level)
         table = Table(box=None, header_style="bold")

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 from numpy.typing import ArrayLike
 
+from affectlab._resampling import by_name
 from affectlab._types import Bools, Floats
 from affectlab._words import plural
 from affectlab.analysis._clusters import cluster_labels
@@ -18,6 +19,7 @@ from affectlab.analysis._layout import LAYOUTS, layout
 from affectlab.analysis._profiles import Profiles, neutral_label, people_of, vectors_of
 from affectlab.errors import InputError, unknown_name
 from affectlab.ratings import Ratings
+from affectlab.ratings._order import canonical
 
 if TYPE_CHECKING:
     import polars as pl
@@ -142,7 +144,7 @@ def label_map(
     >>> found.colours[0] == found.label_colours[found.labels.index("joy")]
     True
     >>> found.to_frame()["labels"].to_list()
-    ['joy', 'joy', 'fear', 'joy, fear']
+    ['joy', 'joy', 'fear', 'fear, joy']
     """
     if method not in LAYOUTS:
         raise unknown_name("method", method, LAYOUTS)
@@ -150,7 +152,7 @@ def label_map(
         raise InputError(f"neighbours {neighbours}: expected a number above 0")
     if most is not None and most < 1:
         raise InputError(f"most {most}: expected 1 or more stimuli")
-    profiles = vectors_of(ratings, labels)
+    profiles = vectors_of(canonical(ratings), labels)
     own_texts = _texts(ratings, texts, profiles, text)
     given = _features(ratings, features, profiles)
     neutral = neutral_label(ratings, profiles.labels) if exclude_neutral else None
@@ -168,10 +170,16 @@ def label_map(
     if given is None and np.isnan(vectors[rows]).any():
         notes.append("a label that was not asked about is taken as 0")
     vectors = np.where(np.isnan(vectors), 0.0, vectors)[rows]
-    places, how = layout(vectors if given is None else given[rows], method, seed, neighbours)
+    columns = by_name(profiles.labels[k] for k in used)
+    placed = vectors[:, columns] if given is None else given[rows]
+    places, how = layout(placed, method, seed, neighbours)
+    order = [columns[k] for k in _order(vectors[:, columns])]
+    if isinstance(ratings, Ratings):
+        shown = {name: k for k, name in enumerate(ratings.stimulus_names)}
+        listed = np.argsort([shown[profiles.stimuli[k]] for k in rows])
+        rows, places = rows[listed], places[listed]
     shares = profiles.shares[rows][:, used]
     chosen = profiles.chosen_by(None)[rows][:, used]
-    order = _order(vectors)
     names = [profiles.labels[used[k]] for k in order]
     rest = None if exclude_neutral else neutral_label(ratings, names)
     palette = label_colours(len(names), [names.index(rest)] if rest is not None else [])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import polars as pl
 
+from affectlab._hints import option
 from affectlab._words import joined, plural
 from affectlab.errors import InputError
 
@@ -15,7 +16,11 @@ _NAMES = ("actor", "expression_a", "role_a", "expression_b", "role_b")
 _NUMBERS = ("value", "se", "sd", "se_stimulus")
 COLUMNS = ("stimulus", "kind", *_NAMES, *_NUMBERS)
 """Columns of a checked table, in order."""
-_HINT = "give the table of pairs (option pairs: pairs.csv, or --stimuli pairs.csv)"
+
+
+def _hint() -> str:
+    given = option("pairs", "pairs.csv", cli="--stimuli pairs.csv")
+    return f"give the table of pairs ({given})"
 
 
 def with_attributes(table: pl.DataFrame, pairs: pl.DataFrame) -> pl.DataFrame:
@@ -63,7 +68,7 @@ def checked_pairs(table: pl.DataFrame) -> tuple[pl.DataFrame, tuple[str, ...]]:
         found = joined(table.columns) if table.columns else "none"
         raise InputError(
             f"column {missing[0]!r} is missing; expected {joined((*_NAMES, 'value'))}, found "
-            f"{found}; {_HINT}"
+            f"{found}; {_hint()}"
         )
     if not table.height:
         raise InputError("there are no pairs; expected one row per pair")
@@ -115,7 +120,7 @@ def _check_names(names: pl.DataFrame) -> None:
         if empty.any():
             row = int(empty.arg_max() or 0)
             raise InputError(
-                f"pair {names['stimulus'][row]!r}: {name} is empty; expected a name; {_HINT}"
+                f"pair {names['stimulus'][row]!r}: {name} is empty; expected a name; {_hint()}"
             )
     twice = names.filter(pl.col("stimulus").is_duplicated())
     if twice.height:

@@ -18,7 +18,7 @@ from affectlab.analysis._transition_times import with_times
 from affectlab.errors import InputError
 
 if TYPE_CHECKING:
-    from rich.table import Table
+    from affectlab._terminal import Table
 
 __all__ = ["TransitionCurves", "transition_curves"]
 
@@ -93,8 +93,9 @@ class TransitionCurves:
         return f"TransitionCurves({plural(len(self), 'transition')}, {over})"
 
     def __rich__(self) -> Table:
-        from rich.table import Table
         from rich.text import Text
+
+        from affectlab._terminal import Table
 
         table = Table(box=None, header_style="bold")
         table.add_column("actor")

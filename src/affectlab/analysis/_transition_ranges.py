@@ -13,7 +13,7 @@ from affectlab.analysis._pair_scores import PairSource, pair_scores
 from affectlab.errors import InputError
 
 if TYPE_CHECKING:
-    from rich.table import Table
+    from affectlab._terminal import Table
 
 __all__ = ["TransitionRanges", "transition_ranges"]
 
@@ -47,8 +47,9 @@ class TransitionRanges:
         return f"TransitionRanges({expressions}, {plural(len(self.actors), 'actor')})"
 
     def __rich__(self) -> Table:
-        from rich.table import Table
         from rich.text import Text
+
+        from affectlab._terminal import Table
 
         table = Table(box=None, header_style="bold")
         table.add_column("expression")

@@ -27,7 +27,7 @@ try:
             free, total = torch.cuda.mem_get_info(k)
             found["devices"].append({"device": f"cuda:{k}", "name": one.name,
                 "memory_bytes": total, "free_bytes": free,
-                "bf16": bool(torch.cuda.is_bf16_supported())})
+                "bf16": bool(torch.cuda.is_bf16_supported(including_emulation=False))})
     mps = getattr(torch.backends, "mps", None)
     if mps is not None and mps.is_available():
         limit = getattr(torch.mps, "recommended_max_memory", None)

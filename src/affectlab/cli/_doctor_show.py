@@ -38,9 +38,9 @@ def show(
 
 
 def _section(out: Output, head: str, rows: Sequence[Row]) -> None:
-    from rich.table import Table
     from rich.text import Text
 
+    from affectlab._terminal import Table
     from affectlab._words import shown
 
     if not rows:

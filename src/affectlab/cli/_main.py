@@ -31,11 +31,12 @@ def main(arguments: Sequence[str] | None = None) -> None:
     """
     given = list(sys.argv[1:] if arguments is None else arguments)
     try:
+        from affectlab._hints import command_line
         from affectlab.cli._app import app
         from affectlab.cli._pruned import pruned
         from affectlab.cli._warned import plugs_said
 
-        with plugs_said(_say):
+        with command_line(), plugs_said(_say):
             pruned(app, given)(_with_default_wide(given), prog_name="affectlab")
     except AffectlabError as error:
         _say(str(error))

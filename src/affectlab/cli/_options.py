@@ -6,7 +6,7 @@ import inspect
 from collections.abc import Callable, Mapping
 from functools import cache, wraps
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Optional
+from typing import TYPE_CHECKING, Annotated, Any, Literal, Optional
 
 import typer
 
@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from affectlab.ratings import Ratings
 
 __all__ = [
+    "AbsentOption",
     "AllOption",
     "JsonOption",
     "QuietOption",
@@ -33,6 +34,16 @@ AllOption = Annotated[
 SeedOption = Annotated[int, typer.Option("--seed", help="Seed: the same seed, the same result.")]
 
 _READING = "Reading"
+AbsentOption = Annotated[
+    Optional[Literal["zero", "missing"]],  # noqa: UP045
+    typer.Option(
+        "--absent",
+        help="A label that a rater of a stimulus left out: a rating of 0, or nothing known. As "
+        "published when not given, else missing.",
+        rich_help_panel=_READING,
+        show_default=False,
+    ),
+]
 
 
 def _reading(
@@ -96,6 +107,7 @@ def _reading(
             rich_help_panel=_READING,
         ),
     ] = None,
+    absent: AbsentOption = None,
     set_aside: Annotated[
         bool,
         typer.Option(
@@ -125,11 +137,19 @@ def _reading(
         taxonomy=taxonomy,
         raters=raters,
         stimuli=stimuli,
-        attributes=None if attributes is None else [name.strip() for name in attributes.split(",")],
+        attributes=None if attributes is None else _listed(attributes),
+        absent=absent,
         on_bad="set_aside" if set_aside else "raise",
         encoding=encoding,
         delimiter=delimiter,
     )
+
+
+def _listed(text: str) -> list[str]:
+    """Split names at commas; a name that holds one stands in quotation marks, as in CSV."""
+    import csv
+
+    return [name.strip() for name in next(csv.reader([text], skipinitialspace=True), [])]
 
 
 def _read_models(
@@ -148,6 +168,7 @@ def _read_models(
         raters=options["raters"],
         encoding=options["encoding"],
         delimiter=options["delimiter"],
+        absent=options["absent"],
         on_bad="set_aside" if options["set_aside"] else "raise",
     )
 
@@ -159,7 +180,7 @@ def read_roles(text: str | None) -> dict[str, str] | None:
     from affectlab.errors import InputError
 
     roles: dict[str, str] = {}
-    for part in text.split(","):
+    for part in _listed(text):
         role, equals, column = part.partition("=")
         if not equals or not role.strip() or not column.strip():
             raise InputError(f"--columns: {part!r} is not understood; expected role=column")
@@ -180,7 +201,8 @@ _MODEL_OPTIONS = {
     "models_scale": Annotated[
         Optional[str],  # noqa: UP045
         typer.Option(
-            help="Scale of the models' answers; by default that of people, with or without steps.",
+            help="Scale of the models' answers, such as '0-1 interval'; if not given, that of "
+            "people where all answers lie within it, and otherwise only ranks are compared.",
             rich_help_panel=_READING,
         ),
     ],
@@ -216,8 +238,9 @@ def reads_ratings(
         own = list(inspect.signature(function).parameters.values())[given_first:]
         names = {parameter.name for parameter in reading}
         # A verb that looks for something beside FILE asks for its path by that name; so does one
-        # that reads more of the table of stimuli than the rated ones.
-        taken = [parameter.name for parameter in own if parameter.name in ("file", "stimuli")]
+        # that reads more of the table of stimuli than the rated ones, or more files.
+        shared = ("file", "stimuli", "absent")
+        taken = [parameter.name for parameter in own if parameter.name in shared]
         own = [parameter for parameter in own if parameter.name not in taken]
 
         @wraps(function)

@@ -80,9 +80,9 @@ class Output:
         """
         if self.as_json:
             return
-        from rich.table import Table
         from rich.text import Text
 
+        from affectlab._terminal import Table
         from affectlab._words import shown
 
         table = Table(box=None, header_style="bold")
@@ -112,9 +112,12 @@ class Output:
         """
         kinds = set(ratings.rater_kinds)
         if kinds & {"model", "baseline"} and kinds & {"human", "simulated"}:
+            from affectlab._words import plural
+
             people = ratings.humans()
             self.who = (
-                f"{people.n_raters} people; {ratings.n_raters - people.n_raters} models left out"
+                f"{plural(people.n_raters, 'person', 'people')}; "
+                f"{plural(ratings.n_raters - people.n_raters, 'model')} not used here"
             )
             self.note(f"{self.who} (--all takes everyone).")
             return people

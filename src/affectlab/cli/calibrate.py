@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, Optional
 
 import typer
 
-from affectlab.cli._options import JsonOption, QuietOption
+from affectlab.cli._options import AbsentOption, JsonOption, QuietOption
 from affectlab.cli._output import Output
 from affectlab.cli._warned import caught_warnings
 
@@ -52,6 +52,7 @@ def calibrate(
             show_default=False,
         ),
     ] = None,
+    absent: AbsentOption = None,
     embeddings: Annotated[
         Optional[Path],  # noqa: UP045
         typer.Option(
@@ -136,7 +137,7 @@ def calibrate(
 
         rated = None if embeddings is None else opened(embeddings)
         tables = {
-            path: _read(path, notes)
+            path: _read(path, absent, notes)
             for path in dict.fromkeys((scale, intervals))
             if path is not None
         }
@@ -180,14 +181,15 @@ def calibrate(
     )
 
 
-def _read(path: Path, notes: list[str]) -> Ratings:
+def _read(path: Path, absent: Literal["zero", "missing"] | None, notes: list[str]) -> Ratings:
     from affectlab.cli._people import people_of
     from affectlab.ratings import Scale, read_ratings
 
-    found = read_ratings(path)
+    found = read_ratings(path, absent=absent)
     if not found.scale.declared and found.scale.kind in ("ordinal", "interval"):
         # Nothing in the file says what could have been answered; what off 0 to 7 was is refused.
-        found = read_ratings(path, scale=Scale.parse("0-7" if found.scale.step else "0-7 interval"))
+        scale = Scale.parse("0-7" if found.scale.step else "0-7 interval")
+        found = read_ratings(path, scale=scale, absent=absent)
     return people_of(found, notes, path.name)
 
 

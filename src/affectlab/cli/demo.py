@@ -11,8 +11,7 @@ from affectlab.cli._options import JsonOption, QuietOption, SeedOption
 from affectlab.cli._output import Output
 
 if TYPE_CHECKING:
-    from rich.table import Table
-
+    from affectlab._terminal import Table
     from affectlab.simulate import Recovery, Simulation
 
 __all__ = ["demo"]
@@ -70,8 +69,8 @@ def demo(
 def _recovery_table(simulation: Simulation, recovered: Recovery) -> Table:
     """How close scores come to the truth, with and without the raters that agree with nobody."""
     import polars as pl
-    from rich.table import Table
 
+    from affectlab._terminal import Table
     from affectlab.reliability import mean_opinion_scores, subject_model
     from affectlab.simulate import recovery
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Optional
 
@@ -39,14 +40,18 @@ def check(ratings: Ratings, out: Output) -> None:
 
     Example: affectlab ratings check ratings.csv --scale 0-7 --set-aside
     """
+    from affectlab._words import joined, plural
+
     aside = [part for part in ratings.set_aside if part.count]
     if aside:
         out.show(*(f"set aside: {part}" for part in aside))
-    rows = sum(part.count for part in aside)
-    out.show(
-        f"{ratings.n_ratings:,} answers can be used"
-        + (f", {rows:,} rows were set aside." if rows else "; nothing was set aside.")
-    )
+    counts = Counter[str]()
+    for part in aside:
+        if part.unit in ("row", "cell"):
+            counts[part.unit] += part.count
+    said = joined([plural(count, unit) for unit, count in counts.items()] or ["nothing"])
+    verb = "were" if sum(counts.values()) > 1 else "was"
+    out.show(f"{plural(ratings.n_ratings, 'answer')} can be used; {said} {verb} set aside.")
     out.finish({"n_ratings": ratings.n_ratings, "set_aside": aside}, ratings.warnings)
     if aside:
         raise typer.Exit(1)

@@ -48,7 +48,7 @@ def reproduce(
 ) -> None:
     """Run a paper end to end: published, ours, difference, verdict.
 
-    The exit code is 1 when a figure from the paper's own data differs.
+    The exit code is 1 when a figure from the paper's own data differs, or a part of the run failed.
 
     Example: affectlab reproduce emonet-face --data emonet_face/
     """
@@ -74,6 +74,9 @@ def reproduce(
     if result.notes:
         out.head("\nNotes")
         out.show(*(f"- {note}" for note in result.notes))
+    if result.failures:
+        out.head("\nFailed")
+        out.show(*(f"- {failure}" for failure in result.failures))
     if to is not None:
         _write(result, to, out)
     out.finish(
@@ -82,9 +85,10 @@ def reproduce(
             "rows": result.to_frame(),
             "provenance": result.provenance,
             "notes": result.notes,
+            "failures": result.provenance["failures"],
         }
     )
-    if any(row.verdict in ("differs", "outside bounds") for row in result.rows):
+    if result.failures or any(row.verdict in ("differs", "outside bounds") for row in result.rows):
         raise typer.Exit(1)
 
 

@@ -25,8 +25,7 @@ def list_all(as_json: JsonOption = False, quiet: QuietOption = False, seed: Seed
 
     Example: affectlab taxonomy list
     """
-    from rich.table import Table
-
+    from affectlab._terminal import Table
     from affectlab.errors import InputError
     from affectlab.taxonomy import list_taxonomies, load_taxonomy
 
@@ -92,8 +91,7 @@ def costs(
 
     Example: affectlab taxonomy costs mikels
     """
-    from rich.table import Table
-
+    from affectlab._terminal import Table
     from affectlab.taxonomy import load_taxonomy
 
     out = Output("taxonomy costs", as_json=as_json, quiet=quiet)

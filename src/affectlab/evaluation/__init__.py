@@ -79,11 +79,12 @@ from affectlab.evaluation._rater_table import rater_table
 from affectlab.evaluation._result_file import Cost, Coverage, DataSet, Metric, ResultFile
 from affectlab.evaluation._result_file_make import data_set, human_results
 from affectlab.evaluation._result_file_read import parse_result, read_result, write_result
+from affectlab.evaluation._scale_map import on_scale
 from affectlab.evaluation._score_mapping import NeutralRule, ScoreMapping, Sources
 from affectlab.evaluation._score_mapping_file import list_score_mappings, load_score_mapping
 from affectlab.evaluation._scorer import affect_scorer
 from affectlab.evaluation._separation import metric_sees_preference
-from affectlab.evaluation._sides import Sides, on_scale, sides
+from affectlab.evaluation._sides import Sides, sides
 from affectlab.evaluation._soft_compare import soft_label_comparison
 from affectlab.evaluation._soft_distributions import (
     LabelDistributions,

@@ -31,7 +31,6 @@ def alignment(
     margin: float = 0.05,
     epsilon: float = 0.2,
     exclude: Collection[str] = (),
-    rescale: bool = False,
     truncate: bool = False,
     n_boot: int = 1000,
     resample: Resample = "both",
@@ -73,8 +72,11 @@ def alignment(
     Parameters
     ----------
     ratings, models
-        People and models, see :func:`affectlab.evaluation.sides`. Models are rounded to the steps
-        of the people's scale for kappa, and only there.
+        People and models, see :func:`affectlab.evaluation.sides`. Ranks are those of the models'
+        own values. For kappa, concordance and the alternative-annotator test models are put on the
+        people's scale, see :func:`affectlab.evaluation.on_scale`: linearly between the bounds where
+        both are declared; the steps of kappa are rounded to. Where there is no such map these
+        measures are left out, the notes say why, and Spearman's correlation decides.
     margin
         The largest difference of agreement that does not matter; state it before looking. The
         default of 0.05 is a quarter of the width of the customary bands of kappa (0.2 to 0.4 fair,
@@ -86,8 +88,6 @@ def alignment(
         experts, 0.15 beside skilled people, 0.1 beside crowd workers.
     exclude
         Labels that are left out.
-    rescale
-        Spread the answers of models from the bounds of their own scale to those of people.
     truncate
         Drop the fractions of models for kappa, in place of rounding.
     n_boot
@@ -142,8 +142,8 @@ def alignment(
     """
     check_margin(margin, alpha)
     check_confidence(confidence)
-    panel = panel_of(ratings, models, exclude=exclude, rescale=rescale, truncate=truncate)
-    draws = draw(len(panel.stimuli), panel.n_people, n_boot, resample, seed)
+    panel = panel_of(ratings, models, exclude=exclude, truncate=truncate)
+    draws = draw(panel.stimuli, panel.people, n_boot, resample, seed)
     measures = measures_of(panel, draws)
     difference = _differences(panel, measures, draws, margin, confidence, alpha)
     ceiling = ceiling_of(panel, measures, draws, confidence)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Literal, TypeAlias
@@ -10,7 +10,8 @@ from typing import Literal, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from affectlab._resampling import draw_weights
+from affectlab._hints import option
+from affectlab._resampling import by_name, draw_weights
 from affectlab._words import plural
 from affectlab.errors import InputError, unknown_name
 
@@ -112,13 +113,13 @@ class Draws:
 
 
 def draw(
-    n_items: int,
-    n_people: int,
+    stimuli: Sequence[str],
+    persons: Sequence[str],
     n_boot: int,
     resample: Resample,
     seed: int | np.random.Generator | None,
 ) -> Draws:
-    """Draw stimuli and people.
+    """Draw stimuli and people, each in the order of their names, however they are listed.
 
     Stimuli are drawn with replacement; so are people, once more where a draw holds a single
     person, since nobody else is then left to agree with. Two people or fewer are not drawn with
@@ -129,13 +130,15 @@ def draw(
     InputError
         When ``n_boot`` is negative or 1, ``resample`` is not known, or two people are to be drawn.
     """
+    n_items, n_people = len(stimuli), len(persons)
     if n_boot < 0:
         raise InputError(f"n_boot {n_boot}: expected 0 or the number of bootstrap replicates")
     if resample not in ("both", "units", "raters"):
         raise unknown_name("resample", str(resample), ("both", "units", "raters"))
     if n_boot == 1:
         raise InputError(
-            "n_boot 1: one replicate has no spread; expected 0, or 2 and more (1,000 are usual)"
+            f"{option('n_boot', cli='--boot')} 1: one replicate has no spread; expected 0, or 2 "
+            "and more (1,000 are usual)"
         )
     if resample == "raters" and n_people < 3 and n_boot:
         raise InputError(
@@ -155,16 +158,16 @@ def draw(
     people = np.ones((n_rows, n_people), dtype=np.int32)
     people[np.arange(1, 1 + n_left_out), np.arange(n_left_out)] = 0
     if n_boot and resample != "raters":
-        at = before
+        at, columns = before, by_name(stimuli)
         for block in draw_weights(rng, n_items, n_boot):
-            items[at : at + len(block)] = np.minimum(block, 255)
+            items[at : at + len(block), columns] = np.minimum(block, 255)
             at += len(block)
     if of_people:
-        people[before:] = _people(rng, n_people, n_boot)
+        people[before:, by_name(persons)] = _people(rng, n_people, n_boot)
     if n_groups:
         # At random: stimuli often stand in a regular order.
         group = rng.permutation(n_items) % n_groups
-        items[1 + n_left_out + group, np.arange(n_items)] = 0
+        items[1 + n_left_out + group, by_name(stimuli)] = 0
     return Draws(items, people, n_left_out, resample, n_groups)
 
 

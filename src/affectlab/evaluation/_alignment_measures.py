@@ -91,10 +91,13 @@ def measures_of(panel: Panel, draws: Draws) -> tuple[Measure, ...]:
     """Compute every measure that the scale allows, the one that decides first.
 
     Kappa where the scale has steps (unweighted where they have no order), Lin's concordance where
-    it has none, and Spearman's correlation where there is an order. Where people share few stimuli
-    with one another, disagreement is pooled over pairs; see
-    :mod:`affectlab.evaluation._alignment_pooled`.
+    it has none, and Spearman's correlation where there is an order, on the models' own values.
+    Where people share few stimuli with one another, disagreement is pooled over pairs; see
+    :mod:`affectlab.evaluation._alignment_pooled`. Where the answers of models cannot be put on the
+    scale of people, ranks alone can be compared.
     """
+    if panel.unmapped:
+        return (_spearman(panel, draws),)
     kind = panel.scale.kind
     name: MeasureName = "kappa" if panel.has_steps or not panel.ordered else "concordance"
     words = "quadratic kappa" if kind == "ordinal" or name == "kappa" else "concordance"
@@ -105,13 +108,17 @@ def measures_of(panel: Panel, draws: Draws) -> tuple[Measure, ...]:
     else:
         found = [_measure(name, words, kappas(panel, draws))]
     if panel.ordered:
-        from threadpoolctl import threadpool_limits
-
-        # Replicates are computed side by side already, each with a small matrix product.
-        with threadpool_limits(1, user_api="blas"):
-            parts = [spearman_of_label(part, draws) for part in panel.parts]
-        found.append(_measure("spearman", "Spearman correlation", parts))
+        found.append(_spearman(panel, draws))
     return tuple(found)
+
+
+def _spearman(panel: Panel, draws: Draws) -> Measure:
+    from threadpoolctl import threadpool_limits
+
+    # Replicates are computed side by side already, each with a small matrix product.
+    with threadpool_limits(1, user_api="blas"):
+        parts = [spearman_of_label(part, draws) for part in panel.parts]
+    return _measure("spearman", "Spearman correlation", parts)
 
 
 def _measure(

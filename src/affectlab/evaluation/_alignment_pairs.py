@@ -11,8 +11,9 @@ from affectlab._types import Floats, Ints
 from affectlab.errors import InputError
 from affectlab.estimates import Estimates
 from affectlab.evaluation._alignment_sides import judged_sides
-from affectlab.evaluation._sides import on_scale
+from affectlab.evaluation._scale_map import Rounding, moved, scale_map
 from affectlab.ratings import HUMAN_KINDS, MODEL_KINDS, Ratings
+from affectlab.ratings._order import canonical
 from affectlab.ratings.arrays import answers_of, require_order
 from affectlab.reliability import (
     KappaResult,
@@ -38,7 +39,6 @@ def merged(
     ratings: Ratings,
     models: Ratings | None = None,
     *,
-    rescale: bool = False,
     truncate: bool = False,
     exclude: Collection[str] = (),
 ) -> Ratings:
@@ -47,15 +47,16 @@ def merged(
     Raises
     ------
     InputError
-        When a side is missing, scales do not fit, or a model has the name of a person.
+        When a side is missing, a model has the name of a person, or models cannot be put on the
+        people's scale (see :func:`affectlab.evaluation.on_scale`).
     """
     both = judged_sides(ratings, models)
-    if models is None and both.people.n_raters + both.models.n_raters == ratings.n_raters:
+    together = models is None and both.people.scale == ratings.scale
+    if together and both.people.n_raters + both.models.n_raters == ratings.n_raters:
         table = ratings
     else:
-        judged = on_scale(
-            both.models, both.people.scale, "truncate" if truncate else "round", rescale=rescale
-        )
+        how: Rounding = "truncate" if truncate else "round"
+        judged = moved(both.models, both.people.scale, how, together=models is None)
         import polars as pl
 
         kinds = [kind if kind in MODEL_KINDS else "model" for kind in judged.rater_kinds]
@@ -63,6 +64,10 @@ def merged(
             judged.raters.with_columns(pl.Series("rater_kind", kinds, dtype=pl.String))
         )
         table = both.people.merge(judged)
+    return _without(table, exclude)
+
+
+def _without(table: Ratings, exclude: Collection[str]) -> Ratings:
     kept = [name for name in table.label_names if name not in exclude]
     return table.select(labels=kept) if len(kept) < table.n_labels else table
 
@@ -72,7 +77,6 @@ def kappa_of_pairs(
     models: Ratings | None = None,
     *,
     exclude: Collection[str] = (),
-    rescale: bool = False,
     truncate: bool = False,
 ) -> KappaResult:
     """Compute kappa of all pairs of people and models; quadratic weights, none on a nominal scale.
@@ -80,7 +84,7 @@ def kappa_of_pairs(
     Parameters are those of :func:`alignment`; the result is that of
     :func:`affectlab.reliability.pairwise_kappa`.
     """
-    table = merged(ratings, models, rescale=rescale, truncate=truncate, exclude=exclude)
+    table = merged(ratings, models, truncate=truncate, exclude=exclude)
     return pairwise_kappa(table)
 
 
@@ -256,7 +260,6 @@ def alpha_by_side(
     *,
     level: Literal["nominal", "ordinal", "interval", "ratio"] | None = None,
     exclude: Collection[str] = (),
-    rescale: bool = False,
     n_boot: int = 0,
     seed: int | np.random.Generator | None = None,
 ) -> Estimates:
@@ -264,7 +267,7 @@ def alpha_by_side(
 
     Parameters
     ----------
-    ratings, models, exclude, rescale
+    ratings, models, exclude
         As for :func:`alignment`; models are rounded to the scale of people.
     level
         Level of measurement, by default that of the scale; the study uses ``"interval"``.
@@ -274,7 +277,8 @@ def alpha_by_side(
     Returns
     -------
     Estimates by ``side`` (``human``, ``model``, ``all``) and ``label``. One model alone has no
-    agreement: ``nan`` with a status.
+    agreement: ``nan`` with a status. Without a map of the models' scale to that of people, models
+    stay on their own, and there is no ``all``.
 
     References
     ----------
@@ -292,9 +296,16 @@ def alpha_by_side(
     """
     import polars as pl
 
-    table = merged(ratings, models, rescale=rescale, exclude=exclude)
+    ratings, models = canonical(ratings, listed="models"), canonical(models, listed="raters")
+    both = judged_sides(ratings, models)
+    if scale_map(both.models, both.people.scale, together=models is None).missing:
+        apart = (_without(side, exclude) for side in (both.people, both.models))
+        parts = dict(zip(("human", "model"), apart, strict=True))
+    else:
+        table = merged(ratings, models, exclude=exclude)
+        parts = {"human": table.humans(), "model": table.models(), "all": table}
     frames = []
-    for side, part in (("human", table.humans()), ("model", table.models()), ("all", table)):
+    for side, part in parts.items():
         found = krippendorff_alpha(part, level, by_label=True, n_boot=n_boot, seed=seed)
         frame = found.to_frame()
         frames.append(frame.insert_column(0, pl.Series("side", [side] * frame.height)))
@@ -351,6 +362,8 @@ def spearman_with_people(
     0.8
     """
     import polars as pl
+
+    ratings, models = canonical(ratings, listed="models"), canonical(models, listed="raters")
 
     both = judged_sides(ratings, models)
     known = set(both.people.label_names)

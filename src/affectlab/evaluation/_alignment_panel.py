@@ -12,8 +12,9 @@ from numpy.typing import NDArray
 from affectlab._types import Bools, Floats, Ints
 from affectlab.errors import InputError, unknown_name
 from affectlab.evaluation._alignment_sides import judged_sides
-from affectlab.evaluation._sides import Rounding, on_scale
-from affectlab.ratings import HUMAN_KINDS, MODEL_KINDS, Ratings, Scale
+from affectlab.evaluation._scale_map import Rounding, answer_steps, scale_map
+from affectlab.evaluation._sides import people_of
+from affectlab.ratings import HUMAN_KINDS, Ratings, Scale
 from affectlab.ratings.arrays import Answers, answers_of
 
 __all__ = ["LabelPanel", "Panel", "panel_of"]
@@ -28,7 +29,9 @@ class LabelPanel:
     person: Ints
     value: Floats
     models: Floats
-    """Answers of models on the scale of people, but with fractions: shape (models, stimuli)."""
+    """Answers of models on their own scale, for what looks at ranks: shape (models, stimuli)."""
+    exact: Floats
+    """The same on the scale of people, with their fractions; ``nan`` where there is no map."""
     steps: Floats
     """The same, on the steps of the scale where it has any."""
     n_people: int
@@ -96,7 +99,9 @@ class Panel:
     n_offered_stimuli: int
     """Stimuli that people rated."""
     notes: tuple[str, ...] = ()
-    """What was done to the answers of models, in words."""
+    """What was done to the answers of people and models, in words."""
+    unmapped: str = ""
+    """Why the answers of models cannot be put on the scale of people; empty where they can."""
 
     @property
     def n_people(self) -> int:
@@ -136,7 +141,6 @@ def panel_of(
     models: Ratings | None = None,
     *,
     exclude: Collection[str] = (),
-    rescale: bool = False,
     truncate: bool = False,
     alone: bool = False,
 ) -> Panel:
@@ -148,8 +152,6 @@ def panel_of(
         As for :func:`affectlab.evaluation.sides`.
     exclude
         Labels that are left out.
-    rescale
-        Spread the answers of models from the bounds of their own scale to that of people.
     truncate
         Drop the fractions of models in place of rounding.
     alone
@@ -161,11 +163,11 @@ def panel_of(
         When a side is missing, nothing is shared, a label to leave out is not known, or the
         answers are texts.
     """
+    how: Rounding = "truncate" if truncate else "round"
     if alone:
-        mixed = set(ratings.rater_kinds) & set(MODEL_KINDS)
         if not set(ratings.rater_kinds) & set(HUMAN_KINDS):
             raise InputError("no rater is human; expected the answers of people")
-        people, judged = (ratings.humans() if mixed else ratings), None
+        people, judged = people_of(ratings), None
     else:
         both = judged_sides(ratings, models)
         people, judged = both.people, both.models
@@ -177,7 +179,7 @@ def panel_of(
     if judged is None:
         labels = [name for name in answers.labels if name not in exclude]
         units: tuple[str, ...] = answers.units
-        raw = steps = None
+        used = way = None
         notes: tuple[str, ...] = ()
     else:
         used = judged.answers()
@@ -185,17 +187,19 @@ def panel_of(
         labels = [name for name in answers.labels if name in known and name not in exclude]
         answered = set(used.stimulus_names)
         units = tuple(name for name in answers.units if name in answered)
-        steps, raw, notes = _on_people_scale(used, scale, rescale, truncate)
-        notes = (*both.notes, *notes)
+        way = scale_map(used, scale, together=models is None)
+        said = () if way.missing else (way.words(how),)
+        notes = (*both.notes, *answer_steps(people, used), *(words for words in said if words))
     if not labels:
         raise InputError("no label is left to compare people and models on")
     if not units:
         raise InputError("people and models share no stimulus")
     own = _present(_kept(answers, labels, units))
-    model_names: tuple[str, ...] = () if raw is None else raw.rater_names
+    model_names: tuple[str, ...] = () if used is None else used.rater_names
     shape = (len(model_names), len(labels), len(units))
-    loose = np.empty(shape) if raw is None else _cube(raw, labels, units)
-    exact = loose if steps is None or steps is raw else _cube(steps, labels, units)
+    loose = np.empty(shape) if used is None else _cube(used, labels, units)
+    exact = loose if way is None else way.apply(loose)
+    steps = loose if way is None else way.apply(loose, how)
     parts = tuple(
         LabelPanel(
             part.unit,
@@ -203,6 +207,7 @@ def panel_of(
             part.value,
             loose[:, k],
             exact[:, k],
+            steps[:, k],
             len(own.raters),
         )
         for k, part in enumerate(own.by_label())
@@ -212,32 +217,14 @@ def panel_of(
         units,
         own.raters,
         model_names,
-        () if raw is None else raw.rater_kinds,
+        () if used is None else used.rater_kinds,
         scale,
         parts,
         _n_cells(answers, labels),
         int(np.unique(answers.unit).size),
         notes,
+        "" if way is None else way.missing,
     )
-
-
-def _on_people_scale(
-    models: Ratings, scale: Scale, rescale: bool, truncate: bool
-) -> tuple[Ratings, Ratings, tuple[str, ...]]:
-    """Bring models to the scale of people: with its steps, and without."""
-    before = len(models.history)
-    if scale.kind == "nominal" or scale.low is None or scale.high is None:
-        if models.scale != scale and (rescale or "nominal" in (scale.kind, models.scale.kind)):
-            moved = on_scale(models, scale, rescale=rescale)
-            return moved, moved, moved.history[before:]
-        return models, models, ()
-    how: Rounding = "truncate" if truncate else "round"
-    steps = on_scale(models, scale, how, rescale=rescale)
-    if steps is models:
-        return models, models, ()
-    plain = replace(scale, kind="interval", step=None, categories=())
-    raw = on_scale(models, plain, rescale=rescale)
-    return steps, raw, steps.history[before:]
 
 
 def _kept(answers: Answers, labels: list[str], units: tuple[str, ...]) -> Answers:

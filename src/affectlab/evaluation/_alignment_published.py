@@ -16,9 +16,11 @@ from affectlab.evaluation._alignment_pairs import (
     pairwise_spearman,
     spearman_with_people,
 )
+from affectlab.evaluation._alignment_sides import judged_sides
 from affectlab.evaluation._discrepancy import discrepancy
 from affectlab.evaluation._groups import group_comparison
 from affectlab.evaluation._rater_table import Over, rater_table
+from affectlab.evaluation._scale_map import scale_map
 from affectlab.ratings import Ratings
 from affectlab.reliability import KappaResult, pairwise_kappa
 
@@ -32,7 +34,8 @@ __all__ = ["PublishedTables", "published_tables"]
 class PublishedTables:
     """Tables as published; those that a scale does not allow are ``None``.
 
-    Kappa needs steps, the others but ``alpha`` an order.
+    Kappa needs steps, the others but ``alpha`` an order; kappa and discrepancies need models on the
+    scale of people (see :func:`affectlab.evaluation.on_scale`).
     """
 
     kappa: KappaResult | None
@@ -66,7 +69,6 @@ def published_tables(
     groups: str | Mapping[str, str] | None = None,
     over: Over = "labels",
     exclude: Collection[str] = (),
-    rescale: bool = False,
     truncate: bool = False,
     n_boot: int = 0,
     seed: int | np.random.Generator | None = None,
@@ -78,7 +80,7 @@ def published_tables(
 
     Parameters
     ----------
-    ratings, models, exclude, rescale, truncate
+    ratings, models, exclude, truncate
         As for :func:`alignment`.
     groups
         Groups of models, see :func:`group_comparison`.
@@ -108,13 +110,16 @@ def published_tables(
     ['human-human', 'human-model']
     """
     rng = np.random.default_rng(seed)
-    table = merged(ratings, models, rescale=rescale, truncate=truncate, exclude=exclude)
-    scale = table.scale
+    both = judged_sides(ratings, models)
+    scale = both.people.scale
+    mapped = not scale_map(both.models, scale, together=models is None).missing
+    if mapped:
+        table = merged(ratings, models, truncate=truncate, exclude=exclude)
     steps = scale.step is not None and scale.low is not None and scale.high is not None
     ordered = scale.kind != "nominal"
     # The study takes the steps 0 to 7 as numbers, for alpha as for kappa.
     level: Literal["interval"] | None = "interval" if scale.kind == "ordinal" else None
-    kappa = pairwise_kappa(table) if steps or not ordered else None
+    kappa = pairwise_kappa(table) if mapped and (steps or not ordered) else None
     spearman = pairwise_spearman(ratings, models, exclude=exclude) if ordered else None
 
     def compared(how: str | Mapping[str, str] | None) -> Estimates | None:
@@ -134,10 +139,15 @@ def published_tables(
         with_median=spearman_with_people(ratings, models, exclude=exclude, n_boot=n_boot, seed=rng)
         if ordered
         else None,
-        alpha=alpha_by_side(table, level=level, n_boot=n_boot, seed=rng),
-        discrepancy=discrepancy(
-            ratings, models, exclude=exclude, rescale=rescale, n_boot=n_boot, seed=rng
-        )
-        if ordered
+        alpha=alpha_by_side(
+            table if mapped else ratings,
+            None if mapped else models,
+            level=level,
+            exclude=exclude,
+            n_boot=n_boot,
+            seed=rng,
+        ),
+        discrepancy=discrepancy(ratings, models, exclude=exclude, n_boot=n_boot, seed=rng)
+        if ordered and mapped
         else None,
     )

@@ -49,7 +49,7 @@ def sentence_on(
         return f"{name} cannot be placed: {why} ({basis})."
     scope = _scope(panel, first, draws)
     parts = [f"{name} {_opening(first, measures[0], scope, confidence, alpha)}"]
-    second = rows.get("spearman")
+    second = None if measures[0].name == "spearman" else rows.get("spearman")
     if second is not None and not math.isnan(second["value"]):
         parts.append(
             f"its Spearman correlation with the median of people is "
@@ -86,6 +86,11 @@ def _opening(
     own, people = number(row["agreement"], 3), number(row["people"], 3)
     name = measure.words if measure.pooled else f"mean {measure.words}"
     compared = f"its {name} with people is {own}, theirs with one another {people}"
+    if measure.name == "spearman":
+        compared = (
+            f"its Spearman correlation with the median of people is {own}, that of a person left "
+            f"out {people}"
+        )
     where = f"the human range{scope}"
     if math.isnan(row["se"]):
         return f"is not shown to be inside {where}, for want of an interval: {compared}"
@@ -174,6 +179,12 @@ def notes_on(
     first = measures[0]
     rows = [row for row in difference.frame.to_dicts() if row["measure"] == first.name]
     notes = [f"{note[:1].upper()}{note[1:]}." for note in panel.notes]
+    if panel.unmapped:
+        notes.append(
+            "Kappa, the alternative-annotator test and differences of means need one scale for "
+            f"models and people, and are left out: {panel.unmapped}. Models are judged by their "
+            "order of stimuli, which needs none."
+        )
     notes += _on_people(panel, first, draws)
     notes += _on_strangers(panel, first)
     notes += _on_margin(rows, first.words, alt)
@@ -252,7 +263,7 @@ def _on_shared(shared: float, measure: Measure) -> list[str]:
             f"before it is divided ({measure.words}). Tables of pairs are not, and models "
             "and people must not be compared in them."
         ]
-    if shared < _FEW_SHARED:
+    if shared < _FEW_SHARED and measure.name != "spearman":
         return [
             f"{meet}, as do a person and a model, so the {measure.words} of any pair is uncertain "
             "and somewhat too near to 0, of models and people alike."

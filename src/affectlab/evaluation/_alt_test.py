@@ -65,7 +65,6 @@ def alt_test(
     min_people: int = 3,
     min_items: int = 30,
     exclude: Collection[str] = (),
-    rescale: bool = False,
 ) -> AltTest:
     r"""Test whether a model represents the panel at least as well as the people in it do.
 
@@ -109,8 +108,6 @@ def alt_test(
         Items of a person for the t-test.
     exclude
         Labels that are left out.
-    rescale
-        Spread the answers of models from the bounds of their scale to those of people.
 
     Returns
     -------
@@ -120,7 +117,8 @@ def alt_test(
     Raises
     ------
     InputError
-        When an option cannot be used, or the scale does not fit the score.
+        When an option cannot be used, the scale does not fit the score, or models cannot be put on
+        the people's scale (see :func:`affectlab.evaluation.on_scale`).
 
     Notes
     -----
@@ -147,7 +145,9 @@ def alt_test(
     >>> found.table["net"].value, found.people["wins"].to_list()
     (1.0, [True, True, True])
     """
-    panel = panel_of(ratings, models, exclude=exclude, rescale=rescale)
+    panel = panel_of(ratings, models, exclude=exclude)
+    if panel.unmapped:
+        raise InputError(panel.unmapped)
     return alt_test_of(
         panel,
         epsilon=epsilon,
@@ -186,7 +186,10 @@ def alt_test_of(
         winning.append(won / known.height if enough else math.nan)
         advantage.append(float(known["advantage"].to_numpy().mean()) if enough else math.nan)
         counts.append(panel.counts(f))
-        why = f"undefined: fewer than {min_people} people with {min_items} items"
+        unit = "stimuli" if items == "stimuli" else "items"
+        why = f"undefined: fewer than {min_people} people with {min_items} {unit}"
+        if panel.unmapped:
+            why = "undefined: models and people have no common scale"
         status.append("ok" if enough else why)
     table = Estimates.build(
         {"rater": panel.models},

@@ -108,7 +108,7 @@ def _distances(
 ) -> tuple[Ints, Floats, Floats]:
     """Distance of the model, and of each person, to the other people on one label."""
     item, value, others = part.item, part.value, people.others
-    of_model = (part.models if score == "rmse" else part.steps)[f][item]
+    of_model = (part.exact if score == "rmse" else part.steps)[f][item]
     kept = (others >= max(min_people - 1, 1)) & ~np.isnan(of_model)
     if score == "rmse":
         # Sums of squared distances; people and models share the number of others, and the root

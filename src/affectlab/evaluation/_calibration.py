@@ -18,7 +18,8 @@ from affectlab.evaluation._calibration_inputs import Claims, claims_of
 
 if TYPE_CHECKING:
     import polars as pl
-    from rich.table import Table
+
+    from affectlab._terminal import Table
 
 __all__ = ["Calibration", "calibration"]
 

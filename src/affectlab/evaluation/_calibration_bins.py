@@ -140,6 +140,10 @@ class Bins:
         )
 
 
+_DIGITS = 12
+"""Decimals from which on confidences differ by rounding alone."""
+
+
 def equal_width_bins(c: Floats, n_bins: int) -> Bins:
     """Cut [0, 1] into bins of one width."""
     edges = np.arange(n_bins + 1) / n_bins
@@ -148,11 +152,13 @@ def equal_width_bins(c: Floats, n_bins: int) -> Bins:
 
 def equal_mass_bins(c: Floats, n_bins: int) -> Bins:
     """Cut at the quantiles of the confidences; equal ones share a bin, so there may be fewer."""
+    # Sums that a row order rounds differently are one confidence.
+    c = np.round(c, _DIGITS)
     inner = np.quantile(c, np.linspace(0.0, 1.0, n_bins + 1)[1:-1], method="higher")
     edges = np.unique(np.concatenate([[0.0], inner[inner > c.min()], [1.0]]))
     return Bins(edges, _places(c, edges))
 
 
 def _places(c: Floats, edges: Floats) -> Ints:
-    place = np.searchsorted(edges, c, side="right") - 1
+    place = np.searchsorted(np.round(edges, _DIGITS), np.round(c, _DIGITS), side="right") - 1
     return np.clip(place, 0, edges.size - 2).astype(np.int64)

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
+from affectlab._resampling import by_name
 from affectlab._types import Floats
 from affectlab.errors import InputError, unknown_name
 
@@ -65,7 +66,9 @@ def claims_of(
         )
     given = given / total[:, None]
     aimed = _distribution(truth, n, names)
-    top = given.argmax(axis=1)
+    # Of labels with the same probability the first by name, in whatever order they are listed.
+    places = np.array(range(k) if labels is None else by_name(names))
+    top = places[given[:, places].argmax(axis=1)]
     rows = np.arange(n)
     return Claims(given[rows, top], aimed[rows, top], given, aimed, names)
 

@@ -13,6 +13,7 @@ from affectlab.evaluation._calibration import Calibration, calibration
 from affectlab.evaluation._soft_sides import SoftSides, aligned, soft_sides
 from affectlab.evaluation._soft_votes import Absent, Rule
 from affectlab.ratings import Ratings
+from affectlab.ratings._order import canonical
 
 __all__ = ["calibrations", "model_calibration", "names_one_label"]
 
@@ -68,6 +69,7 @@ def model_calibration(
     >>> round(model_calibration(people, model)["m"]["overconfidence"].value, 3)
     -0.05
     """
+    ratings, models = canonical(ratings, listed="models"), canonical(models, listed="raters")
     if truth not in ("distribution", "majority"):
         raise unknown_name("truth", truth, ("distribution", "majority"))
     both = soft_sides(ratings, models, rule=rule, labels=labels, absent=absent)

@@ -104,7 +104,7 @@ def human_ceiling(
     """
     check_confidence(confidence)
     panel = panel_of(ratings, exclude=exclude, alone=True)
-    draws = draw(len(panel.stimuli), panel.n_people, n_boot, resample, seed)
+    draws = draw(panel.stimuli, panel.people, n_boot, resample, seed)
     return ceiling_of(panel, measures_of(panel, draws), draws, confidence)
 
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from affectlab._resampling import by_name
 from affectlab._types import Floats
 from affectlab.errors import InputError
 from affectlab.evaluation._classes_panel import Panel
@@ -24,6 +25,13 @@ class ClassMap:
     """The classes, in the order of the taxonomy."""
     taxonomy: Taxonomy
     mapping: ScoreMapping | None
+    as_met: bool = False
+    """Whether the taxonomy was made of names, in the order in which a table has them."""
+
+    @property
+    def order(self) -> list[int]:
+        """Places of the classes in an order that does not depend on that of rows."""
+        return by_name(self.labels) if self.as_met else list(range(len(self.labels)))
 
     def is_mapped(self, labels: Iterable[str]) -> bool:
         """Say whether these are labels to be mapped, rather than classes already."""
@@ -167,12 +175,14 @@ def class_map(
             (entry for entry in candidates if all(name in entry for name in names)),
             named[0] if named else None,
         )
+    as_met = chosen is None
     if chosen is None:
         chosen = _from_names([*names, *truths])
     probe = ClassMap(chosen.labels, chosen, None)
     _check_names(probe, names, truths, where)
     used = {chosen.name_of(name) for name in (*names, *truths)}
-    return ClassMap(tuple(label for label in chosen.labels if label in used), chosen, None)
+    labels = tuple(label for label in chosen.labels if label in used)
+    return ClassMap(labels, chosen, None, as_met)
 
 
 def _check_names(

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from affectlab._hints import option
 from affectlab._types import Bools
 from affectlab._words import count, joined, plural
 from affectlab.evaluation._classes_panel import Panel
@@ -22,7 +23,7 @@ def truth_notes(decided: Decided, settings: TruthRule, *, of_people: bool) -> li
     if tied:
         done = {
             "leave_out": "left out",
-            "first": "given the first of them in the order of the taxonomy",
+            "first": "given the first of them in the order of the taxonomy (without one, by name)",
             "random": "given one of them at random",
         }[settings.ties]
         notes.append(
@@ -81,14 +82,14 @@ def answer_notes(found: Sequence[Counted], ties: AnswerTies) -> list[str]:
     """Put what was counted into words, one note for all raters."""
     done = {
         "random": "one of them was taken at random",
-        "first": "the first in the order of the taxonomy was taken",
+        "first": "the first in the order of the taxonomy (without one, by name) was taken",
         "missing": "taken as no answer",
     }[ties]
     said = {
         "tied": f"several highest classes in answers, of which {done}",
         "outside": "answers that name a label of no class, taken as no answer",
         "partly": "labels that were not answered, which is not taken as 0 "
-        "(Ratings.fill_absent does that)",
+        f"({option('absent', 'zero')} does that)",
     }
     notes = []
     for name, text in said.items():

@@ -35,6 +35,7 @@ from affectlab.evaluation._classes_votes import AnswerTies, Rule, Ties
 from affectlab.evaluation._score_mapping import ScoreMapping
 from affectlab.evaluation._score_mapping_file import load_score_mapping
 from affectlab.ratings import Ratings
+from affectlab.ratings._order import canonical
 from affectlab.taxonomy import LabelMapping, Taxonomy
 
 __all__ = ["classes_of"]
@@ -101,7 +102,7 @@ def classes_of(
         Raters below which pooled answers make no truth.
     ties
         Several classes highest in the truth: ``"leave_out"``, ``"first"`` in the order of the
-        taxonomy, or ``"random"``.
+        taxonomy (without one, by name), or ``"random"``.
     answer_ties
         The same in an answer, where ``"missing"`` takes it as none.
     seed
@@ -124,6 +125,7 @@ def classes_of(
     >>> found.truth_said
     'people (plurality of 2)'
     """
+    ratings, models = canonical(ratings, listed="models"), canonical(models, listed="raters")
     rng = np.random.default_rng(seed)
     settings = TruthRule(
         rule,

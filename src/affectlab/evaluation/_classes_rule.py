@@ -187,7 +187,7 @@ class TruthRule:
         if panel.form != "scale":
             scores = _without_empty(scores)
         scores = np.where((size >= self.min_people)[:, None], scores, np.nan)
-        chosen = highest(scores, self.ties, rng)
+        chosen = highest(scores, self.ties, rng, classes.order)
         return Decided(chosen.code, chosen.code >= 0, chosen.tied, size)
 
     def _sets(self, panel: Panel, classes: ClassMap, scores: Floats, size: Ints) -> Decided:
@@ -229,7 +229,7 @@ class AnswerRule:
         size = np.ones(len(panel.scores), dtype=np.int64)
         if not self.multilabel:
             scores = panel.scores if panel.form == "scale" else _without_empty(panel.scores)
-            chosen = highest(scores, self.ties, rng)
+            chosen = highest(scores, self.ties, rng, classes.order)
             return Decided(chosen.code, chosen.code >= 0, chosen.tied, size)
         known = np.asarray(~np.isnan(panel.scores).all(axis=1))
         filled = np.where(np.isnan(panel.scores), -np.inf, panel.scores)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
@@ -51,12 +52,17 @@ class Chosen:
 
 
 def highest(
-    scores: Floats, ties: Ties | AnswerTies, rng: np.random.Generator | None = None
+    scores: Floats,
+    ties: Ties | AnswerTies,
+    rng: np.random.Generator | None = None,
+    order: Sequence[int] | None = None,
 ) -> Chosen:
     """Take the class with the highest score of each row, shape (n, k).
 
     ``nan`` takes no part; a row without any score has no class. Of several highest classes
-    ``first`` takes the first in order, ``random`` any of them, and the others none.
+    ``first`` takes the first in order, ``random`` any of them, and the others none. `order` holds
+    the places of the k classes in the order in which they come first, and take random numbers; by
+    default that of the columns.
     """
     n = len(scores)
     if scores.shape[1] == 0 or n == 0:
@@ -65,9 +71,11 @@ def highest(
     filled = np.where(np.isnan(scores), -np.inf, scores)
     top = (filled == filled.max(axis=1, keepdims=True)) & ~np.isnan(scores)
     tied = top.sum(axis=1) > 1
-    code = np.where(empty, -1, top.argmax(axis=1)).astype(np.int64)
+    places = np.arange(scores.shape[1]) if order is None else np.asarray(order)
+    code = np.where(empty, -1, places[top[:, places].argmax(axis=1)]).astype(np.int64)
     if ties == "random" and tied.any():
-        draws = (rng or np.random.default_rng()).random((int(tied.sum()), scores.shape[1]))
+        draws = np.empty((int(tied.sum()), scores.shape[1]))
+        draws[:, places] = (rng or np.random.default_rng()).random(draws.shape)
         code[tied] = np.where(top[tied], draws, -1.0).argmax(axis=1)
     elif ties in ("leave_out", "missing"):
         code[tied] = -1

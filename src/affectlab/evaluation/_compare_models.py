@@ -31,6 +31,7 @@ from affectlab.evaluation._metrics_kinds import CLASSIFICATION_METRICS
 from affectlab.evaluation._predictions_compare import Comparison, compare_predictions
 from affectlab.evaluation._score_mapping import ScoreMapping
 from affectlab.ratings import Ratings
+from affectlab.ratings._order import canonical
 from affectlab.taxonomy import LabelMapping, Taxonomy
 
 __all__ = ["ModelComparison", "compare_models"]
@@ -161,6 +162,7 @@ def compare_models(
     >>> found.to_frame().filter(found.to_frame()["metric"] == "emc")["better"][0]
     'near'
     """
+    ratings, models = canonical(ratings, listed="models"), canonical(models, listed="raters")
     check_choice("missing", missing, MISSING)
     of_ties, of_draws = np.random.default_rng(seed).spawn(2)
     if isinstance(ratings, Classes):

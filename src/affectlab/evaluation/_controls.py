@@ -15,6 +15,7 @@ from affectlab.evaluation._controls_data import panel_of
 from affectlab.evaluation._controls_duplicates import duplicates
 from affectlab.evaluation._controls_hints import hint_acceptance, hints_of
 from affectlab.evaluation._controls_words import sentence_of
+from affectlab.ratings._order import canonical
 
 if TYPE_CHECKING:
     from rich.console import Group
@@ -139,6 +140,7 @@ def control_checks(
     net gave the same answer to 0 % of stimuli as to another one (people on the same stimuli: 0 %);
     without the image it keeps 0 % of its agreement with people (quadratic kappa 0.00 of 0.96).
     """
+    ratings, models = canonical(ratings, listed="models"), canonical(models, listed="raters")
     check_confidence(confidence)
     if n_boot < 0:
         raise InputError(f"n_boot {n_boot}: expected 0 or the number of bootstrap samples")

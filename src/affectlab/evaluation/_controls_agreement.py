@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from affectlab._resampling import Uncertainty, draw_weights, summarise
+from affectlab._resampling import Uncertainty, draw_weights, streams, summarise
 from affectlab._types import Bools, Floats
 from affectlab.estimates import Estimates
 from affectlab.evaluation._controls_data import Panel
@@ -28,11 +28,14 @@ def agreement_of_runs(
     spread: list[Uncertainty] = []
     counts: list[tuple[int, int]] = []
     measures = MEASURES if len(panel.labels) > 1 else MEASURES[:1]
+    own = streams(rng, (control.run for control in panel.controls))
     for control in panel.controls:
         if control.kind == "decoy_hint":
             continue
         main, run = panel.matrix(control.of), panel.matrix(control.run)
-        value, uncertainty, n = _compare(panel, main, run, measures, n_boot, confidence, rng)
+        value, uncertainty, n = _compare(
+            panel, main, run, measures, n_boot, confidence, own[control.run]
+        )
         point.append(value)
         spread.append(uncertainty)
         for measure in measures:

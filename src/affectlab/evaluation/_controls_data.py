@@ -11,6 +11,7 @@ import numpy as np
 from affectlab._types import Bools, Floats, Ints
 from affectlab.errors import InputError, unknown_name
 from affectlab.evaluation._outcomes_read import row_column
+from affectlab.evaluation._scale_map import moved
 from affectlab.ratings import HUMAN_KINDS, Ratings, Scale
 from affectlab.ratings.arrays import Answers, answers_of
 
@@ -143,7 +144,11 @@ def panel_of(ratings: Ratings, models: Ratings | None) -> Panel:
     tables = _tables(ratings, models)
     people, judged = tables
     if people is not None:
-        _check_scales(people, judged)
+        if "nominal" in (people.scale.kind, judged.scale.kind) and people.scale != judged.scale:
+            raise InputError(
+                f"people answer on {people.scale}, models on {judged.scale}; expected one scale"
+            )
+        judged = moved(judged, people.scale, "none", together=models is None)
     given = [answers_of(table) for table in (people, judged) if table is not None]
     stimuli = tuple(dict.fromkeys(name for part in given for name in part.units))
     labels = tuple(dict.fromkeys(name for part in given for name in part.labels))
@@ -169,19 +174,6 @@ def _tables(ratings: Ratings, models: Ratings | None) -> tuple[Ratings | None, R
         return None, ratings
     found = sides(ratings, models)
     return found.people, found.models
-
-
-def _check_scales(people: Ratings, models: Ratings) -> None:
-    ours, theirs = people.scale, models.scale
-    if ours == theirs:
-        return
-    if "nominal" in (ours.kind, theirs.kind):
-        raise InputError(f"people answer on {ours}, models on {theirs}; expected one scale")
-    if theirs.declared and (ours.low, ours.high) != (theirs.low, theirs.high):
-        raise InputError(
-            f"people answer on {ours}, models on {theirs}; bring the models to the people's scale "
-            "first (on_scale)"
-        )
 
 
 def _side(answers: Answers, stimuli: tuple[str, ...], labels: tuple[str, ...]) -> Side:

@@ -8,6 +8,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from affectlab._resampling import by_name, streams
 from affectlab._types import Floats, Ints
 from affectlab.estimates import Estimates
 from affectlab.evaluation._controls_data import Panel, Side, present
@@ -36,11 +37,14 @@ class _Repeats:
 def duplicates(panel: Panel, confidence: float, rng: np.random.Generator) -> Estimates:
     """Compute the share of stimuli whose answer vector another stimulus got, too."""
     rows = []
+    own = streams(rng, panel.main)
+    # Keys of answers are drawn label by label.
+    labels = by_name(panel.labels)
     for run in panel.main:
         values = panel.matrix(run)
         kept = present(values)
         answered = values[kept]
-        found = _repeats(_keys(answered))
+        found = _repeats(_keys(answered[:, labels]))
         same, people = _on_people(panel, values)
         rows.append(
             {
@@ -51,7 +55,7 @@ def duplicates(panel: Panel, confidence: float, rng: np.random.Generator) -> Est
                 "n_vectors": found.n_vectors,
                 "most_repeated": _in_words(panel, answered[found.most]) if found.n else "",
                 "n_most_repeated": found.n_most,
-                "chance": _chance(answered, rng),
+                "chance": _chance(answered[:, labels], own[run]),
                 "people": people,
                 "same_stimuli": same,
             }

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import polars as pl
 
-from affectlab._resampling import Uncertainty, draw_weights, summarise
+from affectlab._resampling import Uncertainty, draw_weights, streams, summarise
 from affectlab._types import Floats, Ints
 from affectlab.errors import InputError, unknown_name
 from affectlab.estimates import Estimates
@@ -75,13 +75,14 @@ def hint_acceptance(
     spread: list[Uncertainty] = []
     counts: list[int] = []
     confirmed: list[int] = []
+    own = streams(rng, (control.run for control in panel.controls))
     for control in panel.controls:
         if control.kind != "decoy_hint":
             continue
         taken, n_confirmed = _taken(panel, control, hints[control.run])
         point = taken.mean(axis=0) if len(taken) else np.full(len(_QUANTITIES), np.nan)
         value += point.tolist()
-        spread.append(_spread(taken, point, n_boot, confidence, rng))
+        spread.append(_spread(taken, point, n_boot, confidence, own[control.run]))
         for quantity in _QUANTITIES:
             for name, key in zip(keys, (control.of, control.run, quantity), strict=True):
                 keys[name].append(key)

@@ -8,8 +8,8 @@ from affectlab._words import count, number, percent, shown
 
 if TYPE_CHECKING:
     from rich.console import Group
-    from rich.table import Table
 
+    from affectlab._terminal import Table
     from affectlab.evaluation._controls import ControlChecks
 
 __all__ = ["rich_controls"]
@@ -30,7 +30,7 @@ def rich_controls(checks: ControlChecks) -> Group:
 
 
 def _table(left: list[str], right: list[str]) -> Table:
-    from rich.table import Table
+    from affectlab._terminal import Table
 
     table = Table(box=None, header_style="bold")
     for name in left:

@@ -17,6 +17,7 @@ from affectlab.evaluation._differences_compare import counts_of, resampled_name
 from affectlab.evaluation._differences_data import SCORES, Attributes, Pairs, Score, pairs_of
 from affectlab.evaluation._differences_result import Differences
 from affectlab.ratings import Ratings
+from affectlab.ratings._order import canonical
 
 __all__ = ["difference_metrics"]
 
@@ -123,6 +124,7 @@ def difference_metrics(
     >>> found["L1", "all", "srocc"]
     Estimate(0.942 [0.923, 0.953], Spearman's rank correlation with the scores given; ...)
     """
+    scores, predictions = canonical(scores), canonical(predictions, listed="raters")
     chosen = _check(metrics, score, n_boot, confidence)
     pairs, people = pairs_of(
         scores, predictions, names=names, by=by, clusters=clusters, score=score, label=label

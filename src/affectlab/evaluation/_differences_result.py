@@ -16,7 +16,8 @@ from affectlab.evaluation._logistic_fit import LogisticFit
 
 if TYPE_CHECKING:
     import polars as pl
-    from rich.table import Table
+
+    from affectlab._terminal import Table
 
 __all__ = ["Differences"]
 

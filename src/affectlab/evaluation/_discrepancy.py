@@ -32,7 +32,6 @@ def discrepancy(
     models: Ratings | None = None,
     *,
     exclude: Collection[str] = (),
-    rescale: bool = False,
     n_boot: int = 0,
     resample: Resample = "both",
     confidence: float = 0.95,
@@ -46,7 +45,7 @@ def discrepancy(
 
     Parameters
     ----------
-    ratings, models, exclude, rescale
+    ratings, models, exclude
         As for :func:`alignment`; models keep their fractions.
     n_boot
         Bootstrap replicates; 0 for no interval.
@@ -61,7 +60,8 @@ def discrepancy(
     Raises
     ------
     InputError
-        When a side is missing or the answers have no order.
+        When a side is missing, the answers have no order, or models cannot be put on the people's
+        scale (see :func:`affectlab.evaluation.on_scale`).
 
     References
     ----------
@@ -78,10 +78,12 @@ def discrepancy(
     """
     check_confidence(confidence)
     require_order(ratings, "a difference of means")
-    panel = panel_of(ratings, models, exclude=exclude, rescale=rescale)
+    panel = panel_of(ratings, models, exclude=exclude)
+    if panel.unmapped:
+        raise InputError(panel.unmapped)
     if not panel.ordered:
         raise InputError(f"a difference of means needs numbers; the answers are {panel.scale}")
-    draws = draw(len(panel.stimuli), panel.n_people, n_boot, resample, seed)
+    draws = draw(panel.stimuli, panel.people, n_boot, resample, seed)
     parts = _side_by_side(panel, draws)
     n_models = len(panel.models)
     rows = np.stack([part.rows[f] for f in range(n_models) for part in parts])
@@ -148,8 +150,8 @@ def _side_by_side(panel: Panel, draws: Draws) -> list[_Differences]:
 
 def _of_label(part: LabelPanel, draws: Draws) -> _Differences:
     """Sum what the drawn people say of each stimulus once, for all models."""
-    answered = (~np.isnan(part.models)).astype(np.float64)
-    own = np.nan_to_num(part.models)
+    answered = (~np.isnan(part.exact)).astype(np.float64)
+    own = np.nan_to_num(part.exact)
     shape = (part.n_people, part.n_items)
     said = csr_array((part.value, (part.person, part.item)), shape=shape)
     present = csr_array((np.ones(part.item.size), (part.person, part.item)), shape=shape)

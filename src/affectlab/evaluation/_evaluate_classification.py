@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +26,7 @@ from affectlab.evaluation._evaluate_classification_rows import (
 from affectlab.evaluation._evaluate_classification_work import Work
 from affectlab.evaluation._score_mapping import ScoreMapping
 from affectlab.ratings import Ratings
+from affectlab.ratings._order import as_listed, canonical, rows_as_listed
 from affectlab.taxonomy import LabelMapping, Taxonomy
 
 __all__ = ["evaluate_classification"]
@@ -106,6 +108,8 @@ def evaluate_classification(
     >>> found.confusions["net"].mistakes().select("true", "predicted", "cost").rows()
     [('anger', 'awe', 7.0), ('fear', 'sadness', 2.0)]
     """
+    listed = ratings
+    ratings, models = canonical(ratings, listed="models"), canonical(models, listed="raters")
     check_choice("missing", missing, MISSING)
     of_ties, of_draws = np.random.default_rng(seed).spawn(2)
     if isinstance(ratings, Classes):
@@ -135,12 +139,15 @@ def evaluate_classification(
         work.sets(classes, judged)
     else:
         work.single(classes, judged, wanted_metrics(metrics, judged.judging))
+    estimates = work.estimates()
+    per_class = pl.concat(work.per_class) if work.per_class else pl.DataFrame()
+    confused = list(work.confusions)
     return ClassificationResult(
         classes=classes,
         costs=judging.costs,
-        estimates=work.estimates(),
-        per_class=pl.concat(work.per_class) if work.per_class else pl.DataFrame(),
-        confusions=work.confusions,
+        estimates=replace(estimates, frame=rows_as_listed(estimates.frame, listed)),
+        per_class=rows_as_listed(per_class, listed),
+        confusions={confused[k]: work.confusions[confused[k]] for k in as_listed(confused, listed)},
         missing=missing,
         confidence=confidence,
         n_common=int(classes.common.sum()) if classes.raters else 0,

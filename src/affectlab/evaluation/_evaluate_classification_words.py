@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from affectlab._words import number, percent, plural
+from affectlab.estimates import NO_INTERVAL
 from affectlab.evaluation._classes_costs import NO_ANSWER
 from affectlab.evaluation._confusion import Confusion
 from affectlab.evaluation._evaluate_classification_work import PEOPLE
@@ -114,7 +115,9 @@ class _Words:
         said = f"EMC {self._interval(emc)} against {number(guess.value)}"
         if np.isnan(emc.low):
             value, other = number(emc.value), number(guess.value)
-            return f"{text}; its mistakes have EMC {value}, those of guessing {other}"
+            why = emc.method.partition(NO_INTERVAL)[2]
+            known = f" ({NO_INTERVAL}{why})" if why else ""
+            return f"{text}; its mistakes have EMC {value}{known}, those of guessing {other}"
         beside = "not clearly milder or worse"
         if emc.low > guess.value:
             beside = "milder"

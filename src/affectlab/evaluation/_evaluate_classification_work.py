@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 import polars as pl
 
-from affectlab._types import Ints
+from affectlab._resampling import by_name
+from affectlab._types import Floats, Ints
 from affectlab.errors import InputError
 from affectlab.estimates import ESTIMATE_COLUMNS, Estimates
 from affectlab.evaluation._classes import Classes
@@ -137,7 +139,7 @@ class Work:
         """Always the most frequent class, and guessing: what any model should beat."""
         k = len(judging.labels)
         counts = np.bincount(truth, minlength=k).astype(np.float64)
-        most = int(counts.argmax())
+        most = _first_of_most(counts, judging.labels)
         always = np.zeros((k, k))
         always[:, most] = counts
         real = np.array([label != NO_ANSWER for label in judging.labels], dtype=np.float64)
@@ -179,8 +181,9 @@ class Work:
                     self._sets(rater, "person", beside, said, classes)
         most = truth.mean(axis=0)
         best = np.zeros_like(truth)
-        best[:, int(most.argmax())] = True
-        self._sets(f"always {classes.labels[int(most.argmax())]}", "baseline", truth, best, classes)
+        place = _first_of_most(most, classes.labels)
+        best[:, place] = True
+        self._sets(f"always {classes.labels[place]}", "baseline", truth, best, classes)
 
     def _sets(self, rater: str, role: str, truth: Any, answers: Any, classes: Classes) -> None:
         options = {"n_boot": 0} if role in ("baseline", PEOPLE) else self.options
@@ -223,6 +226,12 @@ class Work:
                 pl.all(),
             )
         )
+
+
+def _first_of_most(counts: Floats, labels: Sequence[str]) -> int:
+    """Place of the most frequent label, of several the first by name."""
+    order = by_name(labels)
+    return order[int(counts[order].argmax())]
 
 
 def facts_of(judging: Judging) -> dict[str, Any]:

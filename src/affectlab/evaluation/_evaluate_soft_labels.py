@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Literal
 
@@ -23,6 +23,7 @@ from affectlab.evaluation._soft_rows import measures_of, metric_names
 from affectlab.evaluation._soft_sides import SoftSides, aligned, soft_sides
 from affectlab.evaluation._soft_votes import Absent, Rule
 from affectlab.ratings import Ratings
+from affectlab.ratings._order import canonical, rows_as_listed
 
 __all__ = ["SoftLabels", "evaluate_soft_labels"]
 
@@ -144,6 +145,8 @@ def evaluate_soft_labels(
     >>> round(found.calibration["net"]["overconfidence"].value, 3)
     -0.125
     """
+    listed = ratings
+    ratings, models = canonical(ratings, listed="models"), canonical(models, listed="raters")
     check_confidence(confidence)
     names = metric_names(_METRICS if metrics is None else metrics)
     both = soft_sides(ratings, models, rule=rule, labels=labels, absent=absent, smoothing=smoothing)
@@ -154,12 +157,13 @@ def evaluate_soft_labels(
     if missing and metrics is None:
         names = tuple(name for name in names if name != "earth_movers_distance")
         measures = measures_of(names, both, taxonomy, costs, lowest)
+    scored = metrics_of_sides(
+        both, measures, n_splits, n_boot, confidence, bits, by_person=by_person
+    )
     return SoftLabels(
         people=both.people,
         predictions=both.predictions,
-        metrics=metrics_of_sides(
-            both, measures, n_splits, n_boot, confidence, bits, by_person=by_person
-        ),
+        metrics=replace(scored, frame=rows_as_listed(scored.frame, listed)),
         comparison=compare_sides(both, measures, n_splits, n_boot, confidence, bits),
         calibration=calibrations(
             both,

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from affectlab._resampling import check_confidence
+from affectlab._resampling import by_name, check_confidence
 from affectlab._words import joined, plural
 from affectlab.errors import InputError, unknown_name
 from affectlab.evaluation._classes_truth import Truth
@@ -21,8 +21,10 @@ from affectlab.evaluation._fairness_tables import Limits, Words, gap_table, grou
 from affectlab.evaluation._fairness_tests import Correction, judge_groups
 from affectlab.evaluation._metric_registry import AnswerMetric, MetricLike, load_metric
 from affectlab.evaluation._model_runs import judged_runs
+from affectlab.evaluation._scale_map import Rounding, answer_steps, moved, scale_map
 from affectlab.evaluation._sides import sides
 from affectlab.ratings import HUMAN_KINDS, MODEL_KINDS, Ratings
+from affectlab.ratings._order import canonical
 
 __all__ = ["fairness"]
 
@@ -64,7 +66,9 @@ def fairness(
         People, or people and models.
     models
         Models in a table of their own. Runs that control another
-        (:func:`~affectlab.evaluation.main_runs`) are not judged.
+        (:func:`~affectlab.evaluation.main_runs`) are not judged. Errors and agreement are those on
+        the people's scale (:func:`~affectlab.evaluation.on_scale`); correlations those of the
+        models' own values.
     by
         Attribute that makes the groups: ``"stimulus.gender"``, ``"rater.age"``, or the bare name
         where only one table has it. Several are crossed: ``"rater.gender x rater.age"``, or a
@@ -133,15 +137,15 @@ def fairness(
     and is exact where they could; groups that differ in spread, or in how many mistakes a ratio
     rests on, cannot, although their values may be equal. So each gap must also be large beside its
     jackknife standard error, in which each side has its own spread (a t test as Welch's; Games and
-    Howell's for ``"largest"``). EMC is not tested where a side has fewer than 10 mistakes.
+    Howell's for ``"largest"``). EMC has no interval and no test with fewer than 10 mistakes.
 
     That a gap reaches `min_gap` is said of the estimate; the test is about a gap of 0.
 
     Raises
     ------
     InputError
-        When an attribute, metric or group is not known, numbers come without edges, or people and
-        models are on different scales.
+        When an attribute, metric or group is not known, numbers come without edges, or models
+        cannot be put on the people's scale (see :func:`~affectlab.evaluation.on_scale`).
 
     References
     ----------
@@ -166,6 +170,7 @@ def fairness(
     >>> found.flagged().height
     1
     """
+    ratings, models = canonical(ratings, listed="models"), canonical(models, listed="raters")
     check_confidence(confidence)
     chosen = load_metric(metric)
     _check_options(alpha, min_gap, min_items, correction, n_boot, n_permutations)
@@ -215,18 +220,19 @@ def fairness(
     if n_permutations is None:
         needed = math.ceil(10 * (n_tests if correction != "none" else 1) / alpha)
         n_permutations = min(max(_LEAST_PERMUTATIONS, needed - 1), _MOST_PERMUTATIONS)
-    results = [
-        judge_groups(
-            plan.side.evaluate,
-            plan.codes,
+    judged_plans = {
+        k: judge_groups(
+            plans[k].side.evaluate,
+            plans[k].codes,
             len(grouping.groups),
-            plan.contrasts,
+            plans[k].contrasts,
             rng,
             n_boot=n_boot,
             n_permutations=n_permutations,
         )
-        for plan in plans
-    ]
+        for k in by_name(f"{plan.side.rater}\0{plan.side.label}" for plan in plans)
+    }
+    results = [judged_plans[k] for k in range(len(plans))]
     words = Words(chosen, by_label, cluster, n_boot)
     limits = Limits(alpha, min_gap, correction)
     gaps, n_tests = gap_table(plans, results, words, limits, confidence, n_permutations)
@@ -298,7 +304,7 @@ def _few_clusters(plans: Sequence[Plan], cluster: str | None, n_boot: int) -> tu
 def _tables(
     ratings: Ratings, models: Ratings | None, metric: AnswerMetric, truth: Truth
 ) -> tuple[Ratings, Ratings | None, tuple[str, ...]]:
-    """People, models where there are any, and which runs are left out.
+    """People, models where there are any, and what a reader should know of both.
 
     Models stand alone where something else is the truth.
     """
@@ -311,4 +317,15 @@ def _tables(
         return ratings.humans(), None, ()
     both = sides(ratings, models)
     judged, left_out = judged_runs(both.models)
-    return both.people, judged, left_out
+    ordered = not {"nominal", "text"} & {both.people.scale.kind, judged.scale.kind}
+    if ordered and metric.needs in ("scores", "pairs") and not metric.any_scale:
+        why = scale_map(judged, both.people.scale, together=models is None).missing
+        if why:
+            raise InputError(
+                f"metric {metric.name!r} needs models and people on one scale: {why}; 'spearman' "
+                "needs none"
+            )
+        how: Rounding = "round" if metric.needs == "pairs" else "none"
+        judged = moved(judged, both.people.scale, how, together=models is None)
+    steps = answer_steps(both.people, judged)
+    return both.people, judged, (*left_out, *(f"{step[:1].upper()}{step[1:]}." for step in steps))

@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import numpy as np
 
+from affectlab._hints import option
 from affectlab._types import Floats, Ints
-from affectlab._words import count, number
+from affectlab._words import count, joined, number
 from affectlab.errors import InputError, unknown_name
 from affectlab.ratings import Ratings
 
@@ -125,12 +126,6 @@ def clusters_of(
     return found
 
 
-_TABLE_OF = {
-    "rater": "with read_ratings(…, raters=…), or --raters FILE",
-    "stimulus": "with read_ratings(…, stimuli=…), or --stimuli FILE",
-}
-
-
 def _parts(by: str | Sequence[str]) -> list[str]:
     given = by.replace("×", " x ").split(" x ") if isinstance(by, str) else list(by)
     wanted = [name.strip() for name in given]
@@ -170,11 +165,11 @@ def _find(name: str, people: Ratings, models: Ratings | None) -> tuple[Carrier, 
             crossed = " x ".join(part.strip() for part in name.split(","))
             raise InputError(f"by {name!r}: attributes are crossed with x, as in {crossed!r}")
         if not _attributes(["rater", "stimulus"], people, models):
+            tables = ["raters"] if carriers == ["rater"] else ["stimuli", "raters"][: len(carriers)]
+            given = joined([f"{one} ({option(one, 'FILE')})" for one in tables], "or")
             raise InputError(
-                f"by {name!r}: there are no attributes of raters or stimuli; add a table of "
-                f"{'raters' if carriers == ['rater'] else 'stimuli'} "
-                f"({_TABLE_OF['rater' if carriers == ['rater'] else 'stimulus']})"
-                + ("" if len(carriers) < 2 else f", or of raters ({_TABLE_OF['rater']})")
+                f"by {name!r}: there are no attributes of raters or stimuli; read the ratings with "
+                f"a table of {given}"
             )
         raise unknown_name("attribute", name, _attributes(carriers, people, models), "by")
     carrier, column = known[0]

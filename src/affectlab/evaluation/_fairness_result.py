@@ -13,7 +13,8 @@ from affectlab.evaluation._metric_registry import AnswerMetric
 
 if TYPE_CHECKING:
     import polars as pl
-    from rich.table import Table
+
+    from affectlab._terminal import Table
 
 __all__ = ["Fairness"]
 

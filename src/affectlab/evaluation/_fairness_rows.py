@@ -16,7 +16,6 @@ from affectlab.evaluation._classes_of import classes_of
 from affectlab.evaluation._classes_truth import Truth
 from affectlab.evaluation._costs_of import CostsLike, TaxonomyLike
 from affectlab.evaluation._metric_registry import AnswerMetric, Compared
-from affectlab.evaluation._sides import on_scale
 from affectlab.ratings import Ratings
 from affectlab.ratings.arrays import answers_of, require_order
 from affectlab.taxonomy import CostMatrix, load_taxonomy
@@ -72,10 +71,15 @@ def score_rows(
 ) -> Rows:
     """Compare answers to labels; see :class:`Rows`.
 
+    Parameters
+    ----------
+    people, models
+        Models on the scale of people, unless the metric takes any scale.
+
     Raises
     ------
     InputError
-        When answers have no order, or people and models are on different scales.
+        When answers have no order.
     """
     if metric.needs != "people":
         require_order(people, f"metric {metric.name!r}")
@@ -103,8 +107,7 @@ def score_rows(
     if models is None:
         return Rows(given.units, given.raters, given.labels, own)
     require_order(models, f"metric {metric.name!r}")
-    judged = _on_one_scale(people, models, metric)
-    theirs = answers_of(judged)
+    theirs = answers_of(models)
     stimulus = _translate(theirs.units, given.units)[theirs.unit]
     label = _translate(theirs.labels, given.labels)[theirs.label]
     shared = (stimulus >= 0) & (label >= 0)
@@ -226,19 +229,3 @@ def _translate(names: tuple[str, ...], into: tuple[str, ...]) -> Ints:
     """Code of each name in another list, -1 where it is not there."""
     place = {name: at for at, name in enumerate(into)}
     return np.array([place.get(name, -1) for name in names], dtype=np.int64)
-
-
-def _on_one_scale(people: Ratings, models: Ratings, metric: AnswerMetric) -> Ratings:
-    """Refuse scales whose numbers mean different things; bring models to steps for kappa."""
-    ours, theirs = people.scale, models.scale
-    if metric.any_scale or ours == theirs:
-        return models
-    bounds = [(scale.low, scale.high) for scale in (ours, theirs) if scale.declared]
-    if len(bounds) == 2 and None not in bounds[1] and bounds[0] != bounds[1]:
-        raise InputError(
-            f"metric {metric.name!r}: people answer on {ours}, models on {theirs}; bring models to "
-            "the people's scale first, as with on_scale(models, scale, rescale=True)"
-        )
-    if metric.needs == "pairs" and ours.step is not None and ours.low is not None:
-        return on_scale(models, ours)
-    return models

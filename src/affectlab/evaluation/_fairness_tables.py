@@ -10,14 +10,13 @@ from typing import Any
 import numpy as np
 
 from affectlab._resampling import Uncertainty, summarise
-from affectlab._types import Floats
-from affectlab._words import plural
+from affectlab._types import Bools, Floats
 from affectlab.estimates import Estimates
 from affectlab.evaluation._fairness_data import Side, counted
 from affectlab.evaluation._fairness_plan import Plan
-from affectlab.evaluation._fairness_tests import Contrast, Correction, Judged, corrected
+from affectlab.evaluation._fairness_tests import Correction, Judged, corrected
+from affectlab.evaluation._few_mistakes import FEWEST_MISTAKES, few_mistakes
 from affectlab.evaluation._metric_registry import AnswerMetric
-from affectlab.evaluation._metrics_kinds import FEWEST_MISTAKES
 
 __all__ = ["Limits", "Words", "gap_table", "group_table"]
 
@@ -70,8 +69,11 @@ def group_table(
         spread = _spread(result.values, result.replicates, confidence)
         for at in np.flatnonzero(plan.present):
             value = float(result.values[at])
+            mistakes = _too_few_mistakes(plan, plan.codes == at) if words.n_boot else ""
+            ends = (spread.se[at], spread.low[at], spread.high[at])
+            se, low, high = (math.nan if mistakes else float(end) for end in ends)
             few = plan.size[at] < plan.min_items
-            status = spread.missing[at] or "ok"
+            status = (f"no interval: {mistakes}" if mistakes else spread.missing[at]) or "ok"
             if few:
                 status = f"small: {counted(int(plan.size[at]), plan.things)}, not tested"
             if math.isnan(value):
@@ -81,13 +83,11 @@ def group_table(
                     "side": plan.side,
                     "group": plan.groups[at],
                     "value": value,
-                    "se": float(spread.se[at]),
-                    "low": float(spread.low[at]),
-                    "high": float(spread.high[at]),
+                    "se": se,
+                    "low": low,
+                    "high": high,
                     "resampled": words.resampled(plan),
-                    "status": spread.missing[at]
-                    if status == "ok" and spread.missing[at]
-                    else status,
+                    "status": status,
                     **plan.side.counts(plan.codes == at),
                 }
             )
@@ -116,7 +116,10 @@ def gap_table(
             pool, inside = plan.units(contrast.pool).sum(), plan.units(contrast.first).sum()
             things = "clusters" if words.cluster is not None else plan.things
             undefined = math.isnan(float(result.gaps[at]))
-            few = _too_few_mistakes(plan, contrast)
+            sides = (plan.units(contrast.first), plan.units(contrast.second))
+            few = _too_few_mistakes(plan, *sides)
+            ends = (spread.se[at], spread.low[at], spread.high[at])
+            se, low, high = (math.nan if few else float(end) for end in ends)
             status = spread.missing[at] or "ok"
             own.append(
                 {
@@ -124,15 +127,17 @@ def gap_table(
                     "group": contrast.group,
                     "against": contrast.against,
                     "value": float(result.gaps[at]),
-                    "se": float(spread.se[at]),
-                    "low": float(spread.low[at]),
-                    "high": float(spread.high[at]),
+                    "se": se,
+                    "low": low,
+                    "high": high,
                     "p": math.nan if few else float(result.p[at]),
                     "ways": math.comb(int(pool), int(inside)),
                     "spread": f"{pool} {things} can be shared out",
                     "status": "undefined: the metric is not defined on one side"
                     if undefined
-                    else few or status,
+                    else f"not tested: {few}, on one side"
+                    if few
+                    else status,
                     **plan.side.counts(both),
                 }
             )
@@ -176,15 +181,12 @@ def gap_table(
     return Estimates(frame, table.keys), n_tests
 
 
-def _too_few_mistakes(plan: Plan, contrast: Contrast) -> str:
-    """Say why a metric of mistakes is not tested; empty where it is."""
+def _too_few_mistakes(plan: Plan, *sides: Bools) -> str:
+    """Say that a side has too few mistakes for a metric of mistakes; empty where it has not."""
     if plan.side.mistakes is None:
         return ""
-    sides = (contrast.first, contrast.second)
-    fewest = min(int(plan.side.mistakes[plan.units(groups)].sum()) for groups in sides)
-    if fewest >= FEWEST_MISTAKES:
-        return ""
-    return f"not tested: {plural(fewest, 'mistake')} on one side, fewer than {FEWEST_MISTAKES}"
+    fewest = min(int(plan.side.mistakes[units].sum()) for units in sides)
+    return few_mistakes(fewest) if fewest < FEWEST_MISTAKES else ""
 
 
 def _table(rows: Sequence[dict[str, Any]], words: Words, keys: tuple[str, ...]) -> Estimates:

@@ -16,6 +16,7 @@ from affectlab.estimates import Estimates
 from affectlab.evaluation._alignment_pairs import merged
 from affectlab.evaluation._rater_table import cells_with_people
 from affectlab.ratings import HUMAN_KINDS, Ratings
+from affectlab.ratings._order import canonical
 from affectlab.reliability import KappaResult, pairwise_kappa
 
 __all__ = ["Cells", "group_comparison", "group_values"]
@@ -32,7 +33,6 @@ def group_comparison(
     groups: str | Mapping[str, str] | None = None,
     cells: Cells = "raters",
     exclude: Collection[str] = (),
-    rescale: bool = False,
     truncate: bool = False,
     pairs: KappaResult | None = None,
     n_boot: int = 1000,
@@ -48,7 +48,7 @@ def group_comparison(
 
     Parameters
     ----------
-    ratings, models, exclude, rescale, truncate, pairs
+    ratings, models, exclude, truncate, pairs
         As for :func:`rater_table`.
     groups
         Groups of models: the name of an attribute of raters (``"family"``, ``"prompt"``), or a
@@ -90,6 +90,7 @@ def group_comparison(
     >>> round(found.value, 3), found.method.split(": ")[-1]
     (0.51, 'treats cells as independent, which overstates certainty')
     """
+    ratings, models = canonical(ratings, listed="models"), canonical(models, listed="raters")
     check_confidence(confidence)
     if n_boot < 0:
         raise InputError(f"n_boot {n_boot}: expected 0 or the number of bootstrap replicates")
@@ -99,12 +100,11 @@ def group_comparison(
         groups=groups,
         cells=cells,
         exclude=exclude,
-        rescale=rescale,
         truncate=truncate,
         pairs=pairs,
     )
     rng = np.random.default_rng(seed)
-    means = {name: _means(given, n_boot, rng) for name, given in values.items()}
+    means = {name: _means(values[name], n_boot, rng) for name in sorted(values)}
     compared = list(combinations(values, 2))
     rows = [_compare(values[a], values[b]) for a, b in compared]
     spread = [_interval(means[a] - means[b], confidence) for a, b in compared]
@@ -143,7 +143,6 @@ def group_values(
     groups: str | Mapping[str, str] | None = None,
     cells: Cells = "raters",
     exclude: Collection[str] = (),
-    rescale: bool = False,
     truncate: bool = False,
     pairs: KappaResult | None = None,
 ) -> dict[str, Floats]:
@@ -152,7 +151,7 @@ def group_values(
         raise unknown_name("cells", str(cells), ("raters", "pairs"))
     import polars as pl
 
-    table = merged(ratings, models, exclude=exclude, rescale=rescale, truncate=truncate)
+    table = merged(ratings, models, exclude=exclude, truncate=truncate)
     found = pairwise_kappa(table) if pairs is None else pairs
     if groups == "kinds":
         kinds = ("human-human", "human-model", "model-model")
@@ -247,6 +246,8 @@ def _compare(a: Floats, b: Floats) -> dict[str, float]:
 def _means(values: Floats, n_boot: int, rng: np.random.Generator) -> Floats:
     if not (n_boot and values.size):
         return np.full(max(n_boot, 1), np.nan)
+    # Sorted, so that the draws do not depend on the order in which raters are listed.
+    values = np.sort(values)
     parts = [weights @ values / values.size for weights in draw_weights(rng, values.size, n_boot)]
     return np.concatenate(parts)
 

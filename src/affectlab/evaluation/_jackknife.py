@@ -11,7 +11,7 @@ import numpy as np
 
 from affectlab._types import Floats, Ints
 
-__all__ = ["contributions", "spread_of", "t_interval", "t_test"]
+__all__ = ["contributions", "jackknife_spread", "spread_of", "t_interval", "t_test"]
 
 
 def contributions(left_out: Floats, times: Ints | None = None) -> Floats:
@@ -78,6 +78,20 @@ def spread_of(
     effective = np.divide(variance**2, fourth, out=np.zeros_like(se), where=fourth > 0)
     factor = 1 if skewed else 2
     return se, np.clip(factor * effective - 1, 1.0, max(n - 1, 1.0))
+
+
+def jackknife_spread(left_out: Floats, times: Ints | None = None) -> tuple[Floats, Floats]:
+    """Give standard errors and degrees of freedom of ratios, from their values without each unit.
+
+    Parameters
+    ----------
+    left_out, times
+        As for :func:`contributions`.
+    """
+    parts = contributions(left_out, times)
+    # Values of alike sums are rounded differently.
+    parts[np.abs(parts) < 1e-13] = 0.0
+    return spread_of(parts, times, skewed=True)
 
 
 def t_test(gap: Floats, se: Floats, df: Floats, against: float = 0.0) -> Floats:

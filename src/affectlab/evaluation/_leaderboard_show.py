@@ -10,8 +10,9 @@ from affectlab._words import number, percent, plural, shown
 from affectlab.evaluation._leaderboard_table import Board, Entry, Leaderboard, Standing
 
 if TYPE_CHECKING:
-    from rich.table import Table
     from rich.text import Text
+
+    from affectlab._terminal import Table
 
 __all__ = ["rich_leaderboard"]
 
@@ -100,8 +101,9 @@ def _columns(board: Board) -> tuple[list[_Column], list[_Column]]:
 
 
 def _table(board: Board, columns: list[_Column]) -> Table:
-    from rich.table import Table
     from rich.text import Text
+
+    from affectlab._terminal import Table
 
     table = Table(box=None, header_style="bold", pad_edge=False, padding=(0, _GAP, 0, 0))
     for column in columns:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from affectlab._resampling import draw_weights
+from affectlab._resampling import by_name, draw_weights
 from affectlab._types import Floats, Ints
 from affectlab.evaluation._metrics_labels import Coded
 from affectlab.evaluation._metrics_tally import Tally, sums_of_cells, tally_of_sums
@@ -60,6 +60,15 @@ class Units:
             return None
         return tuple(added @ self.sums for added in self.adds)
 
+    def left_out(self, model: int) -> Tally:
+        """Sums of a model without one unit of each kind, shape (units,)."""
+        each = np.asarray(self.adds[model] @ self.sums)
+        total = self.times.astype(np.float64) @ each
+        left = total - each
+        # What rounding leaves of a sum that is gone is nothing.
+        left[np.abs(left) < 1e-9 * np.maximum(np.abs(total), 1.0)] = 0.0
+        return tally_of_sums(self.coded.facts, left)
+
     def point(self) -> list[Tally]:
         """Sums of every model over the data, shape (1,)."""
         return self.tallies(self.times[None, :].astype(np.float64))
@@ -88,7 +97,10 @@ def units_of(coded: Coded, weights: Floats | None, clusters: Ints | None) -> Uni
     elif weights is not None:
         unit, n_units, times = np.arange(n), n, np.ones(n, dtype=np.int64)
     else:
-        first, unit, times = _kinds(cell_of)
+        # Kinds are numbered by the names of labels, whatever order a table gives these.
+        place = np.empty(k, dtype=np.int64)
+        place[by_name(coded.facts.labels)] = np.arange(k)
+        first, unit, times = _kinds(place[coded.true] * k + place[coded.predicted])
         n_units = times.size
     cells = np.unique(cell_of)
     if weights is None and clusters is None:
@@ -107,7 +119,8 @@ def _kinds(cell_of: Ints) -> tuple[Ints, Ints, Ints]:
     """Kinds of items: the first of each, the kind of every item, and how many there are."""
     n = cell_of.shape[1]
     code = np.zeros(n, dtype=np.int64)
-    for cell in cell_of:
+    # In an order of the cells' own, so that kinds are numbered alike whichever model comes first.
+    for cell in sorted(cell_of, key=lambda one: one.tolist()):
         _, place = np.unique(cell, return_inverse=True)
         _, code = np.unique(code * (n + 1) + place, return_inverse=True)
     _, first, unit, times = np.unique(

@@ -16,7 +16,6 @@ from affectlab.evaluation._metrics_tally import Tally
 
 __all__ = [
     "CLASSIFICATION_METRICS",
-    "FEWEST_MISTAKES",
     "ClassificationMetric",
     "chosen_metrics",
     "metric_values",
@@ -24,9 +23,6 @@ __all__ = [
     "rests_on_mistakes",
     "why_not",
 ]
-
-FEWEST_MISTAKES = 10
-"""Mistakes from which on a mean over mistakes is tested: a handful may all be near by chance."""
 
 Needs = Literal["nothing", "costs", "polarity"]
 

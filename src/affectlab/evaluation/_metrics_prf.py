@@ -12,6 +12,7 @@ from affectlab._resampling import Uncertainty, draw_weights, summarise
 from affectlab._types import Floats, Ints
 from affectlab.estimates import Estimate, Estimates
 from affectlab.evaluation._costs_of import TaxonomyLike, label_facts
+from affectlab.evaluation._few_mistakes import FEWEST_MISTAKES, with_few_mistakes
 from affectlab.evaluation._metrics_draws import bootstrap_tallies, units_of
 from affectlab.evaluation._metrics_kinds import f1, precision, ratio, recall
 from affectlab.evaluation._metrics_labels import LabelsLike, code_labels
@@ -126,7 +127,9 @@ def precision_recall_f1(
     Returns
     -------
     The table of labels, the averages, and the share of exact matches. Macro averages run over the
-    labels that occur in truth or prediction; their SD over labels is that of a sample.
+    labels that occur in truth or prediction; their SD over labels is that of a sample. Where fewer
+    than 10 items have a wrong label, averages have the t interval of the jackknife, as in
+    :func:`classification_metrics`.
 
     Raises
     ------
@@ -151,6 +154,7 @@ def precision_recall_f1(
     check_draws(n_boot, interval, confidence)
     rng = np.random.default_rng(seed)
     blocks: Iterator[_Sums]
+    times: Ints | None
     if is_multilabel(y_true) or is_multilabel(y_pred):
         names, true, predicted = label_sets(y_true, y_pred, taxonomy, labels)
         each = np.concatenate(
@@ -158,13 +162,14 @@ def precision_recall_f1(
             axis=1,
             dtype=np.float64,
         )
-        point = _split(np.ones((1, len(each))), each)
-        blocks = (_split(weights, each) for weights in draw_weights(rng, len(each), n_boot))
+        total, n = each.sum(axis=0), len(each)
+        point, times = _split(total[None, :], n), None
+        blocks = (_split(weights @ each, n) for weights in draw_weights(rng, n, n_boot))
     else:
         facts = label_facts(taxonomy, labels=labels)
         coded = code_labels(facts, y_true, {"y_pred": y_pred}, coded_by=labels)
         names, units = coded.facts.labels, units_of(coded, None, None)
-        point = _of_tally(units.point()[0])
+        point, times = _of_tally(units.point()[0]), units.times
         blocks = (_of_tally(tally) for (tally,) in bootstrap_tallies(units, n_boot, rng))
     n = int(point.n[0])
     value = _statistics(point, zero_division)[0]
@@ -172,16 +177,39 @@ def precision_recall_f1(
     if n_boot and n:
         replicates = np.concatenate([_statistics(block, zero_division) for block in blocks])
         spread = summarise(value, replicates, confidence, interval)
-    how = method_text(n_boot, interval, False, False)
+    averages = slice(3 * len(names), 3 * len(names) + 9)
+    n_mistakes = round(n - float(point.exact[0]))
+    how = [method_text(n_boot, interval, False, False)] * value.size
+    if n_boot and n and n_mistakes < FEWEST_MISTAKES:
+        # One label per item: micro averages are the accuracy, as weighted recall is.
+        ratios = np.ones((3, 3), dtype=np.bool_)
+        if times is None:
+            left_out = _split(total - each, n - 1)
+        else:
+            left_out = _of_tally(units.left_out(0))
+            ratios[1] = ratios[2, 1] = False
+        spread = with_few_mistakes(
+            spread,
+            averages,
+            value[averages],
+            _statistics(left_out, zero_division)[:, averages],
+            times,
+            confidence,
+            n_mistakes=n_mistakes,
+            ratios=ratios.ravel(),
+            of_mistakes=np.zeros(9, dtype=np.bool_),
+            least=np.zeros(9),
+        )
+        how[averages] = [
+            method_text(n_boot, "" if ratio else interval, False, False) for ratio in ratios.ravel()
+        ]
     return _result(names, point, value, spread, how, zero_division, n_boot)
 
 
-def _split(weights: Floats, each: Floats) -> _Sums:
-    k = each.shape[1] // 3
-    sums = weights @ each
-    return _Sums(
-        sums[:, :k], sums[:, k : 2 * k], sums[:, 2 * k : 3 * k], sums[:, -1], weights.sum(axis=1)
-    )
+def _split(sums: Floats, n: int) -> _Sums:
+    k = sums.shape[1] // 3
+    items = np.full(len(sums), float(n))
+    return _Sums(sums[:, :k], sums[:, k : 2 * k], sums[:, 2 * k : 3 * k], sums[:, -1], items)
 
 
 def _of_tally(tally: Any) -> _Sums:
@@ -233,7 +261,7 @@ def _result(
     point: _Sums,
     value: Floats,
     spread: Uncertainty,
-    how: str,
+    how: Sequence[str],
     zero_division: float,
     n_boot: int,
 ) -> PrecisionRecallF1:
@@ -258,7 +286,7 @@ def _result(
 
     def said(rows: range, what: Sequence[str]) -> list[str]:
         return [
-            "; ".join(filter(None, (text, how, spread.missing[row])))
+            "; ".join(filter(None, (text, how[row], spread.missing[row])))
             for row, text in zip(rows, what, strict=True)
         ]
 

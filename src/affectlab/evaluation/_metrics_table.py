@@ -19,11 +19,13 @@ from affectlab.evaluation._costs_of import (
     TaxonomyLike,
     label_facts,
 )
+from affectlab.evaluation._few_mistakes import FEWEST_MISTAKES, with_few_mistakes
 from affectlab.evaluation._metrics_draws import bootstrap_tallies, units_of
 from affectlab.evaluation._metrics_kinds import (
     ClassificationMetric,
     chosen_metrics,
     metric_values,
+    rests_on_mistakes,
     why_not,
 )
 from affectlab.evaluation._metrics_labels import (
@@ -109,6 +111,10 @@ def classification_metrics(
     costs almost nothing, whatever the number of items. Replicates in which a metric is not
     defined are left out.
 
+    Of a model that makes fewer than 10 mistakes EMC has no interval, and macro averages, weighted
+    F1 and kappa, which divide by numbers of the model's own, have the t interval of the jackknife,
+    as in :func:`compare_predictions`: the bootstrap holds too rarely there.
+
     References
     ----------
     Zhao et al. (2024), To Err Like Human, equations 1 to 4. Cohen (1968), Psychological Bulletin
@@ -131,7 +137,8 @@ def classification_metrics(
     coded = code_labels(facts, y_true, predictions, coded_by=labels)
     chosen = chosen_metrics(metrics, coded.facts)
     n = coded.true.size
-    units = units_of(coded, weights_of(sample_weight, n), clusters_of(clusters, n))
+    weights = weights_of(sample_weight, n)
+    units = units_of(coded, weights, clusters_of(clusters, n))
     barred = [why_not(metric, coded.facts, coded.used) for metric in chosen]
     point = _values(chosen, barred, units.point(), zero_division)[:, 0, :]
     spread = Uncertainty.none(point.size)
@@ -144,7 +151,33 @@ def classification_metrics(
         ]
         replicates = np.concatenate(blocks, axis=1).swapaxes(0, 1).reshape(n_boot, -1)
         spread = summarise(point.ravel(), replicates, confidence, interval)
-    how = method_text(n_boot, interval, clusters is not None, sample_weight is not None)
+    # What weighs nothing is no mistake that a metric sees.
+    counted = np.ones(n, dtype=np.bool_) if weights is None else weights > 0
+    n_mistakes = ((coded.predicted != coded.true) & counted).sum(axis=1)
+    few = drawn & (n_mistakes < FEWEST_MISTAKES)
+    for model in np.flatnonzero(few).tolist():
+        spread = with_few_mistakes(
+            spread,
+            slice(model * len(chosen), (model + 1) * len(chosen)),
+            point[model],
+            _values(chosen, barred, [units.left_out(model)], zero_division)[0],
+            units.times,
+            confidence,
+            n_mistakes=int(n_mistakes[model]),
+            ratios=np.array([metric.ratio for metric in chosen]),
+            of_mistakes=np.array([rests_on_mistakes(metric) for metric in chosen]),
+            least=np.array([-1.0 if metric.name.endswith("kappa") else 0.0 for metric in chosen]),
+        )
+    how = [
+        method_text(
+            n_boot,
+            "" if at_model_few and metric.ratio and not rests_on_mistakes(metric) else interval,
+            clusters is not None,
+            sample_weight is not None,
+        )
+        for at_model_few in few
+        for metric in chosen
+    ]
     keys = {"metric": [metric.name for metric in chosen] * len(predictions)}
     if names is not None:
         keys = {"model": [name for name in names for _ in chosen], **keys}
@@ -155,8 +188,10 @@ def classification_metrics(
         low=spread.low,
         high=spread.high,
         method=[
-            "; ".join(filter(None, (_with_zero(metric, zero_division), how, missing)))
-            for metric, missing in zip(chosen * len(predictions), spread.missing, strict=True)
+            "; ".join(filter(None, (_with_zero(metric, zero_division), said, missing)))
+            for metric, said, missing in zip(
+                chosen * len(predictions), how, spread.missing, strict=True
+            )
         ],
         resampled=("clusters" if clusters is not None else "units") if drawn else "none",
         n_items=n,

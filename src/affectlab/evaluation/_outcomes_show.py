@@ -8,8 +8,7 @@ from affectlab._words import count, percent, shown
 from affectlab.evaluation._outcomes import OUTCOMES
 
 if TYPE_CHECKING:
-    from rich.table import Table
-
+    from affectlab._terminal import Table
     from affectlab.evaluation._outcomes_table import OutcomeTable
 
 __all__ = ["rich_outcomes"]
@@ -21,8 +20,9 @@ _MOST_COLUMNS = 4
 
 def rich_outcomes(table: OutcomeTable) -> Table:
     """Show the usable share with its interval, and the count of each outcome that occurs."""
-    from rich.table import Table
     from rich.text import Text
+
+    from affectlab._terminal import Table
 
     counts = table.counts()
     failed = [name for name in OUTCOMES if not OUTCOMES[name].usable and counts[name].sum()]

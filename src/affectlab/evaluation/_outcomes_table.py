@@ -16,8 +16,7 @@ from affectlab.evaluation._outcomes_read import Asked, asked_of
 from affectlab.evaluation._wilson import wilson_interval
 
 if TYPE_CHECKING:
-    from rich.table import Table
-
+    from affectlab._terminal import Table
     from affectlab.ratings import Ratings
 
 __all__ = ["OutcomeTable", "outcome_table"]

@@ -10,17 +10,15 @@ import numpy as np
 
 from affectlab._resampling import Uncertainty
 from affectlab._types import Bools, Floats, Ints
-from affectlab._words import plural
-from affectlab.evaluation._jackknife import contributions, spread_of, t_interval, t_test
+from affectlab.evaluation._few_mistakes import FEWEST_MISTAKES, few_mistakes
+from affectlab.evaluation._jackknife import jackknife_spread, t_interval, t_test
 from affectlab.evaluation._metrics_draws import Units, swapped_tallies
 from affectlab.evaluation._metrics_kinds import (
-    FEWEST_MISTAKES,
     ClassificationMetric,
     metric_values,
     rests_on_mistakes,
 )
 from affectlab.evaluation._metrics_labels import Coded
-from affectlab.evaluation._metrics_tally import Tally, tally_of_sums
 from affectlab.evaluation._metrics_tests import exact_mcnemar, permutation_p, tango_p
 
 __all__ = ["Pair"]
@@ -48,20 +46,11 @@ class Pair:
     @cached_property
     def _spread(self) -> tuple[Floats, Floats]:
         """Jackknife standard errors and their degrees of freedom, shape (m,) each."""
-        units, q = self.units, self.units.sums
-        times = units.times.astype(np.float64)
-        values = []
-        for added in units.adds:
-            each = np.asarray(added @ q)
-            total = times @ each
-            left = total - each
-            # What rounding leaves of a sum that is gone is nothing.
-            left[np.abs(left) < 1e-9 * np.maximum(np.abs(total), 1.0)] = 0.0
-            values.append(self._values(tally_of_sums(self.coded.facts, left)))
-        parts = contributions(values[0] - values[1], units.times)
-        # Differences of alike sums are rounded differently.
-        parts[np.abs(parts) < 1e-13] = 0.0
-        se, df = spread_of(parts, units.times, skewed=True)
+        one, other = (
+            metric_values(self.metrics, self.units.left_out(model), self.zero_division)
+            for model in (0, 1)
+        )
+        se, df = jackknife_spread(one - other, self.units.times)
         return np.where(np.isnan(self.gap) | self._few, np.nan, se), df
 
     @cached_property
@@ -74,9 +63,6 @@ class Pair:
         """Metrics of mistakes where there are too few for a test, shape (m,)."""
         few = self._mistakes < FEWEST_MISTAKES
         return np.array([few and rests_on_mistakes(metric) for metric in self.metrics], np.bool_)
-
-    def _values(self, tally: Tally) -> Floats:
-        return metric_values(self.metrics, tally, self.zero_division)
 
     def steadied(self, spread: Uncertainty, confidence: float) -> Uncertainty:
         """Put the interval of the t test in the place of the bootstrap's, for ratios."""
@@ -100,7 +86,7 @@ class Pair:
         )
 
     def _why_few(self) -> str:
-        return f"one makes {plural(self._mistakes, 'mistake')}, fewer than {FEWEST_MISTAKES}"
+        return f"one makes {few_mistakes(self._mistakes)}"
 
     def _too_few(self) -> str:
         few = bool(self._few.any())

@@ -25,10 +25,12 @@ from affectlab.evaluation._preference_scale_fit import (
 from affectlab.evaluation._preferences_choices import Comparisons, comparisons_of
 from affectlab.evaluation._preferences_tally import Resample
 from affectlab.ratings import Ratings
+from affectlab.ratings._order import canonical
 
 if TYPE_CHECKING:
     import polars as pl
-    from rich.table import Table
+
+    from affectlab._terminal import Table
 
 __all__ = ["PreferenceScale", "preference_scale"]
 
@@ -238,6 +240,7 @@ def preference_scale(
     >>> [round(value, 2) for value in scale.to_frame()["value"]]
     [0.77, 0.08, -0.85]
     """
+    data = canonical(data)
     check_confidence(confidence)
     _check(model, ties, prior, resample, n_boot)
     if isinstance(data, Ratings):

@@ -19,6 +19,7 @@ from affectlab.evaluation._preferences_side import side_check
 from affectlab.evaluation._preferences_table import share_table
 from affectlab.evaluation._preferences_tally import Resample, Rule, Tally, tally_of
 from affectlab.ratings import Ratings, Scale
+from affectlab.ratings._order import canonical
 
 __all__ = ["preferences"]
 
@@ -108,6 +109,7 @@ def preferences(
     >>> found["decided votes", "human"]
     Estimate(0.708 [0.678, 0.736], share of decided votes; exact interval; 999 items, ...)
     """
+    data = canonical(data)
     check_confidence(confidence)
     if rule not in ("majority", "plurality"):
         raise unknown_name("rule", str(rule), ("majority", "plurality"))

@@ -10,6 +10,7 @@ from affectlab.errors import InputError, unknown_name
 from affectlab.evaluation._model_runs import judged_runs
 from affectlab.evaluation._sides import sides
 from affectlab.ratings import Ratings
+from affectlab.ratings._order import canonical
 from affectlab.ratings.arrays import answers_of, require_order
 
 if TYPE_CHECKING:
@@ -120,10 +121,11 @@ def top_labels(
 
 
 def _taxonomy_order(ratings: Ratings, labels: tuple[str, ...]) -> list[int]:
-    """Place of every label in the taxonomy; those that it lacks come last."""
+    """Place of every label in the taxonomy; those that it lacks come last, by name."""
     known = () if ratings.taxonomy is None else ratings.taxonomy.labels
     place = {name: k for k, name in enumerate(known)}
-    return [place.get(name, len(place) + k) for k, name in enumerate(labels)]
+    rank = {name: len(place) + k for k, name in enumerate(sorted(labels))}
+    return [place.get(name, rank[name]) for name in labels]
 
 
 def preference_pairs(
@@ -174,6 +176,8 @@ def preference_pairs(
     [('pair0001', 'a', False)]
     """
     import polars as pl
+
+    ratings, models = canonical(ratings, listed="models"), canonical(models, listed="raters")
 
     found = sides(ratings, models)
     judged, _ = judged_runs(found.models)

@@ -10,6 +10,7 @@ import numpy as np
 from affectlab._words import joined
 from affectlab.errors import InputError
 from affectlab.ratings import HUMAN_KINDS, MODEL_KINDS, Ratings
+from affectlab.ratings._order import canonical
 
 if TYPE_CHECKING:
     import polars as pl
@@ -76,6 +77,8 @@ def reaction_pairs(
     [('item0001', '1', 'sad')]
     """
     import polars as pl
+
+    people, machines = canonical(people, listed="models"), canonical(machines, listed="raters")
 
     if set(people.rater_kinds) & set(MODEL_KINDS) and set(people.rater_kinds) & set(HUMAN_KINDS):
         people = people.humans()

@@ -16,7 +16,8 @@ from affectlab.evaluation._preferences_words import sentences
 
 if TYPE_CHECKING:
     import polars as pl
-    from rich.table import Table
+
+    from affectlab._terminal import Table
 
 __all__ = ["Preferences"]
 

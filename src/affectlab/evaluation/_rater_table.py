@@ -27,7 +27,6 @@ def rater_table(
     *,
     over: Over = "labels",
     exclude: Collection[str] = (),
-    rescale: bool = False,
     truncate: bool = False,
     pairs: KappaResult | None = None,
 ) -> pl.DataFrame:
@@ -35,7 +34,7 @@ def rater_table(
 
     Parameters
     ----------
-    ratings, models, exclude, rescale, truncate
+    ratings, models, exclude, truncate
         As for :func:`alignment`.
     over
         What mean, SD and median run over: ``"labels"``, after averaging over the people met; or
@@ -73,7 +72,7 @@ def rater_table(
         raise unknown_name("over", str(over), ("labels", "cells"))
     import polars as pl
 
-    table = merged(ratings, models, exclude=exclude, rescale=rescale, truncate=truncate)
+    table = merged(ratings, models, exclude=exclude, truncate=truncate)
     found = pairwise_kappa(table) if pairs is None else pairs
     cells = cells_with_people(found)
     by_label = cells.group_by("rater", "label", maintain_order=True).agg(

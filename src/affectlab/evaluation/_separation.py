@@ -18,6 +18,7 @@ from affectlab.evaluation._differences_data import labels_as_metrics
 from affectlab.evaluation._preferences_choices import is_both, is_system
 from affectlab.evaluation._preferences_result import Preferences
 from affectlab.ratings import Ratings
+from affectlab.ratings._order import canonical
 
 __all__ = ["metric_sees_preference"]
 
@@ -108,6 +109,7 @@ def metric_sees_preference(
     >>> found["0", "auc"]
     Estimate(0.667, chance that a good item (model, both) scores above a poor one (human), ...)
     """
+    values = canonical(values, listed="raters")
     check_confidence(confidence)
     for name, n in (("n_boot", n_boot), ("n_permutations", n_permutations)):
         if n < 0:

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal, TypeAlias
 
 import numpy as np
 
-from affectlab._words import plural
+from affectlab._hints import option
 from affectlab.errors import InputError
 from affectlab.ratings import HUMAN_KINDS, MODEL_KINDS, Ratings, Scale
 
-__all__ = ["Rounding", "Sides", "on_scale", "sides"]
+__all__ = ["Sides", "people_of", "sides"]
 
-Rounding: TypeAlias = Literal["round", "truncate"]
+_MOST_STEPS = 10
+"""Steps of a scale on which whole numbers are answers in steps, and not places of a slider."""
 
 
 @dataclass(frozen=True)
@@ -33,7 +33,9 @@ def sides(ratings: Ratings, models: Ratings | None = None) -> Sides:
     Parameters
     ----------
     ratings
-        The answers of people, or of people and models.
+        The answers of people, or of people and models. One table has one scale, which has no steps
+        where models give fractions; people whose answers on it are all whole numbers, on a scale of
+        up to 11, get its steps back, as they would in a table of their own.
     models
         Answers of models in a table of their own; every rater in it is judged, whatever its kind.
         Models that `ratings` holds are then judged, too, where the scales are the same.
@@ -57,14 +59,14 @@ def sides(ratings: Ratings, models: Ratings | None = None) -> Sides:
             f"{_name(ratings)}: no rater is human; expected the answers of people to judge by"
         )
     mixed = bool(kinds & set(MODEL_KINDS))
-    people = ratings.humans() if mixed else ratings
+    people = people_of(ratings)
     found = [ratings.models()] if mixed else []
     if models is not None:
         found.append(models)
     if not found:
         raise InputError(
             f"{_name(ratings)}: no rater is a model; give the models in a table of their own "
-            "(option models: FILE), or each its rater_kind (option raters: FILE)"
+            f"({option('models', 'FILE')}), or each its rater_kind ({option('raters', 'FILE')})"
         )
     if found[0].scale != found[-1].scale:
         raise InputError(
@@ -76,71 +78,29 @@ def sides(ratings: Ratings, models: Ratings | None = None) -> Sides:
     return Sides(people, judged)
 
 
-def on_scale(
-    models: Ratings, scale: Scale, how: Rounding = "round", *, rescale: bool = False
-) -> Ratings:
-    """Bring the answers of models to the steps of the people's scale.
-
-    Parameters
-    ----------
-    models
-        Answers of models.
-    scale
-        The scale of the people, with bounds.
-    how
-        ``"round"`` takes the nearest step (halves go to the even one); ``"truncate"`` the next
-        lower one, as the EmoNet-Face study does, which loses half a step on average.
-    rescale
-        Spread the answers from the bounds of their own scale to those of `scale` first.
-
-    Returns
-    -------
-    Ratings on `scale`; answers beyond its bounds are taken as the bound, and
-    :attr:`~affectlab.ratings.Ratings.history` counts them.
-
-    Raises
-    ------
-    InputError
-        When a scale has no order or no bounds.
-
-    Examples
-    --------
-    >>> model = Ratings({"stimulus": ["a", "b"], "rater": ["m", "m"], "value": [2.7, 7.2]},
-    ...                 scale="interval")
-    >>> on_scale(model, Scale.parse("0-7")).value.tolist()
-    [3.0, 7.0]
-    """
-    if models.scale == scale:
-        return models
-    for name, given in (("the people's scale", scale), ("the models' scale", models.scale)):
-        if given.kind in ("nominal", "text"):
-            raise InputError(f"{name} ({given}) has no order; expected numbers to compare")
+def people_of(ratings: Ratings) -> Ratings:
+    """Take the people of a table; their steps come back where only models have fractions."""
+    if not set(ratings.rater_kinds) & set(MODEL_KINDS):
+        return ratings
+    people, models = ratings.humans(), ratings.models()
+    scale = people.scale
+    if scale.kind != "interval" or scale.step is not None or not scale.declared:
+        return people
     if scale.low is None or scale.high is None:
-        raise InputError(f"the people's scale ({scale}) has no bounds; declare it, as in '0-7'")
-    value = np.array(models.value, dtype=np.float64)
-    steps = []
-    if rescale:
-        low, high = models.scale.low, models.scale.high
-        if low is None or high is None or not models.scale.declared:
-            raise InputError(
-                f"the models' scale ({models.scale}) has no declared bounds to spread from; "
-                "declare it, as in '0-1 interval'"
-            )
-        value = scale.low + (value - low) * (scale.high - scale.low) / (high - low)
-        steps.append(f"spread from {low:g}-{high:g} to {scale.low:g}-{scale.high:g}")
-    if scale.step is not None:
-        nearest = np.rint if how == "round" else np.floor
-        # A hair's breadth, so that 2.9999999 of a computation counts as the step that it is.
-        places = (value - scale.low) / scale.step + (0.0 if how == "round" else 1e-9)
-        value = scale.low + nearest(places) * scale.step
-        steps.append("rounded to steps" if how == "round" else "truncated to steps")
-    with np.errstate(invalid="ignore"):
-        n_beyond = int(((value < scale.low) | (value > scale.high)).sum())
-    if n_beyond:
-        value = np.clip(value, scale.low, scale.high)
-        steps.append(f"{plural(n_beyond, 'answer')} beyond the bounds taken as the bound")
-    said = "; ".join(steps) or "taken on the people's scale"
-    return models.with_values(value, scale, step=f"answers of models: {said} ({scale})")
+        return people
+    whole = [_whole(np.append(part.value, (scale.low, scale.high))) for part in (people, models)]
+    if not whole[0] or whole[1] or scale.high - scale.low > _MOST_STEPS:
+        return people
+    return people.with_values(
+        people.value,
+        Scale("ordinal", scale.low, scale.high, 1.0),
+        step="answers of people: steps of 1, since all are whole numbers and those of models not",
+    )
+
+
+def _whole(value: np.ndarray) -> bool:
+    given = value[~np.isnan(value)]
+    return bool((given == np.rint(given)).all())
 
 
 def _check_shared(people: Ratings, models: Ratings) -> None:

@@ -27,6 +27,7 @@ from affectlab.evaluation._soft_scores import SOFT_METRICS
 from affectlab.evaluation._soft_sides import SoftSides, aligned, soft_sides
 from affectlab.evaluation._soft_votes import Absent, Rule
 from affectlab.ratings import Ratings
+from affectlab.ratings._order import canonical
 
 __all__ = ["compare_sides", "soft_label_comparison"]
 
@@ -118,6 +119,7 @@ def soft_label_comparison(
     >>> round(found["m", "a person against the others", "brier"].value, 3)
     0.667
     """
+    ratings, models = canonical(ratings, listed="models"), canonical(models, listed="raters")
     check_confidence(confidence)
     names = metric_names(metrics)
     both = soft_sides(ratings, models, rule=rule, labels=labels, absent=absent, smoothing=smoothing)

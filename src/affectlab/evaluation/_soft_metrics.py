@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 
 import numpy as np
 
@@ -24,6 +25,7 @@ from affectlab.evaluation._soft_rows import (
 from affectlab.evaluation._soft_sides import SoftSides, aligned, soft_sides
 from affectlab.evaluation._soft_votes import Absent, Rule
 from affectlab.ratings import Ratings
+from affectlab.ratings._order import canonical, rows_as_listed
 
 __all__ = ["metrics_of_sides", "soft_label_metrics"]
 
@@ -125,11 +127,16 @@ def soft_label_metrics(
     >>> round(found["mean of all stimuli", "jensen_shannon"].value, 4)
     0.3113
     """
+    listed = ratings
+    ratings, models = canonical(ratings, listed="models"), canonical(models, listed="raters")
     check_confidence(confidence)
     names = metric_names(metrics)
     both = soft_sides(ratings, models, rule=rule, labels=labels, absent=absent, smoothing=smoothing)
     measures = measures_of(names, both, taxonomy, costs, floor)
-    return metrics_of_sides(both, measures, n_splits, n_boot, confidence, seed, by_person=by_person)
+    found = metrics_of_sides(
+        both, measures, n_splits, n_boot, confidence, seed, by_person=by_person
+    )
+    return replace(found, frame=rows_as_listed(found.frame, listed))
 
 
 def metrics_of_sides(

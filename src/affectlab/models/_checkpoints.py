@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterable, Mapping
 from hashlib import blake2b
 from itertools import chain
 from pathlib import Path
 from pickle import UnpicklingError
-from typing import Any
+from typing import IO, Any
 
 import torch
 from torch import nn
 
 from affectlab.errors import InputError
+from affectlab.models._lock import NoLocksError, locked
 
 __all__ = [
     "Checkpoints",
+    "UnlockedWarning",
     "fingerprint_of",
     "fingerprint_of_weights",
     "read_state",
@@ -88,13 +91,43 @@ def read_state(file: Path, expected: str) -> Any:
         raise InputError(f"{file} cannot be read; expected {expected}") from None
 
 
+class UnlockedWarning(UserWarning):
+    """Nothing keeps two training runs from using the same folder."""
+
+
 class Checkpoints:
-    """The state of one run, in one file that is replaced as a whole."""
+    """The state of one run, in one file that is replaced as a whole.
+
+    Within it no other run uses the folder; raises InputError where one does already: two that train
+    alone would each go on from what the other wrote. On a file system without locks, as clusters
+    have, a warning says that this cannot be seen.
+    """
 
     def __init__(self, folder: Path, fingerprint: str, writes: bool) -> None:
         self.file = folder / _FILE
         self.fingerprint = fingerprint
         self.writes = writes
+        self._guard: IO[str] | None = None
+
+    def __enter__(self) -> Checkpoints:
+        if self.writes:
+            try:
+                self._guard = locked(self.file)
+            except NoLocksError:
+                warnings.warn(
+                    f"{self.file.parent}: this file system has no locks, so that a second run in "
+                    "the same folder cannot be seen; take care that there is none",
+                    UnlockedWarning,
+                    stacklevel=2,
+                )
+            except OSError as error:
+                raise InputError(f"{self.file} cannot be written: {error.strerror}") from None
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._guard is not None:
+            self._guard.close()
+            self._guard = None
 
     @classmethod
     def of(cls, folder: str | Path | None, fingerprint: str, writes: bool) -> Checkpoints | None:

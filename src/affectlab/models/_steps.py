@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -10,7 +12,8 @@ from torch import Tensor, nn
 
 from affectlab._types import Ints
 from affectlab.errors import InputError
-from affectlab.models._torch import check_device
+from affectlab.models._processes import can_meet, n_processes, started_alone
+from affectlab.models._torch import pick_device
 
 __all__ = [
     "accelerator_on",
@@ -26,13 +29,68 @@ __all__ = [
 ]
 
 
-def accelerator_on(device: str) -> Any:
-    """Join the processes of a run, or be the only one; raises as :func:`check_device`."""
-    from accelerate import Accelerator
+@dataclass(frozen=True)
+class _Alone:
+    """The only process of a run, with what is used of accelerate's ``Accelerator``.
 
-    check_device(device)
+    That one keeps a single state for the whole life of a process, the device of the first fit
+    included, whatever later ones ask for. Nothing of it is needed where nothing is shared.
+    """
+
+    device: torch.device
+    process_index = 0
+    num_processes = 1
+    is_main_process = True
+
+    def prepare_model(self, network: nn.Module) -> nn.Module:
+        return network
+
+    def no_sync(self, _: nn.Module) -> AbstractContextManager[None]:
+        return nullcontext()
+
+    def wait_for_everyone(self) -> None:
+        """Nobody else is there."""
+
+    def reduce(self, value: Tensor, _: str) -> Tensor:
+        return value
+
+
+def accelerator_on(device: str) -> Any:
+    """Join the processes of a run, or be the only one.
+
+    Raises
+    ------
+    InputError
+        As :func:`check_device`; when processes were started together that cannot meet, and each
+        would train alone; or when they have met on another device than the one that is asked for.
+    """
+    where = pick_device(device)
+    n = n_processes()
+    if n == 1:
+        return _Alone(where)
+    if not can_meet():
+        raise started_alone()
+    from accelerate import Accelerator
+    from accelerate.state import PartialState
+    from accelerate.utils import parse_flag_from_env
+
+    told_cpu = parse_flag_from_env("ACCELERATE_USE_CPU")
+    if told_cpu and device not in ("auto", "cpu"):
+        raise InputError(
+            f"device {device!r}: accelerate was told to use the CPU; expected one of both"
+        )
+    # Without a GPU they meet on the processor, which accelerate does only where it is told to.
+    on_cpu = told_cpu or where.type == "cpu"
+    state = PartialState(cpu=on_cpu)
+    if state.num_processes != n:
+        raise started_alone()
+    if state.device.type != ("cpu" if on_cpu else where.type):
+        raise InputError(
+            f"device {device!r}: the processes of this run have met on {state.device.type}, and "
+            "cannot move; expected the same device for all models, or another run"
+        )
     # Precision is ours: accelerate keeps one for all models of a process.
-    return Accelerator(cpu=device == "cpu", mixed_precision="no")
+    return Accelerator(cpu=on_cpu, mixed_precision="no")
 
 
 def optimiser_of(

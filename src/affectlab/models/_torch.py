@@ -69,7 +69,8 @@ def pick_precision(name: str, device: torch.device) -> str:
     if name == "auto":
         if device.type != "cuda":
             return "fp32"
-        return "bf16" if torch.cuda.is_bf16_supported() else "fp16"
+        # Older GPUs emulate bf16, several times slower than what they can.
+        return "bf16" if torch.cuda.is_bf16_supported(including_emulation=False) else "fp16"
     if name == "fp16" and device.type != "cuda":
         raise InputError(f"precision 'fp16' needs a GPU, not {device.type}; expected bf16 or fp32")
     return name

@@ -161,8 +161,8 @@ class Checks(Part):
 
     training: int = Field(default=0, ge=0)
     """Trials with feedback before the first one that counts."""
-    golden: int = Field(default=0, ge=0)
-    """Trials with a known answer."""
+    golden: int | None = Field(default=None, ge=0)
+    """Trials with a known answer, drawn for each session; by default all that the study names."""
     repeats: int = Field(default=0, ge=0)
     """Trials shown a second time."""
     golden_tolerance: float | None = Field(default=None, gt=0)
@@ -184,13 +184,14 @@ class Checks(Part):
 
     @model_validator(mode="after")
     def _fits(self) -> Checks:
+        # Without a count, the study says how many golden trials there are.
         for key, limit in (
             ("golden", self.golden),
             ("repeats", self.repeats),
-            ("total", self.golden + self.repeats),
+            ("total", None if self.golden is None else self.golden + self.repeats),
         ):
             at = getattr(self, f"reject_{key}")
-            if at is not None and at > limit:
+            if at is not None and limit is not None and at > limit:
                 raise ValueError(f"reject_{key} {at} can never be reached with {limit} such trials")
         return self
 

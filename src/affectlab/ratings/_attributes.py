@@ -7,10 +7,11 @@ from collections.abc import Sequence
 import numpy as np
 import polars as pl
 
+from affectlab._words import plural
 from affectlab.errors import InputError, unknown_name
 from affectlab.ratings._codes import Coded, as_categories
 from affectlab.ratings._frames import plain_column, typed_column
-from affectlab.ratings._schema import RATER_KINDS, ROW_COLUMNS
+from affectlab.ratings._schema import BATCH_COLUMNS, RATER_KINDS, ROW_COLUMNS
 
 __all__ = [
     "PERSONAL",
@@ -24,6 +25,7 @@ __all__ = [
     "typed_column",
 ]
 
+_SHOWN_NAMES = 8
 PERSONAL = {
     "age",
     "control",
@@ -72,13 +74,14 @@ def attribute_table(key: str, coded: Coded, given: pl.DataFrame | None) -> pl.Da
 
 
 def idle_step(key: str, coded: Coded, given: pl.DataFrame) -> tuple[str, ...]:
-    """Say how many rows of an attribute table belong to nobody who answered."""
+    """Say which rows of an attribute table belong to nobody who answered."""
     names = _plain_table(key, given)[key]
-    idle = len(names) - int(names.is_in(coded.names.implode()).sum())
+    idle = names.filter(~names.is_in(coded.names.implode())).to_list()
     if not idle:
         return ()
-    rows = "row" if idle == 1 else "rows"
-    return (f"left {idle:,} {rows} of the {key} table unused: no answer names them",)
+    shown = ", ".join(map(repr, idle[:_SHOWN_NAMES])) + (", …" if len(idle) > _SHOWN_NAMES else "")
+    rows = plural(len(idle), "row")
+    return (f"left {rows} of the {key} table unused: no answer names {shown}",)
 
 
 def _plain_table(key: str, given: pl.DataFrame) -> pl.DataFrame:
@@ -145,7 +148,8 @@ def split_extras(
     of_rater: dict[str, pl.Series] = {}
     of_stimulus: dict[str, pl.Series] = {}
     for name, column in extras.items():
-        if name in ROW_COLUMNS:
+        if name in ROW_COLUMNS or name in BATCH_COLUMNS:
+            # A rater may happen to have answered in one batch alone.
             rows[name] = column
             continue
         per_rater = _per_name(column, rater)

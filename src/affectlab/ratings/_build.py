@@ -10,13 +10,13 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from affectlab._hints import option
 from affectlab.errors import InputError, unknown_name
 from affectlab.ratings._codes import Coded, as_categories, duplicate_rows, encode
 from affectlab.ratings._frames import plain_column
-from affectlab.ratings._hints import SET_ASIDE, option
 from affectlab.ratings._ledger import Ledger, Locate, OnBad, Problem, row_number
 from affectlab.ratings._scale import Scale
-from affectlab.ratings._schema import DEFAULTS, OUTCOMES, TRIAL_KINDS, SetAside
+from affectlab.ratings._schema import DEFAULTS, NO_ANSWER, OUTCOMES, TRIAL_KINDS, SetAside, Unit
 from affectlab.ratings._values import ParsedValues, parse_values
 from affectlab.taxonomy import Taxonomy, match_taxonomy
 
@@ -88,6 +88,7 @@ def check_columns(
     locate: Locate = row_number,
     empty: str = "the table has no rows; expected at least one answer",
     coded: bool = False,
+    unit: Unit = "row",
 ) -> Checked:
     """Check columns and bring them into the form in which a table of ratings holds them.
 
@@ -108,6 +109,8 @@ def check_columns(
         What to say when there are no rows.
     coded
         Values of a scale with categories are numbers on it already, never names.
+    unit
+        What each entry of the columns was in the source.
 
     Raises
     ------
@@ -116,7 +119,7 @@ def check_columns(
     """
     if on_bad not in get_args(OnBad):
         raise unknown_name("on_bad", on_bad, get_args(OnBad))
-    ledger = Ledger(on_bad, locate)
+    ledger = Ledger(on_bad, locate, unit)
     columns = dict(columns)
     for name in ("stimulus", "rater"):
         if name not in columns:
@@ -143,11 +146,20 @@ def check_columns(
     _check_duplicates(body, scale, ledger)
     kept = ledger.kept(body.n_rows)
     if not kept.any():
-        raise InputError(f"no row can be used: {'; '.join(map(str, ledger.set_aside))}")
+        raise InputError(f"no {unit} can be used: {'; '.join(map(str, ledger.set_aside))}")
+    silent = _silent(rater, kept)
     value.setflags(write=False)
     body = body if kept.all() else body.take(kept)
     steps = (_positions_step(scale),) if parsed.positions else ()
-    return Checked(body, scale, taxonomy, tuple(ledger.set_aside), steps)
+    return Checked(body, scale, taxonomy, (*ledger.set_aside, *silent), steps)
+
+
+def _silent(rater: Coded, kept: NDArray[np.bool_]) -> tuple[SetAside, ...]:
+    """Name the raters all of whose rows are left out."""
+    silent = np.setdiff1d(np.arange(rater.n), rater.code[kept])
+    if not len(silent):
+        return ()
+    return (SetAside(NO_ANSWER, len(silent), tuple(rater.names.gather(silent)), "rater"),)
 
 
 def _extras(columns: Mapping[str, pl.Series], ledger: Ledger) -> dict[str, pl.Series]:
@@ -214,7 +226,7 @@ def _values(
         expected = "a number" if scale is None else str(scale)
         hint = " (a decimal comma? write a point)" if _decimal_comma(text) else ""
         if parsed.free_text:
-            hint = f", or free answers named as such ({option('columns', 'text=COLUMN')})"
+            hint = f", or free answers named as such ({option('columns', {'text': 'COLUMN'})})"
         return f"{start}expected {expected}{hint}"
 
     ledger.add(Problem(parsed.bad, "value not understood", say))
@@ -251,7 +263,8 @@ def _check_scale(value: NDArray[np.float64], scale: Scale, ledger: Ledger) -> No
         found = value[row]
         coded = found < 0 and scale.low is not None and scale.low >= 0
         hint = (
-            f"; if it stands for a missing answer, set such rows aside ({SET_ASIDE})"
+            f"; if it stands for a missing answer, set such rows aside "
+            f"({option('on_bad', 'set_aside', cli='--set-aside')})"
             if coded
             else ""
         )

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 
+from affectlab._hints import option
 from affectlab.errors import InputError, unknown_name
-from affectlab.ratings._hints import option
 from affectlab.ratings._schema import ROW_COLUMNS
 
 __all__ = ["CORE", "find_columns", "find_one", "find_respondent", "names_models"]
@@ -135,11 +135,9 @@ def find_columns(
                 f"{where}: there is only one column, {header[0]!r}; expected at least "
                 f"{', '.join(needed)}, or another delimiter ({option('delimiter', ';')})"
             )
-        free = [name for name in header if name not in found.values()]
-        example = free[0] if free else "NAME"
         raise InputError(
             f"{where}: no column for the {role}; found: {', '.join(header)}; expected '{role}', or "
-            f"its name ({option('columns', f'{role}={example}')})"
+            f"its name ({option('columns', {role: 'NAME'})})"
         )
     return {role: found[role] for role in roles if role in found}
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+import os
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -111,7 +112,7 @@ def _without_last_blank(read: Delimited) -> Delimited:
 
 def _read_fast(peek: Peek, names: Sequence[str], number: str | None) -> dict[str, pl.Series] | None:
     """Let polars read the file; None when it is not clean enough for that."""
-    if not peek.separator.isascii():
+    if not peek.separator.isascii() or _ends_in_an_open_quote(peek):
         return None
     overrides: dict[str, pl.DataType | type[pl.DataType]] = {
         # Categories of its own keep the codes of a column small.
@@ -132,7 +133,7 @@ def _read_fast(peek: Peek, names: Sequence[str], number: str | None) -> dict[str
             schema_overrides=overrides,
             glob=False,
         )
-    except (pl.exceptions.PolarsError, ValueError):
+    except (pl.exceptions.PolarsError, pl.exceptions.PanicException, ValueError):
         return None
     if tuple(frame.columns) != tuple(map(_as_read, peek.header)):
         return None
@@ -143,6 +144,15 @@ def _read_fast(peek: Peek, names: Sequence[str], number: str | None) -> dict[str
         name: column.alias(name)
         for name, column in zip(peek.header, frame.get_columns(), strict=True)
     }
+
+
+def _ends_in_an_open_quote(peek: Peek) -> bool:
+    """Whether the file is cut behind a quote that opens a field, at which polars panics."""
+    with peek.path.open("rb") as file:
+        file.seek(0, os.SEEK_END)
+        file.seek(max(0, file.tell() - 64))
+        end = file.read().rstrip(b"\r\n")
+    return end.endswith(b'"') and end[-2:-1] in (b"", b"\r", b"\n", peek.separator.encode())
 
 
 def _as_read(name: str) -> str:

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING
 from affectlab._words import shown
 
 if TYPE_CHECKING:
-    from rich.table import Table
-
+    from affectlab._terminal import Table
     from affectlab.ratings._table import Ratings
 
 __all__ = ["headline", "summary_html", "summary_rows", "summary_table"]
@@ -69,8 +68,9 @@ def _range(spread: tuple[int, float, int]) -> str:
 
 def summary_table(ratings: Ratings) -> Table:
     """Give the summary as a rich table."""
-    from rich.table import Table
     from rich.text import Text
+
+    from affectlab._terminal import Table
 
     table = Table(box=None, show_header=False, padding=(0, 2, 0, 0))
     table.add_column(style="bold", no_wrap=True)

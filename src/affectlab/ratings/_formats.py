@@ -8,7 +8,7 @@ from functools import cache
 
 from affectlab._plugs import Plug, find_plug, find_sound_plugs, warn_of_plug
 from affectlab.errors import InputError, unknown_name
-from affectlab.ratings._options import ReadOptions
+from affectlab.ratings._options import Absent, ReadOptions, Wide
 from affectlab.ratings._peek import Peek
 from affectlab.ratings._table import Ratings
 
@@ -30,6 +30,10 @@ class Format:
     """Says from the beginning of a file whether it has this format. Must be strict."""
     read: Callable[[Peek, ReadOptions], Ratings]
     """Reads the file."""
+    absent: Absent = "missing"
+    """What a label that a rater of a stimulus left out means: a rating of 0, or nothing known."""
+    wide: tuple[Wide, ...] = ()
+    """What a user may say with ``wide`` of a file that is recognised; else it is a plain table."""
 
 
 @cache
@@ -72,10 +76,11 @@ def _of_plug(plug: Plug) -> Format:
     return plug.found
 
 
-def find_format(peek: Peek, name: str | None) -> Format | None:
+def find_format(peek: Peek, name: str | None, wide: Wide | None = None) -> Format | None:
     """Find a format by name, or by looking at the file; None when no published format fits."""
     if name is None:
-        return next((entry for entry in list_formats() if entry.sniff(peek)), None)
+        fits = (entry for entry in list_formats() if wide is None or wide in entry.wide)
+        return next((entry for entry in fits if entry.sniff(peek)), None)
     own = _own_formats()
     if name in own:
         return own[name]

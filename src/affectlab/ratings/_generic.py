@@ -6,20 +6,22 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
+import numpy as np
 import polars as pl
 
+from affectlab._hints import option
+from affectlab._words import plural
 from affectlab.errors import InputError
 from affectlab.ratings._attributes import combine_tables, rated_texts
 from affectlab.ratings._codes import as_categories
 from affectlab.ratings._columns import find_columns, find_one, names_models
 from affectlab.ratings._commas import commas_step, with_points
-from affectlab.ratings._hints import option
 from affectlab.ratings._options import ReadOptions, assemble
 from affectlab.ratings._peek import Peek
 from affectlab.ratings._source import Columns, read_columns
 from affectlab.ratings._table import Ratings
 from affectlab.ratings._values import is_number
-from affectlab.ratings._wide import unpivot
+from affectlab.ratings._wide import Long, unpivot
 
 __all__ = ["read_generic"]
 
@@ -50,7 +52,7 @@ def read_generic(peek: Peek, options: ReadOptions) -> Ratings:
     if rater_column is not None and names_models(rater_column):
         raters, step = _models(columns, rater_column, raters, options)
         steps += step
-    return assemble(
+    ratings = assemble(
         columns,
         options,
         source=source,
@@ -60,7 +62,38 @@ def read_generic(peek: Peek, options: ReadOptions) -> Ratings:
         set_aside=given.set_aside,
         history=steps,
         typed=given.typed,
+        unit="row" if options.wide is None else "cell",
     )
+    if options.wide is not None:
+        _check_most_answers(ratings, long, source)
+    return ratings
+
+
+def _check_most_answers(ratings: Ratings, long: Long, source: str) -> None:
+    """Stop where more cells would be set aside than read, and columns would hold no answer at all.
+
+    Where every column has answers, the cells set aside have reasons of their own: a code for
+    missing answers, or empty rows at the end.
+    """
+    aside = [
+        part
+        for part in ratings.set_aside
+        if part.unit == "cell" and not part.reason.startswith("no answer")
+    ]
+    lost = sum(part.count for part in aside)
+    code = {
+        "stimulus": ratings.stimulus_code,
+        "rater": ratings.rater_code,
+        "label": ratings.label_code,
+    }[long.across]
+    if lost > ratings.n_rows and np.unique(code).size < long.n_across:
+        raise InputError(
+            f"{source}: {plural(ratings.n_rows, 'answer')} could be read, and "
+            f"{plural(lost, 'cell')} could not ({'; '.join(map(str, aside))}); "
+            f"{'; '.join(long.steps)}; say which columns describe "
+            f"({option('attributes', ['NAME', 'NAME'])}), or read the table another way "
+            f"({option('wide', 'raters', 'labels', 'stimuli')})"
+        )
 
 
 def _with_rater(given: Columns, options: ReadOptions, source: str) -> Columns:
@@ -137,13 +170,13 @@ def _renamed(
         maybe_wide = len(header) > 2 and not options.columns and not find_one("value", header)
         # What most likely helps comes first: a file may have a hundred columns to list.
         what, found_word, columns_found = str(error).partition("; found:")
-        hint = _WIDE_HINT if maybe_wide else ""
+        hint = _wide_hint() if maybe_wide else ""
         raise InputError(f"{what}{hint}{found_word}{columns_found}") from None
     if "text" in found and "value" not in found and _asks_for_values(options):
         # Without values a column of texts is taken as the answers; here it cannot be.
         raise InputError(
-            f"{source}: no column for the value{_WIDE_HINT}; found: {', '.join(header)}; expected "
-            "'value', or its name (option columns: value=NAME)"
+            f"{source}: no column for the value{_wide_hint()}; found: {', '.join(header)}; "
+            f"expected 'value', or its name ({option('columns', {'value': 'NAME'})})"
         )
     roles = {column: role for role, column in found.items()}
     renamed: dict[str, pl.Series] = {}
@@ -165,10 +198,9 @@ def _asks_for_values(options: ReadOptions) -> bool:
     return options.scale is not None and options.scale.kind != "text"
 
 
-_WIDE_HINT = (
-    f"; if there is one column per rater, label or stimulus, say so "
-    f"({option('wide', 'raters, labels or stimuli')})"
-)
+def _wide_hint() -> str:
+    ways = option("wide", "raters", "labels", "stimuli")
+    return f"; if there is one column per rater, label or stimulus, say so ({ways})"
 
 
 def _column_hints(peek: Peek, options: ReadOptions) -> dict[str, Any]:

@@ -11,8 +11,9 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from affectlab._words import plural
 from affectlab.errors import InputError
-from affectlab.ratings._schema import SetAside
+from affectlab.ratings._schema import SetAside, Unit
 
 __all__ = ["Ledger", "Locate", "OnBad", "Problem", "row_number"]
 
@@ -21,7 +22,7 @@ Locate = Callable[[int], str]
 """Says where a row (counted from 0) stands, for example ``"ratings.csv, line 7"``."""
 
 _SHOWN_PLACES = 3
-_PLACE = re.compile(r"(?:^|, )((?:table [0-9]+, )?(?:line|row) [0-9]+.*)$", re.DOTALL)
+_PLACE = re.compile(r"(?:^|, )((?:table [0-9]+, )?(?:line |row |dis_videos\[)[0-9]+.*)$", re.DOTALL)
 
 Rows = NDArray[np.intp]
 
@@ -49,9 +50,10 @@ class Ledger:
     set aside add up to the rows that came in.
     """
 
-    def __init__(self, on_bad: OnBad, locate: Locate) -> None:
+    def __init__(self, on_bad: OnBad, locate: Locate, unit: Unit = "row") -> None:
         self.on_bad = on_bad
         self.locate = locate
+        self.unit = unit
         self.set_aside: list[SetAside] = []
         self._original: Rows | None = None
         self._dropped: list[Rows] = []
@@ -77,19 +79,22 @@ class Ledger:
                 return
         if self.on_bad == "raise" and not always_aside:
             first = int(rows[0])
-            raise InputError(f"{self.place(first)}: {problem.say(first)}{_more(len(rows))}")
+            raise InputError(f"{self.place(first)}: {problem.say(first)}{self._more(len(rows))}")
         self._dropped.append(rows)
         self._record(problem.reason, rows)
 
     def _record(self, reason: str, rows: Rows) -> None:
         places = tuple(self._short(self.place(int(row))) for row in rows[:_SHOWN_PLACES])
-        self.set_aside.append(SetAside(reason, len(rows), places))
+        self.set_aside.append(SetAside(reason, len(rows), places, self.unit))
 
     @staticmethod
     def _short(place: str) -> str:
         """Leave the name of the file out of a place, since it is the same for all."""
         found = _PLACE.search(place)
         return found[1] if found else place
+
+    def _more(self, count: int) -> str:
+        return "" if count == 1 else f" (and {plural(count - 1, f'more such {self.unit}')})"
 
     def kept(self, n_rows: int) -> NDArray[np.bool_]:
         """Say for each row whether it is kept."""
@@ -108,7 +113,7 @@ class Ledger:
                 continue
             missing = np.flatnonzero(columns[name].is_null().to_numpy())
             if self.on_bad == "raise":
-                place, more = self.place(int(missing[0])), _more(len(missing))
+                place, more = self.place(int(missing[0])), self._more(len(missing))
                 raise InputError(f"{place}: {name} is empty; expected a name{more}")
             self._record(f"{name} is empty", missing)
             keep = columns[name].is_not_null()
@@ -118,12 +123,6 @@ class Ledger:
             self._original = original if self._original is None else self._original[original]
             columns = {key: column.filter(keep) for key, column in columns.items()}
         return columns
-
-
-def _more(count: int) -> str:
-    if count == 1:
-        return ""
-    return f" (and {count - 1:,} more such {'row' if count == 2 else 'rows'})"
 
 
 def _blank_to_null(column: pl.Series) -> pl.Series:

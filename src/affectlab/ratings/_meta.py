@@ -10,7 +10,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError, model_validator
 from affectlab.errors import InputError
 from affectlab.ratings._json import BadJson, parse_json
 from affectlab.ratings._scale import Scale, ScaleKind
-from affectlab.ratings._schema import SetAside
+from affectlab.ratings._schema import SetAside, Unit
 
 __all__ = ["DTYPES", "METADATA_KEY", "SCHEMA", "Meta", "parse_meta"]
 
@@ -56,10 +56,11 @@ class _ColumnMeta(_Part):
 class _SetAsideMeta(_Part):
     reason: str
     count: int
-    places: list[str] = []
+    places: list[str]
+    unit: Unit
 
     def build(self) -> SetAside:
-        return SetAside(self.reason, self.count, tuple(self.places))
+        return SetAside(self.reason, self.count, tuple(self.places), self.unit)
 
 
 class Meta(_Part):

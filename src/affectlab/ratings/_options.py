@@ -16,14 +16,16 @@ from affectlab.ratings._frames import as_frame, typed_column
 from affectlab.ratings._ledger import Locate, OnBad
 from affectlab.ratings._peek import Peek
 from affectlab.ratings._scale import Scale
-from affectlab.ratings._schema import SetAside
+from affectlab.ratings._schema import SetAside, Unit
 from affectlab.ratings._source import read_columns
 from affectlab.ratings._table import Ratings
 from affectlab.taxonomy import Taxonomy, load_taxonomy
 
-__all__ = ["ReadOptions", "Wide", "assemble", "check_choices", "frame_of", "read_table"]
+__all__ = ["Absent", "ReadOptions", "Wide", "assemble", "check_choices", "frame_of", "read_table"]
 
 Wide = Literal["auto", "raters", "labels", "stimuli"]
+Absent = Literal["zero", "missing"]
+"""What it means that a rater of a stimulus left a label out."""
 _TEXT = ("stimulus", "rater", "label", "value", "text", "session", "at", "trial_kind", "outcome")
 """Columns that stay as they are read: names, free text, and what has a check of its own."""
 
@@ -42,9 +44,11 @@ class ReadOptions:
     on_bad: OnBad = "raise"
     rater: str | None = None
     """Name of the one rater of a file that names none."""
+    absent: Absent | None = None
+    """What labels left out mean; a reader of a format gets what holds, by the user or by it."""
 
 
-def check_choices(wide: str | None, on_bad: str) -> None:
+def check_choices(wide: str | None, on_bad: str, absent: str | None = None) -> None:
     """Refuse options that are none of those there are.
 
     Raises
@@ -56,6 +60,8 @@ def check_choices(wide: str | None, on_bad: str) -> None:
         raise unknown_name("wide", wide, get_args(Wide))
     if on_bad not in get_args(OnBad):
         raise unknown_name("on_bad", on_bad, get_args(OnBad))
+    if absent is not None and absent not in get_args(Absent):
+        raise unknown_name("absent", absent, get_args(Absent))
 
 
 def assemble(
@@ -72,6 +78,7 @@ def assemble(
     history: tuple[str, ...] = (),
     typed: bool = False,
     split: bool = True,
+    unit: Unit = "row",
 ) -> Ratings:
     """Check columns read from a file and make the table; what the user said goes first.
 
@@ -99,6 +106,8 @@ def assemble(
     split
         Columns that have one value per rater or stimulus become attributes. False: `raters` and
         `stimuli` hold all attributes, and the columns are those of single answers.
+    unit
+        What each answer was in the file: a row of its own, or a cell.
     """
     if not typed:
         columns = {
@@ -116,6 +125,7 @@ def assemble(
             on_bad=options.on_bad,
             locate=place,
             empty=f"{source} has a header but no rows; expected at least one answer",
+            unit=unit,
         )
         checked = replace(checked, set_aside=(*set_aside, *checked.set_aside))
         if split:

@@ -11,8 +11,10 @@ import polars as pl
 from affectlab.errors import InputError
 from affectlab.ratings._peek import Peek
 
-__all__ = ["class_names", "first_rows", "is_media", "read_frame", "with_class_names"]
+__all__ = ["UNREADABLE", "class_names", "first_rows", "is_media", "read_frame", "with_class_names"]
 
+UNREADABLE = (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError)
+"""What polars raises over a broken file; of some it finds out late, and panics."""
 _MEDIA = {"bytes", "path"}
 _FIRST = 50
 
@@ -30,7 +32,7 @@ def read_frame(peek: Peek) -> pl.DataFrame:
     """
     try:
         frame = _scan(peek).collect()
-    except (pl.exceptions.PolarsError, OSError) as error:
+    except UNREADABLE as error:
         raise InputError(
             f"{peek.path} cannot be read as {_kind(peek)}: {str(error).splitlines()[0]}"
         ) from None
@@ -41,7 +43,7 @@ def first_rows(peek: Peek, names: Sequence[str]) -> list[tuple[Any, ...]]:
     """Give the first rows of some columns, classes by name; nothing where they cannot be read."""
     try:
         frame = _scan(peek).select(names).head(_FIRST).collect()
-    except (pl.exceptions.PolarsError, OSError):
+    except UNREADABLE:
         return []
     try:
         return with_class_names(frame, _features(peek), where="").rows()

@@ -6,14 +6,15 @@ import codecs
 import csv
 import io
 import json
+import os
 import re
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+from affectlab._hints import option
 from affectlab.errors import InputError
-from affectlab.ratings._hints import option
 from affectlab.ratings._json import BadJson, parse_json
 
 __all__ = ["Peek"]
@@ -23,6 +24,9 @@ _LINE_END = re.compile(r"\r\n|\r|\n")
 _DELIMITERS = (",", "\t", ";", "|")
 _SAYS_DELIMITER = re.compile(r'"?sep=([^"\r\n])"?[,;\t|]*(?=[\r\n])', re.IGNORECASE)
 """A first line for spreadsheet programs that names the delimiter, such as ``sep=;``."""
+_DECIMAL_COMMA = re.compile(r"(?<=[0-9]),(?=[0-9])")
+_SPACED = re.compile(r"\s*(?:[-+0-9.e]+|nan)(?: +(?:[-+0-9.e]+|nan))+\s*", re.IGNORECASE)
+"""A line of nothing but numbers with spaces between them, as numpy writes a matrix."""
 _MARKS = (
     (codecs.BOM_UTF8, "utf-8-sig"),
     (codecs.BOM_UTF32_LE, "utf-32"),
@@ -67,9 +71,14 @@ class Peek:
         Raises
         ------
         InputError
-            When there is no such file, it is a folder, cannot be read or is empty, or the encoding
-            is not known.
+            When `path` is no path, there is no such file, it is a folder, cannot be read or is
+            empty, or the encoding is not known.
         """
+        if not isinstance(path, str | os.PathLike):
+            raise InputError(
+                f"expected the path of a file, found an object of type {type(path).__name__}; a "
+                "data frame becomes ratings with affectlab.Ratings(frame)"
+            )
         path = Path(path)
         if delimiter is not None and (len(delimiter) != 1 or delimiter in '"\r\n'):
             raise InputError(f"delimiter {delimiter!r} cannot be used; expected one character")
@@ -84,7 +93,8 @@ class Peek:
         try:
             with path.open("rb") as file:
                 head = file.read(_HEAD)
-        except FileNotFoundError:
+        except (FileNotFoundError, ValueError):
+            # A name with a zero byte is the name of no file.
             raise InputError(f"{path}: no such file") from None
         except IsADirectoryError:
             raise InputError(f"{path} is a folder; expected a file of ratings") from None
@@ -159,8 +169,12 @@ class Peek:
             return "\t"
         line = _LINE_END.split(self.text, maxsplit=1)[0]
         outside = "".join(line.split('"')[::2])
+        if ";" in outside:
+            outside = _DECIMAL_COMMA.sub("", outside)
         best = max(_DELIMITERS, key=outside.count)
-        return best if outside.count(best) else ","
+        if outside.count(best):
+            return best
+        return " " if _SPACED.fullmatch(line) else ","
 
     @cached_property
     def lines_before_header(self) -> int:
@@ -175,7 +189,11 @@ class Peek:
             lines = lines[: max(lines.rfind("\n"), lines.rfind("\r")) + 1]
         found: list[tuple[str, ...]] = []
         try:
-            reader = csv.reader(io.StringIO(lines, newline=""), delimiter=self.separator)
+            reader = csv.reader(
+                io.StringIO(lines, newline=""),
+                delimiter=self.separator,
+                skipinitialspace=self.separator == " ",
+            )
             for row in reader:
                 if row and reader.line_num > self.lines_before_header:
                     found.append(tuple(row))
@@ -207,7 +225,7 @@ class Peek:
             parquet = self.head.startswith(b"PAR1")
             try:
                 schema = (pl.read_parquet_schema if parquet else pl.read_ipc_schema)(self.path)
-            except (pl.exceptions.PolarsError, OSError):
+            except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError):
                 # Reading says what is wrong with the file.
                 return ()
             return tuple(schema)

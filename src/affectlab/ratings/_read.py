@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from affectlab._hints import option
 from affectlab.errors import InputError
 from affectlab.ratings._formats import find_format
 from affectlab.ratings._generic import read_generic
-from affectlab.ratings._hints import option
 from affectlab.ratings._ledger import OnBad
-from affectlab.ratings._options import ReadOptions, Wide, check_choices, frame_of
+from affectlab.ratings._options import Absent, ReadOptions, Wide, check_choices, frame_of
 from affectlab.ratings._peek import Peek
+from affectlab.ratings._regroup import fill_absent
 from affectlab.ratings._scale import Scale
 from affectlab.ratings._stored import is_stored, read_stored
 from affectlab.ratings._table import Ratings
+from affectlab.ratings._wide import ABSENT_IS_ZERO, EMPTY_CELLS
 from affectlab.taxonomy import Taxonomy, load_taxonomy
 
 __all__ = ["read_ratings"]
@@ -33,6 +36,7 @@ def read_ratings(
     raters: Any = None,
     stimuli: Any = None,
     rater: str | None = None,
+    absent: Absent | None = None,
     on_bad: OnBad = "raise",
     encoding: str | None = None,
     delimiter: str | None = None,
@@ -71,6 +75,10 @@ def read_ratings(
         are joined with what the file says; where both say something, these tables go first.
     rater
         Name of the one rater who gave all answers, for a file without a column of raters.
+    absent
+        What a label means that a rater of a stimulus left out: ``"zero"``, a rating of 0 (see
+        :meth:`Ratings.fill_absent`), or ``"missing"``, nothing known. None: what the published
+        format says, else ``"missing"``. :attr:`Ratings.history` says what was done.
     on_bad
         ``"raise"``: stop at the first row that cannot be used. ``"set_aside"``: leave such rows
         out, and count them with the reason in :attr:`Ratings.set_aside`.
@@ -98,12 +106,14 @@ def read_ratings(
     >>> r.stimulus_names, r.rater_names
     (('007',), ('anna', 'NA'))
     """
-    check_choices(wide, on_bad)
+    check_choices(wide, on_bad, absent)
     if isinstance(attributes, str):
         attributes = [attributes]
     if attributes is not None and wide is None:
-        wide_kinds = option("wide", "raters, labels or stimuli")
-        raise InputError(f"attributes is for wide files; say which way they are ({wide_kinds})")
+        ways = option("wide", "raters", "labels", "stimuli")
+        raise InputError(
+            f"{option('attributes')} is for wide files; say which way this one is ({ways})"
+        )
     options = ReadOptions(
         scale=None if scale is None else Scale.parse(scale),
         taxonomy=load_taxonomy(taxonomy) if isinstance(taxonomy, str) else taxonomy,
@@ -114,13 +124,39 @@ def read_ratings(
         stimuli=frame_of(stimuli, "stimulus"),
         on_bad=on_bad,
         rater=rater,
+        absent=absent,
     )
     peek = Peek.open(path, encoding=encoding, delimiter=delimiter)
-    plain = format is None and columns is None and wide is None
-    if plain and is_stored(peek):
-        return read_stored(peek, options)
+    plain = format is None and columns is None
+    if plain and wide is None and is_stored(peek):
+        return _with_absent(read_stored(peek, options), absent, "missing")
     if format != "table" and (plain or format is not None):
-        found = find_format(peek, format)
+        found = find_format(peek, format, wide)
         if found is not None:
-            return found.read(peek, options)
-    return read_generic(peek, options)
+            options = replace(options, absent=absent or found.absent)
+            return _with_absent(found.read(peek, options), absent, found.absent)
+    return _with_absent(read_generic(peek, options), absent, "missing")
+
+
+def _with_absent(ratings: Ratings, asked: Absent | None, published: Absent) -> Ratings:
+    """Give labels that were left out their meaning, and say which and by whom."""
+    if (asked or published) == "zero":
+        why = f"{ABSENT_IS_ZERO}, as {'published' if published == 'zero' else 'asked'}"
+        try:
+            filled = fill_absent(ratings, why=why)
+        except InputError as error:
+            said = option("absent", "missing")
+            raise InputError(f"{ratings.source}: {error}; leave them missing ({said})") from None
+        if filled is ratings and any(EMPTY_CELLS in step for step in ratings.history):
+            return ratings
+        step = f"{why}: nothing was absent"
+        return filled if filled is not ratings else ratings._derive(ratings._body, steps=(step,))
+    if asked is None:
+        return ratings
+    if any(step.startswith(ABSENT_IS_ZERO) for step in ratings.history):
+        raise InputError(
+            f"{ratings.source}: absent ratings were filled with 0 before the file was written; "
+            f"expected the source for {option('absent', 'missing')}"
+        )
+    said = " (0 as published)" if published == "zero" else ""
+    return ratings._derive(ratings._body, steps=(f"absent = missing, as asked{said}",))

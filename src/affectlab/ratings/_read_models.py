@@ -9,12 +9,13 @@ from typing import Any
 import numpy as np
 import polars as pl
 
+from affectlab._hints import option
 from affectlab.errors import InputError
 from affectlab.ratings._columns import find_one
-from affectlab.ratings._hints import option
+from affectlab.ratings._formats import find_format
 from affectlab.ratings._peek import Peek
 from affectlab.ratings._read import read_ratings
-from affectlab.ratings._scale import Scale
+from affectlab.ratings._scale import Scale, fits_scale
 from affectlab.ratings._source import read_columns
 from affectlab.ratings._stored import is_stored
 from affectlab.ratings._table import Ratings
@@ -45,10 +46,12 @@ def read_models(
     rater
         Name of the one model of a file that names none; by default the name of the file.
     scale
-        Scale of the answers. None: that of `like` when all answers are on it; the same bounds
-        without steps when they lie in between (``3.2`` of 0 to 7); else inferred. Files on these
-        two are put on the one without steps. A model may name a class that no person named, unless
-        the categories were declared.
+        Scale of the answers. None: that of a published format or of a file that affectlab wrote;
+        else that of `like` when all answers are on it; the same bounds without steps when they lie
+        in between (``3.2`` of 0 to 7); else inferred. Files on these two are put on the one without
+        steps. Answers that all lie between 0 and 1 may be shares, and are not taken to be on a
+        longer scale. What was taken stands in :attr:`Ratings.history`. A model may name a class
+        that no person named, unless the categories were declared.
     options
         Further options of :func:`affectlab.ratings.read_ratings`.
 
@@ -68,13 +71,15 @@ def read_models(
     >>> model.rater_names, model.rater_kinds, model.scale
     (('tiny-model',), ('model',), Scale('interval 0 to 7'))
     """
-    paths = [path] if isinstance(path, str | Path) else list(path)
+    paths = [path] if isinstance(path, str) or not isinstance(path, Sequence) else list(path)
     if not paths:
         raise InputError("no file of models was given; expected one or more")
-    found = [_read_one(one, like, rater, scale, dict(options)) for one in paths]
+    read = [_read_one(one, like, rater, scale, dict(options)) for one in paths]
+    found = [table for table, _ in read]
     _check_file_names(paths, found)
-    if len({table.scale for table in found}) > 1:
-        found = [_between(table, like.scale) for table in found]
+    if like.scale.kind not in ("nominal", "text"):
+        found = _guessed(found, [unknown for _, unknown in read], like.scale)
+        found = _without_steps(found, like.scale)
     names = all(table.scale.kind == "nominal" and not table.scale.declared for table in found)
     # Categories that were only inferred are put together when the tables are.
     if len({table.scale for table in found}) > 1 and not names:
@@ -107,12 +112,18 @@ def _read_one(
     rater: str | None,
     scale: str | Scale | None,
     options: dict[str, Any],
-) -> Ratings:
+) -> tuple[Ratings, bool]:
+    """Read a file; the second part says whether nobody declared its scale."""
     peek = Peek.open(path, encoding=options.get("encoding"), delimiter=options.get("delimiter"))
     told = [options.get(name) for name in ("format", "columns", "wide")]
     if is_stored(peek) and rater is None and not any(told):
         # What affectlab wrote says itself what it holds; only what the user says goes first.
-        return _as_models(read_ratings(path, scale=scale, **options))
+        return _as_models(read_ratings(path, scale=scale, **options)), False
+    if scale is None and rater is None and told[0] != "table" and not any(told[1:]):
+        known = find_format(peek, told[0])
+        if known is not None:
+            found = read_ratings(path, **{**options, "format": known.name})
+            return _as_models(found), not found.scale.declared
     taxonomy = options.pop("taxonomy", None) or like.taxonomy
     header = tuple(read_columns(peek).columns) if peek.is_binary else peek.header
     roles = options.get("columns") or {}
@@ -133,23 +144,50 @@ def _read_one(
         if scale is not None or fixed:
             raise
         found = read_ratings(path, taxonomy=taxonomy, rater=rater, **options)
-        found = _between(found, like.scale)
-    return _as_models(found)
+    return _as_models(found), scale is None
 
 
-def _between(found: Ratings, scale: Scale) -> Ratings:
-    """Give answers the bounds of a scale when all lie between them."""
+def _guessed(found: Sequence[Ratings], unknown: Sequence[bool], scale: Scale) -> list[Ratings]:
+    """Put answers whose scale nobody declared on that of people where they fit, and say so.
+
+    All files count together: a model that never answered above 1 says nothing of its scale where
+    another did.
+    """
+    words = ("nominal", "text")
+    numbers = [mine and t.scale.kind not in words for t, mine in zip(found, unknown, strict=True)]
+    values = [t.value[~np.isnan(t.value)] for t, mine in zip(found, numbers, strict=True) if mine]
     low = -np.inf if scale.low is None else scale.low
     high = np.inf if scale.high is None else scale.high
-    value = found.value
-    if {"nominal", "text"} & {found.scale.kind, scale.kind} or not (
-        (value >= low) & (value <= high) | np.isnan(value)
-    ).all():
-        return found
-    continuous = Scale("interval", scale.low, scale.high)
-    return found.with_values(
-        value, continuous, step=f"answers lie between the steps of the people's scale ({scale})"
-    )
+    inside = {bool(((value >= low) & (value <= high)).all()) for value in values}
+    if not values or (scale.declared and len(inside) > 1):
+        return list(found)
+    given = np.concatenate(values)
+    taken, step = Scale.infer(given), "scale of models inferred from all their answers"
+    if fits_scale(given, scale):
+        taken, said = scale, "taken as that of people"
+        if not scale.contains(given).all():
+            taken = Scale("interval", scale.low, scale.high, declared=scale.declared)
+            said = "bounds taken as those of people, between whose steps answers lie"
+        step = f"answers of models: scale not declared, {said} ({taken})"
+    return [
+        table.with_values(table.value, taken, step=step) if mine else table
+        for table, mine in zip(found, numbers, strict=True)
+    ]
+
+
+def _without_steps(found: Sequence[Ratings], scale: Scale) -> list[Ratings]:
+    """Put files on the scale of people on the same one without steps where another file is on it.
+
+    Only then may they stand in one table; no answer changes.
+    """
+    between = Scale("interval", scale.low, scale.high)
+    if scale.categories or {table.scale for table in found} != {scale, between}:
+        return list(found)
+    step = f"steps of the scale left out, as other files of models have none ({between})"
+    return [
+        table if table.scale == between else table.with_values(table.value, between, step=step)
+        for table in found
+    ]
 
 
 def _as_models(found: Ratings) -> Ratings:

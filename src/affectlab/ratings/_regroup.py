@@ -10,9 +10,9 @@ import numpy as np
 import polars as pl
 from numpy.typing import ArrayLike
 
+from affectlab._hints import option
 from affectlab.errors import InputError, unknown_name
 from affectlab.ratings._build import Body, check_columns
-from affectlab.ratings._hints import option
 from affectlab.ratings._scale import Scale
 
 if TYPE_CHECKING:
@@ -23,12 +23,12 @@ __all__ = ["fill_absent", "group_labels", "with_texts", "with_values"]
 _AGGREGATES = ("max", "min", "mean", "sum")
 
 
-def fill_absent(ratings: Ratings, value: float = 0.0) -> Ratings:
+def fill_absent(ratings: Ratings, value: float = 0.0, why: str = "") -> Ratings:
     """Add an answer for each label that a rater left out for a stimulus.
 
     Filled are the labels of each stimulus that the rater answered at least once in a main trial
     whose outcome is ok (of each session apart, where there are sessions). A label that was asked
-    and got no usable answer is not absent, and stays as it is.
+    and got no usable answer is not absent, and stays as it is. `why` goes into the history.
 
     Raises
     ------
@@ -36,10 +36,10 @@ def fill_absent(ratings: Ratings, value: float = 0.0) -> Ratings:
         When there are no labels, the scale is text, or `value` is off a declared scale.
     """
     if not ratings.has_labels:
-        raise InputError("there are no labels, so none can be absent; fill_absent needs labels")
+        raise InputError("there are no labels, so none can be absent")
     scale = ratings.scale
     if not scale.numeric:
-        raise InputError("the answers are text; fill_absent needs values")
+        raise InputError("the answers are text, so none can be 0")
     if (scale.declared or scale.kind == "nominal") and not scale.contains([value])[0]:
         raise InputError(f"fill value {value:g} is off the scale; expected {scale}")
     body = ratings._body
@@ -66,9 +66,8 @@ def fill_absent(ratings: Ratings, value: float = 0.0) -> Ratings:
     )
     rescaled = scale if scale.declared or scale.kind == "nominal" else Scale.infer(given)
     noun = "rating" if len(missing) == 1 else "ratings"
-    return ratings._derive(
-        filled, scale=rescaled, steps=(f"filled {len(missing):,} absent {noun} with {value:g}",)
-    )
+    step = f"filled {len(missing):,} absent {noun} with {value:g}"
+    return ratings._derive(filled, scale=rescaled, steps=(f"{why}: {step}" if why else step,))
 
 
 def _rows_like(body: Body, name: str, word: str) -> np.ndarray:

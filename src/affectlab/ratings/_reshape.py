@@ -40,7 +40,8 @@ def matrix(
     Parameters
     ----------
     ratings
-        Any table. Of several answers of a rater to the same question the first counts.
+        Any table. Of several answers of a rater to the same question the first counts: by the
+        time ``at``, then session, then trial number.
     label
         The label to take; not needed when there is only one.
     every_trial
@@ -70,6 +71,7 @@ def matrix(
     elif ratings.n_labels > 1:
         names = ", ".join(ratings.label_names[:5]) + (", …" if ratings.n_labels > 5 else "")
         raise InputError(f"there are {ratings.n_labels} labels; name one of them: {names}")
+    ratings = ratings._in_time_order()
     chosen = _rows(ratings, every_trial)
     if label is not None:
         chosen = chosen & (ratings.label_code == ratings.label_names.index(label))
@@ -126,6 +128,7 @@ def pivot(
         raise unknown_name("aggregate", aggregate, _AGGREGATES)
     if label is not None:
         ratings = ratings.select(labels=label)
+    ratings = ratings._in_time_order()
     names = dict(
         zip(_AXES, (ratings.stimulus_names, ratings.rater_names, ratings.label_names), strict=True)
     )

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from affectlab.errors import InputError
 
-__all__ = ["Scale", "ScaleKind"]
+__all__ = ["Scale", "ScaleKind", "fits_scale"]
 
 ScaleKind = Literal["binary", "nominal", "ordinal", "interval", "text"]
 
@@ -280,6 +280,21 @@ class Scale:
 
     def __repr__(self) -> str:
         return f"Scale({str(self)!r})"
+
+
+def fits_scale(values: ArrayLike, scale: Scale) -> bool:
+    """Say whether answers on an unknown scale can be taken to be on this one.
+
+    All must lie within its bounds. Answers that all lie between 0 and 1 may be shares, and are not
+    taken to be on a longer scale.
+    """
+    given = np.asarray(values, dtype=np.float64)
+    given = given[~np.isnan(given)]
+    if scale.low is None or scale.high is None or not given.size:
+        return False
+    low, high = float(given.min()), float(given.max())
+    shares = low >= 0.0 and high <= 1.0 < scale.high - scale.low
+    return scale.low <= low and high <= scale.high and not shares
 
 
 def _folded(name: str) -> str:

@@ -91,7 +91,7 @@ def _read_json_lines(peek: Peek) -> Columns:
     if peek.codec == "utf-8":
         try:
             frame = pl.read_ndjson(peek.path, infer_schema_length=None)
-        except (pl.exceptions.PolarsError, ValueError):
+        except (pl.exceptions.PolarsError, pl.exceptions.PanicException, ValueError):
             # Read again line by line, to say which line is wrong.
             return _read_json_objects(peek)
         if frame.height and not _repeats_key(peek, frame):

@@ -13,6 +13,7 @@ from affectlab.ratings._attributes import overlay
 from affectlab.ratings._build import check_columns
 from affectlab.ratings._meta import DTYPES, METADATA_KEY, Meta, parse_meta
 from affectlab.ratings._options import ReadOptions
+from affectlab.ratings._parquet import UNREADABLE
 from affectlab.ratings._peek import Peek
 from affectlab.ratings._scale import Scale
 from affectlab.ratings._source import Columns, read_columns
@@ -50,7 +51,7 @@ def is_stored(peek: Peek) -> bool:
     if peek.head.startswith(b"PAR1"):
         try:
             return METADATA_KEY in pl.read_parquet_metadata(peek.path)
-        except (pl.exceptions.PolarsError, OSError):
+        except UNREADABLE:
             return False
     return peek.suffix in (".csv", ".jsonl") and sidecar(peek.path).is_file()
 

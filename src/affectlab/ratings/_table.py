@@ -10,6 +10,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import ArrayLike, NDArray
 
+from affectlab._hints import option
 from affectlab.errors import InputError
 from affectlab.ratings import _merge, _regroup, _reshape
 from affectlab.ratings._attributes import (
@@ -21,16 +22,15 @@ from affectlab.ratings._attributes import (
 )
 from affectlab.ratings._build import Body, Checked, OnBad, check_columns
 from affectlab.ratings._frames import as_frame
-from affectlab.ratings._hints import option
 from affectlab.ratings._holdings import Holdings
+from affectlab.ratings._repeats import by_time
 from affectlab.ratings._scale import Scale
 from affectlab.ratings._schema import HUMAN_KINDS, MODEL_KINDS, RATER_KINDS
 from affectlab.ratings._select import Names, answered_rows, rows_by_name, rows_where
 from affectlab.taxonomy import Taxonomy, load_taxonomy
 
 if TYPE_CHECKING:
-    from rich.table import Table
-
+    from affectlab._terminal import Table
     from affectlab.ratings._summary import RatingsSummary
 
 __all__ = ["Ratings"]
@@ -212,13 +212,18 @@ class Ratings(Holdings):
         """Keep what statistics use: main trials, outcome ok, a value present.
 
         Golden, repeated and training trials check raters; they are not answers about stimuli.
+        Several answers of a rater to the same question stand in the order in which they were
+        given: by the time ``at``, then session, then trial number, whatever the order of rows.
         """
         mask = answered_rows(self)
-        if mask.all():
-            return self
         if not mask.any():
             raise InputError("no main trial has a value; expected at least one numeric answer")
-        return self._derive(self._body.take(mask))
+        return self._keep(mask)._in_time_order()
+
+    def _in_time_order(self) -> Ratings:
+        """Put the answers of a rater to the same question in the order they were given."""
+        ordered = by_time(self._body)
+        return self if ordered is self._body else self._derive(ordered)
 
     def humans(self) -> Ratings:
         """Keep the answers of people, real or simulated.

@@ -13,11 +13,11 @@ from affectlab.ratings._codes import as_categories
 from affectlab.ratings._frames import wrong_kind
 from affectlab.ratings._scale import Scale
 
-__all__ = ["ParsedValues", "is_number", "parse_values"]
+__all__ = ["MISSING", "ParsedValues", "is_number", "parse_values"]
 
 _TRUE = {"true", "yes", "t", "y"}
 _FALSE = {"false", "no", "f", "n"}
-_MISSING = {"", "na", "n/a", "#n/a", "<na>", "nan", "null", "none", ".", "-"}
+MISSING = {"", "na", "n/a", "#n/a", "<na>", "nan", "null", "none", ".", "-"}
 _MAX_INFERRED_CATEGORIES = 50
 _SHOWN = 5
 _NUMBER = re.compile(r"[-+]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][-+]?[0-9]+)?")
@@ -198,7 +198,7 @@ def _meaning(word: str, categories: _Names) -> float | None:
     named = categories.find(word)
     if named is not None:
         return named
-    if word.casefold() in _MISSING:
+    if word.casefold() in MISSING:
         return float("nan")
     return float(word) if is_number(word) else None
 

@@ -8,16 +8,17 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from affectlab._hints import option
+from affectlab._words import plural
 from affectlab.ratings._advice import suggested_names, suggested_scale, suggested_words
 from affectlab.ratings._codes import pack
-from affectlab.ratings._hints import SET_ASIDE, option
 from affectlab.ratings._schema import HUMAN_KINDS, MODEL_KINDS, RATER_KINDS
 from affectlab.ratings._select import used_rows
 
 if TYPE_CHECKING:
     from affectlab.ratings._table import Ratings
 
-__all__ = ["pair_counts", "warnings_of"]
+__all__ = ["aggregated_raters", "outcome_counts", "pair_counts", "silent_raters", "warnings_of"]
 
 _REPEATABLE = {"session", "trial", "trial_kind", "text"}
 """Columns whose presence lets a rater answer the same question twice."""
@@ -25,6 +26,8 @@ _LOW_CODES = (-1.0, -9.0, -88.0, -99.0, -888.0, -999.0, -9999.0)
 _HIGH_CODES = (9.0, 77.0, 88.0, 98.0, 99.0, 888.0, 999.0, 9999.0)
 _MOST_LEVELS = 21
 """A rating scale seldom has more levels; codes are looked for on such scales only."""
+
+_SHOWN_NAMES = 8
 
 Mask = NDArray[np.bool_]
 
@@ -62,16 +65,47 @@ def warnings_of(ratings: Ratings) -> tuple[str, ...]:
         shown = ratings.scale.name_of(float(answers[0]))
         text = f"All answers are {shown}: agreement beyond chance is not defined"
         if ratings.has_labels and ratings.scale.numeric and ratings.scale.kind != "nominal":
-            text += "; if a label left out means 0, fill those in (Ratings.fill_absent)"
+            text += f"; if a label left out means 0, fill those in ({option('absent', 'zero')})"
         found.append(f"{text}.")
+    found += [
+        f"A{step[1:]} ({option('absent', 'missing')} leaves them missing)."
+        for step in ratings.history
+        if step.startswith("absent = 0, as published: filled")
+    ]
     found += _of_outcomes(ratings)
-    rows_aside = sum(
-        part.count for part in ratings.set_aside if not part.reason.startswith("no answer")
-    )
-    if rows_aside:
-        noun, verb = ("row", "was") if rows_aside == 1 else ("rows", "were")
-        found.append(f"{rows_aside:,} {noun} of the source {verb} set aside; the summary says why.")
+    found += _of_set_aside(ratings)
     return tuple(found)
+
+
+def _of_set_aside(ratings: Ratings) -> list[str]:
+    """Count what could not be used, and name the raters of whom nothing could."""
+    found = []
+    for unit in ("row", "cell"):
+        count = sum(
+            part.count
+            for part in ratings.set_aside
+            if part.unit == unit and not part.reason.startswith("no answer")
+        )
+        if count:
+            verb = "was" if count == 1 else "were"
+            counted = plural(count, unit)
+            found.append(f"{counted} of the source {verb} set aside; the summary says why.")
+    silent = silent_raters(ratings)
+    if silent:
+        names = ", ".join(map(repr, silent[:_SHOWN_NAMES]))
+        more = ", …" if len(silent) > _SHOWN_NAMES else ""
+        verb = "has" if len(silent) == 1 else "have"
+        found.append(
+            f"{plural(len(silent), 'rater')} of the source {verb} no answer that can be used and "
+            f"{'is' if len(silent) == 1 else 'are'} not counted: {names}{more}."
+        )
+    return found
+
+
+def silent_raters(ratings: Ratings) -> list[str]:
+    """Name the raters of the source who have no answer in the table."""
+    named = [name for part in ratings.set_aside if part.unit == "rater" for name in part.places]
+    return [name for name in dict.fromkeys(named) if name not in set(ratings.rater_names)]
 
 
 def _of_scale(ratings: Ratings, rows: Mask) -> list[str]:
@@ -92,15 +126,15 @@ def _of_scale(ratings: Ratings, rows: Mask) -> list[str]:
         text = "The scale is not known, and the answers do not tell it"
     else:
         text = f"The scale was inferred from the answers as {_without_mark(str(scale))}"
+    codes = _of_codes(ratings.value[rows])
     if scale.kind != "binary":
-        example = option("scale", suggested_scale(scale))
-        found.append(
-            f"{text}; weighted agreement depends on it, so declare it, for example ({example})."
-        )
+        # Where a value may be a code for a missing answer, the scale to declare is said there.
+        example = f", for example ({option('scale', suggested_scale(scale))})" if not codes else ""
+        found.append(f"{text}; weighted agreement depends on it, so declare it{example}.")
     else:
         example = option("scale", "binary")
         found.append(f"{text}; declare it ({example}), or a longer scale when one was asked.")
-    return found + _of_codes(ratings.value[rows])
+    return found + codes
 
 
 def _without_mark(text: str) -> str:
@@ -124,7 +158,7 @@ def _of_codes(value: NDArray[np.float64]) -> list[str]:
         f"{count:,} {'answer is' if count == 1 else 'answers are'} {code:g} and all others lie "
         f"between {rest[0]:g} and {rest[-1]:g}: if {code:g} stands for a missing answer, declare "
         f"the scale ({option('scale', f'{rest[0]:g}-{rest[-1]:g}')}) and set such rows aside "
-        f"({SET_ASIDE})."
+        f"({option('on_bad', 'set_aside', cli='--set-aside')})."
         for code, count, rest in suspects
     ]
 
@@ -133,9 +167,10 @@ def _of_people(ratings: Ratings, rows: Mask) -> list[str]:
     kinds = ratings.rater_kinds
     human = np.array([kind in HUMAN_KINDS for kind in kinds], dtype=bool)
     if not human.any():
-        return ["No rater is human: agreement here is agreement among models."]
+        among = ": agreement here is agreement among models" if len(kinds) > 1 else ""
+        return [f"No rater is human{among}."]
     found = []
-    aggregated = human & _aggregated(ratings)
+    aggregated = human & aggregated_raters(ratings)
     if aggregated.any():
         who = [ratings.rater_names[code] for code in np.flatnonzero(aggregated)]
         names = ", ".join(map(repr, who[:3])) + (", …" if len(who) > 3 else "")
@@ -190,7 +225,7 @@ def _of_kinds(ratings: Ratings) -> list[str]:
     return []
 
 
-def _aggregated(ratings: Ratings) -> Mask:
+def aggregated_raters(ratings: Ratings) -> Mask:
     """Say for each rater whether it stands for several people (attribute ``aggregated``)."""
     table = ratings.raters
     if "aggregated" not in table.columns:
@@ -216,6 +251,23 @@ def _of_spelling(kind: str, names: tuple[str, ...]) -> list[str]:
     return [f"The {plural} {one!r} and {two!r}{more} differ in case or spaces only: are they one?"]
 
 
+def outcome_counts(ratings: Ratings) -> dict[str, int]:
+    """Count the cells of each outcome, those of a rater who found the stimulus unclear apart.
+
+    Who chose that option has answered and refused nothing, although no label has a value.
+    """
+    extras = ratings._body.extras
+    column = extras.get("outcome")
+    if column is None:
+        return {}
+    name = column.cast(pl.String)
+    unclear = extras.get("unclear")
+    if unclear is not None and unclear.dtype == pl.Boolean:
+        said = unclear.fill_null(value=False) & (name != "ok")
+        name = pl.select(pl.when(said).then(pl.lit("unclear")).otherwise(name)).to_series()
+    return {str(key): int(n) for key, n in name.value_counts(sort=True).rows()}
+
+
 def _of_outcomes(ratings: Ratings) -> list[str]:
     column = ratings._body.extras.get("outcome")
     if column is None:
@@ -223,9 +275,9 @@ def _of_outcomes(ratings: Ratings) -> list[str]:
     failed = column.filter(column != "ok")
     if len(failed) == 0:
         return []
-    parts = ", ".join(f"{count:,} {name}" for name, count in failed.value_counts(sort=True).rows())
-    verb = "has" if len(failed) == 1 else "have"
+    counts = outcome_counts(ratings)
+    parts = ", ".join(f"{n:,} {name}" for name, n in counts.items() if name != "ok")
     return [
-        f"{len(failed):,} of {len(column):,} rows {verb} no usable answer ({parts}); statistics "
-        "leave them out."
+        f"{len(failed):,} of {len(column):,} answers cannot be used ({parts}); statistics leave "
+        "them out."
     ]

@@ -7,25 +7,32 @@ from dataclasses import dataclass
 import numpy as np
 import polars as pl
 
+from affectlab._hints import option
 from affectlab.errors import InputError
 from affectlab.ratings._attributes import rated_texts
 from affectlab.ratings._codes import as_categories
 from affectlab.ratings._commas import commas_step, with_points
 from affectlab.ratings._frames import typed_column
-from affectlab.ratings._hints import option
 from affectlab.ratings._ledger import Locate
 from affectlab.ratings._options import ReadOptions
 from affectlab.ratings._source import Columns
 from affectlab.ratings._wide_roles import (
     PLURAL,
+    WideRoles,
     find_roles,
+    is_personal,
     named_attributes,
     told_attributes,
 )
 
-__all__ = ["Long", "unpivot"]
+__all__ = ["ABSENT_IS_ZERO", "EMPTY_CELLS", "Long", "unpivot"]
 
 _LISTED = 30
+_MOST_CHOICES = 21
+"""Values of a question with given answers; a question with more is open, or no question."""
+ABSENT_IS_ZERO = "absent = 0"
+"""How the step begins that says that labels left out were taken as 0."""
+EMPTY_CELLS = "empty cells"
 
 
 @dataclass(frozen=True)
@@ -36,6 +43,10 @@ class Long:
     locate: Locate
     steps: tuple[str, ...]
     """What was decided about columns."""
+    across: str
+    """What a column stands for: a rater, a label or a stimulus."""
+    n_across: int
+    """Columns that hold ratings."""
     stimuli: pl.DataFrame | None = None
     """The texts that were rated, when the table holds them."""
     raters: pl.DataFrame | None = None
@@ -62,15 +73,18 @@ def unpivot(
     """
     pointed = _pointed(given.columns) if decimal_commas else {}
     columns = given.columns | pointed
-    header = list(columns)
     found = find_roles(columns, options, source)
     roles, across, steps = found.roles, found.across, list(found.steps)
+    columns, nameless = _named(columns, roles, source)
+    steps += nameless
+    header = list(columns)
     attributes = named_attributes(header, roles, options, source)
     rest = [name for name in header if name not in roles and name not in attributes]
     if options.attributes is None:
         told = told_attributes(columns, rest, across, options)
         attributes += told
         rest = [name for name in rest if name not in told]
+        _check_few_described(columns, told, rest, found, source)
         if told:
             steps.append(_said(told, across))
     if not rest:
@@ -88,7 +102,7 @@ def unpivot(
         if texts is None:
             raise InputError(
                 f"{source}: column 'text' differs within a stimulus; if it holds answers of the "
-                f"raters, say so ({option('columns', 'text=text')})"
+                f"raters, say so ({option('columns', {'text': 'text'})})"
             )
     for name in attributes:
         if name in (*kept, across, "value"):
@@ -98,18 +112,93 @@ def unpivot(
     repeated = {name: pl.concat([column] * len(rest)) for name, column in kept.items()}
     position = pl.Series(np.repeat(np.arange(len(rest)), n_rows))
     repeated[across] = pl.Series(across, rest, dtype=pl.Enum(rest)).gather(position)
-    repeated["value"] = _stacked([columns[name] for name in rest])
+    rated = [columns[name] for name in rest]
+    if across == "label" and options.absent == "zero":
+        # The row says that the rater saw the stimulus, also where no cell of it is filled in.
+        rated, n_empty = _with_zeros(rated)
+        steps.append(f"{ABSENT_IS_ZERO}, as asked: {EMPTY_CELLS} filled with 0: {n_empty:,}")
+    repeated["value"] = _stacked(rated)
 
     def locate(row: int) -> str:
         return f"{given.locate(row % n_rows)}, column '{rest[row // n_rows]}'"
 
     by_role = {role: name for name, role in roles.items()}
-    return Long(repeated, locate, tuple(steps), texts, raters, by_role.get("rater"))
+    return Long(
+        repeated, locate, tuple(steps), across, len(rest), texts, raters, by_role.get("rater")
+    )
+
+
+def _with_zeros(columns: list[pl.Series]) -> tuple[list[pl.Series], int]:
+    """Fill cells without any content with 0, and count them."""
+    filled, n_empty = [], 0
+    for column in columns:
+        text = column.cast(pl.String)
+        empty = (text.is_null() | (text.str.strip_chars() == "")).fill_null(value=True)
+        n_empty += int(empty.sum())
+        filled.append(text.set(empty, "0"))
+    return filled, n_empty
 
 
 def _pointed(columns: dict[str, pl.Series]) -> dict[str, pl.Series]:
     found = {name: with_points(column) for name, column in columns.items()}
     return {name: column for name, column in found.items() if column is not None}
+
+
+def _named(
+    columns: dict[str, pl.Series], roles: dict[str, str], source: str
+) -> tuple[dict[str, pl.Series], list[str]]:
+    """Leave out the nameless column that tells rows apart, with which data frames are written."""
+    named = {name: column for name, column in columns.items() if name.strip() or name in roles}
+    for position, (name, column) in enumerate(columns.items()):
+        if name in named or (position == 0 and _tells_rows_apart(column)):
+            continue
+        raise InputError(f"{source}: column {position + 1} has no name; expected one")
+    if len(named) == len(columns):
+        return columns, []
+    return named, ["the first column has no name and only tells rows apart: it was left out"]
+
+
+def _tells_rows_apart(column: pl.Series) -> bool:
+    """Whether every row has a value of its own."""
+    filled = column.cast(pl.String).str.strip_chars().str.len_chars().fill_null(0) > 0
+    return bool(filled.all()) and column.n_unique() == len(column)
+
+
+def _check_few_described(
+    columns: dict[str, pl.Series],
+    told: list[str],
+    rest: list[str],
+    found: WideRoles,
+    source: str,
+) -> None:
+    """Stop where answers in words would become descriptions.
+
+    They look like answers where columns share their few values, as the items of a questionnaire
+    do, and are about as many as the columns of numbers; or where they are by far the most.
+    """
+    across = found.across
+    words = [name for name in told if not is_personal(name, across)]
+    alike = _most_alike([columns[name] for name in words])
+    if 5 * alike < 4 * len(rest) + 1 and len(words) <= max(3 * len(rest), 5):
+        return
+    roles = ", ".join(f"'{name}' (the {role})" for name, role in found.roles.items())
+    raise InputError(
+        f"{source}: {len(told):,} of {len(told) + len(rest):,} columns hold only words and would "
+        f"describe instead of holding answers; columns were taken so: {roles}; attributes: "
+        f"{_names(told)}; {PLURAL[across]}: {_names(rest)}; say which columns describe, and all "
+        f"others hold answers ({option('attributes', ['NAME', 'NAME'])})"
+    )
+
+
+def _most_alike(columns: list[pl.Series]) -> int:
+    """Count the columns that share at least half of their few values with one of them."""
+    sets = [set(column.drop_nulls().cast(pl.String).str.strip_chars()) - {""} for column in columns]
+    few = [values for values in sets if 0 < len(values) <= _MOST_CHOICES]
+    groups = [
+        sum(2 * len(one & other) >= min(len(one), len(other)) for other in few) for one in few
+    ]
+    most = max(groups, default=0)
+    return most if most > 1 else 0
 
 
 def _said(names: list[str], across: str) -> str:
@@ -123,19 +212,22 @@ def _taken(name: str, across: str, header: list[str], source: str) -> str:
     """Say that an attribute has the name of a role, or that the table is not wide at all."""
     if {across, "value"} <= set(header):
         return (
-            f"{source}: columns '{across}' and 'value' say that each row is one answer, which "
-            f"needs no option wide; expected a column for each {across} with it"
+            f"{source}: columns '{across}' and 'value' say that each row is one answer, so "
+            f"leave out {option('wide')}; expected a column for each {across} with it"
         )
     return f"{source}: attribute column '{name}' has the name of a role"
 
 
 def _listed(names: list[str], across: str) -> str:
     """Say which columns hold ratings, so that one that does not belong there is seen."""
-    shown = ", ".join(f"'{name}'" for name in names[:_LISTED])
-    more = f" and {len(names) - _LISTED:,} more" if len(names) > _LISTED else ""
     if len(names) == 1:
-        return f"one column was taken as a {across}: {shown}"
-    return f"{len(names):,} columns were taken as {PLURAL[across]}: {shown}{more}"
+        return f"one column was taken as a {across}: {_names(names)}"
+    return f"{len(names):,} columns were taken as {PLURAL[across]}: {_names(names)}"
+
+
+def _names(names: list[str]) -> str:
+    shown = ", ".join(f"'{name}'" for name in names[:_LISTED])
+    return shown + (f" and {len(names) - _LISTED:,} more" if len(names) > _LISTED else "")
 
 
 def _of_raters(

@@ -6,16 +6,23 @@ from dataclasses import dataclass
 
 import polars as pl
 
+from affectlab._hints import option
 from affectlab.errors import InputError, unknown_name
 from affectlab.ratings._attributes import PERSONAL
 from affectlab.ratings._columns import find_one, find_respondent
-from affectlab.ratings._hints import option
 from affectlab.ratings._options import ReadOptions
 from affectlab.ratings._schema import ROW_COLUMNS
 from affectlab.ratings._values import parse_values
 from affectlab.taxonomy import list_taxonomies, load_taxonomy
 
-__all__ = ["PLURAL", "WideRoles", "find_roles", "named_attributes", "told_attributes"]
+__all__ = [
+    "PLURAL",
+    "WideRoles",
+    "find_roles",
+    "is_personal",
+    "named_attributes",
+    "told_attributes",
+]
 
 PLURAL = {"rater": "raters", "label": "labels", "stimulus": "stimuli"}
 _ACROSS = {plural: one for one, plural in PLURAL.items()}
@@ -83,11 +90,9 @@ class _Finder:
 
     def missing(self, role: str, wide: str, hint: str = "") -> InputError:
         """Say that no column has a role that this kind of table needs."""
-        free = [name for name in self.header if name.strip() and name not in self.taken]
-        example = free[0] if free else "NAME"
         return self.error(
             f"one column per {_ACROSS[wide]} needs a column for the {role}; found: "
-            f"{', '.join(self.header)}; name it ({option('columns', f'{role}={example}')}){hint}"
+            f"{', '.join(self.header)}; name it ({option('columns', {role: 'NAME'})}){hint}"
         )
 
 
@@ -156,7 +161,7 @@ def _over_raters(find: _Finder) -> None:
         if name not in find.taken and name.strip().casefold() in _ALWAYS_RATERS:
             raise find.error(
                 f"raters were said to be spread over columns, and yet there is a column '{name}'; "
-                f"did you mean that something else is ({option('wide', 'labels or stimuli')})?"
+                f"did you mean that something else is ({option('wide', 'labels', 'stimuli')})?"
             )
     stimulus = find.find("stimulus")
     if stimulus is None:
@@ -164,15 +169,15 @@ def _over_raters(find: _Finder) -> None:
         if rater is not None:
             raise find.error(
                 f"column '{rater}' names the raters, so the other columns are none; say what they "
-                f"are ({option('wide', 'stimuli or labels')}), or which column is the stimulus "
-                f"({option('columns', 'stimulus=NAME')})"
+                f"are ({option('wide', 'stimuli', 'labels')}), or which column is the stimulus "
+                f"({option('columns', {'stimulus': 'NAME'})})"
             )
         free = [name for name in find.header if name not in find.taken]
         if not free:
             raise find.missing("stimulus", "raters")
         stimulus = free[0]
-        if stimulus:
-            find.steps.append(f"column '{stimulus}' was taken as the stimulus")
+        which = f"column '{stimulus}'" if stimulus.strip() else "the column without a name"
+        find.steps.append(f"{which} was taken as the stimulus")
     find.take("stimulus", stimulus)
 
 
@@ -216,12 +221,16 @@ def named_attributes(
     return named
 
 
+def is_personal(name: str, across: str) -> bool:
+    """Whether a column is called like something that describes and is never an answer."""
+    return name == "text" or (across != "rater" and name.casefold() in PERSONAL)
+
+
 def told_attributes(
     columns: dict[str, pl.Series], names: list[str], across: str, options: ReadOptions
 ) -> list[str]:
     """Tell the columns that describe something from those that hold ratings."""
-    told = [name for name in names if across != "rater" and name.casefold() in PERSONAL]
-    told += [name for name in names if name == "text"]
+    told = [name for name in names if is_personal(name, across)]
     words = [
         name for name in names if name not in told and _holds_only_words(columns[name], options)
     ]

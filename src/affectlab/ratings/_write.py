@@ -23,7 +23,7 @@ from affectlab.ratings._stored import sidecar
 if TYPE_CHECKING:
     from affectlab.ratings._table import Ratings
 
-__all__ = ["check_ratings_path", "write_ratings"]
+__all__ = ["check_ratings_path", "named_frame", "write_ratings"]
 
 _SUFFIXES = (".csv", ".parquet", ".jsonl")
 _FILE = re.compile(r"[/\\][^/\\]*\.[A-Za-z]\w*$")
@@ -41,7 +41,7 @@ def write_ratings(ratings: Ratings, path: str | Path) -> Path:
         File name; the suffix ``.csv``, ``.parquet`` or ``.jsonl`` says the format. Scale, taxonomy,
         raters and stimuli are stored inside a Parquet file, and beside the others in a file of the
         same name with ``.meta.json`` added. Of the source only the file name is stored, never its
-        folder. Text files hold the names of categories, Parquet their numbers.
+        folder. Values of a scale with categories are written by name.
 
     Returns
     -------
@@ -64,9 +64,7 @@ def write_ratings(ratings: Ratings, path: str | Path) -> Path:
     """
     path = check_ratings_path(path)
     suffix = path.suffix.lower()
-    frame = ratings.to_frame()
-    if suffix != ".parquet":
-        frame = _with_names(ratings, frame)
+    frame = named_frame(ratings)
     meta = json.dumps(_meta(ratings, frame), ensure_ascii=False)
     try:
         if suffix == ".parquet":
@@ -128,8 +126,9 @@ def check_ratings_path(path: str | Path) -> Path:
     return path
 
 
-def _with_names(ratings: Ratings, frame: pl.DataFrame) -> pl.DataFrame:
-    """Write categories by name, where every value is one."""
+def named_frame(ratings: Ratings) -> pl.DataFrame:
+    """Give all rows with plain text names, and categories by name where every value is one."""
+    frame = ratings.to_frame()
     scale, value = ratings.scale, ratings.value
     present = ~np.isnan(value)
     if not scale.categories or not scale.contains(value[present]).all():
@@ -173,7 +172,12 @@ def _meta(ratings: Ratings, frame: pl.DataFrame) -> dict[str, Any]:
         "source": "; ".join(map(_without_folder, ratings.source.split("; "))),
         "history": list(ratings.history),
         "set_aside": [
-            {"reason": part.reason, "count": part.count, "places": list(part.places)}
+            {
+                "reason": part.reason,
+                "count": part.count,
+                "places": list(part.places),
+                "unit": part.unit,
+            }
             for part in ratings.set_aside
         ],
     }

@@ -14,7 +14,7 @@ from affectlab.errors import InputError
 from affectlab.ratings._scale import Scale
 from affectlab.ratings._table import Ratings
 
-__all__ = ["Answers", "answers_of", "matrix_of", "require_order"]
+__all__ = ["Answers", "answers_of", "in_order", "matrix_of", "require_order"]
 
 _MOST_GAPS = 4
 """Possible answers per answer up to which a table of all possible ones beats sorting."""
@@ -86,7 +86,8 @@ def answers_of(data: Ratings | ArrayLike, *, repeats: bool = False) -> Answers:
     """Read the answers that a statistic uses.
 
     Of ratings these are the main trials with a valid answer. When a rater answered the same
-    stimulus and label more than once, the first answer in row order counts, unless ``repeats``.
+    stimulus and label more than once, the first answer counts, unless ``repeats``: by time, session
+    and trial number, as :meth:`~affectlab.ratings.Ratings.answers` orders them.
 
     Parameters
     ----------
@@ -111,7 +112,7 @@ def answers_of(data: Ratings | ArrayLike, *, repeats: bool = False) -> Answers:
     label = used.label_code.astype(np.int64)
     n_units, n_raters = len(used.stimulus_names), len(used.rater_names)
     key = (label * n_units + unit) * n_raters + rater
-    order = _in_order(key, len(used.label_names) * n_units * n_raters, repeats=repeats)
+    order = in_order(key, len(used.label_names) * n_units * n_raters, repeats=repeats)
     order = order[np.isfinite(value[order])]
     return Answers(
         unit=unit[order],
@@ -126,8 +127,18 @@ def answers_of(data: Ratings | ArrayLike, *, repeats: bool = False) -> Answers:
     )
 
 
-def _in_order(key: Ints, n_keys: int, *, repeats: bool) -> Ints:
-    """Rows in rising order of their key, below ``n_keys``; of equal keys the first unless told."""
+def in_order(key: Ints, n_keys: int, *, repeats: bool) -> Ints:
+    """Sort rows by their key, below ``n_keys``; of equal keys the first stays, or all.
+
+    Parameters
+    ----------
+    key
+        A number of each row, from 0 to ``n_keys`` - 1.
+    n_keys
+        How many keys are possible.
+    repeats
+        Keep all rows of a key, in their order.
+    """
     if n_keys <= _MOST_GAPS * key.size:
         # Most keys occur: each row goes straight to its place. Written last to first, so that of
         # equal keys the first row stays.

@@ -19,6 +19,7 @@ from affectlab.recipes._emonet_level import human_level, level_notes
 from affectlab.recipes._emonet_people import NOISE, Faces, ask_experts, ask_models, faces
 from affectlab.recipes._emonet_preference import prefer
 from affectlab.recipes._emonet_rows import LARGE, STAND_INS, paper_name
+from affectlab.recipes._parts import Parts
 from affectlab.recipes._recipe import Finding, RecipeRun
 
 if TYPE_CHECKING:
@@ -74,15 +75,19 @@ def play(size: Size, seed: int, done: Callable[[str], None]) -> RecipeRun:
     """Play the chain, and find all figures."""
     from affectlab.simulate import simulate_verification
 
-    votes = simulate_verification(n_stimuli=size.binary, seed=seed)
-    found = binary_consensus(votes)
-    found |= binary_alpha(votes, n_boot=size.n_boot, seed=seed, published=False)[0]
-    done("binary consensus")
+    parts = Parts(done)
+    with parts("binary consensus", "binary."):
+        votes = simulate_verification(n_stimuli=size.binary, seed=seed)
+        parts.add(
+            binary_consensus(votes)
+            | binary_alpha(votes, n_boot=size.n_boot, seed=seed, published=False)[0],
+            figures=binary_figures(votes),
+        )
 
     shown = faces(size.images, seed)
     people = ask_experts(shown, seed)
     models = ask_models(shown, people, seed)
-    notes = [
+    parts.notes += [
         "The answers are simulated: faces are invented, experts and models err by as much as was "
         "planted. A name with ~ is a stand-in, and says nothing about the model it stands for.",
         "Set after the paper, so that likeness in them is no finding: the numbers of people, "
@@ -90,30 +95,31 @@ def play(size: Size, seed: int, done: Callable[[str], None]) -> RecipeRun:
         "than whom (Table 6), and which emotions faces show best and worst (section 3).",
     ]
     done("experts and models")
-    found |= architecture() | _of_taxonomy(people)
+    parts.add(architecture() | _of_taxonomy(people))
     if size.heads is not None and has_torch():
-        heads = train_heads(shown, size.heads, seed)
-        models = heads.answers.merge(models)
-        found["heads.neutral"] = Finding(float(heads.n_neutral))
-        notes.append(heads.note)
-        judged, told = prefer(shown, people, models, STAND_INS[LARGE], most=size.judged, seed=seed)
-        found |= judged
-        notes.append(told)
-        done("heads and preference")
+        with parts("heads and preference", "heads.neutral", "preference."):
+            heads = train_heads(shown, size.heads, seed)
+            models = heads.answers.merge(models)
+            parts.add({"heads.neutral": Finding(float(heads.n_neutral))}, [heads.note])
+            judged, told = prefer(
+                shown, people, models, STAND_INS[LARGE], most=size.judged, seed=seed
+            )
+            parts.add(judged, [told])
     else:
-        notes.append(f"Heads, and the preference study about them, are left out; {HEADS_MISSING}.")
-
-    compared = compare(people, models, n_boot=size.n_boot, seed=seed)
-    found |= hq_findings(compared)
-    done("tables")
-    level = human_level(compared, n_boot=size.n_boot, seed=seed)
-    notes += [*level_notes(compared, level), *_recovered(shown, people, compared)]
-    done("human level")
-    return RecipeRun(
-        with_reasons(found, why="not played in this simulation"),
-        notes=(*notes, *inconsistencies()),
-        figures=(*binary_figures(votes), *hq_figures(compared, level)),
-    )
+        parts.notes.append(
+            f"Heads, and the preference study about them, are left out; {HEADS_MISSING}."
+        )
+    compared: Compared | None = None
+    with parts("tables", "hq.", "table3.", "table6.", "test."):
+        compared = compare(people, models, n_boot=size.n_boot, seed=seed)
+        parts.add(hq_findings(compared))
+    if compared is not None:
+        with parts("human level"):
+            level = human_level(compared, n_boot=size.n_boot, seed=seed)
+            parts.notes += [*level_notes(compared, level), *_recovered(shown, people, compared)]
+            parts.figures += hq_figures(compared, level)
+    parts.add(with_reasons(parts.findings, why="not played in this simulation"), inconsistencies())
+    return parts.to_run()
 
 
 def _of_taxonomy(people: Ratings) -> dict[str, Finding]:

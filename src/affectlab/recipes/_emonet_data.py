@@ -4,18 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING
-
-import numpy as np
 
 from affectlab.recipes._needs import DataNeed, not_there
 from affectlab.recipes._published import load_published
 from affectlab.recipes._recipe import Finding
 
-if TYPE_CHECKING:
-    from affectlab.ratings import Ratings
-
-__all__ = ["BINARY", "HQ", "NEEDS", "find_files", "people_and_models", "with_reasons"]
+__all__ = ["BINARY", "HQ", "NEEDS", "find_files", "with_reasons"]
 
 BINARY = DataNeed(
     file="binary.csv",
@@ -96,17 +90,3 @@ def find_files(folder: Path) -> dict[DataNeed, Path]:
     if not found:
         raise not_there(folder, "emonet-face", NEEDS)
     return found
-
-
-def people_and_models(ratings: Ratings) -> tuple[Ratings, Ratings]:
-    """Tell people from models as the paper does: what was not rated is taken as 0.
-
-    Models that give fractions make the scale of the whole file one without steps; people keep
-    theirs where all that they answered are whole numbers.
-    """
-    filled = ratings.fill_absent(0.0)
-    people, models = filled.humans(), filled.models()
-    whole = bool(np.all(people.value == np.rint(people.value)))
-    if people.scale.step is None and whole:
-        people = people.with_values(people.value, "0-7", step="steps of 1: all answers are whole")
-    return people, models

@@ -17,17 +17,23 @@ from affectlab.recipes._recipe import Finding, RecipeFigure
 if TYPE_CHECKING:
     from affectlab.analysis import AsymmetryTests, PairScores
     from affectlab.ratings import Ratings
+    from affectlab.recipes._parts import Parts
 
 __all__ = [
+    "OF_ANALYSIS",
+    "OF_METRICS",
     "Figures",
     "analysis_figures",
     "design_figures",
     "half_figures",
+    "score_figures",
     "scored",
     "study_figures",
 ]
 
 
+OF_ANALYSIS = ("structure.", "asymmetry.", "jnd.", "quest.steps")
+OF_METRICS = ("metrics.", "learned.")
 _DRAWS = 200
 """Replicates for the intervals of a picture."""
 _SEVENTH = re.compile(r"(?:actor|person|subject)?[\s_-]*0*7", re.IGNORECASE)
@@ -40,6 +46,10 @@ class Figures:
     findings: Mapping[str, Finding] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
     drawn: tuple[RecipeFigure, ...] = ()
+
+    def add_to(self, parts: Parts) -> None:
+        """Add them to what the parts of a run found."""
+        parts.add(self.findings, self.notes, self.drawn)
 
     def __or__(self, other: Figures) -> Figures:
         return Figures(
@@ -111,7 +121,8 @@ def scored(ratings: Ratings) -> tuple[PairScores, Figures]:
     own = replace(model, se="stimulus").to_frame().select("stimulus", se_stimulus="se")
     table = model.to_frame().select("stimulus", "value", "se").join(own, on="stimulus")
     scores = pair_scores(table, pairs=ratings.answers().stimuli)
-    spread = own["se_stimulus"].drop_nulls().to_numpy()
+    # Of pairs on which all ratings agree an error is not known.
+    spread = own["se_stimulus"].drop_nulls().drop_nans().to_numpy()
     value = scores.frame["value"].to_numpy()
     lower, middle, upper = np.quantile(spread, [0.25, 0.5, 0.75]).tolist()
     found = {
@@ -127,6 +138,22 @@ def scored(ratings: Ratings) -> tuple[PairScores, Figures]:
         f"model's own are {scores.frame['se'].to_numpy().mean():.2f} on average."
     )
     return scores, Figures({key: Finding(float(one)) for key, one in found.items()}, (note,))
+
+
+def score_figures(scores: PairScores) -> Figures:
+    """Give the figures of section 3.4.7 from scores alone."""
+    value = scores.frame["value"].to_numpy()
+    found = {"scores.low": Finding(float(value.min())), "scores.high": Finding(float(value.max()))}
+    # As for judgements: the errors of each pair's own ratings, where there are any.
+    own = scores.frame["se_stimulus"].to_numpy()
+    spread = own if np.isfinite(own).any() else scores.frame["se"].to_numpy()
+    keys = ("scores.se", "scores.se_lower", "scores.se_median", "scores.se_upper")
+    if not np.isfinite(spread).any():
+        why = Finding(why="the file has no standard errors of its scores")
+        return Figures(found | dict.fromkeys(keys, why))
+    quartiles = np.nanquantile(spread, [0.25, 0.5, 0.75]).tolist()
+    errors = zip(keys, (float(np.nanmean(spread)), *quartiles), strict=True)
+    return Figures(found | {key: Finding(one) for key, one in errors})
 
 
 def half_figures(ratings: Ratings, n_splits: int, seed: int, key: str) -> Figures:

@@ -6,7 +6,6 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
-from scipy.special import ndtri
 
 from affectlab._types import Floats, Ints
 from affectlab._words import count, joined, percent
@@ -141,18 +140,12 @@ def _splits(corpus: Corpus) -> dict[str, Finding]:
 
 
 def _labels(corpus: Corpus) -> dict[str, Finding]:
-    """Count labels that raters agree on; the missing test split is a random tenth."""
+    """Count labels that raters agree on."""
     targets = np.concatenate([part.targets for part in corpus.kept]) > 0
     taxonomy = corpus.train.taxonomy
     neutral = taxonomy.index("neutral")
     n_emotions = np.delete(targets, neutral, axis=1).any(axis=0).sum()
     found = {"data.emotions": Finding(float(n_emotions))}
-    missing = 0.0 if corpus.test is not None else 0.1
-    for key, share in zip(("1", "2", "3", "4"), _shares(targets.sum(axis=1)), strict=True):
-        value = float(share)
-        around = float(ndtri(0.975) * np.sqrt(value * (1 - value) * missing / len(targets)))
-        ends = (value - around, value + around) if around else (None, None)
-        found[f"data.labels.{key}"] = Finding(value, *ends)
     found["data.neutral_share"] = Finding(
         float(targets[:, neutral].sum() / targets.sum()),
         doubt="of the labels that two raters agree on; without raw answers there is nothing else",
@@ -211,6 +204,14 @@ def count_notes(corpus: Corpus, votes: Votes | None) -> list[str]:
         notes.append(
             f"Examples by {said}, each counted once for each of its groups: {joined(parts)}."
         )
+    one, two, three, more = (percent(float(share), 2) for share in _shares(targets.sum(axis=1)))
+    # Without raw answers there are none of which shares could be taken.
+    compared = "and so they are compared" if votes is not None else "and none are given here"
+    notes.append(
+        "Table 2 and section 4 print shares of answers as shares of examples (the script of the "
+        f"release counts answers), {compared}. By the labels that two raters agree "
+        f"on, {one} of the examples have one label, {two} two, {three} three and {more} more."
+    )
     in_train = dict(zip(taxonomy.labels, (corpus.train.targets > 0).sum(axis=0), strict=True))
     rarer = [name for name, n in in_train.items() if n < in_train["realization"]]
     if len(rarer) > 2:

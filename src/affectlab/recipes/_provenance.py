@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from affectlab._version import __version__
+from affectlab.recipes._recipe import PartFailure
 
 __all__ = ["digest", "provenance_of"]
 
@@ -44,6 +45,7 @@ def provenance_of(
     seeds: Sequence[int],
     quick: bool,
     simulated: bool,
+    failures: Sequence[PartFailure] = (),
 ) -> dict[str, Any]:
     """Say what a run was computed with; the same run on the same machine says the same.
 
@@ -59,6 +61,8 @@ def provenance_of(
         Seeds that were used.
     quick, simulated
         What was asked for.
+    failures
+        Parts that failed.
     """
     return {
         "recipe": recipe,
@@ -72,6 +76,11 @@ def provenance_of(
         "seeds": list(seeds),
         "quick": quick,
         "inputs": [{"file": path.name, "sha256": digest(path)} for path in inputs],
+        "failures": [
+            {"part": one.part, "reason": one.reason}
+            | ({"traceback": one.traceback} if one.traceback else {})
+            for one in failures
+        ],
     }
 
 

@@ -15,7 +15,15 @@ if TYPE_CHECKING:
 
     from affectlab.report._pictures import Picture
 
-__all__ = ["DataNeed", "Finding", "Recipe", "RecipeFigure", "RecipeRun", "find_input"]
+__all__ = [
+    "DataNeed",
+    "Finding",
+    "PartFailure",
+    "Recipe",
+    "RecipeFigure",
+    "RecipeRun",
+    "find_input",
+]
 
 
 @dataclass(frozen=True)
@@ -37,6 +45,23 @@ class Finding:
     doubt: str = ""
     """Why there is no verdict on this figure although there is a value from real data: it is of
     other data than the paper's, or was found in another way."""
+    remark: str = ""
+    """What belongs beside the value, such as how much of the data a method used."""
+
+
+@dataclass(frozen=True)
+class PartFailure:
+    """A part of a run that failed."""
+
+    part: str
+    reason: str
+    keys: tuple[str, ...] = ()
+    """Beginnings of the keys of the figures that it would have given."""
+    traceback: str = ""
+    """Where a defect came up, for whoever mends it; empty where the data do not suffice."""
+
+    def __str__(self) -> str:
+        return f"{self.part}: {self.reason}"
 
 
 @dataclass(frozen=True)
@@ -69,6 +94,8 @@ class RecipeRun:
     figures: tuple[RecipeFigure, ...] = ()
     seeds: tuple[int, ...] = ()
     """Seeds that were used, where they are not the one that was given."""
+    failures: tuple[PartFailure, ...] = ()
+    """Parts that failed; the others went on (see :class:`Parts`)."""
 
 
 @dataclass(frozen=True)

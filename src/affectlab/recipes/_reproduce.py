@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
 
@@ -17,7 +18,7 @@ from affectlab.errors import InputError, unknown_name
 from affectlab.recipes._needs import MissingDataError, not_there, told_needs
 from affectlab.recipes._provenance import provenance_of
 from affectlab.recipes._published import PublishedFigures
-from affectlab.recipes._recipe import Finding, Recipe, RecipeRun
+from affectlab.recipes._recipe import Finding, PartFailure, Recipe, RecipeRun
 from affectlab.recipes._reproduction import Comparison, Reproduction
 from affectlab.recipes._table import MARK, is_marked
 
@@ -162,7 +163,7 @@ def reproduce(
     rows = tuple(
         Comparison(
             figure,
-            run.findings.get(figure.key, Finding()),
+            run.findings.get(figure.key) or _without(figure.key, run.failures),
             own_data=data is not None,
             doubt=run.doubt,
         )
@@ -175,8 +176,19 @@ def reproduce(
         seeds=run.seeds or (seed,),
         quick=quick,
         simulated=data is None,
+        failures=run.failures,
     )
-    return Reproduction(published, rows, provenance, _notes(run, published), run.figures)
+    return Reproduction(
+        published, rows, provenance, _notes(run, published), run.figures, run.failures
+    )
+
+
+def _without(key: str, failures: Sequence[PartFailure]) -> Finding:
+    """Say why a figure has no value."""
+    for one in failures:
+        if key.startswith(one.keys):
+            return Finding(why=f"failed in {one.part}: {one.reason}")
+    return Finding()
 
 
 def _run_on(recipe: Recipe, folder: Path, quick: bool) -> RecipeRun:

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from affectlab.recipes._published import PublishedFigure, PublishedFigures
-from affectlab.recipes._recipe import Finding, RecipeFigure
+from affectlab.recipes._recipe import Finding, PartFailure, RecipeFigure
 from affectlab.recipes._table import table_of
 
 if TYPE_CHECKING:
@@ -68,6 +68,8 @@ class Reproduction:
     provenance: dict[str, Any] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
     figures: tuple[RecipeFigure, ...] = ()
+    failures: tuple[PartFailure, ...] = ()
+    """Parts of the run that failed; figures that they would have given have no value."""
 
     def save_figures(self, folder: str | Path) -> tuple[Path, ...]:
         """Write all figures as PNG and SVG; a recipe without figures writes nothing.
@@ -109,6 +111,7 @@ class Reproduction:
                 "ours_high": [row.finding.high for row in self.rows],
                 "difference": [row.difference for row in self.rows],
                 "verdict": [row.verdict for row in self.rows],
+                "remark": [row.finding.remark for row in self.rows],
                 "note": [row.figure.note for row in self.rows],
             },
             schema_overrides=dict.fromkeys(

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
+from affectlab.recipes._parts import Parts
 from affectlab.recipes._recipe import Finding, RecipeRun
 from affectlab.recipes._socratis_figures import (
     metric_pictures,
@@ -29,12 +30,13 @@ from affectlab.recipes._socratis_findings import (
 from affectlab.recipes._socratis_machines import Machines, train_machines
 from affectlab.recipes._socratis_pairs import Pairs, make_pairs
 from affectlab.recipes._socratis_people import ask_people
-from affectlab.recipes._socratis_quality import checked_reactions
+from affectlab.recipes._socratis_quality import Checked, checked_reactions
 from affectlab.recipes._socratis_study import JUDGES, judge, scores_of_items, text_items_of
 from affectlab.recipes._socratis_words import fit_of
 
 if TYPE_CHECKING:
     from affectlab.estimates import Estimate
+    from affectlab.evaluation import Preferences
     from affectlab.evaluation._metric_preference_result import MetricPreferences
     from affectlab.recipes.socratis import Size
 
@@ -58,59 +60,81 @@ class _Fits:
 
 def play(size: Size, folder: Path, seed: int, done: Callable[[str], None]) -> RecipeRun:
     """Play the chain in a folder, and find all figures."""
-    from affectlab.evaluation import evaluate_preference_metrics, reaction_pairs
-
     pictures = folder / "pictures"
     pictures.mkdir()
     pairs = make_pairs(size.pairs, pictures, seed)
     people = ask_people(pairs, seed)
     done("pairs and people")
     checked = checked_reactions(people)
-    found = data_findings(checked.ratings, checked.table)
-    notes = ["Pictures are drawn; captions, people and judges are simulated.", *checked.notes]
-    notes.append(words_note(checked.table, checked.words))
-    notes.append(diversity_note(checked.table, checked.words, size.n_boot))
-    done("quality and privacy")
+    parts = Parts(done)
+    parts.notes += ["Pictures are drawn; captions, people and judges are simulated."]
+    with parts("quality and privacy", "data."):
+        parts.add(
+            data_findings(checked.ratings, checked.table),
+            [
+                *checked.notes,
+                words_note(checked.table, checked.words),
+                diversity_note(checked.table, checked.words, size.n_boot),
+            ],
+            reaction_pictures(checked.table, checked.words),
+        )
+    machines: Machines | None = None
+    with parts("networks", "quality.", "study.", "table2.", "table3."):
+        machines = train_machines(pairs, checked, folder, size.steps, seed, done)
+    if machines is not None:
+        _judge_machines(size, pairs, checked, machines, seed, parts)
+    parts.notes += published_notes()
+    return parts.to_run()
 
-    machines = train_machines(pairs, checked, folder, size.steps, seed, done)
-    judged = checked.table.filter(pl.col("stimulus").is_in(list(machines.judged)))
-    found["quality.agreement"] = agreement_finding(
-        judged, checked.words, machines.pair_scorer(), most=_MOST, n_boot=size.n_boot, seed=seed
-    )
-    found["quality.random_pairs"] = Finding(1000.0)
-    found["quality.sentiment_match"] = sentiment_finding(
-        judged, checked.words, machines.sentiment, size.n_boot
-    )
-    done("agreement and sentiment")
 
-    human = checked.reactions(machines.judged)
-    items = reaction_pairs(human, machines.multimodal, n=size.items, seed=seed)
-    fit = _Fits(pairs, checked.meant)
-    verdicts = judge(items, fit, seed)
-    found |= study_findings(verdicts, JUDGES)
-    done("blind study")
+def _judge_machines(
+    size: Size, pairs: Pairs, checked: Checked, machines: Machines, seed: int, parts: Parts
+) -> None:
+    """Find what needs the trained networks: agreement, the blind study, and metrics."""
+    from affectlab.evaluation import evaluate_preference_metrics, reaction_pairs
 
+    with parts("agreement and sentiment", "quality."):
+        judged = checked.table.filter(pl.col("stimulus").is_in(list(machines.judged)))
+        agreement = agreement_finding(
+            judged, checked.words, machines.pair_scorer(), most=_MOST, n_boot=size.n_boot, seed=seed
+        )
+        match = sentiment_finding(judged, checked.words, machines.sentiment, size.n_boot)
+        parts.add(
+            {
+                "quality.agreement": agreement,
+                "quality.random_pairs": Finding(1000.0),
+                "quality.sentiment_match": match,
+            }
+        )
     images = {one.name: one.image for one in pairs.pairs}
-    texts = text_items_of(items, images)
-    scores = scores_of_items(machines.metrics, items, texts, fit, seed)
-    seen = evaluate_preference_metrics(
-        verdicts,
-        scores,
-        items=items.rename({"stimulus": "item"}),
-        cluster="pair",
-        n_boot=size.n_boot,
-        seed=seed,
-    )
-    found |= table2_findings(seen, machines.metrics.names)
-    found |= table3_findings(_means(machines, images))
-    done("metrics")
-    notes += [*machines.notes, *_seen_notes(seen), *published_notes()]
-    drawn = (
-        *reaction_pictures(checked.table, checked.words),
-        *study_pictures(verdicts, items, images),
-        *metric_pictures(seen, found, machines.metrics.names),
-    )
-    return RecipeRun(found, notes=tuple(notes), figures=drawn)
+    fit = _Fits(pairs, checked.meant)
+    verdicts: Preferences | None = None
+    with parts("blind study", "study."):
+        human = checked.reactions(machines.judged)
+        items = reaction_pairs(human, machines.multimodal, n=size.items, seed=seed)
+        verdicts = judge(items, fit, seed)
+        parts.add(study_findings(verdicts, JUDGES), figures=study_pictures(verdicts, items, images))
+    means: dict[str, Finding] = {}
+    with parts("means of metrics", "table3."):
+        means = table3_findings(_means(machines, images))
+        parts.add(means, machines.notes)
+    if verdicts is None:
+        return
+    with parts("metrics", "table2."):
+        texts = text_items_of(items, images)
+        scores = scores_of_items(machines.metrics, items, texts, fit, seed)
+        seen = evaluate_preference_metrics(
+            verdicts,
+            scores,
+            items=items.rename({"stimulus": "item"}),
+            cluster="pair",
+            n_boot=size.n_boot,
+            seed=seed,
+        )
+        found = table2_findings(seen, machines.metrics.names)
+        parts.add(
+            found, _seen_notes(seen), metric_pictures(seen, found | means, machines.metrics.names)
+        )
 
 
 def _means(machines: Machines, images: dict[str, Path]) -> dict[tuple[str, str], Estimate]:

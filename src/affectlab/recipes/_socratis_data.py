@@ -6,6 +6,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from affectlab.errors import InputError
+from affectlab.recipes._parts import Parts
+from affectlab.recipes._published import load_published
 from affectlab.recipes._recipe import DataNeed, Finding, RecipeRun, find_input
 from affectlab.recipes._socratis_figures import reaction_pictures
 from affectlab.recipes._socratis_findings import (
@@ -33,10 +35,15 @@ _REACTIONS = DataNeed(
 )
 NEEDS = (_REACTIONS,)
 _NAMES = ("socratis.json", "data.json", "socratis/socratis.json")
-_NEVER_PUBLISHED = (
-    "the judgements of the human study are not in the file of reactions; needs 500 items, three "
-    "judges each"
-)
+_WHY = {
+    "study.": "the judgements of the human study are not in the file of reactions; needs 500 "
+    "items, three judges each",
+    "table2.": "needs what BLIP-2 wrote and how people judged it, neither of which is in the file "
+    "of reactions; then the images, a CLIP and a BART",
+    "table3.": "needs what BLIP-2 and FLAN-T5 wrote, which is not in the file of reactions, and "
+    "the images and a CLIP; no judgements",
+}
+"""Beginning of a key, and why the published file has no value for it."""
 _MOST = 2000
 """Pairs of reactions that are compared in a quick run."""
 
@@ -53,69 +60,75 @@ def run_on_file(folder: Path, quick: bool) -> RecipeRun:
     ratings = read_ratings(file, format="socratis", on_bad="set_aside")
     table, words = cleaned(ratings)
     n_boot = 200 if quick else 1000
-    found = data_findings(ratings, table)
-    notes = [words_note(table, words), diversity_note(table, words, n_boot)]
-    bart, sentiment = _models(file.parent / "models")
-    if bart is None:
-        found["quality.agreement"] = Finding(why="no folder models/bart beside the file")
-    else:
-        found["quality.agreement"] = agreement_finding(
-            table, words, bart, most=_MOST if quick else None, n_boot=n_boot
+    most = _MOST if quick else None
+    models = file.parent / "models"
+    parts = Parts()
+    with parts("reactions", "data."):
+        parts.add(
+            data_findings(ratings, table),
+            [words_note(table, words), diversity_note(table, words, n_boot)],
+            reaction_pictures(table, words),
         )
-        found["quality.random_pairs"] = Finding(1000.0)
-    plain = agreement_finding(table, words, None, most=_MOST if quick else None, n_boot=n_boot)
-    notes.append(_told_agreement(plain))
-    if sentiment is None:
-        found["quality.sentiment_match"] = Finding(why="no folder models/sentiment beside the file")
-    else:
-        found["quality.sentiment_match"] = sentiment_finding(table, words, sentiment, n_boot)
-    for key in _study_keys():
-        found[key] = Finding(why=_NEVER_PUBLISHED)
-    return RecipeRun(
-        found,
-        (file,),
-        (*notes, *published_notes(), *ratings.warnings, *_missing(file, ratings)),
-        figures=reaction_pictures(table, words),
-        seeds=(0,),
-    )
-
-
-def _models(folder: Path) -> tuple[PairScorer | None, Sentiment | None]:
-    """Load what is there: a measure of two texts, and a function of sentiments."""
-    bart: Any = None
-    sentiment: Any = None
-    if (folder / "bart").is_dir():
-        from affectlab.models.text_metrics import BartScore
-
-        metric = BartScore(folder / "bart")
-
-        def bart(texts: list[str], others: list[str]) -> Any:
-            return metric.score(texts, others).scores
-
-        bart.name = metric.name
-    if (folder / "sentiment").is_dir():
-        from affectlab.models.text import TextClassifier
-
-        model = TextClassifier.load(folder / "sentiment")
-        polarity = model.taxonomy.polarity
-        if not {"positive", "negative"} <= set(polarity.values()):
-            raise InputError(
-                f"{folder / 'sentiment'}: the labels of the model have no polarity; expected "
-                "positive and negative ones"
-            )
-
-        def sentiment(texts: list[str]) -> list[str | None]:
-            best = model.predict_proba(texts).argmax(axis=1)
-            return [polarity.get(model.labels[k]) for k in best]
-
-    return bart, sentiment
-
-
-def _study_keys() -> list[str]:
-    from affectlab.recipes._published import load_published
-
+    with parts("agreement", "quality.agreement", "quality.random_pairs"):
+        plain = agreement_finding(table, words, None, most=most, n_boot=n_boot)
+        parts.notes.append(_told_agreement(plain))
+        if (bart := _bart(models / "bart")) is None:
+            why = Finding(why="no folder models/bart beside the file")
+            parts.add({"quality.agreement": why})
+        else:
+            agreement = agreement_finding(table, words, bart, most=most, n_boot=n_boot)
+            parts.add({"quality.agreement": agreement, "quality.random_pairs": Finding(1000.0)})
+    with parts("sentiment", "quality.sentiment_match"):
+        if (sentiment := _sentiment(models / "sentiment")) is None:
+            match = Finding(why="no folder models/sentiment beside the file")
+        else:
+            match = sentiment_finding(table, words, sentiment, n_boot)
+        parts.add({"quality.sentiment_match": match})
     keys = [figure.key for figure in load_published("socratis").figure]
-    return [key for key in keys if key.startswith(("study.", "table2.", "table3."))]
+    reasons = {
+        key: Finding(why=why)
+        for key in keys
+        for start, why in _WHY.items()
+        if key.startswith(start)
+    }
+    parts.add(reasons, [*published_notes(), *ratings.warnings, *_missing(file, ratings)])
+    return parts.to_run(inputs=(file,), seeds=(0,))
+
+
+def _bart(folder: Path) -> PairScorer | None:
+    """Load a measure of two texts, where it is there."""
+    if not folder.is_dir():
+        return None
+    from affectlab.models.text_metrics import BartScore
+
+    metric = BartScore(folder)
+
+    def bart(texts: list[str], others: list[str]) -> Any:
+        return metric.score(texts, others).scores
+
+    bart.name = metric.name  # type: ignore[attr-defined]
+    return bart
+
+
+def _sentiment(folder: Path) -> Sentiment | None:
+    """Load a function of sentiments, where it is there."""
+    if not folder.is_dir():
+        return None
+    from affectlab.models.text import TextClassifier
+
+    model = TextClassifier.load(folder)
+    polarity = model.taxonomy.polarity
+    if not {"positive", "negative"} <= set(polarity.values()):
+        raise InputError(
+            f"{folder}: the labels of the model have no polarity; expected positive and negative "
+            "ones"
+        )
+
+    def sentiment(texts: list[str]) -> list[str | None]:
+        best = model.predict_proba(texts).argmax(axis=1)
+        return [polarity.get(model.labels[k]) for k in best]
+
+    return sentiment
 
 
 def _told_agreement(found: Finding) -> str:

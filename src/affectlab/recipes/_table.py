@@ -10,9 +10,9 @@ from affectlab._words import joined, number, plural
 
 if TYPE_CHECKING:
     from rich.console import Group, RenderableType
-    from rich.table import Table
     from rich.text import Text
 
+    from affectlab._terminal import Table
     from affectlab.recipes._published import PublishedFigure
     from affectlab.recipes._reproduction import Comparison, Reproduction
 
@@ -93,8 +93,9 @@ def _has_value(row: Comparison) -> bool:
 def _table(rows: Sequence[Comparison], reasons: Sequence[str] | str) -> Table:
     """Draw a table; no reasons (an empty text) leave the column of verdicts out."""
     from rich.padding import Padding
-    from rich.table import Table
     from rich.text import Text
+
+    from affectlab._terminal import Table
 
     judged = not isinstance(reasons, str)
     # A column of its own would leave little room for names beside verdicts, or where few need it.
@@ -124,8 +125,9 @@ def _table(rows: Sequence[Comparison], reasons: Sequence[str] | str) -> Table:
                 *([_verdict(row, reasons)] if judged else []),
             ]
             table.add_row(*cells, style=_STYLES.get(row.verdict))
-            if not intervals and _interval(row):
-                table.add_row(Padding(Text(f"ours: {_interval(row)}"), (0, 0, 0, 4)), style="dim")
+            beside = f"ours: {_interval(row)}" if not intervals and _interval(row) else ""
+            if below := "; ".join(part for part in (beside, row.finding.remark) if part):
+                table.add_row(Padding(Text(below), (0, 0, 0, 4)), style="dim")
     return table
 
 

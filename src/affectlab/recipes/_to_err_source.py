@@ -51,7 +51,8 @@ class Effort:
 
     seeds: tuple[int, ...]
     epochs: int
-    semi_epochs: int
+    few_labels: Mapping[str, Any]
+    """Settings of :class:`SemiTraining` for Table 1, ``epochs`` among them."""
     shares: tuple[float, ...] = SHARES
     semi: tuple[str, ...] = ("fi", "emoset")
     """Data sets of Table 1."""
@@ -114,8 +115,8 @@ def drawn_source(name: str, pool: int, test: int, seed: int) -> Source:
         rows[1],
         scenes[1].labels,
         {key: {"hidden": units} for key, units in _UNITS.items()},
-        # Chosen on other seeds, so that the threshold starts where the paper's does.
-        e=0.2,
+        # EMC between the views was .56 to .72 on a seed that is not used.
+        e=0.65,
         training={"device": "cpu"},
         chances=scenes[1].chances,
         names=scenes[1].names,

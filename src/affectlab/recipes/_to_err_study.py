@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import numpy as np
 
 from affectlab._types import Floats, Ints
@@ -26,7 +24,6 @@ def user_study(
     source: Source,
     seed: int,
     effort: Effort,
-    done: Callable[[str], None],
     kept: Kept | None = None,
 ) -> tuple[dict[str, Finding], str]:
     """Train both networks, find images that both get wrong in different ways, and ask people.
@@ -66,7 +63,6 @@ def user_study(
         ]
     )
     votes = simulated_votes(chances[rows[clear]], options[clear], _PEOPLE, seed)
-    done("user study")
     if kept is not None:
         kept.votes = votes
     for_ce, for_rank, neither = votes.sum(axis=0).tolist()

@@ -23,9 +23,9 @@ from affectlab.recipes._emonet_data import (
     HQ,
     NEEDS,
     find_files,
-    people_and_models,
     with_reasons,
 )
+from affectlab.recipes._parts import Parts
 from affectlab.recipes._published import load_published
 from affectlab.recipes._recipe import Finding, Recipe, RecipeFigure, RecipeRun
 
@@ -41,26 +41,23 @@ def _run(folder: Path, quick: bool) -> RecipeRun:
 
     n_boot = 200 if quick else 1000
     files = find_files(folder)
-    found, notes, figures = architecture(), list[str](), list[RecipeFigure]()
-    for need, part in ((BINARY, _binary), (HQ, _hq)):
+    parts = Parts()
+    parts.add(architecture())
+    for need, find, keys in (
+        (BINARY, _binary, ("binary.", "taxonomy.")),
+        (HQ, _hq, ("hq.", "table3.", "table6.", "test.")),
+    ):
         file = files.get(need)
         if file is None:
-            notes.append(
+            parts.notes.append(
                 f"Left out is what {need.file} says: {folder} does not hold {need}; "
                 "--simulate plays this part on invented faces."
             )
             continue
-        more, said, drawn = part(file, n_boot)
-        found |= more
-        notes += said
-        figures += drawn
-    return RecipeRun(
-        with_reasons(found, given=files),
-        tuple(files.values()),
-        (*notes, *inconsistencies()),
-        figures=tuple(figures),
-        seeds=(_SEED,),
-    )
+        with parts(need.file, *keys):
+            parts.add(*find(file, n_boot))
+    parts.add(with_reasons(parts.findings, given=files), inconsistencies())
+    return parts.to_run(inputs=tuple(files.values()), seeds=(_SEED,))
 
 
 def _binary(file: Path, n_boot: int) -> tuple[dict[str, Finding], list[str], list[RecipeFigure]]:
@@ -80,18 +77,19 @@ def _binary(file: Path, n_boot: int) -> tuple[dict[str, Finding], list[str], lis
 
 def _hq(file: Path, n_boot: int) -> tuple[dict[str, Finding], list[str], list[RecipeFigure]]:
     """Find what follows from the ratings of people and models."""
+    from affectlab.evaluation import sides
     from affectlab.ratings import read_ratings
     from affectlab.recipes._emonet_figures import hq_figures
     from affectlab.recipes._emonet_findings import compare, hq_findings
     from affectlab.recipes._emonet_level import human_level, level_notes
 
-    people, models = people_and_models(read_ratings(file))
-    compared = compare(people, models, n_boot=n_boot, seed=_SEED)
+    both = sides(read_ratings(file))
+    compared = compare(both.people, both.models, n_boot=n_boot, seed=_SEED)
     level = human_level(compared, n_boot=n_boot, seed=_SEED)
-    filled = "As in appendix A.3, what a rater left out of a rated image is taken as 0."
+    filled = next(step for step in both.people.history if step.startswith("absent = 0"))
     return (
         hq_findings(compared),
-        [filled, *level_notes(compared, level)],
+        [f"As in appendix A.3, {filled}.", *level_notes(compared, level)],
         list(hq_figures(compared, level)),
     )
 

@@ -18,6 +18,8 @@ import polars as pl
 from affectlab.recipes._face_expressions_data import NEEDS, run_on_files
 from affectlab.recipes._face_expressions_figures import strip_picture
 from affectlab.recipes._face_expressions_findings import (
+    OF_ANALYSIS,
+    OF_METRICS,
     Figures,
     analysis_figures,
     design_figures,
@@ -25,10 +27,12 @@ from affectlab.recipes._face_expressions_findings import (
     scored,
     study_figures,
 )
+from affectlab.recipes._parts import Parts
 from affectlab.recipes._published import load_published
 from affectlab.recipes._recipe import Finding, Recipe, RecipeRun
 
 if TYPE_CHECKING:
+    from affectlab.analysis import PairScores
     from affectlab.recipes._face_expressions_films import Films, Size
     from affectlab.recipes._face_expressions_live import LiveStudy
 
@@ -125,33 +129,32 @@ def run_simulation(
     study = simulate_study(size, seed, done)
     valid, films = study.live.valid, study.films
     small = len(films.truth) < 10_000
-    figures = (
-        Figures({"quest.trials": Finding(float(size.trials)), "study.hours": _hours(study)})
-        | design_figures(films.design.pairs)
-        | study_figures(valid)
-        | study.pilot_correlation
-    )
-    scores, told = scored(valid)
-    figures |= told
-    done("subject model")
-    figures |= half_figures(valid, 10 if small else 50, seed, "reliability.split_half")
-    done("split halves")
-    figures |= analysis_figures(scores, films.frames, seed)
-    done("analysis and JND")
-    figures |= drawn_metrics(films, scores, 4 if small else 6, seed)
-    done("metrics on drawn faces")
-    found = figures.findings
-    notes = (
-        "Faces are drawn, people simulated.",
-        *_study_notes(study),
-        _fastest_note(films, found.get("jnd.interval_ms")),
-        _truth_note(study, scores.frame),
-        *figures.notes,
-    )
-    drawn = figures.drawn
-    if any(one.name == "jnd_times" for one in drawn):
-        drawn += (strip_picture(scores, films, seed),)
-    return study, RecipeRun(figures.findings, notes=notes, figures=drawn)
+    parts = Parts(done)
+    parts.notes += ["Faces are drawn, people simulated.", *_study_notes(study)]
+    with parts("counts of the study", "design.", "quest.trials", "study.", "pilot."):
+        Figures({"quest.trials": Finding(float(size.trials)), "study.hours": _hours(study)}).add_to(
+            parts
+        )
+        design_figures(films.design.pairs).add_to(parts)
+        study_figures(valid).add_to(parts)
+        study.pilot_correlation.add_to(parts)
+    with parts("split halves", "reliability."):
+        half_figures(valid, 10 if small else 50, seed, "reliability.split_half").add_to(parts)
+    scores: PairScores | None = None
+    with parts("subject model", "scores."):
+        scores, told = scored(valid)
+        told.add_to(parts)
+        parts.notes.append(_truth_note(study, scores.frame))
+    if scores is not None:
+        with parts("analysis and JND", *OF_ANALYSIS):
+            analysis = analysis_figures(scores, films.frames, seed)
+            analysis.add_to(parts)
+            parts.notes.append(_fastest_note(films, analysis.findings.get("jnd.interval_ms")))
+            if any(one.name == "jnd_times" for one in analysis.drawn):
+                parts.figures.append(strip_picture(scores, films, seed))
+        with parts("metrics on drawn faces", *OF_METRICS):
+            drawn_metrics(films, scores, 4 if small else 6, seed).add_to(parts)
+    return study, parts.to_run()
 
 
 def _hours(study: SimulatedStudy) -> Finding:

@@ -14,12 +14,14 @@ from typing import TYPE_CHECKING
 
 from affectlab._words import count
 from affectlab.recipes._goemotions_data import NEEDS
+from affectlab.recipes._parts import Parts
 from affectlab.recipes._published import load_published
 from affectlab.recipes._recipe import Finding, Recipe, RecipeRun
 
 if TYPE_CHECKING:
     from affectlab.recipes._goemotions_data import Corpus
-    from affectlab.recipes._goemotions_models import Effort
+    from affectlab.recipes._goemotions_models import Effort, Models
+    from affectlab.recipes._goemotions_raters import Agreement
 
 __all__ = ["RECIPE", "find_all", "run_simulation"]
 
@@ -95,40 +97,47 @@ def find_all(
     from affectlab.recipes._goemotions_words import word_findings
 
     votes = None if corpus.raw is None else votes_of(corpus.raw)
-    found = data_findings(corpus, votes)
-    notes = count_notes(corpus, votes)
-    done("counts")
-    of_raters, agreement, told = rater_findings(corpus, effort.ppca_splits, seed)
-    structure, of_structure = structure_of(corpus)
-    done("raters")
-    of_words, words, told_words = word_findings(corpus, cues)
-    done("words")
+    of_raw = of if corpus.raw is None or corpus.complete else f"A part of {of}"
+    parts = Parts(done)
+    agreement: Agreement | None = None
+    models: Models | None = None
+    with parts("counts", "data.", "split.", "groups."):
+        parts.add(
+            data_findings(corpus, votes),
+            count_notes(corpus, votes),
+            [figures.numbers_figure(label_numbers(corpus, votes), of, of_raw)],
+        )
+    with parts("raters", "raters.", "ppca."):
+        of_raters, agreement, told = rater_findings(corpus, effort.ppca_splits, seed)
+        parts.add(of_raters, told, [figures.agreement_figure(agreement, of_raw)])
+    with parts("structure"):
+        structure, told = structure_of(corpus)
+        parts.notes += told
+        if structure is not None:
+            parts.figures.append(figures.structure_figure(structure, of_raw))
+    with parts("frequencies"):
+        parts.figures.append(figures.frequency_figure(corpus, votes, agreement, of_raw))
+    with parts("words", "words."):
+        of_words, words, told = word_findings(corpus, cues)
+        parts.add(of_words, told, [figures.words_figure(words, of)])
     part = part_of(corpus, effort.n_train, effort.n_target, seed)
-    of_models, models, told_models = model_findings(part, effort, seed)
-    done("models")
-    moved, told_transfer = transfer_of(part, models.network, effort, seed)
-    done("transfer")
-    found |= of_raters | of_words | of_models
-    found |= {
+    with parts("models", "table4.", "table5.", "table6.", "bilstm."):
+        of_models, models, told = model_findings(part, effort, seed)
+        who = "BERT" if corpus.bert else "a linear model"
+        parts.add(of_models, told, [figures.confusion_figure(models.judged[""], who, of)])
+    if models is not None:
+        with parts("transfer"):
+            moved, told = transfer_of(part, models.network, effort, seed)
+            parts.notes += told
+            if moved is not None:
+                parts.figures.append(figures.transfer_figure(moved))
+    parts.findings |= {
         figure.key: Finding(why=why)
         for figure in load_published("goemotions").figure
         for start, why in _NOT_PUBLISHED.items()
         if figure.key.startswith(start)
     }
-    of_raw = of if corpus.raw is None or corpus.complete else f"A part of {of}"
-    drawn = [
-        figures.frequency_figure(corpus, votes, agreement, of_raw),
-        *([] if structure is None else [figures.structure_figure(structure, of_raw)]),
-        figures.agreement_figure(agreement, of_raw),
-        figures.numbers_figure(label_numbers(corpus, votes), of, of_raw),
-        figures.words_figure(words, of),
-        figures.confusion_figure(
-            models.judged[""], "BERT" if corpus.bert else "a linear model", of
-        ),
-        *([] if moved is None else [figures.transfer_figure(moved)]),
-    ]
-    notes += [*told, *of_structure, *told_words, *told_models, *told_transfer]
-    return RecipeRun(found, corpus.files, tuple(notes), figures=tuple(drawn))
+    return parts.to_run(inputs=corpus.files)
 
 
 def run_simulation(

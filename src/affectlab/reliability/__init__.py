@@ -10,6 +10,7 @@ from affectlab.reliability._chance_corrected import fleiss_kappa, gwet_ac
 from affectlab.reliability._consensus import Batch, ConsensusFlow, consensus_flow
 from affectlab.reliability._consistency import self_consistency
 from affectlab.reliability._correlation import interrater_correlation
+from affectlab.reliability._duplicates import DuplicateRaters, duplicate_raters
 from affectlab.reliability._golden import GoldenItems, Overlap, batch_overlap, choose_golden
 from affectlab.reliability._icc import intraclass_correlation
 from affectlab.reliability._kappa import pairwise_kappa, random_pair_kappa, weighted_kappa
@@ -41,6 +42,7 @@ __all__ = [
     "AlphaResult",
     "Batch",
     "ConsensusFlow",
+    "DuplicateRaters",
     "GoldenItems",
     "Half",
     "KappaResult",
@@ -57,6 +59,7 @@ __all__ = [
     "batch_overlap",
     "choose_golden",
     "consensus_flow",
+    "duplicate_raters",
     "fleiss_kappa",
     "gwet_ac",
     "interrater_correlation",

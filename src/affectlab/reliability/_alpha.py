@@ -14,6 +14,7 @@ from affectlab._types import Floats, Ints
 from affectlab.errors import InputError, unknown_name
 from affectlab.estimates import Estimate, Estimates
 from affectlab.ratings import Ratings
+from affectlab.ratings._order import canonical
 from affectlab.ratings.arrays import Answers, answers_of
 from affectlab.reliability._alpha_bootstrap import Resample, bootstrap_alpha
 from affectlab.reliability._alpha_choice import LevelName, level_maker
@@ -170,6 +171,7 @@ def krippendorff_alpha(
     >>> krippendorff_alpha([[1, 1], [1, 1]], "nominal").status
     'undefined: one category'
     """
+    data = canonical(data)
     _check(n_boot, resample, interval, confidence)
     answers = answers_of(data)
     name, make = level_maker(level, distance, answers.scale)
@@ -178,6 +180,7 @@ def krippendorff_alpha(
         name += ", pooled over labels"
         if n_boot:
             name += ", whole stimuli"
+    labels = ("pooled",) if pooled else answers.labels
     parts, n_units, n_raters = _pairable(answers, pooled=pooled)
     levels = [None if part is None else make(part) for part in parts]
     point, sums = _points(levels, keep=n_boot > 0 and resample == "units")
@@ -186,7 +189,15 @@ def krippendorff_alpha(
     if n_boot:
         rng = np.random.default_rng(seed)
         replicates = bootstrap_alpha(
-            levels, sums, n_units, n_raters, n_boot, resample=resample, joint=joint, rng=rng
+            levels,
+            sums,
+            n_units,
+            n_raters,
+            n_boot,
+            labels=labels,
+            resample=resample,
+            joint=joint,
+            rng=rng,
         )
         spread = summarise(point, replicates, confidence)
         if interval == "bca":
@@ -204,7 +215,6 @@ def krippendorff_alpha(
             )
         ]
     counts = [_counts(part) for part in parts]
-    labels = ("pooled",) if pooled else answers.labels
     table = Estimates.build(
         {"label": labels},
         value=point,

@@ -7,7 +7,7 @@ from typing import Literal, TypeAlias
 
 import numpy as np
 
-from affectlab._resampling import draw_weights
+from affectlab._resampling import by_name, draw_weights
 from affectlab._types import Floats
 from affectlab.reliability._alpha_lanes import alphas_by_lanes, worth_compiling
 from affectlab.reliability._alpha_levels import Level
@@ -28,6 +28,7 @@ def bootstrap_alpha(
     n_raters: int,
     n_boot: int,
     *,
+    labels: Sequence[str],
     resample: Resample,
     joint: bool,
     rng: np.random.Generator,
@@ -38,7 +39,7 @@ def bootstrap_alpha(
     every replicate draws units and raters once, for all labels.
     """
     out = np.full((n_boot, len(levels)), np.nan)
-    present = [(k, level) for k, level in enumerate(levels) if level is not None]
+    present = [(k, level) for k in by_name(labels) if (level := levels[k]) is not None]
     groups = [present] if joint else [[one] for one in present]
     for group in groups:
         if not group:

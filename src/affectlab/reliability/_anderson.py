@@ -50,14 +50,17 @@ class Anderson:
         Parameters
         ----------
         given, mapped
-            A point and its image, shape (k,).
+            A point and its image, shape (k,). A point whose image is not finite is not used.
         unit
             Size of a change that matters, by entry.
         """
         self._count += 1
         if self._count <= self._plain:
             return mapped
-        self._residuals = [*self._residuals[-self._memory :], (mapped - given) / unit]
+        residual = (mapped - given) / unit
+        if not np.isfinite(residual).all():
+            return mapped
+        self._residuals = [*self._residuals[-self._memory :], residual]
         self._mapped = [*self._mapped[-self._memory :], mapped]
         if len(self._mapped) < 2:
             return mapped

@@ -6,13 +6,23 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from affectlab._types import Floats
+from affectlab._types import Floats, Ints
 from affectlab.ratings.arrays import Answers
 
-__all__ = ["Components", "identifiable", "rater_variances", "variance_components"]
+__all__ = [
+    "Components",
+    "Sums",
+    "Terms",
+    "henderson",
+    "identifiable",
+    "rater_variances",
+    "variance_components",
+]
 
 _MOST_ROUNDS = 500
 _CLOSE = 1e-9
+_SINGULAR = 1e-12
+"""Determinants of lines divided by the number of ratings up to here are those of singular ones."""
 
 
 @dataclass(frozen=True)
@@ -23,6 +33,119 @@ class Components:
     stimulus: float
     rater: float
     residual: float
+
+
+@dataclass(frozen=True)
+class Terms:
+    """Quadratic sums and counts of one table, or of many at once; fields have shape (tables,)."""
+
+    units: Floats
+    raters: Floats
+    n: Floats
+    """Ratings."""
+    unit_squares: Floats
+    """Sum of squared numbers of ratings per unit."""
+    rater_squares: Floats
+    """Sum of squared numbers of ratings per rater."""
+    inverse_m: Floats
+    """Sum over units of 1 / ratings per unit."""
+    t0: Floats
+    """Sum of squared ratings."""
+    t_units: Floats
+    t_raters: Floats
+    t_mean: Floats
+
+
+@dataclass(frozen=True)
+class Sums:
+    """Ratings of one label and their sums by unit and by rater; codes have no gaps."""
+
+    unit: Ints
+    rater: Ints
+    value: Floats
+    """Ratings less their mean."""
+    m: Floats
+    """Ratings per unit."""
+    of_unit: Floats
+    per_rater: Floats
+    of_rater: Floats
+
+    @classmethod
+    def of(cls, part: Answers) -> Sums:
+        """Sum the answers on one label."""
+        unit = np.unique(part.unit, return_inverse=True)[1].astype(np.int64)
+        rater = np.unique(part.rater, return_inverse=True)[1].astype(np.int64)
+        value = part.value - part.value.mean() if part.value.size else part.value
+        counts = [np.bincount(code).astype(np.float64) for code in (unit, rater)]
+        sums = [np.bincount(code, value).astype(np.float64) for code in (unit, rater)]
+        return cls(unit, rater, value, counts[0], sums[0], counts[1], sums[1])
+
+    def terms(self) -> Terms:
+        """The terms of the table."""
+        scalars = (
+            self.m.size,
+            self.per_rater.size,
+            self.value.size,
+            (self.m**2).sum(),
+            (self.per_rater**2).sum(),
+            (1 / self.m).sum(),
+            (self.value**2).sum(),
+            (self.of_unit**2 / self.m).sum(),
+            (self.of_rater**2 / self.per_rater).sum(),
+            self.value.sum() ** 2 / max(self.value.size, 1),
+        )
+        return Terms(*(np.array([scalar], dtype=np.float64) for scalar in scalars))
+
+    def terms_without_each_unit(self) -> Terms:
+        """The terms of the table without unit u, for every u."""
+        whole = self.terms()
+        units = self.m.size
+
+        def per_unit(amount: Floats) -> Floats:
+            return np.bincount(self.unit, amount, units).astype(np.float64)
+
+        count, of_rater = self.per_rater[self.rater], self.of_rater[self.rater]
+        alone = count == 1
+        rest = np.maximum(count - 1, 1)
+        change = np.where(alone, 0.0, (of_rater - self.value) ** 2 / rest) - of_rater**2 / count
+        n = whole.n - self.m
+        return Terms(
+            units=np.full(units, units - 1.0),
+            raters=whole.raters - per_unit(alone.astype(np.float64)),
+            n=n,
+            unit_squares=whole.unit_squares - self.m**2,
+            rater_squares=whole.rater_squares - per_unit(2 * count - 1),
+            inverse_m=whole.inverse_m - 1 / self.m,
+            t0=whole.t0 - per_unit(self.value**2),
+            t_units=whole.t_units - self.of_unit**2 / self.m,
+            t_raters=whole.t_raters + per_unit(change),
+            t_mean=(self.value.sum() - self.of_unit) ** 2 / np.maximum(n, 1),
+        )
+
+
+def henderson(terms: Terms) -> Floats:
+    """Solve for the components of every table; see :func:`variance_components`.
+
+    Returns
+    -------
+    Stimuli, raters and residual, shape (3, tables); ``nan`` where the ratings do not tell them
+    apart.
+    """
+    t = terms
+    n = np.maximum(t.n, 1)
+    of_mean = np.stack([t.unit_squares / n, t.rater_squares / n, np.ones_like(n)])
+    lines = np.stack(
+        [
+            np.stack([n, t.units, t.units]) - of_mean,
+            np.stack([t.raters, n, t.raters]) - of_mean,
+            np.stack([n, n, n]) - of_mean,
+        ]
+    ).transpose(2, 0, 1)
+    sides = np.stack([t.t_units, t.t_raters, t.t0]) - t.t_mean
+    solvable = np.abs(np.linalg.det(lines / n[:, None, None])) > _SINGULAR
+    found = np.full((n.size, 3), np.nan)
+    found[solvable] = np.linalg.solve(lines[solvable], sides.T[solvable][:, :, None])[:, :, 0]
+    return found.T
 
 
 def variance_components(part: Answers) -> Components:
@@ -51,31 +174,10 @@ def variance_components(part: Answers) -> Components:
     Henderson (1953), Biometrics 9; Searle, Casella and McCulloch (1992), Variance Components,
     chapter 5.
     """
-    x = part.value
-    if x.size < 2:
+    if part.value.size < 2:
         return Components(*[float("nan")] * 4)
-    mean = float(x.mean())
-    x = x - mean
-    n_j, by_stimulus = _sums(part.unit, x)
-    n_i, by_rater = _sums(part.rater, x)
-    n, stimuli, raters = float(x.size), float(n_j.size), float(n_i.size)
-    total = float(x @ x)
-    between_stimuli = float((by_stimulus**2 / n_j).sum())
-    between_raters = float((by_rater**2 / n_i).sum())
-    # The sum over the mean is 0 because x is centred, which changes no difference of two lines.
-    of_mean = np.array([(n_j**2).sum() / n, (n_i**2).sum() / n, 1.0])
-    lines = np.array([[n, n, n], [n, stimuli, stimuli], [raters, n, raters]]) - of_mean
-    if np.linalg.matrix_rank(lines) < 3:
-        return Components(mean, *[float("nan")] * 3)
-    found = np.linalg.solve(lines, [total, between_stimuli, between_raters]).tolist()
-    return Components(mean, *found)
-
-
-def _sums(code: np.ndarray[tuple[int], np.dtype[np.int64]], x: Floats) -> tuple[Floats, Floats]:
-    """Number and sum of ratings of every code that occurs."""
-    counts = np.bincount(code)
-    sums: Floats = np.bincount(code, x).astype(np.float64)
-    return counts[counts > 0].astype(np.float64), sums[counts > 0]
+    found = henderson(Sums.of(part).terms())[:, 0].tolist()
+    return Components(float(part.value.mean()), *found)
 
 
 def identifiable(part: Answers) -> bool:

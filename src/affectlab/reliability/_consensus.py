@@ -3,24 +3,25 @@
 from __future__ import annotations
 
 import math
-from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING
+from dataclasses import asdict, dataclass, replace
+from itertools import pairwise
 
 import numpy as np
-from numpy.typing import ArrayLike
+import polars as pl
+from numpy.typing import ArrayLike, NDArray
 
-from affectlab._types import Ints
+from affectlab._types import Floats, Ints
+from affectlab._words import plural
 from affectlab.errors import InputError
 from affectlab.ratings import Ratings
+from affectlab.ratings._schema import BATCH_COLUMNS
 from affectlab.ratings.arrays import Answers, answers_of
-
-if TYPE_CHECKING:
-    import polars as pl
 
 __all__ = ["Batch", "ConsensusFlow", "consensus_flow"]
 
 _SPLIT_UNKNOWN = "undefined: single votes of the first and the contrastive batch look alike"
 _RULE = "Batch b holds the items with at least b votes; it confirms those with at least b yes."
+_KINDS = ("affirmative", "contrastive")
 _EMPTY = "undefined: no items"
 
 
@@ -65,6 +66,8 @@ class ConsensusFlow:
     out_of_protocol: int
     """Items with more than one no, which the protocol does not allow."""
     notes: tuple[str, ...]
+    recorded: bool = False
+    """Whether the ratings say to which batch each answer belongs."""
 
     def __repr__(self) -> str:
         rounds = "; ".join(
@@ -80,8 +83,6 @@ class ConsensusFlow:
 
     def to_frame(self) -> pl.DataFrame:
         """Give one row per round; a column ``label`` comes first when asked for by label."""
-        import polars as pl
-
         types = {
             "label": pl.String,
             "batch": pl.Int64,
@@ -109,14 +110,17 @@ def consensus_flow(
 ) -> ConsensusFlow:
     """Follow the items of a sequential yes/no protocol from round to round.
 
-    Each round asks another rater about the items that the round before confirmed, so round b holds
-    the items with at least b votes, and confirms those with at least b yes. Only counts of votes
-    are used; the order of rows means nothing. An item is a stimulus with a label.
+    Each round asks another rater about the items that the round before confirmed. An item is a
+    stimulus with a label; the order of rows means nothing. Where the ratings record the round of
+    every answer, as the export of a study does (columns ``step``, from 1, and ``batch_kind``,
+    affirmative or contrastive), all rounds are exact.
 
-    Rounds 2, 3, … follow from the votes alone. Round 1 does too, unless the same ratings hold a
-    *contrastive* round, which asks once about a label that should be absent: a single vote does not
-    say which of the two it belongs to. Then round 1 and the contrastive round are inferred from
-    totals, and their agreement is bounded by the votes or, with ``first_positive``, computed.
+    Otherwise only counts of votes are used: round b holds the items with at least b votes, and
+    confirms those with at least b yes. Rounds 2, 3, … follow from the votes alone. Round 1 does
+    too, unless the same ratings hold a *contrastive* round, which asks once about a label that
+    should be absent: a single vote does not say which of the two it belongs to. Then round 1 and
+    the contrastive round are inferred from totals, and their agreement is bounded by the votes or,
+    with ``first_positive``, computed.
 
     Parameters
     ----------
@@ -132,7 +136,7 @@ def consensus_flow(
     by_label
         One flow per label, with shares of the label's own first items. ``start`` and
         ``first_positive`` are totals over labels and cannot be given. Where there are contrastive
-        items, a label's cannot be told apart, so rounds are shown from 2 on.
+        items that the ratings do not tell apart, rounds are shown from 2 on.
 
     Returns
     -------
@@ -142,7 +146,8 @@ def consensus_flow(
     Raises
     ------
     InputError
-        If a value is neither 0 nor 1, or the totals do not fit the votes.
+        If a value is neither 0 nor 1, the totals do not fit the votes or are given where the
+        ratings record the rounds, or an item has two votes in one round.
 
     References
     ----------
@@ -159,10 +164,19 @@ def consensus_flow(
     """
     answers = answers_of(data)
     _check_votes(answers)
+    totals = start is not None or first_positive is not None
+    if by_label and totals:
+        raise InputError("start and first_positive are totals; leave them out with by_label")
+    recorded, gap = _recorded(data) if isinstance(data, Ratings) else (None, ())
+    if recorded is not None:
+        if totals:
+            raise InputError(
+                "start and first_positive are for ratings that do not record their batches; these "
+                f"do (columns {' and '.join(BATCH_COLUMNS)})"
+            )
+        return _recorded_flow(answers, recorded, by_label=by_label)
     if by_label:
-        if start is not None or first_positive is not None:
-            raise InputError("start and first_positive are totals; leave them out with by_label")
-        return _flow_by_label(answers)
+        return _flow_by_label(answers, gap)
     votes = _Votes.count(answers.cell, answers.value)
     n_items, went_on = votes.total.size, int((votes.total >= 2).sum())
     n_start = _default_start(answers, votes) if start is None else start
@@ -194,7 +208,7 @@ def consensus_flow(
         batches.append(
             _bounded(len(batches) + 1, "contrastive", n_contrastive, n_start, absent, inferred)
         )
-    notes = _notes(votes, n_start, n_contrastive, start is None, first_positive)
+    notes = (*gap, *_notes(votes, n_start, n_contrastive, start is None, first_positive))
     return ConsensusFlow(
         tuple(batches),
         n_start,
@@ -341,7 +355,132 @@ def _notes(
     return tuple(notes)
 
 
-def _flow_by_label(answers: Answers) -> ConsensusFlow:
+@dataclass(frozen=True)
+class _Recorded:
+    """Votes whose batches the ratings record, one entry per vote."""
+
+    stimulus: Ints
+    label: Ints
+    step: Ints
+    contrastive: NDArray[np.bool_]
+    value: Floats
+    labels: tuple[str, ...]
+
+    def items(self, step: int, *, yes: bool = False) -> set[tuple[int, int]]:
+        """Give the items of an affirmative batch, or those of them that it confirmed."""
+        rows = ~self.contrastive & (self.step == step)
+        if yes:
+            rows &= self.value == 1
+        return set(zip(self.label[rows].tolist(), self.stimulus[rows].tolist(), strict=True))
+
+    def take(self, rows: NDArray[np.bool_]) -> _Recorded:
+        return replace(
+            self,
+            stimulus=self.stimulus[rows],
+            label=self.label[rows],
+            step=self.step[rows],
+            contrastive=self.contrastive[rows],
+            value=self.value[rows],
+        )
+
+
+def _recorded(data: Ratings) -> tuple[_Recorded | None, tuple[str, ...]]:
+    """Give the votes with the batches that the ratings record, or why they cannot be used."""
+    used = data.answers()
+    if not {*BATCH_COLUMNS} <= {*used.frame.columns}:
+        return None, ()
+    step, kind = (used.frame[name] for name in BATCH_COLUMNS)
+    steps = step.cast(pl.Float64, strict=False).to_numpy()
+    kinds = kind.cast(pl.String).to_list()
+    known = np.array([one in _KINDS for one in kinds], dtype=bool) & (steps >= 1)
+    missing = int((~known).sum())
+    if missing:
+        what = "1 vote has" if missing == 1 else f"{missing:,} votes have"
+        return None, (
+            f"{what} no step from 1 on, or no batch_kind ({' or '.join(_KINDS)}), so batches are "
+            "inferred from the votes.",
+        )
+    votes = _Recorded(
+        used.stimulus_code.astype(np.int64),
+        used.label_code.astype(np.int64),
+        steps.astype(np.int64),
+        np.array([one == "contrastive" for one in kinds], dtype=bool),
+        np.asarray(used.value, dtype=np.float64),
+        tuple(used.label_names),
+    )
+    keys = np.stack([votes.label, votes.stimulus, votes.step, votes.contrastive])
+    _, first, counts = np.unique(keys, axis=1, return_index=True, return_counts=True)
+    if (counts > 1).any():
+        row = int(first[np.argmax(counts > 1)])
+        raise InputError(
+            f"stimulus {used.stimulus_names[votes.stimulus[row]]!r}, label "
+            f"{votes.labels[votes.label[row]]!r}: two votes in step {votes.step[row]} of the "
+            f"{kinds[row]} batches; expected one, as in one study"
+        )
+    return votes, ()
+
+
+def _recorded_flow(answers: Answers, votes: _Recorded, *, by_label: bool) -> ConsensusFlow:
+    """Count the batches that the ratings record."""
+    total = _Votes.count(answers.cell, answers.value)
+    notes = [f"Batches are those that the ratings record (columns {' and '.join(BATCH_COLUMNS)})."]
+    start = int((~votes.contrastive & (votes.step == 1)).sum())
+    if by_label:
+        notes.append("Shares are of the label's items in batch 1.")
+        batches = [
+            batch
+            for k, label in enumerate(votes.labels)
+            for batch in _recorded_batches(votes.take(votes.label == k), label)
+        ]
+    else:
+        batches = _recorded_batches(votes, None)
+        for before, after in pairwise(b.batch for b in batches if b.kind == "affirmative"):
+            confirmed, again = votes.items(before, yes=True), votes.items(after)
+            left, added = len(confirmed - again), len(again - confirmed)
+            if left:
+                notes.append(
+                    f"{plural(left, 'item')} confirmed in batch {before} "
+                    f"{'was' if left == 1 else 'were'} not rated again."
+                )
+            if added:
+                notes.append(
+                    f"{plural(added, 'item')} {'was' if added == 1 else 'were'} rated in batch "
+                    f"{after} although batch {before} did not confirm "
+                    f"{'it' if added == 1 else 'them'}."
+                )
+    return ConsensusFlow(
+        tuple(batches),
+        start,
+        total.single_positive,
+        total.single_negative,
+        total.out_of_protocol,
+        tuple(notes),
+        recorded=True,
+    )
+
+
+def _recorded_batches(votes: _Recorded, label: str | None) -> list[Batch]:
+    """Build the affirmative batches, and the contrastive one after them."""
+    affirmative = ~votes.contrastive
+    start = int((affirmative & (votes.step == 1)).sum())
+    last = int(votes.step[affirmative].max(initial=1))
+    parts = [
+        (number, "affirmative", affirmative & (votes.step == number), 1.0)
+        for number in range(1, last + 1)
+    ]
+    if votes.contrastive.any():
+        parts.append((last + 1, "contrastive", votes.contrastive, 0.0))
+    batches = []
+    for number, kind, rows, expected in parts:
+        items = int(rows.sum())
+        confirmed = int((votes.value[rows] == expected).sum())
+        bounds = np.array([confirmed, confirmed])
+        batch = _bounded(number, kind, items, start, bounds, inferred=False)
+        batches.append(replace(batch, label=label))
+    return batches
+
+
+def _flow_by_label(answers: Answers, gap: tuple[str, ...] = ()) -> ConsensusFlow:
     total = _Votes.count(answers.cell, answers.value)
     contrastive = _default_start(answers, total) < total.total.size
     first = 2 if contrastive else 1
@@ -352,7 +491,7 @@ def _flow_by_label(answers: Answers) -> ConsensusFlow:
         of_label = int((votes.total >= first).sum())
         start += of_label
         batches += _rounds(votes, of_label, first, label)
-    notes = [_RULE, f"Shares are of the label's items in batch {first}."]
+    notes = [*gap, _RULE, f"Shares are of the label's items in batch {first}."]
     if contrastive:
         notes.append(
             "Batch 1 and the contrastive batch are not shown: single votes do not say which of the "

@@ -45,8 +45,8 @@ def interrater_correlation(
     Parameters
     ----------
     data
-        Ratings (main trials with a valid answer; the first answer in row order where a rater
-        repeats), or an array of shape (raters, units) with ``nan`` where there is no rating.
+        Ratings (main trials with a valid answer; the first answer where a rater repeats), or an
+        array of shape (raters, units) with ``nan`` where there is no rating.
     exclude
         Labels that are left out; ``neutral`` by default, as in the paper.
     by_rater

@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike
 from affectlab._types import Floats, Ints
 from affectlab.errors import InputError, unknown_name
 from affectlab.ratings import Ratings
+from affectlab.ratings._order import canonical
 from affectlab.ratings.arrays import Answers, answers_of
 from affectlab.reliability._one_label import one_label
 
@@ -180,6 +181,7 @@ def choose_golden(
     >>> items.to_frame()["evidence"][0]
     'mean 2, lowest 1 of 5; SD 1 of 3 ratings (median SD of all 10.5)'
     """
+    pilot = canonical(pilot)
     _check(n, extremes, max_sd, share, min_ratings, tolerance)
     part = one_label(answers_of(pilot), label, "pilot")
     name = part.labels[int(part.label[0])] if part.value.size else (label or "")

@@ -12,6 +12,7 @@ from affectlab._types import Floats, Ints
 from affectlab.errors import InputError
 from affectlab.estimates import Estimate, Estimates
 from affectlab.ratings import Ratings, Scale
+from affectlab.ratings._order import canonical
 from affectlab.ratings.arrays import Answers, answers_of, require_order
 from affectlab.reliability._kappa_dense import dense_kappas, dense_panel
 from affectlab.reliability._kappa_results import KappaResult, side_of
@@ -104,8 +105,8 @@ def pairwise_kappa(
     Parameters
     ----------
     data
-        Ratings (main trials with a valid answer; the first answer in row order where a rater
-        repeats), or an array of shape (raters, units) with ``nan`` where there is no rating.
+        Ratings (main trials with a valid answer; the first answer where a rater repeats), or an
+        array of shape (raters, units) with ``nan`` where there is no rating.
     weights
         ``"quadratic"``, ``"linear"`` or ``"nominal"``; see :func:`weighted_kappa`. By default
         quadratic, and nominal for ratings on a nominal scale, whose categories have no order.
@@ -121,9 +122,9 @@ def pairwise_kappa(
     -------
     One row per label and pair, by ``label``, ``rater_a`` and ``rater_b`` in the order of the
     raters, with ``pair_kind``. ``n_items`` counts the items that both rated. Kappa is ``nan`` with
-    a status where a pair has no common items or one category. Standard error and interval are
-    ``nan`` where the large-sample formula gives 0 (perfect agreement, two items): it knows nothing
-    there.
+    a status where a pair has no common items or one category. Where nothing varies (perfect
+    agreement, two items) the large-sample formula gives 0, and there is no interval
+    (:mod:`affectlab.estimates`).
 
     Raises
     ------
@@ -203,6 +204,7 @@ def random_pair_kappa(
     >>> random_pair_kappa(yes_no, scale="binary", seed=1)["rating"].n_items
     4
     """
+    data = canonical(data)
     check_confidence(confidence)
     answers = answers_of(data)
     levels = declared_levels(answers, scale)
@@ -289,7 +291,6 @@ def _kappa_result(
 ) -> KappaResult:
     import polars as pl
 
-    kappas = kappas.without_empty_intervals()
     n_labels, n_raters = len(labels), len(rater_names)
     first, second = np.triu_indices(n_raters, 1)
     raters = np.array(rater_names, dtype=object)

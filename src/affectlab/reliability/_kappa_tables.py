@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
 import numpy as np
@@ -34,9 +34,6 @@ _BLOCK = 1 << 22
 
 _NO_ITEMS = "undefined: no common items"
 
-_NO_SPREAD = 1e-9
-"""Standard errors up to here are rounding noise."""
-
 
 @dataclass(frozen=True)
 class KappaTable:
@@ -48,12 +45,6 @@ class KappaTable:
     high: Floats
     n: Ints
     status: list[str]
-
-    def without_empty_intervals(self) -> KappaTable:
-        """Drop standard errors of 0 with their intervals: ignorance, not certainty."""
-        empty = self.se < _NO_SPREAD
-        se, low, high = (np.where(empty, np.nan, x) for x in (self.se, self.low, self.high))
-        return replace(self, se=se, low=low, high=high)
 
 
 def disagreement_weights(weights: str, n_levels: int) -> Floats:

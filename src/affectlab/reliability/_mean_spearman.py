@@ -8,11 +8,12 @@ from typing import Literal, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike
 
-from affectlab._resampling import INTERVALS, Uncertainty, check_confidence, summarise
+from affectlab._resampling import INTERVALS, Uncertainty, by_name, check_confidence, summarise
 from affectlab._types import Floats
 from affectlab.errors import InputError, unknown_name
 from affectlab.estimates import Estimates
 from affectlab.ratings import Ratings
+from affectlab.ratings._order import canonical
 from affectlab.ratings.arrays import require_order
 from affectlab.reliability._spearman_panel import (
     Aggregate,
@@ -110,6 +111,7 @@ def mean_spearman(
     >>> mean_spearman(people, model, by_label=True)["0", "0"].value
     0.9
     """
+    reference, others = canonical(reference), canonical(others, listed="raters")
     _check(n_boot, resample, interval, by_label, confidence)
     require_order(reference, "the mean Spearman correlation")
     panel = panel_of(reference, others, aggregate, exclude)
@@ -128,7 +130,8 @@ def mean_spearman(
         spread = summarise(mean, replicates, confidence, interval)
     elif n_boot:
         n_labels = len(panel.labels)
-        drawn = rng.integers(0, n_labels, size=(n_boot, n_labels))
+        places = np.array(by_name(panel.labels))
+        drawn = places[rng.integers(0, n_labels, size=(n_boot, n_labels))]
         replicates = np.stack([_mean_of_defined(point[:, rows]) for rows in drawn])
         spread = summarise(mean, replicates, confidence, interval)
     return _by_rater(panel, point, mean, spread, _method(aggregate, interval, n_boot, resample))
@@ -179,7 +182,7 @@ def _by_label(
         },
         value=value,
         **_ends(spread),
-        method=method[0],
+        method=_with_reasons(method[0], spread, value.size),
         resampled=method[1],
         n_items=n,
         n_raters=panel.n_reference_raters,
@@ -203,7 +206,7 @@ def _by_rater(
         {"rater": panel.raters},
         value=mean,
         **_ends(spread),
-        method=f"mean over labels; {method[0]}",
+        method=_with_reasons(f"mean over labels; {method[0]}", spread, mean.size),
         resampled=method[1],
         n_items=panel.n_items,
         n_raters=panel.n_reference_raters,
@@ -217,6 +220,12 @@ def _by_rater(
         ),
         table.keys,
     )
+
+
+def _with_reasons(method: str, spread: Uncertainty | None, n: int) -> list[str]:
+    """Say why rows have no interval."""
+    missing = ("",) * n if spread is None else spread.missing
+    return ["; ".join(filter(None, (method, reason))) for reason in missing]
 
 
 def _ends(spread: Uncertainty | None) -> dict[str, Floats]:

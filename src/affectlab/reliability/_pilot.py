@@ -11,6 +11,7 @@ import numpy as np
 
 from affectlab.estimates import Estimates
 from affectlab.ratings import Ratings
+from affectlab.ratings._order import canonical
 from affectlab.ratings.arrays import answers_of
 from affectlab.reliability._components import identifiable
 from affectlab.reliability._golden import Overlap, batch_overlap
@@ -115,10 +116,11 @@ def pilot_report(
     >>> report.overlap.disjoint, report.n_raters
     (True, 25)
     """
+    scores = mean_opinion_scores(pilot)
+    pilot = canonical(pilot)
     answers = answers_of(pilot)
     parts = [part for part in answers.by_label() if part.value.size]
     overlap = None if main is None else batch_overlap(pilot, main)
-    scores = mean_opinion_scores(pilot)
     warnings = [words for part in parts for words in _label_warnings(part)]
     if overlap is not None and not overlap.disjoint:
         warnings.append(f"{overlap}; expected batches of their own.")

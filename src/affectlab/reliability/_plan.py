@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike
 from affectlab._resampling import check_confidence
 from affectlab._types import Floats, Ints
 from affectlab.errors import InputError, unknown_name
+from affectlab.ratings._order import canonical
 from affectlab.ratings.arrays import Answers, answers_of
 from affectlab.reliability._one_label import one_label
 from affectlab.reliability._plan_fit import fit_plan_model, replicate
@@ -142,6 +143,7 @@ def plan(
     >>> print(plan(model, target="split_half", goal=0.9, raters=[8, 16, 32]).words)
     16 raters per stimulus: split-half correlation 0.94 ..., wanted at least 0.9.
     """
+    source = canonical(source)
     _check(target, goal, difference, n_stimuli, stimuli_per_rater, assurance, price, n_sim, n_boot)
     check_confidence(confidence)
     pilot = None if isinstance(source, PlanModel) else one_label(answers_of(source), label, "pilot")

@@ -142,8 +142,9 @@ class Plan:
 
     def __rich__(self) -> Group:
         from rich.console import Group
-        from rich.table import Table
         from rich.text import Text
+
+        from affectlab._terminal import Table
 
         table = Table(box=None, header_style="bold")
         names = [name for name in self.frame.columns if self.frame[name].null_count() == 0]

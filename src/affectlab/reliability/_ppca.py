@@ -13,11 +13,13 @@ from affectlab._types import Floats
 from affectlab.errors import InputError
 from affectlab.estimates import Estimates
 from affectlab.ratings import Ratings
+from affectlab.ratings._order import canonical
 from affectlab.reliability._ppca_data import Judgements, Split, judgements_of, split_raters
 
 if TYPE_CHECKING:
     import polars as pl
-    from rich.table import Table
+
+    from affectlab._terminal import Table
 
 __all__ = ["PPCA", "ppca"]
 
@@ -60,7 +62,7 @@ class PPCA:
         )
 
     def __rich__(self) -> Table:
-        from rich.table import Table
+        from affectlab._terminal import Table
 
         table = Table(box=None, header_style="bold")
         table.add_column("component")
@@ -162,7 +164,7 @@ def ppca(
         raise InputError(f"n_splits {n_splits}: expected 1 or more")
     if not 0 < alpha < 1:
         raise InputError(f"alpha {alpha!r}: expected a level between 0 and 1, like 0.05")
-    data = judgements_of(ratings, exclude, min_raters)
+    data = judgements_of(canonical(ratings), exclude, min_raters)
     n_labels = len(data.labels)
     least = n_labels + 2 if min_items is None else min_items
     rng = np.random.default_rng(seed)
@@ -176,13 +178,15 @@ def ppca(
         total += np.nan_to_num(rho)
         cross += _cross(*split.halves())
     by_rater = np.divide(total, defined, out=np.full(total.shape, np.nan), where=defined > 0)
+    place = {name: k for k, name in enumerate(ratings.rater_names)}
+    listed = sorted(range(len(data.raters)), key=lambda k: place[data.raters[k]])
     n_examples = int(data.example[-1]) + 1
     values, vectors = _components(cross / (2 * n_splits * max(n_examples - 1, 1)))
     return PPCA(
         components=_tested(data, by_rater, values, alpha, n_splits),
         loadings=_loading_frame(data.labels, vectors),
-        by_rater=by_rater,
-        raters=data.raters,
+        by_rater=by_rater[listed],
+        raters=tuple(data.raters[k] for k in listed),
         n_examples=n_examples,
         n_splits=n_splits,
         alpha=alpha,

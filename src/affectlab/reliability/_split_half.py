@@ -11,11 +11,12 @@ import numpy as np
 import polars as pl
 from numpy.typing import ArrayLike, NDArray
 
-from affectlab._resampling import check_confidence
+from affectlab._resampling import by_name, check_confidence
 from affectlab._types import Floats, Ints
 from affectlab.errors import InputError, unknown_name
 from affectlab.estimates import Estimates
 from affectlab.ratings import Ratings
+from affectlab.ratings._order import canonical
 from affectlab.ratings.arrays import require_order
 from affectlab.reliability._subject_data import Grouped, Panel, only_present, panels_of, sweeping
 from affectlab.reliability._subject_fit import FITS
@@ -110,6 +111,7 @@ def split_half(
     >>> round(found["rating"].value, 2), found.to_frame()["corrected"].round(2).to_list()
     (0.94, [0.97])
     """
+    data = canonical(data)
     check_confidence(confidence)
     require_order(data, "the correlation of halves")
     if isinstance(scorer, str) and scorer not in _METHODS:
@@ -119,12 +121,13 @@ def split_half(
     name = scorer if isinstance(scorer, str) else getattr(scorer, "__name__", "own scorer")
     score = _scoring(scorer, max_iter, tol)
     panels = panels_of(data, by_label=by_label)
-    seeds = np.random.default_rng(seed).integers(0, 2**63, (len(panels), n_splits))
+    labels = panels[0].labels if by_label or len(panels[0].labels) == 1 else ("all",)
+    seeds = np.empty((len(panels), n_splits), dtype=np.int64)
+    seeds[by_name(labels)] = np.random.default_rng(seed).integers(0, 2**63, seeds.shape)
     parts = [
         _splits(panel, score, bits, confidence, threads=isinstance(scorer, str))
         for panel, bits in zip(panels, seeds, strict=True)
     ]
-    labels = panels[0].labels if by_label or len(panels[0].labels) == 1 else ("all",)
     value = np.array([part.value for part in parts])
     table = Estimates.build(
         {"label": list(labels)},

@@ -12,7 +12,7 @@ from affectlab.reliability._anderson import Anderson
 from affectlab.reliability._subject_data import Grouped, Sweep, sweeping
 from affectlab.reliability._subject_degrees import bias_degrees
 
-__all__ = ["FITS", "PRIOR_DF", "Fit", "fit_mle", "fit_p910", "fit_reml"]
+__all__ = ["FITS", "PRIOR_DF", "Fit", "fit_mle", "fit_p910", "fit_reml", "least_squares"]
 
 PRIOR_DF = 2.0
 """Ratings that the pooled variance is worth in ``reml``; see decision 6."""
@@ -27,6 +27,8 @@ _PLAIN, _MEMORY = 8, 8
 """Rounds before acceleration starts, and earlier rounds that it uses."""
 _FAR = 2.0
 """A log variance that jumps further has left the region that earlier rounds describe."""
+_FAR_BIAS = 10.0
+"""The same of a bias, in ranges of the ratings: without an end, small panels diverge."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -110,7 +112,7 @@ def fit_reml(
     n, group = data.n_of_rater, data.group
     parameters = (data.n_of_stimulus > 0).sum() + n.size - (group.max(initial=-1) + 1)
     if n.sum() <= parameters:
-        return _least_squares(data, np.nan)
+        return least_squares(data, np.nan)
 
     of_bias = bias_degrees(data)
 
@@ -147,7 +149,7 @@ def _fixed_point(
         squares = np.maximum(sums[:, 1] - n * bias**2, 0).sum()
         pooled = squares / max(degrees(np.ones_like(n), sums[:, 2]).sum(), 1.0)
         theta = np.concatenate([np.full(n.size, np.log(max(pooled, smallest, 1e-300))), bias])
-        anderson = Anderson(_MEMORY, _PLAIN, np.repeat([_FAR, np.inf], n.size))
+        anderson = Anderson(_MEMORY, _PLAIN, np.repeat([_FAR, _far_bias(data)], n.size))
         iterations, done = 0, False
         exact = bool(pooled <= smallest)
         while not done and not exact and iterations < max_iter:
@@ -159,7 +161,7 @@ def _fixed_point(
             unit = np.repeat([1.0, max(step.pooled, smallest) ** 0.5 or 1.0], n.size)
             theta = new if done else anderson.next(theta, new, unit)
     if exact:
-        return _least_squares(data, 0.0, iterations)
+        return least_squares(data, 0.0, iterations)
     log_variance, bias = new.reshape(2, -1)
     centre = _centres(bias, data.group)
     return Fit(
@@ -172,6 +174,10 @@ def _fixed_point(
         bool(done),
         prior_df,
     )
+
+
+def _far_bias(data: Grouped) -> float:
+    return _FAR_BIAS * float(np.ptp(data.value)) if data.value.size else 0.0
 
 
 class _Step:
@@ -213,14 +219,14 @@ class _Step:
         return np.concatenate([np.log(new), bias + shift])
 
 
-def _least_squares(data: Grouped, variance: float, iterations: int = 0) -> Fit:
+def least_squares(data: Grouped, variance: float, iterations: int = 0) -> Fit:
     """Scores and biases that leave no residuals; every variance is ``variance``."""
     n = data.n_of_rater
     enough = 1e-15 * np.abs(data.value).max(initial=1.0)
     score = np.zeros(data.n_stimuli)
     state = np.zeros((data.n_raters, 2))
     state[:, 0] = 1
-    anderson = Anderson(_MEMORY, _PLAIN, np.full(n.size, np.inf))
+    anderson = Anderson(_MEMORY, _PLAIN, np.full(n.size, _far_bias(data)))
     with sweeping(data, parallel=False) as sweep:
         for _ in range(1000):
             sums, _change = sweep(state, score)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,6 +13,7 @@ from affectlab._types import Floats, Ints
 from affectlab.reliability._subject_data import Grouped, Panel
 from affectlab.reliability._subject_errors import Errors, reml_errors
 from affectlab.reliability._subject_fit import Fit
+from affectlab.reliability._subject_sources import Sources
 
 __all__ = ["COLLAPSED_SHARE", "COLLAPSED_SPREAD", "Fitted", "collapsed_raters"]
 
@@ -42,10 +44,17 @@ class Fitted:
     """Code of the label; ``None`` when all labels were fitted together."""
     with_model_error: bool
     """Errors that take estimated weights into account; ``reml`` only."""
+    sources: Sources | None = None
+    """Which raters were fitted as one; ``None`` where each is a source of its own."""
 
     @property
     def _data(self) -> Grouped:
-        return self.panel.data
+        """What was fitted: its raters are sources."""
+        return self.panel.data if self.sources is None else self.sources.data
+
+    def _of_rater(self, values: Any) -> Any:
+        """Give each rater what its source has."""
+        return values if self.sources is None else values[self.sources.code]
 
     @property
     def rated(self) -> Mask:
@@ -74,15 +83,15 @@ class Fitted:
 
     @cached_property
     def group_size(self) -> Ints:
-        """Raters linked with each rater, the rater included."""
-        size: Ints = np.bincount(self._data.group)[self._data.group]
+        """Raters linked with each rater, the rater included; raters fitted as one count once."""
+        size: Ints = self._of_rater(np.bincount(self._data.group)[self._data.group])
         return size
 
     @cached_property
     def _alone(self) -> Mask:
         """Raters whose bias cannot be told from their scores."""
         if not self.with_model_error:
-            return np.zeros(self._data.n_raters, dtype=bool)
+            return np.zeros(self.panel.data.n_raters, dtype=bool)
         alone: Mask = self.group_size == 1
         return alone
 
@@ -94,38 +103,57 @@ class Fitted:
     @cached_property
     def bias(self) -> Floats:
         """b_i; the biases of raters who are linked sum to zero (p910: of all raters)."""
-        return np.where(self._alone, np.nan, self.fit.bias)
+        bias = self._of_rater(self.fit.bias)
+        if self.sources is not None:
+            bias = bias + self.sources.offset
+        return np.where(self._alone, np.nan, bias)
 
     @cached_property
     def inconsistency(self) -> Floats:
         """v_i."""
-        return np.where(self._alone, np.nan, np.sqrt(self.fit.variance))
+        return np.where(self._alone, np.nan, np.sqrt(self._of_rater(self.fit.variance)))
 
     @property
     def n_raters(self) -> Ints:
-        """Raters of each stimulus."""
-        return self._described[2]
+        """Raters of each stimulus, those who were fitted as one too."""
+        if self.sources is None:
+            return self._described[2]
+        from affectlab.reliability._kernels._subject import describe
+
+        data = self.panel.data
+        return describe(data.start, data.rater, data.value, np.ones((data.n_raters, 2)))[2]
+
+    @cached_property
+    def _source_share(self) -> Floats:
+        shares, n = self._described[3][:, 2:].T
+        share: Floats = np.divide(shares, n, out=np.full(n.size, np.nan), where=n > 0)
+        return share
 
     @cached_property
     def weight_share(self) -> Floats:
-        """Mean share of a rater's answers in the scores of stimuli others rated too."""
-        shares, n = self._described[3][:, 2:].T
-        share: Floats = np.divide(shares, n, out=np.full(n.size, np.nan), where=n > 0)
+        """Mean share of a rater's answers in the scores of stimuli others rated too.
+
+        Raters who were fitted as one have equal parts of their common share.
+        """
+        if self.sources is None:
+            return self._source_share
+        share: Floats = (self._source_share / np.bincount(self.sources.code))[self.sources.code]
         return share
 
     @cached_property
     def collapsed(self) -> Mask:
         """Raters who outweigh all others."""
         if self.fit.exact:
-            return np.zeros(self._data.n_raters, dtype=bool)
-        return collapsed_raters(self.inconsistency, self.weight_share)
+            return np.zeros(self.panel.data.n_raters, dtype=bool)
+        share: Floats = self._of_rater(self._source_share)
+        return collapsed_raters(self.inconsistency, share)
 
     def touched_by(self, raters: Mask) -> Mask:
         """Stimuli that any of these raters rated."""
-        if not raters.any():
-            return np.zeros(self._data.n_stimuli, dtype=bool)
-        touched = np.zeros(self._data.n_stimuli, dtype=bool)
-        touched[self._data.stimulus[raters[self._data.rater]]] = True
+        data = self.panel.data
+        touched = np.zeros(data.n_stimuli, dtype=bool)
+        if raters.any():
+            touched[data.stimulus[raters[data.rater]]] = True
         return touched
 
     def se(self, kind: str) -> Floats:
@@ -158,8 +186,8 @@ class Fitted:
     def bias_se(self) -> Floats:
         """Standard error of b_i."""
         if self.with_model_error and not self.fit.exact:
-            return np.where(self._alone, np.nan, self._errors.bias_se)
-        return self.inconsistency / np.sqrt(self._data.n_of_rater)
+            return np.where(self._alone, np.nan, self._of_rater(self._errors.bias_se))
+        return self.inconsistency / np.sqrt(self.panel.data.n_of_rater)
 
     def bias_interval(self, confidence: float) -> tuple[Floats, Floats]:
         """Student's interval (``reml``) or the normal one."""
@@ -168,15 +196,16 @@ class Fitted:
         tail = (1 + confidence) / 2
         wide = ndtri(tail)
         if self.with_model_error and not self.fit.exact:
-            wide = stdtrit(self._errors.bias_df, tail)
+            wide = stdtrit(self._of_rater(self._errors.bias_df), tail)
         half = wide * self.bias_se
         return self.bias - half, self.bias + half
 
     @cached_property
     def _variance_df(self) -> Floats:
         if self.with_model_error and not self.fit.exact:
-            return self._errors.variance_df
-        return self._data.n_of_rater
+            variance_df: Floats = self._of_rater(self._errors.variance_df)
+            return variance_df
+        return self.panel.data.n_of_rater
 
     @property
     def inconsistency_se(self) -> Floats:

@@ -13,10 +13,12 @@ from affectlab._resampling import check_confidence
 from affectlab.errors import InputError, unknown_name
 from affectlab.ratings import Ratings
 from affectlab.ratings.arrays import require_order
+from affectlab.reliability._duplicates import likeness
 from affectlab.reliability._subject_data import Grouped, panels_of
 from affectlab.reliability._subject_fit import FITS, PRIOR_DF, Fit, fit_reml
 from affectlab.reliability._subject_fitted import Fitted
 from affectlab.reliability._subject_results import SubjectModel
+from affectlab.reliability._subject_sources import as_one
 
 __all__ = ["subject_model"]
 
@@ -89,10 +91,12 @@ def subject_model(
 
     Returns
     -------
-    Scores and raters, with a diagnosis in ``collapsed`` and ``notes``. Biases of raters who are
-    linked by shared stimuli average to zero (``p910``: those of all raters). With two raters only
-    the sum of their variances is known, so ``reml`` takes them as equal and says so; a rater whom
-    nothing links with others has no bias, and the scores are undefined.
+    Scores and raters, with a diagnosis in ``collapsed``, ``duplicates`` and ``notes``. Raters too
+    alike to count twice are one source to ``reml``, even where it is too little to call one a copy
+    of the other: ``counted_as_one``. Biases of raters who are linked by shared stimuli average to
+    zero (``p910``: those of all raters); raters who count as one enter with their mean bias. With
+    two raters only the sum of their variances is known, so ``reml`` takes them as equal and says
+    so; a rater whom nothing links with others has no bias, and the scores are undefined.
 
     Raises
     ------
@@ -123,21 +127,26 @@ def subject_model(
     error = _error(method, se)
     fit = _fitting(method, prior_df, max_iter, tol)
     panels = panels_of(data, by_label=by_label)
+    alike = likeness(data)
+    # The published methods stay as published, and say what they are worth with duplicates.
+    groups = alike.similar.groups if method == "reml" else ()
     together = not by_label and len(panels[0].labels) > 1
     fitted = tuple(
         Fitted(
             panel,
-            fit(panel.data),
+            fit(panel.data if sources is None else sources.data),
             None if together or len(panel.labels) == 1 else code,
             method == "reml",
+            sources,
         )
         for code, panel in enumerate(panels)
         if panel.data.value.size
+        for sources in (as_one(panel, groups),)
     )
     if not fitted:
         raise InputError("no rating has a value; expected at least one")
     has_labels = isinstance(data, Ratings) and data.has_labels
-    return SubjectModel(fitted, method, error, confidence, has_labels)
+    return SubjectModel(fitted, method, error, confidence, has_labels, alike)
 
 
 def _error(method: str, se: str | None) -> str:

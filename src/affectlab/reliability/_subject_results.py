@@ -4,17 +4,21 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from html import escape
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from affectlab._types import Ints
-from affectlab.estimates import Estimates
+from affectlab._words import joined
+from affectlab.estimates import Estimates, withhold_certainty
+from affectlab.reliability._duplicates import DuplicateRaters, Likeness
 from affectlab.reliability._subject_fitted import Fitted
 
 if TYPE_CHECKING:
     import polars as pl
-    from rich.table import Table
+
+    from affectlab._terminal import Table
 
 __all__ = ["SubjectModel"]
 
@@ -41,6 +45,21 @@ class SubjectModel:
     """Which standard error the intervals of scores rest on: ``model``, ``rater``, ``stimulus``."""
     confidence: float
     has_labels: bool
+    _likeness: Likeness
+
+    @property
+    def duplicates(self) -> DuplicateRaters:
+        """Raters who answer alike beyond what their agreement with the others allows."""
+        return self._likeness.duplicates
+
+    @property
+    def counted_as_one(self) -> tuple[tuple[str, ...], ...]:
+        """Groups of raters who are one source to ``reml``.
+
+        Duplicates, and raters who answer alike more than raters on their own do by chance; it takes
+        less evidence, because it accuses nobody.
+        """
+        return self._likeness.similar.groups if self.method == "reml" else ()
 
     @property
     def iterations(self) -> int:
@@ -71,6 +90,7 @@ class SubjectModel:
     def notes(self) -> tuple[str, ...]:
         """What a reader of the scores should know, in sentences."""
         notes = list(self.collapsed)
+        notes += self._notes_on_pairs()
         if self.method != "reml" and self.fitted:
             of_stimuli = np.concatenate([one.n_raters[one.rated] for one in self.fitted])
             median = float(np.median(of_stimuli)) if of_stimuli.size else 0.0
@@ -93,10 +113,47 @@ class SubjectModel:
                 )
         return tuple(notes)
 
+    def _notes_on_pairs(self) -> list[str]:
+        """Say which pairs count as one, and which have the scores to themselves."""
+        effect = (
+            "they count as one rater"
+            if self.method == "reml"
+            else f"{self.method} counts both and leans towards them; prefer reml"
+        )
+        named = {frozenset(pair) for pair in self.duplicates.pairs}
+        notes = [f"{sentence}; {effect}" for sentence in self.duplicates.sentences]
+        similar = self._likeness.similar
+        notes += [
+            f"{sentence}; not enough to call one a copy of the other, but {effect}"
+            for pair, sentence in zip(similar.pairs, similar.sentences, strict=True)
+            if frozenset(pair) not in named
+        ]
+        for one in self.fitted:
+            where = f"{one.panel.labels[one.label]}: " if one.label is not None else ""
+            share = dict(zip(one.panel.raters, one.weight_share.tolist(), strict=True))
+            notes += [
+                f"{where}raters {rater!r} and {other!r} have {both:.0%} of the weight together, "
+                f"and one may be a copy of the other: {evidence}"
+                for rater, other, evidence in self._likeness.open
+                if not one.fit.exact
+                and (both := share.get(rater, 0.0) + share.get(other, 0.0)) > 0.5
+            ]
+        return notes
+
+    @cached_property
+    def _alike(self) -> dict[str, str]:
+        """What is said of each rater who answers like others."""
+        words = "counts as one with" if self.method == "reml" else "answers like"
+        return {
+            name: f"{words} {joined(repr(other) for other in group if other != name)}"
+            for group in self._likeness.similar.groups
+            for name in group
+        }
+
     @property
     def average_sd(self) -> float:
         """Mean standard error of the scores: the "average standard deviation" of the papers."""
-        errors = np.concatenate([one.se(self.se)[one.rated] for one in self.fitted])
+        errors = self.estimates.frame["se"].to_numpy()
         defined = errors[np.isfinite(errors)]
         return float(defined.mean()) if defined.size else float("nan")
 
@@ -163,9 +220,10 @@ class SubjectModel:
             n_ratings=one.panel.data.n_of_stimulus[rated],
             status=status.tolist(),
         ).frame
+        none = np.full(value.size, np.nan)
         return table.with_columns(
-            pl.Series("se_rater", one.se("rater")[rated]),
-            pl.Series("se_stimulus", one.se("stimulus")[rated]),
+            pl.Series(f"se_{name}", withhold_certainty(value, one.se(name)[rated], none, none)[0])
+            for name in ("rater", "stimulus")
         )
 
     def _raters(self, one: Fitted) -> pl.DataFrame:
@@ -175,12 +233,19 @@ class SubjectModel:
         status = np.full(n, "ok", dtype=object)
         if self.method == "reml":
             status[one.group_size == 2] = _EQUAL
+        for place, name in enumerate(one.panel.raters):
+            if others := self._alike.get(name):
+                status[place] = others
         status[one.collapsed] = _COLLAPSED
         if one.saturated:
             status[:] = f"undefined: {_SATURATED}"
         status[np.isnan(one.bias)] = _ONE_RATER
-        bias_low, bias_high = one.bias_interval(self.confidence)
-        low, high = one.inconsistency_interval(self.confidence)
+        bias_se, bias_low, bias_high, _ = withhold_certainty(
+            one.bias, one.bias_se, *one.bias_interval(self.confidence)
+        )
+        se, low, high, _ = withhold_certainty(
+            one.inconsistency, one.inconsistency_se, *one.inconsistency_interval(self.confidence)
+        )
         columns: dict[str, Any] = {}
         if self.has_labels:
             name = "all" if one.label is None else one.panel.labels[one.label]
@@ -188,11 +253,11 @@ class SubjectModel:
         columns |= {
             "rater": one.panel.raters,
             "bias": one.bias,
-            "bias_se": one.bias_se,
+            "bias_se": bias_se,
             "bias_low": bias_low,
             "bias_high": bias_high,
             "inconsistency": one.inconsistency,
-            "inconsistency_se": one.inconsistency_se,
+            "inconsistency_se": se,
             "inconsistency_low": low,
             "inconsistency_high": high,
             "n_ratings": one.panel.data.n_of_rater.astype(np.int64),
@@ -205,16 +270,26 @@ class SubjectModel:
         raters = {name for one in self.fitted for name in one.panel.raters}
         state = "converged" if self.converged else "not converged"
         trouble = f", {len(self.collapsed)} raters collapsed" if self.collapsed else ""
+        alike = "; ".join(joined(map(repr, group)) for group in self._likeness.similar.groups)
+        if alike:
+            trouble += f", raters who answer alike: {alike}"
         return (
             f"SubjectModel({self.method}, {len(self):,} scores, {len(raters):,} raters, "
             f"{state} after {self.iterations} rounds{trouble})"
         )
 
     def _repr_html_(self) -> str:
-        return self.to_frame()._repr_html_()
+        notes = "".join(f"<li>{escape(note)}</li>" for note in self.notes)
+        return f"<ul>{notes}</ul>" * bool(notes) + self.to_frame()._repr_html_()
 
     def __rich__(self) -> Table:
-        return self.estimates.__rich__()
+        from rich.text import Text
+
+        table = self.estimates.__rich__()
+        if self.notes:
+            table.caption = Text("\n".join(f"- {note}" for note in self.notes))
+            table.caption_justify = "left"
+        return table
 
 
 def _names(known: tuple[str, ...], code: Ints) -> list[str]:

@@ -2,17 +2,24 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
+import numpy as np
 import polars as pl
 
 from affectlab._words import count, joined, number, percent, plural, shown
-from affectlab.reliability import krippendorff_alpha
+from affectlab.reliability import duplicate_raters, krippendorff_alpha
 from affectlab.report._agreement import ENOUGH_ITEMS
 from affectlab.report._study import Study
+
+if TYPE_CHECKING:
+    from affectlab.ratings import Ratings
 
 __all__ = ["cautions"]
 
 _FEW_ITEMS = 10
 _FULL = 0.99
+_MOST_PAIRS = 5
 
 
 def cautions(study: Study) -> list[str]:
@@ -21,12 +28,34 @@ def cautions(study: Study) -> list[str]:
     if study.numeric is None:
         return found
     if study.flow is not None:
+        recorded = study.flow.recorded
+        were = "were" if recorded else "look as if they were"
         found.append(
-            "The votes look as if they were collected in rounds, where an item was asked about "
-            "again only after a yes: alpha, kappa and correlations of such data are biased "
-            "downwards, often below 0. If so, read the consensus flow in their place."
+            f"The votes {were} collected in rounds, where an item was asked about again only after "
+            "a yes: alpha, kappa and correlations of such data are biased downwards, often below "
+            f"0. {'Read' if recorded else 'If so, read'} the consensus flow in their place."
         )
+    if study.unmapped:
+        found.append(
+            "Models stand in no table or figure of all raters, and are compared with people by "
+            f"their order of stimuli alone: {study.unmapped}."
+        )
+    found += _duplicates(study.numeric)
     return found + _odd_people(study) + _coverage(study) + _undefined(study) + _few(study)
+
+
+def _duplicates(ratings: Ratings) -> list[str]:
+    """Name raters whose answers agree beyond what their agreement with others allows."""
+    sentences = duplicate_raters(ratings).sentences
+    found = [
+        f"{sentence[0].upper()}{sentence[1:]}. If one is a copy of the other, or both are the same "
+        "person or model, statistics that count both overstate agreement."
+        for sentence in sentences[:_MOST_PAIRS]
+    ]
+    if len(sentences) > _MOST_PAIRS:
+        more = plural(len(sentences) - _MOST_PAIRS, "more pair")
+        found.append(f"{more} of raters answer alike in the same way.")
+    return found
 
 
 def _stand_ins(study: Study) -> list[str]:
@@ -35,8 +64,8 @@ def _stand_ins(study: Study) -> list[str]:
         return []
     verb = "is" if len(study.stand_ins) == 1 else "are"
     return [
-        f"{_listed(list(study.stand_ins))} {verb} left out of this report: answers aggregated from "
-        "those of several people would count these twice."
+        f"{_listed(list(study.stand_ins))} {verb} excluded from this report: answers aggregated "
+        "from those of several people would count these twice."
     ]
 
 
@@ -60,7 +89,8 @@ def _coverage(study: Study) -> list[str]:
 
 
 def _undefined(study: Study) -> list[str]:
-    if study.alpha is None:
+    # Where all are undefined the headline and the section say so.
+    if study.alpha is None or study.agreement is None or not study.agreement.n_labels:
         return []
     frame = study.alpha.to_frame()
     missing = frame.filter(pl.col("value").is_nan())
@@ -112,20 +142,26 @@ def _odd_people(study: Study) -> list[str]:
     found += [
         f"{shown(one.rater, 60)} gave all labels the same answer in {count(one.equal)} of "
         f"{plural(one.trials, 'trial')}, the others in {count(one.others_equal)} of "
-        f"{count(one.others_trials)}: somebody who did not always look?"
+        f"{count(one.others_trials)}: possible inattention."
         for one in odd.equal
     ]
-    found += [
-        f"{shown(one.rater, 60)} agrees with the others less than can be expected of one more "
-        f"person like them (correlation with their mean {number(one.value)}, expected at least "
-        f"{number(one.low)}; median of the others {number(one.others)}): somebody who did not "
-        "always look?"
-        for one in odd.apart
-    ]
+    if odd.apart:
+        listed = [
+            f"{shown(one.rater, 60)} {number(one.value, 3)} "
+            f"(expected at least {number(one.low, 3)})"
+            for one in odd.apart
+        ]
+        verb = "agrees" if len(odd.apart) == 1 else "agree"
+        found.append(
+            f"{_listed([one.rater for one in odd.apart])} {verb} with the others less than one "
+            "more person like them would: possible inattention. Correlation with the mean of the "
+            f"remaining people: {_some(listed)}; median of the remaining "
+            f"{number(odd.apart[0].others, 3)}."
+        )
     if odd.against:
         found.append(
             f"{_listed(list(odd.against))} answered against the others (negative correlation with "
-            "their mean): a scale used the wrong way round, or rows mixed up?"
+            "their mean): possibly a scale used the wrong way round, or rows mixed up."
         )
     if people.n_raters - len(odd.names) > 1 and study.alpha is not None:
         rest = krippendorff_alpha(
@@ -133,17 +169,24 @@ def _odd_people(study: Study) -> list[str]:
         )
         both = study.alpha.to_frame().join(rest.to_frame(), on="label", suffix="_rest")
         both = both.filter(pl.col("value").is_not_nan() & pl.col("value_rest").is_not_nan())
-        if both.height:
+        without, with_all = (
+            number(float(np.median(both[name].to_numpy()))) if both.height else "–"
+            for name in ("value_rest", "value")
+        )
+        if without != with_all:
             what = f"the median alpha of {both.height} labels" if both.height > 1 else "alpha"
             found.append(
-                f"Without {_listed(list(odd.names))} {what} would be "
-                f"{number(both['value_rest'].median())}, "  # type: ignore[arg-type]
-                f"not {number(both['value'].median())}; "  # type: ignore[arg-type]
-                "leaving people out needs a rule that was set before."
+                f"Without {_listed(list(odd.names))} {what} would be {without}, not {with_all}; "
+                "excluding people needs a rule that was set before."
             )
     return found
 
 
 def _listed(names: list[str]) -> str:
-    more = [f"{len(names) - 5} more"] if len(names) > 5 else []
-    return joined([*(shown(name, 60) for name in names[:5]), *more])
+    return _some([shown(name, 60) for name in names])
+
+
+def _some(parts: list[str]) -> str:
+    """Join the first five, and count the others."""
+    more = [f"{len(parts) - 5} more"] if len(parts) > 5 else []
+    return joined([*parts[:5], *more])

@@ -16,6 +16,9 @@ if TYPE_CHECKING:
 
 __all__ = ["EqualTrials", "equal_trials"]
 
+_NOTICEABLE = 0.05
+"""Share of a person's trials below which equal answers do no harm, however rare they are."""
+
 
 @dataclass(frozen=True)
 class EqualTrials:
@@ -62,7 +65,11 @@ def equal_trials(people: Ratings, *, level: float) -> list[EqualTrials]:
     def p_values(alive: Ints) -> Floats:
         return _p_values(equal[alive], trials[alive])
 
-    found = outward(np.flatnonzero(trials), p_values, level=level)
+    found = [
+        one
+        for one in outward(np.flatnonzero(trials), p_values, level=level)
+        if equal[one] >= _NOTICEABLE * trials[one]
+    ]
     rest = np.setdiff1d(np.arange(trials.size), found)
     others = int(equal[rest].sum()), int(trials[rest].sum())
     names = answers.rater_names

@@ -68,8 +68,10 @@ class PairAgreement:
         )
 
 
-def pair_agreement(ratings: Ratings) -> PairAgreement:
+def pair_agreement(ratings: Ratings, models: Ratings | None = None) -> PairAgreement:
     """Compute the agreement of pairs of raters.
+
+    `models` has the answers of models of `ratings` before they were rounded, for correlations.
 
     Quadratic weighted kappa on scales with up to 21 levels, unweighted kappa on nominal ones, and
     Spearman's correlation on finer ones. Models come first, then people in the order of how much
@@ -86,7 +88,22 @@ def pair_agreement(ratings: Ratings) -> PairAgreement:
         most = max(2, min(most, kept.n_raters) * 2 // 3)
         kept = _busiest(ratings, most)
     left_out = ratings.n_raters - kept.n_raters
+    if models is not None:
+        kept = _unrounded(kept, models)
     return PairAgreement(_spearman(kept), "Spearman's correlation", left_out)
+
+
+def _unrounded(ratings: Ratings, models: Ratings) -> Ratings:
+    """Give models their fractions back: ranks must not tie where answers did not."""
+    from affectlab.evaluation import on_scale
+
+    people = ratings.humans()
+    names = set(ratings.rater_names)
+    judged = models.answers().select(raters=[name for name in models.rater_names if name in names])
+    judged = on_scale(judged, people.scale, "none")
+    judged = judged.with_raters(ratings.models().raters.select("rater", "rater_kind"))
+    loose = people.with_values(people.value, judged.scale, step="without steps, beside models")
+    return loose.merge(judged)
 
 
 def _n_levels(ratings: Ratings) -> float:

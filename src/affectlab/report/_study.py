@@ -12,6 +12,7 @@ import polars as pl
 
 from affectlab._words import joined, shown
 from affectlab.errors import InputError
+from affectlab.ratings._warnings import aggregated_raters
 from affectlab.report._agreement import Agreement, agreement_of
 from affectlab.report._pairs import PairAgreement, is_person, pair_agreement
 from affectlab.report._people import Beside, beside_people
@@ -19,7 +20,7 @@ from affectlab.report._pointed_out import PointedOut, pointed_out
 
 if TYPE_CHECKING:
     from affectlab.estimates import Estimates
-    from affectlab.ratings import Ratings, RatingsSummary, Scale
+    from affectlab.ratings import Ratings, RatingsSummary
     from affectlab.reliability import AlphaResult, ConsensusFlow
 
 __all__ = ["Study"]
@@ -29,25 +30,30 @@ _STOPPED_AT_NO = 0.9
 _OUT_OF_PROTOCOL = 1 / 20
 
 
-def _without_stand_ins(ratings: Ratings) -> tuple[Ratings, tuple[str, ...]]:
-    """Leave out raters that stand for several people (attribute ``aggregated``), and name them.
+def _aggregated(ratings: Ratings) -> tuple[str, ...]:
+    """Name the raters whose answers are aggregated from those of several people."""
+    several = zip(ratings.rater_names, ratings.rater_kinds, aggregated_raters(ratings), strict=True)
+    return tuple(name for name, kind, marked in several if marked and is_person(kind))
+
+
+def _without_aggregated(ratings: Ratings) -> tuple[Ratings, tuple[str, ...]]:
+    """Exclude aggregated answers, and name their raters.
 
     They stay where there is no other person: then they are all there is of people.
     """
-    table = ratings.raters
-    if "aggregated" not in table.columns:
+    names = _aggregated(ratings)
+    people = [
+        name
+        for name, kind in zip(ratings.rater_names, ratings.rater_kinds, strict=True)
+        if is_person(kind) and name not in names
+    ]
+    if not names or not people:
         return ratings, ()
-    words = table["aggregated"].cast(pl.String).str.strip_chars().str.to_lowercase()
-    person = pl.Series([is_person(kind) for kind in table["rater_kind"]], dtype=pl.Boolean)
-    several = words.is_in(["true", "yes", "1", "1.0"]).fill_null(False) & person
-    if not several.any() or not (person & ~several).any():
-        return ratings, ()
-    names = tuple(table["rater"].filter(several).to_list())
-    kept = ratings.where(
+    rest = ratings.where(
         ~pl.col("rater").cast(pl.String).is_in(list(names)),
-        step=f"left out of the report: {joined(map(shown, names))}, answers of several people",
+        step=f"excluded from the report: {joined(map(shown, names))}, answers of several people",
     )
-    return kept, names
+    return rest, names
 
 
 def _without_controls(ratings: Ratings) -> Ratings:
@@ -60,23 +66,24 @@ def _without_controls(ratings: Ratings) -> Ratings:
         return ratings
 
 
-def _together(ratings: Ratings, models: Ratings) -> Ratings:
-    """Put models beside people, on the scale of people, for what looks at all raters."""
+def _together(ratings: Ratings, models: Ratings) -> tuple[Ratings, str]:
+    """Put models beside people, on the scale of people, for what looks at all raters.
+
+    Where there is no map to that scale, people stay alone, and the second part says why.
+    """
     from affectlab.evaluation import on_scale
 
     kinds = ["model" if is_person(kind) else kind for kind in models.rater_kinds]
     judged = models.with_raters(models.raters.with_columns(rater_kind=pl.Series(kinds)))
-    if ratings.scale.kind not in ("nominal", "text"):
+    if {"nominal", "text"} & {ratings.scale.kind, models.scale.kind}:
+        return ratings.merge(judged), ""
+    try:
         judged = on_scale(judged, ratings.scale)
-    return ratings.merge(judged)
-
-
-def _same_range(ours: Scale, theirs: Scale) -> bool:
-    return (ours.kind == "nominal", ours.low, ours.high) == (
-        theirs.kind == "nominal",
-        theirs.low,
-        theirs.high,
-    )
+    except InputError as missing:
+        if any(not is_person(kind) for kind in ratings.rater_kinds):
+            raise
+        return ratings, str(missing)
+    return ratings.merge(judged), ""
 
 
 class Study:
@@ -105,18 +112,24 @@ class Study:
         n_boot: int = 1000,
         images: Path | None = None,
     ) -> None:
-        kept, self.stand_ins = _without_stand_ins(ratings)
-        everything = kept if models is None else _together(kept, models)
+        kept, self.stand_ins = _without_aggregated(ratings)
+        self.unmapped = ""
+        """Why models are in no table of all raters: their scale and people's have no map."""
+        everything = kept
+        if models is not None:
+            everything, self.unmapped = _together(kept, models)
         self.ratings = _without_controls(everything)
-        self.controls = everything if self.ratings is not everything else None
+        held = models if self.unmapped and models is not None else everything
+        self.controls = held if _without_controls(held) is not held else None
         """The ratings with control runs of models; None where there are no such runs."""
-        alike = models is not None and _same_range(kept.scale, models.scale)
-        self.asked = (kept, models) if alike else (everything, None)
+        names = models is None or "nominal" in (kept.scale.kind, models.scale.kind)
+        self.asked = (everything, None) if names else (kept, models)
         """What checks of controls take: rounded to points, different answers become the same."""
-        if self.controls is not None:
+        if self.controls is not None or self.unmapped:
             kept = _without_controls(kept)
             models = None if models is None else _without_controls(models)
-        if models is not None and not set(models.rater_names) & set(self.ratings.rater_names):
+        known = set(self.ratings.rater_names)
+        if models is not None and not self.unmapped and not set(models.rater_names) & known:
             models = None  # All of them are control runs.
         mixed = models is None or any(not is_person(kind) for kind in kept.rater_kinds)
         self._apart = None if mixed else (kept, models)
@@ -132,7 +145,9 @@ class Study:
             return self._apart
         if len({is_person(kind) for kind in self.ratings.rater_kinds}) < 2:
             return self.ratings, None
-        return self.ratings.humans(), self.ratings.models()
+        from affectlab.evaluation._sides import people_of
+
+        return people_of(self.ratings), self.ratings.models()
 
     @cached_property
     def summary(self) -> RatingsSummary:
@@ -167,7 +182,9 @@ class Study:
 
     @cached_property
     def models(self) -> Ratings | None:
-        """Numeric answers of models; None when there are none."""
+        """Numeric answers of models, on their own scale where it has no map; None when none."""
+        if self.unmapped and self._apart is not None and self._apart[1] is not None:
+            return self._apart[1].answers()
         return self._of(people=False)
 
     @property
@@ -185,6 +202,16 @@ class Study:
         spread = coded.group_by("rater").agg(low=value.min(), high=value.max(), n=pl.len())
         same = spread.filter(pl.col("low") == pl.col("high"), pl.col("n") >= _SEVERAL).sort("rater")
         return tuple(self.numeric.rater_names[code] for code in same["rater"])
+
+    @cached_property
+    def aggregated(self) -> tuple[str, ...]:
+        """Raters in the report whose answers are aggregated from those of several people."""
+        return _aggregated(self.ratings)
+
+    @property
+    def people_name(self) -> str:
+        """What those are called who are no models: people, or their aggregated answers."""
+        return "aggregated answers" if self.aggregated else "people"
 
     @cached_property
     def pointed_out(self) -> PointedOut:
@@ -238,7 +265,7 @@ class Study:
         """Agreement of pairs of raters."""
         if self.numeric is None or self.numeric.n_raters < 2:
             return None
-        return pair_agreement(self.numeric)
+        return pair_agreement(self.numeric, None if self._apart is None else self._apart[1])
 
     def compare_ahead(self, pool: Executor) -> None:
         """Compare models with people while the sections that need no comparison are made.
@@ -280,7 +307,8 @@ class Study:
     def flow(self) -> ConsensusFlow | None:
         """Rounds of a sequential yes/no protocol; None when the votes do not look like one.
 
-        They do when the scale is binary, the number of votes per stimulus and label differs and is
+        They need not look like one when the ratings record the round of every answer. Otherwise
+        they do when the scale is binary, the number of votes per stimulus and label differs and is
         at most 4, at most 1 in 20 of those voted on again had a no before the last vote, and at
         least 9 in 10 of those that stopped early stopped at a no. Single votes may belong to a
         contrastive round, so they are looked at only where nothing else stopped early.
@@ -290,6 +318,9 @@ class Study:
         numeric = self.numeric
         if numeric is None or numeric.scale.kind != "binary":
             return None
+        flow = consensus_flow(numeric)
+        if flow.recorded:
+            return flow
         cell = numeric.label_code.astype(np.int64) * numeric.n_stimuli + numeric.stimulus_code
         _, item = np.unique(cell, return_inverse=True)
         votes = np.bincount(item)
@@ -302,5 +333,4 @@ class Study:
             stopped &= votes >= 2
         if refused[stopped].mean() < _STOPPED_AT_NO:
             return None
-        flow = consensus_flow(numeric)
         return flow if flow.out_of_protocol <= again * _OUT_OF_PROTOCOL else None

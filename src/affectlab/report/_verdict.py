@@ -14,7 +14,12 @@ def verdict(study: Study) -> str:
     """Say in one sentence what was rated, how far raters agree, and where models stand."""
     summary = study.summary
     about = plural(summary.n_stimuli, "stimulus", "stimuli")
-    start = f"{panel_in_words(study)} gave {plural(summary.n_ratings, 'answer')} about {about}"
+    who = panel_in_words(study)
+    verb = ":" if study.aggregated else " gave"
+    answers = plural(summary.n_ratings, "answer")
+    start = f"{who[0].upper()}{who[1:]}{verb} {answers} about {about}"
+    if summary.silent_raters:
+        start += f" ({plural(len(summary.silent_raters), 'more rater')} gave none that can be used)"
     return f"{start}; {_agreement(study)}{_models(study)}."
 
 
@@ -26,12 +31,15 @@ def _agreement(study: Study) -> str:
         if known:
             parts = joined(
                 f"{percent(batch.agreement)} of the {count(batch.items)} items in batch "
-                f"{batch.batch}"
+                f"{batch.batch}" + (" (as absent)" if batch.kind == "contrastive" else "")
                 for batch in known
             )
-            return f"in what looks like a yes/no protocol of rounds, raters confirmed {parts}"
+            what = "" if study.flow.recorded else "what looks like "
+            return f"in {what}a yes/no protocol of rounds, raters confirmed {parts}"
     found = study.agreement
     if found is None or study.alpha is None:
+        if study.aggregated:
+            return "how far the people behind them agree cannot be seen from these"
         return "one rater alone cannot show agreement"
     if found.ungraded == "undefined":
         reasons = sorted({one.status.removeprefix("undefined: ") for _, one in study.alpha})

@@ -53,7 +53,8 @@ def write_report(
         when absent. Files of the same names are replaced.
     models
         Answers of models in a table of their own. They may be on another scale (people rate in
-        steps, a model gives any number); what compares all raters takes them to the nearest step.
+        steps, a model gives any number): see :func:`affectlab.evaluation.on_scale`. What compares
+        all raters takes them to the nearest step.
     title
         Heading of the report; by default from the source of the ratings.
     seed
@@ -118,7 +119,7 @@ def write_report(
         verdict=lambda: verdict(study),
         cautions=lambda: cautions(study),
         skipped=skipped,
-        glossary=glossary({section.key for section in sections}),
+        glossary=glossary(study, sections),
         provenance=provenance(study),
         source=source_name(study),
     )

@@ -9,6 +9,7 @@ import polars as pl
 
 from affectlab.errors import InputError, unknown_name
 from affectlab.ratings import Ratings
+from affectlab.ratings._order import canonical
 
 __all__ = ["random_baseline"]
 
@@ -58,7 +59,8 @@ def random_baseline(
     if how not in get_args(How):
         raise unknown_name("baseline", how, get_args(How))
     given = ratings.humans() if "human" in ratings.rater_kinds else ratings
-    frame = given.to_frame().filter(pl.col("value").is_not_null())
+    listed = given.to_frame().filter(pl.col("value").is_not_null())
+    frame = canonical(given).to_frame().filter(pl.col("value").is_not_null())
     if not frame.height:
         raise InputError("nobody gave an answer; expected one to draw a baseline for")
     by = ["stimulus", "label"] if given.has_labels else ["stimulus"]
@@ -68,6 +70,11 @@ def random_baseline(
         drawn = cells.with_columns(_uniform(ratings, cells.height, rng))
     else:
         drawn = _shuffled(frame, cells, rng)
+    drawn = (
+        listed.select(by)
+        .unique(maintain_order=True)
+        .join(drawn, on=by, how="left", maintain_order="left")
+    )
     return Ratings(
         drawn.with_columns(pl.lit(name).alias("rater")),
         scale=ratings.scale,

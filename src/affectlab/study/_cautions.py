@@ -62,11 +62,11 @@ def alike(stimuli: Iterable[Stimulus]) -> list[str]:
 def missing_checks(study: Study, stimuli: Iterable[Stimulus]) -> list[str]:
     """Say which checks have fewer stimuli than the protocol wants of them."""
     counts = Counter(one.kind for one in stimuli)
+    checks = study.protocol.checks
+    # Without a number of golden trials, its limits say how many it needs at least.
+    golden = checks.reject_golden or 0 if checks.golden is None else checks.golden
     found = []
-    for kind, wanted in (
-        ("training", study.protocol.checks.training),
-        ("golden", study.protocol.checks.golden),
-    ):
+    for kind, wanted in (("training", checks.training), ("golden", golden)):
         if counts[kind] < wanted:
             key = "stimuli.training and stimuli.golden" if kind == "training" else "stimuli.golden"
             found.append(

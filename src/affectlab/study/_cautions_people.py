@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import re
-import sqlite3
+
+from sqlalchemy import Connection, select
 
 from affectlab._words import joined
 from affectlab.study._design import Study
+from affectlab.study._tables import participants
 
 __all__ = ["cautions_about_people"]
 
@@ -15,9 +17,15 @@ _MOST = 3
 """Placeholders that are named."""
 
 
-def cautions_about_people(study: Study) -> list[str]:
-    """Say what will not work for participants as the file seems to want it, in sentences."""
-    return [*_texts(study), *_entry(study), *_languages(study)]
+def cautions_about_people(study: Study, connection: Connection | None) -> list[str]:
+    """Say what will not work for participants as the file seems to want it, in sentences.
+
+    Parameters
+    ----------
+    connection
+        To the data of the study; None when it was not begun yet.
+    """
+    return [*_texts(study), *_entry(study, connection), *_languages(study)]
 
 
 def _texts(study: Study) -> list[str]:
@@ -36,7 +44,7 @@ def _texts(study: Study) -> list[str]:
     return found
 
 
-def _entry(study: Study) -> list[str]:
+def _entry(study: Study, connection: Connection | None) -> list[str]:
     recruitment, found = study.design.recruitment, []
     rules = study.design.eligibility.model_dump(exclude_defaults=True)
     if rules and recruitment.platform == "none":
@@ -49,29 +57,23 @@ def _entry(study: Study) -> list[str]:
             "recruitment.verify is off: whoever writes a name into the address can take part under "
             "it; set verify = true to have Prolific asked at entry"
         )
-    if not recruitment.open and recruitment.platform == "none" and not _invited(study):
+    if not recruitment.open and recruitment.platform == "none" and not _invited(connection):
         found.append(
             "nobody can come in: recruitment.open is false, there is no platform, and no "
-            "invitation in the study's folder; make personal links with: affectlab study invite "
+            "invitation; make personal links with: affectlab study invite "
             f"{study.path.name} --people N"
         )
     return found
 
 
-def _invited(study: Study) -> bool:
-    """Whether invitations were made in the study's own database, which is not begun by looking."""
-    file = study.state / "study.sqlite"
-    if not file.exists():
+def _invited(connection: Connection | None) -> bool:
+    """Whether invitations were made, in the data of a study that was begun."""
+    if connection is None:
         return False
-    connection = sqlite3.connect(f"{file.absolute().as_uri()}?mode=ro", uri=True)
-    try:
-        query = "SELECT 1 FROM participants WHERE invitation IS NOT NULL AND kind = 'human' LIMIT 1"
-        return connection.execute(query).fetchone() is not None
-    except sqlite3.OperationalError:
-        # Not begun yet: the file is there, and its tables are not.
-        return False
-    finally:
-        connection.close()
+    invited = select(participants.c.id).where(
+        participants.c.invitation.is_not(None), participants.c.kind == "human"
+    )
+    return connection.execute(invited.limit(1)).first() is not None
 
 
 def _languages(study: Study) -> list[str]:

@@ -370,7 +370,7 @@ def _laid_out(store: Store, found: Any, seed: int) -> list[dict[str, Any]]:
     ]
     golden = [
         {"kind": "golden", "task_id": None, "stimulus_id": number, "label": label}
-        for number, label in drawn.sample(known, min(checks.golden, len(known)))
+        for number, label in drawn.sample(known, min(checks.golden or 0, len(known)))
     ]
     mixed = main + golden
     drawn.shuffle(mixed)

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from affectlab._version import __version__
+from affectlab.study._codebook import about_column
 from affectlab.study._store import Store
 
 if TYPE_CHECKING:
@@ -62,29 +63,6 @@ _CONTEXT = {
     "transform": "cr:transform",
 }
 
-_ABOUT = {
-    "stimulus": "Name of what was judged.",
-    "rater": "Pseudonym of the person.",
-    "rater_kind": "human, or simulated in a rehearsal.",
-    "session": "Number of the session.",
-    "trial": "Position of the trial in its session.",
-    "trial_kind": "main; golden, with a known answer; repeat, asked again; or training.",
-    "label": "What the value is about.",
-    "value": "The answer, on the scale that the data card gives.",
-    "text": "What was written, or the text that was judged.",
-    "outcome": "ok, or why there is no value.",
-    "rt_ms": "Time from seeing to answering, in milliseconds.",
-    "day": "Day of the answer, in UTC.",
-    "widget": "The control with which it was answered.",
-    "swapped": "Whether the two options stood the other way round.",
-    "file": "Name of the picture.",
-    "language": "Language of the pages.",
-    "movement": "How far the slider was moved in all, in units of the scale.",
-    "planted": "In a rehearsal: the kind of simulated person.",
-    "careless": "In a rehearsal: whether the simulated person does not look.",
-    "planted_bias": "In a rehearsal: how much higher than the truth the person rates.",
-    "planted_inconsistency": "In a rehearsal: standard deviation of the person's own noise.",
-}
 _KEYS = {"raters": "rater", "stimuli": "stimulus"}
 
 
@@ -143,7 +121,7 @@ def write_croissant(
             "be declined, stand in the table of raters."
         ),
         "distribution": files,
-        "recordSet": [_records(one, tables) for one in tables],
+        "recordSet": [_records(store, one, tables) for one in tables],
     }
     if said.licence:
         content["license"] = _licence(said.licence)
@@ -183,7 +161,7 @@ def _type(path: Path) -> str:
     return mimetypes.guess_type(path.name)[0] or "application/octet-stream"
 
 
-def _records(one: TableFile, tables: list[TableFile]) -> dict[str, Any]:
+def _records(store: Store, one: TableFile, tables: list[TableFile]) -> dict[str, Any]:
     there = {table.name for table in tables}
     fields = []
     for column, dtype in one.table.schema.items():
@@ -191,7 +169,7 @@ def _records(one: TableFile, tables: list[TableFile]) -> dict[str, Any]:
             "@type": "cr:Field",
             "@id": f"{one.name}/{column}",
             "name": column,
-            "description": _ABOUT.get(column, f"Column {column!r}."),
+            "description": _sentence(about_column(store, one.name, column)),
             "dataType": "sc:Date" if column == "day" else _data_type(dtype),
             "source": {"fileObject": {"@id": one.path.name}, "extract": {"column": column}},
         }
@@ -208,6 +186,10 @@ def _records(one: TableFile, tables: list[TableFile]) -> dict[str, Any]:
     if one.name in _KEYS:
         found["key"] = {"@id": f"{one.name}/{_KEYS[one.name]}"}
     return {**found, "field": fields}
+
+
+def _sentence(phrase: str) -> str:
+    return f"{phrase[:1].upper()}{phrase[1:]}."
 
 
 def _data_type(dtype: Any) -> str:

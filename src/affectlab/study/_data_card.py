@@ -15,6 +15,7 @@ from sqlalchemy import func, select
 from affectlab._version import __version__
 from affectlab._words import count, number, plural
 from affectlab.study._bundle_places import bundle_progress
+from affectlab.study._codebook import ABOUT
 from affectlab.study._export_tables import pseudonym
 from affectlab.study._store import Store
 from affectlab.study._tables import answers, events, participants, sessions, tasks
@@ -36,34 +37,6 @@ _SOURCES = {
     "address": "the visitor's own word, in the address of the page",
     "platform": "told by the platform",
     "nobody": "not checked",
-}
-_COLUMNS = {
-    "stimulus": "name of what was judged",
-    "rater": "pseudonym of the person",
-    "session": "number of the session",
-    "trial": "position in the session",
-    "trial_kind": "`main`, `golden` (known answer), `repeat` (asked again) or `training`",
-    "label": "what the value is about",
-    "value": "the answer, on the scale below",
-    "text": "what was written",
-    "outcome": "`ok`, or why there is no value",
-    "rt_ms": "milliseconds from seeing to answering",
-    "day": "day of the answer, UTC",
-    "widget": "control with which it was answered",
-    "swapped": "whether the two options stood the other way round",
-    "rater_kind": "`human`, or `simulated` in a rehearsal",
-    "file": "name of the picture",
-    "left": "which option stood on the left",
-    "anchor": "frame, or end, that the other was compared with",
-    "frame": "frame that was compared with it",
-    "movement": "how far the slider was moved in all, in units of the scale, from its start",
-    "language": "language of the pages",
-    "planted": "in a rehearsal: the kind of simulated person",
-    "careless": "in a rehearsal: whether the simulated person does not look",
-    "planted_bias": "in a rehearsal: how much higher than the truth the simulated person rates",
-    "planted_inconsistency": (
-        "in a rehearsal: standard deviation of the simulated person's own noise, on the scale 0-7"
-    ),
 }
 
 
@@ -146,11 +119,12 @@ def _files(tables: dict[str, pl.DataFrame], store: Store) -> Iterator[str]:
     yield "| `ratings.parquet` | as `ratings.csv` | with types |"
     if store.study.design.release.pictures:
         yield "| `pictures/` | | the pictures that were judged |"
+    yield "| `codebook.csv` | | what columns and values mean, and what was asked |"
     yield ""
     shown = dict.fromkeys(column for table in tables.values() for column in table.columns)
     for column in shown:
-        if column in _COLUMNS:
-            yield f"- `{column}`: {_COLUMNS[column]}"
+        if column in ABOUT:
+            yield f"- `{column}`: {ABOUT[column]}"
     yield ""
 
 

@@ -16,13 +16,12 @@ from alembic import command
 from alembic.config import Config
 from alembic.runtime.migration import MigrationContext
 from alembic.script import ScriptDirectory
-from sqlalchemy import Connection, Engine, create_engine, event, text
-from sqlalchemy.engine import make_url
-from sqlalchemy.exc import ArgumentError, DisconnectionError, NoSuchModuleError, OperationalError
+from sqlalchemy import URL, Connection, Engine, create_engine, event, make_url, text
+from sqlalchemy.exc import ArgumentError, DatabaseError, DisconnectionError, NoSuchModuleError
 
 from affectlab.errors import AffectlabError, InputError
 
-__all__ = ["SCHEMA", "TASKS", "Database", "hold", "now_ms"]
+__all__ = ["SCHEMA", "TASKS", "Database", "first_line", "hold", "now_ms"]
 
 _MIGRATIONS = Path(__file__).parent / "migrations"
 _OWN, _OWN_FOLDER = 0o600, 0o700
@@ -68,7 +67,7 @@ class Database:
         When the address is not understood or names another kind of database.
     """
 
-    def __init__(self, url: str) -> None:
+    def __init__(self, url: str | URL) -> None:
         try:
             address = make_url(url)
         except ArgumentError:
@@ -118,7 +117,8 @@ class Database:
         os.close(os.open(file, os.O_RDWR | os.O_CREAT, _OWN))
         for own, rights in ((folder, _OWN_FOLDER), *((one, _OWN) for one in _with_logs(file))):
             _keep_private(own, rights)
-        return cls(f"sqlite:///{file}")
+        # Not as text, in which "?" and "%" would mean something.
+        return cls(URL.create("sqlite", database=str(file)))
 
     @contextmanager
     def write(self) -> Iterator[Connection]:
@@ -170,8 +170,8 @@ class Database:
                     )
                 config.attributes["connection"] = connection
                 command.upgrade(config, "head")
-        except OperationalError as error:
-            raise AffectlabError(f"the database cannot be opened: {_first_line(error)}") from None
+        except DatabaseError as error:
+            raise AffectlabError(f"the database cannot be opened: {first_line(error)}") from None
 
     def check(self) -> None:
         """Raise when the database does not answer."""
@@ -244,5 +244,6 @@ def _prepare_postgres(engine: Engine) -> None:
             raise DisconnectionError from error
 
 
-def _first_line(error: Exception) -> str:
+def first_line(error: Exception) -> str:
+    """Give the first line of what a database says of an error."""
     return str(getattr(error, "orig", error)).strip().splitlines()[0]

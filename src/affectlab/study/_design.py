@@ -14,6 +14,7 @@ from affectlab.errors import InputError
 from affectlab.protocols import Part, Protocol, load_protocol
 from affectlab.study._bundles import check_bundling
 from affectlab.study._frames import Frame, check_frame
+from affectlab.study._golden import with_golden
 from affectlab.study._parts import (
     Consent,
     Demographics,
@@ -33,22 +34,6 @@ if TYPE_CHECKING:
     from affectlab.protocols import Question
 
 __all__ = ["Design", "Study", "load_study"]
-
-SERVED = (
-    "intensity",
-    "verification",
-    "multilabel",
-    "difference",
-    "staircase",
-    "reaction",
-    "preference",
-    "preference_errors",
-    "jspsych",
-    "review",
-    "review_comments",
-    "review_emotions",
-)
-"""Kinds of question that the pages can ask, as the built-in protocols name them."""
 
 
 class Design(Part):
@@ -179,6 +164,7 @@ def load_study(path: str | Path) -> Study:
             raise InputError(
                 f"{path}: stimuli.{key} = {named!r}: {study.place(named)} is not there"
             )
+    study = _with_golden(study)
     if design.policy:
         from affectlab.reliability import load_policy
 
@@ -187,6 +173,17 @@ def load_study(path: str | Path) -> Study:
         except InputError as error:
             raise InputError(f"{path}: policy: {error}") from None
     return study
+
+
+def _with_golden(study: Study) -> Study:
+    """Give a study that names known answers with the number of golden trials of a session."""
+    protocol, stimuli = study.protocol, study.design.stimuli
+    # A staircase takes none, and drawn pairs bring their own.
+    drawn = protocol.stimulus == "image pair" and stimuli.faces is not None
+    if stimuli.golden is None or protocol.staircase is not None or drawn:
+        return study
+    golden = study.place(stimuli.golden)
+    return replace(study, protocol=with_golden(protocol, golden, stimuli.training, study.path))
 
 
 def _protocol_of(design: Design, path: Path) -> Protocol:

@@ -10,10 +10,11 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from sqlalchemy import Connection, RowMapping, select
+from sqlalchemy import Connection, RowMapping, func, select
 
 from affectlab.errors import InputError
 from affectlab.study._bonus import write_bonuses
+from affectlab.study._codebook import write_codebook
 from affectlab.study._entries import entry_rows
 from affectlab.study._export_frames import write_trials
 from affectlab.study._export_tables import (
@@ -26,7 +27,7 @@ from affectlab.study._export_tables import (
 from affectlab.study._movement import travelled
 from affectlab.study._options_of import option_columns, which_left
 from affectlab.study._store import Store
-from affectlab.study._tables import answers, participants, sessions, stimuli, trials
+from affectlab.study._tables import answers, participants, sessions, stimuli, tasks, trials
 
 if TYPE_CHECKING:
     import polars as pl
@@ -37,10 +38,21 @@ __all__ = ["PLANTED", "Exported", "answer_rows", "collect", "export", "pseudonym
 
 PLANTED = "truth.csv"
 """Name of the table of what simulated people answered from."""
-_OPTIONAL = ("label", "text", "left", "swapped", "anchor", "frame", "movement")
+_ALWAYS = (
+    *("stimulus", "rater", "value", "session", "trial", "trial_kind", "outcome", "rt_ms", "at"),
+    "widget",
+)
+"""Columns of a table of answers that has none."""
+_OPTIONAL = (
+    *("label", "text", "step", "batch_kind", "left", "swapped", "anchor", "frame", "movement"),
+)
 """Columns that are left out where no answer has them."""
-_OF_ANSWERS = ("widget", "batch", "left", "swapped", "anchor", "frame", "movement", "entry")
-"""Columns of answers; an attribute of a stimulus that is called so becomes ``stimulus_…``."""
+_OF_ANSWERS = (
+    *("widget", "batch", "step", "batch_kind", "left", "swapped", "anchor", "frame", "movement"),
+    *("entry", "intended"),
+)
+"""Columns of answers, and of what the study says of a stimulus; an attribute of a stimulus that is
+called so becomes ``stimulus_…``."""
 
 
 @dataclass(frozen=True)
@@ -77,7 +89,8 @@ def collect(
         them apart.
     """
     with store.database.read() as connection:
-        rows = list(answer_rows(connection, store, valid=valid, batch=batch))
+        steps = _steps(connection, store)
+        rows = list(answer_rows(connection, store, valid=valid, batch=batch, steps=steps))
         if not rows:
             return None
         raters = _raters(connection, store, {row["rater"] for row in rows})
@@ -118,14 +131,15 @@ def export(store: Store, folder: str | Path) -> Exported:
     Returns
     -------
     Exported
-        ``ratings.parquet`` and ``ratings.csv`` with the answers that count, ``sessions.csv`` with
-        how each session went and what was decided about it; where there are any,
-        ``rejected.csv`` with those that do not, ``pilot.parquet`` and ``pilot.csv`` with those of
-        the pilot, ``suggestions.csv`` with labels that were suggested and notes that were written,
-        ``bonuses.csv`` with the bonuses earned, ``truth.csv`` with what simulated people answered
-        from, and ``staircases.csv`` and ``.parquet`` with the frames 1 JND away. Of a page of one's
-        own there are no ratings but ``jspsych.jsonl`` and ``.csv`` with the trials that it
-        recorded, and ``raters.csv``.
+        ``ratings.parquet`` and ``ratings.csv`` with the answers that count, ``rejected.csv`` with
+        those that do not, ``sessions.csv`` with how each session went and what was decided about
+        it, and ``codebook.csv`` with what columns, labels and values mean and what was asked: these
+        always, without rows where there are none. Where there are any, ``pilot.parquet`` and
+        ``pilot.csv`` with the answers of the pilot, ``suggestions.csv`` with labels that were
+        suggested and notes that were written, ``bonuses.csv`` with the bonuses earned,
+        ``truth.csv`` with what simulated people answered from, and ``staircases.csv`` and
+        ``.parquet`` with the frames 1 JND away. Of a page of one's own there are no ratings but
+        ``jspsych.jsonl`` and ``.csv`` with the trials that it recorded, and ``raters.csv``.
 
         Answers that were withdrawn stand in none of them. In CSV files a cell that a spreadsheet
         would take for a formula begins with an apostrophe.
@@ -133,29 +147,24 @@ def export(store: Store, folder: str | Path) -> Exported:
     Raises
     ------
     InputError
-        When nobody has answered yet, or `folder` is a file.
+        When `folder` is a file.
     """
     folder = Path(folder)
     if folder.exists() and not folder.is_dir():
         raise InputError(f"{folder}: expected a folder for the export, found a file")
+    folder.mkdir(parents=True, exist_ok=True)
     if store.study.protocol.answer == "trials":
         return _of_trials(store, folder)
     found = collect(store)
     rejected = collect(store, valid=False, batch=None)
     pilot = collect(store, batch="pilot")
-    if found is None and pilot is None:
-        count = 0 if rejected is None else rejected.n_rows
-        why = f"; {count} answers were rejected" if count else ""
-        raise InputError(f"{store.study.path}: there is no answer to export yet{why}")
-    folder.mkdir(parents=True, exist_ok=True)
     files = [
-        part.write(folder / f"{name}{suffix}")
+        _write(part, folder / f"{name}{suffix}")
         for name, part in (("ratings", found), ("pilot", pilot))
-        if part is not None
+        if part is not None or name == "ratings"
         for suffix in (".parquet", ".csv")
     ]
-    if rejected is not None:
-        files.append(rejected.write(folder / "rejected.csv"))
+    files.append(_write(rejected, folder / "rejected.csv"))
     for file in files:
         if file.suffix == ".csv":
             guard_csv(file)
@@ -170,6 +179,7 @@ def export(store: Store, folder: str | Path) -> Exported:
     if truth.exists() and found is not None and "simulated" in found.rater_kinds:
         # Of a rehearsal: a report says how well it came back out of the answers.
         files.append(Path(shutil.copyfile(truth, folder / PLANTED)))
+    files.append(_codebook(store, folder, files, found or pilot or rejected))
     return Exported(
         folder,
         tuple(files),
@@ -180,6 +190,42 @@ def export(store: Store, folder: str | Path) -> Exported:
     )
 
 
+def _write(part: Ratings | None, path: Path) -> Path:
+    """Write ratings; where there are none, the names of their columns alone."""
+    if part is not None:
+        return part.write(path)
+    import polars as pl
+
+    empty = pl.DataFrame(schema=dict.fromkeys(_ALWAYS, pl.String))
+    if path.suffix == ".parquet":
+        empty.write_parquet(path)
+        return path
+    from affectlab.ratings._stored import sidecar
+
+    empty.write_csv(path)
+    # Of an earlier export, whose rows are gone.
+    sidecar(path).unlink(missing_ok=True)
+    return path
+
+
+def _codebook(store: Store, folder: Path, files: list[Path], ratings: Ratings | None) -> Path:
+    """Describe the columns of all tables, each once."""
+    import polars as pl
+
+    # Answers that count and those that do not have about the same columns.
+    main = "jspsych" if store.study.protocol.answer == "trials" else "ratings"
+    tables: dict[str, list[str]] = {main: []}
+    if ratings is not None:
+        tables |= {"raters": ratings.raters.columns, "stimuli": ratings.stimuli.columns}
+    for file in files:
+        if file.suffix == ".csv":
+            name = main if file.stem in ("rejected", "pilot") else file.stem
+            there = tables.setdefault(name, [])
+            columns = pl.read_csv(file, n_rows=0, infer_schema=False).columns
+            there += [column for column in columns if column not in there]
+    return write_codebook(store, folder / "codebook.csv", tables)
+
+
 def _of_trials(store: Store, folder: Path) -> Exported:
     """Write what a page of the study's own recorded."""
     found = write_trials(store, folder)
@@ -188,6 +234,7 @@ def _of_trials(store: Store, folder: Path) -> Exported:
     path = folder / "raters.csv"
     raters.write_csv(path)
     files = [*found.files, guard_csv(path), write_sessions(store, folder)]
+    files.append(_codebook(store, folder, files, None))
     return Exported(
         folder,
         tuple(files),
@@ -205,6 +252,7 @@ def answer_rows(
     valid: bool | None = None,
     participant: int | None = None,
     batch: str | None = None,
+    steps: Mapping[int, int] | None = None,
 ) -> Iterator[dict[str, Any]]:
     """Give the answers as rows of ratings, in the order of sessions and trials.
 
@@ -216,14 +264,18 @@ def answer_rows(
         Those of one person; by default of all.
     batch
         Those of the main study, or of the pilot; by default of both.
+    steps
+        Batch of a sequential protocol in which the answer to a trial was given, where it is known.
     """
     wanted = (
         select(
+            trials.c.id.label("trial_id"),
             trials.c.participant_id,
             trials.c.session_id,
             trials.c.position,
             trials.c.kind,
             trials.c.stimulus_id,
+            trials.c.label,
             answers.c.value,
             answers.c.widget,
             answers.c.rt_ms,
@@ -259,10 +311,44 @@ def answer_rows(
             "at": datetime.fromtimestamp(row["submitted_at"] / 1000, UTC).isoformat(),
             "widget": row["widget"],
             "batch": row["batch"],
+            "step": None if steps is None else steps.get(row["trial_id"]),
+            "batch_kind": _batch_kind(store, row),
             **_how(store, row),
         }
         for part in _parts(store, json.loads(row["value"])):
             yield {**base, **part}
+
+
+def _steps(connection: Connection, store: Store) -> dict[int, int]:
+    """Count, for every answer that counts, which one to its task it is, in a chain of raters.
+
+    That is the order in which the server goes through them to decide whether it asks on.
+    """
+    if store.study.protocol.routing.confirmations is None:
+        return {}
+    nth = func.row_number().over(
+        partition_by=trials.c.task_id, order_by=(answers.c.submitted_at, answers.c.trial_id)
+    )
+    found = connection.execute(
+        select(trials.c.id, nth)
+        .join(answers, answers.c.trial_id == trials.c.id)
+        .join(tasks, tasks.c.id == trials.c.task_id)
+        # A pilot asks as many people as it says, one beside the other.
+        .where(answers.c.valid.is_(True), tasks.c.batch != "pilot")
+    )
+    return {int(trial): int(step) for trial, step in found}
+
+
+def _batch_kind(store: Store, row: RowMapping) -> str | None:
+    """Say whether a trial asks about the label that its stimulus is meant to show."""
+    protocol = store.study.protocol
+    if protocol.asks.per_trial != "one" or row["kind"] != "main":
+        return None
+    intended = store.intended.get(row["stimulus_id"])
+    if intended is None:
+        # Without intended labels, every label is asked about as one that may be there.
+        return "affirmative" if protocol.routing.confirmations is not None else None
+    return "affirmative" if row["label"] == intended else "contrastive"
 
 
 def _how(store: Store, row: RowMapping) -> dict[str, Any]:
@@ -325,6 +411,8 @@ def _raters(connection: Connection, store: Store, wanted: set[str]) -> pl.DataFr
         for row in found.mappings()
     ]
     kept = [row for row in rows if row["rater"] in wanted]
+    if not kept:
+        return pl.DataFrame(schema=dict.fromkeys(("rater", "rater_kind", "language"), pl.String))
     return pl.DataFrame(kept, infer_schema_length=None)
 
 
@@ -332,7 +420,9 @@ def _stimuli(connection: Connection, store: Store, wanted: set[str]) -> pl.DataF
     import polars as pl
 
     found = connection.execute(
-        select(stimuli.c.name, stimuli.c.content, stimuli.c.attributes).order_by(stimuli.c.id)
+        select(stimuli.c.id, stimuli.c.name, stimuli.c.content, stimuli.c.attributes).order_by(
+            stimuli.c.id
+        )
     )
     rows = []
     for row in found.mappings():
@@ -355,6 +445,9 @@ def _stimuli(connection: Connection, store: Store, wanted: set[str]) -> pl.DataF
         if content["texts"]:
             shown["text"] = content["texts"][0]
         shown |= option_columns(store, content)
+        intended = store.intended.get(row["id"])
+        if intended is not None:
+            shown["intended"] = intended
         rows.append({"stimulus": row["name"], **shown, **attributes})
     return pl.DataFrame(rows, infer_schema_length=None)
 

@@ -11,13 +11,16 @@ from typing import Any
 
 from sqlalchemy import select
 
-from affectlab.errors import InputError
 from affectlab.study._export_tables import guard_csv, pseudonym, withdrawn
 from affectlab.study._store import Store
 from affectlab.study._tables import answers, sessions, trials
 
 __all__ = ["WrittenTrials", "write_trials"]
 
+_COLUMNS = (
+    *("stimulus", "rater", "session", "batch", "trial", "trial_kind", "run_ms", "at", "step"),
+)
+"""Columns of the table, before what the page recorded."""
 _DATA = "data."
 """Before the names that the page gave its values, so that they do not meet with ours."""
 
@@ -38,22 +41,16 @@ def write_trials(store: Store, folder: Path) -> WrittenTrials:
 
     ``jspsych.jsonl`` has one object per recorded trial, whose ``data`` is what the page recorded.
     ``jspsych.csv`` has the same rows, every value in a column ``data.NAME``, and what is no single
-    value as JSON. Those of answers that do not count stand in ``jspsych-rejected.jsonl``.
-
-    Raises
-    ------
-    InputError
-        When nobody has answered yet.
+    value as JSON. Those of answers that do not count stand in ``rejected.jsonl`` and
+    ``rejected.csv``. Without any, the files have no rows.
     """
     rows = list(_rows(store, valid=True))
     rejected = list(_rows(store, valid=False))
-    if not rows:
-        why = f"; {len(rejected)} recorded trials were rejected" if rejected else ""
-        raise InputError(f"{store.study.path}: there is no answer to export yet{why}")
-    folder.mkdir(parents=True, exist_ok=True)
-    files = [_lines(folder / "jspsych.jsonl", rows), _table(folder / "jspsych.csv", rows)]
-    if rejected:
-        files.append(_lines(folder / "jspsych-rejected.jsonl", rejected))
+    files = [
+        write(folder / f"{name}{suffix}", part)
+        for name, part in (("jspsych", rows), ("rejected", rejected))
+        for suffix, write in ((".jsonl", _lines), (".csv", _table))
+    ]
     return WrittenTrials(tuple(files), len(rows), len(rejected), {row["rater"] for row in rows})
 
 
@@ -92,6 +89,9 @@ def _lines(path: Path, rows: list[dict[str, Any]]) -> Path:
 def _table(path: Path, rows: list[dict[str, Any]]) -> Path:
     import polars as pl
 
+    if not rows:
+        pl.DataFrame(schema=dict.fromkeys(_COLUMNS, pl.String)).write_csv(path)
+        return path
     names = dict.fromkeys(name for row in rows for name in row["data"])
     flat = [
         {

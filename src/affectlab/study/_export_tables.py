@@ -35,6 +35,12 @@ __all__ = [
     "write_staircases",
 ]
 
+_SESSION = (
+    *("session", "rater", "rater_kind", "batch", "batch_given", "started_at", "finished_at"),
+    *("stage", "verdict", "use", "pay", "reasons", "consent_version", "quiz_attempts", "answers"),
+    *("skipped", "broken_images", "image_retries", "blurs"),
+)
+"""Columns of the table of sessions."""
 _FORMULA = ("=", "+", "-", "@", "\t", "\r")
 """What makes a spreadsheet compute a cell."""
 
@@ -50,6 +56,8 @@ def guard_csv(path: Path) -> Path:
     What people write is theirs to choose, and who opens the table should not run it. Numbers stay
     as they are.
     """
+    # Pages of a study's own may record cells longer than the module takes by default.
+    csv.field_size_limit(max(csv.field_size_limit(), path.stat().st_size))
     with path.open(newline="", encoding="utf-8") as file:
         rows = list(csv.reader(file))
     guarded = [[_guarded(cell) for cell in row] for row in rows]
@@ -128,10 +136,11 @@ def write_sessions(store: Store, folder: Path) -> Path:
         }
         for row in rows
     ]
+    columns = [name for name in _SESSION if name != "batch_given" or whole]
     path = folder / "sessions.csv"
-    pl.DataFrame(table, infer_schema_length=None, schema_overrides={"pay": pl.Boolean}).write_csv(
-        path
-    )
+    pl.DataFrame(
+        table, schema=columns, schema_overrides={"pay": pl.Boolean}, infer_schema_length=None
+    ).write_csv(path)
     return guard_csv(path)
 
 

@@ -75,7 +75,7 @@ def policy_of_checks(protocol: Protocol) -> Policy | None:
     decides = {name for name, own in counted if own} | {"equal ratings", "still slider"}
     both = "golden trials and repeats"
     if checks.reject_total is not None and len(counted) == 2:
-        total = checks.golden + checks.repeats
+        total = (checks.golden or 0) + checks.repeats
         rules.append(
             {
                 "name": both,

@@ -28,6 +28,7 @@ _FEWEST_UNITS = 10
 """Stimuli with two ratings below which a bootstrap interval says little."""
 _FEWEST_ANSWERS = 5
 _FEWEST_PEOPLE = 5
+_DUPLICATES = "duplicates"
 _FAR = 3.5
 """Modified z-score above which a person's time is an outlier (Iglewicz and Hoaglin 1993)."""
 _TIMES = 0.25 * 2 ** np.arange(0, 10.5, 0.5)
@@ -117,6 +118,8 @@ def statistics(store: Store) -> Statistics:
     except InputError as error:
         level, overall, labels = "", _nothing(str(error)), ()
     screening, flags, unjudged = _flags(store, ratings)
+    if not any(flag.rule == _DUPLICATES for flag in flags):
+        flags += _duplicate_flags(ratings)
     return Statistics(
         event,
         level,
@@ -246,6 +249,26 @@ def _policy_flags(found: Screening) -> list[Flag]:
         )
         for row in found.evidence_frame().to_dicts()
         if row["violated"]
+    ]
+
+
+def _duplicate_flags(ratings: Ratings) -> list[Flag]:
+    """Point at raters who answer alike, whatever the policy of the study looks at."""
+    from affectlab.reliability import duplicate_raters
+
+    if ratings.scale.kind == "text":
+        return []
+    alike = duplicate_raters(ratings)
+    return [
+        Flag(
+            rater,
+            None,
+            _DUPLICATES,
+            f"{_DUPLICATES}: {words}",
+            _numbers({"measure": alike.closest[rater][2], "answers": alike.closest[rater][1]}),
+            (),
+        )
+        for rater, words in alike.by_rater().items()
     ]
 
 

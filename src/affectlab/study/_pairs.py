@@ -119,7 +119,7 @@ def draw_pairs(study: Study, n: int) -> None:
         pairs += _mixed(candidates, share, drawn)
     known = _Known(_candidates(people), drawn)
     pairs += known.take(checks.training, "training")
-    pairs += known.take(checks.golden, "golden")
+    pairs += known.take(checks.golden or 0, "golden")
     specs = {spec.stimulus: spec for pair in pairs for spec in (pair.first, pair.second)}
     save_faces(folder, specs.values(), size=_SIZE)
     rows = [pair.as_row() for pair in pairs]

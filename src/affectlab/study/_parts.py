@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import re
 from typing import Any, Literal
 
@@ -34,7 +35,7 @@ RESERVED = frozenset(
         *("outcome", "rt_ms", "at", "day", "widget", "batch", "swapped", "left", "anchor"),
         *("frame", "frames", "movement", "rater_kind", "language", "file", "file_a", "file_b"),
         *("planted", "planted_bias", "planted_inconsistency", "careless"),
-        *("run_ms", "step", "data"),
+        *("run_ms", "step", "data", "batch_kind", "intended"),
     )
 )
 """Columns of the export, which no question about people can be named after."""
@@ -104,7 +105,8 @@ class Stimuli(Part):
     """Column with the label that a stimulus is meant to show. Where a trial asks for one label,
     this one is asked for first, and another one, meant to be absent, in contrast."""
     golden: str | None = None
-    """Table of known answers: ``stimulus``, ``label`` where there are labels, ``value``."""
+    """Table of known answers: ``stimulus``, ``label`` where there are labels, ``value``. Every
+    session is asked all of them, or as many as ``checks.golden`` of the protocol says."""
     training: tuple[str, ...] = ()
     """Stimuli with known answers that are used for training only, shown with feedback."""
 
@@ -148,10 +150,24 @@ class Consent(Part):
     text: str = Field(min_length=1)
     """Paragraphs, parted by an empty line."""
     version: str = "1"
-    """Stored with the agreement."""
+    """Stored with the agreement. Once somebody has agreed, another text needs another version."""
     on_withdrawal: Literal["drop", "keep"] = "drop"
     """What becomes of the answers of those who withdraw: they count no more, are asked again of
     others and leave the export, or they stay. The text should say which."""
+
+    @property
+    def digest(self) -> str:
+        """What tells this text from another; breaks of lines and spaces mean nothing."""
+        return hashlib.sha256(" ".join(self.text.split()).encode()).hexdigest()
+
+    @property
+    def agreed_to(self) -> dict[str, str]:
+        """What is stored with an agreement: version, digest of the text, and fate of answers."""
+        return {
+            "version": self.version,
+            "text": self.digest,
+            "on_withdrawal": self.on_withdrawal,
+        }
 
 
 class Demographic(Part):

@@ -16,12 +16,15 @@ if TYPE_CHECKING:
 
     import polars as pl
 
+    from affectlab.protocols import ScaleSpec
     from affectlab.simulate import RaterProfile, Truth
 
 __all__ = ["CARELESS", "People", "by_cell", "draw_people", "presets_of", "times_of"]
 
 _SCALE = "0-7"
 """Scale on which the truth is drawn; answers are brought to that of the protocol."""
+_WHOLE = "rating"
+"""What the truth calls the value of a stimulus as a whole, where no labels are asked for."""
 _PRESENT = 3.0
 """Intensity, of 7, from which on people say that an emotion is there."""
 CARELESS = ("straight_liner", "lazy", "reversed")
@@ -62,6 +65,9 @@ class People:
         labels = [label["name"] for label in trial["labels"]]
         name = self.profiles[number].name
         said = self.said[again]
+        if store.study.protocol.answer == "value":
+            seen = said.get((name, stimulus, _WHOLE), 0.0)
+            return {"value": _single(seen, store.study.protocol.scale)}
         found = {label: said.get((name, stimulus, label)) for label in labels}
         known = {label: value for label, value in found.items() if value is not None}
         protocol = store.study.protocol
@@ -94,11 +100,8 @@ def draw_people(store: Store, n: int, careless: int, seed: int) -> People:
     from affectlab.simulate import rater_profile, simulate_raters, simulate_truth
 
     rng = np.random.default_rng(seed)
-    labels = store.study.protocol.labels()
-    if not labels:
-        raise InputError(
-            f"protocol {store.study.protocol.name!r} asks for no labels; it cannot be simulated yet"
-        )
+    # Where the stimulus as a whole is asked about, one value is planted for each.
+    labels = store.study.protocol.labels() or (_WHOLE,)
     names = [str(content["name"]) for content in store.content.values()]
     shown = _shown(store)
     truth = simulate_truth(len(names), labels, _SCALE, seed=rng, stimuli=names, **shown)
@@ -178,9 +181,17 @@ def _chosen(known: dict[str, float], labels: list[str], exclusive: Sequence[str]
     return [max(known, key=lambda label: known[label])] if known else labels[:1]
 
 
-def _on_scale(value: float, scale: Any) -> float:
+def _single(value: float, scale: ScaleSpec) -> float | str:
+    """Bring a value of 0 to 7 to the scale of an answer about the stimulus as a whole."""
+    if scale.categories:
+        n = len(scale.categories)
+        return scale.categories[min(n - 1, int(value / 7 * n))]
+    return int(value >= _PRESENT) if scale.kind == "binary" else _on_scale(value, scale)
+
+
+def _on_scale(value: float, scale: ScaleSpec) -> float:
     """Bring a value of 0 to 7 to the protocol's scale."""
-    low, high = float(scale.low), float(scale.high)
+    low, high = float(scale.low or 0.0), float(scale.high or 0.0)
     spread = low + value / 7 * (high - low)
     if not scale.step:
         return round(spread, 1)

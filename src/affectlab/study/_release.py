@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from affectlab.errors import InputError
+from affectlab.study._codebook import write_codebook
 from affectlab.study._croissant import TableFile, write_croissant
 from affectlab.study._data_card import write_card
 from affectlab.study._export import collect
@@ -21,7 +22,10 @@ if TYPE_CHECKING:
 
 __all__ = ["Released", "release"]
 
-_ROW_COLUMNS = ("stimulus", "rater", "session", "trial", "trial_kind", "label", "value", "text")
+_ROW_COLUMNS = (
+    *("stimulus", "rater", "session", "trial", "trial_kind", "step", "batch_kind"),
+    *("label", "value", "text"),
+)
 """Columns of answers in the order in which they are released, before any others."""
 
 
@@ -52,8 +56,8 @@ def release(store: Store, folder: str | Path) -> Released:
     Returns
     -------
     Released
-        ``ratings.parquet`` and ``ratings.csv``, ``raters.csv``, ``stimuli.csv``, the data card
-        ``README.md``, ``croissant.json`` (Croissant 1.1), and the pictures where
+        ``ratings.parquet`` and ``ratings.csv``, ``raters.csv``, ``stimuli.csv``, ``codebook.csv``,
+        the data card ``README.md``, ``croissant.json`` (Croissant 1.1), and the pictures where
         ``release.pictures`` is set. Warnings say what the study file leaves open.
 
     Raises
@@ -89,14 +93,16 @@ def release(store: Store, folder: str | Path) -> Released:
     tables["ratings"].write_parquet(parquet)
     files.insert(1, parquet)
     pictures = _pictures(store, folder, ratings) if store.study.design.release.pictures else []
+    columns = {name: table.columns for name, table in tables.items()}
+    codebook = write_codebook(store, folder / "codebook.csv", columns)
     card = write_card(store, folder / "README.md", ratings, tables)
     described = [TableFile(name, folder / f"{name}.csv", table) for name, table in tables.items()]
     croissant = write_croissant(
-        store, folder / "croissant.json", described, others=[parquet], pictures=pictures
+        store, folder / "croissant.json", described, others=[parquet, codebook], pictures=pictures
     )
     return Released(
         folder,
-        (*files, *pictures, card, croissant),
+        (*files, codebook, *pictures, card, croissant),
         ratings.n_ratings,
         ratings.n_raters,
         ratings.n_stimuli,
@@ -108,7 +114,9 @@ def _answers(ratings: Ratings) -> pl.DataFrame:
     """Give the answers; the time of an answer could be matched with what a platform knows."""
     import polars as pl
 
-    frame = ratings.to_frame().with_columns(pl.col(pl.Categorical, pl.Enum).cast(pl.String))
+    from affectlab.ratings._write import named_frame
+
+    frame = named_frame(ratings)
     if "at" in frame.columns:
         frame = frame.with_columns(pl.col("at").cast(pl.String).str.slice(0, 10).alias("day"))
         frame = frame.drop("at")

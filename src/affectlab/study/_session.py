@@ -14,7 +14,7 @@ from affectlab.study._claims import anything_left, claim, hold_tasks, release, r
 from affectlab.study._completeness import completeness, left_out
 from affectlab.study._database import now_ms
 from affectlab.study._entry import forget, hashed
-from affectlab.study._errors import invalid, out_of_order, unknown_session
+from affectlab.study._errors import conflict, invalid, out_of_order, unknown_session
 from affectlab.study._live_policy import live_policy
 from affectlab.study._stages import stage_after
 from affectlab.study._staircases import prepare_next
@@ -127,7 +127,8 @@ def advance(connection: Connection, store: Store, token: str, stage: str, data: 
     stage
         The stage that is finished, which must be the session's own.
     data
-        ``{"agreed": bool}`` of the consent; ``{"answers": {name: value or None}}`` of the
+        ``{"agreed": bool}`` of the consent, with what was shown of it (``version``, ``text`` and
+        ``on_withdrawal``) as its state had it; ``{"answers": {name: value or None}}`` of the
         demographics; ``{}`` of the instructions, and to look for tasks again while waiting;
         ``{"answers": [choice, …]}`` of the quiz.
 
@@ -190,6 +191,10 @@ def _consent(
         forget(connection, store, session["participant_id"])
         return
     consent = store.study.design.consent
+    agreed_to = {} if consent is None else consent.agreed_to
+    # A page may have been open while the study was served again with another text.
+    if any(data.get(name, value) != value for name, value in agreed_to.items()):
+        raise conflict("The text was changed meanwhile. Please read it again before you agree.")
     connection.execute(
         update(participants)
         .where(participants.c.id == session["participant_id"])
@@ -200,7 +205,7 @@ def _consent(
         "consented",
         participant=session["participant_id"],
         session=session["id"],
-        body={"version": "" if consent is None else consent.version},
+        body=agreed_to,
     )
     go_to(connection, store, session, stage_after(store.study, "consent"))
 

@@ -5,17 +5,21 @@ from __future__ import annotations
 import json
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from affectlab.errors import InputError
 from affectlab.study._design import Study
+from affectlab.study._golden import known_answers
 from affectlab.study._options_of import asks_for_options
 from affectlab.study._options_read import options_from
 from affectlab.study._pairs import draw_pairs, pairs_of, shows_pairs
 from affectlab.study._sequences import draw_sequences, sequences_of
 from affectlab.study._stimulus import IMAGES, Stimulus, picture_in
 
-__all__ = ["IMAGES", "Stimulus", "draw_faces", "stimuli_of"]
+if TYPE_CHECKING:
+    from affectlab.simulate import FaceSpec
+
+__all__ = ["IMAGES", "Stimulus", "draw_faces", "nothing_to_ask", "planned_faces", "stimuli_of"]
 
 _INTENSITIES = (1.0, 0.7, 0.4)
 
@@ -69,18 +73,41 @@ def draw_faces(study: Study) -> None:
     folder = study.state / "media"
     if wanted is None or (folder / "faces.json").exists():
         return
-    from affectlab.simulate import EXPRESSIONS, face_specs, save_faces
+    from affectlab.simulate import save_faces
+
+    table = save_faces(folder, _faces(wanted), size=384)
+    rows = table.to_dicts()
+    (folder / "faces.json").write_text(json.dumps(rows), encoding="utf-8")
+
+
+def planned_faces(study: Study, n: int) -> list[Stimulus]:
+    """Name the `n` faces that a study would draw, which of them are golden, and for training.
+
+    Raises
+    ------
+    InputError
+        When a known answer is of no such face.
+    """
+    return _with_known_answers(study, [Stimulus(spec.stimulus) for spec in _faces(n)])
+
+
+def nothing_to_ask(study: Study) -> InputError:
+    """Refuse a study without a main stimulus."""
+    return InputError(
+        f"{study.path}: every stimulus is golden or for training; expected some to ask about"
+    )
+
+
+def _faces(n: int) -> list[FaceSpec]:
+    from affectlab.simulate import EXPRESSIONS, face_specs
 
     # Strong expressions come first, so that few faces are clear ones of every kind.
     expressions = EXPRESSIONS[:8]
     per_person = len(expressions) * len(_INTENSITIES)
-    specs = face_specs(-(-wanted // per_person), expressions, _INTENSITIES)
-    order = sorted(specs, key=lambda spec: (spec.person.name, _INTENSITIES.index(spec.intensity)))[
-        :wanted
+    specs = face_specs(-(-n // per_person), expressions, _INTENSITIES)
+    return sorted(specs, key=lambda spec: (spec.person.name, _INTENSITIES.index(spec.intensity)))[
+        :n
     ]
-    table = save_faces(folder, order, size=384)
-    rows = table.to_dicts()
-    (folder / "faces.json").write_text(json.dumps(rows), encoding="utf-8")
 
 
 def _drawn(study: Study) -> list[Stimulus]:
@@ -157,7 +184,7 @@ def _with_known_answers(study: Study, found: list[Stimulus]) -> list[Stimulus]:
     wanted = study.design.stimuli
     known: dict[str, dict[str, Any]] = {}
     if wanted.golden is not None:
-        known = _known_answers(study, study.place(wanted.golden))
+        known = known_answers(study.protocol, study.place(wanted.golden))
     names = {one.name for one in found}
     for name in (*known, *wanted.training):
         if name not in names:
@@ -176,30 +203,3 @@ def _with_known_answers(study: Study, found: list[Stimulus]) -> list[Stimulus]:
         kind = "training" if one.name in wanted.training else "golden"
         marked.append(replace(one, kind=kind, expected=known[one.name]))
     return marked
-
-
-def _known_answers(study: Study, path: Path) -> dict[str, dict[str, Any]]:
-    from affectlab.ratings import read_table
-
-    table = read_table(path)
-    if "value" not in table.columns:
-        raise InputError(f"{path}: no column 'value'; found: {', '.join(table.columns)}")
-    labels = study.protocol.labels()
-    taxonomy = study.protocol.taxonomy()
-    known: dict[str, dict[str, Any]] = {}
-    for row in table.iter_rows(named=True):
-        label = str(row.get("label") or "")
-        if labels and taxonomy is not None and label:
-            label = taxonomy.name_of(label)
-        if bool(labels) != bool(label) or (labels and label not in labels):
-            raise InputError(
-                f"{path}: stimulus {row['stimulus']!r}: label {label!r} is not asked for; "
-                f"expected one of: {', '.join(labels) or 'none'}"
-            )
-        if not study.protocol.scale.allows(row["value"]):
-            raise InputError(
-                f"{path}: stimulus {row['stimulus']!r}: {row['value']!r} is off the scale; "
-                f"expected {study.protocol.scale}"
-            )
-        known.setdefault(str(row["stimulus"]), {})[label] = row["value"]
-    return known

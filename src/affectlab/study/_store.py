@@ -8,6 +8,8 @@ import json
 import os
 import random
 import secrets
+from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
@@ -20,12 +22,13 @@ from affectlab.errors import AffectlabError, InputError, unknown_name
 from affectlab.protocols import Protocol
 from affectlab.study._bundle_wanted import set_wanted
 from affectlab.study._bundles import bundles_of
+from affectlab.study._consent import check_consent
 from affectlab.study._database import SCHEMA, TASKS, Database, hold, now_ms
 from affectlab.study._design import Study
 from affectlab.study._frames import FRAMES, frame_fingerprint
 from affectlab.study._known_answers import adopt_known_answers
 from affectlab.study._options_of import content_of, files_of
-from affectlab.study._stimuli import Stimulus, draw_faces, stimuli_of
+from affectlab.study._stimuli import Stimulus, draw_faces, nothing_to_ask, stimuli_of
 from affectlab.study._tables import bundles, events, stimuli, studies, tasks
 
 __all__ = ["Store", "log", "open_store"]
@@ -84,6 +87,20 @@ class Store:
         }
 
     @cached_property
+    def intended(self) -> dict[int, str]:
+        """Label that each stimulus is meant to show, as far as the study says it."""
+        if self.study.design.stimuli.intended is None:
+            return {}
+        found = {}
+        for number, content in self.content.items():
+            attributes = json.loads(content["attributes"])
+            # That of a golden stimulus, which nothing is asked about but its known answer, may be
+            # anything.
+            with suppress(InputError):
+                found[number] = _intended_label(self.study, attributes)
+        return found
+
+    @cached_property
     def media(self) -> dict[str, Path]:
         """Picture by the digest under which the dashboard asks for it."""
         return {
@@ -125,8 +142,9 @@ def open_store(study: Study, database: str | None = None) -> Store:
     Raises
     ------
     InputError
-        When the stimuli cannot be used, or the study file was changed after the study had begun in
-        what decides about the data.
+        When the stimuli cannot be used, the study file was changed after the study had begun in
+        what decides about the data, or the consent text is not the one that people have agreed to
+        under its version.
     AffectlabError
         When the database cannot be opened.
     """
@@ -250,7 +268,11 @@ def _go_on(connection: Connection, study: Study, begun: RowMapping) -> Study:
     changed = stored["decisive"] != decisive
     if changed and adopt_known_answers(connection, study, stored["decisive"], decisive):
         changed = False
-        design = json.dumps({**stored, "decisive": decisive}, ensure_ascii=False)
+        # The study asks for the golden trials that it names now.
+        golden = {"golden": study.protocol.checks.golden}
+        checks = {"checks": {**stored["protocol"].get("checks", {}), **golden}}
+        stored = {**stored, "decisive": decisive, "protocol": {**stored["protocol"], **checks}}
+        design = json.dumps(stored, ensure_ascii=False)
         connection.execute(update(studies).values(design=design))
         log(connection, "golden_adopted", body={"golden": study.design.stimuli.golden})
     if changed:
@@ -259,6 +281,7 @@ def _go_on(connection: Connection, study: Study, begun: RowMapping) -> Study:
             f"begun, so its answers would no longer belong together; undo that, or copy the file "
             "to start another study"
         )
+    check_consent(connection, study)
     if begun["fingerprint"] != study.fingerprint:
         connection.execute(update(studies).values(fingerprint=study.fingerprint))
         log(connection, "study_changed", body={"file": study.text})
@@ -301,9 +324,7 @@ def _tasks(study: Study, found: list[Stimulus]) -> list[dict[str, Any]]:
         for label, batch in _cells(study, one, shuffled)
     ]
     if not rows:
-        raise InputError(
-            f"{study.path}: every stimulus is golden or for training; expected some to ask about"
-        )
+        raise nothing_to_ask(study)
     ranks = list(range(len(rows)))
     shuffled.shuffle(ranks)
     wanted = study.protocol.routing.wanted([])
@@ -318,12 +339,8 @@ def _cells(study: Study, one: Stimulus, shuffled: random.Random) -> list[tuple[s
     labels = protocol.labels()
     if intended is None:
         return [(label, "main") for label in labels]
-    named = str(one.attributes.get(intended) or "")
-    taxonomy = protocol.taxonomy()
     try:
-        own = named if taxonomy is None else taxonomy.name_of(named)
-        if own not in labels:
-            raise unknown_name("label", named, labels)
+        own = _intended_label(study, one.attributes)
     except InputError as error:
         raise InputError(
             f"{study.path}: stimulus {one.name!r}: column {intended!r} (stimuli.intended): {error}"
@@ -331,6 +348,23 @@ def _cells(study: Study, one: Stimulus, shuffled: random.Random) -> list[tuple[s
     others = [label for label in labels if label != own]
     contrast = [(shuffled.choice(others), "contrast")] if protocol.routing.contrastive else []
     return [(own, "main"), *contrast]
+
+
+def _intended_label(study: Study, attributes: Mapping[str, Any]) -> str:
+    """Give the label that a stimulus is meant to show, as the protocol's taxonomy names it.
+
+    Raises
+    ------
+    InputError
+        When it is not one of the labels that are asked about.
+    """
+    protocol = study.protocol
+    named = str(attributes.get(study.design.stimuli.intended or "") or "")
+    taxonomy = protocol.taxonomy()
+    own = named if taxonomy is None else taxonomy.name_of(named)
+    if own not in protocol.labels():
+        raise unknown_name("label", named, protocol.labels())
+    return own
 
 
 def _insert(connection: Connection, table: Any, rows: list[dict[str, Any]]) -> None:

@@ -96,7 +96,7 @@ def view(
     if stage == "consent" and design.consent is not None:
         state["consent"] = {
             "paragraphs": paragraphs(design.consent.text),
-            "version": design.consent.version,
+            **design.consent.agreed_to,
         }
     elif stage == "demographics":
         state["demographics"] = {

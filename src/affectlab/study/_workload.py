@@ -7,16 +7,16 @@ from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
 from affectlab._words import count, plural
-from affectlab.protocols import Protocol, load_protocol
 from affectlab.study._bundles import bundles_of, cautions_about_bundles
 from affectlab.study._cautions import alike, cautions, missing_checks
 from affectlab.study._cautions_people import cautions_about_people
-from affectlab.study._design import SERVED, Study
+from affectlab.study._consent import begun_data, check_consent
+from affectlab.study._design import Study
 from affectlab.study._sequences import block_of
-from affectlab.study._stimuli import stimuli_of
+from affectlab.study._stimuli import nothing_to_ask, planned_faces, stimuli_of
 
 if TYPE_CHECKING:
-    from rich.table import Table
+    from affectlab._terminal import Table
 
 __all__ = ["Workload", "workload"]
 
@@ -31,6 +31,18 @@ _SECONDS = {
 """Rough time that one label takes with each widget; a pilot tells better."""
 
 
+_PAGES = frozenset(
+    (
+        ("image", "ratings"),
+        ("image", "choices"),
+        ("image pair", "value"),
+        ("image and caption", "entries"),
+        ("text", "choices"),
+        ("two options", "value"),
+        ("own page", "trials"),
+    )
+)
+"""What is shown and how it is answered, where the pages were made for it."""
 _LOOKING = {"text": 3.0, "image and caption": 5.0, "two options": 8.0}
 """Rough time that it takes to see or read a stimulus, where that is more than a glance."""
 
@@ -73,7 +85,7 @@ class Workload:
         return f"{high}" if low == high else f"{low} to {high}"
 
     def __rich__(self) -> Table:
-        from rich.table import Table
+        from affectlab._terminal import Table
 
         table = Table(box=None, show_header=False)
         rows = [
@@ -96,16 +108,27 @@ class Workload:
         return table
 
 
-def workload(study: Study) -> Workload:
+def workload(study: Study, database: str | None = None) -> Workload:
     """Count what a study asks of people, and what a researcher should know before it begins.
+
+    Parameters
+    ----------
+    study
+        See :func:`load_study`.
+    database
+        Address of the database, where a study that was begun keeps its data; None: SQLite in the
+        study's folder. It is only looked at.
 
     Raises
     ------
     InputError
-        When a stimulus cannot be used.
+        When a stimulus cannot be used, there is none to ask about, or the consent text is not the
+        one that people have agreed to under its version.
     """
     protocol, design = study.protocol, study.design
     n_main, sizes, warnings = _stimuli(study)
+    if not n_main:
+        raise nothing_to_ask(study)
     labels = protocol.labels()
     one = protocol.asks.per_trial == "one"
     per_stimulus = 1
@@ -124,12 +147,15 @@ def workload(study: Study) -> Workload:
         sessions = len(sizes) * raters
         batch_sizes = (min(sizes) * per_stimulus * block, held * block)
     trials = held * block
-    extra = protocol.checks.training + protocol.checks.golden + protocol.checks.repeats
+    extra = protocol.checks.training + (protocol.checks.golden or 0) + protocol.checks.repeats
     warnings += cautions(study) + cautions_about_bundles(study, sizes)
-    warnings += cautions_about_people(study)
+    with begun_data(study, database) as data:
+        if data is not None:
+            check_consent(data, study)
+        warnings += cautions_about_people(study, data)
     asked = 1 if one else max(1, len(labels))
     seconds = _LOOKING.get(protocol.stimulus, 2.0) + asked * _SECONDS[study.widget]
-    if not _has_pages(protocol):
+    if (protocol.stimulus, protocol.answer) not in _PAGES:
         warnings.append(
             f"protocol {protocol.name!r} asks for {protocol.answer} about {protocol.stimulus}, "
             "which none that the pages were made for does; look at them with affectlab study serve"
@@ -166,10 +192,13 @@ def _most_bonuses(study: Study, answers: int) -> float:
 def _stimuli(study: Study) -> tuple[int, list[int], list[str]]:
     """Count the main stimuli, and those of each batch; faces are counted without drawing them."""
     warnings: list[str] = []
-    if study.design.stimuli.faces is not None:
+    faces = study.design.stimuli.faces
+    if faces is not None and study.protocol.stimulus == "image pair":
         # Pairs are drawn with those that check.
-        alone = study.protocol.stimulus != "image pair"
-        return study.design.stimuli.faces, [], missing_checks(study, []) if alone else []
+        return faces, [], []
+    if faces is not None:
+        found = planned_faces(study, faces)
+        return sum(one.kind == "main" for one in found), [], missing_checks(study, found)
     found = stimuli_of(study)
     warnings += missing_checks(study, found) + alike(found)
     broken = [one.name for one in found if not all(_opens(file) for file in one.pictures)]
@@ -189,11 +218,3 @@ def _opens(file: Any) -> bool:
     except (OSError, UnidentifiedImageError, SyntaxError, ValueError):
         return False
     return True
-
-
-def _has_pages(protocol: Protocol) -> bool:
-    """Whether the pages were made for it, or for one that asks in the same way."""
-    if protocol.name in SERVED:
-        return True
-    known = (load_protocol(name) for name in SERVED)
-    return any((one.stimulus, one.answer) == (protocol.stimulus, protocol.answer) for one in known)

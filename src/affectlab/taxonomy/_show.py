@@ -6,8 +6,7 @@ from html import escape
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from rich.table import Table
-
+    from affectlab._terminal import Table
     from affectlab.taxonomy._label import Label
     from affectlab.taxonomy._taxonomy import Taxonomy
 
@@ -31,8 +30,9 @@ def _caption(taxonomy: Taxonomy) -> str:
 
 def taxonomy_table(taxonomy: Taxonomy) -> Table:
     """Table for the terminal."""
-    from rich.table import Table
     from rich.text import Text
+
+    from affectlab._terminal import Table
 
     # Text, not str: square brackets in labels are not markup.
     table = Table(title=Text(_caption(taxonomy)), title_justify="left")

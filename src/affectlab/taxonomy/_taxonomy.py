@@ -16,8 +16,7 @@ from affectlab.taxonomy._label import Label
 from affectlab.taxonomy._names import NameIndex
 
 if TYPE_CHECKING:
-    from rich.table import Table
-
+    from affectlab._terminal import Table
     from affectlab.taxonomy._cost_matrix import CostMatrix
     from affectlab.taxonomy._mapping import LabelMapping
 

@@ -33,8 +33,10 @@ def test_rows_are_the_same_however_images_are_portioned(name):
     assert together.dtype == np.float32
     assert together.shape == (6, encoder.width)
     single = np.concatenate([encode_batch(encoder, [image]) for image in images])
-    np.testing.assert_array_equal(single, together)
-    np.testing.assert_array_equal(encode_batch(load_encoder(name), images[::-1])[::-1], together)
+    # A product of matrices may add in another order where it has other rows.
+    np.testing.assert_allclose(single, together, rtol=1e-4, atol=1e-5)
+    turned = encode_batch(load_encoder(name), images[::-1])[::-1]
+    np.testing.assert_allclose(turned, together, rtol=1e-4, atol=1e-5)
     assert encode_batch(encoder, []).shape == (0, encoder.width)
     assert batch_of(encoder) >= 1
     # They fit float16 with room, and no number stands out by its size alone.

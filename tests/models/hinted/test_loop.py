@@ -284,6 +284,29 @@ class TestAnswers:
                 tmp_path / "other",
             )
 
+    @pytest.mark.parametrize(
+        ("problem", "in_flight"),
+        [(InputError("no key: nothing was sent"), 0), (RuntimeError("connection lost"), 5)],
+    )
+    def test_what_was_not_sent_was_not_in_flight(
+        self, problem: Exception, in_flight: int, tmp_path: Path
+    ) -> None:
+        calls = []
+
+        def annotator(images: Any, hints: Any) -> Any:
+            calls.append(len(images))
+            if len(calls) == 2:
+                raise problem
+            return [{"Awe": 1}] * len(images)
+
+        told = plan(initial=10, batch=5, rounds=0)
+        with pytest.raises(InputError, match=str(problem)):
+            annotate_until(told, PAINTED, annotator, tmp_path / "r")
+        found = annotate_until(told, PAINTED, annotator, tmp_path / "r")
+        assert len(found.in_flight) == in_flight
+        assert found.ratings.n_stimuli == 10
+        assert calls == [5, 5, 5]
+
     def test_out_of_reach(self, tmp_path: Path) -> None:
         first = {"done": False}
         seen: list[str] = []
@@ -365,10 +388,11 @@ class TestFolders:
         annotator = Simulated(tmp_path / "r", ALL)
         annotate_until(plan(rounds=0), PAINTED, annotator, tmp_path / "r")
         assert len(annotator.asked) == 1
-        other = json.loads(lines[4])
+        place = next(k for k, line in enumerate(lines) if b'"outcome"' in line)
+        other = json.loads(lines[place])
         wrong = [other | change for change in WRONG]
         ledger.write_bytes(
-            b"".join([*lines[:4], b"nonsense\n", *lines[5:]])
+            b"".join([*lines[:place], b"nonsense\n", *lines[place + 1 :]])
             + "".join(json.dumps(one) + "\n" for one in wrong).encode()
         )
         annotator.asked.clear()
@@ -444,6 +468,18 @@ def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
+def ledger_of(folder: Path) -> tuple[list[str], list[str]]:
+    """Give the answers of a ledger, and the stimuli that stand in it as asked about."""
+    answers, asked = [], []
+    for line in (folder / "ledger.jsonl").read_text().splitlines():
+        told = json.loads(line)
+        if "asking" in told:
+            asked.append(told["asking"]["stimulus"])
+        else:
+            answers.append(line)
+    return answers, asked
+
+
 @pytest.mark.parametrize(
     ("point", "after"),
     [("state", 1), ("prompts", 2), ("picture", 5), ("asked", 6), ("answers", 9)],
@@ -460,9 +496,17 @@ def test_a_killed_run_goes_on(point: str, after: int, whole: Path, tmp_path: Pat
         env={**os.environ, "PYTHONPATH": str(root)},
     )
     assert process.returncode == -signal.SIGKILL, process.stderr
-    annotate_until(killed_plan(), *watched(folder), folder)
-    for name in ("ratings.parquet", "coverage.csv", "acceptance.csv", "ledger.jsonl"):
+    done = annotate_until(killed_plan(), *watched(folder), folder)
+    for name in ("ratings.parquet", "coverage.csv", "acceptance.csv"):
         assert (folder / name).read_bytes() == (whole / name).read_bytes(), name
+    assert ledger_of(folder)[0] == ledger_of(whole)[0]
+    assert Counter(ledger_of(folder)[1]) == Counter(ledger_of(whole)[1]) + Counter(done.in_flight)
+    # The batch that the annotator had is named by the next run, and by no other.
+    last = folder.with_suffix(".asked").read_text().splitlines()
+    times = Counter(last)
+    twice = {line.split()[0] for line in last if times[line] > 1}
+    assert set(done.in_flight) == twice
+    assert annotate_until(killed_plan(), *watched(folder), folder).in_flight == ()
     made = Counter(folder.with_suffix(".made").read_text().splitlines())
     asked = Counter(folder.with_suffix(".asked").read_text().splitlines())
     assert set(made) == set(whole.with_suffix(".made").read_text().splitlines())
@@ -478,7 +522,7 @@ def test_the_state_tells_people_where_it_is(tmp_path: Path) -> None:
     assert (told["round"], told["step"]) == (1, "done")
     assert told["annotator"] == {"name": "simulated", "version": "1"}
     assert told["plan"]["target"] == 20
-    lines = (tmp_path / "r" / "ledger.jsonl").read_text().splitlines()
+    answers, asked = ledger_of(tmp_path / "r")
     with Store(tmp_path / "r", plan(rounds=1), {"name": "simulated", "version": "1"}) as store:
         # The first line says what the file is.
-        assert len(store.answers) == len(lines) - 1
+        assert len(store.answers) == len(answers) - 1 == len(asked)

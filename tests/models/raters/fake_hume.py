@@ -103,6 +103,8 @@ class FakeHume:
         self.jobs: dict[str, int] = {}
         self.at_once = 0
         self.most_at_once = 0
+        self.together: threading.Barrier | None = None
+        """Where there is one, replies wait until as many are asked for."""
         self.lock = threading.Lock()
 
     def counted(self, path: str, width: int) -> int:
@@ -187,6 +189,8 @@ class _Handler(BaseHTTPRequestHandler):
             return Reply(404, b'{"message": "no such path"}')
         with hume.lock:
             reply = script[width].pop(0) if script[width] else usual
+        if hume.together is not None:
+            hume.together.wait(60)
         time.sleep(reply.after)
         return (
             reply

@@ -19,6 +19,7 @@ from affectlab.models.raters import (
     Face,
     FaceAnswer,
     FaceRater,
+    InFlightWarning,
     UnreadImageWarning,
     list_face_raters,
     load_face_rater,
@@ -201,7 +202,7 @@ class TestLabels:
         found = rate_faces(images, own, mapping=map_labels("mikels", "ekman"))
         assert by_label(found, "w50") == {"anger": 0.3, "joy": 0.6}
         assert found.raters["left_out"][0].startswith("awe: ")
-        with pytest.raises(InputError, match="none of its labels"):
+        with pytest.raises(InputError, match="0 of 1 labels have a name there"):
             rate_faces(images, rater({"x": 1.0}, labels=("x",)), "ekman")
         with pytest.raises(InputError, match="unknown label 'x'"):
             rate_faces(
@@ -213,7 +214,8 @@ class TestLabels:
     def test_a_failure_has_rows_of_the_same_labels(self, tmp_path: Path) -> None:
         images = pictures(tmp_path / "p", 50, 51)
         sometimes = rater(lambda image: [] if image.width == 50 else self.scores)
-        found = rate_faces(images, sometimes, "ekman")
+        told = {"happy": "joy", "sad": "sadness"}
+        found = rate_faces(images, sometimes, "ekman", told)
         assert by_label(found, "w50") == {"joy": None, "sadness": None}
         assert by_label(found, "w51") == {"joy": 0.5, "sadness": 0.3}
 
@@ -256,17 +258,40 @@ class TestFiles:
             rate_faces(images, rater(one), folder=tmp_path / "o")
         ledger = tmp_path / "o" / "ledger.jsonl"
         # A line that was cut off is asked about again.
-        ledger.write_bytes(ledger.read_bytes()[:-20])
+        *lines, asked = ledger.read_bytes().splitlines(keepends=True)
+        assert b"asking" in asked
+        ledger.write_bytes(b"".join(lines)[:-20])
         again: list[int] = []
 
         def two(image: Any) -> dict[str, float]:
             again.append(image.width)
             return {"happy": image.width / 100, "sad": 0, "calm": 0}
 
-        with pytest.warns(BrokenLedgerWarning, match="1 line of the ledger could not be read"):
+        with (
+            pytest.warns(InFlightWarning, match=r"1 picture was in flight .* \(w53\)"),
+            pytest.warns(BrokenLedgerWarning, match="1 line of the ledger could not be read"),
+        ):
             found = rate_faces(images, rater(two), folder=tmp_path / "o")
         assert again == list(range(53, 60))
         assert found.matrix("happy")[0].tolist() == [width / 100 for width in range(50, 60)]
+
+    def test_what_was_in_flight_waits_for_its_own_rater(self, tmp_path: Path) -> None:
+        images = pictures(tmp_path / "p", 50, 51)
+
+        def one(image: Any) -> dict[str, float]:
+            if image.width == 51:
+                raise KeyboardInterrupt
+            return dict.fromkeys(LABELS, 0.5)
+
+        with pytest.raises(KeyboardInterrupt):
+            rate_faces(images, rater(one), folder=tmp_path / "o")
+        fine = dict.fromkeys(LABELS, 0.5)
+        # Another setting asks in between; nothing of its own was in flight.
+        rate_faces(images, rater(fine, version="2"), folder=tmp_path / "o")
+        with pytest.warns(InFlightWarning, match=r"1 picture was in flight .* \(w51\)"):
+            rate_faces(images, rater(fine), folder=tmp_path / "o")
+        # It is said until there is an answer.
+        rate_faces(images, rater(fine), folder=tmp_path / "o")
 
     def test_a_folder_that_is_none(self, tmp_path: Path) -> None:
         (tmp_path / "file").write_text("x")

@@ -127,7 +127,8 @@ class TestLedger:
         images = pictures(tmp_path / "p", 50)
         rate(hume, images, folder=tmp_path / "o")
         ledger = tmp_path / "o" / "ledger.jsonl"
-        schema, good = ledger.read_text().splitlines()
+        schema, asked, good = ledger.read_text().splitlines()
+        assert "asking" in asked
         held = json.loads(good)
         wrong: list[Any] = [
             5,

@@ -141,5 +141,7 @@ def test_the_ledger_is_for_readers(items: list[ReactionItem], tmp_path: Path) ->
         ask(items[:1], server, tmp_path)
     lines = [json.loads(line) for line in (tmp_path / "ledger.jsonl").read_text().splitlines()]
     assert lines[1]["run"]["prompt"] == reaction_prompt(items[0])
-    assert lines[2]["asked"]["emotion"] == "sad"
-    assert lines[2]["asked"]["protocol"] == "reaction"
+    # The question, before it leaves, and what came of it.
+    for told in (lines[2]["asking"], lines[3]):
+        assert told["asked"]["emotion"] == "sad"
+        assert told["asked"]["protocol"] == "reaction"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import numpy as np
@@ -203,6 +204,71 @@ class Length:
 class Broken:
     def __init__(self) -> None:
         raise RuntimeError("no")
+
+
+CHRF = """
+import numpy as np
+from affectlab.errors import InputError
+from affectlab.models.text_metrics import TextScores
+
+class Chrf:
+    def __init__(self, beta=2.0, **more):
+        if more:
+            raise InputError(f"chrf: unknown setting {next(iter(more))!r}")
+        self.name = f"chrF{beta:g}"
+
+    def score_items(self, items):
+        same = np.array([float(item.candidate in item.references) for item in items])
+        none, names = np.zeros(len(items), dtype=np.int64), tuple(map(str, range(len(items))))
+        return TextScores(self.name, same, names, none, none, none > 0, 77, "chrf", "f")
+
+def strict(*, beta=2.0):
+    return Chrf(beta)
+
+def on_device(device, precision="fp32"):
+    made = Chrf()
+    made.name = f"on {device} in {precision}"
+    return made
+"""
+
+
+@pytest.fixture
+def chrf_package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A package that is installed, and adds metrics."""
+    (tmp_path / "chrf_metric.py").write_text(CHRF)
+    told = tmp_path / "chrf_metric-1.0.dist-info"
+    told.mkdir()
+    (told / "METADATA").write_text("Metadata-Version: 2.1\nName: chrf-metric\nVersion: 1.0\n")
+    (told / "entry_points.txt").write_text(
+        "[affectlab.text_metrics]\nchrf = chrf_metric:Chrf\n"
+        "strict = chrf_metric:strict\non-device = chrf_metric:on_device\n"
+    )
+    monkeypatch.syspath_prepend(str(tmp_path))
+
+
+@pytest.mark.usefixtures("chrf_package")
+def test_a_metric_of_a_package_gets_the_settings_that_it_declares(tmp_path: Path) -> None:
+    from tests.cli.command import run_here
+
+    table = tmp_path / "texts.csv"
+    table.write_text("item,candidate,reference\na,It is loud.,It is loud.\nb,No.,Yes.\n")
+    for spec in ("chrf", "strict,beta=1", "on-device"):
+        # The verb gives device, precision and the size of batches to all metrics.
+        done = run_here("evaluate", "text", table, "--metric", spec, "--boot", 0, "--json")
+        means = json.loads(done.stdout)["result"]["means"]
+        assert [row["value"] for row in means] == [0.5]
+    shared = {"device": "cpu", "precision": "bf16", "batch_size": 3, "cache": "x"}
+    assert load_text_metric("chrf", beta=3, **shared).name == "chrF3"
+    assert load_text_metric("strict", **shared).name == "chrF2"
+    assert load_text_metric("on-device", **shared).name == "on cpu in bf16"
+    for spec, more, said in (
+        ("strict,gamma=1", {}, "metric 'strict': unknown setting 'gamma'"),
+        ("strict,device=cpu", {}, "metric 'strict': unknown setting 'device'"),
+        ("strict", {"betta": 1}, "unknown setting 'betta'; did you mean 'beta'"),
+        ("chrf,gamma=1", {}, "chrf: unknown setting 'gamma'"),
+    ):
+        with pytest.raises(InputError, match=said):
+            load_text_metric(spec, **more)
 
 
 def test_registry(tiny_models: dict[str, str], monkeypatch: pytest.MonkeyPatch) -> None:

@@ -8,7 +8,7 @@ import socket
 import threading
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
@@ -45,6 +45,8 @@ class Answer:
 
 
 Script = Callable[[Call], Answer]
+THE_ONE_ASKED = "the model that was asked"
+"""Stands in an answer for the name that the request says."""
 
 
 def chat(
@@ -54,14 +56,15 @@ def chat(
     refusal: str | None = None,
     usage: Mapping[str, Any] | None = None,
     wait: float = 0.0,
+    model: str | None = None,
 ) -> Answer:
-    """An answer of a model."""
+    """An answer of a model: of the one that was asked, or of another one."""
     counted = {"prompt_tokens": 1000, "completion_tokens": 100, "total_tokens": 1100}
     body: dict[str, Any] = {
         "id": "chatcmpl-1",
         "object": "chat.completion",
         "created": 1,
-        "model": "fake-model-2026",
+        "model": model or THE_ONE_ASKED,
         "choices": [
             {
                 "index": 0,
@@ -168,6 +171,8 @@ class FakeServer:
             with self._lock:
                 # Before the reply goes out: whoever has it may ask again at once.
                 self._under_way -= 1
+        asked = json.dumps(call.body.get("model"))[1:-1].encode()
+        found = replace(found, body=found.body.replace(THE_ONE_ASKED.encode(), asked))
         handler.send_response(found.status)
         if "Content-Type" not in found.headers:
             handler.send_header("Content-Type", "application/json")

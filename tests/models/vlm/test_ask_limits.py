@@ -40,7 +40,14 @@ def options(server: FakeServer, ledger: Path, **more) -> dict:
 
 @pytest.mark.parametrize("most", [1, 3])
 def test_no_more_are_under_way_than_allowed(most: int, faces: Path, tmp_path: Path) -> None:
-    with FakeServer(lambda call: chat(VALID, wait=0.05)) as server:
+    # Nobody is answered before as many ask as may; the wait would show one more.
+    together = threading.Barrier(most)
+
+    def script(_: Call) -> Answer:
+        together.wait(60)
+        return chat(VALID, wait=0.05)
+
+    with FakeServer(script) as server:
         run = rate_vlm(
             faces, "openai-api/fake/m", **options(server, tmp_path, concurrency=most, repeats=2)
         )
@@ -256,17 +263,21 @@ def test_prices() -> None:
         Prices(1, -1)
 
 
+@pytest.mark.usefixtures("interrupts_raise")
 def test_ctrl_c_waits_for_what_is_under_way(faces: Path, tmp_path: Path) -> None:
-    came = threading.Event()
+    came, gone = threading.Event(), threading.Event()
 
     def script(call: Call) -> Answer:
         if call.number == 1:
             came.set()
+        # Both are under way until the interrupt is sent, however slow the machine is.
+        gone.wait(60)
         return chat(VALID, wait=0.3)
 
     def interrupt() -> None:
-        came.wait(10)
+        came.wait(60)
         os.kill(os.getpid(), signal.SIGINT)
+        gone.set()
 
     with FakeServer(script) as server:
         rater = VlmRater("openai-api/fake/m", **options(server, tmp_path, concurrency=2))

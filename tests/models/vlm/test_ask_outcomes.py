@@ -130,7 +130,7 @@ def test_what_is_ok_has_values_and_what_failed_has_none(faces: Path, tmp_path: P
         "zero-shot",
         0.0,
     )
-    assert row["served"] == "fake-model-2026"
+    assert row["served"] == "rater"
 
 
 def test_the_picture_arrives_as_it_was_sent(faces: Path, tmp_path: Path) -> None:
@@ -179,8 +179,9 @@ def test_what_is_asked_for_is_in_the_request(faces: Path, tmp_path: Path) -> Non
 
 
 def test_a_slow_server_is_a_transport_error(faces: Path, tmp_path: Path) -> None:
-    script = in_turn(chat(VALID, wait=3), chat(VALID))
-    run, server = ask(script, faces, tmp_path, timeout=0.5)
+    # An answer that does come may be slow on a busy machine, too.
+    script = in_turn(chat(VALID, wait=8), chat(VALID))
+    run, server = ask(script, faces, tmp_path, timeout=3)
     assert run.to_frame()["outcome"].to_list() == ["ok"] * 6
     assert run.to_frame()["retries"].to_list() == [1] * 6
     # What was lost may have been billed, and nobody says how much.

@@ -210,29 +210,27 @@ def test_a_structure_that_was_not_sent_is_not_held_against_a_model(
     assert any("structured was not sent" in said for said in run.sentences())
 
 
+@pytest.mark.usefixtures("interrupts_raise")
 def test_ctrl_c_in_a_notebook_stops_what_it_started(faces: Path, tmp_path: Path) -> None:
     """Where a loop runs already, questions are asked from another thread, which sees no signal."""
-    came = threading.Event()
+    came, gone = threading.Event(), threading.Event()
 
     def script(call: Call) -> Answer:
         if call.number == 1:
             came.set()
+        gone.wait(60)
         return chat(VALID, wait=0.3)
 
     def interrupt() -> None:
-        came.wait(10)
+        came.wait(60)
         os.kill(os.getpid(), signal.SIGINT)
+        gone.set()
 
     with FakeServer(script) as server:
         asking = rater(server, tmp_path, concurrency=2)
 
         async def cell() -> None:
-            # As a notebook does while a cell runs.
-            before = signal.signal(signal.SIGINT, signal.default_int_handler)
-            try:
-                asking.rate(faces, repeats=5)
-            finally:
-                signal.signal(signal.SIGINT, before)
+            asking.rate(faces, repeats=5)
 
         other = threading.Thread(target=interrupt)
         other.start()

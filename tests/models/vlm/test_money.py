@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import socket
+import threading
 from pathlib import Path
 
 import pytest
@@ -53,11 +54,19 @@ def test_dear_pictures_do_not_exceed_a_budget(
 
 
 def test_once_it_is_known_what_an_answer_takes_many_go_out(faces: Path, tmp_path: Path) -> None:
-    with FakeServer(lambda call: chat(VALID, wait=0.1)) as server:
+    together = threading.Barrier(3)
+
+    def script(call: Call, **more) -> Answer:
+        # After the first nobody is answered before three ask.
+        if call.number in (1, 2, 3):
+            together.wait(60)
+        return chat(VALID, **more)
+
+    with FakeServer(script) as server:
         more = {"budget": Budget(tokens=10**7), "concurrency": 3}
         run = rate_vlm(faces, MODEL, **options(server.url, tmp_path, **more))
     assert (run.n_usable, server.most_under_way) == (6, 3)
-    with FakeServer(lambda call: chat(VALID, usage={}, wait=0.1)) as server:
+    with FakeServer(lambda call: script(call, usage={})) as server:
         # Nor does a server that never counts keep all waiting.
         run = rate_vlm(faces, MODEL, **options(server.url, tmp_path / "uncounted", **more))
     assert (run.n_usable, server.most_under_way) == (6, 3)

@@ -22,7 +22,7 @@ def message(text: str, *, stop: str = "end_turn", content: Any = None) -> Answer
         "id": "msg_1",
         "type": "message",
         "role": "assistant",
-        "model": "claude-fake-20260101",
+        "model": "claude-haiku-4-5-20260101",
         "content": [{"type": "text", "text": text}] if content is None else content,
         "stop_reason": stop,
         "stop_sequence": None,
@@ -82,7 +82,7 @@ def test_claude_gets_the_picture_and_the_settings(claude: str, faces: Path, tmp_
     assert call.headers["Accept-Encoding"] == "identity"
     assert run.n_usable == 1
     assert (run.usage.input, run.usage.cached, run.usage.output) == (900, 100, 40)
-    assert run.raters[0]["served"] == "claude-fake-20260101"
+    assert run.raters[0]["served"] == "claude-haiku-4-5-20260101"
     assert KEY not in (tmp_path / "ledger.jsonl").read_text()
 
 

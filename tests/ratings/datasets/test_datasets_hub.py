@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import io
 import json
 import random
@@ -269,12 +270,23 @@ def test_unknown_names_get_the_nearest(hub):
     assert hub.asked == [line for line in hub.asked if "emonet-face-hk" in line]
 
 
-@pytest.mark.parametrize("name", ["socratis", "face-expressions-70k", "EmoSet", "fi", "emotic"])
-def test_sets_that_are_not_on_the_hub_say_where_they_are(name):
+@pytest.mark.parametrize(
+    ("name", "reader"),
+    [
+        ("socratis", "affectlab.read_ratings"),
+        ("face-expressions-70k", "affectlab.analysis.pair_scores"),
+        ("EmoSet", "affectlab.models.images.read_labelled_images"),
+        ("fi", "affectlab.models.images.read_labelled_images"),
+        ("emotic", "affectlab.models.images.read_labelled_images"),
+    ],
+)
+def test_sets_that_are_not_on_the_hub_say_where_they_are(name, reader):
     said = fails(name)
     assert "not on the hub" in said
     assert "published at" in said
-    assert "read_" in said
+    assert said.removesuffix("(FILE)").endswith(f"read it with {reader}")
+    module, function = reader.rsplit(".", 1)
+    assert callable(getattr(importlib.import_module(module), function))
 
 
 def test_unknown_parts_are_named(hub):

@@ -61,7 +61,7 @@ def test_binary_bad_rows(tmp_path, row, said):
     assert "line 3" in str(error.value)
     r = emonet_face(file, on_bad="set_aside")
     assert r.n_ratings == 1
-    assert sum(part.count for part in r.set_aside) == 1
+    assert sum(part.count for part in r.set_aside if part.unit != "rater") == 1
 
 
 def test_generic_table_with_these_columns_is_not_binary(tmp_path):
@@ -90,7 +90,7 @@ def test_hq_holds_people_and_models(tmp_path):
         ("a.png", "human-1", "True", "{'Anger': 3, 'Extra Dimensions|Valence': 2, 'Fear': 0}"),
         ("a.png", "gpt-4o", "False", '{"Negative High-Energy Emotions|Anger": 7}'),
     ]
-    r = read_ratings(write_csv(tmp_path / "hq.csv", rows))
+    r = read_ratings(write_csv(tmp_path / "hq.csv", rows), absent="missing")
     assert r.frame.select("stimulus", "rater", "label", "value").rows() == [
         ("a.png", "human-1", "Anger", 3.0),
         ("a.png", "human-1", "Fear", 0.0),
@@ -103,13 +103,36 @@ def test_hq_holds_people_and_models(tmp_path):
     ]
 
 
-def test_hq_absent_is_not_zero(tmp_path):
-    rows = [HQ, ("a", "human-1", "1", "{'Anger': 3}"), ("a", "human-2", "1", "{'Fear': 1}")]
-    r = emonet_face(write_csv(tmp_path / "hq.csv", rows))
-    assert r.n_ratings == 2
-    filled = r.fill_absent()
-    assert filled.n_ratings == 4
-    assert filled.history
+def test_hq_absent_is_zero_as_published(tmp_path):
+    """The people of an image who named nothing rated it, too: appendix A.3 takes all as 0."""
+    rows = [
+        HQ,
+        ("a", "human-1", "1", "{'Anger': 3}"),
+        ("a", "human-2", "1", "{'Fear': 1}"),
+        ("a", "human-3", "1", "{}"),
+        ("b", "human-1", "1", "{'Extra Dimensions|Valence': 2}"),
+    ]
+    file = write_csv(tmp_path / "hq.csv", rows)
+    r = emonet_face(file)
+    answers = {row[:3]: row[3] for row in r.to_frame().iter_rows()}
+    assert answers == {
+        ("a", "human-1", "Anger"): 3,
+        ("a", "human-1", "Fear"): 0,
+        ("a", "human-2", "Anger"): 0,
+        ("a", "human-2", "Fear"): 1,
+        ("a", "human-3", "Anger"): 0,
+        ("a", "human-3", "Fear"): 0,
+        ("b", "human-1", "Anger"): 0,
+        ("b", "human-1", "Fear"): 0,
+    }
+    assert r.history == (
+        "2 entries name no emotion: Anger = 0, the others absent",
+        "absent = 0, as published: filled 4 absent ratings with 0",
+    )
+    assert any("absent='missing' leaves them missing" in text for text in r.warnings)
+    missing = emonet_face(file, absent="missing")
+    assert missing.n_ratings == 2
+    assert missing.history[-1] == "absent = missing, as asked (0 as published)"
 
 
 def test_hq_unit_scores_are_scaled_and_said(tmp_path):
@@ -119,8 +142,8 @@ def test_hq_unit_scores_are_scaled_and_said(tmp_path):
         ("a", "human-1", "True", "{'Anger': 4}"),
     ]
     r = emonet_face(write_csv(tmp_path / "hq.csv", rows))
-    assert r.value.tolist() == [3.5, 7.0, 4.0]
-    assert r.history == ("ratings of 'Hume Face*', published from 0 to 1, multiplied by 7: 2",)
+    assert r.value.tolist() == [3.5, 7.0, 4.0, 0.0]
+    assert r.history[0] == "ratings of 'Hume Face*', published from 0 to 1, multiplied by 7: 2"
     assert str(r.scale) == "interval 0 to 7"
 
 
@@ -143,7 +166,7 @@ def test_hq_bad_rows(tmp_path, cell, human, said):
     assert str(error.value).startswith(f"{file}, line 3")
     assert said in str(error.value)
     r = read_ratings(file, format="emonet-face-hq", on_bad="set_aside")
-    assert sum(part.count for part in r.set_aside) == 1
+    assert sum(part.count for part in r.set_aside if part.unit != "rater") == 1
     assert r.frame.select("stimulus", "label").rows() == [("a", "Fear")]
 
 
@@ -256,6 +279,8 @@ def test_vlm_answers(tmp_path, kind):
     expected = [("a.png", "gpt-4o", "Anger", 3.0), ("a.png", "gpt-4o", "Fear", 1.0)]
     if kind != "single":
         expected.append(("a.png", "qwen-plus", "Anger", 2.0))
+        # What an answer leaves out is 0, as in the paper.
+        expected.append(("a.png", "qwen-plus", "Fear", 0.0))
     assert r.frame.select("stimulus", "rater", "label", "value").rows() == expected
     assert set(r.rater_kinds) == {"model"}
     assert str(r.scale) == "ordinal 0 to 7, step 1"

@@ -110,3 +110,69 @@ def test_published_matrices(shared_data, name, gaps):
     assert [part.count for part in r.set_aside] == [gaps]
     assert np.isnan(given).sum() == gaps
     assert str(r.scale) == "ordinal 1 to 5, step 1 (inferred)"
+
+
+LAYOUTS = {
+    "plain": lambda text: text,
+    "semicolons": lambda text: text.replace(",", ";"),
+    "decimal commas": lambda text: text.replace(",", ";").replace(".", ","),
+    "tabs": lambda text: text.replace(",", "\t"),
+    "spaces": lambda text: text.replace(",", " "),
+    "aligned": lambda text: "  " + text.replace(",", "   "),
+    "quoted": lambda text: "\n".join(
+        ",".join(f'"{cell}"' for cell in line.split(",")) for line in text.split()
+    ),
+    "open ends": lambda text: text.replace("\n", ",\n"),
+    "carriage returns": lambda text: text.replace("\n", "\r\n"),
+    "gaps in words": lambda text: text.replace("nan", "N/A"),
+    "gaps as dashes": lambda text: text.replace("nan", "-"),
+}
+
+
+@pytest.mark.parametrize("layout", LAYOUTS)
+@pytest.mark.parametrize("wide", [None, "auto", "raters"])
+def test_read_alike_however_it_is_written(tmp_path, layout, wide):
+    file = tmp_path / "scores.txt"
+    file.write_bytes(
+        LAYOUTS[layout]("5.0,4.5,nan,3.0\n1.0,2.0,1.0,1.0\n2.0,2.0,3.0,4.0\n").encode()
+    )
+    r = read_ratings(file, wide=wide)
+    assert r.matrix().T.tolist()[1:] == [[1, 2, 1, 1], [2, 2, 3, 4]]
+    assert [str(part) for part in r.set_aside] == ["1 cell: no answer (line 1 (column 3))"]
+    assert "rows were taken as stimuli, columns as subjects" in r.history[0]
+
+
+def test_the_other_way_round_when_that_is_said(tmp_path):
+    file = write(tmp_path / "scores.csv", [[5, 4, 4, 3, 2], [1, 2, np.nan, 1, 1]])
+    r = read_ratings(file, wide="stimuli")
+    assert (r.n_raters, r.n_stimuli) == (2, 5)
+    assert r.equals(score_matrix(file, stimuli="columns"))
+    assert "rows were taken as subjects, columns as stimuli" in r.history[0]
+    with pytest.raises(InputError, match="wide cannot be given with format 'vqeg'"):
+        read_ratings(file, wide="labels", format="vqeg")
+
+
+def test_as_numpy_writes_it(tmp_path):
+    given = np.array([[5, 4, 4, 3], [1, 2, np.nan, 1], [2, 2, 2, 4]])
+    np.savetxt(tmp_path / "scores.txt", given)
+    r = read_ratings(tmp_path / "scores.txt")
+    assert np.array_equal(r.matrix().T, given, equal_nan=True)
+
+
+def test_each_cell_is_counted_once(tmp_path):
+    file = tmp_path / "scores.csv"
+    file.write_text("5,4,4,3\n1,x,,1\n")
+    r = read_ratings(file, format="vqeg", on_bad="set_aside")
+    assert r.n_rows + sum(part.count for part in r.set_aside) == 8
+    assert {part.unit for part in r.set_aside} == {"cell"}
+
+
+def test_both_matrices_of_the_recommendation(shared_data):
+    """Published with what must come out of them: as many stimuli as scores recovered."""
+    folder = shared_data / "subjective_quality/p910_demo"
+    for name, shape in (("sample_data", (79, 26)), ("small_sample_data", (30, 20))):
+        for wide in (None, "raters"):
+            r = read_ratings(folder / f"{name}.csv", wide=wide)
+            assert (r.n_stimuli, r.n_raters) == shape
+            cells = sum(part.count for part in r.set_aside if part.unit == "cell")
+            assert r.n_ratings + cells == shape[0] * shape[1]

@@ -32,7 +32,9 @@ def test_lists_mean_the_same_subjects_everywhere(tmp_path):
     assert r.rater_names == ("subject-01", "subject-02", "subject-03")
     assert r.stimulus_names == ("boat_0", "boat_1")
     assert np.array_equal(r.matrix(), [[5, 1], [4, np.nan], [np.nan, 2]], equal_nan=True)
-    assert r.set_aside == ()
+    assert [str(part) for part in r.set_aside] == [
+        "2 cells: no answer (dis_videos[0] os[2], dis_videos[1] os[1])"
+    ]
     assert r.stimuli["content_name"].to_list() == ["boat", "boat"]
     assert r.stimuli["asset_id"].to_list() == [0, 1]
 
@@ -165,3 +167,44 @@ def test_published_partial_set(shared_data):
     known = [s for video in videos for s in video["os"] if s is not None and s == s]
     assert r.n_ratings == len(known)
     assert r.value.sum() == sum(known)
+
+
+AS_TEXT = {
+    "tuple": lambda subject, other: str((subject, other)),
+    "list": lambda subject, other: json.dumps([subject, other]),
+    "comma": lambda subject, other: f"{subject},{other}",
+    "underscore": lambda subject, other: f"{subject}_{other}",
+}
+
+
+@pytest.mark.parametrize("kind", AS_TEXT)
+@pytest.mark.parametrize("on_bad", ["raise", "set_aside"])
+def test_comparisons_of_pairs_are_no_scores(tmp_path, kind, on_bad):
+    """Tuples of subject and asset number are keys that JSON does not have."""
+    key = AS_TEXT[kind]
+    scores = (
+        {key("Ann B.", 1): 1, key("Ann B.", 2): 0.5, key("bo", 1): 1},
+        {key("cy", 0): 1, key("Ann B.", 2): 1},
+        {key("Ann B.", 0): 0.5},
+    )
+    file = write(tmp_path / "d.json", data_set(*scores))
+    with pytest.raises(InputError, match=r"json: os holds comparisons of pairs .*Ann") as caught:
+        read_ratings(file, on_bad=on_bad)
+    assert "affectlab evaluate preference" in str(caught.value)
+
+
+def test_pairs_in_a_list_are_no_repetitions(tmp_path):
+    file = write(tmp_path / "d.json", data_set([["ann", 1, 1]], [["ann", 0, 0]]))
+    with pytest.raises(InputError, match="os holds comparisons of pairs"):
+        read_ratings(file, on_bad="set_aside")
+
+
+def test_subjects_with_numbers_are_no_pairs(tmp_path):
+    scores = [{f"subject-{k}": (k + i) % 2 for k in range(3)} for i in range(3)]
+    assert read_ratings(write(tmp_path / "d.json", data_set(*scores))).n_raters == 3
+
+
+def test_a_subject_without_scores_is_named(tmp_path):
+    r = read_ratings(write(tmp_path / "d.json", data_set([5, None, 4], [3, None, 4])))
+    assert r.rater_names == ("subject-01", "subject-03")
+    assert r.summary().silent_raters == ("subject-02",)

@@ -58,9 +58,9 @@ def show_result(found: ClassificationResult, out: Output) -> None:
 
 def _metrics_table(found: ClassificationResult) -> Any:
     """Models, people and baselines with the metrics that fit on a screen."""
-    from rich.table import Table
     from rich.text import Text
 
+    from affectlab._terminal import Table
     from affectlab._words import shown
 
     sets = found.classes.multilabel
@@ -105,9 +105,9 @@ def _with_interval(row: dict[str, Any], narrow: bool) -> str:
 
 
 def _show_confusion(found: ClassificationResult, model: str, out: Output) -> None:
-    from rich.table import Table
     from rich.text import Text
 
+    from affectlab._terminal import Table
     from affectlab._words import shown
 
     seen = found.confusions[model]
@@ -220,9 +220,9 @@ def draw_figures(found: ClassificationResult, folder: Path) -> None:
 
 def show_soft_labels(soft: Estimates, out: Output) -> None:
     """Print how far answers are from the distribution of people's answers."""
-    from rich.table import Table
     from rich.text import Text
 
+    from affectlab._terminal import Table
     from affectlab._words import shown
 
     frame = soft.to_frame()

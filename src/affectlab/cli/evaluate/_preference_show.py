@@ -16,9 +16,9 @@ __all__ = ["show_scale", "show_seen", "show_shares", "values_of", "write_shares"
 
 
 def show_shares(found: Preferences, out: Output) -> None:
-    from rich.table import Table
     from rich.text import Text
 
+    from affectlab._terminal import Table
     from affectlab._words import percent, shown
 
     out.head(f"{found.systems[0]} or {found.systems[1]}?")

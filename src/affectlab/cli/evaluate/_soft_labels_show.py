@@ -106,9 +106,9 @@ def show_result(found: SoftLabels, out: Output) -> None:
 
 def _distances(found: SoftLabels) -> Any:
     """One row per model, for what people reach, and for the baseline."""
-    from rich.table import Table
     from rich.text import Text
 
+    from affectlab._terminal import Table
     from affectlab._words import shown
 
     frame = found.metrics.to_frame()
@@ -138,9 +138,9 @@ def _distances(found: SoftLabels) -> Any:
 
 
 def _calibration(found: SoftLabels) -> Any:
-    from rich.table import Table
     from rich.text import Text
 
+    from affectlab._terminal import Table
     from affectlab._words import shown
 
     table = Table(box=None, header_style="bold", pad_edge=False, padding=(0, 1))

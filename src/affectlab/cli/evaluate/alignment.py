@@ -12,8 +12,8 @@ from affectlab.cli._output import write_csv
 
 if TYPE_CHECKING:
     import polars as pl
-    from rich.table import Table
 
+    from affectlab._terminal import Table
     from affectlab.cli._output import Output
     from affectlab.evaluation import AlignmentResult, PublishedTables
     from affectlab.ratings import Ratings
@@ -23,8 +23,6 @@ __all__ = ["alignment"]
 _PUBLISHED = "As published"
 _FEW = 3
 """Comparisons of groups that are written as sentences."""
-_NAME = 20
-"""Letters of a model's name that stand on one line."""
 
 
 @reads_ratings("evaluate alignment", models=True)
@@ -54,12 +52,6 @@ def alignment(
             "--exclude", help="Label to leave out; may be given again.", show_default=False
         ),
     ] = None,
-    rescale: Annotated[
-        bool,
-        typer.Option(
-            "--rescale", help="Spread models from the bounds of their scale to those of people."
-        ),
-    ] = False,
     groups: Annotated[
         Optional[str],  # noqa: UP045
         typer.Option(
@@ -102,7 +94,6 @@ def alignment(
 
     common: dict[str, Any] = {
         "exclude": exclude or (),
-        "rescale": rescale,
         "truncate": truncate,
         "n_boot": boot,
         "seed": seed,
@@ -130,9 +121,10 @@ def alignment(
         out.show("", f"one row per model written to {to}")
     if figures is not None:
         out.show("", f"figures: {figures}")
-    # That a table of models holds no people is as it should be.
+    # That a table of models holds no people is as it should be; the notes speak of its scale.
     of_models = [] if models is None else models.warnings
-    warnings = [*ratings.warnings, *(text for text in of_models if "human" not in text)]
+    known = ("No rater is human", "The scale ")
+    warnings = [*ratings.warnings, *(text for text in of_models if not text.startswith(known))]
     out.finish(_result(found, tables), list(dict.fromkeys(warnings)))
 
 
@@ -160,7 +152,7 @@ def _grouped(
 
     if groups is None or tables.kappa is None:
         return {}
-    told = {name: common[name] for name in ("exclude", "rescale", "truncate")}
+    told = {name: common[name] for name in ("exclude", "truncate")}
     return group_values(ratings, models, groups=groups, cells="pairs", pairs=tables.kappa, **told)
 
 
@@ -189,17 +181,16 @@ def _show(found: AlignmentResult, tables: PublishedTables, out: Output) -> None:
 
 
 def _models(found: AlignmentResult) -> Table:
-    from rich.table import Table
     from rich.text import Text
 
+    from affectlab._terminal import Table
     from affectlab._words import number, percent, shown
 
     frame = found.to_frame()
     partial = (frame["coverage"] < 1).any()
-    longest = max(len(shown(name)) for name in frame["rater"])
-    # Eight columns fit 80 letters where the padding between them is shared.
-    table = Table(box=None, header_style="bold", collapse_padding=True)
-    table.add_column("model", min_width=min(longest, _NAME), overflow="fold")
+    # Eight columns fit 80 letters with one blank between them.
+    table = Table(box=None, header_style="bold", padding=(0, 1, 0, 0))
+    table.add_column("model")
     table.add_column("verdict")
     numbers = ["agree-\nment", "differ-\nence", "interval", "people\nbelow", "wins"]
     for name in (*numbers, "covered") if partial else numbers:

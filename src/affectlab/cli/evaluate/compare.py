@@ -131,9 +131,9 @@ def compare(
 
 def _table(rows: pl.DataFrame) -> Any:
     """Differences of one pair of models."""
-    from rich.table import Table
     from rich.text import Text
 
+    from affectlab._terminal import Table
     from affectlab._words import number, shown
     from affectlab.evaluation import CLASSIFICATION_METRICS
 

@@ -12,8 +12,7 @@ from affectlab.cli._output import write_csv
 from affectlab.cli.evaluate._classes import slug
 
 if TYPE_CHECKING:
-    from rich.table import Table
-
+    from affectlab._terminal import Table
     from affectlab.cli._output import Output
     from affectlab.estimates import Estimates
     from affectlab.evaluation import Differences
@@ -137,9 +136,9 @@ def difference(
 
 def _table(found: Differences) -> Table:
     """One row per metric and group, with the interval of SROCC."""
-    from rich.table import Table
     from rich.text import Text
 
+    from affectlab._terminal import Table
     from affectlab._words import number, shown
 
     grouped = len(found.groups) > 1

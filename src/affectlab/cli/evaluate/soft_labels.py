@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Literal, Optional
 
 import typer
 
-from affectlab.cli._options import SeedOption, reads_ratings
+from affectlab.cli._options import AbsentOption, SeedOption, reads_ratings
 from affectlab.cli._output import write_csv
 from affectlab.cli.evaluate._costs import TaxonomyCostsOption, taxonomy_costs
 from affectlab.cli.evaluate._soft_labels_show import draw_figures, show_result
@@ -61,14 +61,7 @@ def soft_labels(
             show_default=False,
         ),
     ] = None,
-    absent: Annotated[
-        Literal["auto", "missing", "zero"],
-        typer.Option(
-            help="A label that a rater left out: nothing is known (missing), or not chosen (zero); "
-            "auto: zero where the answers hold no zero.",
-            rich_help_panel=_DISTRIBUTIONS,
-        ),
-    ] = "auto",
+    absent: AbsentOption = None,
     smoothing: Annotated[
         float,
         typer.Option(
@@ -129,10 +122,12 @@ def soft_labels(
     """
     from affectlab.evaluation import evaluate_soft_labels, label_distributions
 
+    # Unless it is said, answers without any zero list what was chosen.
+    left_out: Literal["auto", "missing", "zero"] = absent or "auto"
     if models is None and not set(ratings.rater_kinds) & {"model", "baseline"}:
         with out.progress("sharing out"):
             people = label_distributions(
-                ratings.humans(), rule=rule, labels=label, absent=absent, smoothing=smoothing
+                ratings.humans(), rule=rule, labels=label, absent=left_out, smoothing=smoothing
             )
         _only_people(people, out, shares_to)
         return
@@ -144,7 +139,7 @@ def soft_labels(
             metrics=metric,
             rule=rule,
             labels=label,
-            absent=absent,
+            absent=left_out,
             smoothing=smoothing,
             floor=floor,
             truth=truth,

@@ -161,6 +161,7 @@ def ask(
     import typer
 
     from affectlab._words import count
+    from affectlab.cli._warned import caught_warnings
     from affectlab.cli.rate._vlm_show import show_plan
     from affectlab.models.reactions import plan_reactions_vlm, rate_reactions_vlm
     from affectlab.models.vlm import AskSettings, Budget
@@ -188,7 +189,7 @@ def ask(
         show_plan(out, model, plan_reactions_vlm(items, model, **options))
         return
     try:
-        with out.progress(f"asking {model}") as progress:
+        with caught_warnings() as warned, out.progress(f"asking {model}") as progress:
             run = rate_reactions_vlm(items, model, progress=progress, **options)
     except KeyboardInterrupt:
         out.warn(
@@ -216,7 +217,9 @@ def ask(
             "usage": run.usage.as_dict(),
             "cost": run.cost,
         },
-        run.notes,
+        [note for note in run.notes if note not in run.others],
+        # What is warned of other models is among the notes of the run, too.
+        doubts=list(dict.fromkeys([*run.others, *warned])),
     )
     if run.n_left:
         raise typer.Exit(1)

@@ -27,11 +27,12 @@ def rate(
     """Ask, write what came of it, and print it."""
     import typer
 
+    from affectlab.cli._warned import caught_warnings
     from affectlab.errors import InputError
 
     _check_folder(to / _RATINGS, asking, {file.stimulus for file in files})
     try:
-        with out.progress(f"asking {asking.model}") as progress:
+        with caught_warnings() as warned, out.progress(f"asking {asking.model}") as progress:
             run = asking.rate(files, **options, progress=progress)
     except KeyboardInterrupt:
         out.warn(f"interrupted; {to} keeps all answers, and the same command goes on from there")
@@ -66,7 +67,8 @@ def rate(
             "cost": run.cost,
         },
         table.warnings,
-        doubts=run.sentences(),
+        # Some of what is warned of is among the sentences of the run, too.
+        doubts=list(dict.fromkeys([*run.sentences(), *warned])),
     )
     if run.halt is not None and run.n_left:
         raise typer.Exit(1)
@@ -93,17 +95,19 @@ def _check_folder(path: Path, asking: VlmRater, stimuli: set[str]) -> None:
     from affectlab._words import plural, shown
     from affectlab.errors import InputError
     from affectlab.models.vlm._attributes import how_asked
+    from affectlab.models.vlm._served import is_rater
     from affectlab.ratings import read_ratings
 
     if not path.exists():
         return
     found = read_ratings(path)
-    if asking.name not in found.rater_names:
+    own = [name for name in found.rater_names if is_rater(name, asking.name)]
+    if not own:
         raise InputError(
             f"{path} holds the ratings of {shown(found.rater_names[0], 60)!r}; expected another "
             f"folder for {shown(asking.name, 60)!r}"
         )
-    before = found.raters.row(found.rater_names.index(asking.name), named=True)
+    before = found.raters.row(found.rater_names.index(own[0]), named=True)
     for name, now in how_asked(asking).items():
         # What a model does not take is not among its attributes, whatever was wanted.
         was = before.get(name)

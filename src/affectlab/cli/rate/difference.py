@@ -148,9 +148,9 @@ def _by_kind(ratings: Ratings) -> pl.DataFrame | None:
 
 
 def _show(out: Output, ratings: Ratings, table: pl.DataFrame, by_kind: pl.DataFrame | None) -> None:
-    from rich.table import Table
     from rich.text import Text
 
+    from affectlab._terminal import Table
     from affectlab._words import count, plural, shown
 
     metrics = plural(ratings.n_raters, "metric")

@@ -130,6 +130,7 @@ def hinted(
     from affectlab.cli._settings import read_settings
     from affectlab.cli._warned import caught_warnings
     from affectlab.errors import InputError
+    from affectlab.models._ledger_file import in_flight_sentence
     from affectlab.models.hinted import annotate_until, load_hinted_plan, load_image_annotator
     from affectlab.models.vlm import AskSettings, Budget
 
@@ -178,6 +179,11 @@ def hinted(
         doubts.append(
             f"{plural(run.n_broken, 'line')} of the ledger could not be read; what they held was "
             "asked about again"
+        )
+    if run.in_flight:
+        doubts.append(
+            f"{in_flight_sentence(run.in_flight, 'picture')}; the annotator was asked about them "
+            "again"
         )
     if run.given_up:
         doubts.append(f"given up, since hints were rarely followed: {', '.join(run.given_up)}")

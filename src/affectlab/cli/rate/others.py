@@ -92,8 +92,9 @@ def others(
 
     Keys of services are taken from the environment, such as HUME_API_KEY, and written nowhere.
     A picture without a face, or without a usable answer, is recorded as such, never as 0. A run
-    that was stopped goes on with the same command, and rates nothing twice. The exit code is 2
-    when it stopped, or no answer can be used.
+    that was stopped goes on with the same command; a picture that a service had when the run was
+    killed is named and sent again, since its answer never came. The exit code is 2 when it stopped,
+    or no answer can be used.
 
     Example: affectlab rate others faces/ --rater hume --out hume
     """

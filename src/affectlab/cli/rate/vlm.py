@@ -207,9 +207,11 @@ def vlm(
 ) -> None:
     """Ask a vision-language model about images, in the words in which people are asked.
 
-    Every answer is in the ledger before the next question takes its place: a run that was stopped
-    goes on with the same command, and asks nothing twice. Only transport errors are asked again.
-    The exit code is 1 when a run stopped before its end, and 2 when no answer can be used.
+    A question is in the ledger before it leaves, and its answer before the next one takes its
+    place: a run that was stopped goes on with the same command. Asked again are transport errors,
+    and what was in flight when a run was killed, since its answers never came; that is named, and
+    counts against the budget as spent. The exit code is 1 when a run stopped before its end, and
+    2 when no answer can be used.
 
     Example: affectlab rate vlm faces/ --model openai/gpt-4o-mini --out gpt --at-most 5
     """

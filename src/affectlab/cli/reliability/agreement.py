@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal, Optional
 
 import typer
 
 from affectlab.cli._options import AllOption, SeedOption, reads_ratings
+from affectlab.errors import InputError
 
 if TYPE_CHECKING:
-    from rich.table import Table
-
+    from affectlab._terminal import Table
     from affectlab.cli._output import Output
     from affectlab.estimates import Estimates
     from affectlab.ratings import Ratings
@@ -43,6 +44,13 @@ def agreement(
             "repeats, self-consistency.",
         ),
     ] = False,
+    missing: Annotated[
+        Literal["available", "listwise"],
+        typer.Option(
+            help="For the ICC of --more: all ratings that are available, or only stimuli that "
+            "every rater rated (listwise deletion).",
+        ),
+    ] = "available",
     figures: Annotated[
         Optional[Path],  # noqa: UP045
         typer.Option(help="Folder for figures (PNG, SVG).", show_default=False),
@@ -58,6 +66,8 @@ def agreement(
     """
     from affectlab.reliability import interrater_correlation, krippendorff_alpha, pairwise_kappa
 
+    if missing == "listwise" and not more:
+        raise InputError("--missing listwise is about the ICC, which only --more shows; add --more")
     panel = ratings if everyone else out.panel(ratings)
     scale = ratings.scale
     with out.progress("agreement"):
@@ -76,7 +86,7 @@ def agreement(
     if kappa is not None and len(kappa):
         out.head("\nKappa by kind of pair")
         out.show(_kinds_table(kappa))
-    extra = _more(panel, out) if more else {}
+    extra = _more(panel, missing, out) if more else {}
     if figures is not None:
         out.show(f"\nfigures: {figures}")
     out.finish(
@@ -87,7 +97,7 @@ def agreement(
             "kappa": None if kappa is None else _kinds(kappa),
             **extra,
         },
-        [*ratings.warnings, *_left_out(correlation, alpha)],
+        [*ratings.warnings, *_left_out(correlation, alpha), *_dropped(extra)],
     )
 
 
@@ -100,8 +110,27 @@ def _left_out(correlation: Estimates | None, alpha: Estimates) -> list[str]:
     return [f"interrater correlation leaves out {name}, as its paper does" for name in missing]
 
 
-def _more(panel: Ratings, out: Output) -> dict[str, Any]:
+def _dropped(extra: dict[str, Any]) -> list[str]:
+    """Say how many stimuli listwise deletion took out of the ICC of each label."""
+    import polars as pl
+
+    if "intraclass_correlation" not in extra:
+        return []
+    dropped = (
+        extra["intraclass_correlation"]
+        .filter(pl.col("n_dropped") > 0)
+        .unique("label", keep="first", maintain_order=True)
+    )
+    return [
+        f"ICC of {label}: listwise deletion drops {n:,} of {n + items:,} stimuli, which not every "
+        "rater rated; --missing available uses them"
+        for label, n, items in dropped.select("label", "n_dropped", "n_items").iter_rows()
+    ]
+
+
+def _more(panel: Ratings, missing: Literal["available", "listwise"], out: Output) -> dict[str, Any]:
     """Other coefficients that people ask for, each under its own name."""
+    from affectlab.estimates import NO_INTERVAL
     from affectlab.reliability import (
         fleiss_kappa,
         gwet_ac,
@@ -118,13 +147,22 @@ def _more(panel: Ratings, out: Output) -> dict[str, Any]:
         found["fleiss_kappa"] = fleiss_kappa(panel, weights)
         found["gwet_ac"] = gwet_ac(panel, weights)
     if panel.scale.kind in ("ordinal", "interval"):
-        found["intraclass_correlation"] = intraclass_correlation(panel)
+        found["intraclass_correlation"] = intraclass_correlation(panel, missing=missing)
     if "repeat" in panel.summary().trial_kinds and panel.scale.kind != "nominal":
         found["self_consistency"] = self_consistency(panel)
     for name, table in found.items():
-        out.head(f"\n{name.replace('_', ' ').capitalize()}: {table.frame['method'][0]}")
+        # Why single rows have no interval stands below the table.
+        how = _shared(one.partition(f"; {NO_INTERVAL}")[0] for one in table.frame["method"])
+        title = "" if how.startswith("Gwet") else name.replace("_", " ").capitalize()
+        out.head("\n" + ": ".join(filter(None, (title, how))))
         out.show(table)
     return {name: table.to_frame() for name, table in found.items()}
+
+
+def _shared(methods: Iterable[str]) -> str:
+    """What all methods say, part by part."""
+    parts = [method.split(", ") for method in methods]
+    return ", ".join(part for part in parts[0] if all(part in other for other in parts))
 
 
 def _figures(alpha: Estimates, kappa: KappaResult | None, folder: Path) -> None:
@@ -190,7 +228,7 @@ def _kinds(kappa: KappaResult) -> list[dict[str, Any]]:
 
 
 def _kinds_table(kappa: KappaResult) -> Table:
-    from rich.table import Table
+    from affectlab._terminal import Table
 
     table = Table(box=None, header_style="bold")
     table.add_column("pair")

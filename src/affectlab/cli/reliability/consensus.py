@@ -31,8 +31,7 @@ def consensus(
 
     Example: affectlab reliability consensus binary.csv --json
     """
-    from rich.table import Table
-
+    from affectlab._terminal import Table
     from affectlab._words import shown
     from affectlab.reliability import consensus_flow
 

@@ -49,7 +49,8 @@ def scores(
     Example: affectlab reliability scores ratings.csv --method reml --to scores.csv
     """
     from affectlab.errors import InputError
-    from affectlab.reliability import mean_opinion_scores, subject_model
+    from affectlab.estimates import interval_notes
+    from affectlab.reliability import duplicate_raters, mean_opinion_scores, subject_model
 
     panel = ratings if everyone else out.panel(ratings)
     raters = None
@@ -57,10 +58,14 @@ def scores(
     with out.progress("scores"):
         if method == "mean":
             table = mean_opinion_scores(panel).to_frame()
+            notes = tuple(
+                f"{sentence}; the mean counts both"
+                for sentence in duplicate_raters(panel).sentences
+            )
         else:
             model = subject_model(panel, method=method)
             table, raters = model.to_frame(), model.raters_frame()
-            notes = (*model.collapsed, *model.notes)
+            notes = model.notes
     label = ["label"] if ratings.has_labels else []
     # Files first: who reads the output may leave early, as in `… | head`.
     if raters_to is not None:
@@ -81,6 +86,7 @@ def scores(
             "status",
         ]
         out.show_frame(table, shown, most=_SHOWN)
+        out.show(*interval_notes(table, [*label, "stimulus"]))
     if raters_to is not None and raters is not None:
         out.show(f"{raters.height:,} raters written to {raters_to}")
     elif raters is not None and to is None:

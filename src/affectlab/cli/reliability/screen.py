@@ -24,7 +24,7 @@ def screen(
     policy: Annotated[
         str,
         typer.Option(
-            help="Policy by name (bt500, p913, correlation, faceexpressions) or TOML file."
+            help="Policy by name (correlation, bt500, p913, faceexpressions) or TOML file."
         ),
     ] = "correlation",
     golden: Annotated[

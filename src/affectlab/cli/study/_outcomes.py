@@ -38,9 +38,9 @@ def finish_outcomes(
     typer.Exit
         With 1 when something was refused or is not clear, so that scripts notice.
     """
-    from rich.table import Table
     from rich.text import Text
 
+    from affectlab._terminal import Table
     from affectlab._words import plural, shown
 
     money = any(one.cents is not None for one in found)

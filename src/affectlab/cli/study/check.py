@@ -8,7 +8,7 @@ import typer
 
 from affectlab.cli._options import JsonOption, QuietOption
 from affectlab.cli._output import Output
-from affectlab.cli.study._common import StudyArgument, require_study_extra
+from affectlab.cli.study._common import DatabaseOption, StudyArgument, require_study_extra
 
 if TYPE_CHECKING:
     from affectlab.study.recruit import PlatformFilter
@@ -18,6 +18,7 @@ __all__ = ["check"]
 
 def check(
     study: StudyArgument,
+    database: DatabaseOption = None,
     ask_prolific: Annotated[
         bool,
         typer.Option(
@@ -40,7 +41,7 @@ def check(
 
     out = Output("study check", as_json=as_json, quiet=quiet)
     loaded = load_study(study)
-    found = workload(loaded)
+    found = workload(loaded, database)
     filters = platform_filters(loaded.design)
     if ask_prolific:
         filters = _asked(filters)
@@ -60,8 +61,9 @@ def _asked(filters: tuple[PlatformFilter, ...]) -> tuple[PlatformFilter, ...]:
 
 def _show(filters: tuple[PlatformFilter, ...], out: Output) -> None:
     """Say what to set on the platforms' pages."""
-    from rich.table import Table
     from rich.text import Text
+
+    from affectlab._terminal import Table
 
     table = Table(box=None, header_style="bold")
     for name in ("platform", "set there"):
@@ -70,3 +72,8 @@ def _show(filters: tuple[PlatformFilter, ...], out: Output) -> None:
         table.add_row(one.platform, Text(one.terms))
     out.head("\nWho may take part")
     out.show(table)
+    if any(one.platform == "mturk" for one in filters):
+        out.show(
+            "MTurk takes no new customers since 30 July 2026; its rows are for those who were "
+            "customers before."
+        )

@@ -29,6 +29,8 @@ def export(
 ) -> None:
     """Write the answers as ratings (Parquet and CSV); people appear under pseudonyms only.
 
+    Beside them stand the sessions, what was rejected, and a codebook.
+
     Example: affectlab study export examples/study-faces.toml --out data/
     """
     require_study_extra()
@@ -47,6 +49,7 @@ def export(
     rejected = f"; {plural(found.n_rejected, found.what)} rejected" if found.n_rejected else ""
     pilot = f"; {plural(found.n_pilot, found.what)} of the pilot, apart" if found.n_pilot else ""
     out.show(f"{plural(found.n_ratings, found.what)} of {people}{rejected}{pilot}")
+    notes = [] if found.n_ratings else ["no answer of the main study counts yet"]
     out.finish(
         {
             "files": found.files,
@@ -54,7 +57,8 @@ def export(
             "n_raters": found.n_raters,
             "n_rejected": found.n_rejected,
             "n_pilot": found.n_pilot,
-        }
+        },
+        notes,
     )
 
 

@@ -27,8 +27,9 @@ def init(
     protocol: Annotated[
         str,
         typer.Option(
-            help="How to ask: intensity, verification, multilabel, difference, staircase, "
-            "reaction, preference, preference-errors or jspsych."
+            help="How to ask: the name of a protocol, such as multilabel or review, built in or "
+            "added by a package; or the TOML file of one.",
+            metavar="NAME_OR_FILE",
         ),
     ] = "intensity",
     models: Annotated[
@@ -134,7 +135,7 @@ def init(
             raise InputError(f"{of_items[0]} is about the table of a study; expected --items")
         _of_items(to, items, decisions, most, raters, seed, out)
         return
-    files = write_template(to, name)
+    files = write_template(to, protocol)
     for file in files:
         out.show(f"written: {file}")
     _say_next(to, out)

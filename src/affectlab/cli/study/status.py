@@ -29,8 +29,7 @@ def status(
     Example: affectlab study status examples/study-faces.toml
     """
     require_study_extra()
-    from rich.table import Table
-
+    from affectlab._terminal import Table
     from affectlab._words import count, percent, plural
     from affectlab.study import load_study, open_store, study_status
 

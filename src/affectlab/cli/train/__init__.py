@@ -21,5 +21,11 @@ app.command("preference")(preference)
 
 
 @app.callback()
-def _group() -> None:
+def _group(context: typer.Context) -> None:
     """Train models; each becomes a rater."""
+    from affectlab.models._processes import one_process
+
+    verb = context.invoked_subcommand
+    # The other two look at what they train: some models share their batches between processes.
+    if verb not in ("text", "vision"):
+        one_process(f"affectlab train {verb}")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 from affectlab._words import plural
 from affectlab.cli._people import people_of
@@ -21,6 +21,7 @@ from affectlab.errors import InputError
 if TYPE_CHECKING:
     from affectlab.models.embedding import Embeddings, EncoderCard
     from affectlab.ratings import Ratings
+    from affectlab.ratings._options import Absent
     from affectlab.taxonomy import Taxonomy
 
 __all__ = ["Asked", "HeadData", "neutral_of", "prepare"]
@@ -42,7 +43,9 @@ class Asked:
     stimuli: Path | None
     """Table of stimuli, rated or not."""
     labels: str | None
-    fill_absent: Literal["none", "ratings", "big", "both"]
+    absent: Absent | None
+    """What a label left out means, in the ratings and in those that heads are judged by."""
+    big_absent: Absent | None
     seed: int
 
 
@@ -71,15 +74,11 @@ def prepare(ratings: Ratings, asked: Asked) -> HeadData:
 
     notes: list[str] = []
     ratings = people_of(ratings, notes, asked.source)
-    if asked.fill_absent in ("ratings", "both"):
-        ratings = ratings.fill_absent()
     embedded = Embeddings.load(asked.embeddings)
     taxonomy = _taxonomy(ratings)
     big = None
     if asked.big is not None:
-        big = _read(asked.big, ratings)
-        if asked.fill_absent in ("big", "both"):
-            big = big.fill_absent()
+        big = _read(asked.big, ratings, asked.big_absent)
     labels = _labels(asked.labels, taxonomy, ratings, big)
     found = HeadData(taxonomy, labels, (embedded, ratings), asked.source, notes=notes)
     if big is not None:
@@ -100,7 +99,7 @@ def _keep_aside(found: HeadData, asked: Asked) -> None:
     embedded, ratings = found.train
     if asked.dev is not None:
         other = _other(asked.dev_embeddings, embedded, "--dev-embeddings")
-        dev = people_of(_read(asked.dev, ratings), found.notes, asked.dev.name)
+        dev = people_of(_read(asked.dev, ratings, asked.absent), found.notes, asked.dev.name)
         embedded_names = set(other.stimuli)
         names = {name for name in dev.stimulus_names if name in embedded_names}
         found.dev, found.dev_said = (other, dev), asked.dev.name
@@ -207,16 +206,16 @@ def _same_encoder(found: EncoderCard, wanted: EncoderCard, where: str) -> None:
     same_encoder(found, wanted, where)
 
 
-def _read(path: Path, like: Ratings) -> Ratings:
+def _read(path: Path, like: Ratings, absent: Absent | None) -> Ratings:
     """Read more ratings; where the file says no scale, it is yes/no or 0 to 7, as heads learn."""
     from affectlab.ratings import Scale, read_ratings
 
-    found = read_ratings(path, taxonomy=like.taxonomy)
+    found = read_ratings(path, taxonomy=like.taxonomy, absent=absent)
     if found.scale.declared or found.scale.kind == "binary":
         return found
     # People may have said yes or no and a machine how much, or one whole numbers and one fractions.
     scale = Scale.parse("0-7" if found.scale.step else "0-7 interval")
-    return read_ratings(path, taxonomy=like.taxonomy, scale=scale)
+    return read_ratings(path, taxonomy=like.taxonomy, scale=scale, absent=absent)
 
 
 def _taxonomy(ratings: Ratings) -> Taxonomy:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, Optional
 
 import typer
 
-from affectlab.cli._options import SeedOption, reads_ratings
+from affectlab.cli._options import AbsentOption, SeedOption, reads_ratings
 from affectlab.cli._output import Output
 from affectlab.cli._warned import caught_warnings
 
@@ -70,10 +70,11 @@ def heads(
             "--binarised", help="Learn whether an emotion is there, in place of how much of it."
         ),
     ] = False,
-    fill_absent: Annotated[
-        Literal["none", "ratings", "big", "both"],
-        typer.Option(help="Where a label that a rater left out for a stimulus is a rating of 0."),
-    ] = "none",
+    absent: AbsentOption = None,
+    big_absent: Annotated[
+        Optional[Literal["zero", "missing"]],  # noqa: UP045
+        typer.Option(help="The same as --absent, of the ratings of --big.", show_default=False),
+    ] = None,
     aggregate: Annotated[
         Literal["median", "mean"], typer.Option(help="How several raters become one number.")
     ] = "median",
@@ -222,7 +223,8 @@ def heads(
         neutral=neutral,
         stimuli=stimuli,
         labels=labels,
-        fill_absent=fill_absent,
+        absent=absent,
+        big_absent=big_absent,
         seed=seed,
     )
     started = perf_counter()

@@ -128,6 +128,7 @@ def text(
     Example: affectlab train text train.tsv --dev dev.tsv --out model/ --report report/
     """
     from affectlab.errors import InputError
+    from affectlab.models._processes import one_process
     from affectlab.models.text import TextClassifier, is_main_process, read_labelled_texts
     from affectlab.report import check_report_folder, write_text_report
 
@@ -165,6 +166,8 @@ def text(
             name=name or to.resolve().name,
             **_settings(settings or []),
         )
+        if not model.shares_training:
+            one_process(f"training of the back end {backend!r}")
         beside = None if aside is None else (aside.texts, aside.targets)
         model.fit(
             data.texts,
@@ -187,8 +190,7 @@ def text(
             )
         if licence is not None:
             model.training["licence"] = licence
-        if speaks or model.shares_training:
-            model.save(to)
+        model.save(to)
     if not speaks:
         return
     seconds = perf_counter() - started

@@ -18,7 +18,7 @@ from affectlab.models.differences._learned_settings import LearnerSettings, lear
 from affectlab.models.differences._splits import ActorSplit
 
 if TYPE_CHECKING:
-    from rich.table import Table
+    from affectlab._terminal import Table
 
 __all__ = ["CrossValidation"]
 
@@ -212,9 +212,9 @@ class CrossValidation:
         return self.summary._repr_html_()
 
     def __rich__(self) -> Table:
-        from rich.table import Table
         from rich.text import Text
 
+        from affectlab._terminal import Table
         from affectlab._words import shown
 
         table = Table(box=None, header_style="bold")

@@ -32,8 +32,10 @@ GROUP = "affectlab.image_annotators"
 Annotator: TypeAlias = Callable[[Sequence[ImageFile], Sequence[str]], Sequence[Any]]
 """Answers about image files with a hint each, a label or ``""``: values of labels, or an outcome
 (a key of :data:`affectlab.evaluation.OUTCOMES`). Labels that are left out have the lowest value.
-Its attributes ``name`` and ``version`` are taken over where it has them, and one whose attribute
-``left_out`` says ``"not rated"`` is refused."""
+An error of affectlab that it raises (:class:`affectlab.errors.InputError`) says that nobody was
+asked, such as without a key, or that it keeps itself what came. Its attributes ``name`` and
+``version`` are taken over where it has them, and one whose attribute ``left_out`` says
+``"not rated"`` is refused."""
 
 
 @dataclass(frozen=True)
@@ -143,9 +145,19 @@ def annotation_of(given: Any, taxonomy: Taxonomy, scale: Scale, at_most: int | N
 
 
 def ask(
-    annotator: Annotator, images: Sequence[ImageFile], hints: Sequence[str], where: str
+    annotator: Annotator,
+    images: Sequence[ImageFile],
+    hints: Sequence[str],
+    where: str,
+    unsent: Callable[[], None],
 ) -> list[Any]:
     """Ask an annotator about some pictures.
+
+    Parameters
+    ----------
+    unsent
+        Called when it says itself why it does not answer; of whatever else it raises nobody knows
+        whether the pictures had left.
 
     Raises
     ------
@@ -155,6 +167,7 @@ def ask(
     try:
         answers = list(annotator(list(images), list(hints)))
     except InputError:
+        unsent()
         raise
     # An annotator is anybody's code.
     except Exception as problem:

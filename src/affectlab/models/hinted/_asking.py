@@ -91,7 +91,17 @@ class Asking:
 
     def _asked(self, round: int, role: str, batch: Sequence[Question]) -> list[Answered]:
         files, hints = [one.file for one in batch], [one.hint for one in batch]
-        given = ask(self._annotator, files, hints, self._where)
+        asked = [
+            {
+                "role": role,
+                "stimulus": one.file.stimulus,
+                "sha256": one.sha256,
+                "hint": one.hint,
+            }
+            for one in batch
+        ]
+        self._store.ask(asked)
+        given = ask(self._annotator, files, hints, self._where, lambda: self._store.withdraw(asked))
         answers = []
         for question, said in zip(batch, given, strict=True):
             found = annotation_of(said, self._known, self._scale, self._plan.at_most)

@@ -48,7 +48,9 @@ def annotate_until(
     plan's floor, for as many rounds as its patience and in enough pictures to be sure. Pictures
     without a usable answer say nothing about hints; where they are too many, the run stops. A run
     that was interrupted, even killed, goes on in its folder: no picture is made twice, and none
-    that was answered about is asked about again. Two runs cannot use a folder at a time. The same
+    that was answered about is asked about again. What the annotator was asked about when a run was
+    killed is asked about again, and listed in ``in_flight``. Two runs cannot use a folder at a
+    time. The same
     plan, generator and annotator give the same result.
 
     Parameters
@@ -172,6 +174,7 @@ class _Loop:
             stopped,
             self._tally(round).n_made,
             self.store.n_broken,
+            self.store.in_flight,
         )
         write_results(run)
         self.store.say(round=round, step=step, stopped=stopped)

@@ -45,6 +45,8 @@ class HintedRun:
     n_broken: int = 0
     """Lines of the ledger that could not be read, as a run that was killed may leave one; what they
     held was asked about again."""
+    in_flight: tuple[str, ...] = ()
+    """Stimuli that the annotator was asked about when an earlier run ended, before it answered."""
 
     @property
     def n_rounds(self) -> int:

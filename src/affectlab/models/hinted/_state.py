@@ -27,6 +27,8 @@ _LEDGER_SCHEMA = "affectlab/hinted-ledger/1"
 STATE, LEDGER, PROMPTS, PICTURES = "state.json", "ledger.jsonl", "prompts", "pictures"
 FAILURES = frozenset({"transport", "rejected"})
 """Outcomes that are no answers: nobody has looked at the picture."""
+_QUESTION = ("role", "stimulus", "sha256", "hint")
+"""What names a question in the ledger."""
 MAIN, DECOY = "main", "decoy"
 """Who is asked: the annotator as it is used, or as it is audited with wrong hints."""
 
@@ -75,9 +77,10 @@ class Answered:
 class Store:
     """What a loop has done, on disk; everything else is computed from it.
 
-    A prompt is written before its picture is made, a picture before it is asked about, and an
-    answer as soon as it is there, so that a run that is killed at any moment goes on without doing
-    anything twice but what was under way. Nobody else writes there meanwhile.
+    A prompt is written before its picture is made, a picture before it is asked about, a question
+    before the annotator has it, and an answer as soon as it is there, so that a run that is killed
+    at any moment goes on, and knows what was in flight: that alone is asked about again. Nobody
+    else writes there meanwhile.
 
     Parameters
     ----------
@@ -101,11 +104,13 @@ class Store:
         self._failures: Counter[tuple[str, str]] = Counter()
         self._new: set[tuple[str, str]] = set()
         self._refuse_other_files()
-        self._ledger = LineFile(folder / LEDGER, _LEDGER_SCHEMA)
+        self._ledger = LineFile(folder / LEDGER, _LEDGER_SCHEMA, _QUESTION)
         try:
             self._check()
             self.n_broken = self._ledger.n_broken
             """Lines that could not be read; what they held is asked about again."""
+            self.in_flight = tuple(str(one.get("stimulus")) for one in self._ledger.in_flight)
+            """Stimuli that the annotator had when the run before ended, without an answer."""
             labels = set(plan.known().labels)
             for line in self._ledger.lines():
                 try:
@@ -185,6 +190,14 @@ class Store:
         key = (answer.role, answer.stimulus)
         self.answers[key] = answer
         self._failures[key] += answer.outcome in FAILURES
+
+    def ask(self, questions: Iterable[Mapping[str, Any]]) -> None:
+        """Write down what the annotator is about to be asked: role, stimulus, sha256 and hint."""
+        self._ledger.ask(*questions)
+
+    def withdraw(self, questions: Iterable[Mapping[str, Any]]) -> None:
+        """Write down that nobody was asked these questions after all."""
+        self._ledger.withdraw(*questions)
 
     def add(self, answers: Iterable[Answered]) -> None:
         """Write answers down, safe against a loss of power."""

@@ -13,7 +13,12 @@ from affectlab.models.raters._api import (
     api_rater,
 )
 from affectlab.models.raters._load import list_face_raters, load_face_rater
-from affectlab.models.raters._rate import BrokenLedgerWarning, UnreadImageWarning, rate_faces
+from affectlab.models.raters._rate import (
+    BrokenLedgerWarning,
+    InFlightWarning,
+    UnreadImageWarning,
+    rate_faces,
+)
 from affectlab.models.raters._rater import Face, FaceAnswer, FaceRater, Notes, Spoken
 
 __all__ = [
@@ -23,6 +28,7 @@ __all__ = [
     "Face",
     "FaceAnswer",
     "FaceRater",
+    "InFlightWarning",
     "Notes",
     "Spoken",
     "UnexpectedReplyError",

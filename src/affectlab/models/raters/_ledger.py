@@ -25,7 +25,9 @@ class FaceLedger:
     A picture is known by the hash of its bytes, so that a copy under another name is not asked
     about again. Answers of another rater, version or setting stay where they are and do not count.
     Failures of the transport, rejections, and whatever a rater raised are no answers: such a
-    picture is asked about again. No key is ever written, and nobody else writes there meanwhile.
+    picture is asked about again. A picture is written down before anybody is asked about it, so
+    that the next run knows what was in flight when this one ended. No key is ever written, and
+    nobody else writes there meanwhile.
 
     Parameters
     ----------
@@ -47,8 +49,16 @@ class FaceLedger:
         self._file = None if folder is None else LineFile(folder / LEDGER, SCHEMA)
         self.n_broken = 0
         """Lines that could not be read; what they held is asked about again."""
+        self.in_flight: tuple[str, ...] = ()
+        """Pictures that this rater was asked about when an earlier run ended, and that it has not
+        answered about since: stimuli."""
         if self._file is not None:
             self.n_broken = self._file.n_broken
+            self.in_flight = tuple(
+                str(asked.get("stimulus"))
+                for asked in self._file.unanswered
+                if str(asked.get("key")).endswith(self._end)
+            )
             for line in self._file.lines():
                 if _is_record(line):
                     self._records[line["key"]] = line
@@ -69,6 +79,23 @@ class FaceLedger:
             return None
         return FaceAnswer(**held)
 
+    def ask(self, stimuli: Mapping[str, str]) -> None:
+        """Write down which pictures are about to be asked about: stimuli by hash."""
+        if self._file is not None:
+            with self._lock:
+                self._file.ask(
+                    *(
+                        {"key": sha256 + self._end, "rater": self._rater.name, "stimulus": stimulus}
+                        for sha256, stimulus in stimuli.items()
+                    )
+                )
+
+    def withdraw(self, sha256: str) -> None:
+        """Write down that nobody was asked about a picture after all."""
+        if self._file is not None:
+            with self._lock:
+                self._file.withdraw({"key": sha256 + self._end})
+
     def put(self, sha256: str, answer: FaceAnswer) -> None:
         """Keep an answer, and write it down at once."""
         held: dict[str, Any] = {
@@ -85,10 +112,14 @@ class FaceLedger:
             record["state"] = state
         self._write(sha256, record)
 
-    def notes(self, sha256: str) -> Notes:
+    def notes(self, sha256: str, stimulus: str) -> Notes:
         """Give the notes on a picture that is being asked about."""
         state = self._records.get(sha256 + self._end, {}).get("state")
-        return Notes(state, lambda new: self._write(sha256, {"state": new}))
+        return Notes(
+            state,
+            lambda new: self._write(sha256, {"state": new}),
+            lambda: self.ask({sha256: stimulus}),
+        )
 
     def _write(self, sha256: str, record: Mapping[str, Any]) -> None:
         line = {"key": sha256 + self._end, "rater": self._rater.name, **record}

@@ -61,10 +61,15 @@ def label_table(
 
     Examples
     --------
-    >>> rater = FaceRater("x", lambda pictures: [], labels=("Happy", "Neutral"))
-    >>> found = label_table(rater, "ekman", None)
-    >>> found.sources, dict(found.unmapped)
-    ({'joy': ('Happy',)}, {'Neutral': 'no label of taxonomy ekman has this name'})
+    >>> own = ("angry", "disgust", "fear", "happy", "sad", "surprise", "neutral")
+    >>> found = label_table(FaceRater("x", lambda pictures: [], labels=own), "ekman", None)
+    >>> found.sources["joy"], dict(found.unmapped)
+    (('happy',), {'neutral': 'no label of taxonomy ekman has this name'})
+    >>> label_table(FaceRater("x", lambda pictures: [], labels=own[3:]), "ekman", None)
+    Traceback (most recent call last):
+    affectlab.errors.InputError: face rater 'x': there is no mapping to taxonomy 'ekman'; 3 of 4 \
+labels have a name there, and nothing says what becomes anger, disgust and fear; expected a \
+mapping of your own (--mapping)
     """
     if mapping is None and taxonomy is None:
         return LabelTable(None, {label: (label,) for label in rater.labels}, {}, "")
@@ -142,11 +147,16 @@ def _known(rater: FaceRater, taxonomy: Taxonomy, where: str) -> LabelTable:
                     targets[own] = target
             return _sorted(taxonomy, targets, left, f"affectlab, by way of {via.name}")
     named = {label: taxonomy.name_of(label) for label in rater.labels if label in taxonomy}
-    if not named:
-        labels = joined([shown(label) for label in rater.labels[:8]])
+    lacking = [label for label in taxonomy.labels if label not in named.values()]
+    # Names decide where they leave out nothing on one side; in between, what the others become is
+    # for somebody to say, and not to be found out after all pictures were paid for.
+    if lacking and len(named) < len(rater.labels):
+        labels = joined([shown(label) for label in lacking[:8]])
+        more = f" and {len(lacking) - 8:,} more" if len(lacking) > 8 else ""
         raise InputError(
-            f"{where}: taxonomy {taxonomy.name!r} has none of its labels ({labels}) by name, and "
-            "no built-in mapping leads there; expected a mapping of your own"
+            f"{where}: there is no mapping to taxonomy {taxonomy.name!r}; {len(named)} of "
+            f"{len(rater.labels)} labels have a name there, and nothing says what becomes "
+            f"{labels}{more}; expected a mapping of your own (--mapping)"
         )
     reason = f"no label of taxonomy {taxonomy.name} has this name"
     left = {label: reason for label in rater.labels if label not in named}

@@ -13,6 +13,7 @@ import polars as pl
 from affectlab._csv import write_data_csv
 from affectlab._words import plural
 from affectlab.errors import InputError
+from affectlab.models._ledger_file import in_flight_sentence
 from affectlab.models._outcomes_again import again_outcomes
 from affectlab.models.images import find_images
 from affectlab.models.raters._load import load_face_rater
@@ -24,13 +25,24 @@ from affectlab.ratings import Ratings
 if TYPE_CHECKING:
     from affectlab.taxonomy import Taxonomy
 
-__all__ = ["ANSWERS", "RATINGS", "BrokenLedgerWarning", "UnreadImageWarning", "rate_faces"]
+__all__ = [
+    "ANSWERS",
+    "RATINGS",
+    "BrokenLedgerWarning",
+    "InFlightWarning",
+    "UnreadImageWarning",
+    "rate_faces",
+]
 
 RATINGS, ANSWERS = "ratings.parquet", "answers.csv"
 
 
 class BrokenLedgerWarning(UserWarning):
     """Some lines of a ledger could not be read."""
+
+
+class InFlightWarning(UserWarning):
+    """A run ended while somebody was asked about pictures, and no answer came."""
 
 
 class UnreadImageWarning(UserWarning):
@@ -67,13 +79,15 @@ def rate_faces(
     mapping
         How the rater's labels become those of the taxonomy: a TOML file as
         :func:`affectlab.taxonomy.map_labels` reads it, whose source is the name of the rater; or
-        a dict of labels. None: what affectlab knows of the rater, through its built-in mappings,
-        and else labels of the same name. Labels that lead nowhere are left out, which the table of
-        raters says.
+        a dict of labels. None: what affectlab knows of the rater, through its built-in mappings;
+        else labels of the same name, where all of the rater's or all of the taxonomy's have one.
+        Labels that lead nowhere are left out, which the table of raters says.
     folder
-        Where answers are kept as they come (``ledger.jsonl``), so that an interrupted run goes on
-        and no picture is asked about twice; with ``ratings.parquet`` and ``answers.csv``, a row
-        for each picture with its outcome and the faces found. None: nothing is kept.
+        Where pictures are written down before they are asked about, and answers as they come
+        (``ledger.jsonl``), so that an interrupted run goes on: a picture with an answer is not
+        asked about again, and one that was in flight when a run was killed is, with a warning;
+        with ``ratings.parquet`` and ``answers.csv``, a row for each picture with its outcome and
+        the faces found. None: nothing is kept.
     on_bad
         ``"raise"`` at the first file that is no image, or ``"set_aside"``: left out, with a
         warning.
@@ -99,7 +113,8 @@ def rate_faces(
     Raises
     ------
     InputError
-        When images, rater, labels or folder cannot be used, another run uses the folder; the key is
+        When images, rater or folder cannot be used, or nothing says what the rater's labels become
+        in the taxonomy, before anybody is asked; another run uses the folder; the key is
         missing or wrong; or `patience` is at an end, after all was written down.
     MissingDependencyError
         When a package is not installed.
@@ -135,6 +150,13 @@ def rate_faces(
             f"{folder}: {plural(run.n_broken, 'line')} of the ledger could not be read, as a run "
             "that was killed leaves one; what they held was asked about again",
             BrokenLedgerWarning,
+            stacklevel=2,
+        )
+    if run.in_flight:
+        warnings.warn(
+            f"{in_flight_sentence(run.in_flight, 'picture')}; those of this run were asked about "
+            "again, and a service may bill both",
+            InFlightWarning,
             stacklevel=2,
         )
     if run.unread:

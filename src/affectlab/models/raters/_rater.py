@@ -94,10 +94,22 @@ class Notes:
         self,
         state: dict[str, Any] | None = None,
         write: Callable[[dict[str, Any]], None] | None = None,
+        leaves: Callable[[], None] | None = None,
     ) -> None:
         self.state = state
         """What was kept last, perhaps by an earlier run; None where there is nothing."""
+        self.lost = False
+        """Whether the picture was sent and no reply came: it may have been rated, and paid for."""
         self._write = write
+        self._leaves = leaves
+
+    def leave(self) -> None:
+        """Note that the picture is about to be sent, so that a later run knows that it was.
+
+        Nothing needs to be said where there is a `state` that leads to the answer.
+        """
+        if self._leaves is not None:
+            self._leaves()
 
     def keep(self, state: dict[str, Any]) -> None:
         """Keep something that JSON can hold, at once."""

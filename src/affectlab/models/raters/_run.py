@@ -36,6 +36,8 @@ class FaceRun:
     """Pictures that were asked about now; the others were in the ledger, or are copies."""
     n_broken: int
     """Lines of the ledger that could not be read; what they held was asked about again."""
+    in_flight: tuple[str, ...]
+    """Stimuli that were asked about when an earlier run ended, before there was an answer."""
 
 
 class _Stopwatch:
@@ -135,6 +137,7 @@ def _ask_about(
         tuple(unread),
         len(asked),
         ledger.n_broken,
+        ledger.in_flight,
     )
 
 
@@ -165,4 +168,4 @@ def _opened(todo: dict[str, ImageFile], broken: dict[str, str], on_bad: OnBad) -
                 raise InputError(said) from None
             broken[sha256] = said
             continue
-        yield sha256, picture
+        yield sha256, file.stimulus, picture

@@ -74,12 +74,13 @@ class Service:
                 return FaceAnswer("transport", problem=said, retries=retries)
             if request.wait:
                 self._wait(request.wait)
-            reply, trouble, tried = self._send(request)
+            reply, trouble, tried = self._send(request, notes)
             retries += tried
             if reply is None:
                 return FaceAnswer("transport", problem=trouble, retries=retries)
             if request is noted and reply.status in _GONE:
                 # The job of an earlier run is no longer there: it is handed in again.
+                notes.leave()
                 request = self._api.submit(self._api.encode(picture))
                 continue
             read = self._read(request, reply, retries)
@@ -166,7 +167,7 @@ class Service:
         with self._lock:
             self._held = max(self._held, time.monotonic() + seconds)
 
-    def _send(self, request: ApiRequest) -> tuple[Reply | None, str, int]:
+    def _send(self, request: ApiRequest, notes: Notes) -> tuple[Reply | None, str, int]:
         """Send a request, again where the transport fails: reply, or trouble, and retries."""
         client = self._connection()
         import httpx
@@ -192,6 +193,8 @@ class Service:
             # A name that no look-up takes is told as UnicodeError.
             except (httpx.RequestError, UnicodeError) as problem:
                 trouble = without_key(f"{type(problem).__name__}: {problem}", self._key)
+                nowhere = (httpx.ConnectError, httpx.ConnectTimeout, UnicodeError)
+                notes.lost |= not isinstance(problem, nowhere)
             else:
                 if classify_outcome(Response(http_status=reply.status)) != "transport":
                     return reply, "", attempt

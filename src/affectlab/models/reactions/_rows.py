@@ -49,6 +49,7 @@ def ratings_of(answers: Sequence[Answer], rater: Mapping[str, Any]) -> Ratings:
             {
                 **row,
                 "stimulus": one.item.stimulus,
+                "rater": rater["rater"],
                 "text": row["text"] or None,
                 "outcome": "ok" if row["text"] else "empty",
                 "trial": one.sample,
@@ -57,22 +58,29 @@ def ratings_of(answers: Sequence[Answer], rater: Mapping[str, Any]) -> Ratings:
                 "ended": one.written.ended,
             }
         )
-    return make_ratings(rows, [one.item for one in answers], rater)
+    return make_ratings(rows, [one.item for one in answers], [rater])
 
 
 def make_ratings(
-    rows: Sequence[Mapping[str, Any]], items: Sequence[ReactionItem], rater: Mapping[str, Any]
+    rows: Sequence[Mapping[str, Any]],
+    items: Sequence[ReactionItem],
+    raters: Sequence[Mapping[str, Any]],
 ) -> Ratings:
-    """Make ratings of rows, with caption and image as attributes of the stimuli."""
+    """Make ratings of rows, with caption and image as attributes of the stimuli.
+
+    Parameters
+    ----------
+    raters
+        Attributes of the raters that rows name; the first is the source.
+    """
     import polars as pl
 
     from affectlab.ratings import Ratings, Scale
     from affectlab.ratings._build import check_columns
 
-    name = str(rater["rater"])
     columns: dict[str, Any] = {
         "stimulus": [row["stimulus"] for row in rows],
-        "rater": [name] * len(rows),
+        "rater": [row["rater"] for row in rows],
         "label": [row["label"] for row in rows],
         "value": pl.Series("value", [None] * len(rows), dtype=pl.String),
         "text": pl.Series("text", [row["text"] for row in rows], dtype=pl.String),
@@ -94,8 +102,9 @@ def make_ratings(
         stimuli["image"] = [
             item.file or item.image.as_posix() for item in pairs.values() if item.image
         ]
-    known = {key: value for key, value in rater.items() if value is not None}
+    keys = [key for key in raters[0] if any(rater[key] is not None for rater in raters)]
+    known = pl.DataFrame([{key: rater[key] for key in keys} for rater in raters])
     # Not split: what happens to be the same for a pair still belongs to its answers.
     return Ratings._from_checked(
-        checked, pl.DataFrame([known]), pl.DataFrame(stimuli), source=name, split=False
+        checked, known, pl.DataFrame(stimuli), source=str(raters[0]["rater"]), split=False
     )

@@ -27,6 +27,13 @@ from affectlab.models.vlm._prompt_image import ImageLimits
 from affectlab.models.vlm._provider import Provider, need_inspect
 from affectlab.models.vlm._rater import VlmRater
 from affectlab.models.vlm._record import Record
+from affectlab.models.vlm._served import (
+    other_models,
+    other_models_said,
+    rater_of,
+    unclear_said,
+    warn_of_others,
+)
 
 if TYPE_CHECKING:
     from affectlab.models.vlm._ask import Progress
@@ -52,6 +59,8 @@ class VlmReactions:
     cost: float | None
     """Dollars of all answers; None where prices are not known."""
     notes: tuple[str, ...]
+    others: tuple[str, ...] = ()
+    """Those of the notes that are about other models which answered than the one asked."""
 
     @property
     def n_left(self) -> int:
@@ -115,6 +124,7 @@ openai/gpt-4o-mini
     run = run_now(lambda interrupt: _ask(rater, questions, told, progress, interrupt))
     if run.halt is not None and run.halt.kind == "interrupted":
         raise KeyboardInterrupt
+    warn_of_others(run.others)
     return run
 
 
@@ -223,7 +233,9 @@ async def _ask(
         raise InputError(f"{rater.model} has answered nothing ({why})")
     paid = {question.key: record for question, record, _, _ in came.answers}.values()
     costs = [] if prices is None else [prices.cost(record.usage) for record in paid]
-    notes = list(came.notes)
+    known = ledger.of_model(rater.model)
+    others = other_models_said(rater.model, rater.name, paid, known)
+    notes = [*others, *unclear_said(rater.model, paid), *came.notes]
     if came.halt is not None and len(came.answers) < len(questions):
         left = plural(len(questions) - len(came.answers), "question is", "questions are")
         notes.insert(
@@ -232,11 +244,7 @@ async def _ask(
             "there",
         )
     return VlmReactions(
-        make_ratings(
-            [_row(*answer[:3]) for answer in came.answers],
-            [answer[0].item for answer in came.answers],
-            _attributes(rater, told, came.answers),
-        ),
+        _ratings(rater, told, came.answers, known),
         len(questions),
         len(came.answers),
         sum(kept for *_, kept in came.answers),
@@ -245,7 +253,32 @@ async def _ask(
         total_usage(record.usage for record in paid),
         None if prices is None else sum(cost for cost in costs if cost is not None),
         tuple(notes),
+        tuple(others),
     )
+
+
+def _ratings(
+    rater: VlmRater,
+    told: dict[str, Any],
+    answers: Sequence[tuple[ReactionQuestion, Record, Judged, bool]],
+    known: Sequence[Record],
+) -> Ratings:
+    """Make ratings of answers; those of another model than the one asked are of another rater."""
+    others = set(other_models(rater.model, [record for _, record, *_ in answers], known))
+    rows: list[dict[str, Any]] = []
+    raters: dict[str, str] = {}
+    for question, record, judged, _ in answers:
+        served = record.served
+        other = served if served in others else None
+        row = _row(question, record, judged)
+        row["rater"] = rater.name if other is None else rater_of(rater.name, served)
+        rows.append(row)
+        # Failures name no model; one that answered later does.
+        if not raters.get(row["rater"], ""):
+            raters[row["rater"]] = served
+    attributes = _attributes(rater, told, answers)
+    named = [attributes | {"rater": name, "served": raters[name] or None} for name in raters]
+    return make_ratings(rows, [answer[0].item for answer in answers], named)
 
 
 def _row(question: ReactionQuestion, record: Record, judged: Judged) -> dict[str, Any]:
@@ -267,12 +300,11 @@ def _attributes(
 ) -> dict[str, Any]:
     settings = rater.settings
     not_sent = {name for _, record, _, _ in answers for name in record.not_sent}
-    served = sorted({record.served for _, record, _, _ in answers if record.served})
     return {
         "rater": rater.name,
         "rater_kind": "model",
         "model": rater.model,
-        "served": ", ".join(served) or None,
+        "served": None,
         "protocol": "reaction",
         "prompt": f"{SOURCE}, {DESIGN[:8]}",
         **told,

@@ -7,6 +7,7 @@ any step as if it had never stopped.
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -296,11 +297,11 @@ def train(
     run = _Run(material, strategy, losses, switch, training, seed)
     state = run.state
     checkpoints = Checkpoints.of(training.checkpoints, fingerprint, writes=True)
-    if checkpoints is not None:
-        checkpoints.restore(state, run.whole, run.optimiser, run.scaler)
     per_epoch = training.steps_of(len(material.targets), len(material.weak.names))
     every, rate = training.checkpoint_steps, training.learning_rate
-    with private_seed(seed, run.device):
+    with checkpoints or nullcontext(), private_seed(seed, run.device):
+        if checkpoints is not None:
+            checkpoints.restore(state, run.whole, run.optimiser, run.scaler)
         while not state.done and state.step < per_epoch * training.epochs:
             epoch = state.step // per_epoch
             if state.begun <= epoch:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
@@ -10,6 +9,7 @@ from torch import nn
 
 from affectlab.errors import InputError
 from affectlab.models._checkpoints import fingerprint_of
+from affectlab.models._processes import one_process
 from affectlab.models.losses import Order, Ties
 from affectlab.models.semi._loop import train
 from affectlab.models.semi._material import Material
@@ -119,11 +119,8 @@ def train_semi(
     >>> run.model.predict(faces[1:6:4])
     ['amusement', 'sadness']
     """
-    if int(os.environ.get("WORLD_SIZE", "1")) > 1:
-        raise InputError(
-            "semi-supervised training runs in one process, because strategies look at whole "
-            f"batches; expected WORLD_SIZE 1, not {os.environ['WORLD_SIZE']}"
-        )
+    # Strategies look at whole batches.
+    one_process("semi-supervised training")
     chosen = load_strategy(strategy, **(strategy_settings or {}))
     when = switch if isinstance(switch, Switch) else Switch(switch)
     training, make = _training_of(model, settings)

@@ -10,6 +10,7 @@ are first used.
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from affectlab.models._processes import is_main_process
 from affectlab.models.text._annotators import annotate_texts, list_annotators
 from affectlab.models.text._backends import list_backends, load_backend
 from affectlab.models.text._base import TextClassifier
@@ -25,7 +26,6 @@ from affectlab.models.text._linear import LinearTextClassifier, NotConvergedWarn
 from affectlab.models.text._logistic import Logistic, fit_logistic_labels
 from affectlab.models.text._pilot import FEWEST_AGREED, PilotModel, train_pilot_model
 from affectlab.models.text._pilot_predictor import PilotPredictor
-from affectlab.models.text._processes import is_main_process
 from affectlab.models.text._read import read_labelled_texts, read_texts
 from affectlab.models.text._regularise import label_relations
 from affectlab.models.text._scaling import Scaling, fit_scaling

@@ -16,7 +16,8 @@ from affectlab.models.text._tokens import EDGES, cut
 
 if TYPE_CHECKING:
     import polars as pl
-    from rich.table import Table
+
+    from affectlab._terminal import Table
 
 __all__ = ["Contributions", "explain_linear"]
 
@@ -88,8 +89,9 @@ class Contributions:
         return f"Contributions({label} {self.probabilities.max():.2f}: {words})"
 
     def __rich__(self) -> Table:
-        from rich.table import Table
         from rich.text import Text
+
+        from affectlab._terminal import Table
 
         table = Table(box=None, header_style="bold")
         table.add_column("")

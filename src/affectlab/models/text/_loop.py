@@ -123,10 +123,10 @@ def train(
     targets = torch.tensor(data.targets, dtype=torch.float32)
     state = _State()
     checkpoints = Checkpoints.of(training.checkpoints, fingerprint, accelerator.is_main_process)
-    if checkpoints is not None:
-        checkpoints.restore(state, network, optimiser, scaler)
     per_epoch = -(-len(data.encoded) // training.batch_size)
-    with private_seed(seed, device):
+    with checkpoints or nullcontext(), private_seed(seed, device):
+        if checkpoints is not None:
+            checkpoints.restore(state, network, optimiser, scaler)
         while not state.done and state.step < per_epoch * training.epochs:
             epoch = state.step // per_epoch
             order = shuffled_batches(

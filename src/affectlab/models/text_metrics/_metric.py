@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from importlib import import_module
-from inspect import signature
+from inspect import Parameter, signature
 from typing import Any, Protocol, runtime_checkable
 
 from affectlab._plugs import added_names, find_plug
@@ -25,6 +25,8 @@ _OURS: Mapping[str, tuple[str, str]] = {
     "bert": ("_bert", "BertScore"),
     "sentence": ("_similarity", "SentenceSimilarity"),
 }
+_COMMON = ("device", "precision", "batch_size", "cache")
+"""Settings that are given to all metrics of a run, whether they have them or not."""
 _OF_REFCLIP = ("scale", "prefix", "sentence", "batch_size", "max_tokens", "device", "precision")
 
 
@@ -45,7 +47,9 @@ def list_text_metrics() -> tuple[str, ...]:
 
     Another package adds one by an entry point in the group ``affectlab.text_metrics`` that leads to
     a function: it is given what stands behind the colon of the name, if anything does, and the
-    settings by name, and gives a :class:`TextMetric`.
+    settings by name, and gives a :class:`TextMetric`. Of what is given to all metrics of a run
+    (``device``, ``precision``, ``batch_size`` and ``cache``) it is given what it has a parameter of
+    that name for.
 
     Examples
     --------
@@ -67,8 +71,8 @@ def load_text_metric(metric: str | TextMetric, **settings: Any) -> TextMetric:
         package. A metric, which is given back.
     **settings
         Of :class:`BartScore`, :class:`ClipScore`, :class:`RefClipScore`, :class:`BertScore` and
-        :class:`SentenceSimilarity`, but for those that do not have them: `device`, `precision`,
-        `batch_size` and `cache` may be given to any of these.
+        :class:`SentenceSimilarity`, or of a metric of another package. `device`, `precision`,
+        `batch_size` and `cache` may be given to any metric, also one that does not have them.
 
     Raises
     ------
@@ -95,25 +99,58 @@ def load_text_metric(metric: str | TextMetric, **settings: Any) -> TextMetric:
         known = [key for key in signature(make).parameters if key not in ("model", "settings")]
         if name == "refclip":
             known += [*_OF_REFCLIP, "cache"]
-        for key in told:
-            if key not in known:
-                raise unknown_name("setting", key, known, f"metric {shown(name)!r}")
-        common = {key: value for key, value in settings.items() if key in known}
-        unknown = [key for key in settings if key not in (*known, "cache")]
-        if unknown:
-            raise unknown_name("setting", unknown[0], known, f"metric {shown(name)!r}")
-        metric_made: TextMetric = make(*([place] if place else []), **(common | told))
+        metric_made: TextMetric = make(
+            *([place] if place else []), **_settings(name, known, False, told, settings)
+        )
         return metric_made
     plug = find_plug(GROUP, name)
     if plug is None:
         raise unknown_name("text metric", shown(name, 80), list_text_metrics())
+    wanted = _settings(name, *_declared(plug.found), told, settings)
     try:
-        found: Any = plug.found(*([place] if place else []), **(settings | told))
+        found: Any = plug.found(*([place] if place else []), **wanted)
     except AffectlabError:
         raise
     except Exception as error:
         raise InputError(f"{plug.where} cannot be loaded: {error}") from error
     return _checked(found, plug.where)
+
+
+def _declared(function: Any) -> tuple[list[str], bool]:
+    """Give the settings that a function has parameters for, and whether it takes any other."""
+    try:
+        found = signature(function).parameters.values()
+    except (TypeError, ValueError):
+        # Some of what is compiled does not say.
+        return [], True
+    names = [
+        part.name for part in found if part.kind in (part.POSITIONAL_OR_KEYWORD, part.KEYWORD_ONLY)
+    ]
+    return names, any(part.kind == Parameter.VAR_KEYWORD for part in found)
+
+
+def _settings(
+    name: str,
+    known: Sequence[str],
+    others: bool,
+    told: Mapping[str, Any],
+    settings: Mapping[str, Any],
+) -> dict[str, Any]:
+    """Give a metric the settings of its name, and those given to all that it has.
+
+    Parameters
+    ----------
+    known
+        Settings that it has.
+    others
+        Whether it takes others, too, where they are meant for it alone.
+    """
+    own = {key: value for key, value in settings.items() if key not in _COMMON}
+    for key in (*told, *own):
+        if key not in known and not others:
+            raise unknown_name("setting", key, known, f"metric {shown(name)!r}")
+    common = {key: value for key, value in settings.items() if key in _COMMON and key in known}
+    return {**common, **own, **told}
 
 
 def _checked(found: Any, where: str) -> TextMetric:

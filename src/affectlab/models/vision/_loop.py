@@ -106,11 +106,11 @@ def train(
     wanted = torch.from_numpy(targets)
     state = _State()
     checkpoints = Checkpoints.of(training.checkpoints, fingerprint, accelerator.is_main_process)
-    if checkpoints is not None:
-        checkpoints.restore(state, network, optimiser, scaler)
     per_epoch = -(-len(targets) // training.batch_size)
     every = training.checkpoint_steps
-    with private_seed(seed, device):
+    with checkpoints or nullcontext(), private_seed(seed, device):
+        if checkpoints is not None:
+            checkpoints.restore(state, network, optimiser, scaler)
         while not state.done and state.step < per_epoch * training.epochs:
             epoch = state.step // per_epoch
             wrapped.train()

@@ -19,6 +19,7 @@ from affectlab.models.vlm._prompt_image import ImageLimits, ImagePart, image_par
 from affectlab.models.vlm._prompt_stimulus import Option, Stimulus
 from affectlab.models.vlm._read import Read, read_answer
 from affectlab.models.vlm._schema import answer_schema, strict_schema
+from affectlab.models.vlm._served import OtherModelWarning
 
 if TYPE_CHECKING:
     from affectlab.models.vlm._annotator import VlmAnnotator
@@ -34,6 +35,7 @@ __all__ = [
     "ImageLimits",
     "ImagePart",
     "Option",
+    "OtherModelWarning",
     "Plan",
     "Prices",
     "Prompt",

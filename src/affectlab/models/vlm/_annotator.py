@@ -10,6 +10,7 @@ from affectlab.errors import InputError
 from affectlab.models.images import ImageFile
 from affectlab.models.vlm._ask import Progress
 from affectlab.models.vlm._rater import VlmRater
+from affectlab.models.vlm._served import unclear_said, warn_of_others
 
 __all__ = ["VlmAnnotator"]
 
@@ -65,7 +66,8 @@ class VlmAnnotator:
         Raises
         ------
         InputError
-            When the numbers differ, or the run stopped before all were asked.
+            When the numbers differ, the run stopped before all were asked, or another model
+            answered than the one that was asked.
         """
         if len(images) != len(hints):
             raise InputError(f"{len(hints)} hints for {len(images)} images; expected one for each")
@@ -94,6 +96,13 @@ class VlmAnnotator:
                 f"{run.model}: {plural(run.n_left, 'image')} without an answer ({why}); the ledger "
                 f"in {run.folder} keeps the others"
             )
+        if run.others:
+            # The answers of a loop are those of one rater, from its first round to its last.
+            raise InputError(
+                f"{run.others[0]}; expected one model for all rounds: name its dated version, and "
+                f"begin with a new folder. The ledger in {run.folder} keeps what was answered"
+            )
+        warn_of_others(unclear_said(run.model, (entry.record for entry in run.entries)))
         answers: dict[str, dict[str, float] | str] = {}
         for entry in run.entries:
             place, outcome = entry.question.stimulus, entry.judged.outcome

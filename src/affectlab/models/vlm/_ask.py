@@ -8,6 +8,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
+from typing import Any
 
 from affectlab.errors import InputError
 from affectlab.evaluation import OUTCOMES
@@ -146,7 +147,7 @@ class Asker:
             self._done += 1
             return
         begun = datetime.now(UTC).isoformat(timespec="seconds")
-        reply, charged, unbilled, attempts = await self._attempts(prompt)
+        reply, charged, unbilled, attempts, ended = await self._attempts(question, prompt)
         if reply is None:
             return
         found = reply.failure
@@ -168,12 +169,14 @@ class Asker:
             seconds=reply.seconds,
             not_sent=reply.not_sent,
             at=begun,
-            asked={"model": self._provider.model, **question.told()},
+            asked=self._told(question),
         )
         record = self._ledger.cleaned(record)
         judged = judge(question, record)
         # Nothing waits between the answer and the ledger: what was paid for is written down.
         written = self._ledger.add(replace(record, outcome=judged.outcome))
+        if ended is not None:
+            raise ended
         self.answers[question.key] = (written, judged)
         self._done += 1
         self._usable += OUTCOMES[written.outcome].usable
@@ -182,18 +185,31 @@ class Asker:
             self.stop(halt)
         self._tell()
 
-    async def _attempts(self, prompt: Prompt) -> tuple[Reply | None, Charge, int, int]:
+    def _told(self, question: Askable) -> dict[str, Any]:
+        """Say what was asked, and of whom, for readers of the ledger."""
+        return {"model": self._provider.model, **question.told()}
+
+    async def _attempts(
+        self, question: Askable, prompt: Prompt
+    ) -> tuple[Reply | None, Charge, int, int, InputError | None]:
         """Ask until there is an answer, or no more attempt is to be made.
 
         Returns
         -------
         The last reply, None when none was asked for; what counts against the budget; attempts of
-        which nobody said what they took; and the number of attempts.
+        which nobody said what they took; the number of attempts; and what ends the run, where the
+        attempt after them could not be made.
         """
         reply: Reply | None = None
         charged, unbilled, attempts = Charge(), 0, 0
         while self.halt is None:
-            once = await self._careful_attempt(prompt)
+            try:
+                once = await self._careful_attempt(question, prompt, charged)
+            except InputError as error:
+                if reply is None:
+                    raise
+                # Earlier attempts left all the same: what they may have taken is written first.
+                return reply, charged, unbilled, attempts, error
             if once is None:
                 break
             reply, took, was_billed = once
@@ -213,9 +229,11 @@ class Asker:
             if wait is None:
                 break
             await pause(wait, self._wake)
-        return reply, charged, unbilled, attempts
+        return reply, charged, unbilled, attempts, None
 
-    async def _careful_attempt(self, prompt: Prompt) -> tuple[Reply, Charge, bool] | None:
+    async def _careful_attempt(
+        self, question: Askable, prompt: Prompt, before: Charge
+    ) -> tuple[Reply, Charge, bool] | None:
         """Ask once; alone as long as a budget depends on how this model counts, which is unknown.
 
         What providers take for a picture differs by a factor of 100: a first wave of many could
@@ -224,24 +242,40 @@ class Asker:
         if self._purse.budget.counted and not self._estimator.told:
             async with self._first:
                 if not self._estimator.told:
-                    return await self._attempt(prompt)
-        return await self._attempt(prompt)
+                    return await self._attempt(question, prompt, before)
+        return await self._attempt(question, prompt, before)
 
-    async def _attempt(self, prompt: Prompt) -> tuple[Reply, Charge, bool] | None:
-        """Ask once, within the budget; None when that is over, or all is to stop."""
+    async def _attempt(
+        self, question: Askable, prompt: Prompt, before: Charge
+    ) -> tuple[Reply, Charge, bool] | None:
+        """Ask once, within the budget; None when that is over, or all is to stop.
+
+        Parameters
+        ----------
+        before
+            What earlier attempts at the same question count.
+        """
         if self.halt is not None:
             return None
         wanted = self._purse.charge(self._estimator.of(prompt).usage)
         if not await self._purse.reserve(wanted):
             self.stop(Halt("budget", "the budget does not cover another question"))
             return None
-        took = wanted
+        took = Charge()
         try:
             await self._pace.turn(self._wake)
             if self.halt is not None:
-                took = Charge()
                 return None
-            reply = await self._provider.ask(prompt)
+            # Before it leaves: whatever ends this process, the next one knows what may be billed.
+            self._ledger.ask(question.key, before + wanted, self._told(question))
+            took = wanted
+            try:
+                reply = await self._provider.ask(prompt)
+            except InputError:
+                if not before.requests:
+                    self._ledger.withdraw(question.key)
+                took = Charge()
+                raise
             took, billed = self._took(reply, wanted)
             self._estimator.learn(prompt, reply.usage, answered=reply.failure is None)
             return reply, took, billed

@@ -9,13 +9,14 @@ from typing import TYPE_CHECKING, Any, Generic
 
 from affectlab._words import plural
 from affectlab.errors import InputError
+from affectlab.models._ledger_file import in_flight_sentence
 from affectlab.models.images import find_images
 from affectlab.models.vlm._address import with_address
 from affectlab.models.vlm._ask import Asker, Halt, Progress
 from affectlab.models.vlm._ask_settings import AskSettings
 from affectlab.models.vlm._attributes import rater_rows
 from affectlab.models.vlm._budget import Charge, Purse
-from affectlab.models.vlm._controls import check_controls
+from affectlab.models.vlm._controls import MAIN, check_controls
 from affectlab.models.vlm._cost import Prices, known_prices
 from affectlab.models.vlm._estimate import Estimator
 from affectlab.models.vlm._judge import Judged
@@ -28,6 +29,7 @@ from affectlab.models.vlm._provider import Provider, need_inspect
 from affectlab.models.vlm._question import Question, make_questions
 from affectlab.models.vlm._record import Record
 from affectlab.models.vlm._run import Entry, VlmRun
+from affectlab.models.vlm._served import other_models_said, unclear_said
 
 if TYPE_CHECKING:
     from affectlab.models.vlm._rater import VlmRater
@@ -128,18 +130,23 @@ async def _ask(
         rater, provider, ledger, questions, prices, first, progress, interrupt
     )
     entries = [Entry(*answer) for answer in came.answers]
+    known = ledger.of_model(rater.model)
+    records = list({entry.question.key: entry.record for entry in entries}.values())
+    others = other_models_said(rater.model, rater.name, records, known)
+    unclear = unclear_said(rater.model, records)
     return VlmRun(
         model=rater.model,
         rater=rater.name,
         entries=tuple(entries),
-        raters=rater_rows(rater, questions, entries),
+        raters=rater_rows(rater, questions, entries, known),
+        others=tuple(others),
         prices=prices,
         folder=ledger.folder,
         n_questions=len(questions),
         halt=came.halt,
         left=came.left,
         spent=came.spent,
-        notes=(*notes, *came.notes),
+        notes=(*unclear, *notes, *came.notes),
     )
 
 
@@ -179,6 +186,7 @@ async def ask_questions(
             f"{ledger.folder}: {lines} of the ledger could not be read, as a run that was "
             "killed leaves them; what they held was asked again"
         )
+    notes += _in_flight(ledger)
     kept, todo = split(ledger, questions, rater.again, progress)
     purse = Purse(rater.budget, prices, ledger.spent(prices))
     asker = Asker(
@@ -223,3 +231,30 @@ async def ask_questions(
         if found is not None:
             answers.append((question, *found, fresh is None))
     return Came(answers, asker.halt, purse.left(), purse.spent, tuple(notes))
+
+
+def _in_flight(ledger: Ledger) -> list[str]:
+    """Say what the run before had asked when it ended, without an answer, and what that counts."""
+    left = ledger.in_flight
+    if not left:
+        return []
+    names = [_name_of(asked) for asked, _ in left]
+    most = sum((charge for _, charge in left), Charge())
+    cost = f", ${most.usd:,.4f}" if most.usd else ""
+    return [
+        f"{in_flight_sentence(names, 'question')}; they are asked again where this run needs them, "
+        f"and the most that they may have taken ({plural(most.tokens, 'token')}{cost}) counts as "
+        "spent"
+    ]
+
+
+def _name_of(asked: Mapping[str, Any]) -> str:
+    """Name a question of the ledger by its stimulus, and by what was special about it."""
+    told = asked.get("asked")
+    known = told if isinstance(told, Mapping) else {}
+    special = [str(known[name]) for name in ("label", "emotion") if known.get(name)]
+    special += [str(known["control"])] if known.get("control", MAIN) != MAIN else []
+    number = known.get("repeat", known.get("sample", 1))
+    special += [f"no. {number}"] if number != 1 else []
+    stimulus = str(known.get("stimulus", asked.get("key")))
+    return f"{stimulus}: {', '.join(special)}" if special else stimulus

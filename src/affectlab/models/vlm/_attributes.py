@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from affectlab.models.vlm._controls import MAIN
+from affectlab.models.vlm._record import Record
 from affectlab.models.vlm._reply import STRUCTURED
+from affectlab.models.vlm._served import other_models, rater_of
 
 if TYPE_CHECKING:
     from affectlab.models.vlm._question import Question
@@ -46,26 +48,47 @@ def how_asked(rater: VlmRater, not_sent: Collection[str] = ()) -> dict[str, Any]
 
 
 def rater_rows(
-    rater: VlmRater, questions: Sequence[Question], entries: Sequence[Entry]
+    rater: VlmRater,
+    questions: Sequence[Question],
+    entries: Sequence[Entry],
+    known: Iterable[Record] = (),
 ) -> list[dict[str, Any]]:
-    """Attributes of the main run and of each control."""
+    """Attributes of the main run and of each control, of each model that answered.
+
+    Where another model answered than the one that was asked, it is another rater, whose row names
+    it as ``other``.
+
+    Parameters
+    ----------
+    known
+        What the ledger holds of the model, in which the version is seen that answered first.
+    """
     first = {question.control: question for question in reversed(questions)}
     not_sent = {name for entry in entries for name in entry.record.not_sent}
-    served = sorted({entry.record.served for entry in entries if entry.record.served})
     told = how_asked(rater, not_sent)
+    others = set(other_models(rater.model, (entry.record for entry in entries), known))
+    answered: dict[str, set[str]] = {}
+    for entry in entries:
+        answered.setdefault(entry.question.control, set()).add(entry.record.served)
     rows = []
     for control in dict.fromkeys(question.control for question in questions):
         main, version = control == MAIN, first[control].name
-        rows.append(
-            {
-                "rater": rater.name if main else f"{rater.name} {control}",
-                "rater_kind": "model",
-                "prompt": f"{rater.style} {version[:8]}",
-                **told,
-                "prompt_version": version,
-                "served": ", ".join(served) or None,
-                "control": control,
-                "of": None if main else rater.name,
-            }
-        )
+        came = answered.get(control, {""})
+        own = came - others
+        for other in (*([None] if own else []), *sorted(came & others)):
+            of = rater.name if other is None else rater_of(rater.name, other)
+            name = rater.name if main else f"{rater.name} {control}"
+            rows.append(
+                {
+                    "rater": name if other is None else rater_of(name, other),
+                    "rater_kind": "model",
+                    "prompt": f"{rater.style} {version[:8]}",
+                    **told,
+                    "prompt_version": version,
+                    "served": other or next(iter(sorted(own - {""})), None),
+                    "other": other,
+                    "control": control,
+                    "of": None if main else of,
+                }
+            )
     return rows

@@ -15,7 +15,7 @@ from affectlab.models._ledger_file import LineFile
 from affectlab.models.vlm._budget import Charge
 from affectlab.models.vlm._cost import Prices, Usage
 from affectlab.models.vlm._read_objects import LONGEST
-from affectlab.models.vlm._record import Record
+from affectlab.models.vlm._record import Record, read_charge
 from affectlab.models.vlm._secrets import Secrets
 
 __all__ = ["LEDGER", "Ledger", "Record", "question_key"]
@@ -41,7 +41,8 @@ def question_key(parts: Mapping[str, Any]) -> str:
 class Ledger:
     """Answers by question, in ``ledger.jsonl`` of a folder; nobody else writes there meanwhile.
 
-    The last line about a question holds, but all that was ever spent counts. Keys of providers are
+    The last line about a question holds, but all that was ever spent counts, and so does the most
+    that questions may have taken which were in flight when a process ended. Keys of providers are
     taken out of whatever is written.
 
     Raises
@@ -60,6 +61,11 @@ class Ledger:
         self._file = LineFile(self.folder / LEDGER, SCHEMA)
         self.n_broken = self._file.n_broken
         """Lines that could not be read; their questions are asked again."""
+        for asked in self._file.lost:
+            try:
+                self._spent.append((Usage(), read_charge(asked)))
+            except (TypeError, ValueError):
+                self.n_broken += 1
         for line in self._file.lines():
             if "run" in line:
                 continue
@@ -88,6 +94,10 @@ class Ledger:
     def get(self, key: str) -> Record | None:
         """Give what came of a question; None where it was not asked."""
         return self._records.get(key)
+
+    def of_model(self, model: str) -> list[Record]:
+        """Give all that a model was asked, in whatever run."""
+        return [one for one in self._records.values() if one.asked.get("model") == model]
 
     def spent(self, prices: Prices | None) -> Charge:
         """Add up all that was spent, known tokens at these prices."""
@@ -118,6 +128,33 @@ class Ledger:
             served=self._secrets.without(record.served),
             stop_reason=self._secrets.without(record.stop_reason),
         )
+
+    @property
+    def in_flight(self) -> tuple[tuple[dict[str, Any], Charge], ...]:
+        """What the run before had asked and got no answer to, and the most that each may take."""
+        found = []
+        for asked in self._file.in_flight:
+            try:
+                found.append((asked, read_charge(asked)))
+            except (TypeError, ValueError):
+                continue  # Counted as broken.
+        return tuple(found)
+
+    def ask(self, key: str, most: Charge, asked: Mapping[str, Any]) -> None:
+        """Write that a question is about to leave, and the most that it may take.
+
+        Raises
+        ------
+        InputError
+            When it cannot be written; the question must not leave then.
+        """
+        at = datetime.now(UTC).isoformat(timespec="seconds")
+        charged = [most.requests, most.tokens, most.usd]
+        self._file.ask({"key": key, "at": at, "charged": charged, "asked": dict(asked)})
+
+    def withdraw(self, key: str) -> None:
+        """Write that the question asked last did not leave after all."""
+        self._file.withdraw({"key": key})
 
     def add(self, record: Record) -> Record:
         """Write what came of a question, as :meth:`cleaned` gave it; gives it as it is read."""

@@ -17,6 +17,7 @@ from affectlab.models.vlm._now import run_now
 from affectlab.models.vlm._plan import Plan
 from affectlab.models.vlm._question import Design
 from affectlab.models.vlm._run import VlmRun
+from affectlab.models.vlm._served import warn_of_others
 from affectlab.protocols import Protocol, load_protocol
 
 if TYPE_CHECKING:
@@ -127,11 +128,18 @@ class VlmRater:
         seed: int = 0,
         progress: Progress | None = None,
     ) -> VlmRun:
-        """Ask about every image; see :func:`rate_vlm`."""
+        """Ask about every image; see :func:`rate_vlm`.
+
+        Warns
+        -----
+        OtherModelWarning
+            When another model answered than the one that was asked.
+        """
         wanted = Wanted(images, control, repeats, targets, hints, seed)
         run = run_now(lambda interrupt: ask_all(self, wanted, progress, interrupt))
         if run.halt is not None and run.halt.kind == "interrupted":
             raise KeyboardInterrupt
+        warn_of_others(run.others)
         return run
 
     def plan(
@@ -165,4 +173,6 @@ class VlmRater:
 
         An interrupted run comes back with what was answered; its ``halt`` says so.
         """
-        return await ask_all(self, Wanted(images, control, repeats, targets, hints, seed), progress)
+        run = await ask_all(self, Wanted(images, control, repeats, targets, hints, seed), progress)
+        warn_of_others(run.others)
+        return run

@@ -34,8 +34,7 @@ def ratings_of(run: VlmRun) -> Ratings:
     if not run.entries:
         raise InputError(f"{run.model} has answered nothing; there are no ratings")
     protocol = run.entries[0].question.design.protocol
-    names = {row["control"]: str(row["rater"]) for row in run.raters}
-    rows = [row for entry in run.entries for row in _rows(entry, names)]
+    rows = [row for entry in run.entries for row in _rows(entry, run.rater_row(entry)["rater"])]
     if not rows:
         raise InputError(f"no answer of {run.model} rates anything; there are no ratings")
     labelled = any(row["label"] is not None for row in rows)
@@ -78,12 +77,12 @@ def ratings_of(run: VlmRun) -> Ratings:
     return Ratings._from_checked(checked, _rater_table(raters), source=run.rater, split=False)
 
 
-def _rows(entry: Entry, names: dict[str, str]) -> list[dict[str, Any]]:
-    """Rows of one answer."""
+def _rows(entry: Entry, rater: str) -> list[dict[str, Any]]:
+    """Rows of one answer of a rater."""
     question = entry.question
     common: dict[str, Any] = {
         "stimulus": question.stimulus,
-        "rater": names[question.control],
+        "rater": rater,
         "label": None,
         "value": None,
         "text": None,
@@ -106,5 +105,7 @@ def _rater_table(rows: list[dict[str, Any]]) -> Any:
 
     for row in rows:
         row["control"] = None if row["control"] == "none" else row["control"]
-    names = [name for name in rows[0] if any(row[name] is not None for row in rows)]
+    names = [
+        name for name in rows[0] if name != "other" and any(row[name] is not None for row in rows)
+    ]
     return pl.DataFrame([{name: row[name] for name in names} for row in rows])

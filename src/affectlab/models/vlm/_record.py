@@ -11,7 +11,7 @@ from affectlab.evaluation import OUTCOMES
 from affectlab.models.vlm._budget import Charge
 from affectlab.models.vlm._cost import Usage
 
-__all__ = ["Record"]
+__all__ = ["Record", "read_charge"]
 
 _ACCOUNT = frozenset({401, 402, 403, 404, 407})
 _ACCOUNT_WORDS = re.compile(
@@ -77,18 +77,15 @@ class Record:
     @classmethod
     def read(cls, told: Mapping[str, Any]) -> Record:
         """Read what :meth:`as_dict` gave; raises KeyError, TypeError or ValueError for others."""
-        requests, tokens, usd = told.get("charged", (0, 0, 0.0))
         known = {name: told[name] for name in _KINDS if name in told}
         for name, value in known.items():
             if not _KINDS[name](value):
                 raise ValueError(f"{name} cannot be {value!r}")
-        if not all(_is_number(one) for one in (requests, tokens, usd)):
-            raise ValueError("charged is no list of three numbers")
         return cls(
             **{"key": told["key"], "outcome": told["outcome"], **known},
             not_sent=tuple(map(str, told.get("not_sent", ()))),
             usage=Usage.read(told.get("usage")),
-            charged=Charge(int(requests), int(tokens), float(usd)),
+            charged=read_charge(told),
         )
 
     @property
@@ -105,6 +102,14 @@ class Record:
             or 300 <= status < 400
             or (status == 400 and _ACCOUNT_WORDS.search(self.rejection) is not None)
         )
+
+
+def read_charge(told: Mapping[str, Any]) -> Charge:
+    """Read what counts against the budget; raises TypeError or ValueError for what is none."""
+    requests, tokens, usd = told.get("charged", (0, 0, 0.0))
+    if not all(_is_number(one) for one in (requests, tokens, usd)):
+        raise ValueError("charged is no list of three numbers")
+    return Charge(int(requests), int(tokens), float(usd))
 
 
 def _is_text(value: object) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -46,10 +47,12 @@ class VlmRun:
 
     model: str
     rater: str
-    """Name of the rater; control runs have their control behind it."""
+    """Name of the rater; control runs have their control behind it, and other models that answered
+    in its place have their name."""
     entries: Sequence[Entry] = field(repr=False)
     raters: Sequence[Mapping[str, Any]] = field(repr=False)
-    """Attributes of the main run and of each control."""
+    """Attributes of the main run and of each control; a row more for each other model that
+    answered."""
     prices: Prices | None
     folder: Path
     """Where the ledger is."""
@@ -63,6 +66,8 @@ class VlmRun:
     """All that the ledger counts against the budget."""
     notes: tuple[str, ...] = ()
     """What a reader should know, in sentences."""
+    others: tuple[str, ...] = ()
+    """Sentences about other models that answered than the one that was asked."""
 
     @property
     def n_answered(self) -> int:
@@ -136,9 +141,17 @@ class VlmRun:
         """Give one row per question: what was asked, the text, its outcome, tokens and cost."""
         import polars as pl
 
-        told = {row["control"]: row for row in self.raters}
-        rows = [self._row(entry, told[entry.question.control]) for entry in self.entries]
+        rows = [self._row(entry, self.rater_row(entry)) for entry in self.entries]
         return pl.DataFrame(rows, schema=_SCHEMA)
+
+    def rater_row(self, entry: Entry) -> Mapping[str, Any]:
+        """Give the attributes of the rater whose answer an entry is."""
+        control, served = entry.question.control, entry.record.served
+        return self._raters.get((control, served)) or self._raters[control, None]
+
+    @cached_property
+    def _raters(self) -> dict[tuple[str, str | None], Mapping[str, Any]]:
+        return {(row["control"], row["other"]): row for row in self.raters}
 
     def _row(self, entry: Entry, rater: Mapping[str, Any]) -> dict[str, Any]:
         question, record, read = entry.question, entry.record, entry.judged.read
@@ -173,7 +186,7 @@ class VlmRun:
 
     def sentences(self) -> tuple[str, ...]:
         """Say what a reader should know: what stopped it, what is not counted, what was left."""
-        told = list(self.notes)
+        told = [*self.others, *self.notes]
         if self.halt is not None and self.n_left:
             rest = plural(self.n_left, "question is", "questions are")
             budget = f" ({self.left})" if self.halt.kind == "budget" else ""

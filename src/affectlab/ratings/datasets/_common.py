@@ -2,24 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import polars as pl
 
+from affectlab._hints import option
 from affectlab.errors import InputError
 from affectlab.ratings._codes import Coded
 from affectlab.ratings._formats import Format
 from affectlab.ratings._frames import typed_column
-from affectlab.ratings._hints import option
 from affectlab.ratings._json import BadJson, parse_json
 from affectlab.ratings._ledger import OnBad
-from affectlab.ratings._options import ReadOptions
+from affectlab.ratings._options import Absent, ReadOptions
 from affectlab.ratings._peek import Peek
 from affectlab.ratings._read import read_ratings
-from affectlab.ratings._schema import SetAside
+from affectlab.ratings._schema import SetAside, Unit
 from affectlab.ratings._table import Ratings
 
 __all__ = [
@@ -44,9 +44,9 @@ class Rejects:
     def __init__(self, path: Path, on_bad: OnBad) -> None:
         self._path = path
         self._on_bad = on_bad
-        self._places: dict[str, list[str]] = {}
+        self._places: dict[tuple[str, Unit], list[str]] = {}
 
-    def reject(self, place: str, reason: str, sentence: str) -> None:
+    def reject(self, place: str, reason: str, sentence: str, *, unit: Unit = "row") -> None:
         """Note an entry that cannot be used.
 
         Raises
@@ -56,18 +56,18 @@ class Rejects:
         """
         if self._on_bad == "raise":
             raise InputError(f"{self._path}, {place}: {sentence}")
-        self.skip(place, reason)
+        self.skip(place, reason, unit=unit)
 
-    def skip(self, place: str, reason: str) -> None:
+    def skip(self, place: str, reason: str, *, unit: Unit = "row") -> None:
         """Note an entry that is left out for a reason that is no error."""
-        self._places.setdefault(reason, []).append(place)
+        self._places.setdefault((reason, unit), []).append(place)
 
     @property
     def set_aside(self) -> tuple[SetAside, ...]:
         """What was left out, by reason."""
         return tuple(
-            SetAside(reason, len(places), tuple(places[:_SHOWN_PLACES]))
-            for reason, places in self._places.items()
+            SetAside(reason, len(places), tuple(places[:_SHOWN_PLACES]), unit)
+            for (reason, unit), places in self._places.items()
         )
 
 
@@ -162,17 +162,20 @@ def check_columns_there(peek: Peek, needed: Sequence[str], expected: str) -> Non
     raise InputError(f"{place}: column '{missing}' is missing; expected {expected}, found: {found}")
 
 
-def refuse_layout(peek: Peek, options: ReadOptions, name: str, *, wide: str | None = None) -> None:
+def refuse_layout(
+    peek: Peek, options: ReadOptions, name: str, *, wide: Collection[str] = ()
+) -> None:
     """Say that a published format fixes its layout, when the user gave another."""
     for given, value in (
         ("columns", options.columns),
         ("wide", options.wide),
         ("attributes", options.attributes),
     ):
-        if value is not None and value != wide:
+        if value is not None and (given != "wide" or value not in wide):
             raise InputError(
-                f"{peek.path}: {given} cannot be given with format {name!r}, which says where "
-                f"everything stands; leave it out, or read as a table ({option('format', 'table')})"
+                f"{peek.path}: {option(given)} cannot be given with format {name!r}, which says "
+                "where everything stands; leave it out, or read as a table "
+                f"({option('format', 'table')})"
             )
 
 
@@ -181,6 +184,7 @@ def read_family(
     formats: Sequence[Format],
     *,
     on_bad: OnBad,
+    absent: Absent | None = None,
     raters: Any = None,
 ) -> Ratings:
     """Read a file in the first of several related formats that fits it.
@@ -193,6 +197,8 @@ def read_family(
     peek = Peek.open(path)
     for entry in formats:
         if entry.sniff(peek):
-            return read_ratings(path, format=entry.name, on_bad=on_bad, raters=raters)
+            return read_ratings(
+                path, format=entry.name, absent=absent, on_bad=on_bad, raters=raters
+            )
     known = "; ".join(f"{entry.name} ({entry.title})" for entry in formats)
     raise InputError(f"{path} has none of the formats expected here: {known}")

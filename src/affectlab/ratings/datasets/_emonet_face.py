@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from affectlab.ratings._ledger import OnBad
+from affectlab.ratings._options import Absent
 from affectlab.ratings._table import Ratings
 from affectlab.ratings.datasets import (
     _emonet_face_binary,
@@ -17,7 +18,13 @@ from affectlab.ratings.datasets._common import read_family
 __all__ = ["emonet_face"]
 
 
-def emonet_face(path: str | Path, *, model: str | None = None, on_bad: OnBad = "raise") -> Ratings:
+def emonet_face(
+    path: str | Path,
+    *,
+    model: str | None = None,
+    absent: Absent | None = None,
+    on_bad: OnBad = "raise",
+) -> Ratings:
     """Read a file of the EmoNet-Face suite.
 
     Parameters
@@ -33,18 +40,18 @@ def emonet_face(path: str | Path, *, model: str | None = None, on_bad: OnBad = "
         - a JSON or JSON Lines file of answers of vision-language models (key, value).
     model
         Name of the model, for a file of model scores; the name of the file when not given.
-    on_bad
-        ``"raise"`` or ``"set_aside"``, as in :func:`affectlab.ratings.read_ratings`.
+    absent, on_bad
+        As in :func:`affectlab.ratings.read_ratings`.
 
     Returns
     -------
     Ratings
         Labels are those of the taxonomy ``emonet_face``, under any of their published spellings.
 
-        HQ and vision-language models: an emotion that was not rated has no row; it is not taken
-        as 0 (:meth:`Ratings.fill_absent` does that on purpose). ``Extra Dimensions`` are set aside
-        with their count. Numbers of ``Hume Face*`` are published from 0 to 1 and multiplied by 7,
-        which the history says. The scale is 0 to 7, in steps of 1 when all numbers are whole.
+        HQ and vision-language models: an emotion that a rater of a picture left out is rated 0, as
+        in the paper (appendix A.3); the history counts such ratings. ``Extra Dimensions`` are set
+        aside with their count. Numbers of ``Hume Face*`` are published from 0 to 1 and multiplied
+        by 7, which the history says. The scale is 0 to 7, in steps of 1 when all numbers are whole.
 
         Model scores: the value is the raw score, which has no bounds; ``mean_subtracted`` and
         ``softmax`` stay beside it. The heads for arousal, dominance, valence and emotional
@@ -75,7 +82,9 @@ def emonet_face(path: str | Path, *, model: str | None = None, on_bad: OnBad = "
     """
     if model is not None:
         raters = {"rater": [model], "rater_kind": ["model"]}
-        return read_family(path, (_emonet_face_scores.FORMAT,), on_bad=on_bad, raters=raters)
+        return read_family(
+            path, (_emonet_face_scores.FORMAT,), absent=absent, on_bad=on_bad, raters=raters
+        )
     return read_family(
         path,
         (
@@ -84,5 +93,6 @@ def emonet_face(path: str | Path, *, model: str | None = None, on_bad: OnBad = "
             _emonet_face_scores.FORMAT,
             _emonet_face_vlm.FORMAT,
         ),
+        absent=absent,
         on_bad=on_bad,
     )

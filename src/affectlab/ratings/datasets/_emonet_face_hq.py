@@ -85,6 +85,7 @@ def _read(peek: Peek, options: ReadOptions) -> Ratings:
         scaled += added if in_units else 0
     if not rows.value:
         raise InputError(f"{peek.path} holds no rating; expected emotions in column 'annotations'")
+    steps = rows.rate_unnamed() if options.absent == "zero" else ()
     columns = {
         "stimulus": read.columns["image"].gather(rows.entry),
         "rater": read.columns["annotator"].gather(rows.entry),
@@ -106,7 +107,8 @@ def _read(peek: Peek, options: ReadOptions) -> Ratings:
         taxonomy=taxonomy,
         raters=raters,
         set_aside=(*read.set_aside, *rejects.set_aside),
-        history=(step,) if scaled else (),
+        history=(*((step,) if scaled else ()), *steps),
+        unit="cell",
     )
 
 
@@ -228,4 +230,5 @@ FORMAT = Format(
     title="EmoNet-Face HQ (CSV: image, annotator, human, annotations; Parquet of the hub)",
     sniff=_sniff,
     read=_read,
+    absent="zero",
 )

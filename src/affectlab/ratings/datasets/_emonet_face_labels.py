@@ -18,8 +18,8 @@ _EXTRA = "Extra Dimensions"
 class IntensityRows:
     """Collects intensities given as ``{"Category|Emotion": number}``, one mapping per entry.
 
-    An emotion that a mapping does not name was not rated; it gets no row and no zero. Keys of the
-    category ``Extra Dimensions`` are no emotions, and are counted as set aside.
+    An emotion that a mapping does not name gets no row here; its meaning is that of the format.
+    Keys of the category ``Extra Dimensions`` are no emotions, and are counted as set aside.
     """
 
     def __init__(self, taxonomy: Taxonomy, rejects: Rejects) -> None:
@@ -28,12 +28,16 @@ class IntensityRows:
         self._labels: dict[str, str | None] = {}
         self.entry: list[int] = []
         """Entry of each row."""
+        self.unnamed: list[int] = []
+        """Entries whose mapping names no emotion."""
         self.label: list[str] = []
         self.value: list[float] = []
 
     def add(self, entry: int, given: Mapping[str, Any], place: str, *, factor: float = 1.0) -> int:
         """Take the ratings of one entry over, each times `factor`; gives their number."""
         before = len(self.value)
+        if all(key.startswith(_EXTRA + "|") for key in given):
+            self.unnamed.append(entry)
         for key, value in given.items():
             if key.startswith(_EXTRA + "|"):
                 self._ledger.skip(place, f"'{key}' is no emotion of the taxonomy")
@@ -54,6 +58,21 @@ class IntensityRows:
                 self.label.append(label)
                 self.value.append(float(value) * factor)
         return len(self.value) - before
+
+    def rate_unnamed(self) -> tuple[str, ...]:
+        """Rate one emotion of entries that name none with 0, so that all of them are absent ones.
+
+        Returns
+        -------
+        What was done, for the history.
+        """
+        for entry in self.unnamed:
+            self.entry.append(entry)
+            self.label.append(self.label[0])
+            self.value.append(0.0)
+        n = len(self.unnamed)
+        noun = "entry names" if n == 1 else "entries name"
+        return (f"{n:,} {noun} no emotion: {self.label[0]} = 0, the others absent",) if n else ()
 
     def _label(self, key: str, place: str) -> str | None:
         if key not in self._labels:

@@ -62,6 +62,7 @@ def _read(peek: Peek, options: ReadOptions) -> Ratings:
         ),
         set_aside=reader.rejects.set_aside,
         split=False,
+        unit="cell",
     )
 
 
@@ -109,6 +110,7 @@ class _Reader:
                 place,
                 "score not understood",
                 f"{label} is {shown(scores)}; expected an object with the number 'raw'",
+                unit="cell",
             )
             return
         self.places.append(place)
@@ -122,16 +124,18 @@ class _Reader:
         found = _HEAD.fullmatch(head)
         name = found[1] if found else head
         if name in _OTHER_HEADS:
-            self.rejects.skip(place, f"head '{name}' is none of the {len(self.taxonomy)} emotions")
+            reason = f"head '{name}' is none of the {len(self.taxonomy)} emotions"
+            self.rejects.skip(place, reason, unit="cell")
             return None
         if head not in self._labels:
             try:
                 self._labels[head] = self.taxonomy.name_of(name)
             except InputError as error:
-                self.rejects.reject(place, f"head '{name}' is not known", str(error))
+                reason = f"head '{name}' is not known"
+                self.rejects.reject(place, reason, str(error), unit="cell")
                 self._labels[head] = None
         elif self._labels[head] is None:
-            self.rejects.skip(place, f"head '{name}' is not known")
+            self.rejects.skip(place, f"head '{name}' is not known", unit="cell")
         return self._labels[head]
 
 

@@ -65,6 +65,7 @@ def _read(peek: Peek, options: ReadOptions) -> Ratings:
         places.append(place)
     if not rows.value:
         raise InputError(f"{peek.path} holds no rating; expected emotions under 'value'")
+    steps = rows.rate_unnamed() if options.absent == "zero" else ()
     project, model, image = zip(*keys, strict=True)
     columns = {
         "stimulus": pl.Series(image).gather(rows.entry),
@@ -83,6 +84,8 @@ def _read(peek: Peek, options: ReadOptions) -> Ratings:
         taxonomy=taxonomy,
         raters=pl.DataFrame({"rater": models, "rater_kind": ["model"] * len(models)}),
         set_aside=rejects.set_aside,
+        history=steps,
+        unit="cell",
     )
 
 
@@ -101,4 +104,5 @@ FORMAT = Format(
     title="answers of vision-language models on EmoNet-Face (JSON: key, value)",
     sniff=_sniff,
     read=_read,
+    absent="zero",
 )

@@ -10,10 +10,10 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from affectlab._hints import option
 from affectlab.errors import InputError, unknown_name
 from affectlab.ratings._delimited import Delimited, read_delimited
 from affectlab.ratings._formats import Format
-from affectlab.ratings._hints import option
 from affectlab.ratings._ledger import OnBad
 from affectlab.ratings._options import ReadOptions, assemble
 from affectlab.ratings._peek import Peek
@@ -104,7 +104,7 @@ def _column_names(peek: Peek, options: ReadOptions) -> dict[str, str]:
         if names[role] not in peek.header:
             raise InputError(
                 f"{peek.path}, line 1: column '{role}' is missing; expected {', '.join(_NEEDED)} "
-                f"or its name ({option('columns', f'{role}=NAME')}), found: "
+                f"or its name ({option('columns', {role: 'NAME'})}), found: "
                 f"{', '.join(peek.header[:10])}"
             )
     return names
@@ -153,7 +153,8 @@ def face_expressions(
 ) -> Ratings:
     """Read expression differences in the terms of FaceExpressions-70k, one row per judgement.
 
-    The columns of the published release could not be verified, so this reads a layout of ours that
+    The authors published a score for each pair, and no judgements (read scores with
+    :func:`affectlab.analysis.pair_scores`). This reads judgements of your own in a layout that
     holds the quantities of the paper; `columns` says where a file names them otherwise.
 
     Parameters

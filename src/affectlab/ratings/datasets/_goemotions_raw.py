@@ -83,6 +83,7 @@ def _read(peek: Peek, options: ReadOptions) -> Ratings:
         set_aside=(*read.set_aside, *rejects.set_aside),
         history=steps,
         split=False,
+        unit="cell",
     )
 
 
@@ -103,6 +104,7 @@ def _zero_or_one(read: Columns, name: str, rejects: Rejects) -> NDArray[np.float
             f"{line} (column '{name}')",
             f"{name} is not 0 or 1" if name == _UNCLEAR else "label not 0 or 1",
             f"{shown(text)} is not understood; expected 0 or 1",
+            unit="cell",
         )
     parsed.value[bad] = np.nan
     return parsed.value

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from affectlab.errors import InputError
 from affectlab.ratings._ledger import OnBad
-from affectlab.ratings._options import Wide, check_choices
+from affectlab.ratings._options import Absent, Wide, check_choices
 from affectlab.ratings._read import read_ratings
 from affectlab.ratings._scale import Scale
 from affectlab.ratings._table import Ratings
@@ -32,6 +32,7 @@ def load_dataset(
     columns: Mapping[str, str] | None = None,
     wide: Wide | None = None,
     rater: str | None = None,
+    absent: Absent | None = None,
     on_bad: OnBad = "raise",
 ) -> Ratings:
     """Load a data set from the Hugging Face hub; the same readers as for files read it.
@@ -51,7 +52,7 @@ def load_dataset(
     cache
         Folder for the copies. None: ``affectlab`` in the folder of the hub's libraries
         (``HF_HOME``).
-    scale, taxonomy, columns, wide, rater, on_bad
+    scale, taxonomy, columns, wide, rater, absent, on_bad
         As in :func:`affectlab.ratings.read_ratings`.
 
     Returns
@@ -89,7 +90,7 @@ affectlab.models.images.read_labelled_images
             f"{published.elsewhere}: download it and read it with {_reading(published)}"
         )
     # What is misspelt is said before anything is fetched.
-    check_choices(wide, on_bad)
+    check_choices(wide, on_bad, absent)
     scale = None if scale is None else Scale.parse(scale)
     taxonomy = load_taxonomy(taxonomy) if isinstance(taxonomy, str) else taxonomy
     wanted = _wanted(name, published, configuration, split, revision)
@@ -102,6 +103,7 @@ affectlab.models.images.read_labelled_images
         columns=columns,
         wide=wide,
         rater=rater,
+        absent=absent,
         on_bad=on_bad,
     )
     return ratings._from(copy.source, steps=_steps(copy, published, stale))

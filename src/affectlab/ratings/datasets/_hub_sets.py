@@ -20,6 +20,7 @@ _EMONET_CITED = (
     "synthetic emotion recognition. arXiv:2505.20033."
 )
 _EMONET_ELSEWHERE = "github.com/LAION-AI/emonet-face, folder data"
+_PAIRS = "affectlab.analysis.pair_scores"
 _IMAGES = "affectlab.models.images.read_labelled_images"
 
 
@@ -118,16 +119,18 @@ _SETS = (
     ),
     PublishedSet(
         name="face-expressions-70k",
-        what="2.2 million judgements of how different two expressions look, 70,500 pairs",
+        what="scores of how different two expressions look, 70,500 pairs (metadata.csv); the "
+        "judgements behind them were not published",
         hub=None,
         configuration=None,
-        reader="face-expressions",
+        reader=_PAIRS,
         columns=(),
-        licence="that of the release",
+        licence="none is stated in the repository",
         citation="A. Saha, Y.-C. Chen, J.-C. Bazin, C. Häne, I. Katsavounidis, A. Chapiro, "
         "A. C. Bovik (2025). FaceExpressions-70k: a dataset of perceived expression differences. "
         "SIGGRAPH. doi:10.1145/3721238.3730653.",
-        elsewhere="github.com/avinabsaha/face-expressions-70k",
+        elsewhere="github.com/avinabsaha/face-expressions-70k, whose README says where the "
+        "pictures are",
     ),
     PublishedSet(
         name="emoset",

@@ -1,4 +1,4 @@
-"""Batch results of Amazon Mechanical Turk, which closed in September 2026."""
+"""Batch results of Amazon Mechanical Turk, which takes no new customers since 30 July 2026."""
 
 from __future__ import annotations
 
@@ -183,6 +183,7 @@ def _ratings(
         stimuli=shown_stimuli,
         set_aside=(*read.set_aside, *rejects.set_aside),
         history=(*steps, *of_stimuli),
+        unit="cell",
     )
 
 

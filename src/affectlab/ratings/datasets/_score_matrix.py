@@ -12,16 +12,17 @@ from typing import Literal, get_args
 import numpy as np
 import polars as pl
 
+from affectlab._hints import option
 from affectlab.errors import InputError, unknown_name
 from affectlab.ratings._formats import Format
 from affectlab.ratings._ledger import OnBad
-from affectlab.ratings._options import ReadOptions, assemble
+from affectlab.ratings._options import ReadOptions, Wide, assemble
 from affectlab.ratings._peek import Peek
 from affectlab.ratings._scale import Scale
 from affectlab.ratings._table import Ratings
+from affectlab.ratings._values import MISSING
 from affectlab.ratings.datasets._common import (
     Rejects,
-    lines_of,
     numbered,
     refuse_layout,
     shown,
@@ -32,7 +33,7 @@ __all__ = ["FORMAT", "score_matrix"]
 _NAME = "vqeg"
 _MIN_RATERS = 4
 _MAX_SCORE = 100.0
-_GAPS = ("", "nan", "na", "null", "none")
+_WIDE: tuple[Wide, ...] = ("auto", "raters", "stimuli")
 
 Axis = Literal["rows", "columns"]
 
@@ -44,7 +45,7 @@ def _sniff(peek: Peek) -> bool:
         return False
     if any(len(row) != len(rows[0]) for row in rows):
         return False
-    values = [[_number(cell) for cell in row] for row in rows]
+    values = [[_number(_with_point(cell, peek)) for cell in row] for row in rows]
     flat = [value for row in values for value in row]
     if None in flat or all(value != value for value in flat):
         return False
@@ -66,7 +67,7 @@ def _is_count(values: Sequence[float | None]) -> bool:
 def _number(cell: str) -> float | None:
     """Number of a cell, ``nan`` for a gap, None for anything else."""
     text = cell.strip().casefold()
-    if text in _GAPS:
+    if text in MISSING:
         return math.nan
     try:
         number = float(text)
@@ -76,16 +77,57 @@ def _number(cell: str) -> float | None:
 
 
 def _read(peek: Peek, options: ReadOptions) -> Ratings:
-    refuse_layout(peek, options, _NAME, wide="raters")
-    return _read_matrix(peek, options, stimuli="rows")
+    refuse_layout(peek, options, _NAME, wide=_WIDE)
+    return _read_matrix(peek, options, stimuli="columns" if options.wide == "stimuli" else "rows")
 
 
 def _read_matrix(peek: Peek, options: ReadOptions, *, stimuli: Axis) -> Ratings:
     rejects = Rejects(peek.path, options.on_bad)
+    lines, values = _values(peek, rejects)
+    matrix = np.array(values, dtype=np.float64)
+    if matrix.size == 0:
+        raise InputError(f"{peek.path} holds no score; expected a matrix of numbers")
+    usable = np.array([[value is not None for value in row] for row in values])
+    by_row, by_column = ("stimulus", "rater") if stimuli == "rows" else ("rater", "stimulus")
+    word = {"stimulus": "stimulus", "rater": "subject"}
+    row_names = pl.Series(numbered(word[by_row], matrix.shape[0]))
+    column_names = pl.Series(numbered(word[by_column], matrix.shape[1]))
+    at_row, at_column = np.nonzero(usable)
+    plural = {"stimulus": "stimuli", "rater": "subjects"}
+    other = option("wide", "stimuli" if stimuli == "rows" else "raters")
+    return assemble(
+        {
+            by_row: row_names.gather(at_row),
+            by_column: column_names.gather(at_column),
+            "value": pl.Series(matrix[usable]),
+        },
+        options,
+        source=str(peek.path),
+        locate=lambda cell: (
+            f"{peek.path}, line {lines[at_row[cell]]} (column {at_column[cell] + 1})"
+        ),
+        set_aside=rejects.set_aside,
+        history=(
+            f"the file holds no names: rows were taken as {plural[by_row]}, columns as "
+            f"{plural[by_column]} (the other way round: {other})",
+        ),
+        unit="cell",
+    )
+
+
+def _values(peek: Peek, rejects: Rejects) -> tuple[list[int], list[list[float | None]]]:
+    """Give the rows as numbers, with their lines; a delimiter at the end of all ends none."""
     lines: list[int] = []
-    values: list[list[float]] = []
-    for line, text in lines_of(peek):
-        row = next(csv.reader([text], delimiter=peek.separator))
+    values: list[list[float | None]] = []
+    open_ended = True
+    for line, text in enumerate(peek.decode().splitlines(), start=1):
+        if not text:
+            continue
+        try:
+            row = next(csv.reader([text], delimiter=peek.separator, skipinitialspace=True))
+        except csv.Error as error:
+            rejects.reject(f"line {line}", "line not understood", f"not scores ({error})")
+            continue
         if values and len(row) != len(values[0]):
             rejects.reject(
                 f"line {line}",
@@ -94,40 +136,27 @@ def _read_matrix(peek: Peek, options: ReadOptions, *, stimuli: Axis) -> Ratings:
             )
             continue
         lines.append(line)
-        values.append([_cell(cell, line, position, rejects) for position, cell in enumerate(row)])
-    matrix = np.array(values, dtype=np.float64)
-    if matrix.size == 0:
-        raise InputError(f"{peek.path} holds no score; expected a matrix of numbers")
-    by_row = "stimulus" if stimuli == "rows" else "rater"
-    by_column = "rater" if stimuli == "rows" else "stimulus"
-    word = {"stimulus": "stimulus", "rater": "subject"}
-    row_names = pl.Series(numbered(word[by_row], matrix.shape[0]))
-    column_names = pl.Series(numbered(word[by_column], matrix.shape[1]))
-    at_row, at_column = (index.ravel() for index in np.indices(matrix.shape))
-    return assemble(
-        {
-            by_row: row_names.gather(at_row),
-            by_column: column_names.gather(at_column),
-            "value": pl.Series(matrix.ravel()),
-        },
-        options,
-        source=str(peek.path),
-        locate=lambda cell: (
-            f"{peek.path}, line {lines[at_row[cell]]} (column {at_column[cell] + 1})"
-        ),
-        set_aside=rejects.set_aside,
-    )
+        cells = [_with_point(cell, peek) for cell in row]
+        values.append([_value(cell, line, at, rejects) for at, cell in enumerate(cells)])
+        open_ended = open_ended and not row[-1].strip()
+    return lines, [row[:-1] for row in values] if open_ended else values
 
 
-def _cell(cell: str, line: int, position: int, rejects: Rejects) -> float:
+def _with_point(cell: str, peek: Peek) -> str:
+    """Write a decimal comma, which stands where semicolons part the columns, as a point."""
+    return cell.replace(",", ".", 1) if peek.separator == ";" else cell
+
+
+def _value(cell: str, line: int, position: int, rejects: Rejects) -> float | None:
+    """Give the number, ``nan`` for a gap; None where it is neither."""
     number = _number(cell)
     if number is None:
         rejects.reject(
             f"line {line} (column {position + 1})",
             "score not understood",
             f"{shown(cell)} is no score; expected a number, or nan for a gap",
+            unit="cell",
         )
-        return math.nan
     return number
 
 
@@ -144,13 +173,14 @@ def score_matrix(
     Parameters
     ----------
     path
-        Text with one row of numbers per line; ``nan`` or an empty cell is a gap.
+        Text with one row of numbers per line, parted by commas, semicolons, tabs or spaces; ``nan``
+        or an empty cell is a gap. Beside semicolons a comma is a decimal comma.
     scale
         The declared scale, such as ``"1-5"``; inferred from the scores when not given.
     stimuli
         ``"rows"``: a row per stimulus and a column per subject, as in VQEG files and in the ITU-T
-        P.910 tools, and as :func:`affectlab.ratings.read_ratings` takes such a file.
-        ``"columns"``: the other way round.
+        P.910 tools, and as :func:`affectlab.ratings.read_ratings` takes such a file unless it is
+        told ``wide="stimuli"``. ``"columns"``: the other way round.
     delimiter
         What separates the numbers; told by the first line when not given.
     on_bad
@@ -190,4 +220,5 @@ FORMAT = Format(
     title="matrix of scores without header (VQEG, P.910: rows are stimuli, columns subjects)",
     sniff=_sniff,
     read=_read,
+    wide=_WIDE,
 )

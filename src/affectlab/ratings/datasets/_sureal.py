@@ -25,6 +25,8 @@ __all__ = ["FORMAT", "sureal"]
 
 _NAME = "sureal"
 _REFERENCES = re.compile(r'"ref_videos"\s*:\s*\[')
+_PAIR = re.compile(r"""[(\[]\s*(['"]).*\1\s*,\s*[0-9]+\s*[)\]]""")
+_ENDS_IN_NUMBER = re.compile(r".*[\W_]([0-9]{1,9})")
 _STIMULI = re.compile(r'"dis_videos"\s*:\s*\[')
 
 
@@ -47,6 +49,7 @@ def _read(peek: Peek, options: ReadOptions) -> Ratings:
         for video in _objects(peek, content, "ref_videos")
         if "content_id" in video
     }
+    _refuse_pairs(peek, videos)
     rejects = Rejects(peek.path, options.on_bad)
     names = _stimulus_names(videos)
     subjects = _Subjects(peek, content, videos)
@@ -66,7 +69,7 @@ def _read(peek: Peek, options: ReadOptions) -> Ratings:
                     value.append(number_or_gap)
                     trial.append(repetition)
                     places.append(place)
-    if not value:
+    if all(map(math.isnan, value)):
         raise InputError(f"{peek.path} holds no score; expected numbers under 'os'")
     columns = {
         "stimulus": pl.Series(stimulus, dtype=pl.String),
@@ -84,6 +87,7 @@ def _read(peek: Peek, options: ReadOptions) -> Ratings:
         raters=subjects.table(set(rater)),
         stimuli=_stimuli(names, videos, references, set(stimulus)),
         set_aside=rejects.set_aside,
+        unit="cell",
     )
 
 
@@ -92,6 +96,37 @@ def _objects(peek: Peek, content: Any, key: str) -> list[dict[str, Any]]:
     if not isinstance(found, list) or not found or not all(isinstance(x, dict) for x in found):
         raise InputError(f"{peek.path}: key '{key}' is {shown(found)}; expected a list of objects")
     return found
+
+
+def _refuse_pairs(peek: Peek, videos: list[dict[str, Any]]) -> None:
+    """Stop where opinions are on pairs: each key is a subject and the asset number of the other.
+
+    The package has pairs as tuples, ``{("ann", 3): 1}``, which JSON cannot hold as keys; however
+    they are written, each would pass for a subject with one answer.
+    """
+    assets = {video.get("asset_id") for video in videos}
+    example = None
+    for number, video in enumerate(videos):
+        found = video.get("os")
+        entries = found.items() if isinstance(found, dict) else [(e, 1) for e in found or ()]
+        for key, score in entries:
+            pair = isinstance(key, list) and len(key) == 3 and isinstance(key[0], str)
+            if isinstance(key, str) and not _PAIR.fullmatch(key):
+                named = _ENDS_IN_NUMBER.fullmatch(key)
+                other = int(named[1]) if named else None
+                pair = other in assets - {video.get("asset_id")} and score in (0, 0.5, 1)
+            elif isinstance(key, str):
+                pair = True
+            if not pair:
+                return
+            example = example or f"dis_videos[{number}] {shown(key)}"
+    if example:
+        raise InputError(
+            f"{peek.path}: os holds comparisons of pairs (a subject and the asset_id of the other "
+            f"stimulus, as in {example}), not scores of one stimulus; expected scores, or for "
+            "affectlab evaluate preference a table with a row per choice: stimulus (the pair), "
+            "rater, value (A or B), and what A and B were"
+        )
 
 
 def _stimulus_names(videos: list[dict[str, Any]]) -> list[str]:
@@ -172,19 +207,23 @@ def _repeated(given: Any) -> list[Any]:
 
 
 def _value(score: Any, place: str, rejects: Rejects) -> float | None:
-    """Give the number, None for a gap."""
+    """Give the number, ``nan`` for a gap; None where it is neither."""
     if score is None:
-        return None
+        return math.nan
     if isinstance(score, bool) or not isinstance(score, int | float) or math.isinf(score):
         rejects.reject(
-            place, "score not understood", f"{shown(score)} is no score; expected a number or null"
+            place,
+            "score not understood",
+            f"{shown(score)} is no score; expected a number or null",
+            unit="cell",
         )
         return None
-    return None if math.isnan(score) else float(score)
+    return float(score)
 
 
 def _scale(values: list[float], reference: Any) -> Scale:
     """Guess the scale; the score of a reference is the best there is, so it is the upper end."""
+    values = [value for value in values if not math.isnan(value)]
     guess = Scale.infer(values)
     number = isinstance(reference, int | float) and not isinstance(reference, bool)
     if not number or max(values) > reference:
@@ -246,7 +285,7 @@ def sureal(
         Stimuli have the name of their file, and the attributes ``content_name``,
         ``is_reference`` (the file of the stimulus is that of its reference) and whatever else the
         file says of them. Subjects of lists are named by ``subjects``, else ``subject-01``, …
-        Gaps have no row. Repetitions are told apart by ``trial``.
+        Gaps have no row and are counted as set aside. Repetitions are told apart by ``trial``.
 
     Raises
     ------

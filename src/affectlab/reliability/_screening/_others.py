@@ -1,4 +1,4 @@
-"""Rules that hold a rater against the others: correlation, and outliers after BT.500."""
+"""Rules that hold a rater against the others: correlation, outliers, duplicates."""
 
 from __future__ import annotations
 
@@ -8,11 +8,12 @@ import numpy as np
 from pydantic import Field
 
 from affectlab._types import Floats, Ints
+from affectlab.reliability._duplicates import duplicate_raters
 from affectlab.reliability._ranks import grouped_spearman
 from affectlab.reliability._screening._rule import Judgement, Rule, judged
 from affectlab.reliability._screening._trials import Trials
 
-__all__ = ["Correlation", "Outliers"]
+__all__ = ["Correlation", "Duplicates", "Outliers"]
 
 
 class Correlation(Rule):
@@ -73,12 +74,46 @@ def _pearson(x: Floats, y: Floats, group: Ints, n_groups: int) -> tuple[Floats, 
     return r, n
 
 
+class Duplicates(Rule):
+    """Answers like another rater's, beyond what their agreement with the others allows.
+
+    The measure is the ratio of :func:`~affectlab.reliability.duplicate_raters`. It cannot be told
+    who copied from whom, so that both raters of a pair violate the rule.
+    """
+
+    check: Literal["duplicates"]
+
+    def judge(self, trials: Trials) -> Judgement:
+        """Judge raters by all of their main answers; sessions are judged as their rater is."""
+        alike = duplicate_raters(trials.ratings)
+        evidence = alike.by_rater()
+        who = [trials.raters[code] for code in trials.rater_of_unit.tolist()]
+        closest = [alike.closest.get(name, ("", 0, np.nan)) for name in who]
+
+        def words(unit: int) -> str:
+            other, n, ratio = closest[unit]
+            return evidence.get(
+                who[unit],
+                f"differences from the closest rater, {other!r}, over {n:,} common stimuli are "
+                f"{ratio:.2f} of what their agreement with the others lets expect",
+            )
+
+        ratio = np.array([one[2] for one in closest])
+        n = np.array([one[1] for one in closest], dtype=np.int64)
+        violated = np.array([name in evidence for name in who], dtype=bool)
+        missing = "not judged: too few stimuli in common with others, or all answers equal"
+        return judged(ratio, n, np.isfinite(ratio), violated, words, missing)
+
+
 class Outliers(Rule):
     """Far from the others too often, and to both sides: BT.500, and P.913 after taking bias off.
 
     A rating is an outlier when it is 2 SD or more from the mean of its stimulus (and label) where
-    the kurtosis is from 2 to 4, and sqrt(20) SD elsewhere. With P outliers above and Q below, a
-    rater is rejected when (P + Q) / n > ``share`` and |P - Q| / (P + Q) < ``balance``.
+    the kurtosis is from 2 to 4, and sqrt(20) SD elsewhere. As ITU-R BT.500 prints them, with N
+    ratings of the stimulus, the SD is the root of sum (x - mean)^2 / (N - 1), while the kurtosis
+    is m_4 / m_2^2 with m_k = sum (x - mean)^k / N (3 for a normal distribution). With P outliers
+    above and Q below, a rater is rejected when (P + Q) / n > ``share`` and
+    |P - Q| / (P + Q) < ``balance``.
     """
 
     check: Literal["outliers"]
@@ -89,6 +124,8 @@ class Outliers(Rule):
     denominator: Literal["made", "all"] = "made"
     """n: the ratings that the rater made; or all stimuli times the most repetitions, as the
     package ``sureal`` has it, which never rejects a rater of few stimuli."""
+    ddof: Literal[0, 1] = 1
+    """The SD divides by N - ``ddof``: 1 as ITU prints it, 0 as ``sureal`` has it."""
 
     def judge(self, trials: Trials) -> Judgement:
         """Judge raters by all of their main answers; sessions are judged as their rater is."""
@@ -102,7 +139,8 @@ class Outliers(Rule):
             mean = np.bincount(cell, value) / size
             bias = np.bincount(rater, value - mean[cell], n_raters) / np.maximum(made, 1)
             value = value - bias[rater]
-        above, below = _outliers(cell, value, size, count_constant=self.denominator == "all")
+        constant = self.denominator == "all"
+        above, below = _outliers(cell, value, size, ddof=self.ddof, count_constant=constant)
         p = np.bincount(rater, above, n_raters)
         q = np.bincount(rater, below, n_raters)
         n = made.astype(float)
@@ -141,14 +179,15 @@ class Outliers(Rule):
 
 
 def _outliers(
-    cell: Ints, value: Floats, size: Ints, *, count_constant: bool
+    cell: Ints, value: Floats, size: Ints, *, ddof: int, count_constant: bool
 ) -> tuple[Floats, Floats]:
     """Say for each rating whether it is an outlier above, and below (1.0 or 0.0)."""
     mean = np.bincount(cell, value) / size
     apart = value - mean[cell]
     second = np.bincount(cell, apart**2) / size
     fourth = np.bincount(cell, apart**4) / size
-    sd = np.sqrt(second)
+    # One rating alone has no spread, whatever its SD is divided by.
+    sd = np.sqrt(second * (size / np.maximum(size - ddof, 1)))
     # Rounding must not make an SD of equal ratings.
     constant = sd <= 1e-12 * np.maximum(np.abs(mean), 1)
     kurtosis = np.divide(fourth, second**2, out=np.full(size.size, np.nan), where=~constant)

@@ -17,7 +17,7 @@ from affectlab.reliability._screening._conduct import (
     Spread,
 )
 from affectlab.reliability._screening._controls import Combined, Golden, Repeats
-from affectlab.reliability._screening._others import Correlation, Outliers
+from affectlab.reliability._screening._others import Correlation, Duplicates, Outliers
 from affectlab.reliability._screening._rule import Table
 from affectlab.toml import parse_toml, read_toml
 
@@ -34,6 +34,7 @@ AnyRule = Annotated[
     | Repeats
     | Combined
     | Correlation
+    | Duplicates
     | Outliers,
     Field(discriminator="check"),
 ]

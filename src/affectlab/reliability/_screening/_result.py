@@ -13,7 +13,7 @@ from affectlab.ratings import Ratings
 from affectlab.reliability._screening._policy import Policy
 
 if TYPE_CHECKING:
-    from rich.table import Table
+    from affectlab._terminal import Table
 
 __all__ = ["Screening"]
 
@@ -111,7 +111,7 @@ class Screening:
         return self.frame._repr_html_()
 
     def __rich__(self) -> Table:
-        from rich.table import Table
+        from affectlab._terminal import Table
 
         table = Table(box=None, header_style="bold")
         keys = ("rater", "session") if self.per == "session" else ("rater",)

@@ -20,7 +20,7 @@ __all__ = ["screen"]
 
 def screen(
     ratings: Ratings,
-    policy: str | Path | Policy = "faceexpressions",
+    policy: str | Path | Policy = "correlation",
     *,
     golden: Golden = None,
     per: str | None = None,
@@ -35,10 +35,13 @@ def screen(
         Answers that are not valid take no part. What is not there leaves its rules unjudged, and
         the result says so.
     policy
-        Name of a policy, path of a TOML file, or a policy. ``faceexpressions``: spread, slider
-        movement, golden trials and repeats, per session. ``bt500``: outliers to both sides, and
-        ``p913`` after biases are taken off; ``bt500_upstream`` and ``p913_upstream`` with the
-        denominator of the package ``sureal``. ``correlation``: with the mean of the others.
+        Name of a policy, path of a TOML file, or a policy. ``correlation``: with the mean of the
+        others, which any ordered answers allow; it also points at raters who answer alike
+        (:func:`~affectlab.reliability.duplicate_raters`), and refuses nobody for that.
+        ``faceexpressions``: spread, slider movement, golden trials and repeats, per session.
+        ``bt500``: outliers to both sides, and ``p913`` after biases are taken off;
+        ``bt500_upstream`` and ``p913_upstream`` with the denominator and the SD (N, where ITU
+        prints N - 1) of the package ``sureal``.
     golden
         Known answers: a table with the columns ``stimulus``, ``value`` and perhaps ``label``, a
         dictionary from stimulus to value, or :class:`GoldenItems`. Instead of ``expected``.
@@ -63,7 +66,7 @@ def screen(
     >>> rows = [(f"s{s}", rater, float(value)) for s in range(12) for rater, value in (
     ...     ("ann", s), ("bob", s + 1), ("cem", 12 - s), ("dan", s // 2), ("eve", 6))]
     >>> table = pl.DataFrame(rows, schema=["stimulus", "rater", "value"], orient="row")
-    >>> result = screen(Ratings(table, scale="0-12 interval"), "correlation")
+    >>> result = screen(Ratings(table, scale="0-12 interval"))
     >>> result.raters_to_drop()
     ('cem', 'eve')
     >>> result.to_frame()["evidence"][2]

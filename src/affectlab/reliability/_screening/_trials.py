@@ -49,6 +49,8 @@ class Trials:
     raters: tuple[str, ...]
     low: float | None
     high: float | None
+    ratings: Ratings
+    """The table that the answers come from."""
 
     @property
     def n_units(self) -> int:
@@ -126,6 +128,7 @@ def trials_of(ratings: Ratings, *, per_session: bool, golden: Golden) -> Trials:
         raters=ratings.rater_names,
         low=ratings.scale.low,
         high=ratings.scale.high,
+        ratings=ratings,
     )
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
-from affectlab._words import count, joined, number, percent, plural, shown
+from affectlab._words import count, number, percent, plural, shown
 from affectlab.report._content import Block, Column, Paragraph, Picture, Section, Skipped, Table
 from affectlab.report._figures import Panel, fig_answers, fig_answers_by_label, fig_attributes
 from affectlab.report._study import Study
@@ -19,7 +19,6 @@ if TYPE_CHECKING:
 __all__ = ["answers_section", "texts_section"]
 
 _BINS = 20
-_MOST_LEVELS_BY_LABEL = 21
 _TEXT_LIMIT = 240
 
 
@@ -35,7 +34,7 @@ def answers_section(study: Study) -> Section | Skipped:
         for (group,), part in frame.group_by(["group"], maintain_order=True)
     }
     bins = frame.filter(pl.col("group") == frame["group"][0])["answer"].to_list()
-    words = _words(frame)
+    words = _words(frame) if _few_levels(numeric.scale) else _means(study)
     picture = Picture(
         "answers",
         "Distribution of answers",
@@ -51,20 +50,26 @@ def answers_section(study: Study) -> Section | Skipped:
             part["count"].alias(f"{group}_count"), part["share"].alias(f"{group}_share")
         )
         name = str(group).capitalize()
-        columns.append(Column(f"{group}_count", f"{name}, answers", "count"))
+        head = name if study.aggregated and group == study.people_name else f"{name}, answers"
+        columns.append(Column(f"{group}_count", head, "count"))
         columns.append(Column(f"{group}_share", "Share", "share", 1))
     blocks: list[Block] = [
         Paragraph(words),
         picture,
         Table("answers", "Answers by point of the scale.", wide, tuple(columns)),
     ]
-    if study.ordered and numeric.n_labels > 1 and 2 < len(bins) <= _MOST_LEVELS_BY_LABEL:
+    if _few_levels(numeric.scale) and study.ordered and numeric.n_labels > 1 and len(bins) > 2:
         blocks.append(_by_label(numeric, bins))
     return Section("answers", title, tuple(blocks))
 
 
+def _models(study: Study) -> Ratings | None:
+    """Give the models; answers on a scale without a map to that of people stand on no point."""
+    return None if study.unmapped else study.models
+
+
 def _histogram(study: Study, numeric: Ratings) -> pl.DataFrame:
-    groups = {"people": study.people, "models": study.models}
+    groups = {study.people_name: study.people, "models": _models(study)}
     edges = _edges(numeric)
     parts = []
     for group, ratings in groups.items():
@@ -122,19 +127,38 @@ def _bin_names(scale: Scale, edges: np.ndarray) -> list[str]:
         return ["no", "yes"]
     if _few_levels(scale):
         return [f"{edge:g}".replace("-", "−") for edge in edges]
-    return [f"{a:.3g} to {b:.3g}" for a, b in pairwise(edges)]
+    return [f"{a:.3g} to {b:.3g}".replace("-", "−") for a, b in pairwise(edges)]
 
 
 def _words(frame: pl.DataFrame) -> str:
+    """Say which answer is the most frequent one of each group."""
     parts = []
     for (group,), part in frame.group_by(["group"], maintain_order=True):
         top = part.row(int(part["share"].arg_max() or 0), named=True)
-        parts.append(
-            f"{group} most often answer {top['answer']} ({percent(top['share'])} of "
-            f"{count(int(part['count'].sum()))} answers)"
+        n = count(int(part["count"].sum()))
+        most = (
+            f"all {n} answers are {top['answer']}"
+            if top["share"] == 1
+            else f"most often {top['answer']} ({percent(top['share'])} of {n} answers)"
         )
-    text = joined(parts)
-    return text[0].upper() + text[1:] + "."
+        parts.append(f"{str(group).capitalize()}: {most}.")
+    return " ".join(parts)
+
+
+def _means(study: Study) -> str:
+    """Say where answers on a scale of many points lie: hardly two of them are the same."""
+    parts = []
+    for group, ratings in ((study.people_name, study.people), ("models", _models(study))):
+        if ratings is None:
+            continue
+        value = ratings.value
+        spread = f", SD {number(float(value.std(ddof=1)))}" if value.size > 1 else ""
+        parts.append(
+            f"{group.capitalize()}: mean {number(float(value.mean()))}{spread}, from "
+            f"{number(float(value.min()))} to {number(float(value.max()))} "
+            f"({plural(value.size, 'answer')})."
+        )
+    return " ".join(parts)
 
 
 def _by_label(numeric: Ratings, levels: list[str]) -> Picture:
@@ -146,8 +170,9 @@ def _by_label(numeric: Ratings, levels: list[str]) -> Picture:
     mean = shares @ np.arange(edges.size)
     high, low = names[int(mean.argmax())], names[int(mean.argmin())]
     bottom = shares[:, 0]
+    ends = f"highest for {high} and lowest for {low}" if high != low else "alike on all labels"
     words = (
-        f"Answers are highest for {high} and lowest for {low}. The lowest point of the scale takes "
+        f"Answers are {ends}. The lowest point of the scale takes "
         f"{percent(float(bottom.min()))} to {percent(float(bottom.max()))} of the answers to a "
         "label."
     )

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from itertools import pairwise
+
 import numpy as np
 import polars as pl
 
@@ -15,12 +18,13 @@ __all__ = ["rater_attributes_section", "stimulus_attributes_section"]
 
 _MOST_PANELS = 12
 _MOST_BARS = 12
-_FEW_NUMBERS = 8
 _FILES = ("file", "image", "path", "url", "src", "filename")
 
 
 def rater_attributes_section(study: Study) -> Section | Skipped:
     """Age, gender, location and other attributes of the raters."""
+    if study.ratings.n_raters == 1:
+        return Skipped("Who the raters are", "there is one rater.")
     frame = study.ratings.raters.drop("rater", "rater_kind", *planted_columns(study.ratings))
     if study.controls is not None:
         frame = frame.drop("control", "of", strict=False)
@@ -82,7 +86,9 @@ def _panel(column: pl.Series) -> Panel | None:
     if len(known) == 0 or known.dtype.is_nested():
         return None
     distinct = known.n_unique()
-    if known.dtype.is_numeric() and distinct > _FEW_NUMBERS:
+    if _is_identifier(known):
+        return None
+    if known.dtype.is_numeric() and distinct > _MOST_BARS:
         numbers = known.to_numpy().astype(np.float64)
         counts, edges = np.histogram(numbers, bins=_round_edges(numbers))
         return Panel(column.name, tuple(counts.tolist()), edges=tuple(edges.tolist()))
@@ -101,6 +107,14 @@ def _panel(column: pl.Series) -> Panel | None:
         values = [*values[:_MOST_BARS], f"{len(values) - _MOST_BARS} others"]
         counts_of = [*counts_of[:_MOST_BARS], rest]
     return Panel(column.name, tuple(counts_of), values=tuple(values), remark=remark)
+
+
+def _is_identifier(known: pl.Series) -> bool:
+    """Whether whole numbers count the rows through, each once."""
+    if not known.dtype.is_integer() or len(known) <= _MOST_BARS:
+        return False
+    span = int(known.max()) - int(known.min()) + 1  # type: ignore[arg-type]
+    return known.n_unique() == len(known) == span
 
 
 def _value(value: object) -> str:
@@ -133,12 +147,17 @@ def _words(column: pl.Series, panel: Panel) -> str:
     return f"{name}: {listed}" + (f" and {plural(more, 'more value')}." if more else ".")
 
 
+def _bins(edges: Sequence[float]) -> list[str]:
+    """Name bins with as many digits as tell their ends apart."""
+    digits = next(d for d in range(4, 18) if len({f"{edge:.{d}g}" for edge in edges}) == len(edges))
+    ends = [f"{edge:,.{digits}g}".replace("-", "−") for edge in edges]
+    return [f"{low} to {high}" for low, high in pairwise(ends)]
+
+
 def _table(thing: str, things: str, panels: list[Panel]) -> Table:
     rows = []
     for panel in panels:
-        values = panel.values or [
-            f"{a:.4g} to {b:.4g}" for a, b in zip(panel.edges[:-1], panel.edges[1:], strict=True)
-        ]
+        values = panel.values or _bins(panel.edges)
         rows += [(panel.name, value, n) for value, n in zip(values, panel.counts, strict=True)]
     frame = pl.DataFrame(rows, schema=["attribute", "value", "count"], orient="row")
     columns = (

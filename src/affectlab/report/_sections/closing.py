@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
+from affectlab.report._content import Section, Table
 from affectlab.report._page import made_with
 from affectlab.report._study import Study
 
@@ -28,11 +30,15 @@ _TERMS = (
         "of raters and missing answers. 0.80 is the customary mark for firm conclusions and 0.67 "
         "the lowest for tentative ones; both are conventions, not laws. The first sentence of this "
         "report says that raters agree well enough only where the whole interval lies above such a "
-        "mark, and that they do not only where it lies below. Each label has an alpha of its own: "
-        "over all labels at once, differences between labels would pass for agreement. For several "
-        "labels the median alpha is given, with an interval from bootstrap samples that they all "
-        "share.",
-        "agreement",
+        "mark, and that they do not only where it lies below.",
+        "Alpha",
+    ),
+    (
+        "Alpha of several labels",
+        "Each label has an alpha of its own: over all labels at once, differences between labels "
+        "would pass for agreement. The median of the labels is given, with an interval from "
+        "bootstrap samples that they all share.",
+        "Alpha, Label",
     ),
     (
         "95 % interval",
@@ -40,26 +46,30 @@ _TERMS = (
         "the value that all stimuli of the kind would give. It comes from drawing the stimuli "
         "again with replacement (bootstrap), does not cover a change of raters, and is too narrow "
         "for few stimuli.",
-        "agreement",
+        "95 % interval",
     ),
     (
         "Same answer",
         "The share of pairs of raters who give exactly the same answer to a stimulus. It does not "
-        "allow for chance: where nearly every answer is 0 it is high whatever raters do.",
-        "agreement",
+        "allow for chance: where nearly every answer is the same it is high whatever raters do.",
+        "Same answer",
     ),
     (
         "Interrater correlation",
         "Spearman's correlation of one rater's answers with the mean of the others', averaged over "
         "raters. It sees whether raters order stimuli alike and overlooks who answers high or low.",
-        "labels",
+        "Interrater correlation",
     ),
     (
         "Kappa",
-        "Agreement of two raters beyond what their own habits would give by chance, 1 at most. "
-        "Quadratic weights forgive near misses: being one point off counts far less than three. "
-        "The whole declared scale counts, not only the points that were chosen.",
+        "Agreement of two raters beyond what their own habits would give by chance, 1 at most.",
         "pairs",
+    ),
+    (
+        "Quadratic weights",
+        "They forgive near misses: being one point off counts far less than three. The whole "
+        "declared scale counts, not only the points that were chosen.",
+        "quadratic weighted kappa",
     ),
     (
         "Human range",
@@ -109,19 +119,31 @@ _TERMS = (
         "Not defined",
         "Some coefficients have no value, for example when every answer is the same. Then the "
         "report says why and prints neither 0 nor 1.",
-        "",
+        "Note",
     ),
 )
 
 
-def glossary(keys: set[str]) -> list[tuple[str, str]]:
-    """Give the terms that a report uses, with their explanation."""
-    return [(term, text) for term, text, key in _TERMS if not key or key in keys]
+def glossary(study: Study, sections: Sequence[Section]) -> list[tuple[str, str]]:
+    """Explain the terms that are on the page: of its sections, and of columns that they show."""
+    shown = {section.key for section in sections}
+    for section in sections:
+        for block in section.blocks:
+            if isinstance(block, Table):
+                headers = {column.head for column in block.columns}
+                # Note tells of something that is not defined wherever it stands.
+                shown |= headers | {"Alpha, Label"} if {"Alpha", "Label"} <= headers else headers
+    if study.pairs is not None:
+        shown.add(study.pairs.measure)
+    return [(term, text) for term, text, key in _TERMS if not key or key in shown]
 
 
 def source_name(study: Study) -> str:
     """Name the sources; of a whole path only the file, since a report may travel."""
     parts = study.ratings.source.split("; ")
+    # Models on a scale without a map are in no table of all raters, and are compared all the same.
+    models = study.sources[1] if study.unmapped else None
+    parts += [] if models is None else models.source.split("; ")
     return "; ".join(Path(part).name if Path(part).is_absolute() else part for part in parts)
 
 

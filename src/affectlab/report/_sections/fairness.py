@@ -257,6 +257,9 @@ def _tables(
         )
         for name in ("gaps", "groups")
     )
+    # Groups of stimuli are judged beside the mean of all people, which counts as one rater.
+    of_stimuli = pl.col("attribute").str.starts_with("stimulus.")
+    groups = groups.with_columns(n_people=pl.when(~of_stimuli).then("n_raters"))
     gaps = gaps.with_columns(
         said=pl.when("flagged")
         .then(pl.lit("shown"))
@@ -300,7 +303,11 @@ def _tables(
                 Column("value", "Value", "number"),
                 *interval,
                 Column("n_items", "Stimuli", "count"),
-                Column("n_raters", "People", "count"),
+                *(
+                    [Column("n_people", "People", "count")]
+                    if groups["n_people"].is_not_null().any()
+                    else []
+                ),
             ),
             folded=True,
         ),

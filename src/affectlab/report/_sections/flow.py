@@ -53,16 +53,20 @@ def flow_section(study: Study) -> Section | Skipped:
     ]
     if (frame["agreement_low"] != frame["agreement_high"]).any():
         columns.append(Column("bounds", "What the votes allow", "share_interval"))
+        open_ = pl.col("agreement").is_nan()
         frame = frame.with_columns(
-            bounds_low=pl.col("agreement_low"), bounds_high=pl.col("agreement_high")
+            bounds_low=pl.when(open_).then("agreement_low"),
+            bounds_high=pl.when(open_).then("agreement_high"),
         )
     table = Table("consensus_flow", "Batches of the protocol.", frame, tuple(columns))
-    guess = Paragraph(
-        "The votes look as if an item was voted on again only after a yes: how many votes it has "
-        "differs, and those with fewer votes mostly end in a no. If they were collected otherwise, "
-        "leave this part out."
+    how = Paragraph(
+        "The answers say to which batch each of them belongs."
+        if flow.recorded
+        else "The votes look as if an item was voted on again only after a yes: how many votes it "
+        "has differs, and those with fewer votes mostly end in a no. If they were collected "
+        "otherwise, leave this part out."
     )
-    blocks = (guess, Paragraph(words), picture, table, Bullets(flow.notes))
+    blocks = (how, Paragraph(words), picture, table, Bullets(flow.notes))
     return Section("consensus-flow", title, blocks)
 
 

@@ -15,15 +15,21 @@ from affectlab.report._study import Study
 if TYPE_CHECKING:
     from affectlab.estimates import Estimates
     from affectlab.ratings import Ratings
+    from affectlab.reliability import ConsensusFlow
 
-__all__ = ["agreement_section", "frequency_section", "label_groups"]
+__all__ = ["agreement_section", "frequency_section", "label_groups", "sequential"]
 
-SEQUENTIAL = (
-    "These votes look as if they were collected in rounds, so that whether an item was asked about "
-    "again depended on the votes before. The coefficients below are given for completeness; from "
-    "such votes they are too low and should not be quoted as the agreement of the raters."
-)
 _GROUP_LEVELS = ("sentiment", "polarity")
+
+
+def sequential(flow: ConsensusFlow) -> Paragraph:
+    """Say what coefficients are worth where votes decided which items were asked about again."""
+    were = "were" if flow.recorded else "look as if they were"
+    return Paragraph(
+        f"These votes {were} collected in rounds, so that whether an item was asked about again "
+        "depended on the votes before. The coefficients below are given for completeness; from "
+        "such votes they are too low and should not be quoted as the agreement of the raters."
+    )
 
 
 def label_groups(ratings: Ratings, names: list[str]) -> list[str] | None:
@@ -40,14 +46,8 @@ def label_groups(ratings: Ratings, names: list[str]) -> list[str] | None:
 
 def use_of_labels(numeric: Ratings) -> tuple[pl.DataFrame, str]:
     """Count the stimuli on which at least one rater uses each label, and say what using means."""
-    low = numeric.scale.low
-    if low is not None and low < 0:
-        used, rule = numeric.value != 0, "an answer other than 0"
-    else:
-        bottom = float(numeric.value.min()) if low is None else low
-        used, rule = numeric.value > bottom, f"an answer above {bottom:g}"
-    if numeric.scale.kind == "binary":
-        rule = "a yes"
+    used = numeric.value > 0
+    rule = "a yes" if numeric.scale.kind == "binary" else "an answer above 0"
     coded = pl.DataFrame(
         {"label": numeric.label_code, "stimulus": numeric.stimulus_code, "used": used}
     )
@@ -79,6 +79,8 @@ def frequency_section(study: Study) -> Section | Skipped:
         return Skipped(title, "the answers are on one scale without labels.")
     if numeric.scale.kind == "nominal":
         return Skipped(title, "the categories of a nominal scale are shown under Answers.")
+    if not _zero_is_absence(study, numeric):
+        return _means_of_labels(numeric)
     frame, rule = use_of_labels(numeric)
     names = frame["label"].to_list()
     groups = label_groups(study.ratings, names)
@@ -88,8 +90,9 @@ def frequency_section(study: Study) -> Section | Skipped:
     # Of votes that were asked for after a yes only, the correlation says nothing about agreement.
     if study.correlation is not None and study.flow is None:
         known = study.correlation.to_frame().select("label", correlation="value")
-        frame = frame.join(known, on="label", how="left", maintain_order="left")
-        shade = frame["correlation"].fill_null(float("nan")).to_list()
+        if known["correlation"].is_not_nan().any():
+            frame = frame.join(known, on="label", how="left", maintain_order="left")
+            shade = frame["correlation"].fill_null(float("nan")).to_list()
     # On a graded scale nearly every stimulus has some rater above the bottom for every label.
     graded = numeric.scale.kind != "binary"
     by = "n_ratings_used" if graded else "n_stimuli_used"
@@ -135,6 +138,45 @@ def frequency_section(study: Study) -> Section | Skipped:
     return Section("labels", title, (Paragraph(words), picture, table))
 
 
+def _zero_is_absence(study: Study, numeric: Ratings) -> bool:
+    """Whether an answer of 0 says that the label does not apply: yes or no, or how much of it.
+
+    On a scale of valence, or from 1 to 5, no answer says so.
+    """
+    scale = numeric.scale
+    graded = scale.low == 0 and scale.step is not None and study.ratings.taxonomy is not None
+    return scale.kind == "binary" or graded
+
+
+def _means_of_labels(numeric: Ratings) -> Section:
+    """Mean and spread of the answers on each label."""
+    coded = pl.DataFrame({"label": numeric.label_code, "value": numeric.value})
+    frame = (
+        coded.group_by("label")
+        .agg(n=pl.len().cast(pl.Int64), mean=pl.col("value").mean(), sd=pl.col("value").std())
+        .sort("label")
+    )
+    names = [numeric.label_names[code] for code in frame["label"]]
+    frame = frame.with_columns(pl.Series("label", names)).sort(
+        "mean", descending=True, maintain_order=True
+    )
+    first, last = frame.row(0, named=True), frame.row(-1, named=True)
+    words = (
+        f"The mean answer is highest for {first['label']} ({number(first['mean'])}) and lowest for "
+        f"{last['label']} ({number(last['mean'])})."
+        if frame.height > 1
+        else f"The mean answer is {number(first['mean'])}."
+    )
+    columns = (
+        Column("label", "Label", "name"),
+        Column("n", "Answers", "count"),
+        Column("mean", "Mean", "number"),
+        Column("sd", "SD", "number"),
+    )
+    table = Table("label_means", "Answers on each label.", frame, columns)
+    return Section("labels", "Answers on each label", (Paragraph(words), table))
+
+
 def _use_in_words(names: list[str], counts: list[int], unit: str) -> str:
     if len(names) == 1:
         return f"{names[0]} is used in {count(counts[0])} {unit}."
@@ -152,10 +194,12 @@ def agreement_section(study: Study) -> Section | Skipped:
     alpha, numeric = study.alpha, study.panel
     if numeric is None or alpha is None:
         return Skipped(title, _no_panel(study))
+    if numeric.n_stimuli == numeric.answers().frame.select("stimulus", "rater").n_unique():
+        return Skipped(title, "every stimulus has one rater.")
     frame = _agreement_frame(study, alpha)
     blocks: list[Block] = [Paragraph(_words(study, frame))]
     if study.flow is not None:
-        blocks.insert(0, Paragraph(SEQUENTIAL))
+        blocks.insert(0, sequential(study.flow))
     if alpha.to_frame()["value"].is_not_nan().any():
         blocks.append(_alpha_picture(study, frame))
     correlation = [Column("correlation", "Interrater correlation", "number")]
@@ -173,9 +217,9 @@ def agreement_section(study: Study) -> Section | Skipped:
     ]
     if (frame["status"] != "ok").any():
         columns.append(Column("status", "Note"))
+    method = frame["method"].mode().sort()[0]
     caption = (
-        f"Agreement among {study.panel_name}: {frame['method'][0]}. Stimuli with at least two "
-        "answers enter."
+        f"Agreement among {study.panel_name}: {method}. Stimuli with at least two answers enter."
     )
     blocks.append(Table("agreement", caption, frame, tuple(columns)))
     return Section("agreement", title, tuple(blocks))
@@ -184,6 +228,8 @@ def agreement_section(study: Study) -> Section | Skipped:
 def _no_panel(study: Study) -> str:
     if study.numeric is None:
         return "there are no numeric answers."
+    if study.aggregated:
+        return "answers aggregated from those of several people do not show how far they agree."
     return "one rater alone cannot agree or disagree."
 
 
@@ -202,7 +248,7 @@ def _words(study: Study, frame: pl.DataFrame) -> str:
     known = frame.filter(pl.col("value").is_not_nan())
     found = study.agreement
     if known.height == 0 or found is None:
-        return f"Alpha is not defined: {'; '.join(sorted(set(frame['status'])))}."
+        return f"Alpha is not defined: {_reasons(frame)}."
     text = f"{found.words[0].upper()}{found.words[1:]}"
     if frame.height > 1:
         if study.flow is None and not found.ungraded:
@@ -215,9 +261,13 @@ def _words(study: Study, frame: pl.DataFrame) -> str:
         text += "."
     missing = frame.height - known.height
     if missing:
-        reasons = sorted(set(frame.filter(pl.col("value").is_nan())["status"].to_list()))
-        text += f" It is not defined for {plural(missing, 'label')} ({joined(reasons)})."
+        undefined = frame.filter(pl.col("value").is_nan())
+        text += f" It is not defined for {plural(missing, 'label')} ({_reasons(undefined)})."
     return text
+
+
+def _reasons(undefined: pl.DataFrame) -> str:
+    return joined(sorted({status.removeprefix("undefined: ") for status in undefined["status"]}))
 
 
 def _alpha_picture(study: Study, frame: pl.DataFrame) -> Picture:

@@ -139,7 +139,7 @@ def _tables(
     study: Study, beside: Beside, found: AlignmentResult, frame: pl.DataFrame
 ) -> list[Block]:
     measure = found.primary.capitalize()
-    spearman = frame["spearman"].is_not_null().any()
+    spearman = frame["spearman"].is_not_null().any() and found.primary != "spearman"
     partial = (frame["coverage"] < 1).any()
     interval = study.n_boot > 0
     columns = [

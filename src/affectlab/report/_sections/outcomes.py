@@ -31,6 +31,11 @@ def outcomes_section(study: Study) -> Section | Skipped:
         counts.rename({"n": "n_answers"}), on=list(found.by), maintain_order="left"
     ).sort("value", descending=True, maintain_order=True)
     words = _words(frame, found.by, failed, "raters" if people_only else "models")
+    if study.summary.outcomes.get("unclear"):
+        words += (
+            " To find a stimulus unclear counts as an answer here; it has no label, and other "
+            "statistics leave it out."
+        )
     retried = bool(frame["retries"].sum())
     partial = bool((frame["coverage"] < 1).any())
     columns = [
@@ -93,7 +98,7 @@ def _name(row: tuple[object, ...]) -> str:
 def _words(frame: pl.DataFrame, keys: tuple[str, ...], failed: list[str], who: str) -> str:
     total = int(frame["n_answers"].sum())
     if not failed:
-        return f"All {count(total)} answers of {who} can be used."
+        return f"None of the {count(total)} answers of {who} was refused, lost or unreadable."
     rate = float((frame["value"] * frame["n_answers"]).to_numpy().sum()) / total
     parts = joined(f"{name.replace('_', ' ')} {count(int(frame[name].sum()))}" for name in failed)
     text = f"Of {plural(total, 'answer')} of {who}, {percent(rate, 1)} can be used ({parts})."

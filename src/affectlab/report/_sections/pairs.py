@@ -9,7 +9,7 @@ from affectlab._words import count, joined, number, plural
 from affectlab.report._content import Block, Column, Paragraph, Picture, Section, Skipped, Table
 from affectlab.report._figures import fig_by_kind, fig_pair_heatmap
 from affectlab.report._pairs import PairAgreement, is_person
-from affectlab.report._sections.labels import SEQUENTIAL
+from affectlab.report._sections.labels import sequential
 from affectlab.report._study import Study
 
 __all__ = ["pairs_section"]
@@ -35,7 +35,7 @@ def pairs_section(study: Study) -> Section | Skipped:
     by_kind = _by_kind(pairs)
     blocks: list[Block] = [Paragraph(_words(pairs, by_kind)), _heatmap(study, pairs)]
     if study.flow is not None:
-        blocks.insert(0, Paragraph(SEQUENTIAL))
+        blocks.insert(0, sequential(study.flow))
     values = {
         kind: part["value"].to_numpy()
         for kind in _KINDS

@@ -81,7 +81,9 @@ def _words(frame: pl.DataFrame) -> str:
     for name, start in ends:
         known = frame.filter(pl.col(name).is_not_nan()) if name in frame.columns else frame.head(0)
         known = known.filter(pl.col(name).is_not_null()) if known.height else known
-        if known.height > 1:
+        if known.height > 1 and known[name].max() == known[name].min():
+            text += f" {start.removesuffix(' runs from')} is {number(known[name][0])} for all."
+        elif known.height > 1:
             known = known.sort(name, maintain_order=True)
             first, last = known.row(0, named=True), known.row(-1, named=True)
             text += (
@@ -94,33 +96,33 @@ def _words(frame: pl.DataFrame) -> str:
 def _remarks(study: Study, computed: list[str], panel: str, *, n_more: int) -> list[str]:
     """Say what the columns of the table mean."""
     parts = []
+    labels = study.ratings.n_labels > 1
     if "mean" in computed:
-        parts.append("Mean and SD: of all answers of a rater, over all labels.")
+        over = ", over all labels" if labels else ""
+        parts.append(f"Mean and SD: of all answers of a rater{over}.")
     if "share_of_scale" in computed:
         parts.append(
             "Scale used: the share of the points of the scale that the rater chose at least once "
             "(on a scale without steps, the share of its length between the lowest and the highest "
             "answer)."
         )
-    if study.pairs is not None:
-        parts.append(
-            f"With people: the mean {study.pairs.measure} with each (other) person, over labels."
-        )
+    if study.pairs is not None and "with_people" in computed:
+        over = ", over labels" if labels else ""
+        parts.append(f"With people: the mean {study.pairs.measure} with each (other) person{over}.")
         if study.pairs.n_left_out:
             parts.append(
                 f"{count(study.pairs.n_left_out)} raters with few answers have no entry there, "
                 "because there are too many pairs."
             )
     if "correlation" in computed:
-        parts.append(
-            f"With the {panel}: Spearman's correlation with their mean, averaged over labels."
-        )
+        over = ", averaged over labels" if labels else ""
+        parts.append(f"With the {panel}: Spearman's correlation with their mean{over}.")
     if "bias" in computed:
         parts.append(
             "Bias and inconsistency: from a model in which an answer is the score of the "
             "stimulus, plus the bias of the rater, plus an error whose size is the inconsistency "
-            "of the rater. Both are in points of the scale; biases average to zero, and one of "
-            "each serves all labels."
+            "of the rater. Both are in points of the scale; biases average to zero"
+            + (", and one of each serves all labels." if labels else ".")
         )
     if {"correlation", "bias"} & set(computed) and study.panel is not study.numeric:
         parts.append("Where models have no entry, people are compared among themselves.")
@@ -138,9 +140,12 @@ def _frame(study: Study, numeric: Ratings) -> tuple[pl.DataFrame, tuple[str, ...
     if study.pairs is not None:
         means = study.pairs.with_people().select("rater", with_people="value")
         frame = frame.join(means, on="rater", how="left", maintain_order="left")
+        if frame["with_people"].fill_null(math.nan).is_nan().all():
+            frame = frame.drop("with_people")
     if study.panel is not None and study.ordered:
         found = _correlations(study.panel)
-        frame = frame.join(found, on="rater", how="left", maintain_order="left")
+        if found.height:
+            frame = frame.join(found, on="rater", how="left", maintain_order="left")
     # Yes or no, and votes that stop at a no, are not scores with errors of one size.
     if study.panel is not None and study.ordered and numeric.scale.kind != "binary":
         model, notes = _subject_model(study.panel)

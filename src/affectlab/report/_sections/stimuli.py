@@ -24,7 +24,7 @@ _PERSONAL = ("expression", "emotion", "age", "gender", "ethnicity", "intensity")
 def stimuli_section(study: Study) -> Section | Skipped:
     """Up to twelve stimuli, drawn at random."""
     title = "A look at the stimuli"
-    stimuli = study.ratings.stimuli
+    stimuli = study.ratings.stimuli.sort("stimulus")
     columns = [
         name for name in _COLUMNS if name in stimuli.columns and stimuli.schema[name] == pl.String
     ]

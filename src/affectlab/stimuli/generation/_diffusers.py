@@ -227,7 +227,7 @@ def _best_dtype(torch: Any, device: str) -> str:
     """Half precision where it is fast."""
     if not device.startswith("cuda"):
         return "fp32"
-    return "bf16" if torch.cuda.is_bf16_supported() else "fp16"
+    return "bf16" if torch.cuda.is_bf16_supported(including_emulation=False) else "fp16"
 
 
 @contextmanager

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from affectlab._words import joined, plural
+from affectlab.ratings._order import canonical
 from affectlab.stimuli.taxonomy._agreement import agreement_by_label, pairs_may_agree
 from affectlab.stimuli.taxonomy._confused import label_correlations
 from affectlab.stimuli.taxonomy._lexicon import Lexicon, load_lexicon
@@ -137,7 +138,7 @@ def revise_taxonomy(
     (('ennui',), 'chosen for 0 of 600 stimuli (0.0 %, 0.0 % to 0.6 %), below the limit of 1.0 %')
     """
     limits = load_revision_policy(policy)
-    pilot = read_pilot(ratings, taxonomy)
+    pilot = read_pilot(canonical(ratings), taxonomy)
     agreed = agreement_by_label(agreement, taxonomy)
     votes = limits.scarce.votes
     chosen, asked = pilot.n_chosen(votes), pilot.n_asked(votes)

@@ -49,8 +49,8 @@ def platform_filters(design: Design, platform: str | None = None) -> tuple[Platf
     -------
     One filter per rule and platform. Prolific numbers its choices, and may number them anew, so
     countries and languages stand here by name; :func:`with_choices` puts in the numbers that
-    Prolific gives now. The interface of MTurk, which closed in September 2026, is what published
-    studies quote.
+    Prolific gives now. MTurk takes no new customers since 30 July 2026; those it has go on, so that
+    its qualifications are given for them, and by default only where a study names no platform.
 
     Raises
     ------

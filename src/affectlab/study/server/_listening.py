@@ -6,6 +6,7 @@ import errno
 import os
 import socket
 
+from affectlab._hints import option
 from affectlab.errors import InputError
 
 __all__ = ["check_free"]
@@ -37,7 +38,7 @@ def check_free(host: str, port: int) -> None:
         if error.errno == errno.EADDRINUSE:
             raise InputError(
                 f"port {port} of {host} is taken, perhaps by a study that is still served; stop "
-                f"that, or name another port (option port: {port + 1 if port < 65535 else 8000})"
+                f"that, or name another port ({option('port', port + 1 if port < 65535 else 8000)})"
             ) from None
         raise InputError(
             f"{host}, port {port}: nothing can be served there ({error.strerror or error})"

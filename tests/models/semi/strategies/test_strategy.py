@@ -144,7 +144,7 @@ def test_a_problem_that_does_not_fit_is_refused(changed: dict[str, Any], words: 
         ("freematch", {"momentum": -0.1}, "momentum = -0.1"),
         ("freematch", {"fairness": -1}, "fairness = -1: expected a finite number of at least 0"),
         ("softmatch", {"n_sigma": 0}, "n_sigma = 0: expected a finite number above 0"),
-        ("emc", {"reading": "product"}, "unknown reading of equation 5 'product'"),
+        ("emc", {"reading": "sum"}, "unknown setting 'reading'"),
         ("emc", {"e": "fy"}, "e: unknown data set 'fy'; expected one of: fi, emoset"),
         ("emc", {"e": 0}, "e = 0"),
         ("emc", {"low": 0.9, "high": 0.8}, "expected low to be at most high"),

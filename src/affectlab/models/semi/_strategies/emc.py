@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from typing import Literal, get_args
 
 import torch
 from torch import Tensor
@@ -14,12 +13,10 @@ from affectlab.models.semi._strategy import PoolLabels, Problem, Step, Strategy,
 from affectlab.models.semi._tensors import check_at_least, check_share, hard, softmax
 from affectlab.taxonomy import CostMatrix
 
-__all__ = ["EmcThreshold", "Reading", "emc_threshold"]
-
-Reading = Literal["sum", "ratio"]
+__all__ = ["EmcThreshold", "emc_threshold"]
 
 CONSTANTS = {"fi": 0.5, "emoset": 0.4}
-"""The constant e of each data set of the paper."""
+"""The constant e of each data set of the paper: the EMC at which the threshold is tau."""
 
 
 class EmcThreshold(Strategy):
@@ -33,17 +30,14 @@ class EmcThreshold(Strategy):
     Parameters
     ----------
     tau
-        Threshold :math:`\tau` at the EMC that is typical of a data set; .95 in the source.
+        Threshold :math:`\tau` at an EMC of `e`; .95 in the source.
     e
         The constant of a data set, 0 to 1, or its name: ``"fi"`` for .5, ``"emoset"`` for .4.
-    reading
-        ``"sum"`` or ``"ratio"``: how equation 5 is read; see :func:`emc_threshold`.
     low, high
         Bounds of the threshold; .70 and .98 in the source.
 
     Notes
     -----
-    The text of equation 5 that we have has lost its right side, so that both readings are ours.
     Until the first epoch's pool is seen the threshold is `tau`. Costs are found by label name.
 
     References
@@ -53,7 +47,7 @@ class EmcThreshold(Strategy):
     Examples
     --------
     >>> EmcThreshold(e="emoset").settings()
-    {'tau': 0.95, 'e': 'emoset', 'reading': 'sum', 'low': 0.7, 'high': 0.98}
+    {'tau': 0.95, 'e': 'emoset', 'low': 0.7, 'high': 0.98}
     """
 
     name = "emc"
@@ -67,18 +61,15 @@ class EmcThreshold(Strategy):
         self,
         tau: float = 0.95,
         e: float | str = 0.5,
-        reading: Reading = "sum",
         low: float = 0.70,
         high: float = 0.98,
     ) -> None:
         super().__init__()
-        if reading not in get_args(Reading):
-            raise unknown_name("reading of equation 5", str(reading), get_args(Reading))
         if isinstance(e, str) and e not in CONSTANTS:
             raise unknown_name("data set", e, CONSTANTS, "e")
         if not isinstance(e, str):
             e = check_at_least("e", check_share("e", e), 0, above=True)
-        self.tau, self.e, self.reading = check_share("tau", tau), e, reading
+        self.tau, self.e = check_share("tau", tau), e
         self.low, self.high = check_share("low", low), check_share("high", high)
         if low > high:
             raise InputError(f"low = {low}, high = {high}: expected low to be at most high")
@@ -109,11 +100,9 @@ class EmcThreshold(Strategy):
         """
         emc = self.emc(pool)
         constant = CONSTANTS[self.e] if isinstance(self.e, str) else self.e
-        found = emc_threshold(
-            emc, self.tau, constant, reading=self.reading, low=self.low, high=self.high
-        )
-        self.threshold.fill_(found)
-        return {"emc": 1.0 if math.isnan(emc) else emc, "threshold": found}
+        threshold = emc_threshold(emc, self.tau, constant, low=self.low, high=self.high)
+        self.threshold.fill_(threshold)
+        return {"emc": 1.0 if math.isnan(emc) else emc, "threshold": threshold}
 
     def emc(self, pool: PoolLabels | None) -> float:
         """Give the EMC of strong against weak labels; ``nan`` where they never disagree."""
@@ -143,42 +132,31 @@ class EmcThreshold(Strategy):
 
 
 def emc_threshold(
-    emc: float,
-    tau: float = 0.95,
-    e: float = 0.5,
-    *,
-    reading: Reading = "sum",
-    low: float = 0.70,
-    high: float = 0.98,
+    emc: float, tau: float = 0.95, e: float = 0.5, *, low: float = 0.70, high: float = 0.98
 ) -> float:
     r"""Set a threshold of confidence by EMC.
 
-    .. math:: \tau_t = \mathrm{clip}\Big(\frac{\tau}{e + \mathrm{EMC}_t},\, .70,\, .98\Big)
-        \quad\text{or}\quad
-        \tau_t = \mathrm{clip}\Big(\frac{\tau e}{\mathrm{EMC}_t},\, .70,\, .98\Big)
+    .. math:: \tau_t = \mathrm{clip}\Big(\frac{\tau e}{\mathrm{EMC}_t},\, .70,\, .98\Big)
 
     Parameters
     ----------
     emc
         EMC, 0 to 1; ``nan``, where it is not defined, counts as 1.
     tau, e
-        The threshold and the constant of a data set.
-    reading
-        ``"sum"``, the first, gives `tau` at an EMC of 1 - e; ``"ratio"``, the second, at e.
+        The threshold, and the constant of a data set: the EMC at which it is `tau`.
     low, high
         Bounds.
 
     References
     ----------
-    Zhao et al. (2024), To Err Like Human, equation 5, of which we read what is left.
+    Zhao et al. (2024), To Err Like Human, equation 5.
 
     Examples
     --------
-    >>> round(emc_threshold(0.5), 4), round(emc_threshold(0.6), 4), emc_threshold(0.1)
-    (0.95, 0.8636, 0.98)
-    >>> round(emc_threshold(0.5, reading="ratio"), 4), emc_threshold(float("nan"))
-    (0.95, 0.7)
+    >>> emc_threshold(0.5), round(emc_threshold(0.6), 4), emc_threshold(0.1)
+    (0.95, 0.7917, 0.98)
+    >>> emc_threshold(float("nan"))
+    0.7
     """
     emc = 1.0 if math.isnan(emc) else emc
-    top, bottom = (tau, e + emc) if reading == "sum" else (tau * e, emc)
-    return min(max(top / bottom if bottom > 0 else high, low), high)
+    return min(max(tau * e / emc if emc > 0 else high, low), high)

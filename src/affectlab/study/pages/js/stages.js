@@ -7,7 +7,10 @@ import { t } from "./texts.js";
 const POLL = 10_000;
 
 export function consent(state, { go }) {
-  const answer = (agreed) => () => go(() => api.advance("consent", { agreed }));
+  // With what is agreed to, which may have changed on the server while this page was open.
+  const { version, text, on_withdrawal } = state.consent;
+  const shown = { version, text, on_withdrawal };
+  const answer = (agreed) => () => go(() => api.advance("consent", { agreed, ...shown }));
   show(
     el("h1", { text: t("consent.title") }),
     ...paragraphs(state.consent.paragraphs),

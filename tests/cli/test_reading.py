@@ -1,0 +1,64 @@
+"""Sentences about a file: what the command line says can be typed there."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from pathlib import Path
+
+import pytest
+from tests.cli.command import run_here
+
+from affectlab import read_ratings
+from affectlab.errors import InputError
+
+READ = {
+    "rater": ("image,person,value\na,x,1\n", (), "columns"),
+    "wide": ("image,anna,bob\na,1,2\n", (), "wide"),
+    "encoding": ("image,rater,value\né,x,1\n".encode("latin-1"), (), "encoding"),
+    "delimiter": ("image;x\na;1\n", ("--delimiter", ","), "delimiter"),
+    "stimuli": ("participant,a,b\nann,1,2\n", ("--wide", "labels"), "wide"),
+    "set aside": ("image,rater,value\na,x,-1\n", ("--scale", "0-7"), "on_bad"),
+    "scale": ("image,rater,value\na,x,1\na,y,5\n", (), "scale"),
+}
+"""What a file holds, how it is read, and the parameter that a sentence proposes."""
+FLAG = {"on_bad": "--set-aside"}
+
+
+@pytest.mark.parametrize("case", READ)
+def test_a_sentence_names_options_to_users_and_parameters_to_programs(
+    case: str, tmp_path: Path
+) -> None:
+    content, given, name = READ[case]
+    file = tmp_path / "r.csv"
+    file.write_bytes(content if isinstance(content, bytes) else content.encode())
+    refused = case != "scale"
+    done = run_here("ratings", "summary", file, *given, code=2 if refused else 0, width=500)
+    typed = FLAG.get(name, f"--{name} ")
+    said = done.stderr if refused else done.stdout
+    assert typed in said
+    assert f"{name}=" not in said
+    options = {given[at].lstrip("-"): given[at + 1] for at in range(0, len(given), 2)}
+    try:
+        written = " ".join(read_ratings(file, **options).warnings)
+    except InputError as error:
+        written = str(error)
+    assert f"{name}=" in written
+    assert "--" not in written
+
+
+def test_no_column_is_proposed_as_the_rater(tmp_path: Path) -> None:
+    file = tmp_path / "r.csv"
+    file.write_text("image,trial_date,value\na,monday,1\n")
+    said = run_here("ratings", "summary", file, code=2, width=500).stderr
+    assert "--columns rater=NAME" in said
+    assert "rater=trial_date" not in said
+
+
+def test_what_is_proposed_can_be_typed(tmp_path: Path) -> None:
+    file = tmp_path / "r.csv"
+    file.write_text("image,rater,value\na,x,0.5\na,y,47\n")
+    said = run_here("ratings", "summary", file, width=500).stdout
+    proposed = re.search(r"for example \((--scale .*?)\)\.", said)
+    assert proposed is not None
+    run_here("ratings", "summary", file, *shlex.split(proposed[1]))

@@ -1,0 +1,171 @@
+"""What a report says in one place does not contradict what it says in another."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+import pytest
+from tests.report.panels import text_of
+
+from affectlab.ratings import Ratings
+from affectlab.report import write_report
+
+
+def page_of(folder: Path, ratings: Ratings, **options: object) -> str:
+    return text_of(write_report(ratings, folder, n_boot=100, **options))  # type: ignore[arg-type]
+
+
+def long(values: np.ndarray, labels: list[str] | None = None) -> pl.DataFrame:
+    """Rows of an array of shape (raters, stimuli) or (raters, stimuli, labels)."""
+    index = [axis.ravel() for axis in np.indices(values.shape)]
+    frame = {
+        "rater": [f"r{k}" for k in index[0]],
+        "stimulus": [f"s{k}" for k in index[1]],
+        "value": values.ravel(),
+    }
+    if labels:
+        frame["label"] = [labels[k] for k in index[2]]
+    return pl.DataFrame(frame)
+
+
+@pytest.fixture
+def noisy() -> np.ndarray:
+    rng = np.random.default_rng(3)
+    return np.clip(np.rint(rng.normal(3, 1, (1, 40)) + rng.normal(0, 1, (6, 40))), 1, 5)
+
+
+def test_aggregated_answers_are_not_a_person(tmp_path: Path) -> None:
+    frame = long(np.tile([0.0, 1.0, 0.0], (1, 20))[..., None].repeat(2, 2), ["joy", "fear"])
+    raters = {"rater": ["r0"], "aggregated": [True]}
+    page = page_of(tmp_path, Ratings(frame, scale="binary", raters=raters))
+    assert "1 person" not in page
+    assert "The aggregated answers of people (r0): 120 answers about 60 stimuli" in page
+    assert "one rater alone" not in page
+    assert "Attributes of 1 raters" not in page
+
+
+@pytest.mark.parametrize("scale", ["-3-3", "1-5", "0-100 interval"])
+def test_no_label_is_used_where_zero_says_nothing(
+    tmp_path: Path, noisy: np.ndarray, scale: str
+) -> None:
+    low = {"-3-3": -3, "1-5": 0, "0-100 interval": 0}[scale]
+    values = np.stack([noisy + low, np.clip(noisy + low + 1, None, 5 + low)], axis=2)
+    if low == -3:
+        values = np.clip(values, -3, 3)
+    elif scale == "1-5":
+        values = np.clip(values, 1, 5)
+    page = page_of(tmp_path, Ratings(long(values, ["valence", "arousal"]), scale=scale))
+    assert "used most" not in page
+    assert "counts as use" not in page
+    assert "The mean answer is highest for arousal" in page
+    means = pl.read_csv(tmp_path / "tables" / "label_means.csv")
+    by_label = dict(means.select("label", "mean").rows())
+    assert by_label["valence"] == pytest.approx(values[..., 0].mean())
+    assert by_label["arousal"] == pytest.approx(values[..., 1].mean())
+
+
+def test_intensities_of_known_emotions_are_still_counted(tmp_path: Path) -> None:
+    values = np.random.default_rng(0).integers(0, 8, (3, 30, 2)).astype(float)
+    frame = long(values, ["fear", "anger"])
+    page = page_of(tmp_path, Ratings(frame, scale="0-7", taxonomy="ekman"))
+    assert "used most" in page
+
+
+def test_only_columns_that_are_shown_are_explained(tmp_path: Path, noisy: np.ndarray) -> None:
+    page = page_of(tmp_path, Ratings(long(noisy), scale="1-5"))
+    assert "Quadratic weights" in page
+    assert "Interrater correlation" in page
+    assert "Alpha of several labels" not in page
+    assert "over all labels" not in page
+    assert "averaged over labels" not in page
+    one = page_of(tmp_path / "one", Ratings(long(noisy[:1]), scale="1-5"))
+    for term in ("Interrater correlation", "Same answer", "Quadratic weights", "95 % interval"):
+        assert term not in one.replace("\u00a0", " ")
+
+
+def test_a_difference_that_cannot_be_seen_is_not_stated(tmp_path: Path) -> None:
+    rng = np.random.default_rng(0)
+    truth = rng.integers(0, 2, 400)
+    values = np.array([np.where(rng.random(400) < 0.95, truth, 1 - truth) for _ in range(8)])
+    frame = long(values.astype(float))
+    # One person answers few stimuli, at random: it stands out, and hardly changes alpha.
+    few = pl.DataFrame(
+        {
+            "rater": ["odd"] * 20,
+            "stimulus": [f"s{k}" for k in range(20)],
+            "value": rng.integers(0, 2, 20).astype(float),
+        }
+    )
+    page = page_of(tmp_path, Ratings(pl.concat([frame, few]), scale="binary"))
+    assert "odd agrees with the others less" in page
+    for sentence in page.split("Without ")[1:]:
+        without, with_all = (
+            sentence.split(mark)[1].split()[0].strip(",;") for mark in ("would be ", ", not ")
+        )
+        assert without != with_all
+
+
+def test_an_unclear_stimulus_is_no_refusal(tmp_path: Path) -> None:
+    frame = pl.DataFrame(
+        {
+            "stimulus": ["a", "b", "c"] * 2,
+            "rater": ["p"] * 3 + ["q"] * 3,
+            "value": [1.0, 0.0, None, 1.0, 0.0, 1.0],
+            "outcome": ["ok", "ok", "refused", "ok", "ok", "ok"],
+            "unclear": [False, False, True, False, False, False],
+        }
+    )
+    ratings = Ratings(frame, scale="binary")
+    assert ratings.summary().outcomes == {"ok": 5, "unclear": 1}
+    page = page_of(tmp_path, ratings)
+    assert "None of the 6 answers of raters was refused" in page
+    assert "(1 unclear)" in page
+    assert "refused 1" not in page
+
+
+def test_answers_without_any_spread(tmp_path: Path) -> None:
+    n = 30
+    frame = pl.DataFrame(
+        {
+            "stimulus": [f"s{k}" for k in range(n)],
+            "rater": [f"r{k // 3}" for k in range(n)],
+            "label": ["joy", "fear"] * (n // 2),
+            "value": [1.0] * n,
+        }
+    )
+    page = page_of(tmp_path, Ratings(frame, scale="binary"))
+    assert "all 30 answers are yes" in page
+    assert "undefined: undefined" not in page
+    assert "not defined: undefined" not in page
+    assert "median of 0 labels" not in page
+    assert "The mean answer is 1.00 for all." in page
+    assert "interrater correlation among" not in page
+
+
+def test_codes_are_values_and_counters_are_not_shown(tmp_path: Path, noisy: np.ndarray) -> None:
+    stimuli = {
+        "stimulus": [f"s{k}" for k in range(40)],
+        "content": [k % 9 for k in range(40)],
+        "row_number": list(range(40)),
+        "created": [1.5463e9 + 1e5 * k for k in range(40)],
+    }
+    page_of(tmp_path, Ratings(long(noisy), scale="1-5", stimuli=stimuli))
+    table = pl.read_csv(tmp_path / "tables" / "stimulus_attributes.csv")
+    by_name = {name: part for (name,), part in table.group_by(["attribute"])}
+    assert sorted(by_name["content"]["value"]) == [str(k) for k in range(9)]
+    assert "row_number" not in by_name
+    ends = [end for text in by_name["created"]["value"] for end in text.split(" to ")]
+    assert all(low != high for low, high in zip(ends[::2], ends[1::2], strict=True))
+
+
+def test_a_few_equal_trials_are_no_inattention(tmp_path: Path) -> None:
+    rng = np.random.default_rng(1)
+    values = rng.integers(0, 8, (8, 200, 6)).astype(float)
+    values[0, :6] = 4
+    values[1, :60] = 4
+    frame = long(values, ["joy", "fear", "anger", "sadness", "disgust", "surprise"])
+    page = page_of(tmp_path, Ratings(frame, scale="0-7"))
+    assert "r1 gave all labels the same answer in 60 of 200 trials" in page
+    assert "r0 gave all labels the same answer" not in page
