@@ -5,9 +5,16 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from tests.public_api.source import Found, defined_in, listed_in_all, public_modules
+from tests.public_api.source import (
+    Found,
+    all_modules,
+    defined_in,
+    listed_in_all,
+    module_tree,
+    public_modules,
+)
 
-__all__ = ["Function", "module_entries", "parameters"]
+__all__ = ["Function", "key_entries", "module_entries", "parameters"]
 
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 
@@ -37,6 +44,36 @@ def module_entries(module: str) -> dict[str, str]:
         else:
             entries[name] = found.text
     return entries
+
+
+def key_entries() -> dict[str, str]:
+    """Give the keys of files that users write or exchange: fields that pydantic checks.
+
+    What browsers send to the server of a study is no file, and not public.
+    """
+    entries = {}
+    for module in all_modules():
+        if module.startswith("affectlab.study.server"):
+            continue
+        for node in module_tree(module).body:
+            if isinstance(node, ast.ClassDef) and _is_checked(node, module):
+                entries |= {
+                    f"{node.name.removeprefix('_')}.{name}": text
+                    for name, text in _members(node, module)
+                    if text.startswith("field")
+                }
+    return dict(sorted(entries.items()))
+
+
+def _is_checked(node: ast.ClassDef, module: str) -> bool:
+    for base in node.bases:
+        name = ast.unparse(base).partition("[")[0]
+        if name in {"BaseModel", "pydantic.BaseModel"}:
+            return True
+        found = _base(base, module)
+        if found is not None and _is_checked(*found):
+            return True
+    return False
 
 
 def _owner(name: str, found: Found, module: str) -> str:

@@ -7,7 +7,7 @@ from functools import cache
 from pathlib import Path
 
 from tests.public_api.commands import command_entries
-from tests.public_api.entries import module_entries
+from tests.public_api.entries import key_entries, module_entries
 from tests.public_api.names import name_entries
 from tests.public_api.source import public_modules
 
@@ -24,7 +24,7 @@ _BETWEEN = "  "
 def current() -> dict[str, dict[str, str]]:
     """Give what the source makes public, by the name of the list."""
     lists = {module: module_entries(module) for module in public_modules()}
-    return {"commands": command_entries(), "names": name_entries(), **lists}
+    return {"commands": command_entries(), "keys": key_entries(), "names": name_entries(), **lists}
 
 
 def write_lists(folder: Path = FOLDER) -> list[str]:

@@ -13,7 +13,7 @@ _FILES = {
     "protocol": "protocols/data",
     "taxonomy": "taxonomy/data",
     "template": "study/templates",
-    "published figures": "recipes/published",
+    "published": "recipes/published",
 }
 
 
@@ -24,7 +24,7 @@ def name_entries() -> dict[str, str]:
     package = REPOSITORY / "src" / "affectlab"
     for kind, folder in _FILES.items():
         for path in sorted((package / folder).glob("*.toml")):
-            entries[f"{folder}/{path.stem}"] = f"built-in {kind}"
+            entries[f"{kind} {path.stem}"] = "built-in"
     return entries
 
 

@@ -3,13 +3,23 @@
 from __future__ import annotations
 
 import ast
+import gc
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-__all__ = ["REPOSITORY", "Found", "Import", "defined_in", "listed_in_all", "public_modules"]
+__all__ = [
+    "REPOSITORY",
+    "Found",
+    "Import",
+    "all_modules",
+    "defined_in",
+    "listed_in_all",
+    "module_tree",
+    "public_modules",
+]
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 _SOURCE = REPOSITORY / "src"
@@ -46,6 +56,13 @@ def public_modules() -> tuple[str, ...]:
 
 
 @cache
+def all_modules() -> tuple[str, ...]:
+    """Give every module of the package, public or not, sorted."""
+    parts = (path.relative_to(_SOURCE).with_suffix("").parts for path in _SOURCE.rglob("*.py"))
+    return tuple(sorted(".".join(part).removesuffix(".__init__") for part in parts))
+
+
+@cache
 def listed_in_all(module: str) -> tuple[str, ...]:
     """Give what ``__all__`` names, sorted."""
     value = _scope(module).get("__all__")
@@ -78,16 +95,20 @@ def _path(module: str) -> Path | None:
 
 
 @cache
-def _tree(module: str) -> ast.Module:
+def module_tree(module: str) -> ast.Module:
+    """Give the source of a module as a tree; it is read once."""
     path = _path(module)
     if path is None:
         raise LookupError(f"there is no module {module}")
-    return ast.parse(path.read_text("utf-8"))
+    tree = ast.parse(path.read_text("utf-8"))
+    # Trees stay; looking through them for garbage again and again takes longer than reading them.
+    gc.freeze()
+    return tree
 
 
 @cache
 def _scope(module: str) -> dict[str, ast.AST | Import]:
-    return dict(_names(_tree(module).body))
+    return dict(_names(module_tree(module).body))
 
 
 def _names(body: Iterable[ast.stmt]) -> Iterator[tuple[str, ast.AST | Import]]:
