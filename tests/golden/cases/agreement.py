@@ -1,0 +1,234 @@
+"""Agreement of raters, scores of stimuli, screening and planning."""
+# spelled for the base
+
+from __future__ import annotations
+
+from functools import partial
+
+import numpy as np
+import polars as pl
+
+from tests.golden.case import ITERATED, case
+
+NUMERIC = ("full", "gaps", "ties", "unanimous", "one_rater", "two_raters", "slider", "models",
+           "repeats", "two_scales", "guessed", "binary")
+ORDERED = ("full", "gaps", "ties", "one_rater", "models")
+
+
+@case(*NUMERIC, "nominal", "text", quick=True)
+def alpha(al, ratings):
+    return al.reliability.krippendorff_alpha(ratings)
+
+
+@case("gaps", "ties", "one_rater", "binary", "nominal")
+def alpha_levels(al, ratings):
+    levels = ("nominal",) if "nominal" in str(ratings.scale) else ("nominal", "ordinal", "interval", "ratio")
+    return {level: al.reliability.krippendorff_alpha(ratings, level) for level in levels}
+
+
+@case("gaps", "ties", "unanimous", "one_rater", "nominal", "models", quick=True)
+def alpha_intervals(al, ratings):
+    found = {
+        f"{over} {interval}": al.reliability.krippendorff_alpha(
+            ratings, n_boot=60, resample=over, interval=interval, seed=1)
+        for over, interval in (("units", "percentile"), ("raters", "percentile"),
+                               ("both", "percentile"), ("units", "bca"))
+    }
+    found["pooled"] = al.reliability.krippendorff_alpha(ratings, by_label=False, n_boot=60, seed=1)
+    found["over labels"] = found["units percentile"].over_labels() if ratings.has_labels else None
+    return found
+
+
+@case("gaps")
+def alpha_own_distance(al, ratings):
+    steps = np.abs(np.subtract.outer(np.arange(8), np.arange(8))) ** 1.5
+    return al.reliability.krippendorff_alpha(ratings, distance=steps)
+
+
+@case(*NUMERIC, "nominal", quick=True)
+def chance_corrected(al, ratings):
+    reliability = al.reliability
+    return {
+        "fleiss": lambda: reliability.fleiss_kappa(ratings),
+        "gwet": lambda: reliability.gwet_ac(ratings),
+        "pairs at random": lambda: reliability.random_pair_kappa(ratings, seed=1),
+        "percent": lambda: reliability.percent_agreement(ratings),
+    }
+
+
+@case("full", "gaps", "ties", "unanimous", "one_rater", "models", "binary")
+def chance_corrected_weighted(al, ratings):
+    reliability = al.reliability
+    found = {"percent within 1": reliability.percent_agreement(ratings, tolerance=1.0)}
+    for weights in ("linear", "quadratic"):
+        found[f"fleiss {weights}"] = reliability.fleiss_kappa(ratings, weights)
+        found[f"gwet {weights}"] = reliability.gwet_ac(ratings, weights, standard_error="gwet")
+        found[f"random {weights}"] = reliability.random_pair_kappa(ratings, weights, seed=2)
+    return found
+
+
+@case(*ORDERED, "unanimous", "nominal", "binary", "two_raters", quick=True)
+def kappa_of_pairs(al, ratings):
+    return al.reliability.pairwise_kappa(ratings)
+
+
+@case("gaps", "models", "full")
+def kappa_summed_up(al, ratings):
+    pairs = al.reliability.pairwise_kappa(ratings, "linear", truncate=True, confidence=0.9)
+    return {"pairs": pairs, "matrix": al.reliability.kappa_matrix(pairs),
+            "of people": pairs.of_kind("human-human")}
+
+
+@case(quick=True)
+def kappa_of_two(al):
+    rng = np.random.default_rng(1)
+    first = rng.integers(0, 8, 80)
+    second = np.clip(first + rng.integers(-2, 3, 80), 0, 7)
+    return {weights: al.reliability.weighted_kappa(first, second, weights=weights, scale="0-7")
+            for weights in ("nominal", "linear", "quadratic")}
+
+
+@case(*NUMERIC)
+def correlation(al, ratings):
+    return {
+        "labels": al.reliability.interrater_correlation(ratings),
+        "raters": al.reliability.interrater_correlation(ratings, by_rater=True, min_items=5, exclude=()),
+    }
+
+
+@case("full", "gaps", "ties", "unanimous", "one_rater", "slider", "two_scales", "binary", quick=True)
+def intraclass(al, ratings):
+    return {missing: al.reliability.intraclass_correlation(ratings, missing=missing)
+            for missing in ("available", "listwise")}
+
+
+@case("full", "gaps", "one_rater", "slider", "two_scales", "ties", tolerance=ITERATED)
+def halves(al, ratings):
+    return {scorer: al.reliability.split_half(ratings, scorer, 12, seed=3)
+            for scorer in ("reml", "mean", "p910")}
+
+
+@case("models", "gaps")
+def spearman_of_raters(al, ratings):
+    others = ratings.models() if "model" in ratings.rater_kinds else ratings
+    found = {}
+    for aggregate in ("median", "mean"):
+        found[aggregate] = al.reliability.mean_spearman(
+            ratings.humans(), others, aggregate=aggregate, n_boot=40, seed=4)
+    found["by label"] = al.reliability.mean_spearman(ratings.humans(), others, by_label=True)
+    return found
+
+
+@case(*NUMERIC, quick=True)
+def opinion_scores(al, ratings):
+    return {"scores": al.reliability.mean_opinion_scores(ratings),
+            "histogram": al.reliability.opinion_histogram(ratings),
+            "all": al.reliability.opinion_histogram(ratings, by_stimulus=False)}
+
+
+@case(*NUMERIC, tolerance=ITERATED, quick=True)
+def subject_reml(al, ratings):
+    return al.reliability.subject_model(ratings)
+
+
+@case("full", "gaps", "unanimous", "one_rater", "slider", "ties", "two_scales", tolerance=ITERATED)
+def subject_methods(al, ratings):
+    found = {method: al.reliability.subject_model(ratings, method) for method in ("p910", "mle")}
+    for se in ("model", "rater", "stimulus"):
+        found[f"se {se}"] = al.reliability.subject_model(ratings, se=se, by_label=False)
+    return found
+
+
+@case("repeats", "full")
+def consistency(al, ratings):
+    return al.reliability.self_consistency(ratings)
+
+
+@case("repeats", "full", "slider", "one_rater", quick=True)
+def screening(al, ratings):
+    found, golden = {}, {"g0": 4.0, "g1": 95.0, "g2": 50.0}
+    for name in al.reliability.list_policies():
+        found[name] = partial(al.reliability.screen, ratings, name, golden=golden)
+    screened = al.reliability.screen(ratings)
+    return found | {
+        "dropped": screened.raters_to_drop,
+        "blocked": screened.blocked,
+        "applied": lambda: len(screened.apply(ratings)),
+    }
+
+
+@case()
+def policies(al):
+    return {name: al.reliability.load_policy(name) for name in al.reliability.list_policies()}
+
+
+@case("full", "slider", "gaps", "nominal", "one_rater")
+def duplicates(al, ratings):
+    return al.reliability.duplicate_raters(ratings)
+
+
+@case()
+def duplicates_planted(al):
+    rng = np.random.default_rng(0)
+    answers = rng.uniform(0, 100, 60) + rng.normal(0, 9, (5, 60))
+    found = al.reliability.duplicate_raters(np.vstack([answers, answers[1] + 3]))
+    return {"found": found, "groups": found.groups, "by rater": found.by_rater()}
+
+
+@case("slider", "full")
+def golden_items(al, ratings):
+    found = {extremes: al.reliability.choose_golden(ratings, 4, extremes=extremes, share=0.5,
+                                                    min_ratings=4, label="joy" if ratings.has_labels else None, seed=5)
+             for extremes in ("both", "low", "high")}
+    return found | {"reference": found["both"].reference}
+
+
+@case("slider", tolerance=ITERATED)
+def planned(al, ratings):
+    plan, given = al.reliability.plan, al.reliability.PlanModel(
+        stimulus_sd=20, rater_bias_sd=6, inconsistency=12, scale="0-100 interval")
+    found = {
+        "interval": plan(given, target="interval", goal=10, n_stimuli=200, price=0.05),
+        "power": plan(given, target="power", goal=0.8, difference=10, paired=True),
+        "halves": plan(given, target="split_half", goal=0.9, raters=[8, 16, 32], n_sim=10),
+        "pilot": plan(ratings, target="interval", goal=12, raters=[8, 16, 24], n_boot=4, n_sim=6),
+    }
+    return found | {"model": al.reliability.plan_model(ratings),
+                    "words": {name: one.words for name, one in found.items()}}
+
+
+@case("slider", tolerance=ITERATED)
+def pilots(al, ratings):
+    report = al.reliability.pilot_report(ratings, main=["s01", "s02", "other"], n_splits=10)
+    return {"report": report, "overlap": al.reliability.batch_overlap(ratings, ["other"])}
+
+
+@case("full", "gaps", tolerance=ITERATED)
+def preserved_components(al, ratings):
+    return al.reliability.ppca(ratings, n_splits=4, min_items=5, seed=6)
+
+
+@case("binary", quick=True)
+def consensus(al, ratings):
+    simulated = al.simulate.simulate_verification(120, seed=2)
+    found = {"simulated": al.reliability.consensus_flow(simulated)}
+    found["by label"] = al.reliability.consensus_flow(simulated, by_label=True)
+    found["table"] = al.reliability.consensus_flow(ratings)
+    return found
+
+
+@case("gaps", "slider", "binary", quick=True)
+def running(al, ratings):
+    live = al.reliability.RunningReliability.from_ratings(ratings)
+    checks = al.reliability.RaterChecks.of_scale(ratings.scale)
+    found = {"alpha": live.alpha(), "percent": live.percent_agreement(), "scores": live.scores(),
+             "checks": checks, "ratings": live.n_ratings, "again": live.to_ratings().equals(ratings)}
+    flags = live.flags()
+    return found | {"flags": flags if isinstance(flags, pl.DataFrame) else repr(flags)}
+
+
+@case("repeats")
+def running_flags(al, ratings):
+    live = al.reliability.RunningReliability.from_ratings(
+        ratings, golden={"g0": 4.0, "g1": 95.0, "g2": 50.0})
+    return {"flags": repr(live.flags()), "scores": live.scores()}

@@ -1,0 +1,340 @@
+"""Compare the working tree with the base: ``python -m tests.golden.compare``.
+
+How it is used, and what it compares, stands in :mod:`tests.golden`.
+"""
+
+from __future__ import annotations
+
+import argparse
+import ast
+import importlib.metadata
+import io
+import json
+import os
+import re
+import subprocess
+import sys
+import tarfile
+import tempfile
+import tomllib
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from fnmatch import fnmatchcase
+from pathlib import Path
+from typing import Any, Literal
+
+from packaging.requirements import Requirement
+
+from tests.golden.tree import Leaf, Leaves
+
+HERE = Path(__file__).resolve().parent
+ROOT = HERE.parents[1]
+CASES = HERE / "cases"
+CACHE = ROOT / "build" / "golden"
+SPELLING = "# spelled for the base"
+"""The line of a file of cases that runs as it is on both sides."""
+EXTRAS = "models"
+"""What the cases need beside the core."""
+
+Kind = Literal["missing", "new", "number", "text", "failure"]
+_NUMBER = re.compile(r"[-−+]?\d+(?:[.,]\d+)*(?:e[-+]?\d+)?")
+
+
+class Unavailable(Exception):
+    """The base cannot be had here, or cannot run; the message says why."""
+
+
+@dataclass(frozen=True)
+class Difference:
+    """One leaf that is not what it was."""
+
+    kind: Kind
+    path: str
+    base: Leaf = None
+    now: Leaf = None
+
+    def __str__(self) -> str:
+        if self.kind == "failure":
+            return f"{self.path}: failed\n{self.now}"
+        if self.kind in ("missing", "new"):
+            return f"{self.path}: {self.kind} ({self.base if self.kind == 'missing' else self.now!r})"
+        return f"{self.path}: {self.base!r} -> {self.now!r}"
+
+
+@dataclass
+class Change:
+    """A line of ``changes.toml``, and how often it was needed."""
+
+    sort: Literal["renamed", "reworded", "changed"]
+    path: str
+    why: str
+    to: str = ""
+    within: float | None = None
+    used: int = field(default=0, compare=False)
+
+    def rename(self, path: str) -> str:
+        renamed, count = re.subn(self.path, self.to, path)
+        self.used += count > 0
+        return renamed
+
+    def allows(self, difference: Difference) -> bool:
+        if difference.kind == "failure" or not fnmatchcase(difference.path, self.path):
+            return False
+        base, now = difference.base, difference.now
+        if self.sort == "reworded":
+            fits = difference.kind == "text" and _stated(base) == _stated(now)
+        elif self.within is None:
+            fits = True
+        else:
+            fits = _is_number(base) and _is_number(now) and abs(base - now) <= self.within  # type: ignore[operator]
+        self.used += fits
+        return fits
+
+
+def read_changes(text: str) -> list[Change]:
+    """Read ``changes.toml``; every line needs a path and a reason."""
+    given = tomllib.loads(text)
+    changes = []
+    for sort, lines in given.items():
+        if sort not in ("renamed", "reworded", "changed"):
+            raise ValueError(f"changes.toml: {sort}: expected renamed, reworded or changed")
+        for line in lines:
+            known = {"path", "why", *({"renamed": ["to"], "changed": ["within"]}.get(sort, []))}
+            if not line.get("why", "").strip() or not line.get("path") or not line.keys() <= known:
+                raise ValueError(f"changes.toml: [[{sort}]] {line}: expected {', '.join(known)}")
+            changes.append(Change(sort=sort, **line))
+    return changes
+
+
+def differences(
+    base: dict[str, Any], now: dict[str, Any], changes: Sequence[Change] = ()
+) -> list[Difference]:
+    """List what differs between the cases of two sides and no line of the changes allows."""
+    found: list[Difference] = []
+    for name in sorted(base.keys() | now.keys()):
+        if name not in base or name not in now:
+            where, kind = (base, "missing") if name in base else (now, "new")
+            found.append(Difference(kind, name, f"case of {len(where[name]['leaves'])} leaves"))  # type: ignore[arg-type]
+            continue
+        crashes = [f"on the {side} side: {of[name]['crash']}" for side, of in
+                   (("base's", base), ("new", now)) if of[name]["crash"]]
+        found += [Difference("failure", name, now=crash) for crash in crashes]
+        if not crashes:
+            found += _of_case(
+                _renamed({f"{name}/{path}": leaf for path, leaf in base[name]["leaves"].items()}, changes),
+                {f"{name}/{path}": leaf for path, leaf in now[name]["leaves"].items()},
+                now[name]["tolerance"],
+            )
+    return [one for one in found if not any([c.allows(one) for c in changes if c.sort != "renamed"])]
+
+
+def _renamed(leaves: Leaves, changes: Iterable[Change]) -> Leaves:
+    for change in changes:
+        if change.sort == "renamed":
+            leaves = {change.rename(path): leaf for path, leaf in leaves.items()}
+    return leaves
+
+
+def _of_case(base: Leaves, now: Leaves, tolerance: float) -> Iterable[Difference]:
+    for path in [*base, *(path for path in now if path not in base)]:
+        if path not in now:
+            yield Difference("missing", path, base=base[path])
+        elif path not in base:
+            yield Difference("new", path, now=now[path])
+        elif _is_number(base[path]) and _is_number(now[path]):
+            first, second = float(base[path]), float(now[path])  # type: ignore[arg-type]
+            if abs(first - second) > tolerance * max(1.0, abs(first)):
+                yield Difference("number", path, base[path], now[path])
+        elif base[path] != now[path]:
+            yield Difference("text", path, base[path], now[path])
+
+
+def _is_number(leaf: Leaf) -> bool:
+    return isinstance(leaf, int | float)
+
+
+def _stated(leaf: Leaf) -> Counter[str]:
+    return Counter(_NUMBER.findall(leaf)) if isinstance(leaf, str) else Counter()
+
+
+def base_commit() -> str:
+    """Give the hash of the base."""
+    return (HERE / "base.txt").read_text("utf-8").split()[0]
+
+
+def checkout(commit: str) -> Path:
+    """Unpack a commit beside the build; later comparisons find it there."""
+    folder = CACHE / commit[:12]
+    if not folder.is_dir():
+        partly = folder.with_suffix(f".{os.getpid()}")
+        archive = _git("archive", "--format=tar", commit, "src", "examples", "pyproject.toml",
+                       "constraints.txt", "README.md", "LICENSE")
+        with tarfile.open(fileobj=io.BytesIO(archive)) as packed:
+            packed.extractall(partly, filter="data")
+        partly.rename(folder)
+    return folder
+
+
+def base_cases(commit: str, into: Path) -> Path:
+    """Write the cases as the base spells them: see :mod:`tests.golden`."""
+    into.mkdir(parents=True)
+    for file in sorted(CASES.glob("*.py")):
+        text = file.read_text("utf-8")
+        if SPELLING not in text.splitlines():
+            text = _last_spelled(file, commit)
+        (into / file.name).write_text(text, "utf-8")
+    return into
+
+
+def _last_spelled(file: Path, commit: str) -> str:
+    path = file.relative_to(ROOT).as_posix()
+    for version in _git("log", "--format=%H", "--", path).decode().split():
+        text = _git("show", f"{version}:{path}").decode()
+        if SPELLING in text.splitlines():
+            return text
+    raise Unavailable(
+        f"no committed version of {path} holds the line {SPELLING!r}: commit the cases as the base "
+        f"({commit[:12]}) spells them before you edit them"
+    )
+
+
+def _git(*words: str) -> bytes:
+    try:
+        return subprocess.run(
+            ["git", *words], cwd=ROOT, check=True, capture_output=True
+        ).stdout
+    except FileNotFoundError:
+        raise Unavailable("git is not installed") from None
+    except subprocess.CalledProcessError as error:
+        said = error.stderr.decode().strip().splitlines()[-1:]
+        raise Unavailable(f"git {words[0]} failed: {' '.join(said)}") from None
+
+
+def wants(base: Path) -> list[str]:
+    """Name what the base needs and this interpreter lacks."""
+    project = tomllib.loads((base / "pyproject.toml").read_text("utf-8"))["project"]
+    lacking = []
+    for line in [*project["dependencies"], *project["optional-dependencies"][EXTRAS]]:
+        need = Requirement(line)
+        try:
+            fits = need.specifier.contains(importlib.metadata.version(need.name), prereleases=True)
+        except importlib.metadata.PackageNotFoundError:
+            fits = False
+        if not fits:
+            lacking.append(line)
+    return lacking
+
+
+def own_environment(base: Path) -> str:
+    """Install the base with its libraries into an environment of its own."""
+    folder = base.with_name(f"{base.name}-venv")
+    python = folder / ("Scripts" if os.name == "nt" else "bin") / "python"
+    done = folder / ".done"
+    if not done.exists():
+        subprocess.run([sys.executable, "-m", "venv", folder], check=True)
+        subprocess.run(
+            [python, "-m", "pip", "install", "--quiet", "-c", base / "constraints.txt",
+             "-e", f"{base}[{EXTRAS}]"],
+            check=True,
+        )
+        done.touch()
+    return str(python)
+
+
+def start(
+    python: str, source: Path, cases: Path, out: Path, patterns: Sequence[str]
+) -> subprocess.Popen[str]:
+    """Start one side: the package under `source`, before whatever is installed."""
+    settled = {
+        "PYTHONPATH": os.pathsep.join((str(source), str(ROOT))),
+        "GOLDEN_ROOT": str(source.parent),
+        "PYTHONHASHSEED": "0",
+        "OMP_NUM_THREADS": "1",
+        "HF_HUB_OFFLINE": "1",
+        "MPLBACKEND": "Agg",
+        "COLUMNS": "100",
+        "NO_COLOR": "1",
+        "TERM": "dumb",
+    }
+    return subprocess.Popen(
+        [python, "-m", "tests.golden.worker", str(cases), str(out), str(source), *patterns],
+        cwd=ROOT,
+        env=os.environ | settled,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+
+
+def both_sides(
+    patterns: Sequence[str] = (), *, commit: str | None = None, venv: bool = False
+) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Run base and working tree side by side; no patterns mean the small set."""
+    commit = commit or base_commit()
+    base = checkout(commit)
+    lacking = [] if venv else wants(base)
+    if lacking:
+        raise Unavailable(f"the base needs {', '.join(lacking)}; --venv installs it on its own")
+    python = own_environment(base) if venv else sys.executable
+    with tempfile.TemporaryDirectory() as folder:
+        spelled = base_cases(commit, Path(folder) / "cases")
+        sides = [
+            start(python, base / "src", spelled, Path(folder) / "base.json", patterns),
+            start(sys.executable, ROOT / "src", CASES, Path(folder) / "now.json", patterns),
+        ]
+        for side, process in zip(("base", "working tree"), sides, strict=True):
+            _, said = process.communicate()
+            if process.returncode:
+                raise RuntimeError(f"the {side} did not run:\n{said}")
+        names = ("base.json", "now.json")
+        first, second = (json.loads((Path(folder) / name).read_text("utf-8")) for name in names)
+        first["names"] = sorted(_names_in(spelled))
+    return first, second
+
+
+def _names_in(folder: Path) -> set[str]:
+    return {
+        node.attr
+        for file in folder.glob("*.py")
+        for node in ast.walk(ast.parse(file.read_text("utf-8")))
+        if isinstance(node, ast.Attribute)
+    }
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(prog="python -m tests.golden.compare")
+    parser.add_argument("--all", action="store_true", help="every case, not the small set alone")
+    parser.add_argument("--only", action="append", default=[], metavar="PATTERN",
+                        help="cases by name, such as 'agreement.*'")
+    parser.add_argument("--base", metavar="COMMIT", help="another commit than base.txt names")
+    parser.add_argument("--venv", action="store_true", help="install the base on its own")
+    parser.add_argument("--slowest", type=int, default=0, metavar="N", help="name the slowest cases")
+    given = parser.parse_args()
+    changes = read_changes((HERE / "changes.toml").read_text("utf-8"))
+    try:
+        base, now = both_sides(["*"] if given.all else given.only, commit=given.base, venv=given.venv)
+    except Unavailable as reason:
+        print(reason, file=sys.stderr)
+        return 2
+    found = differences(base["cases"], now["cases"], changes)
+    for one in found:
+        print(one)
+    slow = sorted(now["cases"].items(), key=lambda item: -item[1]["seconds"])
+    for name, case in slow[: given.slowest]:
+        print(f"{case['seconds']:6.1f} s  {name}")
+    unused = [change for change in changes if given.all and not change.used]
+    for change in unused:
+        print(f"changes.toml: nothing needs [[{change.sort}]] {change.path!r}")
+    if given.all:
+        for room, names in base["public"].items():
+            left = sorted(set(names) - set(base["names"]) - set(base["classes"]))
+            if left:
+                print(f"no case reaches, of {room}: {', '.join(left)}")
+    leaves = sum(len(case["leaves"]) for case in now["cases"].values())
+    print(f"{len(now['cases'])} cases, {leaves:,} leaves: {len(found)} differences")
+    return 1 if found or unused or not now["cases"] else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
