@@ -20,13 +20,15 @@ class Case:
     tables: tuple[str, ...]
     tolerance: float
     quick: bool
+    needs: tuple[str, ...]
 
 
 def case(
-    *tables: str, tolerance: float = CLOSED, quick: bool = False
+    *tables: str, tolerance: float = CLOSED, quick: bool = False, needs: tuple[str, ...] = ()
 ) -> Callable[[Callable[..., Any]], Case]:
     """Declare ``f(al)``, or ``f(al, ratings)`` for each of the named tables, as a case.
 
-    Quick cases make up the small set that the tests run.
+    Quick cases make up the small set that the tests run. A case is left out where one of the
+    libraries that it `needs` is not installed.
     """
-    return lambda run: Case(run, tables, tolerance, quick)
+    return lambda run: Case(run, tables, tolerance, quick, needs)

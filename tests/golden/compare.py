@@ -25,7 +25,6 @@ from pathlib import Path
 from typing import Any, Literal
 
 from packaging.requirements import Requirement
-
 from tests.golden.tree import Leaf, Leaves
 
 HERE = Path(__file__).resolve().parent
@@ -34,9 +33,6 @@ CASES = HERE / "cases"
 CACHE = ROOT / "build" / "golden"
 SPELLING = "# spelled for the base"
 """The line of a file of cases that runs as it is on both sides."""
-EXTRAS = "models"
-"""What the cases need beside the core."""
-
 Kind = Literal["missing", "new", "number", "text", "failure"]
 _NUMBER = re.compile(r"[-−+]?\d+(?:[.,]\d+)*(?:e[-+]?\d+)?")
 
@@ -58,7 +54,9 @@ class Difference:
         if self.kind == "failure":
             return f"{self.path}: failed\n{self.now}"
         if self.kind in ("missing", "new"):
-            return f"{self.path}: {self.kind} ({self.base if self.kind == 'missing' else self.now!r})"
+            return (
+                f"{self.path}: {self.kind} ({self.base if self.kind == 'missing' else self.now!r})"
+            )
         return f"{self.path}: {self.base!r} -> {self.now!r}"
 
 
@@ -117,16 +115,23 @@ def differences(
             where, kind = (base, "missing") if name in base else (now, "new")
             found.append(Difference(kind, name, f"case of {len(where[name]['leaves'])} leaves"))  # type: ignore[arg-type]
             continue
-        crashes = [f"on the {side} side: {of[name]['crash']}" for side, of in
-                   (("base's", base), ("new", now)) if of[name]["crash"]]
+        crashes = [
+            f"on the {side} side: {of[name]['crash']}"
+            for side, of in (("base's", base), ("new", now))
+            if of[name]["crash"]
+        ]
         found += [Difference("failure", name, now=crash) for crash in crashes]
         if not crashes:
             found += _of_case(
-                _renamed({f"{name}/{path}": leaf for path, leaf in base[name]["leaves"].items()}, changes),
+                _renamed(
+                    {f"{name}/{path}": leaf for path, leaf in base[name]["leaves"].items()}, changes
+                ),
                 {f"{name}/{path}": leaf for path, leaf in now[name]["leaves"].items()},
                 now[name]["tolerance"],
             )
-    return [one for one in found if not any([c.allows(one) for c in changes if c.sort != "renamed"])]
+    return [
+        one for one in found if not any([c.allows(one) for c in changes if c.sort != "renamed"])
+    ]
 
 
 def _renamed(leaves: Leaves, changes: Iterable[Change]) -> Leaves:
@@ -168,8 +173,17 @@ def checkout(commit: str) -> Path:
     folder = CACHE / commit[:12]
     if not folder.is_dir():
         partly = folder.with_suffix(f".{os.getpid()}")
-        archive = _git("archive", "--format=tar", commit, "src", "examples", "pyproject.toml",
-                       "constraints.txt", "README.md", "LICENSE")
+        archive = _git(
+            "archive",
+            "--format=tar",
+            commit,
+            "src",
+            "examples",
+            "pyproject.toml",
+            "constraints.txt",
+            "README.md",
+            "LICENSE",
+        )
         with tarfile.open(fileobj=io.BytesIO(archive)) as packed:
             packed.extractall(partly, filter="data")
         partly.rename(folder)
@@ -201,9 +215,7 @@ def _last_spelled(file: Path, commit: str) -> str:
 
 def _git(*words: str) -> bytes:
     try:
-        return subprocess.run(
-            ["git", *words], cwd=ROOT, check=True, capture_output=True
-        ).stdout
+        return subprocess.run(["git", *words], cwd=ROOT, check=True, capture_output=True).stdout
     except FileNotFoundError:
         raise Unavailable("git is not installed") from None
     except subprocess.CalledProcessError as error:
@@ -211,33 +223,38 @@ def _git(*words: str) -> bytes:
         raise Unavailable(f"git {words[0]} failed: {' '.join(said)}") from None
 
 
-def wants(base: Path) -> list[str]:
-    """Name what the base needs and this interpreter lacks."""
-    project = tomllib.loads((base / "pyproject.toml").read_text("utf-8"))["project"]
-    lacking = []
-    for line in [*project["dependencies"], *project["optional-dependencies"][EXTRAS]]:
+def lacking(lines: Iterable[str]) -> list[str]:
+    """Name the requirements that this interpreter does not meet."""
+    found = []
+    for line in lines:
         need = Requirement(line)
+        if need.marker is not None and not need.marker.evaluate({"extra": ""}):
+            continue
         try:
             fits = need.specifier.contains(importlib.metadata.version(need.name), prereleases=True)
         except importlib.metadata.PackageNotFoundError:
             fits = False
         if not fits:
-            lacking.append(line)
-    return lacking
+            found.append(line)
+    return found
 
 
-def own_environment(base: Path) -> str:
-    """Install the base with its libraries into an environment of its own."""
+def own_environment(base: Path, project: dict[str, Any]) -> str:
+    """Install the base into an environment of its own, with the extras that are installed here."""
     folder = base.with_name(f"{base.name}-venv")
     python = folder / ("Scripts" if os.name == "nt" else "bin") / "python"
     done = folder / ".done"
     if not done.exists():
+        extras = [
+            extra
+            for extra, lines in project["optional-dependencies"].items()
+            if extra not in ("dev", "docs") and not lacking(lines)
+        ]
+        # What the comparison itself imports comes along.
+        wanted = [f"{base}[{','.join(extras)}]", "packaging"]
+        pip = [python, "-m", "pip", "install", "--quiet", "-c", base / "constraints.txt"]
         subprocess.run([sys.executable, "-m", "venv", folder], check=True)
-        subprocess.run(
-            [python, "-m", "pip", "install", "--quiet", "-c", base / "constraints.txt",
-             "-e", f"{base}[{EXTRAS}]"],
-            check=True,
-        )
+        subprocess.run([*pip, *wanted], check=True)
         done.touch()
     return str(python)
 
@@ -273,10 +290,10 @@ def both_sides(
     """Run base and working tree side by side; no patterns mean the small set."""
     commit = commit or base_commit()
     base = checkout(commit)
-    lacking = [] if venv else wants(base)
-    if lacking:
-        raise Unavailable(f"the base needs {', '.join(lacking)}; --venv installs it on its own")
-    python = own_environment(base) if venv else sys.executable
+    project = tomllib.loads((base / "pyproject.toml").read_text("utf-8"))["project"]
+    if not venv and (left := lacking(project["dependencies"])):
+        raise Unavailable(f"the base needs {', '.join(left)}; --venv installs it on its own")
+    python = own_environment(base, project) if venv else sys.executable
     with tempfile.TemporaryDirectory() as folder:
         spelled = base_cases(commit, Path(folder) / "cases")
         sides = [
@@ -305,15 +322,24 @@ def _names_in(folder: Path) -> set[str]:
 def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m tests.golden.compare")
     parser.add_argument("--all", action="store_true", help="every case, not the small set alone")
-    parser.add_argument("--only", action="append", default=[], metavar="PATTERN",
-                        help="cases by name, such as 'agreement.*'")
+    parser.add_argument(
+        "--only",
+        action="append",
+        default=[],
+        metavar="PATTERN",
+        help="cases by name, such as 'agreement.*'",
+    )
     parser.add_argument("--base", metavar="COMMIT", help="another commit than base.txt names")
     parser.add_argument("--venv", action="store_true", help="install the base on its own")
-    parser.add_argument("--slowest", type=int, default=0, metavar="N", help="name the slowest cases")
+    parser.add_argument(
+        "--slowest", type=int, default=0, metavar="N", help="name the slowest cases"
+    )
     given = parser.parse_args()
     changes = read_changes((HERE / "changes.toml").read_text("utf-8"))
     try:
-        base, now = both_sides(["*"] if given.all else given.only, commit=given.base, venv=given.venv)
+        base, now = both_sides(
+            ["*"] if given.all else given.only, commit=given.base, venv=given.venv
+        )
     except Unavailable as reason:
         print(reason, file=sys.stderr)
         return 2

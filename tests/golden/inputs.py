@@ -46,7 +46,9 @@ def cube(
     return np.clip(np.rint(seen), 0, top)
 
 
-def long(values: np.ndarray[Any, Any], raters: list[str], labels: tuple[str, ...]) -> dict[str, list[Any]]:
+def long(
+    values: np.ndarray[Any, Any], raters: list[str], labels: tuple[str, ...]
+) -> dict[str, list[Any]]:
     """Give stimuli x raters x labels as columns, without what is nan."""
     stimulus, rater, label = np.nonzero(~np.isnan(values))
     return {
@@ -135,10 +137,16 @@ def nominal() -> Table:
     return Table(
         rows,
         f"nominal:{','.join(names)}",
-        {"rater": raters, "rater_kind": ["human"] * 6 + ["model", "model", "baseline"],
-         "group": ["x", "y"] * 3 + [None] * 3},
-        {"stimulus": [f"s{k:02d}" for k in range(60)], "album": [f"a{k % 12}" for k in range(60)],
-         "gender": ["woman", "man", "man"] * 20},
+        {
+            "rater": raters,
+            "rater_kind": ["human"] * 6 + ["model", "model", "baseline"],
+            "group": ["x", "y"] * 3 + [None] * 3,
+        },
+        {
+            "stimulus": [f"s{k:02d}" for k in range(60)],
+            "album": [f"a{k % 12}" for k in range(60)],
+            "gender": ["woman", "man", "man"] * 20,
+        },
     )
 
 
@@ -150,10 +158,18 @@ def models() -> Table:
     return Table(
         long(values, raters, LABELS),
         "0-7",
-        {"rater": raters, "rater_kind": ["human"] * 6 + ["model", "model", "baseline"],
-         "family": [None] * 6 + ["large", "small", "none"], "gender": ["f", "m"] * 3 + [None] * 3},
-        {"stimulus": [f"s{k:02d}" for k in range(48)], "actor": [f"a{k // 4:02d}" for k in range(48)],
-         "gender": ["woman", "man"] * 24, "batch": [str(k // 24) for k in range(48)]},
+        {
+            "rater": raters,
+            "rater_kind": ["human"] * 6 + ["model", "model", "baseline"],
+            "family": [None] * 6 + ["large", "small", "none"],
+            "gender": ["f", "m"] * 3 + [None] * 3,
+        },
+        {
+            "stimulus": [f"s{k:02d}" for k in range(48)],
+            "actor": [f"a{k // 4:02d}" for k in range(48)],
+            "gender": ["woman", "man"] * 24,
+            "batch": [str(k // 24) for k in range(48)],
+        },
     )
 
 
@@ -176,8 +192,12 @@ def controls() -> Table:
     return Table(
         answers,
         "0-7",
-        {"rater": raters, "rater_kind": ["human"] * 2 + ["model"] * 3,
-         "control": [None, None, None, "decoy_hint", "no_image"], "of": [None, None, None, "net", "net"]},
+        {
+            "rater": raters,
+            "rater_kind": ["human"] * 2 + ["model"] * 3,
+            "control": [None, None, None, "decoy_hint", "no_image"],
+            "of": [None, None, None, "net", "net"],
+        },
     )
 
 
@@ -185,7 +205,8 @@ def repeats() -> Table:
     """Sessions with golden and repeated trials, seconds, and some who do not look."""
     rng = np.random.default_rng(22)
     rows: dict[str, list[Any]] = {
-        name: [] for name in ("stimulus", "rater", "session", "trial", "trial_kind", "value", "rt_ms")
+        name: []
+        for name in ("stimulus", "rater", "session", "trial", "trial_kind", "value", "rt_ms")
     }
     truth = rng.uniform(0, 100, 30)
     golden = {"g0": 4.0, "g1": 95.0, "g2": 50.0}
@@ -197,9 +218,15 @@ def repeats() -> Table:
         for trial, (stimulus, kind) in enumerate(shown):
             centre = golden.get(stimulus, truth[int(stimulus[1:])] if stimulus[0] == "s" else 0.0)
             value = rng.uniform(0, 100) if careless else centre + rng.normal(3 * (number % 3), 8)
-            row = (stimulus, rater, f"{rater}-{trial // 20}", trial + 1, kind,
-                   60.0 if number == 6 else float(np.clip(np.rint(value), 0, 100)),
-                   float(np.rint(rng.uniform(300, 600) if careless else rng.lognormal(8, 0.4))))
+            row = (
+                stimulus,
+                rater,
+                f"{rater}-{trial // 20}",
+                trial + 1,
+                kind,
+                60.0 if number == 6 else float(np.clip(np.rint(value), 0, 100)),
+                float(np.rint(rng.uniform(300, 600) if careless else rng.lognormal(8, 0.4))),
+            )
             for name, item in zip(rows, row, strict=True):
                 rows[name].append(item)
     return Table(rows, "0-100 interval")
@@ -208,13 +235,36 @@ def repeats() -> Table:
 def text() -> Table:
     """Answers in words."""
     rng = np.random.default_rng(23)
-    words = np.array("the calm sea was so happy and bright but storm came with cold fear".split())
+    words = np.array(
+        [
+            "the",
+            "calm",
+            "sea",
+            "was",
+            "so",
+            "happy",
+            "and",
+            "bright",
+            "but",
+            "storm",
+            "came",
+            "with",
+            "cold",
+            "fear",
+        ]
+    )
     stimuli = [f"s{k:02d}" for k in range(30)]
     emotion = [("joy", "fear", "sadness")[k % 3] for k in range(30)]
-    said = [" ".join(rng.choice(words, 8)) + (" happy" if one == "joy" else " cold") for one in emotion]
+    said = [
+        " ".join(rng.choice(words, 8)) + (" happy" if one == "joy" else " cold") for one in emotion
+    ]
     return Table(
-        {"stimulus": stimuli * 2, "rater": ["ann"] * 30 + ["ben"] * 30, "label": emotion * 2,
-         "text": said + said[::-1]},
+        {
+            "stimulus": stimuli * 2,
+            "rater": ["ann"] * 30 + ["ben"] * 30,
+            "label": emotion * 2,
+            "text": said + said[::-1],
+        },
         "text",
         stimuli={"stimulus": stimuli, "caption": [f"caption {k}" for k in range(30)], "text": said},
     )
@@ -234,8 +284,24 @@ def shares() -> Table:
 
 TABLES: dict[str, Callable[[], Table]] = {
     made.__name__: made
-    for made in (full, gaps, ties, unanimous, one_rater, two_raters, two_scales, guessed, slider,
-                 binary, nominal, models, controls, repeats, text, shares)
+    for made in (
+        full,
+        gaps,
+        ties,
+        unanimous,
+        one_rater,
+        two_raters,
+        two_scales,
+        guessed,
+        slider,
+        binary,
+        nominal,
+        models,
+        controls,
+        repeats,
+        text,
+        shares,
+    )
 }
 
 
@@ -250,14 +316,39 @@ def pair_table() -> dict[str, list[Any]]:
                 *((roles[k], roles[k + 1], (18, 35, 30, 21)[k]) for k in range(4)),
                 *((roles[k], "neutral", (78, 66, 45)[k]) for k in range(3)),
             ):
-                rows.append((actor, expression, first, expression, second,
-                             float(np.clip(value + rng.normal(0, 5), 0, 100)), rng.uniform(1.5, 4)))
-        for first, second, value in (("joy", "awe", 30), ("joy", "fear", 75), ("joy", "anger", 82),
-                                     ("awe", "fear", 60), ("awe", "anger", 70), ("fear", "anger", 45),
-                                     ("Jaw Left", "Jaw Right", 20), ("joy", "Jaw Left", 66)):
+                rows.append(
+                    (
+                        actor,
+                        expression,
+                        first,
+                        expression,
+                        second,
+                        float(np.clip(value + rng.normal(0, 5), 0, 100)),
+                        rng.uniform(1.5, 4),
+                    )
+                )
+        for first, second, value in (
+            ("joy", "awe", 30),
+            ("joy", "fear", 75),
+            ("joy", "anger", 82),
+            ("awe", "fear", 60),
+            ("awe", "anger", 70),
+            ("fear", "anger", 45),
+            ("Jaw Left", "Jaw Right", 20),
+            ("joy", "Jaw Left", 66),
+        ):
             for role in ("peak", "middle"):
-                rows.append((actor, first, role, second, role,
-                             float(np.clip(value + rng.normal(0, 6), 0, 100)), rng.uniform(1.5, 4)))
+                rows.append(
+                    (
+                        actor,
+                        first,
+                        role,
+                        second,
+                        role,
+                        float(np.clip(value + rng.normal(0, 6), 0, 100)),
+                        rng.uniform(1.5, 4),
+                    )
+                )
     names = ("actor", "expression_a", "role_a", "expression_b", "role_b", "value", "se")
     return {name: list(column) for name, column in zip(names, zip(*rows, strict=True), strict=True)}
 

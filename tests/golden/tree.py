@@ -46,13 +46,17 @@ def leaves(
 
 def rows(frame: pl.DataFrame, *keys: str) -> dict[str, dict[str, Any]]:
     """Give a frame by rows, under a key that is the same in both editions."""
-    listed = list(keys) or _keys(frame)
+    return _rows(list(frame.iter_rows(named=True)), list(keys))
+
+
+def _rows(records: Sequence[Mapping[str, Any]], keys: list[str]) -> dict[str, dict[str, Any]]:
+    listed = keys or _keys(records)
     found: dict[str, dict[str, Any]] = {}
-    for number, row in enumerate(frame.iter_rows(named=True)):
-        name = " | ".join(_name(row[key]) for key in listed) if listed else str(number)
+    for number, row in enumerate(records):
+        name = _name(tuple(row[key] for key in listed)) if listed else str(number)
         found[name] = {key: item for key, item in row.items() if key not in listed}
-    if len(found) != frame.height:
-        raise ValueError(f"{', '.join(keys)} do not tell the rows apart")
+    if len(found) != len(records):
+        raise ValueError(f"{', '.join(listed)} do not tell the rows apart")
     return found
 
 
@@ -77,6 +81,8 @@ class _Walk:
                 yield from self.walk(item, _join(path, _name(key)))
         elif isinstance(value, set | frozenset):
             yield from self.walk(sorted(value), path)
+        elif _is_table(value):
+            yield from self.walk(_rows(value, []), path)
         elif isinstance(value, Sequence):
             for number, item in enumerate(value):
                 yield from self.walk(item, _join(path, str(number)))
@@ -129,9 +135,7 @@ class _Walk:
         if isinstance(part, list | tuple):
             return all(self.told(item) for item in part)
         return (
-            not is_dataclass(part)
-            or type(part).__name__ in self.public
-            or hasattr(part, "tables")
+            not is_dataclass(part) or type(part).__name__ in self.public or hasattr(part, "tables")
         )
 
     def table(self, frame: pl.DataFrame, path: str) -> Iterator[tuple[str, Leaf]]:
@@ -148,6 +152,15 @@ class _Walk:
             yield from self.walk(array.tolist(), path)
         else:
             yield from _summed(array, path)
+
+
+def _is_table(value: Any) -> bool:
+    """Whether a list holds records that have the same columns, as tables have in JSON."""
+    return (
+        isinstance(value, list)
+        and len(value) > 0
+        and all(isinstance(row, Mapping) and row.keys() == value[0].keys() for row in value)
+    )
 
 
 def _same(part: Any, table: Any) -> bool:
@@ -169,13 +182,16 @@ def _summed(array: np.ndarray[Any, Any], path: str) -> Iterator[tuple[str, Leaf]
     yield _join(path, "#weighted"), _leaf((weights * numbers)[finite].sum() / len(numbers))
 
 
-def _keys(frame: pl.DataFrame) -> list[str]:
+def _keys(records: Sequence[Mapping[str, Any]]) -> list[str]:
+    names: list[tuple[str, ...]] = [()] * len(records)
     listed: list[str] = []
-    for column in frame:
-        if column.dtype.is_float() or column.dtype.is_nested():
+    for column in records[0] if records else ():
+        values = [row[column] for row in records]
+        if any(not isinstance(value, str | int | None) for value in values):
             break
-        listed.append(column.name)
-        if not frame.select(listed).is_duplicated().any():
+        listed.append(column)
+        names = [(*name, _name(value)) for name, value in zip(names, values, strict=True)]
+        if len(set(names)) == len(names):
             return listed
     return []
 

@@ -50,12 +50,15 @@ def cases(modules: dict[str, ModuleType]) -> dict[str, tuple[Case, str | None]]:
         f"{stem}.{name}" + (f"@{table}" if table else ""): (found, table)
         for stem, module in modules.items()
         for name, found in vars(module).items()
-        if isinstance(found, Case) and found.run.__module__ == module.__name__
+        if isinstance(found, Case)
+        if all(importlib.util.find_spec(library) for library in found.needs)
         for table in found.tables or (None,)
     }
 
 
-def run(al: ModuleType, found: Case, arguments: Sequence[Any], seen: set[str], public: set[str]) -> Any:
+def run(
+    al: ModuleType, found: Case, arguments: Sequence[Any], seen: set[str], public: set[str]
+) -> Any:
     """Run one case in an empty folder.
 
     What a case returns may hold calls, so that an error of one of them does not hide the others.

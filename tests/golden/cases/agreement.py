@@ -7,11 +7,22 @@ from functools import partial
 
 import numpy as np
 import polars as pl
-
 from tests.golden.case import ITERATED, case
 
-NUMERIC = ("full", "gaps", "ties", "unanimous", "one_rater", "two_raters", "slider", "models",
-           "repeats", "two_scales", "guessed", "binary")
+NUMERIC = (
+    "full",
+    "gaps",
+    "ties",
+    "unanimous",
+    "one_rater",
+    "two_raters",
+    "slider",
+    "models",
+    "repeats",
+    "two_scales",
+    "guessed",
+    "binary",
+)
 ORDERED = ("full", "gaps", "ties", "one_rater", "models")
 
 
@@ -22,7 +33,11 @@ def alpha(al, ratings):
 
 @case("gaps", "ties", "one_rater", "binary", "nominal")
 def alpha_levels(al, ratings):
-    levels = ("nominal",) if "nominal" in str(ratings.scale) else ("nominal", "ordinal", "interval", "ratio")
+    levels = (
+        ("nominal",)
+        if "nominal" in str(ratings.scale)
+        else ("nominal", "ordinal", "interval", "ratio")
+    )
     return {level: al.reliability.krippendorff_alpha(ratings, level) for level in levels}
 
 
@@ -30,9 +45,14 @@ def alpha_levels(al, ratings):
 def alpha_intervals(al, ratings):
     found = {
         f"{over} {interval}": al.reliability.krippendorff_alpha(
-            ratings, n_boot=60, resample=over, interval=interval, seed=1)
-        for over, interval in (("units", "percentile"), ("raters", "percentile"),
-                               ("both", "percentile"), ("units", "bca"))
+            ratings, n_boot=60, resample=over, interval=interval, seed=1
+        )
+        for over, interval in (
+            ("units", "percentile"),
+            ("raters", "percentile"),
+            ("both", "percentile"),
+            ("units", "bca"),
+        )
     }
     found["pooled"] = al.reliability.krippendorff_alpha(ratings, by_label=False, n_boot=60, seed=1)
     found["over labels"] = found["units percentile"].over_labels() if ratings.has_labels else None
@@ -75,8 +95,11 @@ def kappa_of_pairs(al, ratings):
 @case("gaps", "models", "full")
 def kappa_summed_up(al, ratings):
     pairs = al.reliability.pairwise_kappa(ratings, "linear", truncate=True, confidence=0.9)
-    return {"pairs": pairs, "matrix": al.reliability.kappa_matrix(pairs),
-            "of people": pairs.of_kind("human-human")}
+    return {
+        "pairs": pairs,
+        "matrix": al.reliability.kappa_matrix(pairs),
+        "of people": pairs.of_kind("human-human"),
+    }
 
 
 @case(quick=True)
@@ -84,28 +107,38 @@ def kappa_of_two(al):
     rng = np.random.default_rng(1)
     first = rng.integers(0, 8, 80)
     second = np.clip(first + rng.integers(-2, 3, 80), 0, 7)
-    return {weights: al.reliability.weighted_kappa(first, second, weights=weights, scale="0-7")
-            for weights in ("nominal", "linear", "quadratic")}
+    return {
+        weights: al.reliability.weighted_kappa(first, second, weights=weights, scale="0-7")
+        for weights in ("nominal", "linear", "quadratic")
+    }
 
 
 @case(*NUMERIC)
 def correlation(al, ratings):
     return {
         "labels": al.reliability.interrater_correlation(ratings),
-        "raters": al.reliability.interrater_correlation(ratings, by_rater=True, min_items=5, exclude=()),
+        "raters": al.reliability.interrater_correlation(
+            ratings, by_rater=True, min_items=5, exclude=()
+        ),
     }
 
 
-@case("full", "gaps", "ties", "unanimous", "one_rater", "slider", "two_scales", "binary", quick=True)
+@case(
+    "full", "gaps", "ties", "unanimous", "one_rater", "slider", "two_scales", "binary", quick=True
+)
 def intraclass(al, ratings):
-    return {missing: al.reliability.intraclass_correlation(ratings, missing=missing)
-            for missing in ("available", "listwise")}
+    return {
+        missing: al.reliability.intraclass_correlation(ratings, missing=missing)
+        for missing in ("available", "listwise")
+    }
 
 
 @case("full", "gaps", "one_rater", "slider", "two_scales", "ties", tolerance=ITERATED)
 def halves(al, ratings):
-    return {scorer: al.reliability.split_half(ratings, scorer, 12, seed=3)
-            for scorer in ("reml", "mean", "p910")}
+    return {
+        scorer: al.reliability.split_half(ratings, scorer, 12, seed=3)
+        for scorer in ("reml", "mean", "p910")
+    }
 
 
 @case("models", "gaps")
@@ -114,16 +147,19 @@ def spearman_of_raters(al, ratings):
     found = {}
     for aggregate in ("median", "mean"):
         found[aggregate] = al.reliability.mean_spearman(
-            ratings.humans(), others, aggregate=aggregate, n_boot=40, seed=4)
+            ratings.humans(), others, aggregate=aggregate, n_boot=40, seed=4
+        )
     found["by label"] = al.reliability.mean_spearman(ratings.humans(), others, by_label=True)
     return found
 
 
 @case(*NUMERIC, quick=True)
 def opinion_scores(al, ratings):
-    return {"scores": al.reliability.mean_opinion_scores(ratings),
-            "histogram": al.reliability.opinion_histogram(ratings),
-            "all": al.reliability.opinion_histogram(ratings, by_stimulus=False)}
+    return {
+        "scores": al.reliability.mean_opinion_scores(ratings),
+        "histogram": al.reliability.opinion_histogram(ratings),
+        "all": al.reliability.opinion_histogram(ratings, by_stimulus=False),
+    }
 
 
 @case(*NUMERIC, tolerance=ITERATED, quick=True)
@@ -177,24 +213,39 @@ def duplicates_planted(al):
 
 @case("slider", "full")
 def golden_items(al, ratings):
-    found = {extremes: al.reliability.choose_golden(ratings, 4, extremes=extremes, share=0.5,
-                                                    min_ratings=4, label="joy" if ratings.has_labels else None, seed=5)
-             for extremes in ("both", "low", "high")}
+    found = {
+        extremes: al.reliability.choose_golden(
+            ratings,
+            4,
+            extremes=extremes,
+            share=0.5,
+            min_ratings=4,
+            label="joy" if ratings.has_labels else None,
+            seed=5,
+        )
+        for extremes in ("both", "low", "high")
+    }
     return found | {"reference": found["both"].reference}
 
 
 @case("slider", tolerance=ITERATED)
 def planned(al, ratings):
-    plan, given = al.reliability.plan, al.reliability.PlanModel(
-        stimulus_sd=20, rater_bias_sd=6, inconsistency=12, scale="0-100 interval")
+    plan, given = (
+        al.reliability.plan,
+        al.reliability.PlanModel(
+            stimulus_sd=20, rater_bias_sd=6, inconsistency=12, scale="0-100 interval"
+        ),
+    )
     found = {
         "interval": plan(given, target="interval", goal=10, n_stimuli=200, price=0.05),
         "power": plan(given, target="power", goal=0.8, difference=10, paired=True),
         "halves": plan(given, target="split_half", goal=0.9, raters=[8, 16, 32], n_sim=10),
         "pilot": plan(ratings, target="interval", goal=12, raters=[8, 16, 24], n_boot=4, n_sim=6),
     }
-    return found | {"model": al.reliability.plan_model(ratings),
-                    "words": {name: one.words for name, one in found.items()}}
+    return found | {
+        "model": al.reliability.plan_model(ratings),
+        "words": {name: one.words for name, one in found.items()},
+    }
 
 
 @case("slider", tolerance=ITERATED)
@@ -221,8 +272,14 @@ def consensus(al, ratings):
 def running(al, ratings):
     live = al.reliability.RunningReliability.from_ratings(ratings)
     checks = al.reliability.RaterChecks.of_scale(ratings.scale)
-    found = {"alpha": live.alpha(), "percent": live.percent_agreement(), "scores": live.scores(),
-             "checks": checks, "ratings": live.n_ratings, "again": live.to_ratings().equals(ratings)}
+    found = {
+        "alpha": live.alpha(),
+        "percent": live.percent_agreement(),
+        "scores": live.scores(),
+        "checks": checks,
+        "ratings": live.n_ratings,
+        "again": live.to_ratings().equals(ratings),
+    }
     flags = live.flags()
     return found | {"flags": flags if isinstance(flags, pl.DataFrame) else repr(flags)}
 
@@ -230,5 +287,6 @@ def running(al, ratings):
 @case("repeats")
 def running_flags(al, ratings):
     live = al.reliability.RunningReliability.from_ratings(
-        ratings, golden={"g0": 4.0, "g1": 95.0, "g2": 50.0})
+        ratings, golden={"g0": 4.0, "g1": 95.0, "g2": 50.0}
+    )
     return {"flags": repr(live.flags()), "scores": live.scores()}

@@ -6,7 +6,6 @@ from __future__ import annotations
 from functools import partial
 
 import numpy as np
-
 from tests.golden import inputs
 from tests.golden.case import ITERATED, case
 
@@ -22,8 +21,17 @@ def verdicts(al, ratings):
 def verdicts_otherwise(al, ratings):
     people, models = ratings.humans(), ratings.models()
     found = {
-        over: partial(al.evaluation.alignment, people, models, n_boot=40, seed=2, resample=over, margin=0.1,
-                      truncate=True, exclude=("awe",))
+        over: partial(
+            al.evaluation.alignment,
+            people,
+            models,
+            n_boot=40,
+            seed=2,
+            resample=over,
+            margin=0.1,
+            truncate=True,
+            exclude=("awe",),
+        )
         for over in ("units", "raters", "both")
     }
     both = al.evaluation.alignment(people, models, n_boot=40, seed=2)
@@ -33,8 +41,11 @@ def verdicts_otherwise(al, ratings):
 @case("models", "full")
 def sides(al, ratings):
     apart = al.evaluation.sides(ratings)
-    return {"people": apart.people.summary(), "models": apart.models.summary(),
-            "main runs": al.evaluation.main_runs(ratings).summary()}
+    return {
+        "people": apart.people.summary(),
+        "models": apart.models.summary(),
+        "main runs": al.evaluation.main_runs(ratings).summary(),
+    }
 
 
 @case("models", "one_rater", quick=True)
@@ -47,11 +58,15 @@ def beside_people(al, ratings):
         "discrepancy": lambda: evaluation.discrepancy(ratings, n_boot=40, seed=4),
         "kappa": lambda: evaluation.kappa_of_pairs(ratings),
         "kinds": lambda: evaluation.pair_kinds(evaluation.kappa_of_pairs(ratings)),
-        "kinds by label": lambda: evaluation.pair_kinds(evaluation.kappa_of_pairs(ratings), by_label=True),
+        "kinds by label": lambda: evaluation.pair_kinds(
+            evaluation.kappa_of_pairs(ratings), by_label=True
+        ),
         "spearman": lambda: evaluation.pairwise_spearman(ratings),
         "with people": lambda: evaluation.spearman_with_people(ratings, n_boot=40, seed=5),
         "groups": lambda: evaluation.group_comparison(ratings, n_boot=40, seed=6),
-        "families": lambda: evaluation.group_comparison(ratings, groups="family", n_boot=40, seed=6),
+        "families": lambda: evaluation.group_comparison(
+            ratings, groups="family", n_boot=40, seed=6
+        ),
         "values": lambda: evaluation.group_values(ratings),
         "raters": lambda: evaluation.rater_table(ratings),
         "ceiling": lambda: evaluation.human_ceiling(ratings, n_boot=40, seed=7),
@@ -65,7 +80,9 @@ def beside_people(al, ratings):
 def brought_to_scale(al, ratings):
     models = tables.make(al, "models").models()
     scale = al.Scale.parse("0-100 interval")
-    found = {how: al.evaluation.on_scale(models, scale, how) for how in ("round", "truncate", "none")}
+    found = {
+        how: al.evaluation.on_scale(models, scale, how) for how in ("round", "truncate", "none")
+    }
     calm = al.evaluation.neutral_calibrated(models, ["s00", "s01", "s02"])
     return found | {"calm": calm, "history": calm.history}
 
@@ -74,47 +91,81 @@ def brought_to_scale(al, ratings):
 def fair(al, ratings):
     people, models = ratings.humans(), ratings.models()
     found = {
-        metric: partial(al.evaluation.fairness, people, models, by="stimulus.gender", metric=metric,
-                        n_permutations=99, n_boot=30, seed=9)
+        metric: partial(
+            al.evaluation.fairness,
+            people,
+            models,
+            by="stimulus.gender",
+            metric=metric,
+            n_permutations=99,
+            n_boot=30,
+            seed=9,
+        )
         for metric in al.evaluation.list_metrics()
     }
     found["crossed"] = lambda: al.evaluation.fairness(
-        people, models, by=["stimulus.gender x stimulus.batch"], metric="bias", cluster="stimulus.actor",
-        by_label=True, n_permutations=99, correction="fdr", seed=10)
+        people,
+        models,
+        by=["stimulus.gender x stimulus.batch"],
+        metric="bias",
+        cluster="stimulus.actor",
+        by_label=True,
+        n_permutations=99,
+        correction="fdr",
+        seed=10,
+    )
     found["pairs of groups"] = lambda: al.evaluation.fairness(
-        people, models, by="stimulus.actor", against="each", n_permutations=99, seed=11)
+        people, models, by="stimulus.actor", against="each", n_permutations=99, seed=11
+    )
     found["of people"] = lambda: al.evaluation.fairness(
-        people, by="rater.gender", n_permutations=99, seed=12)
+        people, by="rater.gender", n_permutations=99, seed=12
+    )
     found["flagged"] = lambda: al.evaluation.fairness(
-        people, models, by="stimulus.gender", n_permutations=99, seed=9).flagged()
+        people, models, by="stimulus.gender", n_permutations=99, seed=9
+    ).flagged()
     return found
 
 
 @case()
 def metrics_of_answers(al):
     names = al.evaluation.list_metrics()
-    return {name: {field: getattr(al.evaluation.load_metric(name), field)
-                   for field in ("title", "needs", "better")} for name in names}
+    return {
+        name: {
+            field: getattr(al.evaluation.load_metric(name), field)
+            for field in ("title", "needs", "better")
+        }
+        for name in names
+    }
 
 
 @case("controls", quick=True)
 def controlled(al, ratings):
     checks = al.evaluation.control_checks(ratings, n_boot=40, seed=13)
     table = al.evaluation.outcome_table(ratings)
-    return {"checks": checks, "as dict": checks.as_dict(), "outcomes": table, "counts": table.counts(),
-            "everyone": al.evaluation.outcome_table(ratings, everyone=True),
-            "by label": lambda: al.evaluation.outcome_table(ratings, ["rater", "label"])}
+    return {
+        "checks": checks,
+        "as dict": checks.as_dict(),
+        "outcomes": table,
+        "counts": table.counts(),
+        "everyone": al.evaluation.outcome_table(ratings, everyone=True),
+        "by label": lambda: al.evaluation.outcome_table(ratings, ["rater", "label"]),
+    }
 
 
 @case(quick=True)
 def outcomes(al):
     evaluation, answer = al.evaluation, al.evaluation.Response
     asked = {
-        "busy": answer(http_status=429), "large": answer(http_status=400, rejection="image too large"),
-        "declined": answer(text="I cannot help with that."), "nothing": answer(text=" "),
-        "cut": answer(text='{"joy": 3', stop_reason="max_tokens"), "words": answer(text="joy, mostly"),
+        "busy": answer(http_status=429),
+        "large": answer(http_status=400, rejection="image too large"),
+        "declined": answer(text="I cannot help with that."),
+        "nothing": answer(text=" "),
+        "cut": answer(text='{"joy": 3', stop_reason="max_tokens"),
+        "words": answer(text="joy, mostly"),
         "fine": answer(text='{"joy": 3}', parsed={"joy": 3}),
-        "beyond": answer(text='{"joy": 9}', parsed={"joy": 9}, schema_errors=("joy = 9: expected 0 to 7",)),
+        "beyond": answer(
+            text='{"joy": 9}', parsed={"joy": 9}, schema_errors=("joy = 9: expected 0 to 7",)
+        ),
         "rule": answer(text='{"joy": 9}', parsed={"joy": 9}, rule_errors=("sum",)),
     }
     texts = ("I'm sorry, but I can't rate the emotions of real people.", "Joy: high. Fear: low.")
@@ -131,9 +182,14 @@ def outcomes(al):
 def spread_of_answers(al, ratings):
     evaluation = al.evaluation
     given = evaluation.label_distributions(ratings.humans())
-    return {"people": given, "entropy": given.entropy(), "top": given.top(), "mean": given.mean(),
-            "smoothed": lambda: evaluation.label_distributions(ratings.humans(), smoothing=0.5),
-            "raters": lambda: evaluation.rater_distributions(ratings)}
+    return {
+        "people": given,
+        "entropy": given.entropy(),
+        "top": given.top(),
+        "mean": given.mean(),
+        "smoothed": lambda: evaluation.label_distributions(ratings.humans(), smoothing=0.5),
+        "raters": lambda: evaluation.rater_distributions(ratings),
+    }
 
 
 @case("nominal", tolerance=ITERATED, quick=True)
@@ -142,14 +198,21 @@ def soft_labels(al, ratings):
     evaluation = al.evaluation
     settings = {"taxonomy": "mikels", "n_splits": 4, "seed": 14}
     return {
-        "metrics": lambda: evaluation.soft_label_metrics(people, models, n_boot=30, by_person=True, **settings),
-        "comparison": lambda: evaluation.soft_label_comparison(people, models, n_boot=30, **settings),
+        "metrics": lambda: evaluation.soft_label_metrics(
+            people, models, n_boot=30, by_person=True, **settings
+        ),
+        "comparison": lambda: evaluation.soft_label_comparison(
+            people, models, n_boot=30, **settings
+        ),
         "all": lambda: evaluation.evaluate_soft_labels(people, models, n_boot=30, **settings),
         "majority": lambda: evaluation.evaluate_soft_labels(
-            people, models, truth="majority", n_boot=0, **settings),
+            people, models, truth="majority", n_boot=0, **settings
+        ),
         "of categories": lambda: evaluation.soft_label_metrics(ratings, n_boot=0, **settings),
         "calibration": lambda: evaluation.model_calibration(people, models, n_boot=30, seed=15),
-        "calibration of majority": lambda: evaluation.model_calibration(people, models, truth="majority"),
+        "calibration of majority": lambda: evaluation.model_calibration(
+            people, models, truth="majority"
+        ),
     }
 
 
@@ -166,11 +229,16 @@ def distances_of_distributions(al):
     return {
         "cross entropy": evaluation.cross_entropy(people, models, floor=0.01),
         "divergence": evaluation.kullback_leibler(people, models, floor=0.01),
-        "divergence without a floor": evaluation.kullback_leibler(people, np.eye(8)[rng.integers(0, 8, 20)]),
+        "divergence without a floor": evaluation.kullback_leibler(
+            people, np.eye(8)[rng.integers(0, 8, 20)]
+        ),
         "jensen": evaluation.jensen_shannon(people, models),
         "transport": evaluation.earth_movers_distance(people, models, costs),
-        "given": given, "taken": given.take(list(given.stimuli[1:3])),
-        "calibration": evaluation.calibration(models, chosen, labels=list(labels), n_boot=30, seed=31),
+        "given": given,
+        "taken": given.take(list(given.stimuli[1:3])),
+        "calibration": evaluation.calibration(
+            models, chosen, labels=list(labels), n_boot=30, seed=31
+        ),
         "of distributions": evaluation.calibration(models, people, n_raters=5),
         "binary": evaluation.calibration(models[:, 0], yes, n_bins=5),
     }
@@ -183,12 +251,18 @@ def against_a_range(al):
     value = rng.random(6)
     return {
         "standing": [evaluation.against_people(x, x - 0.05, x + 0.05, [0.4, 0.6]) for x in value],
-        "lower is better": evaluation.against_people(0.5, 0.45, 0.55, [0.4, 0.6], higher_is_better=False),
+        "lower is better": evaluation.against_people(
+            0.5, 0.45, 0.55, [0.4, 0.6], higher_is_better=False
+        ),
         "ranks": evaluation.possible_ranks(value, value - 0.1, value + 0.1),
         "wilson": evaluation.wilson_interval([0, 3, 10], 10),
-        "equivalence": {str(at): evaluation.equivalence(at, 0.02, margin=0.05, df=24)
-                        for at in (-0.2, -0.04, 0.0, 0.03, 0.2)},
-        "of differences": evaluation.equivalence([0.02, -0.01, 0.0, 0.03, -0.02, 0.01], margin=0.05),
+        "equivalence": {
+            str(at): evaluation.equivalence(at, 0.02, margin=0.05, df=24)
+            for at in (-0.2, -0.04, 0.0, 0.03, 0.2)
+        },
+        "of differences": evaluation.equivalence(
+            [0.02, -0.01, 0.0, 0.03, -0.02, 0.01], margin=0.05
+        ),
     }
 
 
@@ -201,16 +275,28 @@ def rows_of_a_leaderboard(al, ratings):
     ceiling = ceiling.filter(ceiling["measure"] == measure).drop("measure")
     people = al.Estimates(ceiling, ("rater",))
     rows = evaluation.human_results({"kappa": people}, data=data)
-    rows += [evaluation.ResultFile.from_estimates(
-        "net", {"kappa": al.Estimate(0.6, low=0.5, high=0.7, method="kappa")}, data=data, prompt="zero-shot",
-        cost=evaluation.Cost(amount=1.5, seconds=20.0))]
+    rows += [
+        evaluation.ResultFile.from_estimates(
+            "net",
+            {"kappa": al.Estimate(0.6, low=0.5, high=0.7, method="kappa")},
+            data=data,
+            prompt="zero-shot",
+            cost=evaluation.Cost(amount=1.5, seconds=20.0),
+        )
+    ]
     from pathlib import Path
 
     folder = Path("rows")
     folder.mkdir()
     files = [evaluation.write_result(row, folder) for row in rows]
     board = evaluation.leaderboard(folder)
-    return {"data": data, "rows": rows, "files": files, "board": board.to_frame(), "dict": board.as_dict(),
-            "read": [evaluation.read_result(file) for file in files],
-            "parsed": evaluation.parse_result(files[0].read_text(), where="file"),
-            "example": al.evaluation.leaderboard(inputs.examples("leaderboard")).as_dict()}
+    return {
+        "data": data,
+        "rows": rows,
+        "files": files,
+        "board": board.to_frame(),
+        "dict": board.as_dict(),
+        "read": [evaluation.read_result(file) for file in files],
+        "parsed": evaluation.parse_result(files[0].read_text(), where="file"),
+        "example": al.evaluation.leaderboard(inputs.examples("leaderboard")).as_dict(),
+    }

@@ -8,7 +8,6 @@ from pathlib import Path
 
 import numpy as np
 import polars as pl
-
 from tests.golden import inputs
 from tests.golden.case import case
 
@@ -19,19 +18,28 @@ EVERY = tuple(inputs.TABLES)
 
 @case(*EVERY, quick=True)
 def summary(al, ratings):
-    return {"summary": ratings.summary(), "ratings": ratings, "raters": ratings.raters,
-            "stimuli": ratings.stimuli, "kinds": ratings.rater_kinds, "labels": ratings.label_names,
-            "scale": str(ratings.scale), "answers": ratings.answers}
+    return {
+        "summary": ratings.summary(),
+        "ratings": ratings,
+        "raters": ratings.raters,
+        "stimuli": ratings.stimuli,
+        "kinds": ratings.rater_kinds,
+        "labels": ratings.label_names,
+        "scale": str(ratings.scale),
+        "answers": ratings.answers,
+    }
 
 
 @case(*EVERY, quick=True)
 def shapes(al, ratings):
-    return {"matrix": lambda: al.ratings.matrix(ratings),
-            "label": lambda: al.ratings.matrix(ratings, ratings.label_names[0]),
-            "every trial": lambda: al.ratings.matrix(ratings, every_trial=True),
-            "wide": lambda: al.ratings.pivot(ratings),
-            "means": lambda: al.ratings.pivot(ratings, "rater", "label"),
-            "counts": lambda: al.ratings.pivot(ratings, aggregate="count")}
+    return {
+        "matrix": lambda: al.ratings.matrix(ratings),
+        "label": lambda: al.ratings.matrix(ratings, ratings.label_names[0]),
+        "every trial": lambda: al.ratings.matrix(ratings, every_trial=True),
+        "wide": lambda: al.ratings.pivot(ratings),
+        "means": lambda: al.ratings.pivot(ratings, "rater", "label"),
+        "counts": lambda: al.ratings.pivot(ratings, aggregate="count"),
+    }
 
 
 @case(*EVERY)
@@ -39,8 +47,11 @@ def written(al, ratings):
     def again(suffix):
         file = al.ratings.write_ratings(ratings, Path(f"ratings{suffix}"))
         read = al.ratings.read_ratings(file)
-        return {"equal": str(read.equals(ratings)), "summary": read.summary(),
-                "files": sorted(path.name for path in Path().glob("ratings*"))}
+        return {
+            "equal": str(read.equals(ratings)),
+            "summary": read.summary(),
+            "files": sorted(path.name for path in Path().glob("ratings*")),
+        }
 
     return {suffix: partial(again, suffix) for suffix in (".csv", ".parquet", ".jsonl", ".txt")}
 
@@ -50,21 +61,24 @@ def merged(al):
     people = tables.make(al, "full")
     half = people.where(pl.col("label") == "joy")
     whole = al.ratings.merge(half, people.where(pl.col("label") == "fear"))
-    return {"whole": whole, "twice": lambda: al.ratings.merge(people, people),
-            "other scale": lambda: al.ratings.merge(people, tables.make(al, "slider")),
-            "models": lambda: al.ratings.merge(people, tables.make(al, "models").models()),
-            "selected": lambda: people.select(labels=["joy"]), "nothing": lambda: people.where(pl.lit(False)),
-            "absent": lambda: tables.make(al, "binary").fill_absent(),
-            "values": half.with_values(half.value * 0.5, step="halved")}
-
-
+    return {
+        "whole": whole,
+        "twice": lambda: al.ratings.merge(people, people),
+        "other scale": lambda: al.ratings.merge(people, tables.make(al, "slider")),
+        "models": lambda: al.ratings.merge(people, tables.make(al, "models").models()),
+        "selected": lambda: people.select(labels=["joy"]),
+        "nothing": lambda: people.where(pl.lit(False)),
+        "absent": lambda: tables.make(al, "binary").fill_absent(),
+        "values": half.with_values(7 - half.value, step="reversed"),
+    }
 
 
 @case(quick=True)
 def read(al):
     Path("wide.csv").write_text("image,ann,ben\n001,1,2\n002,,7\n003,4,9\n")
     Path("long.csv").write_text(
-        "picture,annotator,emotion,score,remark\n007,anna,joy,3,x\n007,NA,joy,4,\n008,anna,joy,,y\n")
+        "picture,annotator,emotion,score,remark\n007,anna,joy,3,x\n007,NA,joy,4,\n008,anna,joy,,y\n"
+    )
     Path("bad.csv").write_text("stimulus,rater,value\na,r,1\na,r,2\n,r,3\nb,r,x\n")
     Path("model.csv").write_text("stimulus,prediction\ns00,2.5\ns01,6.9\n")
     Path("lines.jsonl").write_text('{"stimulus": "a", "rater": "r", "value": 1}\n')
@@ -74,8 +88,15 @@ def read(al):
         "strict": lambda: read("wide.csv", scale="0-7"),
         "long": lambda: read("long.csv", scale="0-7"),
         "guessed": lambda: read("long.csv"),
-        "columns": lambda: read("long.csv", columns={"stimulus": "picture", "rater": "annotator",
-                                                     "label": "emotion", "value": "score"}),
+        "columns": lambda: read(
+            "long.csv",
+            columns={
+                "stimulus": "picture",
+                "rater": "annotator",
+                "label": "emotion",
+                "value": "score",
+            },
+        ),
         "bad": lambda: read("bad.csv", scale="0-7"),
         "bad rows": lambda: read("bad.csv", scale="0-7", on_bad="skip"),
         "lines": lambda: read("lines.jsonl"),
@@ -89,23 +110,49 @@ def read(al):
 @case()
 def formats(al):
     ratings = al.ratings
-    return {"formats": {one.name: one.title for one in ratings.list_formats()},
-            "kinds": [ratings.RATER_KINDS, ratings.HUMAN_KINDS, ratings.MODEL_KINDS, ratings.TRIAL_KINDS,
-                      ratings.OUTCOMES]}
+    return {
+        "formats": {one.name: one.title for one in ratings.list_formats()},
+        "kinds": [
+            ratings.RATER_KINDS,
+            ratings.HUMAN_KINDS,
+            ratings.MODEL_KINDS,
+            ratings.TRIAL_KINDS,
+            ratings.OUTCOMES,
+        ],
+    }
 
 
 @case(quick=True)
 def scales(al):
-    texts = ("0-7", "1-5", "0-100 interval", "binary", "nominal:a,b", "ordinal:never,sometimes,often", "text",
-             "0-1 step 0.25", "interval", "7-0", "words")
+    texts = (
+        "0-7",
+        "1-5",
+        "0-100 interval",
+        "binary",
+        "nominal:a,b",
+        "ordinal:never,sometimes,often",
+        "text",
+        "0-1 step 0.25",
+        "interval",
+        "7-0",
+        "words",
+    )
+
     def told(text):
         scale = al.Scale.parse(text)
-        return {"scale": str(scale), "dict": scale.to_dict(), "levels": scale.levels,
-                "holds": lambda: scale.contains([0, 3.5, 8])}
+        return {
+            "scale": str(scale),
+            "dict": scale.to_dict(),
+            "levels": scale.levels,
+            "holds": lambda: scale.contains([0, 3.5, 8]),
+        }
 
     return {text: partial(told, text) for text in texts} | {
-        "guessed": {str(values): partial(lambda given: str(al.Scale.infer(given)), values)
-                    for values in ([0, 1, 1], [1, 2, 5], [0.1, 0.7], [0, 50, 100])}}
+        "guessed": {
+            str(values): partial(lambda given: str(al.Scale.infer(given)), values)
+            for values in ([0, 1, 1], [1, 2, 5], [0.1, 0.7], [0, 50, 100])
+        }
+    }
 
 
 @case(quick=True)
@@ -114,21 +161,36 @@ def simulated(al):
     truth = simulate.simulate_truth(20, "mikels", "0-7", seed=1)
     people = simulate.panel(8, seed=2, careless=0.3)
     study = simulate.simulate_raters(truth, people, seed=3, golden=4, repeats=3)
-    pairs = pl.DataFrame({"stimulus": [f"q{k}" for k in range(12)], "batch": [k // 6 for k in range(12)]})
+    pairs = pl.DataFrame(
+        {"stimulus": [f"q{k}" for k in range(12)], "batch": [k // 6 for k in range(12)]}
+    )
     differences = simulate.simulate_differences(
-        pairs, np.linspace(5, 90, 12), 5, golden=2, repeats=2, careless=0.2, seed=4)
+        pairs, np.linspace(5, 90, 12), 5, golden=2, repeats=2, careless=0.2, seed=4
+    )
     rater = simulate.rater_profile("generous", "r1", scale="0-100")
     return {
-        "truth": truth, "people": study.profiles_frame(), "ratings": study.ratings, "golden": study.golden,
-        "profile": rater, "attentive": rater.attentive, "presets": simulate.PRESETS,
-        "recovery": simulate.recovery(study), "flagged": simulate.recovery(study).flagged,
-        "dice": {how: simulate.random_baseline(study.ratings, seed=5, how=how)
-                 for how in ("uniform", "marginal")},
+        "truth": truth,
+        "people": study.profiles_frame(),
+        "ratings": study.ratings,
+        "golden": study.golden,
+        "profile": rater,
+        "attentive": rater.attentive,
+        "presets": simulate.PRESETS,
+        "recovery": simulate.recovery(study),
+        "flagged": simulate.recovery(study).flagged,
+        "dice": {
+            how: simulate.random_baseline(study.ratings, seed=5, how=how)
+            for how in ("uniform", "shuffled")
+        },
         "verified": simulate.simulate_verification(60, seed=6),
-        "differences": differences.ratings, "their truth": differences.truth, "sessions": differences.sessions,
-        "their people": differences.people, "their golden": differences.golden,
+        "differences": differences.ratings,
+        "their truth": differences.truth,
+        "sessions": differences.sessions,
+        "their people": differences.people,
+        "their golden": differences.golden,
         "invented": simulate.golden_differences(5),
-        "careless": simulate.difference_people(20, careless=0.3, seed=7), "kinds": simulate.CARELESS_KINDS,
+        "careless": simulate.difference_people(20, careless=0.3, seed=7),
+        "kinds": simulate.CARELESS_KINDS,
     }
 
 
@@ -140,18 +202,27 @@ def drawn(al):
     transitions = simulate.draw_transitions(2, ["joy", "wink-left"], seed=8)
     scenes = simulate.simulate_scenes(40, seed=9, stray=0.1)
     return {
-        "table": simulate.face_table(specs), "names": [spec.stimulus for spec in specs],
+        "table": simulate.face_table(specs),
+        "names": [spec.stimulus for spec in specs],
         "saved": simulate.save_faces("faces", specs, size=32),
         "face": np.asarray(simulate.draw_face("awe", 0.8, identity=2, size=48)),
-        "sequence": [np.asarray(image).mean() for image in
-                     simulate.expression_sequence("anger", frames=3, size=48)],
-        "joy": joy, "mirrored": joy.mirrored(), "half": joy.scaled(0.5),
+        "sequence": [
+            np.asarray(image).mean()
+            for image in simulate.expression_sequence("anger", frames=3, size=48)
+        ],
+        "joy": joy,
+        "mirrored": joy.mirrored(),
+        "half": joy.scaled(0.5),
         "difference": simulate.true_difference(simulate.FaceParameters(), joy),
-        "identity": simulate.Identity.from_seed(3), "own": simulate.Identity(hair="bun"),
+        "identity": simulate.Identity.from_seed(3),
+        "own": simulate.Identity(hair="bun"),
         "one": simulate.FaceSpec("fear", 0.7, 4).stimulus,
-        "actors": transitions.actors, "times": transitions.of("actor-2", "joy").times_ms,
+        "actors": transitions.actors,
+        "times": transitions.of("actor-2", "joy").times_ms,
         "apart": transitions.of("actor-1", "joy").differences(0),
-        "scenes": scenes.table(), "features": scenes.features(), "chances": scenes.chances,
+        "scenes": scenes.table(),
+        "features": scenes.features(),
+        "chances": scenes.chances,
         "expressions": [simulate.EXPRESSIONS, simulate.TRANSITION_EXPRESSIONS],
     }
 
@@ -159,19 +230,29 @@ def drawn(al):
 @case()
 def demo_study(al):
     study = al.simulate.demo_study(3, identities=3)
-    return {"summary": study.ratings.summary(), "ratings": study.ratings, "truth": study.simulation.truth,
-            "faces": [face.stimulus for face in study.faces], "recovery": al.simulate.recovery(study.simulation)}
+    return {
+        "summary": study.ratings.summary(),
+        "ratings": study.ratings,
+        "truth": study.simulation.truth,
+        "faces": [face.stimulus for face in study.faces],
+        "recovery": al.simulate.recovery(study.simulation),
+    }
 
 
 @case(quick=True)
 def taxonomies(al):
     def told(name):
         taxonomy = al.load_taxonomy(name)
-        return {"labels": taxonomy.labels, "entries": taxonomy.entries, "title": taxonomy.title,
-                "polarity": lambda: taxonomy.polarity, "opposites": lambda: taxonomy.opposites,
-                "costs": taxonomy.cost_matrix,
-                "groups": {level: partial(taxonomy.groups, level) for level in taxonomy.levels},
-                "text": taxonomy.to_toml}
+        return {
+            "labels": taxonomy.labels,
+            "entries": taxonomy.entries,
+            "title": taxonomy.title,
+            "polarity": lambda: taxonomy.polarity,
+            "opposites": lambda: taxonomy.opposites,
+            "costs": taxonomy.cost_matrix,
+            "groups": {level: partial(taxonomy.groups, level) for level in taxonomy.levels},
+            "text": taxonomy.to_toml,
+        }
 
     return {name: partial(told, name) for name in al.taxonomy.list_taxonomies()}
 
@@ -184,10 +265,17 @@ def label_mappings(al):
         found = al.taxonomy.map_labels(source, target)
         return {"table": found.to_frame(), "unmapped": found.unmapped, "matrix": found.matrix()}
 
-    return {f"{source} to {target}": partial(mapped, source, target)
-            for source in names for target in names if source != target} | {
-        "matched": al.taxonomy.match_taxonomy(["Anger", "Disgust", "Fear", "Happiness", "Sadness", "Surprise"]).name,
-        "not matched": al.taxonomy.match_taxonomy(["anger"])}
+    return {
+        f"{source} to {target}": partial(mapped, source, target)
+        for source in names
+        for target in names
+        if source != target
+    } | {
+        "matched": al.taxonomy.match_taxonomy(
+            ["Anger", "Disgust", "Fear", "Happiness", "Sadness", "Surprise"]
+        ).name,
+        "not matched": al.taxonomy.match_taxonomy(["anger"]),
+    }
 
 
 @case(quick=True)
@@ -198,15 +286,24 @@ def costs(al):
     return {
         "confusions": taxonomy.cost_from_confusions([[8, 2, 0], [2, 8, 0], [0, 0, 9]], labels),
         "correlation": taxonomy.cost_from_correlation(
-            [[1, 0.3, -0.8], [0.3, 1, 0], [-0.8, 0, 1]], labels),
-        "differences": taxonomy.cost_from_differences([[0, 30, 60], [30, 0, 45], [60, 45, 0]], labels),
+            [[1, 0.3, -0.8], [0.3, 1, 0], [-0.8, 0, 1]], labels
+        ),
+        "differences": taxonomy.cost_from_differences(
+            [[0, 30, 60], [30, 0, 45], [60, 45, 0]], labels
+        ),
         "groups": taxonomy.cost_from_groups(
-            labels, [{"joy": "positive", "fear": "negative", "shock": "negative"}]),
+            labels, [{"joy": "positive", "fear": "negative", "shock": "negative"}]
+        ),
         "reference": taxonomy.cost_from_reference(
-            ["joy", "fear"], base, {"joy": ["awe", "fun"], "fear": ["fear"]}),
+            ["joy", "fear"], base, {"joy": ["awe", "fun"], "fear": ["fear"]}
+        ),
         "ring": taxonomy.cost_from_ring(
-            ["joy", "awe", "fear"], {"joy": "positive", "awe": "positive", "fear": "negative"}, lam=3.0),
-        "one": wheel.cost("awe", "fear"), "other order": wheel.reorder(sorted(wheel.labels)),
+            ["joy", "awe", "fear"],
+            {"joy": "positive", "awe": "positive", "fear": "negative"},
+            lam=3.0,
+        ),
+        "one": wheel.cost("awe", "fear"),
+        "other order": wheel.reorder(sorted(wheel.labels)),
         "not known": lambda: wheel.cost("awe", "hunger"),
     }
 
@@ -214,11 +311,22 @@ def costs(al):
 @case()
 def own_taxonomy(al):
     taxonomy = al.taxonomy
-    mood = al.Taxonomy("mood", (taxonomy.Label("up", polarity="positive"),
-                                taxonomy.Label("down", aliases=("low",))))
+    mood = al.Taxonomy(
+        "mood",
+        (taxonomy.Label("up", polarity="positive"), taxonomy.Label("down", aliases=("low",))),
+    )
     file = mood.save("mood.toml") or Path("mood.toml")
-    coarse = al.load_taxonomy("mikels").coarsen("polarity") if "polarity" in al.load_taxonomy("mikels").levels else None
+    coarse = (
+        al.load_taxonomy("mikels").coarsen("polarity")
+        if "polarity" in al.load_taxonomy("mikels").levels
+        else None
+    )
     change = taxonomy.LabelChange("drop", "boredom", reason="rare")
-    return {"names": [mood.name_of("LOW"), mood.index("low")], "saved": al.load_taxonomy(Path("mood.toml")),
-            "file": str(file), "coarse": coarse, "change": change,
-            "revision": taxonomy.TaxonomyRevision("2", parent="mood", changes=(change,))}
+    return {
+        "names": [mood.name_of("LOW"), mood.index("low")],
+        "saved": al.load_taxonomy(Path("mood.toml")),
+        "file": str(file),
+        "coarse": coarse,
+        "change": change,
+        "revision": taxonomy.TaxonomyRevision("2", parent="mood", changes=(change,)),
+    }

@@ -8,14 +8,21 @@ from pathlib import Path
 
 import numpy as np
 import polars as pl
-
 from tests.golden import inputs
 from tests.golden.case import ITERATED, case
 
 from . import tables
 
-POLARITY = {"awe": "up", "amusement": "up", "contentment": "up", "excitement": "up",
-            "fear": "down", "sadness": "down", "disgust": "down", "anger": "down"}
+POLARITY = {
+    "awe": "up",
+    "amusement": "up",
+    "contentment": "up",
+    "excitement": "up",
+    "fear": "down",
+    "sadness": "down",
+    "disgust": "down",
+    "anger": "down",
+}
 
 
 @case(quick=True)
@@ -24,25 +31,36 @@ def metrics(al):
     truth, near, far = inputs.classified()
     weights = np.random.default_rng(1).random(len(truth))
     single = {
-        name: {who: getattr(evaluation, name)(truth, said, "mikels") for who, said in
-               (("near", near), ("far", far))}
+        name: {
+            who: getattr(evaluation, name)(truth, said, "mikels")
+            for who, said in (("near", near), ("far", far))
+        }
         for name in ("acc", "accuracy", "acc2", "ecc", "emc", "mean_emotional_distance")
     }
     return {
         "single": single,
-        "weighted": evaluation.classification_metrics(truth, near, "mikels", sample_weight=weights, n_boot=0),
+        "weighted": evaluation.classification_metrics(
+            truth, near, "mikels", sample_weight=weights, n_boot=0
+        ),
         "both": evaluation.classification_metrics(
-            truth, {"near": near, "far": far}, "mikels", n_boot=60, seed=1),
+            truth, {"near": near, "far": far}, "mikels", n_boot=60, seed=1
+        ),
         "without intervals": evaluation.classification_metrics(truth, near, "mikels", n_boot=0),
         "clusters": evaluation.classification_metrics(
-            truth, far, "mikels", clusters=[k // 4 for k in range(len(truth))], n_boot=60, seed=2),
+            truth, far, "mikels", clusters=[k // 4 for k in range(len(truth))], n_boot=60, seed=2
+        ),
         "own groups": evaluation.classification_metrics(truth, far, groups=POLARITY, n_boot=0),
-        "one class": evaluation.classification_metrics(["awe"] * 5, ["awe"] * 5, "mikels", n_boot=20, seed=1),
-        "known": {name: (one.title, one.better, one.undefined)
-                  for name, one in evaluation.CLASSIFICATION_METRICS.items()},
+        "one class": evaluation.classification_metrics(
+            ["awe"] * 5, ["awe"] * 5, "mikels", n_boot=20, seed=1
+        ),
+        "known": {
+            name: (one.title, one.better, one.undefined)
+            for name, one in evaluation.CLASSIFICATION_METRICS.items()
+        },
         "prf": evaluation.precision_recall_f1(truth, near, "mikels", n_boot=40, seed=3),
         "prf of sets": evaluation.precision_recall_f1(
-            [["joy", "love"], ["fear"], []], [["joy"], ["fear"], ["joy"]], zero_division=0.0),
+            [["joy", "love"], ["fear"], []], [["joy"], ["fear"], ["joy"]], zero_division=0.0
+        ),
     }
 
 
@@ -52,15 +70,26 @@ def confusions(al):
     truth, near, _ = inputs.classified()
     seen = evaluation.confusion(truth, near, "mikels")
     return {
-        "table": seen, "n": seen.n, "ecc": seen.ecc, "emc": seen.emc, "acc2": seen.acc2,
-        "distance": seen.mean_emotional_distance, "accuracy": seen.accuracy,
-        "rows": seen.normalized("true"), "columns": seen.normalized("pred"), "all": seen.normalized("all"),
+        "table": seen,
+        "n": seen.n,
+        "ecc": seen.ecc,
+        "emc": seen.emc,
+        "acc2": seen.acc2,
+        "distance": seen.mean_emotional_distance,
+        "accuracy": seen.accuracy,
+        "rows": seen.normalized("true"),
+        "columns": seen.normalized("pred"),
+        "all": seen.normalized("all"),
         "mistakes": seen.mistakes(),
         "own": evaluation.Confusion.from_counts([[8, 2], [1, 9]], ["awe", "fear"], "mikels"),
         "many": evaluation.metrics_of_confusion(
-            [[[2, 0], [0, 2]], [[1, 1], [1, 1]]], ["awe", "fear"], "mikels"),
+            [[[2, 0], [0, 2]], [[1, 1], [1, 1]]], ["awe", "fear"], "mikels"
+        ),
         "sets": evaluation.multilabel_confusion(
-            [["joy", "love"], ["pride"]], [["joy", "pride"], ["pride"]], labels=["joy", "love", "pride"]),
+            [["joy", "love"], ["pride"]],
+            [["joy", "pride"], ["pride"]],
+            labels=["joy", "love", "pride"],
+        ),
         "bounds": evaluation.severity_bounds(0.6, 0.9),
         "possible": evaluation.figures_possible(acc=0.658, acc2=0.790, ecc=0.761, emc=0.501),
         "not possible": evaluation.figures_possible(acc=0.612, ecc=0.715, emc=0.486),
@@ -73,7 +102,14 @@ def two_classifiers(al):
     settings = {"names": ("near", "far"), "n_boot": 60, "n_permutations": 199, "seed": 4}
     found = al.evaluation.compare_predictions(truth, near, far, "mikels", **settings)
     margins = al.evaluation.compare_predictions(
-        truth, near, far, "mikels", margin=0.1, clusters=[k // 5 for k in range(len(truth))], **settings)
+        truth,
+        near,
+        far,
+        "mikels",
+        margin=0.1,
+        clusters=[k // 5 for k in range(len(truth))],
+        **settings,
+    )
     return {"found": found, "verdict": found.verdict, "margins": margins, "within": margins.verdict}
 
 
@@ -88,16 +124,28 @@ def classes(al, ratings):
     return {
         "classes": evaluation.classes_of(ratings, taxonomy="mikels"),
         "no ties": evaluation.classes_of(ratings, taxonomy="mikels", min_people=4, ties="random"),
-        "found": found, "wide": found.wide_frame, "people": found.people_frame,
-        "confusions": found.confusions, "sentences": found.sentences, "coverage": found.coverage,
+        "found": found,
+        "wide": found.wide_frame,
+        "people": found.people_frame,
+        "confusions": found.confusions,
+        "sentences": found.sentences,
+        "coverage": found.coverage,
         "truth given": lambda: evaluation.evaluate_classification(ratings, truth=gold, **settings),
-        "a rater": lambda: evaluation.evaluate_classification(ratings, truth="rater:p00", **settings),
+        "a rater": lambda: evaluation.evaluate_classification(
+            ratings, truth="rater:p00", **settings
+        ),
         "all": lambda: evaluation.evaluate_classification(ratings, missing="wrong", **settings),
-        "compared": compared, "verdicts": compared.verdicts,
-        "two": lambda: evaluation.compare_models(ratings, "net", "mini", margin=0.1, n_permutations=199,
-                                                 **settings),
-        "both wrong": lambda: evaluation.both_wrong(ratings, systems=["net", "mini"], taxonomy="mikels"),
-        "items": lambda: evaluation.both_wrong(ratings, systems=["net", "mini"], taxonomy="mikels").items(),
+        "compared": compared,
+        "verdicts": compared.verdicts,
+        "two": lambda: evaluation.compare_models(
+            ratings, "net", "mini", margin=0.1, n_permutations=199, **settings
+        ),
+        "both wrong": lambda: evaluation.both_wrong(
+            ratings, systems=["net", "mini"], taxonomy="mikels"
+        ),
+        "items": lambda: evaluation.both_wrong(
+            ratings, systems=["net", "mini"], taxonomy="mikels"
+        ).items(),
     }
 
 
@@ -110,15 +158,28 @@ def scores_as_classes(al):
         "largest": evaluation.classes_of(people, shares, **settings),
         "found": evaluation.evaluate_classification(people, shares, n_boot=20, **settings),
         "several": lambda: evaluation.classes_of(
-            people, shares, multilabel=True, threshold=0.3, agree=0.3, **settings),
+            people, shares, multilabel=True, threshold=0.3, agree=0.3, **settings
+        ),
         "several judged": lambda: evaluation.evaluate_classification(
-            people, shares, multilabel=True, threshold=0.3, agree=0.3, n_boot=20, **settings),
+            people, shares, multilabel=True, threshold=0.3, agree=0.3, n_boot=20, **settings
+        ),
         "thresholds": evaluation.load_thresholds({"joy": 0.4}),
-        "mappings": {name: evaluation.load_score_mapping(name) for name in evaluation.list_score_mappings()},
+        "mappings": {
+            name: evaluation.load_score_mapping(name) for name in evaluation.list_score_mappings()
+        },
         "variants": evaluation.score_variants(
-            al.Ratings({"stimulus": ["a", "a"], "rater": ["net", "net"], "label": ["joy", "fear"],
-                        "value": [2.0, 1.0], "softmax": [0.7, 0.3]}, scale="interval"),
-            ["value", "softmax"]),
+            al.Ratings(
+                {
+                    "stimulus": ["a", "a"],
+                    "rater": ["net", "net"],
+                    "label": ["joy", "fear"],
+                    "value": [2.0, 1.0],
+                    "softmax": [0.7, 0.3],
+                },
+                scale="interval",
+            ),
+            ["value", "softmax"],
+        ),
     }
 
 
@@ -128,13 +189,20 @@ def own_mapping(al):
     mapping = evaluation.ScoreMapping(
         from_labels(["glee", "delight", "dread"], name="heads"),
         from_labels(["happy", "afraid", "calm"], name="faces", neutral="calm"),
-        {"happy": evaluation.Sources(("glee", "delight")),
-         "afraid": evaluation.Sources(("dread",), how="mean")},
-        neutral=evaluation.NeutralRule("calm", below=0.5))
+        {
+            "happy": evaluation.Sources(("glee", "delight")),
+            "afraid": evaluation.Sources(("dread",), how="mean"),
+        },
+        neutral=evaluation.NeutralRule("calm", below=0.5),
+    )
     scores = np.random.default_rng(7).random((10, 3))
-    return {"combined": mapping.combine(scores, ("glee", "delight", "dread")), "table": mapping,
-            "costs": evaluation.read_costs(_costs()), "truth": evaluation.read_truth(_truth()),
-            "scorer": _scorer(al)}
+    return {
+        "combined": mapping.combine(scores, ("glee", "delight", "dread")),
+        "table": mapping,
+        "costs": evaluation.read_costs(_costs()),
+        "truth": evaluation.read_truth(_truth()),
+        "scorer": _scorer(al),
+    }
 
 
 def _costs() -> Path:
@@ -165,22 +233,38 @@ def preferred(al):
     wins = [[0, 12, 18], [8, 0, 13], [2, 7, 0]]
     names = ["human", "large", "small"]
     rng = np.random.default_rng(9)
-    said = dict(zip([f"i{k:02d}" for k in range(40)],
-                    rng.choice(["model", "both", "human", "neither"], 40).tolist(), strict=True))
-    scored = {"item": list(said) * 2, "metric": ["clip"] * 40 + ["bleu"] * 40,
-              "score": rng.random(80).tolist()}
+    said = dict(
+        zip(
+            [f"i{k:02d}" for k in range(40)],
+            rng.choice(["model", "both", "human", "neither"], 40).tolist(),
+            strict=True,
+        )
+    )
+    scored = {
+        "item": list(said) * 2,
+        "metric": ["clip"] * 40 + ["bleu"] * 40,
+        "score": rng.random(80).tolist(),
+    }
     judged = evaluation.evaluate_preference_metrics(said, scored, n_boot=40, seed=10)
     return {
-        "found": found, "choices": found.choices, "verdicts": table,
-        "sentences": evaluation.verdict_sentences(table), "said": found.sentences(),
+        "found": found,
+        "choices": found.choices,
+        "verdicts": table,
+        "sentences": evaluation.verdict_sentences(table),
+        "said": found.sentences(),
         "scale": evaluation.preference_scale(wins, systems=names, n_boot=40, seed=11),
-        "areas": judged.areas, "means": judged.means, "differences": judged.differences,
+        "areas": judged.areas,
+        "means": judged.means,
+        "differences": judged.differences,
         "judged": judged.sentences(),
         "sees": evaluation.metric_sees_preference(
-            rng.random(40), list(said.values()), n_boot=40, n_permutations=199, seed=12),
+            rng.random(40), list(said.values()), n_boot=40, n_permutations=199, seed=12
+        ),
         "scores": evaluation.metric_scores(scored),
-        "models": {model: partial(evaluation.preference_scale, wins, systems=names, model=model, prior=0.5)
-                   for model in ("thurstone",)},
+        "models": {
+            model: partial(evaluation.preference_scale, wins, systems=names, model=model, prior=0.5)
+            for model in ("thurstone",)
+        },
     }
 
 
@@ -201,15 +285,26 @@ def predicted_differences(al, ratings):
     mean = al.reliability.mean_opinion_scores(ratings).to_frame()["value"].to_numpy()
     predictions = np.stack([mean / 100 + rng.normal(0, 0.1, len(mean)), rng.random(len(mean))])
     found = al.evaluation.difference_metrics(
-        mean, predictions, names=["near", "far"], clusters=[k // 5 for k in range(len(mean))],
-        n_boot=40, seed=16)
+        mean,
+        predictions,
+        names=["near", "far"],
+        clusters=[k // 5 for k in range(len(mean))],
+        n_boot=40,
+        seed=16,
+    )
     return {
-        "found": found, "fits": found.fits, "raters": found.compare, "absolute": found.compare(absolute=True),
-        "ceiling": lambda: al.evaluation.difference_metrics(
-            ratings, ceiling=True, n_splits=5, seed=17).ceiling,
+        "found": found,
+        "fits": found.fits,
+        "raters": found.compare,
+        "absolute": found.compare(absolute=True),
+        "ceiling": lambda: (
+            al.evaluation.difference_metrics(ratings, ceiling=True, n_splits=5, seed=17).ceiling
+        ),
         "fit": al.evaluation.logistic_fit(np.arange(6.0), [2, 3, 20, 80, 97, 98]),
         "too few": al.evaluation.logistic_fit([1, 2, 3], [1, 2, 3]),
-        "curve": al.evaluation.logistic_fit(np.arange(6.0), [2, 3, 20, 80, 97, 98]).predict([2.5, 3.0]),
+        "curve": al.evaluation.logistic_fit(np.arange(6.0), [2, 3, 20, 80, 97, 98]).predict(
+            [2.5, 3.0]
+        ),
     }
 
 
@@ -220,9 +315,17 @@ def predicted_by_metrics(al):
     stimuli = sorted(set(people.stimulus_names))
     rng = np.random.default_rng(18)
     metric = al.Ratings(
-        pl.DataFrame({"stimulus": stimuli * 2, "rater": ["L1"] * len(stimuli) + ["net"] * len(stimuli),
-                      "value": rng.random(2 * len(stimuli))}),
-        scale="0-1 interval", stimuli={"stimulus": stimuli, "kind": ["intra", "inter"] * (len(stimuli) // 2)})
+        pl.DataFrame(
+            {
+                "stimulus": stimuli * 2,
+                "rater": ["L1"] * len(stimuli) + ["net"] * len(stimuli),
+                "value": rng.random(2 * len(stimuli)),
+            }
+        ),
+        scale="0-1 interval",
+        stimuli={"stimulus": stimuli, "kind": ["intra", "inter"] * (len(stimuli) // 2)},
+    )
     found = al.evaluation.difference_metrics(
-        people, metric, by=["kind"], metrics=["srocc", "rmse"], n_boot=30, seed=19)
+        people, metric, by=["kind"], metrics=["srocc", "rmse"], n_boot=30, seed=19
+    )
     return {"found": found, "compared": found.compare(), "groups": found.compare("group")}

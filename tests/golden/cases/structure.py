@@ -7,7 +7,6 @@ import math
 
 import numpy as np
 import polars as pl
-
 from tests.golden import inputs
 from tests.golden.case import ITERATED, case
 
@@ -17,9 +16,15 @@ def labels_together(al, ratings):
     analysis = al.analysis
     found = analysis.label_correlations(ratings, n_boot=40, seed=1)
     ranks = analysis.label_correlations(ratings, method="spearman")
-    return {"found": found, "ranks": ranks, "strongest": found.strongest(),
-            "clusters": lambda: analysis.cluster_labels(found),
-            "members": lambda: analysis.cluster_labels(ranks, k=2, metric="absolute", method="average").members()}
+    return {
+        "found": found,
+        "ranks": ranks,
+        "strongest": found.strongest(),
+        "clusters": lambda: analysis.cluster_labels(found),
+        "members": lambda: analysis.cluster_labels(
+            ranks, k=2, metric="absolute", method="average"
+        ).members(),
+    }
 
 
 @case()
@@ -27,14 +32,18 @@ def clusters(al):
     rng = np.random.default_rng(2)
     counts = rng.integers(0, 9, (8, 8)) + 20 * np.eye(8, dtype=int)
     names = list(al.load_taxonomy("mikels").labels)
-    return {method: al.analysis.cluster_confusion(counts, names, method=method)
-            for method in ("ward", "average", "complete", "single")}
+    return {
+        method: al.analysis.cluster_confusion(counts, names, method=method)
+        for method in ("ward", "average", "complete", "single")
+    }
 
 
 @case("full", "binary")
 def maps(al, ratings):
-    return {"pca": al.analysis.label_map(ratings, method="pca"),
-            "tsne": al.analysis.label_map(ratings, neighbours=8, most=20, seed=3).stimuli}
+    return {
+        "pca": al.analysis.label_map(ratings, method="pca"),
+        "tsne": al.analysis.label_map(ratings, neighbours=8, most=20, seed=3).stimuli,
+    }
 
 
 @case("text", quick=True)
@@ -42,13 +51,21 @@ def words(al, ratings):
     analysis = al.analysis
     texts = ["so happy today", "happy happy birthday", "afraid of today", "so afraid"]
     found = analysis.log_odds(texts, ["joy", "joy", "fear", "fear"])
-    return {"found": found, "top": found.top("joy", n=3, min_z=0), "kept": found.kept(), "z": found.z,
-            "p": found.p, "holm": found.p_holm, "bh": found.p_bh, "delta": found.delta,
-            "null": found.null_sd,
-            "compatible": analysis.log_odds(texts, ["joy", "joy", "fear", "fear"], paper_compat=True),
-            "of ratings": lambda: analysis.log_odds(ratings, min_raters=1),
-            "words": analysis.tokenize(["Don’t, I said: don't! 😀", ""]),
-            "others": analysis.tokenize(["Don’t, I said!"], paper_compat=True)}
+    return {
+        "found": found,
+        "top": found.top("joy", n=3, min_z=0),
+        "kept": found.kept(),
+        "z": found.z,
+        "p": found.p,
+        "holm": found.p_holm,
+        "bh": found.p_bh,
+        "delta": found.delta,
+        "null": found.null_sd,
+        "compatible": analysis.log_odds(texts, ["joy", "joy", "fear", "fear"], paper_compat=True),
+        "of ratings": lambda: analysis.log_odds(ratings, min_raters=1),
+        "words": analysis.tokenize(["Don’t, I said: don't! 😀", ""]),
+        "others": analysis.tokenize(["Don’t, I said!"], paper_compat=True),
+    }
 
 
 @case(quick=True)
@@ -62,14 +79,23 @@ def pairs_of_faces(al):
     steps = analysis.jnd_steps(scores, **settings)
     interval = analysis.sampling_interval(times)
     return {
-        "scores": scores, "intra": scores.intra(), "inter": scores.inter(), "jnd": jnd,
+        "scores": scores,
+        "intra": scores.intra(),
+        "inter": scores.inter(),
+        "jnd": jnd,
         "jnd of ends": analysis.jnd_scores(scores, "end", **settings),
         "jnd of actors": analysis.jnd_scores(scores, "actor", **settings),
-        "steps": steps, "additivity": steps.additivity,
-        "times": times, "typical": times.typical(), "strip": analysis.strip_choices(times),
+        "steps": steps,
+        "additivity": steps.additivity,
+        "times": times,
+        "typical": times.typical(),
+        "strip": analysis.strip_choices(times),
         "film": analysis.jnd_strip(times, "ada", "joy", np.arange(0, 600, 20)),
-        "interval": interval, "rate": interval.rate_hz, "corrected": interval.corrected,
-        "safe": interval.safe_ms, "rates": [analysis.common_rate(x) for x in (20, 62.5, 90, 5000)],
+        "interval": interval,
+        "rate": interval.rate_hz,
+        "corrected": interval.corrected,
+        "safe": interval.safe_ms,
+        "rates": [analysis.common_rate(x) for x in (20, 62.5, 90, 5000)],
         "budget": analysis.latency_budget(times, [20, 75, 150], **settings),
         "of expressions": analysis.latency_budget(times, 75, by="expression", **settings),
         "histograms": analysis.score_histograms(scores),
@@ -79,8 +105,9 @@ def pairs_of_faces(al):
         "asymmetry": analysis.asymmetry_tests(scores),
         "two-sided": analysis.asymmetry_tests(scores, alternative="two-sided"),
         "expressions": analysis.expression_differences(scores, **settings),
-        "pairs": analysis.expression_differences(scores, resample="pairs", linkage="ward", k=2, adjust=False,
-                                                 missing="mean", **settings),
+        "pairs": analysis.expression_differences(
+            scores, resample="pairs", linkage="ward", k=2, adjust=False, missing="fill", **settings
+        ),
     }
 
 
@@ -90,9 +117,17 @@ def pairs_of_ratings(al):
     table = pl.DataFrame(inputs.pair_table()).drop("value", "se").head(40)
     stimuli = table.with_columns(pl.Series("stimulus", [f"pair{k:02d}" for k in range(40)]))
     simulated = al.simulate.simulate_differences(
-        stimuli.select("stimulus", batch=pl.lit(1)), np.linspace(5, 90, 40), 8, golden=3, repeats=2, seed=5)
+        stimuli.select("stimulus", batch=pl.lit(1)),
+        np.linspace(5, 90, 40),
+        8,
+        golden=3,
+        repeats=2,
+        seed=5,
+    )
     ratings = simulated.ratings.where(pl.col("trial_kind") == "main").with_stimuli(stimuli)
-    return {score: al.analysis.pair_scores(ratings, score=score) for score in ("subject-model", "mean")}
+    return {
+        score: al.analysis.pair_scores(ratings, score=score) for score in ("subject-model", "mean")
+    }
 
 
 @case(quick=True)
@@ -106,7 +141,8 @@ def staircases(al):
         state = state.update(shown[-1], observer(shown[-1]))
     runs = [
         analysis.FrameStaircase.begin(90).simulate(
-            analysis.simulate_observer(math.log10(frames), guess_rate=0.1, seed=seed))
+            analysis.simulate_observer(math.log10(frames), guess_rate=0.1, seed=seed)
+        )
         for seed, frames in enumerate([8, 9, 20, 22])
     ]
     ends = [
@@ -114,11 +150,18 @@ def staircases(al):
         for run, k in zip(analysis.FrameStaircase.runs(90).values(), (12, 20), strict=True)
     ]
     return {
-        "shown": shown, "estimate": state.estimate(), "sd": state.sd, "mode": state.mode,
-        "quantile": state.quantile(0.25), "interval": state.interval(), "saved": state.to_dict(),
-        "again": analysis.Quest.from_dict(state.to_dict()) == state, "settings": state.settings.to_dict(),
+        "shown": shown,
+        "estimate": state.estimate(),
+        "sd": state.sd,
+        "mode": state.mode,
+        "quantile": state.quantile(0.25),
+        "interval": state.interval(),
+        "saved": state.to_dict(),
+        "again": analysis.Quest.from_dict(state.to_dict()) == state,
+        "settings": state.settings.to_dict(),
         "probability": analysis.psychometric_function([-math.inf, 0.0, 1.0, 2.0], 1.0),
-        "run": [run.result().to_dict() for run in runs], "frames": runs[0].frames,
+        "run": [run.result().to_dict() for run in runs],
+        "frames": runs[0].frames,
         "pooled": analysis.pooled_jnd(runs).to_dict(),
         "groups": analysis.pooled_jnds(runs, {"actor": ["Ada", "Ada", "Ben", "Ben"]}),
         "transition": analysis.transition_jnd(ends).to_dict(),

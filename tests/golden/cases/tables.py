@@ -11,6 +11,4 @@ from tests.golden import inputs
 def make(al: Any, name: str) -> Any:
     """Make the table of :mod:`tests.golden.inputs` that has this name."""
     table = inputs.TABLES[name]()
-    return al.Ratings(
-        table.answers, scale=table.scale, raters=table.raters, stimuli=table.stimuli
-    )
+    return al.Ratings(table.answers, scale=table.scale, raters=table.raters, stimuli=table.stimuli)

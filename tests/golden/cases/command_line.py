@@ -1,0 +1,614 @@
+"""The command line: the demo, the examples, and every verb that ends without a service.
+
+A command's result is its JSON where it gives one and its lines of text where not, with what it wrote.
+"""
+# spelled for the base
+
+from __future__ import annotations
+
+import contextlib
+import io
+import json
+import runpy
+import sys
+from functools import partial
+from html.parser import HTMLParser
+from pathlib import Path
+from unittest.mock import patch
+
+import numpy as np
+import polars as pl
+from tests.golden import inputs
+from tests.golden.case import ITERATED, case
+
+from . import tables
+
+
+def told(*words):
+    """Run one command in this process, and give what it said."""
+    out, err = io.StringIO(), io.StringIO()
+    code = 0
+    with (
+        patch.object(sys, "argv", ["affectlab", *map(str, words)]),
+        contextlib.redirect_stdout(out),
+        contextlib.redirect_stderr(err),
+    ):
+        try:
+            runpy.run_module("affectlab", run_name="__main__")
+        except SystemExit as end:
+            code = end.code
+    said = out.getvalue()
+    if said.startswith("{"):
+        said = json.loads(said)
+        said.pop("version", None)
+    else:
+        said = said.splitlines()
+    return {"exit": code or 0, "out": said, "err": err.getvalue().splitlines()}
+
+
+class _Text(HTMLParser):
+    """The text of a page under its headings, without scripts and drawings."""
+
+    def __init__(self):
+        super().__init__()
+        self.skipped, self.heading, self.parts, self.section = 0, False, [], "top"
+        self.found = {}
+
+    def flush(self):
+        text = " ".join("".join(self.parts).split())
+        self.parts = []
+        if not text:
+            return
+        if self.heading:
+            self.section = text
+        else:
+            self.found.setdefault(self.section, []).append(text)
+
+    def handle_starttag(self, tag, attrs):
+        if tag in ("script", "style", "svg", "head"):
+            self.skipped += 1
+        if tag in (
+            "p",
+            "li",
+            "td",
+            "th",
+            "h1",
+            "h2",
+            "h3",
+            "summary",
+            "figcaption",
+            "div",
+            "tr",
+            "caption",
+        ):
+            self.flush()
+        self.heading = self.heading or tag in ("h1", "h2", "h3")
+
+    def handle_endtag(self, tag):
+        if tag in ("script", "style", "svg", "head"):
+            self.skipped -= 1
+        if tag in (
+            "p",
+            "li",
+            "td",
+            "th",
+            "h1",
+            "h2",
+            "h3",
+            "summary",
+            "figcaption",
+            "div",
+            "caption",
+        ):
+            self.flush()
+        if tag in ("h1", "h2", "h3"):
+            self.heading = False
+
+    def handle_data(self, data):
+        if not self.skipped:
+            self.parts.append(data)
+
+
+def page(file):
+    """Give the text of a page by section."""
+    parser = _Text()
+    parser.feed(Path(file).read_text("utf-8"))
+    parser.flush()
+    return parser.found
+
+
+def written(folder="."):
+    """Give the tables and the names of files that a command wrote."""
+    files = sorted(path for path in Path(folder).rglob("*") if path.is_file())
+    names = [path.as_posix() for path in files if "figures" not in path.parts]
+    csv = [path for path in files if path.suffix == ".csv"]
+    return {"files": names, "tables": {path.as_posix(): pl.read_csv(path) for path in csv}}
+
+
+def saved(al, name, file=None):
+    ratings = tables.make(al, name)
+    return ratings.write(file or f"{name}.csv")
+
+
+@case()
+def demo(al):
+    said = told("demo", "--out", "demo", "--seed", 1, "--json")
+    return {"said": said, "report": page("demo/report.html"), "written": written("demo")}
+
+
+@case()
+def first_example(al):
+    out = io.StringIO()
+    with contextlib.redirect_stdout(out):
+        runpy.run_path(str(inputs.examples("first_report.py")), run_name="__main__")
+    return {"said": out.getvalue().splitlines(), "report": page("report/report.html")}
+
+
+@case(quick=True)
+def emotional_distance(al):
+    inputs.examples("weather_moods.toml")
+    out = io.StringIO()
+    with contextlib.redirect_stdout(out):
+        runpy.run_path(str(inputs.examples("emotional_distance.py")), run_name="__main__")
+    return out.getvalue().splitlines()
+
+
+@case("full", "gaps", "two_scales", "models", "nominal", "repeats", "one_rater", "text")
+def report(al, ratings):
+    ratings.write("ratings.csv")
+    return {
+        "said": told("report", "ratings.csv", "--out", "report", "--seed", 1, "--json"),
+        "report": lambda: (
+            page("report/report.html") if Path("report/report.html").exists() else None
+        ),
+        "written": partial(written, "report"),
+    }
+
+
+@case(
+    "full",
+    "gaps",
+    "two_scales",
+    "guessed",
+    "binary",
+    "nominal",
+    "repeats",
+    "text",
+    "models",
+    "one_rater",
+    quick=True,
+)
+def ratings_verbs(al, ratings):
+    file = ratings.write("ratings.csv")
+    Path("ratings.csv.meta.json").rename("aside.json") if ratings.scale.declared is False else None
+    return {
+        "summary": told("ratings", "summary", file, "--json"),
+        "check": told("ratings", "check", file, "--json"),
+        "summary as text": told("ratings", "summary", file),
+        "convert": told("ratings", "convert", file, "--to", "again.parquet"),
+        "files": sorted(path.name for path in Path().iterdir()),
+    }
+
+
+@case(
+    "full",
+    "gaps",
+    "ties",
+    "two_scales",
+    "binary",
+    "nominal",
+    "repeats",
+    "models",
+    "one_rater",
+    "slider",
+    tolerance=ITERATED,
+)
+def reliability_verbs(al, ratings):
+    file = ratings.write("ratings.csv")
+    return {
+        "agreement": partial(told, "reliability", "agreement", file, "--json", "--seed", 1),
+        "agreement as text": partial(told, "reliability", "agreement", file, "--seed", 1),
+        "scores": partial(told, "reliability", "scores", file, "--json"),
+        "screen": partial(told, "reliability", "screen", file, "--json"),
+        "screen p913": partial(told, "reliability", "screen", file, "--policy", "p913"),
+        "split-half": partial(
+            told, "reliability", "split-half", file, "--splits", 10, "--seed", 1, "--json"
+        ),
+        "ppca": partial(told, "reliability", "ppca", file, "--splits", 3, "--seed", 1, "--json"),
+        "consensus": partial(told, "reliability", "consensus", file, "--json"),
+    }
+
+
+@case("slider", tolerance=ITERATED)
+def plan_verb(al, ratings):
+    return told(
+        "reliability",
+        "plan",
+        ratings.write("pilot.csv"),
+        "--target",
+        "interval",
+        "--goal",
+        12,
+        "--n-stimuli",
+        200,
+        "--json",
+    )
+
+
+@case(quick=True)
+def taxonomy_verbs(al):
+    inputs.examples("weather_moods.toml")
+    return {
+        "list": told("taxonomy", "list", "--json"),
+        "show": told("taxonomy", "show", "mikels", "--json"),
+        "costs": told("taxonomy", "costs", "mikels", "--json"),
+        "check": told("taxonomy", "check", "weather_moods.toml", "--json"),
+        "show as text": told("taxonomy", "show", "ekman"),
+        "not known": told("taxonomy", "show", "mikel"),
+    }
+
+
+@case("models", quick=True)
+def alignment_verbs(al, ratings):
+    file = ratings.write("ratings.csv")
+    Path("stimuli.csv").write_text(ratings.stimuli.write_csv())
+    quickly = ("--boot", 40, "--seed", 1)
+    return {
+        "alignment": partial(told, "evaluate", "alignment", file, *quickly, "--json"),
+        "alignment as text": partial(told, "evaluate", "alignment", file, *quickly),
+        "fairness": partial(
+            told,
+            "evaluate",
+            "fairness",
+            file,
+            "--by",
+            "stimulus.gender",
+            "--metric",
+            "bias",
+            "--stimuli",
+            "stimuli.csv",
+            "--seed",
+            1,
+            "--json",
+        ),
+        "outcomes": partial(told, "evaluate", "outcomes", file, "--json"),
+    }
+
+
+@case()
+def examples_of_fairness(al):
+    folder = inputs.examples("fairness")
+    return {
+        by: told(
+            "evaluate",
+            "fairness",
+            folder / "people.csv",
+            "--scale",
+            "0-7",
+            "--models",
+            folder / "gazer.csv",
+            "--models",
+            folder / "pelican.csv",
+            "--stimuli",
+            folder / "faces.csv",
+            "--by",
+            by,
+            "--metric",
+            "bias",
+            "--seed",
+            1,
+            "--json",
+        )
+        for by in ("stimulus.gender", "stimulus.gender x stimulus.age")
+    }
+
+
+@case(quick=True)
+def examples_of_human_level(al):
+    folder = inputs.examples("human-level")
+    return {
+        "screen": told(
+            "reliability",
+            "screen",
+            folder / "people.csv",
+            "--scale",
+            "0-7",
+            "--wide",
+            "labels",
+            "--kept",
+            "kept.csv",
+            "--json",
+        ),
+        "agreement": told(
+            "reliability", "agreement", "kept.csv", "--scale", "0-7", "--seed", 1, "--json"
+        ),
+        "alignment": told(
+            "evaluate",
+            "alignment",
+            "kept.csv",
+            "--scale",
+            "0-7",
+            "--models",
+            folder / "model.csv",
+            "--margin",
+            0.05,
+            "--seed",
+            1,
+            "--boot",
+            100,
+            "--json",
+        ),
+        "report": told(
+            "report",
+            "kept.csv",
+            "--scale",
+            "0-7",
+            "--models",
+            folder / "model.csv",
+            "--out",
+            "report",
+            "--seed",
+            1,
+            "--json",
+        ),
+        "text": lambda: page("report/report.html"),
+    }
+
+
+@case(quick=True)
+def examples_of_leaderboard(al):
+    folder = inputs.examples("leaderboard")
+    return {
+        "all": told("evaluate", "leaderboard", folder, "--json"),
+        "sorted": told("evaluate", "leaderboard", folder, "--sort", "absolute error"),
+        "label": told("evaluate", "leaderboard", folder, "--label", "joy"),
+        "page": told("evaluate", "leaderboard", folder, "--out", "board.html", "--to", "board.csv"),
+        "text": lambda: page("board.html"),
+        "written": partial(written, "."),
+    }
+
+
+@case()
+def examples_of_classifier(al):
+    folder = inputs.examples("classifier")
+    given = [
+        folder / "people.csv",
+        "--models",
+        folder / "gentle.csv",
+        "--models",
+        folder / "harsh.csv",
+        "--taxonomy",
+        "mikels",
+        "--seed",
+        1,
+    ]
+    return {
+        "classification": told("evaluate", "classification", *given, "--json"),
+        "as text": told("evaluate", "classification", *given),
+        "compare": told("evaluate", "compare", given[0], "gentle", "harsh", *given[1:], "--json"),
+        "soft": told("evaluate", "soft-labels", *given, "--boot", 40, "--json"),
+        "spread": told(
+            "evaluate",
+            "soft-labels",
+            folder / "people.csv",
+            "--models",
+            folder / "spread.csv",
+            "--models-scale",
+            "0-1 interval",
+            "--taxonomy",
+            "mikels",
+            "--seed",
+            1,
+            "--boot",
+            40,
+            "--json",
+        ),
+        "faces": told(
+            "evaluate",
+            "classification",
+            folder / "face_scores.jsonl",
+            "--truth",
+            "attribute:expression",
+            "--mapping",
+            "emonet_face--ferd",
+            "--score",
+            "value",
+            "--score",
+            "mean_subtracted",
+            "--seed",
+            1,
+            "--json",
+        ),
+        "moods": told(
+            "evaluate",
+            "classification",
+            folder / "face_scores.jsonl",
+            "--truth",
+            folder / "moods_truth.csv",
+            "--mapping",
+            folder / "moods.toml",
+            "--costs",
+            folder / "moods_costs.csv",
+            "--score",
+            "mean_subtracted",
+            "--seed",
+            1,
+            "--json",
+        ),
+    }
+
+
+@case(quick=True)
+def preference_verb(al):
+    counts = "machine=91,human=233,both good=47,both bad=11"
+    return {
+        "counts": told("evaluate", "preference", "--counts", counts, "--sampled", 500, "--json"),
+        "as text": told("evaluate", "preference", "--counts", "human=707,model=292"),
+    }
+
+
+@case("slider")
+def difference_verb(al, ratings):
+    file = ratings.write("people.csv")
+    rng = np.random.default_rng(1)
+    stimuli = sorted(ratings.stimulus_names)
+    pl.DataFrame({"stimulus": stimuli, "rater": "L1", "value": rng.random(len(stimuli))}).write_csv(
+        "net.csv"
+    )
+    return told(
+        "evaluate", "difference", file, "--models", "net.csv", "--seed", 1, "--boot", 40, "--json"
+    )
+
+
+@case("full", "binary")
+def analyze_verbs(al, ratings):
+    file = ratings.write("ratings.csv")
+    return {
+        "correlations": told(
+            "analyze", "correlations", file, "--to", "pairs.csv", "--seed", 1, "--json"
+        ),
+        "as text": told("analyze", "correlations", file, "--clusters", 2, "--seed", 1),
+        "written": partial(written, "."),
+    }
+
+
+@case("text")
+def words_verb(al, ratings):
+    emotions = ["joy", "fear", "sadness"] * 10
+    pl.DataFrame({"text": ratings.stimuli["text"], "labels": emotions}).write_csv("texts.csv")
+    rated = ratings.frame.select(pl.col("stimulus", "rater", "label").cast(pl.String), value=1)
+    rated.join(ratings.stimuli, on="stimulus").write_csv("rated.csv")
+    return {
+        "texts": told("analyze", "words", "texts.csv", "--json"),
+        "ratings": told("analyze", "words", "rated.csv", "--scale", "binary", "--json"),
+        "as text": told("analyze", "words", "rated.csv", "--scale", "binary", "--label", "joy"),
+    }
+
+
+@case(quick=True)
+def faces_verbs(al):
+    pl.DataFrame(inputs.pair_table()).write_csv("scores.csv")
+    pl.DataFrame(inputs.frame_table()).write_csv("frames.csv")
+    return {
+        "transitions": told("analyze", "transitions", "scores.csv", "--json"),
+        "expressions": told("analyze", "expressions", "scores.csv", "--seed", 1, "--json"),
+        "jnd": told(
+            "analyze",
+            "jnd",
+            "scores.csv",
+            "--frames",
+            "frames.csv",
+            "--latency",
+            20,
+            "--seed",
+            1,
+            "--json",
+        ),
+        "as text": told("analyze", "jnd", "scores.csv", "--frames", "frames.csv", "--seed", 1),
+    }
+
+
+@case()
+def stimuli_verbs(al):
+    pairs, captions, corpus = (inputs.examples(name) for name in ("pairs", "captions", "corpus"))
+    curate, texts = inputs.examples("curate"), inputs.examples("taxonomy")
+    return {
+        "prompts": told("stimuli", "prompts", 40, "--seed", 1, "--out", "prompts.csv", "--json"),
+        "pairs": told(
+            "stimuli",
+            "pairs",
+            pairs / "frames.csv",
+            "--known",
+            pairs / "known.csv",
+            "--per-batch",
+            30,
+            "--out",
+            "pairs.csv",
+            "--seed",
+            1,
+            "--json",
+        ),
+        "captions": told(
+            "stimuli",
+            "captions",
+            captions / "pairs.csv",
+            "--random",
+            6,
+            "--conflict",
+            4,
+            "--polarity-of",
+            "ekman",
+            "--image-emotions",
+            captions / "picture-emotions.csv",
+            "--text-emotions",
+            captions / "caption-emotions.csv",
+            "--seed",
+            1,
+            "--json",
+        ),
+        "corpus": told(
+            "stimuli",
+            "corpus",
+            corpus / "raw.csv",
+            "--wide",
+            "labels",
+            "--scale",
+            "binary",
+            "--taxonomy",
+            corpus / "feelings.toml",
+            "--out",
+            "made",
+            "--seed",
+            1,
+            "--json",
+        ),
+        "agreement of the corpus": told(
+            "reliability",
+            "agreement",
+            corpus / "raw.csv",
+            "--wide",
+            "labels",
+            "--scale",
+            "binary",
+            "--taxonomy",
+            corpus / "feelings.toml",
+            "--seed",
+            1,
+            "--json",
+        ),
+        "curate": told("stimuli", "curate", curate / "plan.toml", "--out", "curated", "--json"),
+        "taxonomy": told(
+            "stimuli", "taxonomy", "build", texts / "texts.csv", "--out", "built", "--json"
+        ),
+        "written": partial(written, "."),
+    }
+
+
+@case()
+def study_verbs(al):
+    names = (
+        "study-faces.toml",
+        "study-staircase.toml",
+        "study-differences.toml",
+        "study-verify.toml",
+    )
+    inputs.examples("study-pictures")
+    for name in names:
+        inputs.examples(name)
+    return {name: told("study", "check", name, "--json") for name in names} | {
+        "init": told("study", "init", "mine.toml"),
+        "checked": told("study", "check", "mine.toml"),
+        "again": told("study", "init", "mine.toml"),
+    }
+
+
+@case(quick=True)
+def mistakes(al):
+    saved(al, "full")
+    return {
+        "no file": told("reliability", "agreement", "nothing.csv"),
+        "no verb": told("reliability", "agrement", "full.csv"),
+        "no option": told("reliability", "agreement", "full.csv", "--sede", 1),
+        "bad scale": told("ratings", "summary", "full.csv", "--scale", "7-0"),
+        "no label": told("evaluate", "leaderboard", "full.csv"),
+    }
