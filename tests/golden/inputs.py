@@ -37,7 +37,7 @@ def examples(name: str) -> Path:
 def cube(
     stimuli: int, raters: int, labels: int, seed: int, *, noise: float = 1.0, top: float = 7.0
 ) -> np.ndarray[Any, Any]:
-    """Make whole answers from 0 to `top`: stimuli x raters x labels; raters differ in bias and noise."""
+    """Make whole answers from 0 to `top`: stimuli x raters x labels, with bias and noise."""
     rng = np.random.default_rng(seed)
     truth = top * rng.beta(0.8, 1.1, (stimuli, 1, labels))
     bias = rng.normal(0, 0.1 * top, (1, raters, 1))
@@ -305,8 +305,12 @@ TABLES: dict[str, Callable[[], Table]] = {
 }
 
 
+def _near(rng: np.random.Generator, value: float, sd: float) -> float:
+    return float(np.clip(value + rng.normal(0, sd), 0, 100))
+
+
 def pair_table() -> dict[str, list[Any]]:
-    """Scores of pairs of faces of five actors: roles from peak to neutral, and between expressions."""
+    """Scores of pairs of faces of five actors: within expressions and between them."""
     rng = np.random.default_rng(25)
     roles = ["peak", "near_peak", "middle", "near_neutral", "neutral"]
     rows: list[tuple[Any, ...]] = []
@@ -323,7 +327,7 @@ def pair_table() -> dict[str, list[Any]]:
                         first,
                         expression,
                         second,
-                        float(np.clip(value + rng.normal(0, 5), 0, 100)),
+                        _near(rng, value, 5),
                         rng.uniform(1.5, 4),
                     )
                 )
@@ -337,18 +341,10 @@ def pair_table() -> dict[str, list[Any]]:
             ("Jaw Left", "Jaw Right", 20),
             ("joy", "Jaw Left", 66),
         ):
-            for role in ("peak", "middle"):
-                rows.append(
-                    (
-                        actor,
-                        first,
-                        role,
-                        second,
-                        role,
-                        float(np.clip(value + rng.normal(0, 6), 0, 100)),
-                        rng.uniform(1.5, 4),
-                    )
-                )
+            rows += [
+                (actor, first, role, second, role, _near(rng, value, 6), rng.uniform(1.5, 4))
+                for role in ("peak", "middle")
+            ]
     names = ("actor", "expression_a", "role_a", "expression_b", "role_b", "value", "se")
     return {name: list(column) for name, column in zip(names, zip(*rows, strict=True), strict=True)}
 

@@ -1,8 +1,9 @@
 """Any result as leaves with stable paths, by what is public of it.
 
 Tables are what lasts: a data frame becomes ``table/key of the row/column``, where the key is the
-shortest run of leading columns without decimals that tells the rows apart, so that a row keeps its path when
-others come or go. The main table of a result (``to_frame()``) is ``table``; others go by their name.
+shortest run of leading columns without decimals that tells the rows apart, so that a row keeps its
+path when others come or go. The main table of a result (``to_frame()``) is ``table``; others go by
+their name.
 """
 
 from __future__ import annotations
@@ -29,7 +30,7 @@ _MOST = 300
 _BESIDE = ("scale", "history", "warnings", "set_aside", "notes", "sentences", "taxonomy")
 """What an object that is no dataclass is asked for beside its table."""
 _INSIDE = {"replicates", "joint", "keys"}
-"""Fields that hold the draws behind an interval, or how a table is laid out, rather than a result."""
+"""Fields that hold the draws behind an interval, or how a table is laid out."""
 _FOLDER = re.compile(r"(/[\w.+-]+)*/golden-\w+")
 
 
@@ -38,8 +39,8 @@ def leaves(
 ) -> Leaves:
     """Flatten a value.
 
-    Fields of a result that hold an object of a class that is not `public` are how it was computed, and
-    are left out. `seen` collects the names of the classes that were met.
+    Fields of a result that hold an object of a class that is not `public` are how it was computed,
+    and are left out. `seen` collects the names of the classes that were met.
     """
     return dict(_Walk(set() if seen is None else seen, public).walk(value, path))
 

@@ -1,7 +1,7 @@
 """Run cases on one side, in a process of its own, and write their leaves as JSON.
 
-``python -m tests.golden.worker CASES OUT SOURCE [PATTERN ...]``, with the package under SOURCE first
-on the path. CASES is a folder: the files of one side, in the spelling of that side.
+``python -m tests.golden.worker CASES OUT SOURCE [PATTERN ...]``. The package is the one under
+SOURCE; CASES is a folder with the files of cases, in the spelling of that side.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Ratings: what a table holds, its shapes, what is written is read again; simulation; taxonomies."""
+"""Ratings, their shapes and files; simulation; taxonomies."""
 # spelled for the base
 
 from __future__ import annotations

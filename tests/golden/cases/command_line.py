@@ -1,6 +1,6 @@
 """The command line: the demo, the examples, and every verb that ends without a service.
 
-A command's result is its JSON where it gives one and its lines of text where not, with what it wrote.
+A command's result is its JSON where it gives one, its lines of text where not, and what it wrote.
 """
 # spelled for the base
 

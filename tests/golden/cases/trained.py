@@ -83,6 +83,6 @@ def losses(al):
     import torch
 
     torch.manual_seed(0)
-    loss = al.models.EmotionRankLoss("mikels", LABELS)
+    loss = al.models.EmotionRankLoss("mikels", al.load_taxonomy("mikels").labels)
     scores = torch.tensor(np.random.default_rng(6).normal(size=(16, 8)).astype(np.float32))
     return {"loss": float(loss(scores, torch.arange(16) % 8))}
