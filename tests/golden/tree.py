@@ -88,7 +88,8 @@ class _Walk:
             for number, item in enumerate(value):
                 yield from self.walk(item, _join(path, str(number)))
         elif isinstance(value, BaseModel):
-            yield from self.walk(value.model_dump(mode="json"), path)
+            given = {name: getattr(value, name) for name in type(value).model_fields}
+            yield from self.walk(given, path)
         elif callable(value) and not is_dataclass(value):
             yield path, f"a {type(value).__name__}"
         else:

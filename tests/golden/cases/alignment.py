@@ -42,6 +42,7 @@ def verdicts_otherwise(al, ratings):
 def sides(al, ratings):
     apart = al.evaluation.sides(ratings)
     return {
+        "apart": apart,
         "people": apart.people.summary(),
         "models": apart.models.summary(),
         "main runs": al.evaluation.main_runs(ratings).summary(),
@@ -172,7 +173,7 @@ def outcomes(al):
     return {
         "classes": {name: evaluation.classify_outcome(one) for name, one in asked.items()},
         "refusals": [evaluation.looks_like_refusal(text) for text in texts],
-        "known": {name: one.meaning for name, one in evaluation.OUTCOMES.items()},
+        "known": evaluation.OUTCOMES,
         "controls": evaluation.CONTROLS,
         "table": evaluation.outcome_table(list(asked.values())),
     }
@@ -294,7 +295,9 @@ def rows_of_a_leaderboard(al, ratings):
         "data": data,
         "rows": rows,
         "files": files,
-        "board": board.to_frame(),
+        "board": board,
+        "columns": [one.columns for one in board.boards],
+        "coverage": evaluation.Coverage(n_answered=40, n_stimuli=48),
         "dict": board.as_dict(),
         "read": [evaluation.read_result(file) for file in files],
         "parsed": evaluation.parse_result(files[0].read_text(), where="file"),

@@ -111,7 +111,8 @@ def read(al):
 def formats(al):
     ratings = al.ratings
     return {
-        "formats": {one.name: one.title for one in ratings.list_formats()},
+        "formats": {one.name: one for one in ratings.list_formats()},
+        "header": ratings.Peek(Path("x.csv"), b"path,annotator\n1,a\n").header,
         "kinds": [
             ratings.RATER_KINDS,
             ratings.HUMAN_KINDS,
@@ -169,6 +170,7 @@ def simulated(al):
     )
     rater = simulate.rater_profile("generous", "r1", scale="0-100")
     return {
+        "study": study,
         "truth": truth,
         "people": study.profiles_frame(),
         "ratings": study.ratings,
@@ -183,11 +185,7 @@ def simulated(al):
             for how in ("uniform", "shuffled")
         },
         "verified": simulate.simulate_verification(60, seed=6),
-        "differences": differences.ratings,
-        "their truth": differences.truth,
-        "sessions": differences.sessions,
-        "their people": differences.people,
-        "their golden": differences.golden,
+        "differences": differences,
         "invented": simulate.golden_differences(5),
         "careless": simulate.difference_people(20, careless=0.3, seed=7),
         "kinds": simulate.CARELESS_KINDS,
@@ -217,10 +215,12 @@ def drawn(al):
         "identity": simulate.Identity.from_seed(3),
         "own": simulate.Identity(hair="bun"),
         "one": simulate.FaceSpec("fear", 0.7, 4).stimulus,
+        "transitions": transitions,
         "actors": transitions.actors,
         "times": transitions.of("actor-2", "joy").times_ms,
         "apart": transitions.of("actor-1", "joy").differences(0),
-        "scenes": scenes.table(),
+        "scenes": scenes,
+        "scene table": scenes.table(),
         "features": scenes.features(),
         "chances": scenes.chances,
         "expressions": [simulate.EXPRESSIONS, simulate.TRANSITION_EXPRESSIONS],
@@ -231,6 +231,7 @@ def drawn(al):
 def demo_study(al):
     study = al.simulate.demo_study(3, identities=3)
     return {
+        "study": study,
         "summary": study.ratings.summary(),
         "ratings": study.ratings,
         "truth": study.simulation.truth,
@@ -263,7 +264,7 @@ def label_mappings(al):
 
     def mapped(source, target):
         found = al.taxonomy.map_labels(source, target)
-        return {"table": found.to_frame(), "unmapped": found.unmapped, "matrix": found.matrix()}
+        return {"found": found, "unmapped": found.unmapped, "matrix": found.matrix()}
 
     return {
         f"{source} to {target}": partial(mapped, source, target)

@@ -53,10 +53,7 @@ def metrics(al):
         "one class": evaluation.classification_metrics(
             ["awe"] * 5, ["awe"] * 5, "mikels", n_boot=20, seed=1
         ),
-        "known": {
-            name: (one.title, one.better, one.undefined)
-            for name, one in evaluation.CLASSIFICATION_METRICS.items()
-        },
+        "known": evaluation.CLASSIFICATION_METRICS,
         "prf": evaluation.precision_recall_f1(truth, near, "mikels", n_boot=40, seed=3),
         "prf of sets": evaluation.precision_recall_f1(
             [["joy", "love"], ["fear"], []], [["joy"], ["fear"], ["joy"]], zero_division=0.0
@@ -253,10 +250,7 @@ def preferred(al):
         "sentences": evaluation.verdict_sentences(table),
         "said": found.sentences(),
         "scale": evaluation.preference_scale(wins, systems=names, n_boot=40, seed=11),
-        "areas": judged.areas,
-        "means": judged.means,
-        "differences": judged.differences,
-        "judged": judged.sentences(),
+        "judged": judged,
         "sees": evaluation.metric_sees_preference(
             rng.random(40), list(said.values()), n_boot=40, n_permutations=199, seed=12
         ),
