@@ -61,13 +61,12 @@ def texts(al):
 
 @case(tolerance=METRIC, needs=("torch", "safetensors"))
 def heads(al):
-    from affectlab.models.heads import HeadShape, Stage
-
+    shapes = al.models.heads
     rng = np.random.default_rng(4)
     X = rng.normal(size=(500, 8)).astype(np.float32)
     Y = np.clip(3.5 + 2 * X[:, :2] + rng.normal(0, 0.3, (500, 2)), 0, 7)
-    bank = al.models.HeadBank.make(["joy", "fear"], shape=HeadShape((16,)), seed=5)
-    bank.fit(X[:400], Y[:400], stage=Stage(epochs=60, learning_rate=0.01, batch=32))
+    bank = al.models.HeadBank.make(["joy", "fear"], shape=shapes.HeadShape((16,)), seed=5)
+    bank.fit(X[:400], Y[:400], stage=shapes.Stage(epochs=60, learning_rate=0.01, batch=32))
     seen = bank.predict(X[400:])
     bank.save("heads")
     again = al.models.HeadBank.load("heads").predict(X[400:])
