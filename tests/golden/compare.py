@@ -270,7 +270,8 @@ def own_environment(base: Path, project: dict[str, Any]) -> str:
         ]
         pip = [python, "-m", "pip", "install", "--quiet", "-c", base / "constraints.txt"]
         subprocess.run([sys.executable, "-m", "venv", folder], check=True)
-        subprocess.run([*pip, f"{base}[{','.join(extras)}]"], check=True)
+        named = f"[{','.join(extras)}]" if extras else ""
+        subprocess.run([*pip, f"{base}{named}"], check=True)
         done.touch()
     return str(python)
 

@@ -621,6 +621,27 @@ def study_verbs(al):
     }
 
 
+@case(needs=("fastapi", "httpx"))
+def study_rehearsed(al):
+    """A study from its file to its answers; names of people are drawn anew in every run."""
+    study = inputs.examples("study-faces.toml")
+    rehearsed = told("study", "simulate", study, "--seed", 1, "--json")
+    rehearsed["out"]["result"].pop("minutes_per_person")
+    exported = told("study", "export", study, "--out", "data")["exit"]
+    answers = al.read_ratings("data/ratings.parquet")
+    values = answers.frame.select("stimulus", "label", "value").sort("stimulus", "label", "value")
+    return {
+        "rehearsed": rehearsed,
+        "exported": exported,
+        "truth": pl.read_csv("study-faces.affectlab/truth.csv"),
+        "counts": [answers.n_ratings, answers.n_stimuli, answers.n_raters],
+        "scale": str(answers.scale),
+        "means": values.group_by("label", maintain_order=True).agg(
+            pl.col("value").len().alias("n"), pl.col("value").mean().alias("mean")
+        ),
+    }
+
+
 @case(quick=True)
 def mistakes(al):
     saved(al, "full")
