@@ -305,7 +305,7 @@ def both_sides(
     patterns: Sequence[str] = (), *, commit: str | None = None, venv: bool = False
 ) -> tuple[dict[str, Any], dict[str, Any]]:
     """Run base and working tree side by side; no patterns mean the small set."""
-    commit = commit or base_commit()
+    commit = _git("rev-parse", "--verify", f"{commit or base_commit()}^{{commit}}").decode().strip()
     base = checkout(commit)
     project = tomllib.loads((base / "pyproject.toml").read_text("utf-8"))["project"]
     if not venv and (left := lacking(project["dependencies"])):
