@@ -113,7 +113,7 @@ def test_models_alone_beside_a_truth(files: dict[str, Path], tmp_path: Path) -> 
         }
     ).write_csv(said)
     options = ("--by", "skin", "--metric", "accuracy", "--truth", "attribute:expression")
-    found = json.loads(run(said, *options, "--boot", "20", "--json").stdout)["result"]
+    found = json.loads(run(said, *options, "--n-boot", "20", "--json").stdout)["result"]
     assert {row["group"]: row["value"] for row in found["groups"]} == {"dark": 1.0, "light": 0.5}
     assert (
         "--truth 'nowhere.csv': no such file"

@@ -81,7 +81,7 @@ def test_json(file: Path) -> None:
         if row["outcome"] == "refused" and row["prompt"] == "zero-shot"
     ]
     assert refused == [12]
-    assert set(found["controls"]["sentences"]) == {"net-zs", "net-ms"}
+    assert set(found["controls"]["by_model"]) == {"net-zs", "net-ms"}
     assert "refused" in found["outcomes"]
 
 

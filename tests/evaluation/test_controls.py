@@ -122,7 +122,7 @@ def test_repeats_are_compared_with_people_and_chance():
     # The person saw 30 stimuli, all of which the model answered alike.
     assert row["same_stimuli"] == 1.0
     assert row["people"] < 0.3
-    said = found.sentences["m"].replace("\xa0", " ")
+    said = found.by_model["m"].replace("\xa0", " ")
     assert "the model there: 100 %" in said
     assert "no control run" in said
 
@@ -146,13 +146,13 @@ def test_independent_answers_repeat_as_chance_does():
 def test_one_label_says_little():
     found = control_checks(ratings_of({"m": np.array([[1.0], [1.0], [2.0]])}), n_boot=0)
     assert found.duplicates["m"].value == pytest.approx(2 / 3)
-    assert "with one label that says little" in found.sentences["m"]
+    assert "with one label that says little" in found.by_model["m"]
 
 
 def test_one_stimulus_cannot_be_repeated():
     found = control_checks(ratings_of({"m": [[1.0, 2.0, 3.0]]}), n_boot=0)
     assert not found.duplicates["m"].ok
-    assert "too few" in found.sentences["m"]
+    assert "too few" in found.by_model["m"]
 
 
 # -- runs without the image ---------------------------------------------------------------------
@@ -214,10 +214,10 @@ def test_who_looks_and_who_does_not(checks):
     assert runs["net", "net/blind", "answers", "gain"].low > 0
     assert runs["net", "net/wrong", "labels", "kept"].high < 0.3
     assert runs["lazy", "lazy/blind", "answers", "gain"].low <= 0
-    assert "its score does not show that it looks" in checks.sentences["lazy"]
-    assert "does not show" not in checks.sentences["net"]
-    assert "shown a wrong image it keeps" in checks.sentences["net"]
-    assert set(checks.sentences) == {"net", "lazy"}
+    assert "its score does not show that it looks" in checks.by_model["lazy"]
+    assert "does not show" not in checks.by_model["net"]
+    assert "shown a wrong image it keeps" in checks.by_model["net"]
+    assert set(checks.by_model) == {"net", "lazy"}
 
 
 def test_a_share_of_no_agreement_is_not_defined():
@@ -273,7 +273,7 @@ def test_without_people_runs_are_compared_with_each_other():
     found = control_checks(ratings, n_boot=50)
     assert found.runs["net", "net/blind", "answers", "main"].status == "undefined: no people"
     assert found.runs["net", "net/blind", "answers", "same"].ok
-    assert "agrees with itself" in found.sentences["net"]
+    assert "agrees with itself" in found.by_model["net"]
     assert found.duplicates.to_frame()["people"].is_nan().all()
 
 
@@ -281,7 +281,7 @@ def test_models_in_a_table_of_their_own():
     ratings = simulated()
     apart = control_checks(ratings.humans(), ratings.models(), n_boot=20, seed=5)
     together = control_checks(ratings, n_boot=20, seed=5)
-    assert apart.sentences == together.sentences
+    assert apart.by_model == together.by_model
     assert apart.runs.frame.equals(together.runs.frame)
 
 
@@ -328,7 +328,7 @@ def test_no_hint_followed_has_an_interval():
     accepted = found.hints["m", "m/hint", "accepted"]
     assert accepted.value == accepted.low == 0.0
     assert 0 < accepted.high < 0.05
-    assert "followed 0\xa0% of" in found.sentences["m"]
+    assert "followed 0\xa0% of" in found.by_model["m"]
 
 
 def test_hints_that_cannot_be_judged():
@@ -434,5 +434,11 @@ def test_shown_for_people(checks):
     for words in ("Repeated answers", "Agreement with people", "net/blind"):
         assert words in text
     assert max(len(line.rstrip()) for line in text.splitlines()) <= 100
-    assert set(checks.as_dict()) == {"duplicates", "runs", "hints", "sentences"}
+    assert set(checks.as_dict()) == {
+        "duplicates",
+        "runs",
+        "hints",
+        "sentences",
+        "by_model",
+    }
     assert repr(checks) == "ControlChecks(2 models, 3 control runs)"

@@ -57,7 +57,7 @@ def test_how_much_higher_a_group_of_people_rates():
     assert gap.value == pytest.approx(means.gaps["people", "m", "f"].value)
     assert gap.high < 0
     assert found.flagged().height == 1
-    assert "people: mean signed difference is 0" in found.sentences()[0]
+    assert "people: mean signed difference is 0" in found.sentences[0]
 
 
 def test_a_planted_gap_is_found_and_said():
@@ -68,11 +68,11 @@ def test_a_planted_gap_is_found_and_said():
     assert row.low < row.value < row.high
     flags = dict(found.gaps.frame.select("group", "flagged").rows())
     assert flags["woman"]
-    sentence = found.sentences()[0]
+    sentence = found.sentences[0]
     for words in ("net: mean signed difference is", "higher for woman than for the rest", "Holm"):
         assert words in sentence
     errors = fairness(people, model, by="stimulus.gender", n_boot=200, seed=2)
-    assert "that is worse for the former" in errors.sentences()[0]
+    assert "that is worse for the former" in errors.sentences[0]
 
 
 def test_a_gap_in_one_label_is_found_there():
@@ -85,7 +85,7 @@ def test_a_gap_in_one_label_is_found_there():
     assert found.gaps["net", "joy", "woman", "man"].value > 0.4
     assert found.gaps["net", "fear", "woman", "man"].value < -0.4
     assert found.gaps.frame["flagged"].all()
-    assert "of joy is" in " ".join(found.sentences())
+    assert "of joy is" in " ".join(found.sentences)
     only = fairness(people, model, by="stimulus.gender", labels=["joy"], n_permutations=0)
     assert only.groups["net", "man"].n_ratings == 60
 
@@ -106,7 +106,7 @@ def test_small_groups_are_shown_and_not_tested():
     assert found.notes == ("Not tested, with fewer than 5 stimuli: other (3).",)
     all_small = fairness(people, model, by="stimulus.gender", min_items=50, n_boot=50, seed=1)
     assert all_small.n_tests == 0
-    assert "could be tested" in all_small.sentences()[0]
+    assert "could be tested" in all_small.sentences[0]
     largest = fairness(people, model, by="stimulus.gender", min_items=50, against="largest", seed=1)
     assert largest.gaps.frame["status"][0] == "not tested: fewer than two groups of 50 stimuli"
 
@@ -117,7 +117,7 @@ def test_small_gaps_do_not_matter():
         people, model, by="stimulus.gender", metric="bias", min_gap=2, n_boot=200, seed=1
     )
     assert not found.gaps.frame["flagged"].any()
-    assert "none reaches 2.000" in found.sentences()[0]
+    assert "none reaches 2.000" in found.sentences[0]
 
 
 def test_no_gap_says_what_could_have_been_missed():
@@ -125,10 +125,10 @@ def test_no_gap_says_what_could_have_been_missed():
     found = fairness(people, model, by="stimulus.gender", n_boot=300, seed=1)
     row = found.gaps.frame.row(0, named=True)
     assert row["detectable"] == pytest.approx((1.959964 + 0.841621) * row["se"], rel=1e-5)
-    (sentence,) = found.sentences()
+    (sentence,) = found.sentences
     assert f"a gap below {row['detectable']:.3f} could have been missed" in sentence
     assert "with 60 stimuli in a group" in sentence
-    none = fairness(people, model, by="stimulus.gender", seed=1).sentences()[0]
+    none = fairness(people, model, by="stimulus.gender", seed=1).sentences[0]
     assert "without intervals" in none
 
 

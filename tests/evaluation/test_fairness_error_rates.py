@@ -115,7 +115,7 @@ def test_a_group_with_fewer_mistakes_has_no_milder_ones():
     without = few.groups.frame.filter(pl.col("low").is_nan()).to_dicts()
     assert [row["status"].startswith("no interval: ") for row in without] == [True]
     assert "mistakes, fewer than 10" in without[0]["status"]
-    assert "could be tested (not tested:" in few.sentences()[0]
+    assert "could be tested (not tested:" in few.sentences[0]
 
 
 def test_clusters_are_kept_whole():
@@ -140,7 +140,7 @@ def test_too_few_clusters_cannot_show_anything():
         people, model, by="stimulus.gender", cluster="stimulus.actor", n_boot=20, seed=1
     )
     assert found.gaps.frame["status"][0].startswith("cannot be shown: 2 clusters")
-    assert found.sentences() == [
+    assert found.sentences == (
         "net: no gap in mean absolute error by stimulus.gender could be shown: "
         "2 clusters can be shared out in 2 ways only."
     ]

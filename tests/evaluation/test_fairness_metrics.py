@@ -166,7 +166,7 @@ def test_a_metric_of_ones_own_in_fairness():
     found = fairness(people, model, by="light", metric=metric, n_permutations=199, seed=1)
     assert found.groups["m", "dark"].value == 0
     assert found.groups["m", "bright"].value == 1
-    assert found.sentences()[0].startswith("m: within one is 1.000 lower for dark than for bright")
+    assert found.sentences[0].startswith("m: within one is 1.000 lower for dark than for bright")
 
 
 @pytest.mark.parametrize(

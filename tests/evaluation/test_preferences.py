@@ -67,7 +67,7 @@ def test_emonet_face_b3() -> None:
     assert (votes.low, votes.high) == pytest.approx((wilson.low, wilson.high))
     p = found.to_frame().filter(found.to_frame()["about"] == "decided votes")["p"][0]
     assert p == pytest.approx(test.pvalue)
-    assert found.sentences() == [
+    assert found.sentences == (
         "human is preferred to model: 707 of 999 decided votes (70.8\u00a0%, 95\u00a0% interval "
         "67.8\u00a0% to 73.6\u00a0%)."
     ]
@@ -84,7 +84,7 @@ def test_to_err_like_human_user_study() -> None:
     assert rows["items", "higher ECC"]["count"] == 24
     assert rows["items", "higher ECC"]["value"] == 0.8
     assert rows["decided items", "higher ECC"]["p"] == pytest.approx(stats.binomtest(24, 30).pvalue)
-    assert "24 of 30 items" in found.sentences()[2]
+    assert "24 of 30 items" in found.sentences[2]
 
 
 def test_to_err_like_human_intervals() -> None:
@@ -103,8 +103,8 @@ def test_to_err_like_human_intervals() -> None:
     assert (single.low, single.high) == pytest.approx(proportion_confint(487, 729, method="beta"))
     assert decided["high"] - decided["low"] > single.high - single.low
     assert decided["low"] > 0.5
-    assert found.sentences()[0].startswith("higher ECC is preferred to higher ACC: 487 of 729")
-    assert "indistinct 171" in found.sentences()[1]
+    assert found.sentences[0].startswith("higher ECC is preferred to higher ACC: 487 of 729")
+    assert "indistinct 171" in found.sentences[1]
 
 
 def test_emonet_face_b3_from_its_judgements() -> None:
@@ -119,7 +119,7 @@ def test_emonet_face_b3_from_its_judgements() -> None:
     assert (round(one.low, 3), round(one.high, 3)) == (0.678, 0.736)
     assert found.notes == ("2 judges: intervals are about other items, not about other judges",)
     assert ("items", "tied") not in dict(iter(found))
-    assert found.sentences()[0] == counted.sentences()[0]
+    assert found.sentences[0] == counted.sentences[0]
 
 
 def test_socratis_verdicts_of_three_judges() -> None:
@@ -175,7 +175,7 @@ def test_socratis() -> None:
         assert (rows["votes", name]["low"], rows["votes", name]["high"]) == pytest.approx(
             (low, high)
         )
-    assert "human is preferred to machine: 233 of 324" in found.sentences()[0]
+    assert "human is preferred to machine: 233 of 324" in found.sentences[0]
 
 
 def test_majority_of_three_judges() -> None:
@@ -247,7 +247,7 @@ def test_a_bias_to_one_side_is_seen_and_a_better_system_is_none() -> None:
     assert biased.side is not None
     assert biased.side.value > 0.6
     assert p(biased) < 0.001
-    assert "a sign of side bias" in biased.sentences()[-1]
+    assert "a sign of side bias" in biased.sentences[-1]
     assert p(fair) > 0.01
     assert fair["decided votes", "human"].low > 0.7
 
@@ -260,7 +260,7 @@ def test_the_column_left_is_the_side() -> None:
     assert found.side.value == 1.0
     assert preferences(study(votes)).side is None
     one_side = preferences(study(votes, left=["A"] * 40))
-    assert "on one side only" in one_side.sentences()[-1]
+    assert "on one side only" in one_side.sentences[-1]
     with pytest.raises(InputError, match="neither a choice nor a system"):
         preferences(study(votes, left=["C"] * 40))
 
@@ -338,7 +338,7 @@ def test_shares_add_up_whatever_the_votes(votes: list[Any], rule: Any) -> None:
             assert (part["high"].fill_nan(1) >= part["value"] - 1e-12).all()
         else:
             assert part["status"].str.starts_with("undefined").all()
-    assert found.sentences()
+    assert found.sentences
     assert found.verdicts().height == len({vote[0] for vote in votes})
 
 
@@ -402,5 +402,5 @@ def test_input_that_cannot_be_used() -> None:
 
 def test_ties_only_and_names_with_markup() -> None:
     found = preferences({"[red]a[/]": 0, "b": 0, "both": 5})
-    assert found.sentences()[0] == "No vote decides between [red]a[/] and b."
+    assert found.sentences[0] == "No vote decides between [red]a[/] and b."
     assert found["decided votes", "b"].status == "undefined: nothing was decided"

@@ -252,5 +252,5 @@ def test_without_costs_there_is_no_earth_movers_distance():
     assert asked.metrics["m", "earth_movers_distance"].status.startswith("undefined: no costs")
     elsewhere = LabelDistributions.of([[0.5, 0.5]], ["joy", "awe"], ["z"])
     lost = evaluate_soft_labels(people, {"m": elsewhere}, n_boot=0)
-    assert lost.sentences == ["m has no stimulus in common with people, and is not judged."]
+    assert lost.sentences == ("m has no stimulus in common with people, and is not judged.",)
     assert not lost.calibration

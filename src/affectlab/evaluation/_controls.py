@@ -49,8 +49,13 @@ class ControlChecks:
     """Wrong hints, keyed by ``rater``, ``run`` and ``quantity``: ``accepted``, ``unprompted`` and
     ``difference``; the extra column ``n_confirmed`` counts hints that people confirm, which are no
     decoys and are left out."""
-    sentences: dict[str, str]
-    """One sentence per model."""
+    by_model: dict[str, str]
+    """What the controls say about each model, in a sentence."""
+
+    @property
+    def sentences(self) -> tuple[str, ...]:
+        """One sentence per model."""
+        return tuple(self.by_model.values())
 
     def as_dict(self) -> dict[str, Any]:
         """Give everything as plain data (for JSON)."""
@@ -59,11 +64,12 @@ class ControlChecks:
             "runs": self.runs.to_frame().to_dicts(),
             "hints": self.hints.to_frame().to_dicts(),
             "sentences": self.sentences,
+            "by_model": self.by_model,
         }
 
     def __repr__(self) -> str:
         runs = self.runs.to_frame()["run"].n_unique() + self.hints.to_frame()["run"].n_unique()
-        return f"ControlChecks({len(self.sentences)} models, {runs} control runs)"
+        return f"ControlChecks({len(self.by_model)} models, {runs} control runs)"
 
     def __rich__(self) -> Group:
         from affectlab.evaluation._controls_show import rich_controls
@@ -136,7 +142,7 @@ def control_checks(
     >>> found = control_checks(table, n_boot=0)
     >>> found.runs["net", "blind", "answers", "kept"].value
     0.0
-    >>> print(found.sentences["net"].replace("\xa0", " "))
+    >>> print(found.by_model["net"].replace("\xa0", " "))
     net gave the same answer to 0 % of stimuli as to another one (people on the same stimuli: 0 %);
     without the image it keeps 0 % of its agreement with people (quadratic kappa 0.00 of 0.96).
     """
@@ -155,8 +161,8 @@ def control_checks(
     repeated = duplicates(panel, confidence, rng)
     runs = agreement_of_runs(panel, n_boot, confidence, rng)
     accepted = hint_acceptance(panel, hints, n_boot, confidence, rng)
-    sentences = {name: sentence_of(name, panel, repeated, runs, accepted) for name in panel.main}
-    return ControlChecks(repeated, runs, accepted, sentences)
+    by_model = {name: sentence_of(name, panel, repeated, runs, accepted) for name in panel.main}
+    return ControlChecks(repeated, runs, accepted, by_model)
 
 
 def _holder(run: str, *tables: Ratings) -> Ratings:

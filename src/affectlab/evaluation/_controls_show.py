@@ -20,7 +20,7 @@ def rich_controls(checks: ControlChecks) -> Group:
     from rich.console import Group
     from rich.text import Text
 
-    parts: list[Text | Table] = [Text(f"- {shown(said)}") for said in checks.sentences.values()]
+    parts: list[Text | Table] = [Text(f"- {shown(said)}") for said in checks.sentences]
     parts += [Text(), Text("Repeated answers", style="bold"), _duplicates_table(checks)]
     if len(checks.runs):
         parts += [Text(), Text("Agreement with people", style="bold"), _runs_table(checks)]

@@ -69,9 +69,9 @@ class SoftLabels:
         return tuple(self.predictions)
 
     @cached_property
-    def sentences(self) -> list[str]:
+    def sentences(self) -> tuple[str, ...]:
         """What was found, in one sentence per model."""
-        return [sentence_on(self, model) for model in self.models]
+        return tuple(sentence_on(self, model) for model in self.models)
 
     def __repr__(self) -> str:
         return f"SoftLabels({plural(len(self.models), 'model')}, {self.people!r})"

@@ -52,14 +52,15 @@ class Fairness:
             pl.col("value").abs(), descending=True, maintain_order=True
         )
 
-    def sentences(self) -> list[str]:
-        """Say in one sentence each what gaps there are, or for each rater that none is shown."""
+    @property
+    def sentences(self) -> tuple[str, ...]:
+        """One sentence for each gap that is shown, or for each rater that none is."""
         said = [self._flag(row) for row in self.flagged().iter_rows(named=True)]
         for rater in self.gaps.frame["rater"].unique(maintain_order=True):
             quiet = self._none(rater)
             if quiet:
                 said.append(quiet)
-        return said
+        return tuple(said)
 
     def to_frame(self) -> pl.DataFrame:
         """Give groups and gaps in one table, with a column ``part``."""

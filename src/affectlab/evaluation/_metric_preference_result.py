@@ -49,25 +49,31 @@ class MetricPreferences:
     n_boot: int
     confidence: float
 
-    def sentences(self) -> list[str]:
-        """Say in plain words which metric sees what people prefer.
+    @property
+    def sentences(self) -> tuple[str, ...]:
+        """Which metric sees what people prefer, in plain words.
 
         Examples
         --------
         >>> from affectlab.evaluation import evaluate_preference_metrics
         >>> table = {"item": list("abcd"), "metric": ["clip"] * 4, "score": [4, 3, 2, 1]}
         >>> said = dict(zip("abcd", ["model", "human", "both", "human"]))
-        >>> evaluate_preference_metrics(said, table, n_boot=0).sentences()[-1]
+        >>> evaluate_preference_metrics(said, table, n_boot=0).sentences[0]
         'clip: AUC 0.75, without an interval.'
         """
         judged = self.judged
         unit = "item" if judged.unit == "item" else "vote"
         aside = [f"{count(n)} {name}" for name, n in judged.aside.items()]
-        said = [
+        said = [self._about(row) for row in self._rows(self.areas) if row["by"] == ""]
+        said += [self._between(row) for row in self._rows(self.differences)]
+        for by in dict.fromkeys(self.areas["by"].to_list()):
+            if by:
+                said.append(self._by(by))
+        said.append(
             f"{plural(judged.n_good, f'good {unit}')} ({judged.system} chosen, or both), "
             f"{count(judged.n_poor)} poor ({judged.other} chosen); set aside: "
             f"{joined(aside) if aside else 'none'}."
-        ]
+        )
         if self.n_boot and self._few_apart() < _FEW:
             groups = f"{unit}s" if self.cluster is None and unit == "item" else "groups"
             what = (
@@ -79,12 +85,7 @@ class MetricPreferences:
             )
         if self.n_without:
             said.append(f"{plural(self.n_without, f'decided {unit}')} without any score.")
-        said += [self._about(row) for row in self._rows(self.areas) if row["by"] == ""]
-        said += [self._between(row) for row in self._rows(self.differences)]
-        for by in dict.fromkeys(self.areas["by"].to_list()):
-            if by:
-                said.append(self._by(by))
-        return said
+        return tuple(said)
 
     @staticmethod
     def _rows(frame: pl.DataFrame) -> list[dict[str, Any]]:

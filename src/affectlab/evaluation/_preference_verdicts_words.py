@@ -9,7 +9,7 @@ from affectlab.evaluation._preferences_tally import no_verdict
 __all__ = ["verdict_sentences"]
 
 
-def verdict_sentences(table: Estimates, rule: str = "majority") -> list[str]:
+def verdict_sentences(table: Estimates, rule: str = "majority") -> tuple[str, ...]:
     """Say what the verdicts are in plain words.
 
     Parameters
@@ -58,4 +58,4 @@ def verdict_sentences(table: Estimates, rule: str = "majority") -> list[str]:
                 else "."
             )
         )
-    return said
+    return tuple(said)

@@ -97,13 +97,14 @@ class Preferences:
             for k, choice in enumerate(self.choices)
         )
 
-    def sentences(self) -> list[str]:
-        """Say in plain words what was found.
+    @property
+    def sentences(self) -> tuple[str, ...]:
+        """What people prefer, in plain words.
 
         Examples
         --------
         >>> from affectlab.evaluation import preferences
-        >>> preferences({"human": 707, "model": 292}).sentences()[0].replace("\\u00a0", " ")
+        >>> preferences({"human": 707, "model": 292}).sentences[0].replace("\\u00a0", " ")
         'human is preferred to model: 707 of 999 decided votes (70.8 %, 95 % interval 67.8 % to
         73.6 %).'
         """

@@ -44,7 +44,7 @@ def sentences(
     side = next((row for (about, _), row in rows.items() if about == "side"), None)
     if side is not None and side["of"]:
         said.append(_about_side(side))
-    return said
+    return tuple(said)
 
 
 def _preferred(rows: _Rows, first: str, second: str, confidence: float) -> str:

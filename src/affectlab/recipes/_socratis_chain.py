@@ -149,4 +149,4 @@ def _means(machines: Machines, images: dict[str, Path]) -> dict[tuple[str, str],
 
 def _seen_notes(seen: MetricPreferences) -> list[str]:
     """Say of every metric whether it sees what judges prefer."""
-    return [f"Metrics: {sentence}" for sentence in seen.sentences() if "AUC of" not in sentence]
+    return [f"Metrics: {sentence}" for sentence in seen.sentences if "AUC of" not in sentence]

@@ -77,7 +77,7 @@ def test_learning_helps_where_two_metrics_see_one_half_each() -> None:
     assert rows["learned"]["low"] > 0.75
     assert rows["best single metric"]["value"] < rows["learned"]["value"]
     assert rows["difference"]["low"] > 0
-    said = " ".join(report.sentences())
+    said = " ".join(report.sentences)
     assert "sees what people prefer in items that it did not learn from" in said
     assert "learning helps" in said
     metric.fit(features(x, good))
@@ -150,7 +150,7 @@ def test_blind_metrics_are_not_said_to_see() -> None:
     )
     row = report.areas.to_dicts()[0]
     assert row["low"] < 0.5
-    said = " ".join(report.sentences())
+    said = " ".join(report.sentences)
     assert "it does not show that it sees what people prefer" in said
     assert "it sees" not in said.replace("that it sees", "")
     assert "learning helps" not in said

@@ -143,7 +143,7 @@ def test_few_examples_help_where_there_is_something_to_learn(bart: str) -> None:
     assert curve[0]["n_pairs"] == 54
     scores = report.scores.filter(pl.col("examples") == 24)
     assert scores.height == 60
-    assert "a gain" in " ".join(report.sentences())
+    assert "a gain" in " ".join(report.sentences)
     json.dumps(report.to_dict(), allow_nan=False)
 
 

@@ -111,7 +111,7 @@ def test_a_budget_is_never_exceeded_and_can_be_raised(
         assert 1 <= first.n_answered <= asked
         assert first.halt is not None
         assert first.halt.kind == "budget"
-        assert "left" in first.sentences()[0]
+        assert "left" in first.sentences[0]
         for limit, took in (
             (budget.requests, first.n_answered),
             (budget.tokens, first.n_answered * 1100),

@@ -186,7 +186,7 @@ def test_a_slow_server_is_a_transport_error(faces: Path, tmp_path: Path) -> None
     assert run.to_frame()["retries"].to_list() == [1] * 6
     # What was lost may have been billed, and nobody says how much.
     assert run.n_uncounted == 6
-    assert any("6 attempts" in one for one in run.sentences())
+    assert any("6 attempts" in one for one in run.sentences)
     assert len(server.calls) == 12
 
 
@@ -211,7 +211,7 @@ def test_a_server_that_knows_no_key_stops_the_run(faces: Path, tmp_path: Path) -
     assert len(server.calls) == 3
     assert run.n_left == 3
     assert set(run.to_frame()["outcome"]) == {"rejected"}
-    said = run.sentences()[0]
+    said = run.sentences[0]
     assert "who are you? (HTTP 401)" in said
     assert "3 questions are not asked" in said
     # It tells of the key, not of the questions: they are asked again without being told.
@@ -238,7 +238,7 @@ def test_a_setting_that_a_model_does_not_take_is_said(
         )
     assert "temperature" not in server.calls[0].body
     assert run.raters[0]["temperature"] is None
-    assert any("temperature was not sent" in one for one in run.sentences())
+    assert any("temperature was not sent" in one for one in run.sentences)
 
 
 def test_tokens_and_cost(faces: Path, tmp_path: Path) -> None:
@@ -263,7 +263,7 @@ def test_what_is_not_counted_is_not_free(faces: Path, tmp_path: Path) -> None:
     assert run.usage.input is None
     assert run.n_uncounted == 6
     assert run.to_frame()["cost"].null_count() == 6
-    assert any("did not say what 6 attempts took" in one for one in run.sentences())
+    assert any("did not say what 6 attempts took" in one for one in run.sentences)
 
 
 @pytest.mark.parametrize(

@@ -291,7 +291,7 @@ def test_examples_are_not_rated(faces: Path, tmp_path: Path) -> None:
         with pytest.raises(InputError, match="one of the examples"):
             rate_vlm(faces / "awe.png", "openai-api/fake/m", **options)
     assert "awe" not in run.ratings.stimulus_names
-    assert any("shown as an example" in one for one in run.sentences())
+    assert any("shown as an example" in one for one in run.sentences)
     assert run.rater == "openai-api/fake/m multi-shot"
 
 
@@ -308,7 +308,7 @@ def test_a_broken_picture(faces: Path, tmp_path: Path) -> None:
         run = rate_vlm(folder, "openai-api/fake/m", on_bad="set_aside", **options)
         assert len(server.calls) == 6
     assert (run.n_usable, run.n_left) == (6, 1)
-    assert any("1 question with a broken image" in one for one in run.sentences())
+    assert any("1 question with a broken image" in one for one in run.sentences)
 
 
 def test_a_plan_asks_nobody(faces: Path, tmp_path: Path) -> None:

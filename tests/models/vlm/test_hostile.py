@@ -223,7 +223,7 @@ def test_a_line_of_wrong_types_is_asked_again(bad: str, faces: Path, tmp_path: P
         run = ask(server, one, tmp_path)
         assert len(server.calls) == 2
     assert run.n_usable == 1
-    assert any("1 line of the ledger could not be read" in said for said in run.sentences())
+    assert any("1 line of the ledger could not be read" in said for said in run.sentences)
 
 
 def test_what_the_caller_was_handling_is_no_part_of_a_failure(faces: Path, tmp_path: Path) -> None:

@@ -155,7 +155,7 @@ def test_answers_that_rate_nothing_are_counted(faces: Path, tmp_path: Path) -> N
     with FakeServer(lambda call: chat("{}") if call.number else chat(VALID)) as server:
         run = rater(server, tmp_path, protocol, concurrency=1).rate(faces)
     assert (run.n_usable, run.ratings.n_stimuli) == (6, 1)
-    assert "5 answers rated nothing; there are no rows of them" in run.sentences()
+    assert "5 answers rated nothing; there are no rows of them" in run.sentences
     with FakeServer(lambda call: chat("{}")) as server:
         run = rater(server, tmp_path / "none", protocol).rate(faces)
     with pytest.raises(InputError, match="no answer of openai-api/fake/m rates anything"):
@@ -174,8 +174,8 @@ def test_a_copy_of_an_example_is_left_out_and_called_so(faces: Path, tmp_path: P
         run = rater(server, tmp_path / "l", **more).rate(faces)
         assert len(server.calls) == 5
     assert "awe" not in run.ratings.stimulus_names
-    assert any("1 question about a picture that an example shows" in s for s in run.sentences())
-    assert not any("broken" in said for said in run.sentences())
+    assert any("1 question about a picture that an example shows" in s for s in run.sentences)
+    assert not any("broken" in said for said in run.sentences)
 
 
 def test_a_structure_that_was_not_sent_is_not_held_against_a_model(
@@ -207,7 +207,7 @@ def test_a_structure_that_was_not_sent_is_not_held_against_a_model(
     assert len(server.calls) == 1
     assert run.to_frame()["outcome"].to_list() == ["ok"]
     assert run.raters[0]["structured"] is False
-    assert any("structured was not sent" in said for said in run.sentences())
+    assert any("structured was not sent" in said for said in run.sentences)
 
 
 @pytest.mark.usefixtures("interrupts_raise")

@@ -92,7 +92,7 @@ def test_two_names_of_one_picture_share_an_answer(faces: Path, tmp_path: Path) -
         assert len(server.calls) == 2
     assert run.n_answered == 3
     assert run.usage.input == 2000
-    assert any("2 images hold the content of another one" in one for one in run.sentences())
+    assert any("2 images hold the content of another one" in one for one in run.sentences)
 
 
 def test_transport_errors_are_asked_again_and_refusals_are_not(faces: Path, tmp_path: Path) -> None:
@@ -168,23 +168,23 @@ def test_a_killed_run_says_what_was_in_flight_and_counts_it(
         assert len(server.calls) == asked
         assert poor.halt is not None
         assert (poor.spent.requests, poor.spent.tokens) == (n_before + 3, budget.tokens)
-        said = next(one for one in poor.sentences() if "in flight" in one)
+        said = next(one for one in poor.sentences if "in flight" in one)
         assert said.startswith("3 questions were in flight when an earlier run ended (")
         assert all(name in said for name in unanswered)
         assert f"({most:,} tokens) counts as spent" in said
 
         gate.set()
         found = ask(server, faces, ledger, repeats=5)
-        assert [one for one in found.sentences() if "in flight" in one] == [said]
+        assert [one for one in found.sentences if "in flight" in one] == [said]
         assert (found.n_kept, found.n_usable, found.n_left) == (n_before, 30, 0)
         # Only what no answer came to is asked again.
         assert len(server.calls) == asked + 30 - n_before
-        assert not [one for one in found.sentences() if "could not be read" in one]
+        assert not [one for one in found.sentences if "could not be read" in one]
         assert found.spent.tokens == 30 * 1100 + most
         # What was lost stays spent, and is news only once.
         last = ask(server, faces, ledger, repeats=5)
     assert (last.n_kept, last.spent) == (30, found.spent)
-    assert not [one for one in last.sentences() if "in flight" in one]
+    assert not [one for one in last.sentences if "in flight" in one]
 
 
 def _until(done: Callable[[], bool], most: float = 120.0) -> None:
@@ -263,7 +263,7 @@ def test_a_torn_line_is_asked_again_and_said(faces: Path, tmp_path: Path) -> Non
         path.write_bytes(content[:-25])
         run = ask(server, faces, tmp_path)
         assert len(server.calls) == 7
-        assert any("1 line of the ledger could not be read" in one for one in run.sentences())
+        assert any("1 line of the ledger could not be read" in one for one in run.sentences)
         # Nothing was taken away, and the line that was cut off stays one.
         assert path.read_bytes().startswith(content[:-25] + b"\n")
         assert ask(server, faces, tmp_path).n_kept == 6
@@ -342,7 +342,7 @@ def test_a_key_is_nowhere(faces: Path, tmp_path: Path, monkeypatch: pytest.Monke
         assert secret.encode() not in written
         assert secret not in str(run.to_frame().to_dicts())
         assert secret not in str(run.ratings.raters.to_dicts())
-        assert secret not in " ".join(run.sentences())
+        assert secret not in " ".join(run.sentences)
     monkeypatch.delenv("MY_OWN_VARIABLE")
     with (
         FakeServer(script) as server,

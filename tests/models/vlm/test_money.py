@@ -169,7 +169,7 @@ def test_a_server_that_wants_hours_is_left_alone(faces: Path, tmp_path: Path) ->
         run = rate_vlm(faces, MODEL, **options(server.url, tmp_path, concurrency=1))
         assert len(server.calls) == 1
     assert run.halt is not None
-    assert "asks to wait 3,600 seconds; expected 300 at most" in run.sentences()[0]
+    assert "asks to wait 3,600 seconds; expected 300 at most" in run.sentences[0]
     assert run.n_left == 5
 
 

@@ -77,7 +77,7 @@ def test_claude_gets_the_picture_and_the_settings(claude: str, faces: Path, tmp_
     assert not call.body.get("tools")
     # Newer models take no temperature; whether this one does, the table of raters says.
     assert run.raters[0]["temperature"] == call.body.get("temperature")
-    left_out = any("temperature was not sent" in said for said in run.sentences())
+    left_out = any("temperature was not sent" in said for said in run.sentences)
     assert left_out == ("temperature" not in call.body)
     assert call.headers["Accept-Encoding"] == "identity"
     assert run.n_usable == 1

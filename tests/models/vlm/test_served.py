@@ -156,7 +156,7 @@ def test_answers_of_another_model_belong_to_another_rater(faces: Path, tmp_path:
         f"{MODEL} was asked, and 9 answers came from gpt-x-mini: they belong to another rater, "
         f"'{other}'"
     )
-    assert str(said[0].message) in run.sentences()
+    assert str(said[0].message) in run.sentences
     assert kept.ratings.equals(run.ratings)
     assert values(run)[NAME] == [1.0, 1.0]
     assert values(run)[other] == [7.0] * 3

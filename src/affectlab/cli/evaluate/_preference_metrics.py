@@ -150,7 +150,7 @@ def show_metrics(seen: MetricPreferences, out: Output) -> None:
     out.show(
         f"AUC: the chance that a good {judged.system} text scores above a poor one, from "
         f"{unit}; 0.5 is blind{about}.",
-        *(f"- {sentence}" for sentence in seen.sentences()),
+        *(f"- {sentence}" for sentence in seen.sentences),
     )
     import polars as pl
 

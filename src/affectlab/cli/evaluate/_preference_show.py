@@ -22,7 +22,7 @@ def show_shares(found: Preferences, out: Output) -> None:
     from affectlab._words import percent, shown
 
     out.head(f"{found.systems[0]} or {found.systems[1]}?")
-    out.show(*found.sentences(), "")
+    out.show(*found.sentences, "")
     table = Table(box=None, header_style="bold")
     for name in ("of the", "choice"):
         table.add_column(name)

@@ -159,7 +159,7 @@ def fairness(
             n_permutations=permutations,
             seed=seed,
         )
-    sentences = found.sentences()
+    sentences = found.sentences
     if to is not None:
         write_csv(found.to_frame(), to)
     if figures is not None:
@@ -217,7 +217,7 @@ def _truth(text: str) -> Any:
     return read_truth(text)
 
 
-def _show(found: Fairness, sentences: list[str], out: Output) -> None:
+def _show(found: Fairness, sentences: tuple[str, ...], out: Output) -> None:
     import polars as pl
 
     better = {
@@ -258,7 +258,7 @@ def _p_value(p: float) -> str:
     return "–" if p != p else "< 0.001" if p < 0.001 else f"{p:.3f}"
 
 
-def _draw(found: Fairness, sentences: list[str], folder: Path) -> None:
+def _draw(found: Fairness, sentences: tuple[str, ...], folder: Path) -> None:
     """Draw groups and gaps; with many labels those with a gap first, as many as fit a page."""
     import polars as pl
 

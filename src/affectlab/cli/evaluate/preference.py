@@ -356,7 +356,7 @@ def _metrics_content(told: MetricPreferences) -> dict[str, Any]:
         "areas": told.areas,
         "means": told.means,
         "differences": told.differences,
-        "sentences": told.sentences(),
+        "sentences": told.sentences,
     }
 
 
@@ -414,7 +414,7 @@ def _n_systems(ratings: Ratings) -> int:
 def _content(found: Preferences) -> dict[str, Any]:
     return {
         "systems": found.systems,
-        "sentences": found.sentences(),
+        "sentences": found.sentences,
         "shares": found.to_frame(),
         "agreement": found.agreement,
         "verdicts": found.verdicts(),

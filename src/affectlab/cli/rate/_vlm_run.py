@@ -68,7 +68,7 @@ def rate(
         },
         table.warnings,
         # Some of what is warned of is among the sentences of the run, too.
-        doubts=list(dict.fromkeys([*run.sentences(), *warned])),
+        doubts=list(dict.fromkeys([*run.sentences, *warned])),
     )
     if run.halt is not None and run.n_left:
         raise typer.Exit(1)
@@ -81,7 +81,7 @@ def _why_none(run: VlmRun, answers: Path) -> str:
     from affectlab._words import shown
     from affectlab.models.vlm._judge import problem_of
 
-    told = list(run.sentences())
+    told = list(run.sentences)
     if run.entries:
         counts = Counter(entry.judged.outcome for entry in run.entries)
         many = ", ".join(f"{n:,} {outcome}" for outcome, n in counts.most_common())

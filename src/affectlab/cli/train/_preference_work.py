@@ -89,7 +89,7 @@ def show_logistic(
 ) -> None:
     """Print what logistic regression found on items kept aside."""
     out.head(f"{metric.name}: logistic regression on the scores of metrics")
-    out.show(_parted(cluster), *(f"- {sentence}" for sentence in report.sentences()))
+    out.show(_parted(cluster), *(f"- {sentence}" for sentence in report.sentences))
     frame = report.areas.rename({"value": "AUC"})
     out.show_frame(frame, ["method", "AUC", ("low", "high"), "sd_of_repeats"])
     out.show(
@@ -112,7 +112,7 @@ def show_tuned(
 ) -> None:
     """Print what tuning on few pairs found on pairs kept aside."""
     out.head(f"{metric.name}: BARTScore tuned on what people chose")
-    out.show(_parted(cluster), *(f"- {sentence}" for sentence in report.sentences()))
+    out.show(_parted(cluster), *(f"- {sentence}" for sentence in report.sentences))
     frame = report.curve.rename({"accuracy": "right", "auc": "AUC"})
     out.show_frame(frame, ["examples", "right", ("low", "high"), "gain", "AUC", "epochs"])
     taken = f"pass {metric.epoch}" if metric.epoch else "no pass: it stayed as it was"

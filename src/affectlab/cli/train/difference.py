@@ -203,7 +203,7 @@ def difference(
         write_csv(found.to_frame(), splits_to)
     if predictions is not None:
         write_predictions(metric, found, table, predictions)
-    _show(out, metric, found, said, perf_counter() - started, to, splits_to)
+    _show(out, metric, found, said, perf_counter() - started, to, splits_out)
     # A table of scores is nothing that evaluate reads as people's answers.
     people = "RATINGS" if said == GIVEN else str(file)
     _show_next(out, people, to, predictions)

@@ -229,7 +229,7 @@ def _weigh(
         "learner": "logistic",
         "cluster": together,
         "weights": metric.weights(),
-        "sentences": report.sentences(),
+        "sentences": report.sentences,
         **report.to_dict(),
     }
     return content, report.areas
@@ -279,7 +279,7 @@ def _tune(
         "epoch": metric.epoch,
         "n_pairs": metric.n_pairs,
         "settings": metric.settings.to_dict(),
-        "sentences": report.sentences(),
+        "sentences": report.sentences,
         **report.to_dict(),
         "scores": report.scores,
     }

@@ -59,7 +59,7 @@ class TunedBartScore:
 
         data = preference_texts(found, texts, cluster="pair")
         metric = TunedBartScore("facebook/bart-large-cnn")
-        print(*metric.cross_validate(data, examples=[16, 32, 64]).sentences(), sep="\\n")
+        print(*metric.cross_validate(data, examples=[16, 32, 64]).sentences, sep="\\n")
         metric.fit(data).save("tuned-bart")
     """
 

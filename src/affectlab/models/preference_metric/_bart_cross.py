@@ -58,18 +58,11 @@ class TuningReport:
     n_left_out: int
     confidence: float
 
-    def sentences(self) -> list[str]:
-        """Say in plain words what was found."""
+    @property
+    def sentences(self) -> tuple[str, ...]:
+        """What was found, in plain words."""
         rows = self.curve.to_dicts()
-        said = [
-            f"{plural(rows[0]['n_pairs'], 'pair')} of which one text was chosen, in "
-            f"{plural(self.n_clusters, 'group')}; {self.folds} folds that part no group"
-            + (
-                f"; {plural(self.n_left_out, 'item')} without texts left out."
-                if self.n_left_out
-                else "."
-            )
-        ]
+        said = []
         for row in rows:
             what = "as it was" if not row["examples"] else f"tuned on {row['examples']} pairs"
             gain = ""
@@ -96,7 +89,16 @@ class TuningReport:
                 f"With {joined(kept)} examples no pass was better on the pairs kept aside in any "
                 "fold, so that the network stayed as it was."
             )
-        return said
+        said.append(
+            f"{plural(rows[0]['n_pairs'], 'pair')} of which one text was chosen, in "
+            f"{plural(self.n_clusters, 'group')}; {self.folds} folds that part no group"
+            + (
+                f"; {plural(self.n_left_out, 'item')} without texts left out."
+                if self.n_left_out
+                else "."
+            )
+        )
+        return tuple(said)
 
     def to_dict(self) -> dict[str, Any]:
         """Give the curve as plain values, ``nan`` as None."""

@@ -39,19 +39,10 @@ class PreferenceReport:
     n_boot: int
     confidence: float
 
-    def sentences(self) -> list[str]:
-        """Say in plain words what was found."""
+    @property
+    def sentences(self) -> tuple[str, ...]:
+        """What was found, in plain words."""
         rows = {row["method"]: row for row in self.areas.to_dicts()}
-        said = [
-            f"{plural(self.n_good, 'good item')} and {count(self.n_poor)} poor in "
-            f"{plural(self.n_clusters, 'group')}; {self.folds} folds that part no group, "
-            f"{plural(self.repeats, 'time')}"
-            + (
-                f"; {plural(self.n_left_out, 'item')} without all scores left out."
-                if self.n_left_out
-                else "."
-            )
-        ]
         learned, single, ahead = (
             rows[name] for name in ("learned", "best single metric", "difference")
         )
@@ -63,7 +54,7 @@ class PreferenceReport:
             "does not show that it sees": "it does not show that it sees what people prefer",
             "no interval": "there is no interval",
         }[verdict]
-        said.append(f"Learned: AUC {_with_ends(learned)}; {words}.")
+        said = [f"Learned: AUC {_with_ends(learned)}; {words}."]
         names = sorted(self.chosen, key=lambda name: (-self.chosen[name], name))
         total = sum(self.chosen.values())
         those = joined(f"{name} {self.chosen[name]} of {total}" for name in names[:3])
@@ -79,7 +70,17 @@ class PreferenceReport:
                 else "no gain from learning is shown"
             )
             said.append(f"Difference: {_with_ends(ahead)}; {better}.")
-        return said
+        said.append(
+            f"{plural(self.n_good, 'good item')} and {count(self.n_poor)} poor in "
+            f"{plural(self.n_clusters, 'group')}; {self.folds} folds that part no group, "
+            f"{plural(self.repeats, 'time')}"
+            + (
+                f"; {plural(self.n_left_out, 'item')} without all scores left out."
+                if self.n_left_out
+                else "."
+            )
+        )
+        return tuple(said)
 
     def to_dict(self) -> dict[str, Any]:
         """Give all of it as plain values, ``nan`` as None."""

@@ -26,7 +26,7 @@ def pictures_of_preferences(found: Preferences) -> tuple[Picture, ...]:
     """Draw the shares of votes, and the votes on every item where they are known."""
     frame = found.to_frame()
     votes = frame.filter(frame["about"] == "votes")
-    said = " ".join(found.sentences())
+    said = " ".join(found.sentences)
     shares = Picture(
         "preference",
         f"{found.systems[0]} or {found.systems[1]}",
@@ -69,7 +69,7 @@ def pictures_of_areas(
             Picture(
                 "preference_metrics" + (f"_by_{file_part(by)}" if by else ""),
                 "Which metric sees what people prefer" + (f", by {by}" if by else ""),
-                " ".join(seen.sentences()),
+                " ".join(seen.sentences),
                 partial(
                     fig_intervals,
                     names,

@@ -24,7 +24,7 @@ def controls_section(study: Study) -> Section | Skipped:
         found = control_checks(*study.asked, n_boot=study.n_boot, seed=study.seed)
     except InputError as error:
         return Skipped(title, f"{error}.")
-    blocks: list[Block] = [Bullets(tuple(found.sentences.values())[:_MOST_NAMED])]
+    blocks: list[Block] = [Bullets(found.sentences[:_MOST_NAMED])]
     runs = found.runs.to_frame()
     if runs.height:
         blocks.append(

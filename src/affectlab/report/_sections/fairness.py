@@ -169,7 +169,7 @@ def _sentences(study: Study, found: list[tuple[_Grouped, Fairness]]) -> tuple[st
     gaps: list[str] = []
     quiet: list[str] = []
     for one, judged in found:
-        sentences = judged.sentences()
+        sentences = judged.sentences
         flagged = judged.flagged()["rater"].to_list()
         for rater, sentence in zip(flagged, sentences, strict=False):
             gaps.append(sentence.replace(f"{rater}:", f"{rater}, by {one.words}:", 1))
@@ -179,7 +179,7 @@ def _sentences(study: Study, found: list[tuple[_Grouped, Fairness]]) -> tuple[st
     return (*gaps[:_MOST_NAMED], *rest, *quiet)
 
 
-def _quiet(one: _Grouped, judged: Fairness, sentences: list[str]) -> list[str]:
+def _quiet(one: _Grouped, judged: Fairness, sentences: tuple[str, ...]) -> tuple[str, ...]:
     """Say for all models together that no gap is shown, and what could have been missed."""
     frame = judged.gaps.frame
     tested = frame.filter(pl.col("p").is_not_nan() & pl.col("detectable").is_not_nan())
