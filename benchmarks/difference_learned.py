@@ -273,7 +273,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--inter", type=int, default=400)
     parser.add_argument("--size", type=int, default=96)
     parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--boot", type=int, default=2000)
+    parser.add_argument("--n-boot", type=int, default=2000)
     parser.add_argument("--full", action="store_true")
     parser.add_argument("--out", type=Path, help="write what is printed to this file, too")
     asked = parser.parse_args(arguments)
@@ -287,7 +287,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             f"{world.pairs.height:,} pairs of {asked.actors} drawn people and "
             f"{asked.expressions} expressions; people err by {_NOISE:g} points"
         )
-        held = recovery(world, asked.seed, asked.boot, console)
+        held = recovery(world, asked.seed, asked.n_boot, console)
     if asked.out is not None:
         asked.out.write_text(console.export_text(), encoding="utf-8")
     return 0 if held else 1

@@ -141,7 +141,7 @@ def test_heading_of_a_table_says_what_holds_of_all_its_rows(tmp_path: Path) -> N
     ]
     (tmp_path / "r.csv").write_text("\n".join(lines), encoding="utf-8")
     text = run_here(
-        "reliability", "agreement", tmp_path / "r.csv", "--scale", "0-7", "--boot", "20", "--more"
+        "reliability", "agreement", tmp_path / "r.csv", "--scale", "0-7", "--n-boot", "20", "--more"
     ).stdout
     said = text.partition("Intraclass correlation")[2]
     assert "F interval" not in said

@@ -38,7 +38,7 @@ def file(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def test_json_and_files(file: Path, tmp_path: Path) -> None:
     to, figures = tmp_path / "pairs.csv", tmp_path / "figures"
-    options = ("--boot", "50", "--to", to, "--figures", figures, "--json")
+    options = ("--n-boot", "50", "--out", to, "--figures", figures, "--json")
     content = json.loads(run(file, *options).stdout)
     found = content["result"]
     assert content["schema"] == "affectlab/analyze-correlations/1"
@@ -58,7 +58,7 @@ def test_json_and_files(file: Path, tmp_path: Path) -> None:
 
 
 def test_what_is_printed(file: Path) -> None:
-    done = run(file, "--boot", "0", "--clusters", "2", "--method", "spearman", "--neutral")
+    done = run(file, "--n-boot", "0", "--clusters", "2", "--method", "spearman", "--neutral")
     assert "Spearman correlations of 5 labels" in done.stdout
     assert "2 clusters (given; mean silhouette" in done.stdout
     assert "1 model not used here" in done.stderr
@@ -71,11 +71,13 @@ def test_pairs_without_stimuli_in_common_are_said(tmp_path: Path) -> None:
     ]
     file = tmp_path / "some.csv"
     file.write_text("stimulus,rater,label,value\n" + "\n".join(rows[:9]) + "\n")
-    done = run(file, "--boot", "0")
+    done = run(file, "--n-boot", "0")
     assert "undefined: fewer than three stimuli in common" in done.stdout
     assert "None: undefined: " in done.stdout
 
 
 def test_bad_options(file: Path) -> None:
     assert "--clusters: 'many'" in run(file, "--clusters", "many", code=2).stderr
-    assert "expected 1 to 4 clusters" in run(file, "--clusters", "9", "--boot", "0", code=2).stderr
+    assert (
+        "expected 1 to 4 clusters" in run(file, "--clusters", "9", "--n-boot", "0", code=2).stderr
+    )

@@ -25,8 +25,8 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_ratings_json_and_files(folder: Path, tmp_path: Path) -> None:
     done = run(
         folder / "ratings.csv",
-        *("--scale", "0-100 interval", "--stimuli", folder / "pairs.csv", "--boot", "50"),
-        *("--to", tmp_path / "tables", "--figures", tmp_path / "figures", "--json"),
+        *("--scale", "0-100 interval", "--stimuli", folder / "pairs.csv", "--n-boot", "50"),
+        *("--out", tmp_path / "tables", "--figures", tmp_path / "figures", "--json"),
     )
     content = json.loads(done.stdout)
     found = content["result"]
@@ -71,7 +71,7 @@ def test_ratings_json_and_files(folder: Path, tmp_path: Path) -> None:
 
 
 def test_what_is_printed(folder: Path) -> None:
-    done = run(folder / "scores.csv", "--boot", "50", "--clusters", "2")
+    done = run(folder / "scores.csv", "--n-boot", "50", "--clusters", "2")
     for words in (
         "6 expressions, 4 actors: mean over actors, adjusted",
         "2 clusters (given).",
@@ -83,15 +83,15 @@ def test_what_is_printed(folder: Path) -> None:
         "(standard errors as given)",
     ):
         assert words in done.stdout
-    again = run(folder / "scores.csv", "--boot", "50", "--clusters", "2", "--seed", "0")
+    again = run(folder / "scores.csv", "--n-boot", "50", "--clusters", "2", "--seed", "0")
     assert again.stdout == done.stdout
-    plain = run(folder / "scores.csv", "--boot", "0", "--plain-means", "--clusters", "silhouette")
+    plain = run(folder / "scores.csv", "--n-boot", "0", "--plain-means", "--clusters", "silhouette")
     assert "mean over actors (score)" in plain.stdout
     assert "none, as nothing was resampled" in plain.stdout
 
 
 def test_unscreened_ratings_are_told(folder: Path, tmp_path: Path) -> None:
-    given = ("--scale", "0-100 interval", "--stimuli", folder / "pairs.csv", "--boot", "0")
+    given = ("--scale", "0-100 interval", "--stimuli", folder / "pairs.csv", "--n-boot", "0")
     ratings = pl.read_csv(folder / "ratings.csv")
     assert "golden and repeated" not in run(folder / "ratings.csv", *given).stderr
     again = ratings.head(7).with_columns(trial_kind=pl.lit("repeat"))
@@ -105,11 +105,11 @@ def test_unscreened_ratings_are_told(folder: Path, tmp_path: Path) -> None:
 def test_sides_from_a_table(folder: Path, tmp_path: Path) -> None:
     table = tmp_path / "sides.csv"
     table.write_text("right,left\nSmile,Frown\n")
-    given = run(folder / "scores.csv", "--boot", "0", "--sides", table, "--json")
+    given = run(folder / "scores.csv", "--n-boot", "0", "--sides", table, "--json")
     points = json.loads(given.stdout)["result"]["asymmetry"]
     assert points[0]["n_first"] == points[0]["n_second"] == 40
     table.write_text("right,left\nSmile,Grin\n")
-    done = run(folder / "scores.csv", "--boot", "0", "--sides", table, code=2)
+    done = run(folder / "scores.csv", "--n-boot", "0", "--sides", table, code=2)
     assert "unknown expression 'Grin'" in done.stderr
 
 
@@ -118,7 +118,9 @@ def test_expressions_without_sides(folder: Path, tmp_path: Path) -> None:
     scores = pl.read_csv(folder / "scores.csv").drop("se")
     names = {name: f"e{k}" for k, name in enumerate(NAMES)}
     scores.with_columns(pl.col("expression_a", "expression_b").replace(names)).write_csv(file)
-    done = run(file, "--boot", "0", "--to", tmp_path / "tables", "--figures", tmp_path / "figures")
+    done = run(
+        file, "--n-boot", "0", "--out", tmp_path / "tables", "--figures", tmp_path / "figures"
+    )
     assert "no expression is named with the word left or right" in done.stdout
     assert "scores have no standard errors" in done.stderr
     assert not (tmp_path / "tables" / "asymmetry_tests.csv").exists()
@@ -131,7 +133,7 @@ def test_what_cannot_be_used(folder: Path, tmp_path: Path) -> None:
         "--clusters: 'many' is not understood" in run(scores, "--clusters", "many", code=2).stderr
     )
     assert (
-        "expected 1 to 6 clusters" in run(scores, "--clusters", "9", "--boot", "0", code=2).stderr
+        "expected 1 to 6 clusters" in run(scores, "--clusters", "9", "--n-boot", "0", code=2).stderr
     )
     intra = tmp_path / "intra.csv"
     pl.read_csv(scores).filter(pl.col("kind") == "intra").write_csv(intra)

@@ -29,12 +29,12 @@ def folder(tmp_path: Path) -> Path:
 
 
 def run(folder: Path, *more: object, file: str = "scores.csv", code: int = 0):  # type: ignore[no-untyped-def]
-    given = ("analyze", "jnd", folder / file, "--frames", folder / "frames.csv", "--boot", 100)
+    given = ("analyze", "jnd", folder / file, "--frames", folder / "frames.csv", "--n-boot", 100)
     return run_here(*given, *more, code=code, width=140)
 
 
 def test_from_scores(folder: Path) -> None:
-    out = run(folder, "--latency", 20, "--latency", 60, "--to", folder / "tables").stdout
+    out = run(folder, "--latency", 20, "--latency", 60, "--out", folder / "tables").stdout
     assert "20.50 [" in out
     assert "], median of 6 pairs" in out
     assert "Sample every 41.0 ms (24 Hz) [" in out
@@ -144,7 +144,7 @@ def test_figures_and_strips(folder: Path) -> None:
         (("--latency", "-5"), "latency_ms -5"),
         (("--share", "2"), "share 2.0"),
         (("--films", "films"), "--films draws strips; expected --figures"),
-        (("--to", __file__), "is a file; expected a folder"),
+        (("--out", __file__), "is a file; expected a folder"),
         (("--stimuli", "none.csv"), "none.csv"),
     ],
 )

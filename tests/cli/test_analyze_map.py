@@ -30,7 +30,7 @@ def file(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def test_json_and_files(file: Path, tmp_path: Path) -> None:
     page, to, figures = tmp_path / "map.html", tmp_path / "places.csv", tmp_path / "figures"
-    options = ("--scale", "binary", "--out", page, "--to", to, "--figures", figures, "--json")
+    options = ("--scale", "binary", "--out", page, "--table", to, "--figures", figures, "--json")
     found = json.loads(run(file, *options).stdout)["result"]
     assert found["n_stimuli"] == 30
     assert sorted(found["labels"]) == ["awe", "fear", "joy"]

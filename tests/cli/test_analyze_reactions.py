@@ -51,7 +51,7 @@ def test_what_is_printed(file: Path) -> None:
 
 def test_json_and_tables(file: Path, tmp_path: Path) -> None:
     to = tmp_path / "tables"
-    content = json.loads(run(file, "--json", "--scrub", "--to", to, "--labels", "ekman").stdout)
+    content = json.loads(run(file, "--json", "--scrub", "--out", to, "--labels", "ekman").stdout)
     assert content["schema"] == "affectlab/analyze-reactions/1"
     found = content["result"]
     counts = [found[key] for key in ("n_reactions", "n_pairs", "n_raters", "n_emotions")]
@@ -71,7 +71,7 @@ def test_clear_errors(file: Path, tmp_path: Path) -> None:
     table = tmp_path / "numbers.csv"
     table.write_text("stimulus,rater,value\na,r,1\na,s,0\n", encoding="utf-8")
     assert "no emotion words" in run(table, code=2).stderr
-    assert "is a file; expected a folder" in run(file, "--to", table, code=2).stderr
+    assert "is a file; expected a folder" in run(file, "--out", table, code=2).stderr
 
 
 def _reasons(file: Path) -> tuple[list[str], list[str]]:

@@ -26,7 +26,7 @@ def test_ratings_json_and_files(folder: Path, tmp_path: Path) -> None:
     done = run(
         folder / "ratings.csv",
         *("--scale", "0-100 interval", "--stimuli", folder / "pairs.csv"),
-        *("--frames", folder / "frames.csv", "--to", tmp_path / "tables"),
+        *("--frames", folder / "frames.csv", "--out", tmp_path / "tables"),
         *("--figures", tmp_path / "figures", "--json"),
     )
     content = json.loads(done.stdout)
@@ -86,7 +86,7 @@ def test_expressions_that_some_actors_lack(folder: Path, tmp_path: Path) -> None
 
 def test_what_cannot_be_used(folder: Path, tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
-    done = run(folder / "scores.csv", "--to", tmp_path / "file", code=2)
+    done = run(folder / "scores.csv", "--out", tmp_path / "file", code=2)
     assert "is a file; expected a folder" in done.stderr
     done = run(folder / "ratings.csv", "--scale", "0-100 interval", code=2)
     assert "column 'actor' is missing" in done.stderr

@@ -38,7 +38,7 @@ def file(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def test_json_and_files(file: Path, tmp_path: Path) -> None:
     to, figures = tmp_path / "words.csv", tmp_path / "figures"
-    options = ("--scale", "binary", "--to", to, "--figures", figures, "--json", "--min-z", "2")
+    options = ("--scale", "binary", "--out", to, "--figures", figures, "--json", "--min-z", "2")
     content = json.loads(run(file, *options).stdout)
     found = content["result"]
     assert content["schema"] == "affectlab/analyze-words/1"

@@ -19,21 +19,21 @@ PEOPLE = ["people.csv", "--scale", "0-7", "--wide", "labels"]
     [
         (
             [
-                *("evaluate", "alignment", *PEOPLE, "--models", "model.csv", "--boot", "20"),
-                *("--to", "a.csv", "--figures", "pictures"),
+                *("evaluate", "alignment", *PEOPLE, "--models", "model.csv", "--n-boot", "20"),
+                *("--out", "a.csv", "--figures", "pictures"),
             ],
             ["a.csv", "pictures/equivalence.png"],
         ),
-        (["analyze", "correlations", *PEOPLE, "--to", "a.csv"], ["a.csv"]),
+        (["analyze", "correlations", *PEOPLE, "--out", "a.csv"], ["a.csv"]),
         (
-            ["reliability", "screen", *PEOPLE, "--to", "a.csv", "--kept", "b.csv"],
+            ["reliability", "screen", *PEOPLE, "--out", "a.csv", "--kept", "b.csv"],
             ["a.csv", "b.csv"],
         ),
-        (["reliability", "ppca", *PEOPLE, "--splits", "5", "--to", "a.csv"], ["a.csv"]),
+        (["reliability", "ppca", *PEOPLE, "--splits", "5", "--out", "a.csv"], ["a.csv"]),
         (
             [
                 *("reliability", "scores", *PEOPLE, "--method", "reml"),
-                *("--to", "a.csv", "--raters-to", "b.csv"),
+                *("--out", "a.csv", "--raters-out", "b.csv"),
             ],
             ["a.csv", "b.csv"],
         ),

@@ -58,7 +58,7 @@ def run(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> 
 
 def two_files(*more: str | Path) -> tuple[str | Path, ...]:
     models = ("--models", "gentle.csv", "--models", "harsh.csv")
-    return ("people.csv", *models, "--taxonomy", "mikels", "--boot", "50", *more)
+    return ("people.csv", *models, "--taxonomy", "mikels", "--n-boot", "50", *more)
 
 
 def metrics(found: dict[str, Any], metric: str) -> dict[str, float]:
@@ -67,7 +67,7 @@ def metrics(found: dict[str, Any], metric: str) -> dict[str, float]:
 
 def test_two_files(run: Run, tmp_path: Path) -> None:
     to, answers, figures = tmp_path / "m.csv", tmp_path / "a.csv", tmp_path / "figures"
-    found = run.result(*two_files("--to", to, "--answers-to", answers, "--figures", figures))
+    found = run.result(*two_files("--out", to, "--answers-out", answers, "--figures", figures))
     assert found["costs"]["kind"] == "ring, lam 4"
     assert metrics(found, "accuracy")["harsh"] > metrics(found, "accuracy")["gentle"]
     emc = metrics(found, "emc")
@@ -100,7 +100,7 @@ def test_truth_costs_and_gaps(run: Run, tmp_path: Path) -> None:
     half = tmp_path / "half.csv"
     half.write_text("".join((EXAMPLES / "harsh.csv").read_text().splitlines(True)[:37]))
     options = ("people.csv", "--models", half, "--models", "gentle.csv", "--taxonomy", "mikels")
-    options += ("--boot", "0")
+    options += ("--n-boot", "0")
     common = run.result(*options)
     own = run.result(*options, "--missing", "own")
     wrong = run.result(*options, "--missing", "wrong", "--costs", "people")
@@ -135,14 +135,14 @@ def test_published_scores(run: Run, shared_data: Path) -> None:
     done = run("evaluate", "classification", file, *FERD)
     assert "152 stimuli, 8 classes" in done.stdout
     assert "No rater is human" not in done.stderr
-    found = run.result(file, *FERD, "--boot", "0")
+    found = run.result(file, *FERD, "--n-boot", "0")
     assert [sum(row) for row in found["confusions"]["ferd"]["counts"]] == [19] * 8
 
 
 @pytest.mark.data
 def test_sets_of_classes(run: Run, shared_data: Path) -> None:
     file = shared_data / "goemotions" / "raw_partial.csv"
-    options = (file, "--multilabel", "--agree", "1", "--min-people", "2", "--boot", "0")
+    options = (file, "--multilabel", "--agree", "1", "--min-people", "2", "--n-boot", "0")
     found = run.result(*options)
     assert metrics(found, "exact_match")["people"] > 0
     text = run("evaluate", "classification", *options).stdout
@@ -164,7 +164,7 @@ def test_sets_of_classes(run: Run, shared_data: Path) -> None:
         (["--agree", "most", "--multilabel"], ["--agree: 'most'"]),
         (["--score", "raw"], ["unknown column of scores 'raw'"]),
         (["--min-people", "5"], ["no stimulus has a true class", "fewer than 5 people"]),
-        (["--to", "no-such-folder/x.csv"], ["cannot be written", "no-such-folder"]),
+        (["--out", "no-such-folder/x.csv"], ["cannot be written", "no-such-folder"]),
     ],
     ids=lambda value: " ".join(value) if isinstance(value, list) else None,
 )

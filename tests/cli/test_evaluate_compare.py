@@ -46,31 +46,31 @@ def run(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> 
 
 def test_two_models(run: Run, tmp_path: Path) -> None:
     to = tmp_path / "d.csv"
-    content = json.loads(run(*FILES, "--boot", "50", "--to", to, "--json").stdout)
+    content = json.loads(run(*FILES, "--n-boot", "50", "--out", to, "--json").stdout)
     assert content["schema"] == "affectlab/evaluate-compare/1"
     rows = {row["metric"]: row for row in content["result"]["differences"]}
     assert rows["emc"]["better"] == "gentle"
     assert rows["accuracy"]["better"] == ""
     assert content["result"]["verdict"].startswith("gentle is better than harsh on ACC2")
     assert pl.read_csv(to).height == len(rows)
-    text = run(*FILES, "--boot", "50").stdout
+    text = run(*FILES, "--n-boot", "50").stdout
     assert "gentle and harsh" in text
     assert max(map(len, text.splitlines())) <= 100
 
 
 def test_names_and_a_margin(run: Run) -> None:
     named = ("people.csv", "harsh", "gentle", *FILES[1:])
-    rows = json.loads(run(*named, "--boot", "50", "--json").stdout)["result"]["differences"]
+    rows = json.loads(run(*named, "--n-boot", "50", "--json").stdout)["result"]["differences"]
     assert (rows[0]["model_a"], rows[0]["model_b"]) == ("harsh", "gentle")
-    content = json.loads(run(*FILES, "--margin", "0.5", "--boot", "50", "--json").stdout)
+    content = json.loads(run(*FILES, "--margin", "0.5", "--n-boot", "50", "--json").stdout)
     equal = {row["metric"]: row["equivalent"] for row in content["result"]["differences"]}
     assert equal["accuracy"] is True
-    assert "equivalent" in run(*FILES, "--margin", "0.5", "--boot", "50").stdout
+    assert "equivalent" in run(*FILES, "--margin", "0.5", "--n-boot", "50").stdout
 
 
 def test_all_pairs(run: Run) -> None:
     options = ("face_scores.jsonl", "--truth", "attribute:expression")
-    options += ("--mapping", "emonet_face--ferd", "--boot", "0")
+    options += ("--mapping", "emonet_face--ferd", "--n-boot", "0")
     scores = ("--score", "value", "--score", "mean_subtracted", "--score", "value")
     rows = json.loads(run(*options, *scores, "--json").stdout)["result"]["verdicts"]
     assert len(rows) == 1
@@ -106,5 +106,5 @@ def test_files_are_written_before_anything_is_printed(
     monkeypatch.setattr(sys, "stdout", Closed())
     to = tmp_path / f"{verb}.csv"
     with pytest.raises((BrokenPipeError, SystemExit)):
-        main(["evaluate", verb, *FILES, "--boot", "20", "--to", str(to)])
+        main(["evaluate", verb, *FILES, "--n-boot", "20", "--out", str(to)])
     assert to.stat().st_size > 0

@@ -64,7 +64,7 @@ def reading(files: dict[str, Path], *more: str | Path) -> list[str | Path]:
 
 def test_a_planted_gap_is_printed_drawn_and_written(files: dict[str, Path], tmp_path: Path) -> None:
     to, figures = tmp_path / "gaps.csv", tmp_path / "figures"
-    options = ("--by", "stimulus.gender", "--metric", "bias", "--boot", "100", "--to", to)
+    options = ("--by", "stimulus.gender", "--metric", "bias", "--n-boot", "100", "--out", to)
     done = run(*reading(files, *options, "--figures", figures))
     words = " ".join(done.stdout.split())
     assert "Mean signed difference by stimulus.gender, 0 is best" in words
@@ -77,7 +77,7 @@ def test_a_planted_gap_is_printed_drawn_and_written(files: dict[str, Path], tmp_
 
 
 def test_json(files: dict[str, Path]) -> None:
-    options = ("--by", "stimulus.gender", "--boot", "50", "--people", "--json")
+    options = ("--by", "stimulus.gender", "--n-boot", "50", "--people", "--json")
     content: dict[str, Any] = json.loads(run(*reading(files, *options)).stdout)
     assert content["schema"] == "affectlab/evaluate-fairness/1"
     found = content["result"]
@@ -88,7 +88,7 @@ def test_json(files: dict[str, Path]) -> None:
 
 
 def test_groups_of_people(files: dict[str, Path]) -> None:
-    options = ("--by", "rater.age", "--metric", "mean", "--boot", "20")
+    options = ("--by", "rater.age", "--metric", "mean", "--n-boot", "20")
     bad = run(*reading(files, *options), code=2)
     assert "give edges" in bad.stderr
     assert bad.stderr.count("\n") == 1

@@ -35,7 +35,7 @@ def test_table_in_the_terminal() -> None:
 
 def test_page_and_csv(tmp_path: Path) -> None:
     page, table = tmp_path / "board.html", tmp_path / "board.csv"
-    done = run(EXAMPLES, "--out", page, "--to", table, "--title", "Ours & theirs")
+    done = run(EXAMPLES, "--out", page, "--table", table, "--title", "Ours & theirs")
     assert str(page) in done.stdout
     assert "Ours &amp; theirs" in page.read_text(encoding="utf-8")
     frame = pl.read_csv(table)

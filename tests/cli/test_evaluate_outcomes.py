@@ -59,7 +59,7 @@ def file(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_tables_and_sentences(file: Path) -> None:
-    text = run(file, "--boot", "100").stdout
+    text = run(file, "--n-boot", "100").stdout
     assert "net-zs     zero-shot      60   75.0" in text
     assert "Did it look?" in text
     flat = " ".join(text.replace("\xa0", " ").split())
@@ -70,7 +70,7 @@ def test_tables_and_sentences(file: Path) -> None:
 
 def test_json(file: Path) -> None:
     content: dict[str, Any] = json.loads(
-        run(file, "--by", "model,prompt", "--boot", "50", "--json").stdout
+        run(file, "--by", "model,prompt", "--n-boot", "50", "--json").stdout
     )
     assert content["schema"] == "affectlab/evaluate-outcomes/1"
     found = content["result"]
@@ -87,7 +87,7 @@ def test_json(file: Path) -> None:
 
 def test_figure_and_csv(file: Path, tmp_path: Path) -> None:
     table = tmp_path / "outcomes.csv"
-    run(file, "--boot", "0", "--figures", tmp_path / "figures", "--to", table)
+    run(file, "--n-boot", "0", "--figures", tmp_path / "figures", "--out", table)
     assert (tmp_path / "figures" / "outcomes.png").read_bytes().startswith(b"\x89PNG")
     assert "net-zs, zero-shot: 75.0 % usable" in (tmp_path / "figures" / "outcomes.svg").read_text(
         encoding="utf-8"
@@ -115,7 +115,7 @@ def test_models_in_files_of_their_own(tmp_path: Path) -> None:
     blind = write(
         "blind", "stimulus,value,outcome,rater_control,rater_of", "s{k},3,ok,no_image,net"
     )
-    done = run(people, "--scale", "0-7", "--models", net, "--models", blind, "--boot", "50")
+    done = run(people, "--scale", "0-7", "--models", net, "--models", blind, "--n-boot", "50")
     flat = " ".join(done.stdout.replace("\xa0", " ").split())
     assert "net 20 100.0 %" in flat
     assert "without the image it keeps 0 % of its agreement with people" in flat

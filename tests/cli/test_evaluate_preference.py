@@ -54,7 +54,7 @@ def test_published_counts() -> None:
 
 def test_a_study_with_its_figures(judgements: Path, tmp_path: Path) -> None:
     to, folder = tmp_path / "shares.csv", tmp_path / "figures"
-    content = result(judgements, *SCALE, "--to", to, "--figures", folder)
+    content = result(judgements, *SCALE, "--out", to, "--figures", folder)
     assert content["schema"] == "affectlab/evaluate-preference/1"
     found = content["result"]
     assert found["systems"] == ["human", "model"]
@@ -76,15 +76,15 @@ def test_a_study_with_its_figures(judgements: Path, tmp_path: Path) -> None:
 
 def test_more_than_two_systems_get_a_scale(tmp_path: Path) -> None:
     file = write(tmp_path / "arena.csv", ("human", "large", "small"), items=60)
-    options = ("--boot", "50", "--figures", tmp_path / "figures", "--to", tmp_path / "scale.csv")
+    options = ("--n-boot", "50", "--figures", tmp_path / "figures", "--out", tmp_path / "scale.csv")
     found = result(file, *SCALE, *options)["result"]
     assert [row["system"] for row in found["scale"]] == ["human", "large", "small"]
     assert len(found["pairs"]) == 3
     assert (tmp_path / "figures" / "preference_scale.png").stat().st_size > 0
-    assert "human is strongest" in run(file, *SCALE, "--boot", "20").stdout
+    assert "human is strongest" in run(file, *SCALE, "--n-boot", "20").stdout
     pair = result(file, *SCALE, "--systems", "human,small")["result"]
     assert pair["systems"] == ["human", "small"]
-    probit = result(file, *SCALE, "--boot", "0", "--strength", "thurstone")["result"]
+    probit = result(file, *SCALE, "--n-boot", "0", "--strength", "thurstone")["result"]
     assert 0 < probit["scale"][0]["value"] < found["scale"][0]["value"]
     assert "--systems to name two" in run(file, *SCALE, "--metric", file, code=2).stderr
 
@@ -94,10 +94,10 @@ def test_does_a_metric_see_it(judgements: Path, tmp_path: Path) -> None:
     metric = tmp_path / "clip.csv"
     rows = [f"{item},{0.9 if said == 'model' else 0.2}" for item, said in verdicts.items()]
     metric.write_text("item,value\n" + "\n".join(rows) + "\n", encoding="utf-8")
-    found = result(judgements, *SCALE, "--metric", metric, "--boot", "50")["result"]["metric"]
+    found = result(judgements, *SCALE, "--metric", metric, "--n-boot", "50")["result"]["metric"]
     assert found[0]["metric"] == "clip"
     assert found[0]["value"] == 1.0
-    text = run(judgements, *SCALE, "--metric", metric, "--boot", "50").stdout
+    text = run(judgements, *SCALE, "--metric", metric, "--n-boot", "50").stdout
     assert "Does the metric see it?" in text
 
 
@@ -107,7 +107,7 @@ def test_a_metric_that_shows_nothing_is_not_called_blind(tmp_path: Path) -> None
     judged.write_text("stimulus,rater,value\n" + "\n".join(rows) + "\n", encoding="utf-8")
     values = [f"i{k},{k // 2}" for k in range(40)]
     metric.write_text("item,value\n" + "\n".join(values) + "\n", encoding="utf-8")
-    given = (judged, "--scale", "nominal:human,model,both", "--metric", metric, "--boot", "50")
+    given = (judged, "--scale", "nominal:human,model,both", "--metric", metric, "--n-boot", "50")
     text = " ".join(run(*given).stdout.split())
     assert "it is not shown to tell what people accept" in text
 

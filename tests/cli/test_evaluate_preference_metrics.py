@@ -80,7 +80,7 @@ def test_which_metric_sees_it(study: tuple[Path, Path, Path], tmp_path: Path) ->
     judged, items, scores = study
     options = (judged, *SCALE, "--stimuli", items, "--scores", scores, "--by", "emotion,source")
     areas, figures = tmp_path / "areas.csv", tmp_path / "figures"
-    content = result(*options, "--boot", 200, "--areas", areas, "--figures", figures)
+    content = result(*options, "--n-boot", 200, "--areas", areas, "--figures", figures)
     told = content["metrics"]
     rows = {(row["metric"], row["by"], row["group"]): row for row in told["areas"]}
     assert rows["sees", "", "all"]["verdict"] == "sees"
@@ -104,7 +104,7 @@ def test_which_metric_sees_it(study: tuple[Path, Path, Path], tmp_path: Path) ->
     } <= names
     decided = {row["statistic"]: row for row in content["verdict_shares"]}["decided"]
     assert decided["of"] == 180
-    text = run(*options, "--boot", 200).stdout
+    text = run(*options, "--n-boot", 200).stdout
     assert max(map(len, text.splitlines())) <= 100
     said = flat(text)
     assert "Which metric sees what people prefer?" in said
@@ -118,7 +118,7 @@ def test_which_metric_sees_it(study: tuple[Path, Path, Path], tmp_path: Path) ->
 
 def test_votes_margins_and_systems(study: tuple[Path, Path, Path]) -> None:
     judged, items, scores = study
-    options = (judged, *SCALE, "--stimuli", items, "--scores", scores, "--boot", 100)
+    options = (judged, *SCALE, "--stimuli", items, "--scores", scores, "--n-boot", 100)
     of_votes = result(*options, "--unit", "vote")["metrics"]
     assert of_votes["unit"] == "vote"
     assert of_votes["n_good"] + of_votes["n_poor"] + sum(of_votes["set_aside"].values()) == 540
@@ -173,5 +173,5 @@ def test_items_without_any_verdict_are_no_error(tmp_path: Path) -> None:
 
 def test_verdicts_are_drawn_by_pair(study: tuple[Path, Path, Path]) -> None:
     judged, items, _ = study
-    text = flat(run(judged, *SCALE, "--stimuli", items, "--boot", 50).stdout)
+    text = flat(run(judged, *SCALE, "--stimuli", items, "--n-boot", 50).stdout)
     assert "percentile bootstrap of clusters, 50 replicates; decided: Wilson interval" in text

@@ -61,7 +61,7 @@ def value(rows: list[dict[str, Any]], **keys: str) -> float:
 
 def test_models_that_name_one_label(run: Run, tmp_path: Path) -> None:
     to, shares, figures = tmp_path / "m.csv", tmp_path / "s.csv", tmp_path / "figures"
-    options = ("--boot", "50", "--to", to, "--shares-to", shares, "--figures", figures)
+    options = ("--n-boot", "50", "--out", to, "--shares-out", shares, "--figures", figures)
     found = run.result(*HARD, *options)
     # By hand: gentle is right where people agree, and W - 1 away otherwise.
     distance = value(found["metrics"], rater="gentle", metric="earth_movers_distance")
@@ -87,7 +87,7 @@ def test_models_that_name_one_label(run: Run, tmp_path: Path) -> None:
 
 
 def test_distance_is_that_of_the_plain_sum(run: Run) -> None:
-    found = run.result("people.csv", "--models", "gentle.csv", "--boot", "0", "--metric", "brier")
+    found = run.result("people.csv", "--models", "gentle.csv", "--n-boot", "0", "--metric", "brier")
     people = pl.read_csv(EXAMPLES / "people.csv")
     said = dict(pl.read_csv(EXAMPLES / "gentle.csv").iter_rows())
     total = []
@@ -100,13 +100,13 @@ def test_distance_is_that_of_the_plain_sum(run: Run) -> None:
 
 def test_models_that_score_each_label(run: Run, tmp_path: Path) -> None:
     figures = tmp_path / "figures"
-    found = run.result(*SOFT, "--taxonomy", "mikels", "--boot", "50", "--figures", figures)
+    found = run.result(*SOFT, "--taxonomy", "mikels", "--n-boot", "50", "--figures", figures)
     one = found["calibration"]["spread"]
     assert {row["metric"] for row in one["metrics"]} >= {"ece", "overconfidence", "brier"}
     assert sum(row["n"] for row in one["bins"]) == 72
     assert "half of the people (2) judged by the other half" in found["sentences"][0]
     assert (figures / "reliability_spread.svg").stat().st_size > 0
-    text = run(*SOFT, "--boot", "0", "--by-person", "--truth", "majority").stdout
+    text = run(*SOFT, "--n-boot", "0", "--by-person", "--truth", "majority").stdout
     assert "surer than right" in text
     # The labels are those of a wheel, so their distances are known without being told.
     assert "No earth mover's distance" not in text
@@ -116,7 +116,7 @@ def test_models_that_score_each_label(run: Run, tmp_path: Path) -> None:
 
 
 def test_people_alone(run: Run, tmp_path: Path) -> None:
-    done = run("people.csv", "--shares-to", tmp_path / "spread.csv")
+    done = run("people.csv", "--shares-out", tmp_path / "spread.csv")
     assert "000.jpg: fear 50\u00a0%, anger 25\u00a0%, sadness 25\u00a0%" in done.stdout
     assert pl.read_csv(tmp_path / "spread.csv").height == 72 * 8
     found = run.result("people.csv")
@@ -137,7 +137,7 @@ def test_intensities_and_a_matrix_of_costs(run: Run, tmp_path: Path) -> None:
     rows = ["stimulus,good,bad,flat"]
     rows += [f"s{k},{','.join(f'{v:.2f}' for v in rng.uniform(0, 7, 3))}" for k in range(12)]
     model.write_text("\n".join(rows) + "\n", encoding="utf-8")
-    options = ("--scale", "0-7", "--wide", "labels", "--costs", "moods_costs.csv", "--boot", "20")
+    options = ("--scale", "0-7", "--wide", "labels", "--costs", "moods_costs.csv", "--n-boot", "20")
     found = run.result(people, "--models", model, *options)
     assert found["rule"].startswith("mean intensity")
     assert 0 < value(found["metrics"], rater="net", metric="earth_movers_distance") < 7
@@ -174,7 +174,7 @@ def test_control_runs_are_left_out(run: Run, tmp_path: Path) -> None:
     models.with_columns(of=pl.when(pl.col("control") == "no_image").then(pl.lit("gentle"))).rename(
         {"control": "rater_control", "of": "rater_of"}
     ).write_csv(file)
-    found = run.result("people.csv", "--models", file, "--boot", "0")
+    found = run.result("people.csv", "--models", file, "--n-boot", "0")
     assert {row["rater"] for row in found["metrics"] if row["role"] == "model"} == {"gentle"}
     assert found["notes"] == ["1 control run not judged: gentle-blind"]
 
@@ -196,7 +196,7 @@ def test_outputs_of_the_guide_are_real(run: Run, tmp_path: Path) -> None:
     printed = ""
     for line in commands():
         words = [
-            str(tmp_path / word) if before in ("--figures", "--shares-to") else word
+            str(tmp_path / word) if before in ("--figures", "--shares-out") else word
             for before, word in zip(["", *shlex.split(line)], shlex.split(line), strict=False)
         ]
         printed += run(*words[3:]).stdout

@@ -70,7 +70,7 @@ def test_scores_and_means(places: dict[str, str], table: Path, tmp_path: Path) -
         *("--metric", f"sentence:{places['bert']}"),
         *("--metric", f"refclip:{places['clip']}"),
     )
-    done = run(table, *metrics, "--by", "preferred", "--to", to, "--json")
+    done = run(table, *metrics, "--by", "preferred", "--out", to, "--json")
     found: dict[str, Any] = json.loads(done.stdout)["result"]
     scores = pl.read_csv(to)
     assert scores.columns[:3] == ["item", "metric", "score"]
@@ -101,7 +101,7 @@ def test_scores_and_means(places: dict[str, str], table: Path, tmp_path: Path) -
 
 def test_parts_and_parquet(places: dict[str, str], table: Path, tmp_path: Path) -> None:
     to = tmp_path / "scores.parquet"
-    run(table, "--metric", f"bart:{places['bart']}", "--parts", "--to", to, "--quiet")
+    run(table, "--metric", f"bart:{places['bart']}", "--parts", "--out", to, "--quiet")
     names = pl.read_parquet(to)["metric"].unique().to_list()
     assert sorted(name.split()[1] for name in names) == ["f", "precision", "recall"]
 
@@ -110,7 +110,7 @@ def test_long_texts_are_warned_of(places: dict[str, str], tmp_path: Path) -> Non
     file, to = tmp_path / "long.csv", tmp_path / "scores.csv"
     long = " ".join(SENTENCES)
     pl.DataFrame({"candidate": [long, "Yes."], "reference": ["No.", "No."]}).write_csv(file)
-    done = run(file, "--metric", f"bart:{places['bart']}", "--quiet", "--to", to)
+    done = run(file, "--metric", f"bart:{places['bart']}", "--quiet", "--out", to)
     said = " ".join(done.stderr.split())
     assert "1 of 2 items with a text longer than the 64 tokens that the model reads" in said
     scores = pl.read_csv(to)
@@ -175,10 +175,10 @@ def test_sentences_without_an_emotion_are_set_aside(places: dict[str, str], tabl
         (("--metric", "brat:x"), "unknown text metric 'brat'"),
         (("--metric", "bart:/nowhere/at/all"), "no such folder"),
         (("--metric", "bart:BART", "--by", "colour"), "unknown column 'colour'"),
-        (("--metric", "bart:BART", "--to", "scores.txt"), "ends in .csv or .parquet"),
+        (("--metric", "bart:BART", "--out", "scores.txt"), "ends in .csv or .parquet"),
         (("--metric", "bart:BART", "--rater", "x"), "--rater is for reactions"),
         (("--metric", "clip:BERT"), "takes no images"),
-        (("--metric", "bart:BART", "--to", "nowhere/scores.csv"), "folder nowhere does not exist"),
+        (("--metric", "bart:BART", "--out", "nowhere/scores.csv"), "folder nowhere does not exist"),
         (("--metric", "bart:BART", "--metric", "bart:BART"), "is given twice; expected each once"),
     ],
 )

@@ -52,7 +52,7 @@ def test_from_pairs_to_metrics_beside_people(study: Path, tmp_path: Path) -> Non
     assert found.stimuli["actor"].to_list() == ["p0"] * 5 + ["p1"] * 5
     beside = run_here(
         *("evaluate", "difference", study / "people.csv", "--models", to, "--by", "kind,actor"),
-        *("--scale", "0-100 interval", "--boot", "50", "--json"),
+        *("--scale", "0-100 interval", "--n-boot", "50", "--json"),
     )
     result = json.loads(beside.stdout)["result"]
     assert result["groups"] == ["all", "kind=inter", "kind=intra", "actor=p0", "actor=p1"]

@@ -54,7 +54,7 @@ def rate(place: Path, *more: object, code: int = 0):
 
 def test_reactions_become_ratings(place: Path, items: list[ReactionItem], tmp_path: Path) -> None:
     to = tmp_path / "machine.csv"
-    done = rate(place, "--model", place / "tiny-blip2", "--to", to)
+    done = rate(place, "--model", place / "tiny-blip2", "--out", to)
     assert "tiny-blip2 greedy wrote 9 reactions to 5 pairs" in done.stdout
     assert "cut at 19 tokens" in done.stderr.replace("\n", " ")
     ratings = read_ratings(to)
@@ -65,7 +65,7 @@ def test_reactions_become_ratings(place: Path, items: list[ReactionItem], tmp_pa
     assert ratings.stimuli["image"].str.starts_with("images/pair").all()
     ledger = to.with_name("machine.ledger.jsonl")
     before = ledger.read_bytes()
-    told = json.loads(rate(place, "--model", place / "tiny-blip2", "--to", to, "--json").stdout)
+    told = json.loads(rate(place, "--model", place / "tiny-blip2", "--out", to, "--json").stdout)
     assert ledger.read_bytes() == before
     assert told["schema"] == "affectlab/rate-reactions/1"
     assert told["result"]["n_reactions"] == 9
@@ -77,7 +77,7 @@ def test_sampling_text_only_and_examples(place: Path, tmp_path: Path) -> None:
     done = rate(
         place,
         *("--model", place / "tiny-t5", "--text-only", "--sample", 0.9, "--top-p", 0.8),
-        *("--n", 2, "--seed", 4, "--max-tokens", 7, "--to", to),
+        *("--n", 2, "--seed", 4, "--max-tokens", 7, "--out", to),
         *("--examples", place / "people.csv", "--shots", 2, "--limit", 3),
     )
     assert "wrote 6 reactions to 2 pairs" in done.stdout
@@ -94,7 +94,7 @@ def test_likelihoods_of_people_and_of_machines(
 ) -> None:
     model = ("--model", place / "tiny-blip2")
     to = tmp_path / "people.csv"
-    done = rate(place, *model, "--likelihood", place / "people.csv", "--to", to)
+    done = rate(place, *model, "--likelihood", place / "people.csv", "--out", to)
     assert "likelihoods of 9 reactions" in done.stdout
     found = pl.read_csv(to)
     texts = [f"People feel it because of {k}." for k in range(9)]
@@ -103,8 +103,8 @@ def test_likelihoods_of_people_and_of_machines(
     np.testing.assert_allclose(found["mean_log_likelihood"], known.mean, atol=1e-3)
     assert found["rater"].to_list() == [f"person {k}" for k in range(9)]
     machine = tmp_path / "machine.csv"
-    rate(place, *model, "--to", machine)
-    rate(place, *model, "--likelihood", machine, "--to", tmp_path / "likely.csv")
+    rate(place, *model, "--out", machine)
+    rate(place, *model, "--likelihood", machine, "--out", tmp_path / "likely.csv")
     both = pl.read_csv(tmp_path / "likely.csv")
     assert set(both["rater"]) == {"tiny-blip2 greedy"}
     assert both["model_hash"].to_list() == found["model_hash"].to_list()[: len(both)]
@@ -113,7 +113,7 @@ def test_likelihoods_of_people_and_of_machines(
 def test_a_vision_language_model(place: Path, items: list[ReactionItem], tmp_path: Path) -> None:
     to = tmp_path / "vlm.csv"
     with FakeServer(lambda call: chat("Because of it.")) as server:
-        options = ("--vlm", "openai-api/fake/m", "--base-url", server.url, "--to", to)
+        options = ("--vlm", "openai-api/fake/m", "--base-url", server.url, "--out", to)
         planned = rate(place, *options, "--price-in", 2, "--price-out", 8, "--dry-run")
         assert not server.calls
         assert not to.exists()
@@ -156,7 +156,7 @@ def test_a_vision_language_model(place: Path, items: list[ReactionItem], tmp_pat
 def test_bad_options(place: Path, tmp_path: Path, options: tuple[str, ...], said: str) -> None:
     names = {"T5": place / "tiny-t5", "PEOPLE": place / "people.csv"}
     given = [names.get(one, one) for one in options]
-    done = rate(place, *given, "--to", tmp_path / "x.csv", code=2)
+    done = rate(place, *given, "--out", tmp_path / "x.csv", code=2)
     assert said in " ".join(done.stderr.split())
     assert "Traceback" not in done.stderr
     assert not (tmp_path / "x.csv").exists()
@@ -172,16 +172,16 @@ def test_bad_files(place: Path, tmp_path: Path) -> None:
         if content:
             (tmp_path / image).write_bytes(content)
         table.write_text(f"stimulus,image,caption,emotion\na,{image},Storm,sad\n")
-        done = run_here("rate", "reactions", table, *model, "--to", tmp_path / "x.csv", code=2)
+        done = run_here("rate", "reactions", table, *model, "--out", tmp_path / "x.csv", code=2)
         assert said in " ".join(done.stderr.split())
         assert image in done.stderr
     table.write_text("stimulus,image,caption,emotion\na,../secret.png,Storm,sad\n")
     for asked in (model, ("--vlm", "openai/gpt-4o-mini")):
-        done = run_here("rate", "reactions", table, *asked, "--to", tmp_path / "x.csv", code=2)
+        done = run_here("rate", "reactions", table, *asked, "--out", tmp_path / "x.csv", code=2)
         assert "row 1: image '../secret.png' lies outside" in " ".join(done.stderr.split())
     likely = tmp_path / "said.csv"
     likely.write_text("stimulus,emotion,reaction\nother,sad,why\n")
-    done = rate(place, *model, "--likelihood", likely, "--to", tmp_path / "y.csv", code=2)
+    done = rate(place, *model, "--likelihood", likely, "--out", tmp_path / "y.csv", code=2)
     assert "'other' is not among the pairs" in " ".join(done.stderr.split())
-    done = rate(place, *model, "--to", tmp_path / "y.txt", code=2)
+    done = rate(place, *model, "--out", tmp_path / "y.txt", code=2)
     assert "y.txt" in done.stderr

@@ -93,7 +93,7 @@ def test_evaluate_finds_the_labels_that_the_model_chose(run: Run) -> None:
     """Without any threshold given, sets are those of the model: same F1 as by hand."""
     run(*RATE, "r.parquet", "--quiet")
     sets = ("evaluate", "classification", "dev.tsv", "--models", "r.parquet", "--multilabel",
-            "--boot", "0")  # fmt: skip
+            "--n-boot", "0")  # fmt: skip
     found = run.result(*sets)
     dev = read_labelled_texts("dev.tsv")
     predicted = TextClassifier.load("model").predict(dev.texts)
@@ -112,7 +112,7 @@ def test_evaluate_at_a_level(run: Run) -> None:
     run(*RATE, "r.parquet", "--level", "sentiment", "--quiet")
     found = run.result(
         *("evaluate", "classification", "dev.tsv", "--models", "r.parquet", "--multilabel"),
-        *("--mapping", "goemotions:sentiment", "--boot", "0"),
+        *("--mapping", "goemotions:sentiment", "--n-boot", "0"),
     )
     assert found["classes"] == ["positive", "negative", "ambiguous", "neutral"]
     assert macro_f1(found, "tiny") > 0.8

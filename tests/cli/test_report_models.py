@@ -46,7 +46,7 @@ def files(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
 def test_models_are_named_by_their_files(files: dict[str, Path], tmp_path: Path) -> None:
     models = ("--models", files["close"], "--models", files["far"])
     out = tmp_path / "out"
-    done = run(files["people"], "--scale", "0-7", *models, "--out", out, "--boot", "50", "--json")
+    done = run(files["people"], "--scale", "0-7", *models, "--out", out, "--n-boot", "50", "--json")
     found = json.loads(done.stdout)["result"]
     page = Path(found["html"]).read_text(encoding="utf-8")
     assert "6 people and 2 models" in page
@@ -59,6 +59,6 @@ def test_a_file_of_models_that_fits_nothing(files: dict[str, Path], tmp_path: Pa
     other = tmp_path / "other.csv"
     other.write_text("stimulus,surprise\ns1,3\ns2,4\n", encoding="utf-8")
     out = tmp_path / "out"
-    run(files["people"], "--scale", "0-7", "--models", other, "--out", out, "--boot", "0")
+    run(files["people"], "--scale", "0-7", "--models", other, "--out", out, "--n-boot", "0")
     page = (out / "report.html").read_text(encoding="utf-8")
     assert "people and models share no label" in page

@@ -57,7 +57,17 @@ def place(files: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def train(*more: str, file: str = "scores.csv", code: int = 0) -> Any:
-    base = ("train", "difference", file, "--embeddings", "emb", "--out", "metric", "--boot", "200")
+    base = (
+        "train",
+        "difference",
+        file,
+        "--embeddings",
+        "emb",
+        "--out",
+        "metric",
+        "--n-boot",
+        "200",
+    )
     return run_here(*base, *more, code=code)
 
 
@@ -69,7 +79,7 @@ def result(done: Any) -> dict[str, Any]:
 
 
 def test_what_is_printed_is_what_the_library_says(place: Path) -> None:
-    found = result(train("--json", "--splits-to", "splits.csv"))
+    found = result(train("--json", "--splits-out", "splits.csv"))
     table = pl.read_csv("scores.csv")
     report = cross_validate(table, None, Embeddings.load("emb"), n_boot=200)
     assert found["words"] == list(report.words())
@@ -120,7 +130,7 @@ def test_ratings_and_bare_scores(place: Path) -> None:
     assert rated["scores"] == "subject model of 5 raters"
     assert rated["n_pairs"] == 225
     run_here("train", "difference", "ratings.csv", "--embeddings", "emb", "--out", "m2", "--score",
-             "mean", "--boot", "0", "--quiet")  # fmt: skip
+             "mean", "--n-boot", "0", "--quiet")  # fmt: skip
     bare = result(train("--json", "--pairs", "pairs.csv", file="bare.csv"))
     full = result(train("--json"))
     assert bare["version"] == full["version"] != rated["version"]
@@ -198,7 +208,7 @@ def test_ratings_on_another_scale(place: Path) -> None:
     ("more", "said"),
     [
         (("--seed", "-1"), "seed = -1: expected a whole number from 0 on"),
-        (("--boot", "1"), "n_boot = 1: expected 0 (no intervals), or 2 to"),
+        (("--n-boot", "1"), "n_boot = 1: expected 0 (no intervals), or 2 to"),
         (("--set", "non_negativ=true"), "unknown setting 'non_negativ'; did you mean"),
         (("--set", "learner=svr"), "'learner' has an option of its own"),
         (("--encoder", "faces"), "--encoder is for pictures that are not embedded yet"),

@@ -57,7 +57,7 @@ def study(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
 
 def test_metrics_are_weighed(study: dict[str, Path], tmp_path: Path) -> None:
     given = (study["judged"], *SCALE, "--stimuli", study["items"], "--scores", study["scores"])
-    options = ("--folds", 4, "--repeats", 2, "--boot", 100, "--to", tmp_path / "areas.csv")
+    options = ("--folds", 4, "--repeats", 2, "--n-boot", 100, "--table", tmp_path / "areas.csv")
     text = run(*given, *options, "--out", tmp_path / "metric").stdout
     assert max(map(len, text.splitlines())) <= 100
     said = flat(text)
@@ -81,7 +81,7 @@ def test_metrics_are_weighed(study: dict[str, Path], tmp_path: Path) -> None:
     metric.score(study["scores"]).write_csv(weighed)
     again = run_here(
         "evaluate", "preference", study["judged"], *SCALE, "--stimuli", study["items"],
-        "--scores", weighed, "--boot", 50,
+        "--scores", weighed, "--n-boot", 50,
     )  # fmt: skip
     assert "mine: AUC 0." in flat(again.stdout)
 
@@ -90,7 +90,7 @@ def test_a_bart_is_tuned(study: dict[str, Path], tmp_path: Path) -> None:
     bart = save_bart(tmp_path / "bart", layers=1, width=16)
     given = (study["judged"], *SCALE, "--stimuli", study["items"], "--texts", study["texts"])
     options = (
-        *("--model", bart, "--examples", "16", "--folds", 2, "--boot", 50, "--device", "cpu"),
+        *("--model", bart, "--examples", "16", "--folds", 2, "--n-boot", 50, "--device", "cpu"),
         *("--set", "epochs=3", "--set", "learning_rate=3e-3", "--out", tmp_path / "tuned"),
     )
     done = run(*given, *options, "--json")

@@ -215,14 +215,14 @@ def test_convert_round_trips(ratings: Path, raters: Path, tmp_path: Path, suffix
     from affectlab.ratings import read_ratings
 
     to = tmp_path / f"out{suffix}"
-    run("ratings", "convert", ratings, "--to", to, "--scale", "0-7", "--raters", raters)
+    run("ratings", "convert", ratings, "--out", to, "--scale", "0-7", "--raters", raters)
     original = read_ratings(ratings, scale="0-7", raters=raters)
     assert read_ratings(to).equals(original)
 
 
 def test_agreement(ratings: Path, raters: Path) -> None:
     found = result(
-        "reliability", "agreement", ratings, "--scale", "0-7", "--raters", raters, "--boot", "50"
+        "reliability", "agreement", ratings, "--scale", "0-7", "--raters", raters, "--n-boot", "50"
     )["result"]
     assert {row["label"] for row in found["alpha"]} == {"fear", "joy"}
     assert {row["pair_kind"] for row in found["kappa"]} == {"human-human", "human-model"}
@@ -231,7 +231,7 @@ def test_agreement(ratings: Path, raters: Path) -> None:
 
 def test_scores(ratings: Path, tmp_path: Path) -> None:
     to = tmp_path / "scores.csv"
-    run("reliability", "scores", ratings, "--scale", "0-7", "--to", to)
+    run("reliability", "scores", ratings, "--scale", "0-7", "--out", to)
     assert len(to.read_text().splitlines()) == 1 + 12
 
 
@@ -251,7 +251,7 @@ def test_taxonomies(tmp_path: Path) -> None:
 def test_report_writes_what_it_says(ratings: Path, raters: Path, tmp_path: Path) -> None:
     found = result(
         *("report", ratings, "--scale", "0-7", "--raters", raters),
-        *("--out", tmp_path / "out", "--boot", "20", "--title", "A title"),
+        *("--out", tmp_path / "out", "--n-boot", "20", "--title", "A title"),
     )["result"]
     assert "A title" in Path(found["html"]).read_text(encoding="utf-8")
     for file in (*found["tables"], *found["figures"]):
@@ -298,11 +298,11 @@ def test_names_are_neither_markup_nor_control_codes(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     "arguments",
     [
-        ["reliability", "scores", "{file}", "--to", "{folder}/none/x.csv"],
-        ["reliability", "scores", "{file}", "--to", "{folder}"],
+        ["reliability", "scores", "{file}", "--out", "{folder}/none/x.csv"],
+        ["reliability", "scores", "{file}", "--out", "{folder}"],
         ["report", "{file}", "--out", "{file}/sub"],
         ["demo", "--out", "{file}"],
-        ["taxonomy", "costs", "mikels", "--to", "{folder}/none/x.csv"],
+        ["taxonomy", "costs", "mikels", "--out", "{folder}/none/x.csv"],
         ["reproduce", "emonet-face", "--simulate", "--quick", "--out", "{file}"],
     ],
     ids=lambda arguments: " ".join(arguments[:2]),
@@ -325,7 +325,7 @@ def test_people_alone_are_scored_unless_all_are_wanted(ratings: Path, raters: Pa
 
 def test_subject_model_scores(ratings: Path, raters: Path, tmp_path: Path) -> None:
     to, about = tmp_path / "scores.csv", tmp_path / "about.csv"
-    options = ("--scale", "0-7", "--all", "--to", to, "--raters-to", about)
+    options = ("--scale", "0-7", "--all", "--out", to, "--raters-out", about)
     run("reliability", "scores", ratings, *options)
     assert len(to.read_text().splitlines()) == 1 + 12
     assert len(about.read_text().splitlines()) == 1 + 6
@@ -385,14 +385,14 @@ def test_split_half(study: Path) -> None:
 
 def test_ppca(study: Path, tmp_path: Path) -> None:
     to = tmp_path / "loadings.csv"
-    found = result("reliability", "ppca", study, "--splits", "2", "--to", to)["result"]
+    found = result("reliability", "ppca", study, "--splits", "2", "--out", to)["result"]
     assert len(found["components"]) == 8
     assert len(to.read_text().splitlines()) == 1 + 8
 
 
 def test_plan(study: Path, tmp_path: Path) -> None:
     to = tmp_path / "curve.csv"
-    options = ("--goal", "2.5", "--label", "awe", "--panels", "2,4,8,16", "--to", to)
+    options = ("--goal", "2.5", "--label", "awe", "--panels", "2,4,8,16", "--out", to)
     found = result("reliability", "plan", study, *options)["result"]
     assert [row["raters"] for row in found["table"]] == [2, 4, 8, 16]
     assert found["recommended"] in (4, 8, 16)
@@ -400,7 +400,7 @@ def test_plan(study: Path, tmp_path: Path) -> None:
     text = run("reliability", "plan", study, "--goal", "2.5", "--label", "awe").stdout
     assert "raters per stimulus" in text
     chosen = tmp_path / "golden.csv"
-    options = ("--goal", "2.5", "--label", "awe", "--golden", "4", "--golden-to", chosen)
+    options = ("--goal", "2.5", "--label", "awe", "--golden", "4", "--golden-out", chosen)
     options += ("--panels", "2,4,8,16", "--figures", tmp_path / "figures")
     assert len(result("reliability", "plan", study, *options)["result"]["golden"]) == 4
     assert len(chosen.read_text().splitlines()) == 1 + 4
@@ -421,7 +421,7 @@ def test_screen_finds_the_planted(study: Path, tmp_path: Path) -> None:
         if profile.reversed or profile.straight_lining
     }
     kept, to = tmp_path / "kept.csv", tmp_path / "verdicts.csv"
-    found = result("reliability", "screen", study, "--kept", kept, "--to", to)["result"]
+    found = result("reliability", "screen", study, "--kept", kept, "--out", to)["result"]
     refused = {row["rater"] for row in found["verdicts"] if not row["use"]}
     assert careless <= refused
     assert not refused & set(read_ratings(kept).rater_names)
@@ -452,7 +452,7 @@ def test_agreement_uses_all_ratings_or_says_what_it_dropped(tmp_path: Path) -> N
         for rater in (range(5) if stimulus < 6 else rng.permutation(5)[:3])
     ]
     file.write_text("\n".join(["stimulus,rater,value", *rows]))
-    options = ("reliability", "agreement", file, "--scale", "0-7", "--boot", "20", "--more")
+    options = ("reliability", "agreement", file, "--scale", "0-7", "--n-boot", "20", "--more")
     found = result(*options)["result"]["intraclass_correlation"]
     assert {(row["n_items"], row["n_ratings"], row["resampled"]) for row in found} == {
         (40, 132, "units")
@@ -470,7 +470,7 @@ def test_agreement_uses_all_ratings_or_says_what_it_dropped(tmp_path: Path) -> N
 
 def test_agreement_in_full(study: Path, tmp_path: Path) -> None:
     folder = tmp_path / "figures"
-    options = ("--boot", "20", "--more", "--figures", folder)
+    options = ("--n-boot", "20", "--more", "--figures", folder)
     found = result("reliability", "agreement", study, *options)["result"]
     names = {"percent_agreement", "fleiss_kappa", "gwet_ac", "intraclass_correlation"}
     assert names | {"self_consistency"} <= set(found)

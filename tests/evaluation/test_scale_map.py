@@ -165,7 +165,7 @@ def test_verbs_agree_in_the_terminal(form: str, tmp_path: Path) -> None:
     reading = [tmp_path / "p.csv", "--scale", "1-9", "--models", tmp_path / "m.csv"]
     if FORMS[form][1] is not None:
         reading += ["--models-scale", FORMS[form][1]]
-    common = ("--boot", "30", "--json")
+    common = ("--n-boot", "30", "--json")
 
     def result(*verb: str, code: int = 0, more: tuple[object, ...] = ()) -> dict[str, object]:
         done = run_here(*verb, *reading, *more, *common, code=code)
@@ -180,7 +180,7 @@ def test_verbs_agree_in_the_terminal(form: str, tmp_path: Path) -> None:
     for name in ("agreement", "difference", "spearman"):
         assert page[name][0] == pytest.approx(row[name], abs=1e-6)
     html = (tmp_path / "out" / "report.html").read_text(encoding="utf-8")
-    gaps = ("--by", "stimulus.gender", "--stimuli", tmp_path / "s.csv", "--permutations", "0")
+    gaps = ("--by", "stimulus.gender", "--stimuli", tmp_path / "s.csv", "--n-permutations", "0")
     if form in MAPPED:
         assert "mapped to 1–9, linearly" in html
         assert result("evaluate", "fairness", more=gaps)["groups"]

@@ -115,7 +115,7 @@ def test_rater_and_metric(run: Run, tmp_path: Path) -> None:
             *("evaluate", "fairness", PLUGIN / "data" / "answers.csv", "--scale", "0-4"),
             *("--models", tmp_path / "sky" / "ratings.parquet"),
             *("--stimuli", PLUGIN / "data" / "pictures.csv", "--by", "stimulus.place"),
-            *("--metric", "within_one", "--boot", "0", "--json"),
+            *("--metric", "within_one", "--n-boot", "0", "--json"),
         )
     )
     assert (judged["metric"], judged["title"]) == ("within_one", "share within one step")
@@ -156,7 +156,7 @@ def test_text_metric(run: Run, tmp_path: Path) -> None:
     table = "item,candidate,reference\na,Sun and wind,The sun is out\nb,A grey day,Fog all day\n"
     (tmp_path / "texts.csv").write_text(table, encoding="utf-8")
     scores = tmp_path / "scores.csv"
-    done = run("evaluate", "text", "texts.csv", "--metric", "weather_words", "--to", scores)
+    done = run("evaluate", "text", "texts.csv", "--metric", "weather_words", "--out", scores)
     assert done.returncode == 0, done.stderr
     rows = [line.split(",") for line in scores.read_text(encoding="utf-8").splitlines()]
     place = rows[0].index("score")

@@ -224,7 +224,7 @@ def test_the_verbs_give_what_the_recipe_gives(folder: Path) -> None:
     findings = hq_findings(compared)
 
     def result(*verb: str) -> dict[str, Any]:
-        done = run_here(*verb, file, "--boot", "40", "--seed", "42", "--json")
+        done = run_here(*verb, file, "--n-boot", "40", "--seed", "42", "--json")
         found: dict[str, Any] = json.loads(done.stdout)
         assert any("Absent = 0, as published" in text for text in found["warnings"])
         return found["result"]

@@ -113,7 +113,7 @@ def test_a_table_to_pay_by_hand(
 ) -> None:
     store = make_study(STUDY)
     take_part(store, begin, platform, "a")
-    run("pay", store.study.path, "--to", tmp_path / "pay.csv")
+    run("pay", store.study.path, "--out", tmp_path / "pay.csv")
     table = pl.read_csv(tmp_path / "pay.csv")
     assert table.select("participant", "submission", "decision").row(0) == ("pa", "sa", "undecided")
 

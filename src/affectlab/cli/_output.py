@@ -72,7 +72,7 @@ class Output:
         columns: Sequence[str | tuple[str, str]],
         *,
         most: int = 40,
-        more: str = "--to writes all of them to a file",
+        more: str = "--out writes all of them to a file",
     ) -> None:
         """Print the first rows of a data frame as a table, and say how many there are.
 

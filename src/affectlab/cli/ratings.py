@@ -64,14 +64,14 @@ def convert(
     out: Output,
     to: Annotated[
         Path,
-        typer.Option("--to", help="File to write: .csv, .parquet or .jsonl.", show_default=False),
+        typer.Option("--out", help="File to write: .csv, .parquet or .jsonl.", show_default=False),
     ],
 ) -> None:
     """Write ratings of any format as a long table: CSV, Parquet or JSON Lines.
 
     Scale, raters and stimuli go along, so that reading the result gives the same table.
 
-    Example: affectlab ratings convert scores.json --to ratings.parquet
+    Example: affectlab ratings convert scores.json --out ratings.parquet
     """
     written = ratings.write(to)
     out.show(f"{ratings.n_rows:,} rows written to {written}")
@@ -100,7 +100,7 @@ def published(
             out.show_line(f"  not on the Hugging Face hub; published at {entry.elsewhere}")
         else:
             split = f" --split {entry.splits[0]}" if len(entry.splits) > 1 else ""
-            to = f"--to {entry.name}.parquet"
+            to = f"--out {entry.name}.parquet"
             out.show_line(f"  affectlab ratings fetch {entry.name}{split} {to}")
             out.show_line(f"  Hugging Face hub: {entry.hub}; also {entry.elsewhere}")
         out.show_line(f"  licence: {entry.licence}")
@@ -119,7 +119,7 @@ def fetch(
     ],
     to: Annotated[
         Path,
-        typer.Option("--to", help="File to write: .csv, .parquet or .jsonl.", show_default=False),
+        typer.Option("--out", help="File to write: .csv, .parquet or .jsonl.", show_default=False),
     ],
     split: Annotated[
         Optional[str],  # noqa: UP045
@@ -168,7 +168,7 @@ def fetch(
     Only the answers are fetched, no pictures. Licence, citation and commit are shown; the file
     keeps the commit and the licence.
 
-    Example: affectlab ratings fetch goemotions-simplified --split train --to train.parquet
+    Example: affectlab ratings fetch goemotions-simplified --split train --out train.parquet
     """
     from affectlab.cli._options import read_roles
     from affectlab.cli._output import Output

@@ -43,7 +43,7 @@ def report(
             show_default=False,
         ),
     ] = None,
-    boot: Annotated[int, typer.Option(help="Bootstrap replicates for intervals.", min=0)] = 1000,
+    n_boot: Annotated[int, typer.Option(help="Bootstrap replicates for intervals.", min=0)] = 1000,
     seed: SeedOption = 0,
 ) -> None:
     """Say what was rated, whether the answers can be trusted, and how models compare with people.
@@ -62,7 +62,7 @@ def report(
             title=title,
             images=images,
             truth=_truth(ratings, truth, file),
-            n_boot=boot,
+            n_boot=n_boot,
             seed=seed,
             progress=progress,
         )

@@ -81,7 +81,7 @@ def costs(
     name: Name,
     to: Annotated[
         Optional[Path],  # noqa: UP045
-        typer.Option("--to", help="Write the matrix to this CSV file.", show_default=False),
+        typer.Option("--out", help="Write the matrix to this CSV file.", show_default=False),
     ] = None,
     as_json: JsonOption = False,
     quiet: QuietOption = False,

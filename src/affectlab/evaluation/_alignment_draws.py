@@ -137,7 +137,7 @@ def draw(
         raise unknown_name("resample", str(resample), ("both", "units", "raters"))
     if n_boot == 1:
         raise InputError(
-            f"{option('n_boot', cli='--boot')} 1: one replicate has no spread; expected 0, or 2 "
+            f"{option('n_boot')} 1: one replicate has no spread; expected 0, or 2 "
             "and more (1,000 are usual)"
         )
     if resample == "raters" and n_people < 3 and n_boot:

@@ -42,7 +42,7 @@ def metric_scores(
     Parameters
     ----------
     source
-        A CSV or Parquet file, such as ``affectlab evaluate text --to`` writes; a data frame; or
+        A CSV or Parquet file, such as ``affectlab evaluate text --out`` writes; a data frame; or
         columns by name. Empty scores and ``nan`` say that a metric has nothing to say of an item.
     system
         Where there is a column ``system``, too, only rows of this system are taken: a table may

@@ -254,7 +254,7 @@ def test_a_metric_of_a_package_gets_the_settings_that_it_declares(tmp_path: Path
     table.write_text("item,candidate,reference\na,It is loud.,It is loud.\nb,No.,Yes.\n")
     for spec in ("chrf", "strict,beta=1", "on-device"):
         # The verb gives device, precision and the size of batches to all metrics.
-        done = run_here("evaluate", "text", table, "--metric", spec, "--boot", 0, "--json")
+        done = run_here("evaluate", "text", table, "--metric", spec, "--n-boot", 0, "--json")
         means = json.loads(done.stdout)["result"]["means"]
         assert [row["value"] for row in means] == [0.5]
     shared = {"device": "cpu", "precision": "bf16", "batch_size": 3, "cache": "x"}

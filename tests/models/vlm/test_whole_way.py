@@ -87,7 +87,14 @@ def test_from_images_to_the_report(
     both = people.merge(seen)
     assert set(both.rater_kinds) == {"human", "model"}
     done = run_here(
-        "evaluate", "outcomes", folder / "people.parquet", "--models", models, "--json", "--boot", 0
+        "evaluate",
+        "outcomes",
+        folder / "people.parquet",
+        "--models",
+        models,
+        "--json",
+        "--n-boot",
+        0,
     )
     found = json.loads(done.stdout)["result"]
     main = [row for row in found["shares"] if row["rater"] == "fake" and row["outcome"] == "ok"]
@@ -103,7 +110,7 @@ def test_from_images_to_the_report(
     assert runs["fake wrong_image", "control"] < 0.3
     done = run_here(
         *("evaluate", "alignment", folder / "people.parquet", "--models", models),
-        *("--json", "--boot", 20),
+        *("--json", "--n-boot", 20),
     )
     assert "fake" in done.stdout
     done = run_here(
@@ -113,7 +120,7 @@ def test_from_images_to_the_report(
         models,
         "--out",
         tmp_path / "report",
-        "--boot",
+        "--n-boot",
         20,
     )
     pages = list((tmp_path / "report").rglob("*.html"))

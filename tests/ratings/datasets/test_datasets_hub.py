@@ -463,13 +463,13 @@ def test_a_folder_of_the_same_name_here_is_not_taken(hub, tmp_path, monkeypatch)
 def test_fetch_writes_a_table_and_shows_licence_and_citation(hub, tmp_path):
     add_goemotions(hub)
     to = tmp_path / "train.parquet"
-    done = run_here("ratings", "fetch", "goemotions-simplified", "--split", "train", "--to", to)
+    done = run_here("ratings", "fetch", "goemotions-simplified", "--split", "train", "--out", to)
     assert "licence: Apache-2.0" in done.stdout
     assert "please cite: D. Demszky" in done.stdout
     assert hub.repositories[GO].sha in done.stdout
     same = read_ratings(rows.simplified_tsv(tmp_path / "same.tsv"))
     assert read_ratings(to).equals(same)
-    done = run_here("ratings", "fetch", GO, "--configuration", "raw", "--to", to, "--json")
+    done = run_here("ratings", "fetch", GO, "--configuration", "raw", "--out", to, "--json")
     told = json.loads(done.stdout)["result"]
     assert told["source"].endswith("/raw/train")
     assert told["citation"].startswith("D. Demszky")
@@ -477,7 +477,7 @@ def test_fetch_writes_a_table_and_shows_licence_and_citation(hub, tmp_path):
 
 
 def test_fetch_looks_at_the_target_first(hub, tmp_path):
-    done = run_here("ratings", "fetch", "goemotions-raw", "--to", tmp_path / "x.xlsx", code=2)
+    done = run_here("ratings", "fetch", "goemotions-raw", "--out", tmp_path / "x.xlsx", code=2)
     assert "suffix '.xlsx'" in done.stderr
     assert hub.asked == []
 
@@ -493,7 +493,7 @@ def test_published_lists_all_sets():
 def test_the_environment_names_the_hub(tmp_path):
     with serving() as hub:
         hub.add("anna/ratings", {"train.csv": b"stimulus,rater,value\na,r,1\n"})
-        command = ["ratings", "fetch", "anna/ratings", "--quiet", "--to", str(tmp_path / "a.csv")]
+        command = ["ratings", "fetch", "anna/ratings", "--quiet", "--out", str(tmp_path / "a.csv")]
         environment = {"HF_ENDPOINT": hub.endpoint, "HF_HOME": str(tmp_path / "home")}
         done = subprocess.run(
             [sys.executable, "-W", "error", "-m", "affectlab", *command],

@@ -213,7 +213,7 @@ def test_label_correlations_against_plain_loops(one: list, other: list) -> None:
     got = label_correlations(pilot)[0, 1]
     if abs(min(own, there)) > 1e-9 or math.isnan(own + there):
         assert got == pytest.approx(wanted, abs=1e-6, nan_ok=True)
-    pair = pair_interval(pilot, 0, 1, boot=50, confidence=0.9, rng=np.random.default_rng(0))
+    pair = pair_interval(pilot, 0, 1, n_boot=50, confidence=0.9, rng=np.random.default_rng(0))
     assert pair.value == pytest.approx(got, abs=1e-9, nan_ok=True)
 
 

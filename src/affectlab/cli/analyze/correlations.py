@@ -28,7 +28,7 @@ def correlations(
     method: Annotated[
         Literal["pearson", "spearman"], typer.Option(help="Kind of correlation.")
     ] = "pearson",
-    boot: Annotated[int, typer.Option(help="Bootstrap replicates for intervals.", min=0)] = 1000,
+    n_boot: Annotated[int, typer.Option(help="Bootstrap replicates for intervals.", min=0)] = 1000,
     clusters: Annotated[
         str,
         typer.Option(
@@ -41,7 +41,7 @@ def correlations(
     ] = False,
     to: Annotated[
         Optional[Path],  # noqa: UP045
-        typer.Option("--to", help="Write all pairs to this CSV file.", show_default=False),
+        typer.Option("--out", help="Write all pairs to this CSV file.", show_default=False),
     ] = None,
     figures: Annotated[
         Optional[Path],  # noqa: UP045
@@ -60,7 +60,7 @@ def correlations(
     panel = out.panel(ratings)
     with out.progress("correlations"):
         found = label_correlations(
-            panel, method=method, exclude_neutral=not neutral, n_boot=boot, seed=seed
+            panel, method=method, exclude_neutral=not neutral, n_boot=n_boot, seed=seed
         )
         tree = cluster_labels(found, k=k)
     frame = found.to_frame()

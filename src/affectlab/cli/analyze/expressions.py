@@ -64,7 +64,7 @@ def expressions(
         Literal["actors", "pairs"],
         typer.Option(help="What intervals are about: other actors, or other pairs of these."),
     ] = "actors",
-    boot: Annotated[int, typer.Option(help="Bootstrap replicates for intervals.", min=0)] = 1000,
+    n_boot: Annotated[int, typer.Option(help="Bootstrap replicates for intervals.", min=0)] = 1000,
     sides: Annotated[
         Optional[Path],  # noqa: UP045
         typer.Option(
@@ -78,7 +78,7 @@ def expressions(
     ] = "greater",
     to: Annotated[
         Optional[Path],  # noqa: UP045
-        typer.Option("--to", help="Folder for the tables (CSV).", show_default=False),
+        typer.Option("--out", help="Folder for the tables (CSV).", show_default=False),
     ] = None,
     figures: Annotated[
         Optional[Path],  # noqa: UP045
@@ -96,7 +96,7 @@ def expressions(
     from affectlab.analysis import asymmetry_tests, expression_differences, score_histograms
     from affectlab.analysis._expression_sides import sides_of
 
-    for option, folder in (("--to", to), ("--figures", figures)):
+    for option, folder in (("--out", to), ("--figures", figures)):
         check_folder(folder, option)
     k = _number(clusters)
     with out.progress("expressions"):
@@ -108,7 +108,7 @@ def expressions(
             k=k,
             missing=missing,
             resample=resample,
-            n_boot=boot,
+            n_boot=n_boot,
             seed=seed,
         )
         known = sides_of(scores.expressions, sides)

@@ -60,7 +60,7 @@ def jnd(
         Literal["sequences", "actors", "scores"],
         typer.Option(help="What the interval of 1 JND, and of their number, is about."),
     ] = "sequences",
-    boot: Annotated[int, typer.Option(help="Bootstrap replicates for intervals.", min=1)] = 1000,
+    n_boot: Annotated[int, typer.Option(help="Bootstrap replicates for intervals.", min=1)] = 1000,
     films: Annotated[
         Optional[Path],  # noqa: UP045
         typer.Option(
@@ -78,7 +78,7 @@ def jnd(
     ] = None,
     to: Annotated[
         Optional[Path],  # noqa: UP045
-        typer.Option("--to", help="Folder for the tables (CSV).", show_default=False),
+        typer.Option("--out", help="Folder for the tables (CSV).", show_default=False),
     ] = None,
     figures: Annotated[
         Optional[Path],  # noqa: UP045
@@ -107,13 +107,13 @@ def jnd(
     )
     from affectlab.errors import InputError
 
-    for option, folder in (("--to", to), ("--figures", figures)):
+    for option, folder in (("--out", to), ("--figures", figures)):
         check_folder(folder, option)
     if films is not None and figures is None:
         raise InputError("--films draws strips; expected --figures with a folder for them")
     with out.progress("JNDs"):
         scores = scores_of(source, out, score)
-        drawn: dict[str, Any] = {"resample": resample, "n_boot": boot, "seed": seed}
+        drawn: dict[str, Any] = {"resample": resample, "n_boot": n_boot, "seed": seed}
         one: Estimate | float = jnd_score(scores, **drawn) if one_jnd is None else one_jnd
         times = jnd_times(scores, frames, jnd=one)
         interval = sampling_interval(times, share=share)

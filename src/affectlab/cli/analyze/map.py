@@ -53,7 +53,7 @@ def label_map(
     title: Annotated[str, typer.Option(help="Heading of the page.")] = "Map of stimuli",
     to: Annotated[
         Optional[Path],  # noqa: UP045
-        typer.Option("--to", help="Write places to this CSV file.", show_default=False),
+        typer.Option("--table", help="Write places to this CSV file.", show_default=False),
     ] = None,
     figures: Annotated[
         Optional[Path],  # noqa: UP045

@@ -68,13 +68,13 @@ def reactions(
         bool,
         typer.Option(
             "--scrub",
-            help="Take personal data out of the reasons first; with --to, write them so.",
+            help="Take personal data out of the reasons first; with --out, write them so.",
         ),
     ] = False,
     to: Annotated[
         Optional[Path],  # noqa: UP045
         typer.Option(
-            "--to",
+            "--out",
             help="Folder for tables: words, pairs, copies, signs, bonus, and with --scrub the "
             "reactions.",
             show_default=False,
@@ -88,7 +88,7 @@ def reactions(
 ) -> None:
     """Sum up reactions: emotion words, how diverse they are, and how far they can be relied on.
 
-    Example: affectlab analyze reactions reactions.json --to tables/
+    Example: affectlab analyze reactions reactions.json --out tables/
     """
     from affectlab.analysis import reactions as room
     from affectlab.cli.analyze._pairs import check_folder
@@ -98,7 +98,7 @@ def reactions(
         told,
     )
 
-    for option, folder in (("--to", to), ("--figures", figures)):
+    for option, folder in (("--out", to), ("--figures", figures)):
         check_folder(folder, option)
     panel = out.panel(ratings)
     removed = None

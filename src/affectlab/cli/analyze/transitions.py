@@ -52,7 +52,7 @@ def transitions(
     ] = False,
     to: Annotated[
         Optional[Path],  # noqa: UP045
-        typer.Option("--to", help="Folder for the tables (CSV).", show_default=False),
+        typer.Option("--out", help="Folder for the tables (CSV).", show_default=False),
     ] = None,
     figures: Annotated[
         Optional[Path],  # noqa: UP045
@@ -68,7 +68,7 @@ def transitions(
     """
     from affectlab.analysis import transition_curves, transition_ranges
 
-    for option, folder in (("--to", to), ("--figures", figures)):
+    for option, folder in (("--out", to), ("--figures", figures)):
         check_folder(folder, option)
     with out.progress("transitions"):
         scores = scores_of(source, out, score)

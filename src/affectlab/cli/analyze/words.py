@@ -63,7 +63,7 @@ def words(
     ] = "text",
     to: Annotated[
         Optional[Path],  # noqa: UP045
-        typer.Option("--to", help="Write all kept words to this CSV file.", show_default=False),
+        typer.Option("--out", help="Write all kept words to this CSV file.", show_default=False),
     ] = None,
     figures: Annotated[
         Optional[Path],  # noqa: UP045

@@ -25,7 +25,7 @@ _OF_CLASSES = {
 }
 _OF_SETS = {"exact_match": "exactly right", "macro_f1": "macro F1", "micro_f1": "micro F1"}
 _NARROW = ("acc2", "macro_f1")
-"""Metrics printed without their interval, which --json and --to hold."""
+"""Metrics printed without their interval, which --json and --out hold."""
 _WIDE = 98
 """Columns from which on values and intervals stand on one line."""
 _APART = 0.12

@@ -71,7 +71,7 @@ def verdict_table(
     *,
     system: str | None,
     sampled: int | None,
-    boot: int,
+    n_boot: int,
     seed: int,
 ) -> Estimates | None:
     """Count the verdicts of items; None where there are none, or no choice but the two systems."""
@@ -88,7 +88,7 @@ def verdict_table(
         names = items["item"].cast(str).to_list()
         of_item = dict(zip(names, items[cluster].cast(str).fill_null("").to_list(), strict=True))
     return preference_verdicts(
-        found, system=system, sampled=sampled, cluster=of_item, n_boot=boot, seed=seed
+        found, system=system, sampled=sampled, cluster=of_item, n_boot=n_boot, seed=seed
     )
 
 

@@ -88,14 +88,19 @@ def show_scale(scale: PreferenceScale, out: Output, to: Path | None, figures: Pa
 
 
 def values_of(
-    files: list[Path], judged: Ratings, found: Preferences, system: str | None, boot: int, seed: int
+    files: list[Path],
+    judged: Ratings,
+    found: Preferences,
+    system: str | None,
+    n_boot: int,
+    seed: int,
 ) -> Estimates:
     """Read the values of metrics and compare them with the verdicts."""
     from affectlab.evaluation import metric_sees_preference
     from affectlab.ratings import read_models
 
     values = read_models([*files], judged, scale="interval")
-    return metric_sees_preference(values, found, system=system, n_boot=boot, seed=seed)
+    return metric_sees_preference(values, found, system=system, n_boot=n_boot, seed=seed)
 
 
 def show_seen(seen: Estimates, out: Output) -> None:

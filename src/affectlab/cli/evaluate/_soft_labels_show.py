@@ -61,7 +61,7 @@ def show_people(people: LabelDistributions, out: Output) -> None:
     for name in list(shares)[:_FIRST]:
         out.show(f"{name}: {', '.join(shares[name][:5])}{', …' if len(shares[name]) > 5 else ''}")
     if len(shares) > _FIRST:
-        out.show(f"… and {len(shares) - _FIRST:,} more; --shares-to writes all of them to a file.")
+        out.show(f"… and {len(shares) - _FIRST:,} more; --shares-out writes all of them to a file.")
     if known.any():
         top = people.values[known].max(axis=1)
         out.show(

@@ -45,7 +45,7 @@ def alignment(
         Literal["both", "units", "raters"],
         typer.Option(help="What is drawn: stimuli and people, stimuli, or people."),
     ] = "both",
-    boot: Annotated[int, typer.Option(help="Bootstrap replicates for intervals.", min=0)] = 1000,
+    n_boot: Annotated[int, typer.Option(help="Bootstrap replicates for intervals.", min=0)] = 1000,
     exclude: Annotated[
         Optional[list[str]],  # noqa: UP045
         typer.Option(
@@ -74,7 +74,7 @@ def alignment(
     ] = False,
     to: Annotated[
         Optional[Path],  # noqa: UP045
-        typer.Option("--to", help="Write one row per model to this CSV file."),
+        typer.Option("--out", help="Write one row per model to this CSV file."),
     ] = None,
     figures: Annotated[
         Optional[Path],  # noqa: UP045
@@ -95,7 +95,7 @@ def alignment(
     common: dict[str, Any] = {
         "exclude": exclude or (),
         "truncate": truncate,
-        "n_boot": boot,
+        "n_boot": n_boot,
         "seed": seed,
     }
     with out.progress("models beside people"):

@@ -52,19 +52,19 @@ def classification(
         typer.Option("--multilabel", help="A stimulus has a set of classes, rather than one."),
     ] = False,
     threshold: ThresholdOption = None,
-    boot: Annotated[int, typer.Option(help="Bootstrap replicates for intervals.", min=0)] = 1000,
+    n_boot: Annotated[int, typer.Option(help="Bootstrap replicates for intervals.", min=0)] = 1000,
     figures: Annotated[
         Optional[Path],  # noqa: UP045
         typer.Option(help="Folder for figures (PNG, SVG).", show_default=False),
     ] = None,
     to: Annotated[
         Optional[Path],  # noqa: UP045
-        typer.Option("--to", help="Write all metrics to this CSV file.", show_default=False),
+        typer.Option("--out", help="Write all metrics to this CSV file.", show_default=False),
     ] = None,
-    answers_to: Annotated[
+    answers_out: Annotated[
         Optional[Path],  # noqa: UP045
         typer.Option(
-            "--answers-to",
+            "--answers-out",
             help="Write truth and answers, one row per stimulus, to this CSV file.",
             show_default=False,
         ),
@@ -102,15 +102,17 @@ def classification(
             threshold=threshold,
             truth_threshold=truth_threshold,
         )
-        found = evaluate_classification(made, costs=costs, missing=missing, n_boot=boot, seed=seed)
+        found = evaluate_classification(
+            made, costs=costs, missing=missing, n_boot=n_boot, seed=seed
+        )
         soft: Estimates | None = None
         why_not: list[str] = []
         if truth == "people" and mapping is None and not (multilabel or score) and found.models:
-            soft, why_not = _soft_labels(found, ratings, models, boot, seed)
+            soft, why_not = _soft_labels(found, ratings, models, n_boot, seed)
     if to is not None:
         write_csv(found.to_frame(), to)
-    if answers_to is not None:
-        write_csv(flat(found.classes.to_frame()), answers_to)
+    if answers_out is not None:
+        write_csv(flat(found.classes.to_frame()), answers_out)
     if figures is not None:
         draw_figures(found, figures)
     show_result(found, out)
@@ -118,8 +120,8 @@ def classification(
         show_soft_labels(soft, out)
     if to is not None:
         out.show(f"metrics written to {to}")
-    if answers_to is not None:
-        out.show(f"truth and answers written to {answers_to}")
+    if answers_out is not None:
+        out.show(f"truth and answers written to {answers_out}")
     if figures is not None:
         out.show(f"figures: {figures}")
     out.finish(
@@ -151,7 +153,7 @@ def _soft_labels(
     found: ClassificationResult,
     ratings: Ratings,
     models: Ratings | None,
-    boot: int,
+    n_boot: int,
     seed: int,
 ) -> tuple[Estimates | None, list[str]]:
     """Distances from the distribution of people's answers, or why there are none."""
@@ -168,7 +170,7 @@ def _soft_labels(
             taxonomy=found.classes.taxonomy,
             costs=found.costs,
             metrics=metrics,
-            n_boot=boot,
+            n_boot=n_boot,
             seed=seed,
         )
     except InputError as error:

@@ -58,10 +58,10 @@ def compare(
         ),
     ] = None,
     alpha: Annotated[float, typer.Option(help="Level of the tests.")] = 0.05,
-    boot: Annotated[int, typer.Option(help="Bootstrap replicates for intervals.", min=0)] = 1000,
+    n_boot: Annotated[int, typer.Option(help="Bootstrap replicates for intervals.", min=0)] = 1000,
     to: Annotated[
         Optional[Path],  # noqa: UP045
-        typer.Option("--to", help="Write all differences to this CSV file.", show_default=False),
+        typer.Option("--out", help="Write all differences to this CSV file.", show_default=False),
     ] = None,
     rule: RuleOption = None,
     ties: TiesOption = "leave_out",
@@ -98,7 +98,7 @@ def compare(
             missing=missing,
             margin=margin,
             alpha=alpha,
-            n_boot=boot,
+            n_boot=n_boot,
             seed=seed,
         )
     if to is not None:

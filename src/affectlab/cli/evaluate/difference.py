@@ -61,7 +61,7 @@ def difference(
         Optional[str],  # noqa: UP045
         typer.Option(help="Label that is scored, where there are several.", show_default=False),
     ] = None,
-    boot: Annotated[int, typer.Option(help="Bootstrap replicates for intervals.", min=0)] = 1000,
+    n_boot: Annotated[int, typer.Option(help="Bootstrap replicates for intervals.", min=0)] = 1000,
     ceiling: Annotated[
         bool,
         typer.Option("--ceiling", help="Also how well two halves of the people agree."),
@@ -69,7 +69,7 @@ def difference(
     splits: Annotated[int, typer.Option(help="Random halves for the ceiling.", min=1)] = 50,
     to: Annotated[
         Optional[Path],  # noqa: UP045
-        typer.Option("--to", help="Write all figures of merit to this CSV file."),
+        typer.Option("--out", help="Write all figures of merit to this CSV file."),
     ] = None,
     figures: Annotated[
         Optional[Path],  # noqa: UP045
@@ -96,11 +96,11 @@ def difference(
             label=label,
             ceiling=ceiling,
             n_splits=splits,
-            n_boot=boot,
+            n_boot=n_boot,
             seed=seed,
         )
         apart = None
-        if boot and len(found.raters) > 1:
+        if n_boot and len(found.raters) > 1:
             apart = found.compare(absolute=True)
     if to is not None:
         write_csv(found.to_frame(), to)
@@ -110,7 +110,7 @@ def difference(
     out.show(_table(found))
     rows = len(found.raters) * len(found.groups)
     if rows > _MOST_ROWS:
-        out.show(f"… and {rows - _MOST_ROWS:,} more rows; --to writes all of them to a file.")
+        out.show(f"… and {rows - _MOST_ROWS:,} more rows; --out writes all of them to a file.")
     out.show(*(f"- {text}" for text in _sentences(found, apart)))
     if to is not None:
         out.show("", f"figures of merit written to {to}")

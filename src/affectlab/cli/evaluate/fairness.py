@@ -109,8 +109,8 @@ def fairness(
         Literal["holm", "bh", "none"],
         typer.Option(help="Correction for many tests.", rich_help_panel=_TESTING),
     ] = "holm",
-    boot: Annotated[int, typer.Option(help="Bootstrap replicates for intervals.", min=0)] = 1000,
-    permutations: Annotated[
+    n_boot: Annotated[int, typer.Option(help="Bootstrap replicates for intervals.", min=0)] = 1000,
+    n_permutations: Annotated[
         Optional[int],  # noqa: UP045
         typer.Option(
             help="Permutations of a test; as many as needed when not given, 0 for no test.",
@@ -125,7 +125,7 @@ def fairness(
     ] = None,
     to: Annotated[
         Optional[Path],  # noqa: UP045
-        typer.Option("--to", help="Write groups and gaps to this CSV file.", show_default=False),
+        typer.Option("--out", help="Write groups and gaps to this CSV file.", show_default=False),
     ] = None,
     seed: SeedOption = 0,
 ) -> None:
@@ -155,8 +155,8 @@ def fairness(
             min_gap=min_gap,
             alpha=alpha,
             correction=correction,
-            n_boot=boot,
-            n_permutations=permutations,
+            n_boot=n_boot,
+            n_permutations=n_permutations,
             seed=seed,
         )
     sentences = found.sentences

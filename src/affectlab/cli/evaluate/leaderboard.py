@@ -37,7 +37,7 @@ def leaderboard(
     title: Annotated[str, typer.Option(help="Heading of the page.")] = "Models and people",
     to: Annotated[
         Optional[Path],  # noqa: UP045
-        typer.Option("--to", help="Write all numbers to this CSV file."),
+        typer.Option("--table", help="Write all numbers to this CSV file."),
     ] = None,
     set_aside: Annotated[
         bool,

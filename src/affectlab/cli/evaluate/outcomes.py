@@ -30,10 +30,12 @@ def outcomes(
             show_default=False,
         ),
     ] = None,
-    boot: Annotated[int, typer.Option(help="Bootstrap replicates for the controls.", min=0)] = 1000,
+    n_boot: Annotated[
+        int, typer.Option(help="Bootstrap replicates for the controls.", min=0)
+    ] = 1000,
     to: Annotated[
         Optional[Path],  # noqa: UP045
-        typer.Option("--to", help="Write the table of outcomes to this CSV file."),
+        typer.Option("--out", help="Write the table of outcomes to this CSV file."),
     ] = None,
     figures: Annotated[
         Optional[Path],  # noqa: UP045
@@ -56,7 +58,7 @@ def outcomes(
     with out.progress("outcomes"):
         table = outcome_table(ratings, names, models=models, everyone=everyone)
     with out.progress("controls"):
-        checks = _checks(ratings, models, boot, seed)
+        checks = _checks(ratings, models, n_boot, seed)
     # Files first: who reads the output may leave early, as in `… | head`.
     if to is not None:
         write_csv(table.to_frame(), to)
@@ -78,7 +80,9 @@ def outcomes(
     out.finish({**table.as_dict(), "controls": controls}, list(dict.fromkeys(warnings)))
 
 
-def _checks(ratings: Ratings, models: Ratings | None, boot: int, seed: int) -> ControlChecks | None:
+def _checks(
+    ratings: Ratings, models: Ratings | None, n_boot: int, seed: int
+) -> ControlChecks | None:
     """Controls, where there are models with answers that are numbers."""
     from affectlab.evaluation import control_checks
     from affectlab.ratings import MODEL_KINDS
@@ -87,7 +91,7 @@ def _checks(ratings: Ratings, models: Ratings | None, boot: int, seed: int) -> C
     known = models is not None or set(ratings.rater_kinds) & set(MODEL_KINDS)
     if not known or ratings.scale.kind == "text" or not judged.n_ratings:
         return None
-    return control_checks(ratings, models, n_boot=boot, seed=seed)
+    return control_checks(ratings, models, n_boot=n_boot, seed=seed)
 
 
 def _figure(table: OutcomeTable, folder: Path) -> None:

@@ -148,7 +148,7 @@ def preference(
         Optional[Path],  # noqa: UP045
         typer.Option(
             "--scores",
-            help="Scores of metrics (item, metric, score), as affectlab evaluate text --to writes "
+            help="Scores of metrics (item, metric, score), as affectlab evaluate text --out writes "
             "them: which one sees what people prefer?",
             metavar="FILE",
             rich_help_panel=_METRICS,
@@ -205,7 +205,7 @@ def preference(
             show_default=False,
         ),
     ] = None,
-    boot: Annotated[
+    n_boot: Annotated[
         Optional[int],  # noqa: UP045
         typer.Option(
             help="Bootstrap replicates. Not needed for shares, which have clustered intervals; "
@@ -216,7 +216,7 @@ def preference(
     ] = None,
     to: Annotated[
         Optional[Path],  # noqa: UP045
-        typer.Option("--to", help="Write the table of shares, or the scale, to this CSV file."),
+        typer.Option("--out", help="Write the table of shares, or the scale, to this CSV file."),
     ] = None,
     figures: Annotated[
         Optional[Path],  # noqa: UP045
@@ -259,7 +259,7 @@ def preference(
                 judged,
                 model=strength,
                 prior=prior,
-                n_boot=1000 if boot is None else boot,
+                n_boot=1000 if n_boot is None else n_boot,
                 seed=seed,
             )
         show_scale(scale, out, to, figures)
@@ -269,8 +269,8 @@ def preference(
     if scores is None:
         _only_with_scores(by=by, margin=margin, areas=areas, votes=unit == "vote")
     with out.progress("shares"):
-        found = preferences(judged, systems=pair, rule=rule, n_boot=boot or 0, seed=seed)
-        often = 1000 if boot is None else boot
+        found = preferences(judged, systems=pair, rule=rule, n_boot=n_boot or 0, seed=seed)
+        often = 1000 if n_boot is None else n_boot
         seen = values_of(metric, judged, found, system, often, seed) if metric else None
         items = item_table(judged)
         read = None if scores is None else metric_scores(scores, system=_scored(found, system))
@@ -282,7 +282,7 @@ def preference(
             system=system,
             sampled=sampled,
             # Items that belong together need draws of what they belong to.
-            boot=often if together is not None else boot or 0,
+            n_boot=often if together is not None else n_boot or 0,
             seed=seed,
         )
         told = None
@@ -388,7 +388,9 @@ def _from_counts(
     verdicts = None
     if sampled is not None:
         # Counts may be of votes, many to an item; only --sampled says that they are of items.
-        verdicts = verdict_table(found, None, None, system=system, sampled=sampled, boot=0, seed=0)
+        verdicts = verdict_table(
+            found, None, None, system=system, sampled=sampled, n_boot=0, seed=0
+        )
     elif system is not None:
         raise InputError("--system with --counts is about verdicts of items; expected --sampled")
     write_shares(found, to, figures)

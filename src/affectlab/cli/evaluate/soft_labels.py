@@ -93,7 +93,7 @@ def soft_labels(
             show_default=False,
         ),
     ] = None,
-    boot: Annotated[int, typer.Option(help="Bootstrap replicates for intervals.", min=0)] = 1000,
+    n_boot: Annotated[int, typer.Option(help="Bootstrap replicates for intervals.", min=0)] = 1000,
     splits: Annotated[int, typer.Option(help="Random halves of the people.", min=1)] = 10,
     figures: Annotated[
         Optional[Path],  # noqa: UP045
@@ -101,12 +101,12 @@ def soft_labels(
     ] = None,
     to: Annotated[
         Optional[Path],  # noqa: UP045
-        typer.Option("--to", help="Write all distances to this CSV file.", show_default=False),
+        typer.Option("--out", help="Write all distances to this CSV file.", show_default=False),
     ] = None,
-    shares_to: Annotated[
+    shares_out: Annotated[
         Optional[Path],  # noqa: UP045
         typer.Option(
-            "--shares-to",
+            "--shares-out",
             help="Write people's shares of each label to this CSV file, to train with.",
             show_default=False,
         ),
@@ -129,7 +129,7 @@ def soft_labels(
             people = label_distributions(
                 ratings.humans(), rule=rule, labels=label, absent=left_out, smoothing=smoothing
             )
-        _only_people(people, out, shares_to)
+        _only_people(people, out, shares_out)
         return
     with out.progress("judging"):
         found = evaluate_soft_labels(
@@ -146,20 +146,20 @@ def soft_labels(
             by_person=by_person,
             n_splits=splits,
             n_bins=bins,
-            n_boot=boot,
+            n_boot=n_boot,
             seed=seed,
         )
     if to is not None:
         write_csv(found.metrics.to_frame(), to)
-    if shares_to is not None:
-        write_csv(found.people.to_frame(), shares_to)
+    if shares_out is not None:
+        write_csv(found.people.to_frame(), shares_out)
     if figures is not None:
         draw_figures(found, figures)
     show_result(found, out)
     if to is not None:
         out.show(f"distances written to {to}")
-    if shares_to is not None:
-        out.show(f"people's shares written to {shares_to}")
+    if shares_out is not None:
+        out.show(f"people's shares written to {shares_out}")
     if figures is not None:
         out.show(f"figures: {figures}")
     out.finish(
@@ -189,15 +189,15 @@ def soft_labels(
     )
 
 
-def _only_people(people: LabelDistributions, out: Output, shares_to: Path | None) -> None:
+def _only_people(people: LabelDistributions, out: Output, shares_out: Path | None) -> None:
     """Show how united people are, where there is no model to compare with."""
     from affectlab.cli.evaluate._soft_labels_show import show_people
 
-    if shares_to is not None:
-        write_csv(people.to_frame(), shares_to)
+    if shares_out is not None:
+        write_csv(people.to_frame(), shares_out)
     show_people(people, out)
-    if shares_to is not None:
-        out.show(f"people's shares written to {shares_to}")
+    if shares_out is not None:
+        out.show(f"people's shares written to {shares_out}")
     out.finish(
         {
             "rule": people.rule,

@@ -51,14 +51,16 @@ def text(
     to: Annotated[
         Optional[Path],  # noqa: UP045
         typer.Option(
-            "--to", help="Write the score of each item to this CSV or Parquet file.", metavar="FILE"
+            "--out",
+            help="Write the score of each item to this CSV or Parquet file.",
+            metavar="FILE",
         ),
     ] = None,
     parts: Annotated[
         bool,
         typer.Option("--parts", help="Also what scores are made of, as metrics of their own."),
     ] = False,
-    boot: Annotated[int, typer.Option(help="Bootstrap replicates for intervals.", min=0)] = 1000,
+    n_boot: Annotated[int, typer.Option(help="Bootstrap replicates for intervals.", min=0)] = 1000,
     reactions: Annotated[
         bool,
         typer.Option(
@@ -165,7 +167,7 @@ def text(
 
     bart: BARTScore (direction=precision|recall|f). clip, refclip: CLIPScore and RefCLIPScore
     (prefix, sentence, reference_scale). bert: BERTScore (layer). sentence: cosine of embeddings.
-    Texts longer than a model reads are counted, item by item in --to.
+    Texts longer than a model reads are counted, item by item in --out.
 
     Example: affectlab evaluate text texts.csv --metric bart:facebook/bart-large-cnn --by source
     """
@@ -216,7 +218,7 @@ def text(
             told,
             {name: table.column(name, str(file)) for name in groups},
             clusters=None if cluster is None else [str(v) for v in table.column(cluster, "")],
-            n_boot=boot,
+            n_boot=n_boot,
             seed=seed,
         )
     if to is not None:

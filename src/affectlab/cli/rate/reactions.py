@@ -149,7 +149,7 @@ def reactions(
     ledger: Annotated[
         Optional[Path],  # noqa: UP045
         typer.Option(
-            help="Where answers are kept, so that a run goes on; by default beside --to. With "
+            help="Where answers are kept, so that a run goes on; by default beside --out. With "
             "--vlm a folder.",
             rich_help_panel=_RUN,
             show_default=False,
@@ -186,7 +186,7 @@ def reactions(
     a run that was stopped goes on with the same command. The exit code is 1 when a run with --vlm
     stopped before its end.
 
-    Example: affectlab rate reactions pairs.csv --model Salesforce/blip2-flan-t5-xl --to blip2.csv
+    Example: affectlab rate reactions pairs.csv --model Salesforce/blip2-flan-t5-xl --out blip2.csv
     """
     from affectlab.errors import InputError
     from affectlab.models.reactions import Decoding, FewShot, read_items, read_reactions

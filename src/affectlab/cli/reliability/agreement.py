@@ -32,7 +32,7 @@ def agreement(
             show_default=False,
         ),
     ] = None,
-    boot: Annotated[int, typer.Option(help="Bootstrap replicates for intervals.", min=0)] = 1000,
+    n_boot: Annotated[int, typer.Option(help="Bootstrap replicates for intervals.", min=0)] = 1000,
     resample: Annotated[
         Literal["units", "raters", "both"], typer.Option(help="What is resampled.")
     ] = "units",
@@ -71,7 +71,7 @@ def agreement(
     panel = ratings if everyone else out.panel(ratings)
     scale = ratings.scale
     with out.progress("agreement"):
-        alpha = krippendorff_alpha(panel, level, n_boot=boot, resample=resample, seed=seed)
+        alpha = krippendorff_alpha(panel, level, n_boot=n_boot, resample=resample, seed=seed)
         correlation = None if scale.kind == "nominal" else interrater_correlation(panel)
         has_levels = scale.numeric and scale.step is not None and scale.low is not None
         kappa = pairwise_kappa(ratings) if has_levels else None

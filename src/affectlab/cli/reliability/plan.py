@@ -76,15 +76,15 @@ def plan(
             min=1,
         ),
     ] = None,
-    golden_to: Annotated[
+    golden_out: Annotated[
         Optional[Path],  # noqa: UP045
         typer.Option(
-            "--golden-to", help="Write the golden items to this CSV file.", show_default=False
+            "--golden-out", help="Write the golden items to this CSV file.", show_default=False
         ),
     ] = None,
     to: Annotated[
         Optional[Path],  # noqa: UP045
-        typer.Option("--to", help="Write the curve to this CSV file.", show_default=False),
+        typer.Option("--out", help="Write the curve to this CSV file.", show_default=False),
     ] = None,
     figures: Annotated[
         Optional[Path],  # noqa: UP045
@@ -124,8 +124,8 @@ def plan(
         write_csv(found.to_frame(), to)
     if figures is not None:
         _figure(found, figures)
-    if items is not None and golden_to is not None:
-        write_csv(items, golden_to)
+    if items is not None and golden_out is not None:
+        write_csv(items, golden_out)
     out.show(found)
     if to is not None:
         out.show(f"curve written to {to}")
@@ -134,9 +134,9 @@ def plan(
     if items is not None:
         out.head("\nGolden items")
         shown = ["stimulus", "extreme", "value", "sd", "n", "violations"]
-        out.show_frame(items, shown, more="--golden-to writes all of them to a file")
-        if golden_to is not None:
-            out.show(f"golden items written to {golden_to}")
+        out.show_frame(items, shown, more="--golden-out writes all of them to a file")
+        if golden_out is not None:
+            out.show(f"golden items written to {golden_out}")
     out.finish({"panel": out.who, **found.as_dict(), "golden": items}, ratings.warnings)
 
 

@@ -29,14 +29,14 @@ def ppca(
     ] = 3,
     to: Annotated[
         Optional[Path],  # noqa: UP045
-        typer.Option("--to", help="Write the loadings to this CSV file.", show_default=False),
+        typer.Option("--out", help="Write the loadings to this CSV file.", show_default=False),
     ] = None,
     everyone: AllOption = False,
     seed: SeedOption = 0,
 ) -> None:
     """Find how many dimensions of the labels raters share: principal preserved components.
 
-    Example: affectlab reliability ppca ratings.csv --to loadings.csv
+    Example: affectlab reliability ppca ratings.csv --out loadings.csv
     """
     from affectlab.reliability import ppca as compute
 

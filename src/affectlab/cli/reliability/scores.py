@@ -32,12 +32,12 @@ def scores(
     ] = "reml",
     to: Annotated[
         Optional[Path],  # noqa: UP045
-        typer.Option("--to", help="Write all scores to this CSV file.", show_default=False),
+        typer.Option("--out", help="Write all scores to this CSV file.", show_default=False),
     ] = None,
-    raters_to: Annotated[
+    raters_out: Annotated[
         Optional[Path],  # noqa: UP045
         typer.Option(
-            "--raters-to",
+            "--raters-out",
             help="Write bias and inconsistency of raters to this CSV file.",
             show_default=False,
         ),
@@ -46,7 +46,7 @@ def scores(
 ) -> None:
     """Score each stimulus, with standard error and interval; models of raters give their bias.
 
-    Example: affectlab reliability scores ratings.csv --method reml --to scores.csv
+    Example: affectlab reliability scores ratings.csv --method reml --out scores.csv
     """
     from affectlab.errors import InputError
     from affectlab.estimates import interval_notes
@@ -68,10 +68,10 @@ def scores(
             notes = model.notes
     label = ["label"] if ratings.has_labels else []
     # Files first: who reads the output may leave early, as in `… | head`.
-    if raters_to is not None:
+    if raters_out is not None:
         if raters is None:
-            raise InputError("--raters-to: the mean has no model of raters; choose --method reml")
-        write_csv(raters, raters_to)
+            raise InputError("--raters-out: the mean has no model of raters; choose --method reml")
+        write_csv(raters, raters_out)
     if to is not None:
         write_csv(table, to)
         out.show(f"{table.height:,} scores written to {to}")
@@ -87,8 +87,8 @@ def scores(
         ]
         out.show_frame(table, shown, most=_SHOWN)
         out.show(*interval_notes(table, [*label, "stimulus"]))
-    if raters_to is not None and raters is not None:
-        out.show(f"{raters.height:,} raters written to {raters_to}")
+    if raters_out is not None and raters is not None:
+        out.show(f"{raters.height:,} raters written to {raters_out}")
     elif raters is not None and to is None:
         out.head("\nRaters")
         of_raters = [
@@ -101,7 +101,7 @@ def scores(
             "status",
         ]
         out.show_frame(
-            raters, of_raters, most=_SHOWN, more="--raters-to writes all of them to a file"
+            raters, of_raters, most=_SHOWN, more="--raters-out writes all of them to a file"
         )
     out.show(*(f"- {note}" for note in notes))
     out.finish(

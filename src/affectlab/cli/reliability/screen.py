@@ -39,7 +39,7 @@ def screen(
     ] = None,
     to: Annotated[
         Optional[Path],  # noqa: UP045
-        typer.Option("--to", help="Write verdicts to this CSV file.", show_default=False),
+        typer.Option("--out", help="Write verdicts to this CSV file.", show_default=False),
     ] = None,
     everyone: AllOption = False,
 ) -> None:

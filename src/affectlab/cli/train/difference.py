@@ -111,11 +111,11 @@ def difference(
             show_default=False,
         ),
     ] = None,
-    boot: Annotated[
+    n_boot: Annotated[
         int,
         typer.Option(help="Draws of actors for intervals.", min=0, rich_help_panel=_JUDGED),
-    ] = 2000,
-    splits_to: Annotated[
+    ] = 1000,
+    splits_out: Annotated[
         Optional[Path],  # noqa: UP045
         typer.Option(
             help="Write a row per split and method to this CSV file.",
@@ -194,13 +194,13 @@ def difference(
             n_test=test_actors,
             n_splits=splits,
             baselines=others,
-            n_boot=boot,
+            n_boot=n_boot,
             progress=progress,
         )
         metric.fit(table, None, held)
         metric.save(to)
-    if splits_to is not None:
-        write_csv(found.to_frame(), splits_to)
+    if splits_out is not None:
+        write_csv(found.to_frame(), splits_out)
     if predictions is not None:
         write_predictions(metric, found, table, predictions)
     _show(out, metric, found, said, perf_counter() - started, to, splits_out)
@@ -250,7 +250,7 @@ def _show(
     said: str,
     seconds: float,
     to: Path,
-    splits_to: Path | None,
+    splits_out: Path | None,
 ) -> None:
     from affectlab._words import count, number, plural
 
@@ -268,8 +268,8 @@ def _show(
             "loss, --set non_negative=true of ridge, or siamese."
         )
     out.show("", f"metric: {to}; its card: {to / 'README.md'}")
-    if splits_to is not None:
-        out.show(f"splits: {splits_to}")
+    if splits_out is not None:
+        out.show(f"splits: {splits_out}")
 
 
 def _show_next(out: Output, people: str, to: Path, predictions: Path | None) -> None:

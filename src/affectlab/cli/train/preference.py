@@ -40,7 +40,7 @@ def preference(
         typer.Option(
             "--scores",
             help="Scores of metrics (item, metric, score) to weigh, as affectlab evaluate text "
-            "--to writes them.",
+            "--out writes them.",
             metavar="FILE",
             show_default=False,
         ),
@@ -130,13 +130,13 @@ def preference(
             help="Times that folds are drawn anew, with --scores.", min=1, rich_help_panel=_JUDGED
         ),
     ] = 5,
-    boot: Annotated[
+    n_boot: Annotated[
         int, typer.Option(help="Draws for intervals.", min=0, rich_help_panel=_JUDGED)
     ] = 1000,
     table: Annotated[
         Optional[Path],  # noqa: UP045
         typer.Option(
-            "--to",
+            "--table",
             help="Write the table of what was judged to this CSV file.",
             metavar="FILE",
             show_default=False,
@@ -170,12 +170,12 @@ def preference(
     if scores is not None:
         content, frame = _weigh(
             judged, found, scores, to, called, given, out,
-            system=system, cluster=cluster, folds=folds, repeats=repeats, boot=boot, seed=seed,
+            system=system, cluster=cluster, folds=folds, repeats=repeats, n_boot=n_boot, seed=seed,
         )  # fmt: skip
     else:
         content, frame = _tune(
             judged, found, str(model), texts, to, called, given, out,
-            system=system, cluster=cluster, folds=folds, boot=boot, seed=seed,
+            system=system, cluster=cluster, folds=folds, n_boot=n_boot, seed=seed,
             context=context, examples=read_examples(examples), device=device,
         )  # fmt: skip
     if table is not None:
@@ -197,7 +197,7 @@ def _weigh(
     cluster: str | None,
     folds: int,
     repeats: int,
-    boot: int,
+    n_boot: int,
     seed: int,
 ) -> tuple[dict[str, Any], pl.DataFrame]:
     from affectlab.cli.evaluate._preference_metrics import cluster_of, item_table
@@ -220,7 +220,7 @@ def _weigh(
         together = cluster_of(items, read, cluster)
         data = preference_features(found, read, system=system, items=items, cluster=together)
         metric = PreferenceMetric(name, folds=folds, repeats=repeats, seed=seed, **given)
-        report = metric.cross_validate(data, n_boot=boot, progress=progress)
+        report = metric.cross_validate(data, n_boot=n_boot, progress=progress)
         metric.fit(data).save(to)
     show_logistic(metric, report, together, to, out)
     content = {
@@ -248,7 +248,7 @@ def _tune(
     system: str | None,
     cluster: str | None,
     folds: int,
-    boot: int,
+    n_boot: int,
     seed: int,
     context: str,
     examples: list[int] | None,
@@ -267,7 +267,7 @@ def _tune(
     metric = TunedBartScore(model, name=name, device=device, seed=seed, **given)
     with out.progress("tuning") as progress:
         report = metric.cross_validate(
-            data, examples=examples, folds=folds, n_boot=boot, progress=progress
+            data, examples=examples, folds=folds, n_boot=n_boot, progress=progress
         )
         metric.fit(data, progress=progress).save(to)
     show_tuned(metric, report, together, to, out)

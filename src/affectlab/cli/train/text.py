@@ -304,7 +304,7 @@ def _draw(model: TextClassifier, aside: LabelledTexts, folder: Path) -> None:
     from affectlab.report import fig_reliability_diagram, save_figure
 
     for level in model.tuning:
-        found = model.reliability(aside.texts, aside.targets, level or None)
+        found = model.reliability(aside.texts, aside.targets, level or None, n_boot=0)
         columns = ("low", "high", "n", "confidence", "share", "share_low", "share_high")
         name = level or "labels"
         file = f"reliability-{file_part(name)}"

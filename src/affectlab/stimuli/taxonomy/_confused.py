@@ -64,18 +64,18 @@ def pair_interval(
     first: int,
     second: int,
     *,
-    boot: int,
+    n_boot: int,
     confidence: float,
     rng: np.random.Generator,
 ) -> LabelPair:
     """Give the correlation of two labels with a percentile interval over stimuli."""
     parts = _parts(pilot, first, second)
     value = float(_value(parts.sum(axis=0)[None, :])[0])
-    drawn = [_value(weights @ parts) for weights in draw_weights(rng, len(parts), boot)]
+    drawn = [_value(weights @ parts) for weights in draw_weights(rng, len(parts), n_boot)]
     replicates = np.concatenate(drawn)
     defined = replicates[np.isfinite(replicates)]
     low = high = float("nan")
-    if len(defined) >= (1 - _MOST_UNDEFINED) * boot:
+    if len(defined) >= (1 - _MOST_UNDEFINED) * n_boot:
         tail = (1 - confidence) / 2
         low, high = (float(end) for end in np.quantile(defined, [tail, 1 - tail]))
     return LabelPair(first, second, value, low, high)

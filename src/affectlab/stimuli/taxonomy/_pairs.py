@@ -44,7 +44,7 @@ def judge_pairs(
         if second in leaving or second in gone or first in gone | held:
             continue
         pair = pair_interval(
-            pilot, a, b, boot=limits.confused.boot, confidence=limits.confidence, rng=rng
+            pilot, a, b, n_boot=limits.confused.n_boot, confidence=limits.confidence, rng=rng
         )
         verdict = _verdict(pair, second, limits)
         if verdict.said == "yes":

@@ -48,7 +48,7 @@ class Confused(_Strict):
     """Correlation of two labels, corrected for noise, from which on they are one."""
     bound: Literal["low", "value"] = "low"
     """What must lie above: the lower end of the interval, or the correlation itself."""
-    boot: Annotated[int, Field(ge=50, le=100_000)] = 500
+    n_boot: Annotated[int, Field(ge=50, le=100_000)] = 500
     """Bootstrap replicates for its interval."""
     needs: Annotated[int, Field(ge=1)] = 20
     """Stimuli with several raters for which each of the two was chosen."""

@@ -321,7 +321,7 @@ def study_at_prolific(store: Store) -> str:
     if recruitment.platform != "prolific":
         raise InputError(
             f"{store.study.path}: recruitment.platform is {recruitment.platform!r}; only Prolific "
-            "can be paid from here, others with the table of --to"
+            "can be paid from here, others with the table of --out"
         )
     if not recruitment.study_id:
         raise InputError(
