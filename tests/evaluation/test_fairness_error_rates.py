@@ -143,7 +143,7 @@ def test_too_few_clusters_cannot_show_anything():
     assert found.sentences == (
         "net: no gap in mean absolute error by stimulus.gender could be shown: "
         "2 clusters can be shared out in 2 ways only."
-    ]
+    )
 
 
 def test_largest_gap_is_tested_as_the_largest():

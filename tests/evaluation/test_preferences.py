@@ -70,7 +70,7 @@ def test_emonet_face_b3() -> None:
     assert found.sentences == (
         "human is preferred to model: 707 of 999 decided votes (70.8\u00a0%, 95\u00a0% interval "
         "67.8\u00a0% to 73.6\u00a0%)."
-    ]
+    )
 
 
 def test_to_err_like_human_user_study() -> None:

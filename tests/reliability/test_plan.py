@@ -264,7 +264,7 @@ class TestRangeThatThePilotLeavesOpen:
         options = {"target": "interval", "goal": 10, "n_sim": 40}
         found = plan(run_study(25, 100, 7), **options)
         others = [
-            plan(run_study(25, 100, seed), **options, n_boot=0).recommended
+            plan(run_study(25, 100, seed), **options, n_pilots=0).recommended
             for seed in range(20, 36)
         ]
         spread = np.log(found.recommended_range[1] / found.recommended_range[0])
@@ -283,7 +283,7 @@ class TestRangeThatThePilotLeavesOpen:
     def test_none_for_a_model_or_when_it_is_turned_off(self):
         assert plan(SLIDER, target="interval", goal=10).recommended_range is None
         pilot = run_study(10, 30, 5)
-        assert plan(pilot, target="interval", goal=10, n_boot=0).recommended_range is None
+        assert plan(pilot, target="interval", goal=10, n_pilots=0).recommended_range is None
 
 
 class TestPlanModel:
@@ -411,7 +411,7 @@ class TestBadInput:
             ({"target": "interval", "goal": 5, "raters": [1, 4]}, r"raters 1: expected"),
             ({"target": "interval", "goal": 5, "raters": [2.5]}, r"raters 2.5: expected whole"),
             ({"target": "interval", "goal": 5, "n_sim": 1}, r"n_sim 1: expected 2"),
-            ({"target": "interval", "goal": 5, "n_boot": -1}, r"n_boot -1: expected 0"),
+            ({"target": "interval", "goal": 5, "n_pilots": -1}, r"n_pilots -1: expected 0"),
             ({"target": "interval", "goal": 5, "confidence": 95}, r"confidence 95"),
         ],
     )

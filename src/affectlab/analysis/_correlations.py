@@ -97,9 +97,9 @@ def label_correlations(
     labels: Sequence[str] | None = None,
     method: Literal["pearson", "spearman"] = "pearson",
     exclude_neutral: bool = True,
-    n_boot: int = 0,
+    n_boot: int = 1000,
     confidence: float = 0.95,
-    seed: int | np.random.Generator | None = None,
+    seed: int | np.random.Generator | None = 0,
 ) -> LabelCorrelations:
     """Correlate labels over stimuli, after averaging the people's answers per stimulus.
 

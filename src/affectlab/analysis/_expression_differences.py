@@ -113,7 +113,7 @@ def expression_differences(
     resample: Resample = "actors",
     n_boot: int = 1000,
     confidence: float = 0.95,
-    seed: int | np.random.Generator | None = None,
+    seed: int | np.random.Generator | None = 0,
 ) -> ExpressionDifferences:
     r"""Average differences of two expressions, cluster expressions, and rank them by care needed.
 

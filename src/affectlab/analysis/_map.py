@@ -266,7 +266,9 @@ def _order(vectors: Floats) -> list[int]:
     if n < 3:
         return list(range(n))
     clusters = cluster_labels(
-        label_correlations(vectors, labels=[str(k) for k in range(n)], exclude_neutral=False)
+        label_correlations(
+            vectors, labels=[str(k) for k in range(n)], exclude_neutral=False, n_boot=0
+        )
     )
     in_tree = [int(clusters.labels[k]) for k in clusters.order]
     return in_tree + [k for k in range(n) if k not in set(in_tree)]

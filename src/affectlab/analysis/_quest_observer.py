@@ -59,7 +59,7 @@ def simulate_observer(
     guess_rate: float = 0.5,
     *,
     at: float = 0.75,
-    seed: int | np.random.Generator | None = None,
+    seed: int | np.random.Generator | None = 0,
 ) -> SimulatedObserver:
     """Make an observer with a known threshold.
 

@@ -36,7 +36,7 @@ def alignment(
     resample: Resample = "both",
     confidence: float = 0.95,
     alpha: float = 0.05,
-    seed: int | np.random.Generator | None = None,
+    seed: int | np.random.Generator | None = 0,
 ) -> AlignmentResult:
     r"""Place models in the range of people, and say what is shown about them.
 

@@ -260,8 +260,8 @@ def alpha_by_side(
     *,
     level: Literal["nominal", "ordinal", "interval", "ratio"] | None = None,
     exclude: Collection[str] = (),
-    n_boot: int = 0,
-    seed: int | np.random.Generator | None = None,
+    n_boot: int = 1000,
+    seed: int | np.random.Generator | None = 0,
 ) -> Estimates:
     """Compute Krippendorff's alpha of people, of models, and of all together, per label.
 
@@ -317,10 +317,10 @@ def spearman_with_people(
     models: Ratings | None = None,
     *,
     exclude: Collection[str] = (),
-    n_boot: int = 0,
+    n_boot: int = 1000,
     resample: Literal["units", "labels"] = "units",
     confidence: float = 0.95,
-    seed: int | np.random.Generator | None = None,
+    seed: int | np.random.Generator | None = 0,
 ) -> Estimates:
     """Correlate each model with the median of people, as published.
 

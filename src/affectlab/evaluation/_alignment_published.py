@@ -70,8 +70,8 @@ def published_tables(
     over: Over = "labels",
     exclude: Collection[str] = (),
     truncate: bool = False,
-    n_boot: int = 0,
-    seed: int | np.random.Generator | None = None,
+    n_boot: int = 1000,
+    seed: int | np.random.Generator | None = 0,
 ) -> PublishedTables:
     """Compute what the EmoNet-Face study reports of people and models.
 

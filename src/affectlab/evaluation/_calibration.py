@@ -98,9 +98,9 @@ def calibration(
     labels: Sequence[str] | None = None,
     n_bins: int = 15,
     n_raters: int = 0,
-    n_boot: int = 0,
+    n_boot: int = 1000,
     confidence: float = 0.95,
-    seed: int | np.random.Generator | None = None,
+    seed: int | np.random.Generator | None = 0,
 ) -> Calibration:
     r"""Measure whether probabilities mean what they say.
 

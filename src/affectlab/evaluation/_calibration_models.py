@@ -27,9 +27,9 @@ def model_calibration(
     labels: Sequence[str] | None = None,
     absent: Absent = "auto",
     n_bins: int = 15,
-    n_boot: int = 0,
+    n_boot: int = 1000,
     confidence: float = 0.95,
-    seed: int | np.random.Generator | None = None,
+    seed: int | np.random.Generator | None = 0,
 ) -> dict[str, Calibration]:
     """Measure the calibration of every model against people.
 

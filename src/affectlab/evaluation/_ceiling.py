@@ -48,10 +48,10 @@ def human_ceiling(
     ratings: Ratings,
     *,
     exclude: Collection[str] = (),
-    n_boot: int = 0,
+    n_boot: int = 1000,
     resample: Resample = "both",
     confidence: float = 0.95,
-    seed: int | np.random.Generator | None = None,
+    seed: int | np.random.Generator | None = 0,
 ) -> HumanCeiling:
     r"""Compare each person with the other people, leaving one out in turn.
 

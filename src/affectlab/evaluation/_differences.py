@@ -46,9 +46,9 @@ def difference_metrics(
     metrics: Collection[str] = METRICS,
     ceiling: bool = False,
     n_splits: int = 50,
-    n_boot: int = 0,
+    n_boot: int = 1000,
     confidence: float = 0.95,
-    seed: int | np.random.Generator | None = None,
+    seed: int | np.random.Generator | None = 0,
 ) -> Differences:
     r"""Correlate what metrics predict with the scores that people gave, and measure the errors.
 

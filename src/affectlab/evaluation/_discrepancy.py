@@ -32,10 +32,10 @@ def discrepancy(
     models: Ratings | None = None,
     *,
     exclude: Collection[str] = (),
-    n_boot: int = 0,
+    n_boot: int = 1000,
     resample: Resample = "both",
     confidence: float = 0.95,
-    seed: int | np.random.Generator | None = None,
+    seed: int | np.random.Generator | None = 0,
 ) -> Estimates:
     """Compute the mean of people less that of each model, per label.
 

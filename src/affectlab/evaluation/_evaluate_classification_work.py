@@ -119,7 +119,9 @@ class Work:
         self, rater: str, role: str, truth: Any, answers: Any, facts: dict[str, Any]
     ) -> None:
         self.confusions[rater] = confusion(truth, answers, **facts)
-        found = precision_recall_f1(truth, answers, facts["taxonomy"], labels=facts["labels"])
+        found = precision_recall_f1(
+            truth, answers, facts["taxonomy"], labels=facts["labels"], n_boot=0
+        )
         self._add_classes(rater, role, found)
 
     def _nothing(self, rater: str, metrics: tuple[str, ...]) -> None:

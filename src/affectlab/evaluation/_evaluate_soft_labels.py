@@ -95,7 +95,7 @@ def evaluate_soft_labels(
     n_bins: int | None = None,
     n_boot: int = 1000,
     confidence: float = 0.95,
-    seed: int | np.random.Generator | None = None,
+    seed: int | np.random.Generator | None = 0,
 ) -> SoftLabels:
     """Judge models by the distribution of people's answers, and by whether they know when to doubt.
 

@@ -53,10 +53,10 @@ def fairness(
     min_gap: float = 0.0,
     alpha: float = 0.05,
     correction: Correction = "holm",
-    n_boot: int = 0,
+    n_boot: int = 1000,
     n_permutations: int | None = None,
     confidence: float = 0.95,
-    seed: int | np.random.Generator | None = None,
+    seed: int | np.random.Generator | None = 0,
 ) -> Fairness:
     r"""Compute a metric by group of stimuli or of people, and test the gaps between groups.
 

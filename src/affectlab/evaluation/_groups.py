@@ -37,7 +37,7 @@ def group_comparison(
     pairs: KappaResult | None = None,
     n_boot: int = 1000,
     confidence: float = 0.95,
-    seed: int | np.random.Generator | None = None,
+    seed: int | np.random.Generator | None = 0,
 ) -> Estimates:
     """Compare groups of raters by Mann-Whitney's U and a bootstrapped difference of means.
 

@@ -35,7 +35,7 @@ def evaluate_preference_metrics(
     min_size: int = 10,
     n_boot: int = 1000,
     confidence: float = 0.95,
-    seed: int | np.random.Generator | None = None,
+    seed: int | np.random.Generator | None = 0,
 ) -> MetricPreferences:
     r"""Ask of every metric whether it scores what people accept above what they reject.
 

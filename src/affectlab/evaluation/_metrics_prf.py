@@ -97,10 +97,10 @@ def precision_recall_f1(
     *,
     labels: Sequence[str] | None = None,
     zero_division: float = 0.0,
-    n_boot: int = 0,
+    n_boot: int = 1000,
     interval: str = "percentile",
     confidence: float = 0.95,
-    seed: int | np.random.Generator | None = None,
+    seed: int | np.random.Generator | None = 0,
 ) -> PrecisionRecallF1:
     """Compute precision, recall and F1 of every label, and their averages.
 

@@ -55,7 +55,7 @@ def classification_metrics(
     n_boot: int = 1000,
     interval: str = "percentile",
     confidence: float = 0.95,
-    seed: int | np.random.Generator | None = None,
+    seed: int | np.random.Generator | None = 0,
 ) -> Estimates:
     """Compute all metrics of one or several classifications, with bootstrap intervals.
 

@@ -75,7 +75,7 @@ def compare_predictions(
     n_permutations: int = 9999,
     interval: str = "percentile",
     confidence: float = 0.95,
-    seed: int | np.random.Generator | None = None,
+    seed: int | np.random.Generator | None = 0,
 ) -> Comparison:
     r"""Say which of two classifications of the same items is better, and on what.
 

@@ -179,9 +179,9 @@ def preference_scale(
     ties: Ties = "half",
     prior: float = 0.0,
     resample: Resample | None = None,
-    n_boot: int = 0,
+    n_boot: int = 1000,
     confidence: float = 0.95,
-    seed: int | np.random.Generator | None = None,
+    seed: int | np.random.Generator | None = 0,
 ) -> PreferenceScale:
     r"""Put systems on one scale, from choices between two of them at a time.
 

@@ -32,7 +32,7 @@ def preference_verdicts(
     cluster: Mapping[str, str] | None = None,
     n_boot: int = 0,
     confidence: float = 0.95,
-    seed: int | np.random.Generator | None = None,
+    seed: int | np.random.Generator | None = 0,
 ) -> Estimates:
     r"""Count the verdicts of items, with intervals, and those that have none.
 

@@ -36,7 +36,7 @@ def preferences(
     resample: Resample | None = None,
     n_boot: int = 0,
     confidence: float = 0.95,
-    seed: int | np.random.Generator | None = None,
+    seed: int | np.random.Generator | None = 0,
 ) -> Preferences:
     """Count the verdicts of blind comparisons between two systems, such as people and a model.
 

@@ -133,7 +133,7 @@ def preference_pairs(
     models: Ratings | None = None,
     *,
     k: int = 5,
-    seed: int | np.random.Generator | None = None,
+    seed: int | np.random.Generator | None = 0,
 ) -> pl.DataFrame:
     """Make the items of a blind study: people's label set and a model's, on sides drawn at random.
 

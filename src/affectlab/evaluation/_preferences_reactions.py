@@ -27,7 +27,7 @@ def reaction_pairs(
     *,
     n: int | None = None,
     text: str = _ASKED,
-    seed: int | np.random.Generator | None = None,
+    seed: int | np.random.Generator | None = 0,
 ) -> pl.DataFrame:
     """Make the items of a blind study: a person's reason for an emotion beside a machine's.
 

@@ -21,7 +21,7 @@ def sentences(
     rule: Rule,
     agreement: Estimate | None,
     confidence: float,
-) -> list[str]:
+) -> tuple[str, ...]:
     """Say who is preferred, on how many items, how far judges agree, and whether a side was."""
     rows = {(row["about"], row["choice"]): row for row in table.frame.to_dicts()}
     said = [_preferred(rows, choices[0], choices[1], confidence)]

@@ -47,10 +47,10 @@ def metric_sees_preference(
     good: Collection[str] | None = None,
     poor: Collection[str] | None = None,
     names: Sequence[str] | None = None,
-    n_boot: int = 0,
+    n_boot: int = 1000,
     n_permutations: int = 9999,
     confidence: float = 0.95,
-    seed: int | np.random.Generator | None = None,
+    seed: int | np.random.Generator | None = 0,
 ) -> Estimates:
     r"""Ask whether a metric scores what people accept above what they reject.
 

@@ -59,7 +59,7 @@ def soft_label_comparison(
     n_splits: int = 10,
     n_boot: int = 1000,
     confidence: float = 0.95,
-    seed: int | np.random.Generator | None = None,
+    seed: int | np.random.Generator | None = 0,
 ) -> Estimates:
     r"""Compare models with people, with no model at all and with each other, on one footing.
 

@@ -44,9 +44,9 @@ def soft_label_metrics(
     floor: float = 0.0,
     by_person: bool = False,
     n_splits: int = 10,
-    n_boot: int = 0,
+    n_boot: int = 1000,
     confidence: float = 0.95,
-    seed: int | np.random.Generator | None = None,
+    seed: int | np.random.Generator | None = 0,
 ) -> Estimates:
     """Compare models with the distribution of people's answers, and with what people reach.
 

@@ -144,7 +144,7 @@ def _scatter(
     from affectlab.report import Scatter, fig_scatter_fit
 
     found = difference_metrics(
-        score, list(values.values()), names=list(values), metrics=["srocc", "plcc_fit"]
+        score, list(values.values()), names=list(values), metrics=["srocc", "plcc_fit"], n_boot=0
     )
     panels = []
     for name, x in values.items():
@@ -170,6 +170,7 @@ def _by_actor(
         names=list(values),
         metrics=["srocc"],
         by={"actor": actors},
+        n_boot=0,
     )
     groups = [name for name in found.groups if name != "all"]
     rows = [[found[name, group, "srocc"].value for group in groups] for name in values]

@@ -90,7 +90,7 @@ def metric_figures(
     values = {name: table["value"].to_numpy() for name, table in answers.items()}
     score = pairs.sort("stimulus")["value"].to_numpy()
     table = difference_metrics(
-        score, list(values.values()), names=list(values), metrics=["srocc", "plcc"]
+        score, list(values.values()), names=list(values), metrics=["srocc", "plcc"], n_boot=0
     )
     found = {
         f"metrics.{name}.{what}": Finding(_SIGNS.get(name, 1) * table[name, "all", what].value)

@@ -198,7 +198,7 @@ def structure_of(corpus: Corpus) -> tuple[Structure | None, list[str]]:
 
     if corpus.raw is None:
         return None, []
-    correlations = label_correlations(corpus.raw)
+    correlations = label_correlations(corpus.raw, n_boot=0)
     clusters = cluster_labels(correlations)
     pairs = correlations.strongest(3).select("label_a", "label_b", "value").rows()
     high = joined([f"{a} and {b} ({value:.2f})" for a, b, value in pairs[:3]])

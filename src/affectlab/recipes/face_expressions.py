@@ -206,7 +206,11 @@ def _truth_note(study: SimulatedStudy, scores: pl.DataFrame) -> str:
         study.live.simulation.truth.rename({"value": "truth"}), on="stimulus", how="inner"
     )
     found = difference_metrics(
-        both["truth"].to_numpy(), both["value"].to_numpy(), names=["scores"], metrics=["srocc"]
+        both["truth"].to_numpy(),
+        both["value"].to_numpy(),
+        names=["scores"],
+        metrics=["srocc"],
+        n_boot=0,
     )
     value = found["scores", "all", "srocc"].value
     return f"Scores rank pairs as their true differences do, with an SROCC of {value:.4f}."

@@ -78,12 +78,12 @@ def krippendorff_alpha(
     *,
     distance: ArrayLike | Distance | None = None,
     by_label: bool = True,
-    n_boot: int = 0,
+    n_boot: int = 1000,
     resample: Resample = "units",
     joint: bool = True,
     interval: str = "percentile",
     confidence: float = 0.95,
-    seed: int | np.random.Generator | None = None,
+    seed: int | np.random.Generator | None = 0,
 ) -> Estimate | AlphaResult:
     r"""Compute Krippendorff's alpha, the agreement of any number of raters beyond chance.
 

@@ -126,7 +126,7 @@ def choose_golden(
     tolerance: float | None = None,
     label: str | None = None,
     main: Ratings | Iterable[str] | None = None,
-    seed: int | np.random.Generator | None = None,
+    seed: int | np.random.Generator | None = 0,
 ) -> GoldenItems:
     """Choose golden items from the extremes of a pilot's scores, where raters agree.
 

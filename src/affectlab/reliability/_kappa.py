@@ -178,7 +178,7 @@ def random_pair_kappa(
     *,
     scale: Scale | str | ArrayLike | None = None,
     confidence: float = 0.95,
-    seed: int | np.random.Generator | None = None,
+    seed: int | np.random.Generator | None = 0,
 ) -> Estimates:
     """Compute Cohen's kappa between two ratings drawn at random for every example.
 

@@ -35,11 +35,11 @@ def mean_spearman(
     aggregate: Aggregate = "median",
     exclude: Collection[str] = (),
     by_label: bool = False,
-    n_boot: int = 0,
+    n_boot: int = 1000,
     resample: Over = "units",
     interval: str = "percentile",
     confidence: float = 0.95,
-    seed: int | np.random.Generator | None = None,
+    seed: int | np.random.Generator | None = 0,
 ) -> Estimates:
     r"""Correlate the ratings of each rater with a reference, and average over labels.
 

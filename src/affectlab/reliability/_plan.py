@@ -63,7 +63,7 @@ def plan(
     price: float | None = None,
     label: str | None = None,
     n_sim: int | None = None,
-    n_boot: int = 40,
+    n_pilots: int = 40,
     seed: int | np.random.Generator | None = 0,
 ) -> Plan:
     """Say how many raters per stimulus a study needs.
@@ -110,7 +110,7 @@ def plan(
         Which label of the pilot, where it has several.
     n_sim
         Simulated studies, or pairs of stimuli for power; by default as many as a few seconds allow.
-    n_boot
+    n_pilots
         Pilots of the same size that are simulated and planned from, to say what range of
         recommendations the pilot leaves open; 0 for none. Not for models.
     seed
@@ -144,7 +144,9 @@ def plan(
     16 raters per stimulus: split-half correlation 0.94 ..., wanted at least 0.9.
     """
     source = canonical(source)
-    _check(target, goal, difference, n_stimuli, stimuli_per_rater, assurance, price, n_sim, n_boot)
+    _check(
+        target, goal, difference, n_stimuli, stimuli_per_rater, assurance, price, n_sim, n_pilots
+    )
     check_confidence(confidence)
     pilot = None if isinstance(source, PlanModel) else one_label(answers_of(source), label, "pilot")
     model = source if isinstance(source, PlanModel) else fit_plan_model(cast("Answers", pilot))
@@ -169,12 +171,12 @@ def plan(
         if recommended is not None:
             break
     open_range = None
-    if pilot is not None and recommended is not None and n_boot:
+    if pilot is not None and recommended is not None and n_pilots:
         counts = _around(frame["raters"].to_numpy(), recommended)
         few = min(size, most // _FEWER)
         values = [
             simulate(fit_plan_model(replicate(model, pilot, rng)), counts, few, rng).mean(axis=0)
-            for _ in range(n_boot)
+            for _ in range(n_pilots)
         ]
         open_range = _open_range(np.array(values), counts, target, goal)
     return Plan(
@@ -201,7 +203,7 @@ def _check(
     assurance: float | None,
     price: float | None,
     n_sim: int | None,
-    n_boot: int,
+    n_pilots: int,
 ) -> None:
     if target not in _TARGETS:
         raise unknown_name("target", str(target), _TARGETS)
@@ -224,8 +226,8 @@ def _check(
             raise InputError(f"{name} {value!r}: expected 1 or more")
     if n_sim is not None and n_sim < 2:
         raise InputError(f"n_sim {n_sim!r}: expected 2 or more")
-    if n_boot < 0:
-        raise InputError(f"n_boot {n_boot!r}: expected 0 or more")
+    if n_pilots < 0:
+        raise InputError(f"n_pilots {n_pilots!r}: expected 0 or more")
     if price is not None and not price >= 0:
         raise InputError(f"price {price!r}: expected 0 or more")
     if price is not None and n_stimuli is None:

@@ -92,7 +92,7 @@ def ppca(
     min_items: int | None = None,
     n_splits: int = 10,
     alpha: float = 0.05,
-    seed: int | np.random.Generator | None = None,
+    seed: int | np.random.Generator | None = 0,
 ) -> PPCA:
     r"""Find the dimensions of judgement that are preserved between raters.
 

@@ -51,7 +51,7 @@ def split_half(
     scorer: str | Scorer = "reml",
     n_splits: int = 50,
     *,
-    seed: int | np.random.Generator | None = None,
+    seed: int | np.random.Generator | None = 0,
     by_label: bool = True,
     confidence: float = 0.95,
     max_iter: int = 1000,

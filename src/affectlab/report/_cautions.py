@@ -165,7 +165,8 @@ def _odd_people(study: Study) -> list[str]:
         )
     if people.n_raters - len(odd.names) > 1 and study.alpha is not None:
         rest = krippendorff_alpha(
-            people.select(raters=[name for name in people.rater_names if name not in odd.names])
+            people.select(raters=[name for name in people.rater_names if name not in odd.names]),
+            n_boot=0,
         )
         both = study.alpha.to_frame().join(rest.to_frame(), on="label", suffix="_rest")
         both = both.filter(pl.col("value").is_not_nan() & pl.col("value_rest").is_not_nan())

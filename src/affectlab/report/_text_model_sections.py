@@ -303,7 +303,7 @@ def _confused(matrix: np.ndarray, tuned: LevelTuning) -> pl.DataFrame:
 
 def calibration_section(about: ModelOnTexts) -> Section:
     """Whether a probability means what it says."""
-    found = about.model.reliability(about.dev.texts, about.dev.targets)
+    found = about.model.reliability(about.dev.texts, about.dev.targets, n_boot=0)
     tuned = about.model.tuning[""]
     kind = about.model.scalings[""].kind
     how = {"none": "not calibrated", "isotonic": "calibrated by isotonic regression"}.get(

@@ -169,7 +169,7 @@ class ExpressionMetric(PreparedMetric):
         n_test: int = 2,
         n_splits: int | None = None,
         baselines: Any = None,
-        n_boot: int = 2000,
+        n_boot: int = 1000,
         confidence: float = 0.95,
         progress: Progress | None = None,
     ) -> CrossValidation:

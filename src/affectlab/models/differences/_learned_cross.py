@@ -45,7 +45,7 @@ def cross_validate(
     n_test: int = 2,
     n_splits: int | None = None,
     baselines: Any = None,
-    n_boot: int = 2000,
+    n_boot: int = 1000,
     confidence: float = 0.95,
     seed: int = 0,
     progress: Progress | None = None,

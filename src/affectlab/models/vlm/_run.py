@@ -184,8 +184,9 @@ class VlmRun:
             "kept": entry.kept,
         }
 
+    @property
     def sentences(self) -> tuple[str, ...]:
-        """Say what a reader should know: what stopped it, what is not counted, what was left."""
+        """What a reader should know: what stopped it, what is not counted, what was left."""
         told = [*self.others, *self.notes]
         if self.halt is not None and self.n_left:
             rest = plural(self.n_left, "question is", "questions are")

@@ -196,10 +196,10 @@ def _quiet(one: _Grouped, judged: Fairness, sentences: tuple[str, ...]) -> tuple
     if not every and len(names) > _MOST_NAMED:
         who = f"{len(names)} of {frame['rater'].n_unique()} models"
     kept = [part for part in sentences if not part.startswith(tuple(f"{n}: " for n in names))]
-    return [
+    return (
         f"By {one.words} no gap is shown for {who}; a gap {missed} could have been missed.",
         *kept,
-    ]
+    )
 
 
 def _picture(place: int, one: _Grouped, judged: Fairness) -> Picture:
