@@ -28,7 +28,7 @@ Floats = NDArray[np.float64]
 _LIMIT = 100
 """Rounds for plain REML, which creeps to zero without end where it collapses."""
 _METHODS: dict[str, Callable[[Ratings], SubjectModel]] = {
-    "p910": lambda table: subject_model(table, "p910"),
+    "p910": lambda table: subject_model(table, method="p910"),
     "plain REML": lambda table: subject_model(table, prior_df=0, max_iter=_LIMIT),
     "reml": subject_model,
 }

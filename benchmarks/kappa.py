@@ -55,7 +55,7 @@ def ours(data: _Data) -> Any:
     """All pairs and labels, with standard errors and intervals."""
     from affectlab.reliability import pairwise_kappa
 
-    return pairwise_kappa(data.ratings, "quadratic")
+    return pairwise_kappa(data.ratings, weights="quadratic")
 
 
 def theirs(data: _Data) -> list[float]:

@@ -79,7 +79,7 @@ def measure(trial_sd: float, item_sd: float = 8.0, *, n: int = 4000, seed: int =
     answered = simulate_differences(
         pairs, truth, total, people=people, item_sd=item_sd, trial_sd=trial_sd, seed=seed
     )
-    judged = screen(answered.ratings, "faceexpressions", golden=answered.golden)
+    judged = screen(answered.ratings, policy="faceexpressions", golden=answered.golden)
     table = judged.to_frame().join(people.to_frame(), on="rater")
     careful = table.filter(careless="")
     by_kind = {

@@ -19,7 +19,7 @@ def ours(data: Study) -> Any:
     """Fit ``p910``, from the table of ratings."""
     from affectlab.reliability import subject_model
 
-    return subject_model(data.ratings, "p910")
+    return subject_model(data.ratings, method="p910")
 
 
 def theirs(data: Study) -> dict[str, Any]:

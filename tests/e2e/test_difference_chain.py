@@ -139,7 +139,7 @@ def test_from_films_to_scores(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
     assert ratings.n_ratings > 58 * (RATERS - CARELESS)
 
     # Screening, scores, halves, and what the scores say.
-    judged = screen(ratings, "faceexpressions")
+    judged = screen(ratings, policy="faceexpressions")
     assert judged.per == "session"
     valid = judged.apply(ratings)
     per_pair = valid.answers().frame["stimulus"].cast(pl.String).value_counts()

@@ -368,7 +368,7 @@ def test_input_that_cannot_be_used() -> None:
         {"stimulus": ["p0", "p1"], "rater": ["w", "w"], "value": ["a", "b"]}, scale="nominal:a,b"
     )
     fails("needs answers in an order", nominal, models)
-    found = difference_metrics(y, x)
+    found = difference_metrics(y, x, n_boot=0)
     assert isinstance(found, Differences)
     with pytest.raises(InputError, match="no replicates"):
         found.compare()

@@ -313,7 +313,7 @@ def test_options_are_checked(study) -> None:
 def test_which_of_two_models_is_better_on_what(study) -> None:
     truth, answers = study
     real = named_truth(truth)
-    result = compare_models(table_of(answers), "near", "far", truth=real, n_boot=200)
+    result = compare_models(table_of(answers), a="near", b="far", truth=real, n_boot=200)
     frame = {row["metric"]: row for row in result.to_frame().iter_rows(named=True)}
     assert frame["emc"]["better"] == "near"
     assert frame["acc2"]["better"] == "near"
@@ -323,7 +323,7 @@ def test_which_of_two_models_is_better_on_what(study) -> None:
     assert (frame["emc"]["value_a"], frame["emc"]["value_b"]) == (1.0, pytest.approx(1 / 7))
     assert "no item makes a difference" in frame["emc"]["method"]
     assert "near is better than far on ACC2" in result.verdict
-    turned = compare_models(table_of(answers), "far", "near", truth=real, n_boot=0)
+    turned = compare_models(table_of(answers), a="far", b="near", truth=real, n_boot=0)
     assert turned.estimates["far", "near", "emc"].value == -frame["emc"]["value"]
 
 
@@ -341,18 +341,18 @@ def test_all_pairs_are_adjusted_together(study) -> None:
     same = result.to_frame().filter((pl.col("model_a") == "near") & (pl.col("model_b") == "copy"))
     assert same["better"].to_list() == [""] * same.height
     assert "near is better than" in result.verdict
-    one = compare_models(table, "worse", truth=named_truth(truth), n_boot=0, n_permutations=99)
+    one = compare_models(table, a="worse", truth=named_truth(truth), n_boot=0, n_permutations=99)
     assert set(one.pairs) == {("worse", "near"), ("worse", "far"), ("worse", "copy")}
 
 
 def test_who_cannot_be_compared(study) -> None:
     table = table_of(study[1])
     with pytest.raises(InputError, match="'p0' is a person"):
-        compare_models(table, "near", "p0")
+        compare_models(table, a="near", b="p0")
     with pytest.raises(InputError, match="unknown model 'nearr'; did you mean 'near'"):
-        compare_models(table, "nearr")
+        compare_models(table, a="nearr")
     with pytest.raises(InputError, match="with itself"):
-        compare_models(table, "near", "near")
+        compare_models(table, a="near", b="near")
     with pytest.raises(InputError, match="only 'near'"):
         compare_models(table_of({"near": [0, 1], "p0": [0, 1]}))
 

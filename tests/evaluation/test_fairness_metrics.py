@@ -93,7 +93,7 @@ def test_alpha_is_that_of_reliability(nominal):
     def peer(part: Compared) -> float:
         matrix = np.full((4, 40), np.nan)
         matrix[part.rater, part.stimulus] = part.answer
-        return krippendorff_alpha(matrix, level).value
+        return krippendorff_alpha(matrix, level=level).value
 
     some = np.array([np.ones(40), np.arange(40) % 2])
     expected = [peer(data), peer(data.take(data.stimulus % 2 == 1))]

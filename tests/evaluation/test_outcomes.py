@@ -219,7 +219,7 @@ def plain_counts(ratings, by):
 @pytest.mark.parametrize("by", [("rater", "prompt"), ("model",), ("prompt", "model")])
 def test_counts_equal_plain_counting(by):
     ratings = simulated()
-    table = outcome_table(ratings, by)
+    table = outcome_table(ratings, by=by)
     expected = plain_counts(ratings.models(), by)
     assert len(table.usable) == len(expected)
     for (*group, outcome), found in table.shares:
@@ -248,15 +248,15 @@ def test_prompt_as_column_and_session():
     }
     ratings = Ratings(columns, scale="0-7", raters={"rater": ["m"], "rater_kind": ["model"]})
     assert outcome_table(ratings).usable["m", "long"].value == 0.5
-    assert outcome_table(ratings, "session").usable["one"].value == 1.0
+    assert outcome_table(ratings, by="session").usable["one"].value == 1.0
 
 
 def test_people_count_on_request_or_when_alone():
     ratings = simulated()
-    assert len(outcome_table(ratings, "rater").usable) == 4
-    assert len(outcome_table(ratings, "rater", everyone=True).usable) == 6
-    assert len(outcome_table(ratings.humans(), "rater").usable) == 2
-    assert outcome_table(ratings, ("rater", "prompt"), everyone=True).usable["p1", "–"].value == 1
+    assert len(outcome_table(ratings, by="rater").usable) == 4
+    assert len(outcome_table(ratings, by="rater", everyone=True).usable) == 6
+    assert len(outcome_table(ratings.humans(), by="rater").usable) == 2
+    assert outcome_table(ratings, by=("rater", "prompt"), everyone=True).usable["p1", "–"].value == 1
 
 
 def test_models_in_a_table_of_their_own():
@@ -264,7 +264,7 @@ def test_models_in_a_table_of_their_own():
     apart = outcome_table(ratings.humans(), models=ratings.models())
     assert apart.to_frame().equals(outcome_table(ratings).to_frame())
     assert apart.usable.frame.equals(outcome_table(ratings).usable.frame)
-    both = outcome_table(ratings.humans(), "rater", models=ratings.models(), everyone=True)
+    both = outcome_table(ratings.humans(), by="rater", models=ratings.models(), everyone=True)
     assert len(both.usable) == 6
 
 
@@ -340,7 +340,7 @@ def test_responses():
 )
 def test_bad_tables(data, by, words):
     with pytest.raises(InputError, match=words):
-        outcome_table(data, by)
+        outcome_table(data, by=by)
 
 
 def test_shown_for_people():

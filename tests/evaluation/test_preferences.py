@@ -348,7 +348,7 @@ def test_agreement_is_krippendorffs_alpha() -> None:
     ratings = simulated(40, 5, seed=2)
     found = preferences(ratings)
     assert found.agreement is not None
-    alpha = krippendorff_alpha(ratings.matrix(), "nominal")
+    alpha = krippendorff_alpha(ratings.matrix(), level="nominal")
     assert found.agreement.value == pytest.approx(alpha.value)
     assert preferences({"a": 3, "b": 4}).agreement is None
 

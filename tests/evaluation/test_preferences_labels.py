@@ -36,7 +36,7 @@ def faces(seed: int = 0, stimuli: int = 9, models: tuple[str, ...] = ("net",)) -
 @given(seed=st.integers(0, 1000), k=st.integers(1, 8))
 def test_top_labels_equal_a_plain_sort(seed: int, k: int) -> None:
     people = faces(seed, 3).humans()
-    found = top_labels(people, k)
+    found = top_labels(people, k=k)
     frame = people.to_frame()
     for stimulus in frame["stimulus"].unique():
         scores = []
@@ -60,8 +60,8 @@ def test_ties_follow_the_taxonomy() -> None:
     named = Ratings({**table, "value": [4, 4, 4]}, scale="0-7", taxonomy="ekman")
     assert named.taxonomy is not None
     order = [label for label in named.taxonomy.labels if label in table["label"]]
-    assert top_labels(named, 2)["label"].to_list() == order[:2]
-    assert top_labels(named, 2)["tied"].all()
+    assert top_labels(named, k=2)["label"].to_list() == order[:2]
+    assert top_labels(named, k=2)["tied"].all()
 
 
 def test_labels_that_nobody_rated_are_not_taken() -> None:
@@ -70,7 +70,7 @@ def test_labels_that_nobody_rated_are_not_taken() -> None:
         | {"value": [5, 3, 1]},
         scale="0-7",
     )
-    assert top_labels(r, 5)["label"].to_list() == ["joy", "joy", "awe"]
+    assert top_labels(r, k=5)["label"].to_list() == ["joy", "joy", "awe"]
 
 
 def test_pairs_are_blind_and_balanced() -> None:
@@ -90,8 +90,8 @@ def test_pairs_are_blind_and_balanced() -> None:
 
 def test_pairs_hold_the_sets_of_their_owners() -> None:
     ratings = faces(2, 12)
-    human = top_labels(ratings.humans(), 2)
-    model = top_labels(ratings.models(), 2, by="rater")
+    human = top_labels(ratings.humans(), k=2)
+    model = top_labels(ratings.models(), k=2, by="rater")
 
     def joined(top: pl.DataFrame, stimulus: str) -> str:
         return "; ".join(top.filter(pl.col("stimulus") == stimulus)["label"])
@@ -126,7 +126,7 @@ def test_from_pairs_to_verdicts() -> None:
 def test_input_that_cannot_be_used() -> None:
     ratings = faces()
     with pytest.raises(InputError, match="at least one label"):
-        top_labels(ratings, 0)
+        top_labels(ratings, k=0)
     with pytest.raises(InputError, match="unknown by"):
         top_labels(ratings, by="label")  # type: ignore[arg-type]
     plain = Ratings({"stimulus": ["a"], "rater": ["x"], "value": [1]}, scale="0-7")

@@ -30,4 +30,4 @@ def test_equals_krippendorff(level, matrix):
         warnings.simplefilter("ignore")
         expected = krippendorff.alpha(reliability_data=matrix, level_of_measurement=level)
     assume(np.isfinite(expected))
-    assert krippendorff_alpha(matrix, level).value == pytest.approx(expected, abs=1e-9)
+    assert krippendorff_alpha(matrix, level=level).value == pytest.approx(expected, abs=1e-9)

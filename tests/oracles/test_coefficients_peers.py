@@ -31,7 +31,7 @@ def test_fleiss_kappa_equals_statsmodels(seed: int, n_raters: int, n_units: int)
     from statsmodels.stats.inter_rater import fleiss_kappa as peer
 
     data = panel(seed, n_raters, n_units)
-    found = fleiss_kappa(data, scale="0-5")["rating"]
+    found = fleiss_kappa(data, scale="0-5")
     if np.unique(data).size == 1:
         assert not found.ok
         return
@@ -84,13 +84,13 @@ def test_alpha_equals_evalica_and_crowd_kit(seed: int) -> None:
     data[np.random.default_rng(seed).random(data.shape) < 0.2] = np.nan
     for level in ("nominal", "ordinal", "interval", "ratio"):
         peer = evalica.alpha(pd.DataFrame(data), distance=level).alpha
-        assert krippendorff_alpha(data, level).value == pytest.approx(peer, abs=1e-9)
+        assert krippendorff_alpha(data, level=level).value == pytest.approx(peer, abs=1e-9)
     worker, task = np.nonzero(~np.isnan(data))
     answers = pd.DataFrame(
         {"task": task.astype(str), "worker": worker.astype(str), "label": data[worker, task]}
     )
     squared = crowdkit.alpha_krippendorff(answers, distance=lambda a, b: (a - b) ** 2)
-    assert krippendorff_alpha(data, "interval").value == pytest.approx(squared, abs=1e-9)
-    assert krippendorff_alpha(data, "nominal").value == pytest.approx(
+    assert krippendorff_alpha(data, level="interval").value == pytest.approx(squared, abs=1e-9)
+    assert krippendorff_alpha(data, level="nominal").value == pytest.approx(
         crowdkit.alpha_krippendorff(answers), abs=1e-9
     )

@@ -37,7 +37,7 @@ def test_every_pair_with_gaps_equals_sklearn(weights):
     rng = np.random.default_rng(3)
     matrix = rng.integers(0, 8, (6, 40)).astype(float)
     matrix[rng.random(matrix.shape) < 0.4] = np.nan
-    table = pairwise_kappa(matrix, weights, scale="0-7")
+    table = pairwise_kappa(matrix, weights=weights, scale="0-7")
     assert len(table) == 15
     for (_, first, second), estimate in table:
         both = ~np.isnan(matrix[int(first)]) & ~np.isnan(matrix[int(second)])

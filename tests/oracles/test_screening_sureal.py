@@ -40,7 +40,7 @@ def table(matrix: np.ndarray) -> Ratings:
 
 
 def refused(matrix: np.ndarray, policy: str) -> list[bool]:
-    frame = screen(table(matrix), policy).to_frame().sort("rater")
+    frame = screen(table(matrix), policy=policy).to_frame().sort("rater")
     return (~frame["use"]).to_list()
 
 

@@ -58,7 +58,7 @@ def table(ratings: np.ndarray) -> Ratings:
 
 def assert_equals_sureal(ratings: np.ndarray, tolerance: float = 1e-8) -> None:
     theirs = upstream(ratings)
-    ours = subject_model(table(ratings), "p910")
+    ours = subject_model(table(ratings), method="p910")
     frame, raters = ours.to_frame().sort("stimulus"), ours.raters_frame().sort("rater")
     assert ours.iterations == theirs["num_iter"]
     inconsistency = raters["inconsistency"]

@@ -193,7 +193,7 @@ def test_agreement_is_that_of_the_same_levels_as_numbers() -> None:
     numbers = table(value.tolist(), "1-3", raters=3)
     alpha = krippendorff_alpha(words, n_boot=0)["rating",]
     assert alpha.value == krippendorff_alpha(numbers, n_boot=0)["rating",].value
-    assert alpha.value == krippendorff_alpha(numbers, "ordinal", n_boot=0)["rating",].value
-    assert alpha.value != krippendorff_alpha(numbers, "nominal", n_boot=0)["rating",].value
+    assert alpha.value == krippendorff_alpha(numbers, level="ordinal", n_boot=0)["rating",].value
+    assert alpha.value != krippendorff_alpha(numbers, level="nominal", n_boot=0)["rating",].value
     kappa, expected = pairwise_kappa(words), pairwise_kappa(numbers)
     assert kappa["rating", "r0", "r1"].value == expected["rating", "r0", "r1"].value

@@ -45,7 +45,7 @@ class TestKnownAnswers:
     @pytest.mark.parametrize("level", LEVELS)
     @pytest.mark.parametrize("table", KNOWN["tables"], ids=lambda t: t["name"])
     def test_printed_values(self, table, level):
-        result = krippendorff_alpha(np.array(table["ratings"], dtype=float), level, n_boot=0)
+        result = krippendorff_alpha(np.array(table["ratings"], dtype=float), level=level, n_boot=0)
         assert result.value == pytest.approx(table["alpha"][level], abs=1e-6)
         assert result.method == f"Krippendorff's alpha, {level}"
         assert (result.n_items, result.n_ratings) == (table["n_items"], table["n_ratings"])
@@ -53,7 +53,7 @@ class TestKnownAnswers:
 
     def test_counts_cover_pairable_units_only(self):
         result = krippendorff_alpha(
-            [[1, 2, NAN, 3], [1, 3, NAN, NAN], [NAN, NAN, 4, NAN]], "nominal"
+            [[1, 2, NAN, 3], [1, 3, NAN, NAN], [NAN, NAN, 4, NAN]], level="nominal"
         )
         assert (result.n_items, result.n_raters, result.n_ratings) == (2, 2, 4)
 
@@ -61,26 +61,26 @@ class TestKnownAnswers:
 class TestUndefined:
     @pytest.mark.parametrize("level", LEVELS)
     def test_one_category(self, level):
-        result = krippendorff_alpha([[3, 3, 3], [3, 3, 3]], level, n_boot=20, seed=1)
+        result = krippendorff_alpha([[3, 3, 3], [3, 3, 3]], level=level, n_boot=20, seed=1)
         assert math.isnan(result.value)
         assert math.isnan(result.low)
         assert result.status == "undefined: one category"
 
     @pytest.mark.parametrize("level", LEVELS)
     def test_no_unit_with_two_ratings(self, level):
-        result = krippendorff_alpha([[1, NAN], [NAN, 2]], level, n_boot=20, seed=1)
+        result = krippendorff_alpha([[1, NAN], [NAN, 2]], level=level, n_boot=20, seed=1)
         assert math.isnan(result.value)
         assert result.status == "undefined: no unit with two ratings"
         assert (result.n_items, result.n_raters, result.n_ratings) == (0, 0, 0)
 
     def test_nothing_at_all(self):
-        assert not krippendorff_alpha(np.empty((3, 0)), "nominal").ok
-        assert not krippendorff_alpha(np.full((3, 4), NAN), "ordinal", n_boot=5).ok
+        assert not krippendorff_alpha(np.empty((3, 0)), level="nominal").ok
+        assert not krippendorff_alpha(np.full((3, 4), NAN), level="ordinal", n_boot=5).ok
 
     @pytest.mark.parametrize("level", LEVELS)
     def test_replicates_without_a_second_category_are_counted(self, level):
         matrix = [[1, 1, 1, 2], [1, 1, 1, 1]]
-        result = krippendorff_alpha(matrix, level, n_boot=200, seed=3)
+        result = krippendorff_alpha(matrix, level=level, n_boot=200, seed=3)
         undefined = int(result.method.split(", ")[-1].split()[0])
         # A replicate misses the one informative unit with probability (3/4)^4 = .316: those left
         # are no fair sample, so they carry no interval.
@@ -91,7 +91,7 @@ class TestUndefined:
     @pytest.mark.parametrize("level", LEVELS)
     def test_few_undefined_replicates_leave_an_interval(self, level):
         matrix = [[1, 1, 1, 2, 2, 2, 1, 2], [1, 1, 2, 2, 2, 2, 1, 1]]
-        result = krippendorff_alpha(matrix, level, n_boot=2000, seed=3)
+        result = krippendorff_alpha(matrix, level=level, n_boot=2000, seed=3)
         assert math.isfinite(result.low)
         assert result.low < result.value < result.high
 
@@ -100,23 +100,23 @@ class TestHostileInput:
     def test_unsigned_integers_do_not_wrap_around(self):
         signed = np.array([[0, 5, 250, 3], [2, 4, 255, 0]])
         for level in LEVELS:
-            expected = krippendorff_alpha(signed.astype(float), level).value
-            assert krippendorff_alpha(signed.astype(np.uint8), level).value == expected
+            expected = krippendorff_alpha(signed.astype(float), level=level).value
+            assert krippendorff_alpha(signed.astype(np.uint8), level=level).value == expected
 
     def test_minus_one_is_a_value(self):
         matrix = np.array([[-1, 0, 1, 1], [-1, 0, 1, 0]])
-        result = krippendorff_alpha(matrix, "interval")
+        result = krippendorff_alpha(matrix, level="interval")
         assert result.n_ratings == 8
-        assert result.value == pytest.approx(krippendorff_alpha(matrix + 1, "interval").value)
+        assert result.value == pytest.approx(krippendorff_alpha(matrix + 1, level="interval").value)
 
     @pytest.mark.parametrize("level", LEVELS)
     def test_memory_is_not_quadratic_in_distinct_values(self, level):
         rng = np.random.default_rng(0)
         matrix = np.rint(rng.normal(500, 120, 3000) + rng.normal(0, 40, (4, 3000)))
         assert np.unique(matrix).size > 300
-        krippendorff_alpha(matrix[:, :50], level)
+        krippendorff_alpha(matrix[:, :50], level=level)
         tracemalloc.start()
-        result = krippendorff_alpha(matrix, level, n_boot=50, seed=1)
+        result = krippendorff_alpha(matrix, level=level, n_boot=50, seed=1)
         _, peak = tracemalloc.get_traced_memory()
         tracemalloc.stop()
         assert 0 < result.value < 1
@@ -125,7 +125,7 @@ class TestHostileInput:
     def test_masked_arrays_keep_their_gaps(self):
         data = np.array([[1, 2, 3], [1, 9, 3]])
         masked = np.ma.masked_array(data, data == 9)
-        assert krippendorff_alpha(masked, "nominal").n_ratings == 4
+        assert krippendorff_alpha(masked, level="nominal").n_ratings == 4
 
     @pytest.mark.parametrize(
         ("data", "options", "words"),
@@ -158,14 +158,14 @@ class TestDistance:
         grid = np.arange(8.0)
         square = np.subtract.outer(grid, grid) ** 2
         for level, distance in (("nominal", (square > 0) * 1.0), ("interval", square)):
-            expected = krippendorff_alpha(matrix, level).value
+            expected = krippendorff_alpha(matrix, level=level).value
             result = krippendorff_alpha(matrix, distance=distance)
             assert result.value == pytest.approx(expected, abs=1e-10, nan_ok=True)
 
     def test_a_function_is_a_distance(self):
         matrix = known_table(1)
         result = krippendorff_alpha(matrix, distance=lambda c, k: np.abs(c - k), n_boot=50, seed=1)
-        assert krippendorff_alpha(matrix, "nominal").value < result.value < 0.849107
+        assert krippendorff_alpha(matrix, level="nominal").value < result.value < 0.849107
         assert result.method.startswith("Krippendorff's alpha, given distance")
 
     def test_over_the_categories_of_a_nominal_scale(self):
@@ -195,7 +195,7 @@ class TestDistance:
         grid = np.arange(4.0)
         result = krippendorff_alpha(ratings, distance=np.subtract.outer(grid, grid) ** 2)["rating"]
         assert result.value == pytest.approx(
-            krippendorff_alpha(ratings, "interval")["rating"].value, abs=1e-9
+            krippendorff_alpha(ratings, level="interval")["rating"].value, abs=1e-9
         )
 
 
@@ -228,10 +228,11 @@ class TestBootstrap:
     @pytest.mark.parametrize("level", LEVELS)
     def test_replicates_are_those_of_explicit_resampling(self, level):
         matrix = full_panel(5, raters=4, units=30)
-        spread = krippendorff_alpha(matrix, level, n_boot=3000, seed=1)
+        spread = krippendorff_alpha(matrix, level=level, n_boot=3000, seed=1)
         rng = np.random.default_rng(2)
         plain = [
-            krippendorff_alpha(matrix[:, rng.integers(0, 30, 30)], level).value for _ in range(600)
+            krippendorff_alpha(matrix[:, rng.integers(0, 30, 30)], level=level).value
+            for _ in range(600)
         ]
         assert spread.se == pytest.approx(np.std(plain), rel=0.12)
         assert spread.low == pytest.approx(np.quantile(plain, 0.025), abs=0.04)
@@ -274,7 +275,7 @@ class TestBootstrap:
         for _ in range(200):
             truth = rng.normal(size=60)
             matrix = truth + rng.normal(size=(3, 60))
-            spread = krippendorff_alpha(matrix, "interval", n_boot=300, seed=rng)
+            spread = krippendorff_alpha(matrix, level="interval", n_boot=300, seed=rng)
             covered += spread.low <= 0.5 <= spread.high
         # Variance 1 of truth and 1 of error: alpha is 1/2. Percentile intervals run a little short.
         assert 0.87 <= covered / 200 <= 0.99
@@ -282,11 +283,11 @@ class TestBootstrap:
     @pytest.mark.parametrize("level", LEVELS)
     def test_wide_statistics_equal_narrow_ones(self, level, monkeypatch):
         ratings = panel(seed=9)
-        dense = krippendorff_alpha(ratings, level, n_boot=60, seed=1).to_frame()
+        dense = krippendorff_alpha(ratings, level=level, n_boot=60, seed=1).to_frame()
         monkeypatch.setattr("affectlab.reliability._pairable._DENSE_COLUMNS", 0)
         monkeypatch.setattr("affectlab.reliability._alpha_levels._MOST_ORDINAL_VALUES", 0)
         monkeypatch.setattr("affectlab.reliability._alpha_bootstrap._BLOCK", 500)
-        thin = krippendorff_alpha(ratings, level, n_boot=60, seed=1).to_frame()
+        thin = krippendorff_alpha(ratings, level=level, n_boot=60, seed=1).to_frame()
         for column in ("value", "se", "low", "high"):
             np.testing.assert_allclose(thin[column], dense[column], rtol=1e-9)
 
@@ -309,18 +310,18 @@ class TestRatings:
     def test_a_label_equals_its_matrix(self):
         ratings = panel()
         for level in LEVELS:
-            result = krippendorff_alpha(ratings, level)
+            result = krippendorff_alpha(ratings, level=level)
             for name in ratings.label_names:
-                expected = krippendorff_alpha(ratings.matrix(name), level)
+                expected = krippendorff_alpha(ratings.matrix(name), level=level)
                 assert result[name].value == pytest.approx(expected.value, abs=1e-12)
                 assert result[name].n_ratings == expected.n_ratings
 
     def test_pooled_units_are_stimulus_and_label(self):
         ratings = panel()
-        pooled = krippendorff_alpha(ratings, "interval", by_label=False, n_boot=100, seed=1)
+        pooled = krippendorff_alpha(ratings, level="interval", by_label=False, n_boot=100, seed=1)
         matrix = np.concatenate([ratings.matrix(name) for name in ratings.label_names], axis=1)
         assert pooled.value == pytest.approx(
-            krippendorff_alpha(matrix, "interval").value, abs=1e-12
+            krippendorff_alpha(matrix, level="interval").value, abs=1e-12
         )
         assert (pooled.n_items, pooled.n_ratings) == (180, 720)
         assert "pooled over labels" in pooled.method

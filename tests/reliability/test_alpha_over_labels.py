@@ -49,7 +49,9 @@ def test_interval_is_that_of_the_bootstrap_done_by_hand():
     drawn = []
     for _ in range(300):
         units = rng.integers(0, 60, 60)
-        drawn.append(np.mean([krippendorff_alpha(v[:, units], "ordinal").value for v in values]))
+        drawn.append(
+            np.mean([krippendorff_alpha(v[:, units], level="ordinal").value for v in values])
+        )
     assert found.se == pytest.approx(np.std(drawn), rel=0.15)
 
 

@@ -97,7 +97,7 @@ class TestAgainstThePlainTwin:
     @settings(max_examples=200, deadline=None)
     def test_equals_the_definition(self, matrix, level):
         expected = plain_alpha(units_of(matrix.tolist()), level)
-        result = krippendorff_alpha(matrix, level)
+        result = krippendorff_alpha(matrix, level=level)
         if math.isnan(expected):
             assert math.isnan(result.value)
             assert result.status.startswith("undefined: ")
@@ -112,7 +112,7 @@ class TestAgainstThePlainTwin:
         _, make = level_maker(level, None, None)
         bound = make(pairable(matrix))
         value = bound.from_totals(copies[None, :].astype(float) @ bound.statistics())[0]
-        expected = krippendorff_alpha(np.repeat(matrix, copies, axis=1), level).value
+        expected = krippendorff_alpha(np.repeat(matrix, copies, axis=1), level=level).value
         assert value == pytest.approx(expected, abs=1e-12)
 
     @pytest.mark.parametrize("level", LEVELS)
@@ -135,19 +135,22 @@ class TestAgainstThePlainTwin:
     @settings(max_examples=50, deadline=None)
     def test_order_of_raters_and_units_means_nothing(self, matrix, level):
         shuffled = matrix[::-1, ::-1]
-        first, second = krippendorff_alpha(matrix, level), krippendorff_alpha(shuffled, level)
+        first, second = (
+            krippendorff_alpha(matrix, level=level),
+            krippendorff_alpha(shuffled, level=level),
+        )
         assert second.value == pytest.approx(first.value, abs=1e-10, nan_ok=True)
 
     @given(tables)
     @settings(max_examples=50, deadline=None)
     def test_interval_is_blind_to_shift_and_unit(self, matrix):
-        first = krippendorff_alpha(matrix, "interval").value
-        second = krippendorff_alpha(1e6 - 3 * matrix, "interval").value
+        first = krippendorff_alpha(matrix, level="interval").value
+        second = krippendorff_alpha(1e6 - 3 * matrix, level="interval").value
         assert second == pytest.approx(first, abs=1e-9, nan_ok=True)
 
     @given(tables)
     @settings(max_examples=50, deadline=None)
     def test_ordinal_needs_the_order_only(self, matrix):
-        first = krippendorff_alpha(matrix, "ordinal").value
-        second = krippendorff_alpha(np.exp(matrix), "ordinal").value
+        first = krippendorff_alpha(matrix, level="ordinal").value
+        second = krippendorff_alpha(np.exp(matrix), level="ordinal").value
         assert second == pytest.approx(first, abs=1e-10, nan_ok=True)

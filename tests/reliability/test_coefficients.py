@@ -73,7 +73,7 @@ def from_distribution(counts: list[list[int]]) -> np.ndarray:
     ],
 )
 def test_published_values_with_gaps(function, weights, value, se, digits) -> None:
-    found = function(RAW4, weights, scale="1-5", standard_error="gwet")["rating"]
+    found = function(RAW4, weights=weights, scale="1-5", standard_error="gwet")
     assert round(found.value, digits) == value
     assert round(found.se, digits) == se
     assert found.high == 1
@@ -83,40 +83,37 @@ def test_published_values_with_gaps(function, weights, value, se, digits) -> Non
 
 def test_published_intervals() -> None:
     options = {"scale": "1-5", "standard_error": "gwet"}
-    assert round(fleiss_kappa(RAW4, **options)["rating"].low, 3) == 0.424
-    assert round(gwet_ac(RAW4, **options)["rating"].low, 3) == 0.461
-    assert round(gwet_ac(RAW4, "quadratic", **options)["rating"].low, 3) == 0.685
+    assert round(fleiss_kappa(RAW4, **options).low, 3) == 0.424
+    assert round(gwet_ac(RAW4, **options).low, 3) == 0.461
+    assert round(gwet_ac(RAW4, weights="quadratic", **options).low, 3) == 0.685
 
 
 def test_published_values_without_gaps() -> None:
     data = from_distribution(DISTRIBUTION)
-    kappa, ac = (function(data, scale="0-4")["rating"] for function in (fleiss_kappa, gwet_ac))
+    kappa, ac = (function(data, scale="0-4") for function in (fleiss_kappa, gwet_ac))
     assert kappa.value == pytest.approx(0.4139265, abs=5e-8)
     assert kappa.se == pytest.approx(0.08119291, abs=5e-9)
     assert ac.value == pytest.approx(0.4448007, abs=5e-8)
     assert ac.se == pytest.approx(0.08418757, abs=5e-9)
-    assert percent_agreement(data)["rating"].value == pytest.approx(0.5511111, abs=5e-8)
+    assert percent_agreement(data).value == pytest.approx(0.5511111, abs=5e-8)
 
 
 def test_prevalence_paradox() -> None:
     a = [0] * 95 + [1, 1, 0, 0, 0]
     b = [0] * 95 + [0, 0, 1, 1, 0]
-    assert fleiss_kappa([a, b], scale="binary")["rating"].value < 0
-    assert gwet_ac([a, b], scale="binary")["rating"].value > 0.9
+    assert fleiss_kappa([a, b], scale="binary").value < 0
+    assert gwet_ac([a, b], scale="binary").value > 0.9
 
 
 def test_declared_levels_change_gwet_and_not_fleiss() -> None:
     data = [[1, 2, 1, 2, 1], [1, 2, 2, 2, 1]]
-    assert (
-        fleiss_kappa(data, scale="1-2")["rating"].value
-        == fleiss_kappa(data, scale="1-7")["rating"].value
-    )
-    assert gwet_ac(data, scale="1-2")["rating"].value < gwet_ac(data, scale="1-7")["rating"].value
+    assert fleiss_kappa(data, scale="1-2").value == fleiss_kappa(data, scale="1-7").value
+    assert gwet_ac(data, scale="1-2").value < gwet_ac(data, scale="1-7").value
 
 
 def test_what_is_not_defined() -> None:
-    assert fleiss_kappa([[1, 1], [1, 1]], scale="1-3")["rating"].status == "undefined: one category"
-    assert gwet_ac([[1, 1], [1, 1]], scale="1-3")["rating"].value == 1
+    assert fleiss_kappa([[1, 1], [1, 1]], scale="1-3").status == "undefined: one category"
+    assert gwet_ac([[1, 1], [1, 1]], scale="1-3").value == 1
     lonely = [[1, nan], [nan, 2]]
     for function in (fleiss_kappa, gwet_ac):
         assert function(lonely, scale="1-3")["rating"].status == (
@@ -273,7 +270,7 @@ def test_reliability_of_means_where_their_number_varies() -> None:
     m = rng.choice([1, 2, 8], n, p=[0.3, 0.4, 0.3])
     data = true + rng.normal(0, 1.5, (8, n))
     data[np.arange(8)[:, None] >= m] = nan
-    found = intraclass_correlation(data, ["1,k"])["rating", "1,k"]
+    found = intraclass_correlation(data, forms=["1,k"])["rating", "1,k"]
     assert found.value == pytest.approx(
         np.corrcoef(np.nanmean(data, axis=0), true)[0, 1] ** 2, abs=0.02
     )
@@ -353,7 +350,7 @@ def test_units_alike_on_average_have_no_interval(apart: float) -> None:
     Mean squares of units 0, of raters 4 and of the residual 1/2: the coefficient is -1/9.
     """
     data = np.array([[0.0, 0, 1], [2, 3, 2], [3, 2, 2]]) + apart * np.arange(3)
-    row = intraclass_correlation(data, ["2,1"])["rating", "2,1"]
+    row = intraclass_correlation(data, forms=["2,1"])["rating", "2,1"]
     assert row.value == pytest.approx(-1 / 9, abs=1e-6)
     assert row.method.endswith(NO_VARIATION)
 
@@ -383,7 +380,7 @@ def test_few_units_with_two_ratings_tell_no_interval(n_paired: int) -> None:
     data[rng.integers(3, size=60), np.arange(60)] = truth + rng.normal(0, 0.3, 60)
     data[:2, :n_paired] = truth[:n_paired] + rng.normal(0, 0.3, (2, n_paired))
     data[2, :n_paired] = nan
-    row = intraclass_correlation(data, ["1,1"])["rating", "1,1"]
+    row = intraclass_correlation(data, forms=["1,1"])["rating", "1,1"]
     few = n_paired < 10
     assert math.isnan(row.low) == math.isnan(row.se) == few
     assert ("9 units with two ratings, fewer than 10" in row.method) == few
@@ -415,7 +412,7 @@ def test_what_intraclass_correlations_cannot_say() -> None:
     assert math.isnan(lone.low)
     assert lone.method.endswith("no interval: 1 unit with two ratings, fewer than 10")
     with pytest.raises(InputError, match="form"):
-        intraclass_correlation(SHROUT_FLEISS, ["4,1"])
+        intraclass_correlation(SHROUT_FLEISS, forms=["4,1"])
     with pytest.raises(InputError, match="missing"):
         intraclass_correlation(SHROUT_FLEISS, missing="drop")
 
@@ -452,10 +449,12 @@ def test_acceleration_equals_leaving_out_by_hand(level: str) -> None:
     parts, _, n_raters = _pairable(answers, pooled=True)
     without = {
         "units": [
-            krippendorff_alpha(np.delete(data, u, axis=1), level).value
+            krippendorff_alpha(np.delete(data, u, axis=1), level=level).value
             for u in range(data.shape[1])
         ],
-        "raters": [krippendorff_alpha(np.delete(data, r, axis=0), level).value for r in range(5)],
+        "raters": [
+            krippendorff_alpha(np.delete(data, r, axis=0), level=level).value for r in range(5)
+        ],
     }
     pulls = {}
     for name, values in without.items():
@@ -480,7 +479,7 @@ def test_bca_of_alpha(resample: str) -> None:
     data = np.rint(3 + 2 * truth + rng.normal(0, 0.6, (6, 60)))
     options = {"n_boot": 400, "resample": resample, "seed": 1}
     percentile, bca = (
-        krippendorff_alpha(data, "interval", interval=kind, **options)
+        krippendorff_alpha(data, level="interval", interval=kind, **options)
         for kind in ("percentile", "bca")
     )
     assert bca.low < bca.value < bca.high
@@ -489,20 +488,22 @@ def test_bca_of_alpha(resample: str) -> None:
         assert (bca.low, bca.high) != (percentile.low, percentile.high)
     assert "bca bootstrap" in bca.method
     with pytest.raises(InputError, match="interval"):
-        krippendorff_alpha(data, "interval", interval="basic", n_boot=10)
+        krippendorff_alpha(data, level="interval", interval="basic", n_boot=10)
 
 
 def test_bca_covers_better_on_small_samples() -> None:
     """Alpha near 1 of few units is skewed: the percentile interval lies too low."""
     rng = np.random.default_rng(7)
     target = krippendorff_alpha(
-        rng.normal(size=(1, 200_000)) * 2 + rng.normal(0, 0.7, (3, 200_000)), "interval"
+        rng.normal(size=(1, 200_000)) * 2 + rng.normal(0, 0.7, (3, 200_000)), level="interval"
     ).value
     hits = {"percentile": 0, "bca": 0}
     for trial in range(120):
         data = rng.normal(size=(1, 20)) * 2 + rng.normal(0, 0.7, (3, 20))
         for kind in hits:
-            found = krippendorff_alpha(data, "interval", n_boot=400, interval=kind, seed=trial)
+            found = krippendorff_alpha(
+                data, level="interval", n_boot=400, interval=kind, seed=trial
+            )
             hits[kind] += found.low <= target <= found.high
     assert hits["bca"] / 120 > 0.84
     assert hits["bca"] >= hits["percentile"]

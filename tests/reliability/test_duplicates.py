@@ -129,10 +129,10 @@ class TestScores:
     def test_published_methods_stay_and_warn(self) -> None:
         matrix, _ = honest(10, 120, 0)
         both = with_copy(matrix)
-        model = subject_model(both, "p910")
+        model = subject_model(both, method="p910")
         assert model.duplicates.groups == (("0", "10"),)
         assert any("p910 counts both and leans towards them" in note for note in model.notes)
-        alone = subject_model(matrix, "p910")
+        alone = subject_model(matrix, method="p910")
         moved = model.to_frame()["value"].to_numpy() - alone.to_frame()["value"].to_numpy()
         assert np.abs(moved).max() > 0.1
 
@@ -204,7 +204,7 @@ class TestCountedAsOne:
         )
         assert model.raters_frame()["status"][4] == "counts as one with '0'"
         assert "raters who answer alike: '0' and '4'" in repr(model)
-        assert subject_model(with_copy(matrix), "p910").counted_as_one == ()
+        assert subject_model(with_copy(matrix), method="p910").counted_as_one == ()
 
     def test_a_pair_that_nobody_can_judge_is_named_where_it_has_the_scores(self) -> None:
         """Of two raters and a copy nobody can say who is consistent."""
@@ -449,7 +449,7 @@ def test_real_files(shared_data: Path, place: str) -> None:
 
 def test_policy_points_at_both_and_refuses_neither() -> None:
     matrix, _ = honest(5, 60, 0)
-    result = screen(table(with_copy(matrix, of=3)), "correlation")
+    result = screen(table(with_copy(matrix, of=3)), policy="correlation")
     frame = result.to_frame()
     assert frame["use"].all()
     assert frame.filter(pl.col("rules").list.contains("duplicates"))["rater"].to_list() == [

@@ -68,7 +68,7 @@ class TestWeightedKappa:
     @given(tables, st.sampled_from(list(WEIGHTS)))
     @settings(max_examples=150, deadline=None)
     def test_every_pair_equals_the_definition(self, matrix, weights):
-        table = pairwise_kappa(matrix, weights, scale="0-7")
+        table = pairwise_kappa(matrix, weights=weights, scale="0-7")
         for (_, first, second), estimate in table:
             expected = plain_kappa(matrix[int(first)], matrix[int(second)], weights)
             assert estimate.value == pytest.approx(expected, abs=1e-10, nan_ok=True)
@@ -216,9 +216,9 @@ class TestPairwise:
 
     def test_blocks_of_pairs_equal_one_table(self, monkeypatch):
         ratings = panel()
-        whole = pairwise_kappa(ratings, "linear").to_frame()
+        whole = pairwise_kappa(ratings, weights="linear").to_frame()
         monkeypatch.setattr("affectlab.reliability._kappa_tables._BLOCK", 200)
-        assert_frame_equal(pairwise_kappa(ratings, "linear").to_frame(), whole)
+        assert_frame_equal(pairwise_kappa(ratings, weights="linear").to_frame(), whole)
 
     def test_pairs_without_common_items_stay_in_the_table(self):
         table = pairwise_kappa([[1, 2, NAN], [2, 2, NAN], [NAN, NAN, 4]], scale="0-7")
@@ -232,7 +232,7 @@ class TestPairwise:
 class TestRandomPairs:
     def test_two_raters_leave_no_choice(self):
         a, b = [1, 0, 1, 0, 1, 1], [1, 0, 0, 0, 1, 0]
-        drawn = random_pair_kappa([a, b], scale="binary", seed=5)["rating"]
+        drawn = random_pair_kappa([a, b], scale="binary", seed=5)
         # The order within a pair is random, so only what order cannot change is fixed.
         assert drawn.n_items == 6
         assert drawn.n_ratings == 12
@@ -242,8 +242,7 @@ class TestRandomPairs:
         rng = np.random.default_rng(0)
         votes = rng.integers(0, 2, (6, 60)).astype(float)
         first, second, other = (
-            random_pair_kappa(votes, scale="binary", seed=seed)["rating"].value
-            for seed in (1, 1, 2)
+            random_pair_kappa(votes, scale="binary", seed=seed).value for seed in (1, 1, 2)
         )
         assert first == second
         assert first != other
@@ -253,7 +252,7 @@ class TestRandomPairs:
         truth = rng.random(20_000) < 0.4
         votes = np.where(rng.random((4, truth.size)) < 0.15, ~truth, truth).astype(float)
         votes[rng.random(votes.shape) < 0.3] = NAN
-        drawn = random_pair_kappa(votes, scale="binary", seed=1)["rating"]
+        drawn = random_pair_kappa(votes, scale="binary", seed=1)
         p = 0.4 * 0.85 + 0.6 * 0.15
         same = 0.85**2 + 0.15**2
         chance = p**2 + (1 - p) ** 2

@@ -45,8 +45,8 @@ def colours() -> Ratings:
         subject_model,
         split_half,
         intraclass_correlation,
-        lambda r: krippendorff_alpha(r, "interval"),
-        lambda r: pairwise_kappa(r, "quadratic"),
+        lambda r: krippendorff_alpha(r, level="interval"),
+        lambda r: pairwise_kappa(r, weights="quadratic"),
     ],
 )
 def test_categories_have_no_order(colours: Ratings, statistic) -> None:
@@ -65,7 +65,7 @@ def test_kappa_of_categories_is_unweighted(colours: Ratings) -> None:
 def test_many_undefined_replicates_give_no_interval(interval: str) -> None:
     rare = np.zeros((2, 30))
     rare[:, 0] = 1
-    found = krippendorff_alpha(rare, "nominal", n_boot=500, interval=interval, seed=1)
+    found = krippendorff_alpha(rare, level="nominal", n_boot=500, interval=interval, seed=1)
     assert found.value == 1
     assert math.isnan(found.low)
     assert "undefined" in found.method

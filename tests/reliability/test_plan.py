@@ -226,7 +226,7 @@ class TestRecovery:
                 values = run_study(found.recommended, 200, 200 + seed)
             else:
                 values = run_crowd(found.recommended, 200, 200 + seed)
-            reached.extend(split_half(values, "mean", 10, seed=seed).frame["value"])
+            reached.extend(split_half(values, scorer="mean", n_splits=10, seed=seed).frame["value"])
         planned = found.to_frame().filter(pl.col("raters") == found.recommended)["value"][0]
         assert np.mean(reached) == pytest.approx(planned, abs=0.012)
         assert np.mean(reached) > 0.89
@@ -467,7 +467,9 @@ def test_a_published_study_is_foreseen(shared_data):
     rng = np.random.default_rng(0)
     for size in sizes:
         panels = [matrix[rng.choice(n_raters, size, replace=False)] for _ in range(30)]
-        correlations = [split_half(panel, "mean", 10)["rating"].value for panel in panels]
+        correlations = [
+            split_half(panel, scorer="mean", n_splits=10)["rating"].value for panel in panels
+        ]
         assert halves[size]["value"] == pytest.approx(np.mean(correlations), abs=0.015)
         found = [mean_opinion_scores(panel).frame for panel in panels]
         # A panel that agrees on a video has no interval there; the plan counts a width of 0.

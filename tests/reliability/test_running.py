@@ -120,8 +120,8 @@ class TestAnyHistoryEqualsTheBatch:
             return
         batch = ratings_of(plain, scale)
         for level in LEVELS:
-            same(running.alpha(level), krippendorff_alpha(batch, level))
-            pooled = krippendorff_alpha(batch, level, by_label=False)
+            same(running.alpha(level), krippendorff_alpha(batch, level=level))
+            pooled = krippendorff_alpha(batch, level=level, by_label=False)
             same_estimate(running.alpha(level, by_label=False), pooled)
 
     @given(script=events, tolerance=st.sampled_from([0.0, 1.0, 40.0]))
@@ -221,11 +221,11 @@ def test_many_values_are_computed_from_the_answers():
     for (rater, stimulus), value in np.ndenumerate(matrix):
         running.add(str(stimulus), str(rater), float(value))
     for level in LEVELS:
-        batch = krippendorff_alpha(matrix, level)
+        batch = krippendorff_alpha(matrix, level=level)
         assert running.alpha(level)["rating"].value == pytest.approx(batch.value, abs=1e-12)
     running.remove("3")
     assert running.alpha("ordinal")["rating"].value == pytest.approx(
-        krippendorff_alpha(matrix[:3], "ordinal").value, abs=1e-12
+        krippendorff_alpha(matrix[:3], level="ordinal").value, abs=1e-12
     )
 
 
@@ -239,7 +239,7 @@ def test_few_values_become_many():
             running.add(str(stimulus), str(rater), float(matrix[rater, stimulus]))
         if stimulus in (10, 39, 41, 150, 239):
             for level in ("ordinal", "ratio"):
-                batch = krippendorff_alpha(matrix[:, : stimulus + 1], level).value
+                batch = krippendorff_alpha(matrix[:, : stimulus + 1], level=level).value
                 assert running.alpha(level)["rating"].value == pytest.approx(batch, abs=1e-12)
 
 
@@ -248,7 +248,7 @@ def test_a_huge_offset_costs_no_digits():
     matrix = np.array([[0, 1, 2, 4], [0, 2, 2, 5]]) + 2.0**40
     for (rater, stimulus), value in np.ndenumerate(matrix):
         running.add(str(stimulus), str(rater), value)
-    expected = krippendorff_alpha(matrix - 2.0**40, "interval").value
+    expected = krippendorff_alpha(matrix - 2.0**40, level="interval").value
     assert running.alpha()["rating"].value == pytest.approx(expected, abs=1e-15)
 
 

@@ -65,7 +65,7 @@ def only(result: Any) -> dict[str, Any]:
 class TestFaceExpressions:
     def test_a_sound_session_passes(self) -> None:
         table = ratings(session("a", golden=[50, 60, 40, 74, 26], repeats=[5, 12, 24, 28, 44]))
-        row = only(screen(table, FACES, golden=GOLDEN))
+        row = only(screen(table, policy=FACES, golden=GOLDEN))
         assert (row["pay"], row["use"], row["block"]) == (True, True, False)
         assert row["rules"] == []
         assert row["evidence"] == ""
@@ -73,19 +73,19 @@ class TestFaceExpressions:
 
     def test_equal_ratings(self) -> None:
         """SD of 52, 48, 52, … is 2; the limit is 5; the rater is blocked at once."""
-        row = only(screen(ratings(session("a", values=[52, 48] * 5)), FACES))
+        row = only(screen(ratings(session("a", values=[52, 48] * 5)), policy=FACES))
         assert (row["pay"], row["use"], row["block"]) == (False, False, True)
         assert row["evidence"] == "equal ratings: SD of 10 ratings 2 < 5"
 
     def test_slider_that_hardly_moves(self) -> None:
-        row = only(screen(ratings(session("a", movement=[3.0, 5.0] * 5)), FACES))
+        row = only(screen(ratings(session("a", movement=[3.0, 5.0] * 5)), policy=FACES))
         assert row["evidence"] == "still slider: SD of 10 slider movements 1 < 5"
         assert row["block"]
 
     def test_constant_movement_is_found_as_an_attribute(self) -> None:
         """A column with one value per rater becomes an attribute of the rater."""
         still = session("a").with_columns(movement=pl.lit(0.0))
-        assert only(screen(ratings(still), FACES))["rules"] == ["still slider"]
+        assert only(screen(ratings(still), policy=FACES))["rules"] == ["still slider"]
 
     @pytest.mark.parametrize(
         ("golden", "rejected"),
@@ -93,7 +93,7 @@ class TestFaceExpressions:
     )
     def test_golden_trials(self, golden: list[float], rejected: bool) -> None:
         """25 off is a violation; three of five reject."""
-        row = only(screen(ratings(session("a", golden=golden)), FACES, golden=GOLDEN))
+        row = only(screen(ratings(session("a", golden=golden)), policy=FACES, golden=GOLDEN))
         assert row["pay"] is not rejected
         assert ("golden trials" in row["rules"]) is rejected
         assert not row["block"]
@@ -106,7 +106,7 @@ class TestFaceExpressions:
     )
     def test_repeats(self, repeats: list[float], rejected: bool) -> None:
         """Main answers are 0, 10, 20, 30, 40."""
-        row = only(screen(ratings(session("a", repeats=repeats)), FACES))
+        row = only(screen(ratings(session("a", repeats=repeats)), policy=FACES))
         assert row["pay"] is not rejected
         if rejected:
             assert "repeats: 3 of 5 repeated answers 25 or more apart >= 3" in row["evidence"]
@@ -114,22 +114,22 @@ class TestFaceExpressions:
     def test_both_together(self) -> None:
         """Two of each are fine alone and four together are not."""
         table = ratings(session("a", golden=[0, 0, 50, 50, 50], repeats=[90, 90, 20, 30, 40]))
-        row = only(screen(table, FACES, golden=GOLDEN))
+        row = only(screen(table, policy=FACES, golden=GOLDEN))
         assert row["rules"] == ["golden trials and repeats"]
         assert "4 of 10 check trials (golden trials, repeats) >= 4" in row["evidence"]
 
     def test_five_rejected_sessions_block(self) -> None:
         bad = [session(f"s{n}", golden=[0] * 5, first=20 * n) for n in range(5)]
         good = session("s9", first=200, golden=[50] * 5)
-        result = screen(ratings(*bad[:4], good), FACES, golden=GOLDEN)
+        result = screen(ratings(*bad[:4], good), policy=FACES, golden=GOLDEN)
         assert result.blocked() == ()
-        result = screen(ratings(*bad, good), FACES, golden=GOLDEN)
+        result = screen(ratings(*bad, good), policy=FACES, golden=GOLDEN)
         assert result.blocked() == ("r1",)
         assert result.raters_to_drop() == ()
         assert result.to_frame().filter("pay")["session"].to_list() == ["s9"]
 
     def test_a_batch_again_is_paid_and_not_used(self) -> None:
-        result = screen(ratings(session("a"), session("b"), session("c", first=20)), FACES)
+        result = screen(ratings(session("a"), session("b"), session("c", first=20)), policy=FACES)
         frame = result.to_frame()
         assert frame["pay"].to_list() == [True, True, True]
         assert frame["use"].to_list() == [True, False, True]
@@ -137,7 +137,7 @@ class TestFaceExpressions:
 
     def test_the_session_after_the_twentieth(self) -> None:
         sessions = [session(f"s{n:02d}", first=20 * n) for n in range(22)]
-        frame = screen(ratings(*sessions), FACES).to_frame()
+        frame = screen(ratings(*sessions), policy=FACES).to_frame()
         assert frame.filter(~pl.col("use"))["session"].to_list() == ["s20", "s21"]
         assert frame["pay"].all()
 
@@ -146,14 +146,14 @@ class TestFaceExpressions:
         for spread, rejected in ((0.4, True), (0.6, False)):
             values = [5 - spread, 5 + spread] * 5
             table = ratings(session("a", values=values), scale="0-10 interval")
-            assert (only(screen(table, FACES))["rules"] == ["equal ratings"]) is rejected
+            assert (only(screen(table, policy=FACES))["rules"] == ["equal ratings"]) is rejected
         table = ratings(session("a", values=[5.0, 5.1] * 5), scale="interval")
-        result = screen(table, FACES)
+        result = screen(table, policy=FACES)
         assert only(result)["rules"] == []
         assert "Rule 'equal ratings' judged nobody: not applicable: the scale" in result.notes[0]
 
     def test_what_is_missing_is_said(self) -> None:
-        result = screen(ratings(session("a").drop("session")), FACES)
+        result = screen(ratings(session("a").drop("session")), policy=FACES)
         assert result.per == "rater"
         assert result.notes[0].startswith("The ratings have no column 'session'")
         assert any("no column 'movement'" in note for note in result.notes)
@@ -165,13 +165,13 @@ class TestFaceExpressions:
         frame = session("a", golden=[0] * 5).with_columns(
             expected=pl.when(pl.col("trial_kind") == "golden").then(50.0)
         )
-        assert "golden trials" in only(screen(ratings(frame), FACES))["rules"]
+        assert "golden trials" in only(screen(ratings(frame), policy=FACES))["rules"]
 
 
 class TestApply:
     def test_leaves_out_sessions_and_says_so(self) -> None:
         table = ratings(session("a"), session("b", values=[50] * 10, first=30))
-        result = screen(table, FACES)
+        result = screen(table, policy=FACES)
         kept = result.apply(table)
         assert kept.frame["session"].unique().to_list() == ["a"]
         assert kept.history[-1] == (
@@ -187,7 +187,7 @@ class TestApply:
         ]
         upside_down = session("y", "odd", values=list(100 - truth))
         table = ratings(*frames, upside_down)
-        result = screen(table, "correlation")
+        result = screen(table, policy="correlation")
         assert result.raters_to_drop() == ("odd",)
         assert "odd" not in result.apply(table).rater_names
         assert "1 of 5 raters" in result.apply(table).history[-1]
@@ -195,12 +195,12 @@ class TestApply:
     def test_nothing_left(self) -> None:
         table = ratings(session("a", values=[50] * 10))
         with pytest.raises(InputError, match="leaves no rating to use"):
-            screen(table, FACES).apply(table)
+            screen(table, policy=FACES).apply(table)
 
     def test_sessions_are_needed(self) -> None:
         table = ratings(session("a"))
         with pytest.raises(InputError, match="no column 'session'"):
-            screen(table, FACES).apply(ratings(session("a").drop("session")))
+            screen(table, policy=FACES).apply(ratings(session("a").drop("session")))
 
 
 @pytest.fixture(scope="module")
@@ -220,7 +220,7 @@ class TestRecovery:
         return {rater.name for rater in simulation.profiles if not rater.attentive}
 
     def test_checks_find_the_planted_raters(self, simulation: Any) -> None:
-        result = screen(simulation.ratings, FACES, golden=simulation.golden)
+        result = screen(simulation.ratings, policy=FACES, golden=simulation.golden)
         found = set(result.raters_to_drop())
         # Most labels are near 0 for most stimuli, where a lazy answer is not far off.
         assert {name for name in found if "lazy" not in name} == {
@@ -228,7 +228,7 @@ class TestRecovery:
         }
 
     def test_correlation_finds_those_who_go_along_with_nobody(self, simulation: Any) -> None:
-        found = set(screen(simulation.ratings, "correlation").raters_to_drop())
+        found = set(screen(simulation.ratings, policy="correlation").raters_to_drop())
         assert found == {n for n in self.planted(simulation) if "lazy" not in n}
 
     def test_speed_and_runs_find_the_careless(self, simulation: Any, tmp_path: Path) -> None:
@@ -240,7 +240,7 @@ class TestRecovery:
             'at_least = 2\n[use]\nrules = ["careless"]\n'
             '[pay]\nrules = ["fast", "run"]\nat_least = 2\n'
         )
-        result = screen(simulation.ratings, path)
+        result = screen(simulation.ratings, policy=path)
         assert any(name.startswith("lazy") for name in result.raters_to_drop())
         assert not any(name.startswith("careful") for name in result.raters_to_drop())
         row = result.to_frame().filter(pl.col("rater").str.starts_with("straight")).to_dicts()[0]
@@ -274,7 +274,7 @@ class TestRecovery:
                     repeats=values[195:],
                 )
             )
-        result = screen(ratings(*frames), FACES, golden=known)
+        result = screen(ratings(*frames), policy=FACES, golden=known)
         frame = result.to_frame().with_columns(kind=pl.col("rater").str.replace(r"\d+", ""))
         rejected = dict(frame.group_by("kind").agg((~pl.col("use")).mean()).iter_rows())
         assert rejected["good"] == 0
@@ -298,7 +298,7 @@ class TestRecovery:
             scale="interval",
         )
         for policy in ("bt500", "p913"):
-            result = screen(answers, policy)
+            result = screen(answers, policy=policy)
             assert result.raters_to_drop() == ("wild",)
             assert result.to_frame()["pay"].all()
             assert "ratings far from the others" in result.to_frame()["evidence"][-1]
@@ -341,7 +341,7 @@ class TestPolicies:
     def test_unknown_names(self) -> None:
         table = ratings(session("a"))
         with pytest.raises(InputError, match="unknown policy 'bt50'; did you mean 'bt500'"):
-            screen(table, "bt50")
+            screen(table, policy="bt50")
         with pytest.raises(InputError, match="unknown per 'batch'"):
             screen(table, per="batch")
         with pytest.raises(InputError, match="golden table has no column 'value'"):
@@ -392,5 +392,5 @@ def test_outliers_beside_a_slow_twin(seed: int, remove_bias: bool) -> None:
         },
         scale="interval",
     )
-    result = screen(table, "p913" if remove_bias else "bt500").to_frame().sort("rater")
+    result = screen(table, policy="p913" if remove_bias else "bt500").to_frame().sort("rater")
     assert (~result["use"]).to_list() == outlier_twin(matrix, remove_bias=remove_bias)

@@ -22,21 +22,21 @@ def answers(**columns: list[object]) -> Ratings:
 def test_texts_are_no_numbers() -> None:
     texts = Ratings({"stimulus": ["a"], "rater": ["r"], "text": ["calm"]}, scale="text")
     with pytest.raises(InputError, match="expected numeric ratings, got ratings on a text scale"):
-        screen(texts, "p913")
+        screen(texts, policy="p913")
 
 
 def test_known_answers_are_numbers() -> None:
     with pytest.raises(InputError, match="column 'expected': expected numbers, got String"):
-        screen(answers(expected=["one"] * 6), "faceexpressions")
+        screen(answers(expected=["one"] * 6), policy="faceexpressions")
 
 
 def test_a_golden_table_has_both_columns() -> None:
     with pytest.raises(InputError, match=r"the golden table has no column 'value': got \['stim"):
-        screen(answers(), "faceexpressions", golden=pl.DataFrame({"stimulus": ["a"]}))
+        screen(answers(), policy="faceexpressions", golden=pl.DataFrame({"stimulus": ["a"]}))
 
 
 def test_golden_answers_of_stimuli_that_nobody_saw_change_nothing() -> None:
     known = {"a": 1.0, "b": 2.0}
-    plain = screen(answers(), "faceexpressions", golden=known)
-    more = screen(answers(), "faceexpressions", golden=known | {"never shown": 4.0})
+    plain = screen(answers(), policy="faceexpressions", golden=known)
+    more = screen(answers(), policy="faceexpressions", golden=known | {"never shown": 4.0})
     assert plain.to_frame().equals(more.to_frame())

@@ -46,18 +46,18 @@ def test_equals_the_slow_way(scorer: str) -> None:
     """The halves of the same seed, scored one by one and correlated by scipy."""
     matrix = simulate(120, [4, 6, 8, 10, 12, 5, 7, 9, 11, 25, 6, 8, 10, 12, 5, 7], present=0.9)
     recorder = _Recorder()
-    split_half(matrix, recorder, 6, seed=3)
+    split_half(matrix, scorer=recorder, n_splits=6, seed=3)
     rhos = []
     for first, second in zip(recorder.halves[::2], recorder.halves[1::2], strict=True):
         if scorer == "mean":
             scores = [np.nanmean(half, axis=0) for half in (first, second)]
         else:
             scores = [
-                subject_model(half, scorer).to_frame()["value"].to_numpy()  # type: ignore[arg-type]
+                subject_model(half, method=scorer).to_frame()["value"].to_numpy()  # type: ignore[arg-type]
                 for half in (first, second)
             ]
         rhos.append(spearmanr(*scores).statistic)
-    found = split_half(matrix, scorer, 6, seed=3)["rating"]
+    found = split_half(matrix, scorer=scorer, n_splits=6, seed=3)["rating"]
     assert found.value == pytest.approx(np.mean(rhos), abs=1e-9)
     assert found.se == pytest.approx(np.std(rhos, ddof=1), abs=1e-9)
     low, high = np.quantile(rhos, [0.025, 0.975])
@@ -67,7 +67,7 @@ def test_equals_the_slow_way(scorer: str) -> None:
 def test_halves_are_equal_and_share_nothing() -> None:
     matrix = simulate(50, [5.0] * 9, present=0.8)
     recorder = _Recorder()
-    split_half(matrix, recorder, 40, seed=0)
+    split_half(matrix, scorer=recorder, n_splits=40, seed=0)
     n = (~np.isnan(matrix)).sum(axis=0)
     left_out = np.zeros_like(matrix)
     for first, second in zip(recorder.halves[::2], recorder.halves[1::2], strict=True):
@@ -87,7 +87,7 @@ def test_halves_are_equal_and_share_nothing() -> None:
 def test_every_half_is_as_likely() -> None:
     """All 20 ways to take 3 of 6, by a chi-squared of 19 degrees of freedom."""
     recorder = _Recorder()
-    split_half(np.tile(np.arange(6.0)[:, None], (1, 200)), recorder, 50, seed=1)
+    split_half(np.tile(np.arange(6.0)[:, None], (1, 200)), scorer=recorder, n_splits=50, seed=1)
     codes = [(~np.isnan(half)).T @ (1 << np.arange(6)) for half in recorder.halves[::2]]
     _, counts = np.unique(np.concatenate(codes), return_counts=True)
     assert counts.size == 20
@@ -100,7 +100,7 @@ def test_recovers_the_reliability_of_half_the_raters() -> None:
     rng = np.random.default_rng(0)
     truth = rng.normal(50, 20, 4000)
     panels = truth + rng.normal(0, 30, (2, 12, 4000))
-    found = split_half(panels[0], "mean", seed=0)
+    found = split_half(panels[0], scorer="mean", seed=0)
     whole = spearmanr(*panels.mean(axis=1)).statistic
     assert found["rating"].value == pytest.approx(20**2 / (20**2 + 30**2 / 6), abs=0.02)
     assert found.to_frame()["corrected"][0] == pytest.approx(whole, abs=0.01)
@@ -109,10 +109,10 @@ def test_recovers_the_reliability_of_half_the_raters() -> None:
 
 def test_collapse_is_counted() -> None:
     matrix = simulate(100, [4, 6, 8, 10, 12, 9])
-    found = split_half(matrix, "p910", 10, seed=0)
+    found = split_half(matrix, scorer="p910", n_splits=10, seed=0)
     assert found.to_frame()["collapsed"][0] > 10
     assert "of 20 halves collapsed" in found["rating"].method
-    sound = split_half(matrix, "reml", 10, seed=0)
+    sound = split_half(matrix, scorer="reml", n_splits=10, seed=0)
     assert sound.to_frame()["collapsed"][0] == 0
     assert "collapsed" not in sound["rating"].method
     assert sound["rating"].value > found["rating"].value
@@ -120,13 +120,16 @@ def test_collapse_is_counted() -> None:
 
 def test_reml_discounts_a_guessing_rater() -> None:
     matrix = simulate(200, [6, 6, 6, 6, 6, 6, 60, 60])
-    reml, mean = (split_half(matrix, name, 20, seed=0)["rating"].value for name in ("reml", "mean"))
+    reml, mean = (
+        split_half(matrix, scorer=name, n_splits=20, seed=0)["rating"].value
+        for name in ("reml", "mean")
+    )
     assert reml > mean + 0.02
 
 
 def test_rounds_that_run_out_are_counted() -> None:
     matrix = simulate(100, [4, 6, 8, 10, 12, 9])
-    frame = split_half(matrix, "p910", 5, seed=0, max_iter=2).to_frame()
+    frame = split_half(matrix, scorer="p910", n_splits=5, seed=0, max_iter=2).to_frame()
     assert frame["not_converged"][0] == 10
 
 
@@ -172,7 +175,7 @@ def test_a_rater_counts_once_per_stimulus() -> None:
     ],
 )
 def test_undefined(matrix: list[list[float]], status: str) -> None:
-    found = split_half(matrix, "mean", 4, seed=0)["rating"]
+    found = split_half(matrix, scorer="mean", n_splits=4, seed=0)["rating"]
     assert np.isnan(found.value)
     assert found.status.startswith(status)
 

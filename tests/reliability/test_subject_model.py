@@ -56,7 +56,7 @@ def netflix(folder: Path) -> np.ndarray:
 class TestP910:
     def test_demo(self, demo: tuple[np.ndarray, dict[str, list[float]]]) -> None:
         matrix, expected = demo
-        model = subject_model(matrix, "p910", se="stimulus")
+        model = subject_model(matrix, method="p910", se="stimulus")
         assert model.iterations == 16
         assert model.converged
         raters, table = model.raters_frame(), model.to_frame()
@@ -72,7 +72,7 @@ class TestP910:
         known = json.loads(path.read_text())
         # Published without the last shift of biases to zero, which moves the means alone.
         known = known["AP_on_itut_p910_demo_sample_data (no zero-mean shift)"]
-        model = subject_model(demo[0], "p910")
+        model = subject_model(demo[0], method="p910")
         raters, table = model.raters_frame(), model.to_frame()
         shift = known["mean_bias"]
         assert table["value"].mean() - shift == pytest.approx(known["mean_quality"], abs=1e-9)
@@ -90,7 +90,7 @@ class TestP910:
         assert table["se_rater"].sum() == pytest.approx(known["sum_quality_std"], abs=1e-9)
 
     def test_small_panels_collapse_and_say_so(self, shared_data: Path) -> None:
-        model = subject_model(netflix(shared_data)[:3], "p910")
+        model = subject_model(netflix(shared_data)[:3], method="p910")
         (sentence,) = model.collapsed
         frame = model.raters_frame()
         (culprit,) = frame.filter(pl.col("status") != "ok")["rater"]
@@ -101,12 +101,12 @@ class TestP910:
         assert frame["weight_share"].max() > 0.99
 
     def test_full_panel_does_not_collapse(self, shared_data: Path) -> None:
-        model = subject_model(netflix(shared_data), "p910")
+        model = subject_model(netflix(shared_data), method="p910")
         assert model.collapsed == ()
         assert model.average_sd == pytest.approx(model.to_frame()["se"].mean())
 
     def test_stops_at_the_last_round(self) -> None:
-        model = subject_model(simulate(30, [5, 6, 7])[0], "p910", max_iter=2)
+        model = subject_model(simulate(30, [5, 6, 7])[0], method="p910", max_iter=2)
         assert not model.converged
         assert model.iterations == 2
         assert "not converged after 2 rounds" in model.notes[-1]
@@ -117,12 +117,12 @@ class TestMaximumLikelihood:
     def test_equals_p910_where_the_constant_does_not_matter(
         self, demo: tuple[np.ndarray, dict[str, list[float]]]
     ) -> None:
-        ours, theirs = subject_model(demo[0], "mle"), subject_model(demo[0], "p910")
+        ours, theirs = subject_model(demo[0], method="mle"), subject_model(demo[0], method="p910")
         np.testing.assert_allclose(scores(ours), scores(theirs), atol=1e-7)
 
     def test_gradient_of_the_likelihood_is_zero(self) -> None:
         matrix, *_ = simulate(200, [5, 6, 7, 8, 9, 10, 11, 12] * 2)
-        model = subject_model(matrix, "mle")
+        model = subject_model(matrix, method="mle")
         residual = matrix - scores(model) - model.raters_frame()["bias"].to_numpy()[:, None]
         np.testing.assert_allclose(
             np.sqrt((residual**2).mean(axis=1)), inconsistency(model), rtol=1e-7
@@ -130,11 +130,11 @@ class TestMaximumLikelihood:
 
     def test_does_not_depend_on_the_unit(self) -> None:
         matrix, *_ = simulate(40, [5, 6, 7])
-        one, other = subject_model(matrix, "mle"), subject_model(matrix * 1e-5, "mle")
+        one, other = subject_model(matrix, method="mle"), subject_model(matrix * 1e-5, method="mle")
         np.testing.assert_allclose(scores(one) * 1e-5, scores(other), rtol=1e-9)
 
     def test_collapse_is_reported(self) -> None:
-        assert subject_model(simulate(40, [5, 6, 7])[0], "mle").collapsed
+        assert subject_model(simulate(40, [5, 6, 7])[0], method="mle").collapsed
 
 
 class TestReml:
@@ -217,7 +217,9 @@ class TestReml:
         rng = np.random.default_rng(0)
         drawn = [rng.choice(26, 4, replace=False) for _ in range(30)]
         collapsed = {
-            method: sum(bool(subject_model(matrix[rows], method).collapsed) for rows in drawn)
+            method: sum(
+                bool(subject_model(matrix[rows], method=method).collapsed) for rows in drawn
+            )
             for method in ("reml", "p910")
         }
         assert collapsed["reml"] == 0
@@ -376,7 +378,7 @@ def test_names_have_no_order() -> None:
     method=st.sampled_from(["reml", "p910", "mle"]),
 )
 def test_any_data_give_numbers_or_a_status(matrix: np.ndarray, method: str) -> None:
-    model = subject_model(matrix, method) if not np.isnan(matrix).all() else None  # type: ignore[arg-type]
+    model = subject_model(matrix, method=method) if not np.isnan(matrix).all() else None  # type: ignore[arg-type]
     if model is None:
         return
     table = model.to_frame()

@@ -48,20 +48,20 @@ def gappy(matrix: np.ndarray) -> np.ndarray:
 
 
 STATISTICS: dict[str, Callable[[np.ndarray], Estimate | Estimates]] = {
-    "krippendorff_alpha": lambda x: reliability.krippendorff_alpha(x, "ordinal", **N_BOOT),
+    "krippendorff_alpha": lambda x: reliability.krippendorff_alpha(x, level="ordinal", **N_BOOT),
     "krippendorff_alpha, bca": lambda x: reliability.krippendorff_alpha(
-        x, "nominal", interval="bca", **N_BOOT
+        x, level="nominal", interval="bca", **N_BOOT
     ),
     "krippendorff_alpha, raters": lambda x: reliability.krippendorff_alpha(
-        x, "interval", resample="both", **N_BOOT
+        x, level="interval", resample="both", **N_BOOT
     ),
     "krippendorff_alpha, labels": lambda x: reliability.krippendorff_alpha(table_of(x), **N_BOOT),
     "fleiss_kappa": lambda x: reliability.fleiss_kappa(x, scale="1-5"),
     "fleiss_kappa, gwet": lambda x: reliability.fleiss_kappa(
-        x, "quadratic", scale="1-5", standard_error="gwet"
+        x, weights="quadratic", scale="1-5", standard_error="gwet"
     ),
     "gwet_ac": lambda x: reliability.gwet_ac(x, scale="1-5"),
-    "gwet_ac, weighted": lambda x: reliability.gwet_ac(x, "linear", scale="1-5"),
+    "gwet_ac, weighted": lambda x: reliability.gwet_ac(x, weights="linear", scale="1-5"),
     "percent_agreement": reliability.percent_agreement,
     "percent_agreement, tolerance": lambda x: reliability.percent_agreement(x, tolerance=1),
     "intraclass_correlation": reliability.intraclass_correlation,
@@ -70,7 +70,7 @@ STATISTICS: dict[str, Callable[[np.ndarray], Estimate | Estimates]] = {
         x, missing="listwise"
     ),
     "weighted_kappa": lambda x: reliability.weighted_kappa(x[0], x[1], scale="1-5"),
-    "pairwise_kappa": lambda x: reliability.pairwise_kappa(x, "linear", scale="1-5"),
+    "pairwise_kappa": lambda x: reliability.pairwise_kappa(x, weights="linear", scale="1-5"),
     "random_pair_kappa": lambda x: reliability.random_pair_kappa(x, scale="1-5", seed=1),
     "interrater_correlation": reliability.interrater_correlation,
     "interrater_correlation, raters": lambda x: reliability.interrater_correlation(
@@ -81,8 +81,10 @@ STATISTICS: dict[str, Callable[[np.ndarray], Estimate | Estimates]] = {
     "self_consistency": lambda x: reliability.self_consistency(table_of(x, repeats=True)),
     "mean_opinion_scores": reliability.mean_opinion_scores,
     "subject_model": lambda x: reliability.subject_model(x).estimates,
-    "subject_model, p910": lambda x: reliability.subject_model(x, "p910").estimates,
-    "subject_model, mle": lambda x: reliability.subject_model(x, "mle", se="stimulus").estimates,
+    "subject_model, p910": lambda x: reliability.subject_model(x, method="p910").estimates,
+    "subject_model, mle": lambda x: (
+        reliability.subject_model(x, method="mle", se="stimulus").estimates
+    ),
     "running, agreement": lambda x: running(x).percent_agreement(),
     "running, scores": lambda x: running(x).scores(),
     "classification_metrics": lambda x: classification_metrics(
@@ -124,7 +126,9 @@ def test_every_statistic_with_an_interval_is_here() -> None:
 @pytest.mark.parametrize("method", ["reml", "p910", "mle"])
 def test_raters_who_agree_have_no_interval(method: str) -> None:
     shifts = np.array([[0.0], [1.0], [-1.0]])
-    frame = reliability.subject_model(np.array([1.0, 2, 3, 5]) + shifts, method).raters_frame()
+    frame = reliability.subject_model(
+        np.array([1.0, 2, 3, 5]) + shifts, method=method
+    ).raters_frame()
     assert frame["bias"].to_list() == pytest.approx([0, 1, -1], abs=1e-6)
     for name in ("bias", "inconsistency"):
         for part in ("se", "low", "high"):
@@ -133,7 +137,7 @@ def test_raters_who_agree_have_no_interval(method: str) -> None:
 
 def test_one_unit_has_no_interval() -> None:
     """All replicates are equal, although the raters are not."""
-    found = reliability.krippendorff_alpha([[1.0], [2.0]], "interval", n_boot=50, seed=1)
+    found = reliability.krippendorff_alpha([[1.0], [2.0]], level="interval", n_boot=50, seed=1)
     assert found.value == 0
     assert math.isnan(found.low)
     assert NO_INTERVAL in found.method

@@ -305,7 +305,7 @@ def test_checks_are_judged_as_the_paper_says(
     policy = policy_of_checks(load_protocol("difference"))
     assert policy is not None
     known = {f"g{k}": 20.0 for k in range(5)}
-    found = screen(Ratings(frame, scale="0-100 interval"), policy, golden=known).to_frame()
+    found = screen(Ratings(frame, scale="0-100 interval"), policy=policy, golden=known).to_frame()
     bad_golden = sum(abs(miss) >= 25 for miss in golden)
     bad_repeats = sum(abs(miss) >= 25 for miss in repeats)
     refused = (

@@ -82,7 +82,7 @@ class AsymmetryTests:
 
 
 def asymmetry_tests(
-    source: PairSource,
+    scores: PairSource,
     *,
     sides: SidesSource | None = None,
     alternative: Alternative = "greater",
@@ -100,7 +100,7 @@ def asymmetry_tests(
 
     Parameters
     ----------
-    source
+    scores
         Ratings or scores of pairs; see :func:`pair_scores`.
     sides
         Which left expression mirrors which right one; see :func:`sides_of`. By default told by the
@@ -146,14 +146,14 @@ def asymmetry_tests(
     if alternative not in _ALTERNATIVES:
         raise unknown_name("alternative", alternative, _ALTERNATIVES)
     check_confidence(confidence)
-    scores = pair_scores(source)
-    found = sides_of(scores.expressions, sides)
+    pairs = pair_scores(scores)
+    found = sides_of(pairs.expressions, sides)
     if not (found.right or found.left):
         raise InputError(
             "no expression has a side: none is named with the word right or left; expected such "
             f"names, or a table of mirrored expressions ({option('sides', 'sides.csv')})"
         )
-    intra, inter = scores.intra().frame, scores.inter().frame
+    intra, inter = pairs.intra().frame, pairs.inter().frame
     rows: list[_Row] = []
     points = []
     if intra.height:
@@ -177,9 +177,9 @@ def asymmetry_tests(
     return AsymmetryTests(
         pl.DataFrame(rows).with_columns(pl.lit(alternative).alias("alternative")),
         pl.concat(points).select(order),
-        found.to_frame(scores.expressions),
-        scores.unit,
-        (*_notes(found, told=sides is not None), *scores.notes),
+        found.to_frame(pairs.expressions),
+        pairs.unit,
+        (*_notes(found, told=sides is not None), *pairs.notes),
     )
 
 

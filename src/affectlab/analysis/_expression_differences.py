@@ -104,7 +104,7 @@ class ExpressionDifferences:
 
 
 def expression_differences(
-    source: PairSource,
+    scores: PairSource,
     *,
     adjust: bool = True,
     linkage: Linkage = "average",
@@ -132,7 +132,7 @@ def expression_differences(
 
     Parameters
     ----------
-    source
+    scores
         Ratings or scores of pairs; see :func:`pair_scores`. Pairs of kind inter count.
     adjust
         Take out effects of actors and roles; False for the plain means of the paper.
@@ -190,8 +190,8 @@ def expression_differences(
     ({1: ('fear',), 2: ('awe', 'joy')}, ['awe', 'joy', 'fear'])
     """
     _check(linkage, missing, resample, n_boot, confidence)
-    scores = pair_scores(source)
-    inter = scores.inter()
+    pairs = pair_scores(scores)
+    inter = pairs.inter()
     if not len(inter):
         raise InputError(
             "there are no pairs of two expressions; expected pairs of kind inter, whose "
@@ -226,8 +226,8 @@ def expression_differences(
         dict(zip(cells.actors, effect.tolist(), strict=True)) if adjust else {},
         cells.role_effects,
         method,
-        scores.unit,
-        (*cells.notes(), *_gaps(cells, clusters, missing), *_groups(clusters, k), *scores.notes),
+        pairs.unit,
+        (*cells.notes(), *_gaps(cells, clusters, missing), *_groups(clusters, k), *pairs.notes),
     )
 
 

@@ -82,7 +82,7 @@ PairSource: TypeAlias = "PairScores | Ratings | pl.DataFrame | str | Path"
 
 
 def pair_scores(
-    source: PairSource,
+    ratings: PairSource,
     *,
     score: Score = "subject-model",
     pairs: pl.DataFrame | str | Path | None = None,
@@ -92,7 +92,7 @@ def pair_scores(
 
     Parameters
     ----------
-    source
+    ratings
         Ratings (people where there are both people and models) whose stimuli carry the attributes
         ``kind``, ``actor``, ``expression_a``, ``role_a``, ``expression_b`` and ``role_b``; or a
         table, or a CSV or Parquet file, with these columns, ``value`` and perhaps ``stimulus``,
@@ -107,7 +107,7 @@ def pair_scores(
         is larger where a pair is ambiguous.
     pairs
         Table of pairs, such as ``pairs.csv`` of :func:`~affectlab.stimuli.pair_design`, joined by
-        ``stimulus`` where `source` lacks the attributes.
+        ``stimulus`` where `ratings` lacks the attributes.
     label
         Label to take, where ratings have several.
 
@@ -138,22 +138,22 @@ def pair_scores(
     """
     if score not in _SCORES:
         raise unknown_name("score", score, _SCORES)
-    if isinstance(source, PairScores):
-        return source
+    if isinstance(ratings, PairScores):
+        return ratings
     told = None if pairs is None else _pairs_table(pairs)
-    if isinstance(source, str | Path):
+    if isinstance(ratings, str | Path):
         from affectlab.stimuli._tables import read_table
 
-        table = read_table(source, "scores of pairs")
+        table = read_table(ratings, "scores of pairs")
         if "rater" in table.columns:
-            return _of_ratings(read_ratings(source), score, told, label)
+            return _of_ratings(read_ratings(ratings), score, told, label)
         try:
             return _of_table(table, told)
         except InputError as problem:
-            raise InputError(f"{source}: {problem}") from None
-    if isinstance(source, Ratings):
-        return _of_ratings(source, score, told, label)
-    return _of_table(_frame(source), told)
+            raise InputError(f"{ratings}: {problem}") from None
+    if isinstance(ratings, Ratings):
+        return _of_ratings(ratings, score, told, label)
+    return _of_table(_frame(ratings), told)
 
 
 def _frame(given: Any) -> pl.DataFrame:

@@ -67,7 +67,7 @@ class ScoreHistograms:
 
 
 def score_histograms(
-    source: PairSource,
+    scores: PairSource,
     *,
     bins: int | Sequence[float] | None = None,
     error_bins: int | Sequence[float] | None = None,
@@ -76,7 +76,7 @@ def score_histograms(
 
     Parameters
     ----------
-    source
+    scores
         Ratings or scores of pairs; see :func:`pair_scores`.
     bins, error_bins
         Number of equal bins from the least to the largest value, or their edges. None: about 20
@@ -117,12 +117,12 @@ def score_histograms(
     >>> found.of("scores")["inter"]["count"].to_list(), found.quartiles
     ([0, 2], (2.375, 2.75, 3.125))
     """
-    scores = pair_scores(source)
-    value = scores.frame["value"].to_numpy()
-    se, errors = _errors(scores)
-    kind = scores.frame["kind"].to_numpy()
+    pairs = pair_scores(scores)
+    value = pairs.frame["value"].to_numpy()
+    se, errors = _errors(pairs)
+    kind = pairs.frame["kind"].to_numpy()
     known = np.isfinite(se)
-    notes = list(scores.notes)
+    notes = list(pairs.notes)
     edges = _edges(value, bins, "bins")
     drawn = [
         _counted("scores", group, value[inside], edges) for group, inside in _kinds(kind).items()
@@ -151,9 +151,9 @@ def score_histograms(
             )
     else:
         notes.append("scores have no standard errors; expected a column se, or ratings")
-    shared = _shared(scores)
-    own_pairs = scores.intra().frame.filter(pl.col("expression_a").is_in(shared))
-    for actor in scores.actors:
+    shared = _shared(pairs)
+    own_pairs = pairs.intra().frame.filter(pl.col("expression_a").is_in(shared))
+    for actor in pairs.actors:
         own = own_pairs.filter(pl.col("actor") == actor)["value"].to_numpy()
         if own_pairs.height:
             drawn.append(_counted("scores by actor", actor, own, edges))
@@ -165,7 +165,7 @@ def score_histograms(
         mean_error,
         errors if known.any() else "",
         shared,
-        scores.unit,
+        pairs.unit,
         tuple(notes),
     )
 

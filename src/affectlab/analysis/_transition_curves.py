@@ -116,7 +116,7 @@ def _of(value: object) -> float:
 
 
 def transition_curves(
-    source: PairSource,
+    scores: PairSource,
     *,
     normalise: bool = True,
     frames: pl.DataFrame | str | Path | None = None,
@@ -125,7 +125,7 @@ def transition_curves(
 
     Parameters
     ----------
-    source
+    scores
         Ratings or scores of pairs; see :func:`pair_scores`. Pairs with the neutral frame count.
     normalise
         Look at shares of the difference of the peak, as in the paper.
@@ -163,8 +163,8 @@ def transition_curves(
     >>> found.points["place"].to_list(), found.points["share"].to_list()
     ([1, 3, 5], [1.0, 0.75, 0.0])
     """
-    scores = pair_scores(source)
-    points = _points(scores.intra().frame)
+    pairs = pair_scores(scores)
+    points = _points(pairs.intra().frame)
     if not points.height:
         raise InputError(
             "no pair shows a frame beside the neutral one; expected pairs of kind intra with the "
@@ -189,7 +189,7 @@ def transition_curves(
     )
     order = ["actor", "expression", "place", "role", "time_ms", "x", "value", "se"]
     points = points.select(*order, "share", "share_se", "rated")
-    return TransitionCurves(points, summary, frames is not None, normalise, scores.unit)
+    return TransitionCurves(points, summary, frames is not None, normalise, pairs.unit)
 
 
 def _points(intra: pl.DataFrame) -> pl.DataFrame:

@@ -66,12 +66,12 @@ class TransitionRanges:
         return table
 
 
-def transition_ranges(source: PairSource, *, shared: bool = True) -> TransitionRanges:
+def transition_ranges(scores: PairSource, *, shared: bool = True) -> TransitionRanges:
     r"""Compare actors in the difference between the peak of an expression and its neutral frame.
 
     Parameters
     ----------
-    source
+    scores
         Ratings or scores of pairs; see :func:`pair_scores`.
     shared
         Take only the expressions that all actors have, as in the paper (41 of 61): ranges over
@@ -105,8 +105,8 @@ def transition_ranges(source: PairSource, *, shared: bool = True) -> TransitionR
     >>> transition_ranges(table).frame.select("expression", "median", "low", "high").rows()
     [('joy', 70.0, 60.0, 80.0)]
     """
-    scores = pair_scores(source)
-    ends = placed(scores.intra().frame).filter(
+    pairs = pair_scores(scores)
+    ends = placed(pairs.intra().frame).filter(
         (pl.min_horizontal("place_a", "place_b") == 1)
         & (pl.max_horizontal("place_a", "place_b") == pl.col("last"))
         & (pl.col("last") > 1)
@@ -122,14 +122,14 @@ def transition_ranges(source: PairSource, *, shared: bool = True) -> TransitionR
         .select("actor", "expression", "value", "se")
         .sort("expression", "actor")
     )
-    actors = tuple(name for name in scores.actors if name in set(points["actor"].to_list()))
+    actors = tuple(name for name in pairs.actors if name in set(points["actor"].to_list()))
     points, left_out = _only_shared(points, len(actors)) if shared else (points, ())
     return TransitionRanges(
         _by_expression(points),
         points,
         actors,
         left_out,
-        scores.unit,
+        pairs.unit,
         _note(points["expression"].n_unique(), len(actors), left_out, shared=shared),
     )
 

@@ -306,7 +306,7 @@ def alpha_by_side(
         parts = {"human": table.humans(), "model": table.models(), "all": table}
     frames = []
     for side, part in parts.items():
-        found = krippendorff_alpha(part, level, by_label=True, n_boot=n_boot, seed=seed)
+        found = krippendorff_alpha(part, level=level, by_label=True, n_boot=n_boot, seed=seed)
         frame = found.to_frame()
         frames.append(frame.insert_column(0, pl.Series("side", [side] * frame.height)))
     return Estimates(pl.concat(frames), ("side", "label"))

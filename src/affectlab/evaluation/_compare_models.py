@@ -99,10 +99,10 @@ class ModelComparison:
 
 def compare_models(
     ratings: Ratings | Classes,
+    models: Ratings | None = None,
+    *,
     a: str | None = None,
     b: str | None = None,
-    *,
-    models: Ratings | None = None,
     truth: Truth = "people",
     taxonomy: str | Taxonomy | None = None,
     costs: Costs | None = None,

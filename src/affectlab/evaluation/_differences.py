@@ -237,7 +237,11 @@ def _ceiling(
         inside = np.zeros(len(pairs.stimuli) + 1, dtype=bool)
         inside[group.items] = True
         half = split_half(
-            people.where(inside[at]), score, n_splits, seed=seed, confidence=confidence
+            people.where(inside[at]),
+            scorer=score,
+            n_splits=n_splits,
+            seed=seed,
+            confidence=confidence,
         )
         tables.append(half.to_frame().with_columns(pl.lit(group.name).alias("label")))
     frame = pl.concat(tables).rename({"label": "group"})

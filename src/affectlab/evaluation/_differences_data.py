@@ -286,7 +286,7 @@ def _scored(people: Ratings, score: Score) -> tuple[pl.DataFrame, str, tuple[str
 
     if score == "mean":
         return mean_opinion_scores(people).to_frame(), "the mean opinion score", ()
-    model = subject_model(people, score)
+    model = subject_model(people, method=score)
     return model.to_frame(), f"the score of the subject model ({score})", model.notes
 
 

@@ -76,10 +76,10 @@ class OutcomeTable:
 
 
 def outcome_table(
-    data: Ratings | Iterable[Response] | Any,
-    by: Sequence[str] | str | None = None,
-    *,
+    ratings: Ratings | Iterable[Response] | Any,
     models: Ratings | None = None,
+    *,
+    by: Sequence[str] | str | None = None,
     everyone: bool = False,
     confidence: float = 0.95,
 ) -> OutcomeTable:
@@ -93,7 +93,7 @@ def outcome_table(
 
     Parameters
     ----------
-    data
+    ratings
         Ratings; or a data frame with a column ``outcome``, the columns of `by`, and optionally
         ``stimulus`` and ``retries``; or an iterable of :class:`Response`.
     by
@@ -128,7 +128,7 @@ def outcome_table(
     >>> found.shares["net", "refused"].value, found.usable["net"].value
     (0.25, 0.75)
     """
-    asked = asked_of(data, by, models, everyone=everyone)
+    asked = asked_of(ratings, by, models, everyone=everyone)
     if not asked.n:
         raise InputError("there is no answer to count; expected at least one")
     n_groups = len(asked.groups)

@@ -172,7 +172,7 @@ class PreferenceScale:
 
 
 def preference_scale(
-    data: Ratings | ArrayLike,
+    ratings: Ratings | ArrayLike,
     *,
     systems: Sequence[str] | None = None,
     model: Model = "bradley-terry",
@@ -192,7 +192,7 @@ def preference_scale(
 
     Parameters
     ----------
-    data
+    ratings
         Ratings on a nominal scale whose stimuli say in columns named like two choices (``A`` and
         ``B``) which systems stood there, as for :func:`preferences`; or wins of shape (k, k), how
         often the row was chosen over the column, with `systems`.
@@ -240,17 +240,17 @@ def preference_scale(
     >>> [round(value, 2) for value in scale.to_frame()["value"]]
     [0.77, 0.08, -0.85]
     """
-    data = canonical(data)
+    ratings = canonical(ratings)
     check_confidence(confidence)
     _check(model, ties, prior, resample, n_boot)
-    if isinstance(data, Ratings):
+    if isinstance(ratings, Ratings):
         if systems is not None:
             raise InputError("systems goes with an array; ratings name their systems themselves")
-        found = comparisons_of(data)
+        found = comparisons_of(ratings)
         wins = _from_comparisons(found, ties)
         items, judges = (np.unique(codes).size for codes in (found.item, found.judge))
     else:
-        wins, items, judges = _from_matrix(data, systems), 0, 0
+        wins, items, judges = _from_matrix(ratings, systems), 0, 0
     over = _drawn(resample, judges)
     matrix = wins.matrix
     status = "" if prior > 0 else why_undefined(matrix, wins.systems)
@@ -263,7 +263,7 @@ def preference_scale(
         rng = np.random.default_rng(seed)
         drawn = _replicates(wins, over, model, prior, n_boot, rng)
     notes = []
-    if isinstance(data, Ratings) and resample is None and judges < _ENOUGH_JUDGES and n_boot:
+    if isinstance(ratings, Ratings) and resample is None and judges < _ENOUGH_JUDGES and n_boot:
         notes.append(
             f"{plural(judges, 'judge')}: intervals are about other items, not about other judges"
         )

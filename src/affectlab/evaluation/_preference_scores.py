@@ -35,13 +35,13 @@ class MetricScores:
 
 
 def metric_scores(
-    source: str | Path | pl.DataFrame | Mapping[str, Any], *, system: str | None = None
+    scores: str | Path | pl.DataFrame | Mapping[str, Any], *, system: str | None = None
 ) -> MetricScores:
     """Read a long table of scores: ``item``, ``metric``, ``score``.
 
     Parameters
     ----------
-    source
+    scores
         A CSV or Parquet file, such as ``affectlab evaluate text --out`` writes; a data frame; or
         columns by name. Empty scores and ``nan`` say that a metric has nothing to say of an item.
     system
@@ -66,7 +66,7 @@ def metric_scores(
     """
     import polars as pl
 
-    name, frame = _frame(source)
+    name, frame = _frame(scores)
     for column in _NEEDED:
         if column not in frame.columns:
             raise InputError(

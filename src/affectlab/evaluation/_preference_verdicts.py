@@ -25,7 +25,7 @@ _NAN = float("nan")
 
 
 def preference_verdicts(
-    found: Preferences,
+    preferences: Preferences,
     *,
     system: str | None = None,
     sampled: int | None = None,
@@ -38,14 +38,14 @@ def preference_verdicts(
 
     Parameters
     ----------
-    found
+    preferences
         The result of :func:`preferences`; of counts alone, such as published ones, each count is
         taken as verdicts of items.
     system
         The system whose texts are good or poor; by default the one called model or machine. Where
         none is, the rows about good texts are left out.
     sampled
-        Items that were judged, where `found` holds only those with a verdict.
+        Items that were judged, where `preferences` holds only those with a verdict.
     cluster
         What each item belongs to, such as its image-caption pair, for the bootstrap.
     n_boot
@@ -93,16 +93,16 @@ def preference_verdicts(
     check_confidence(confidence)
     if n_boot < 0:
         raise InputError(f"n_boot {n_boot}: expected 0 or the number of bootstrap replicates")
-    k, without = _counted(found)
+    k, without = _counted(preferences)
     decided = int(k.sum())
     if not decided:
         raise InputError("no item has a verdict; expected at least one")
     if sampled is not None and sampled < decided + without:
         raise InputError(f"sampled {sampled}: there are {decided + without} items; expected more")
     total = decided + without if sampled is None else sampled
-    rows = _rows(found, k, total, system, confidence)
+    rows = _rows(preferences, k, total, system, confidence)
     if n_boot:
-        chosen, names = _verdicts(found)
+        chosen, names = _verdicts(preferences)
         _bootstrap(rows, chosen, names, cluster, n_boot, confidence, np.random.default_rng(seed))
     return _table(rows, total)
 

@@ -28,7 +28,7 @@ _ENOUGH_JUDGES = 5
 
 
 def preferences(
-    data: Ratings | Mapping[str, int] | ArrayLike,
+    ratings: Ratings | Mapping[str, int] | ArrayLike,
     *,
     choices: Sequence[str] | None = None,
     systems: Sequence[str] | None = None,
@@ -42,7 +42,7 @@ def preferences(
 
     Parameters
     ----------
-    data
+    ratings
         One of
 
         - ratings on a nominal scale, such as those of the protocol ``preference``
@@ -109,7 +109,7 @@ def preferences(
     >>> found["decided votes", "human"]
     Estimate(0.708 [0.678, 0.736], share of decided votes; exact interval; 999 items, ...)
     """
-    data = canonical(data)
+    ratings = canonical(ratings)
     check_confidence(confidence)
     if rule not in ("majority", "plurality"):
         raise unknown_name("rule", str(rule), ("majority", "plurality"))
@@ -117,8 +117,8 @@ def preferences(
         raise InputError(f"n_boot {n_boot}: expected 0 or the number of bootstrap replicates")
     if resample not in (None, "units", "raters", "both"):
         raise unknown_name("resample", str(resample), ("units", "raters", "both"))
-    tally = _tally(data, choices, systems)
-    if n_boot and isinstance(data, Mapping):
+    tally = _tally(ratings, choices, systems)
+    if n_boot and isinstance(ratings, Mapping):
         raise InputError("counts alone cannot be resampled; expected n_boot=0 or the votes")
     over, why = _about(tally, resample)
     rng = np.random.default_rng(seed)
@@ -242,6 +242,6 @@ def _agreement(
         scale=Scale.nominal(tally.choices),
     )
     found = krippendorff_alpha(
-        votes, "nominal", n_boot=n_boot, confidence=confidence, seed=rng, by_label=False
+        votes, level="nominal", n_boot=n_boot, confidence=confidence, seed=rng, by_label=False
     )
     return found["pooled"] if isinstance(found, Estimates) else found

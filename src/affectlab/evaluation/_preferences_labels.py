@@ -23,7 +23,7 @@ _BETWEEN = "; "
 
 
 def top_labels(
-    ratings: Ratings, k: int = 5, *, by: Literal["stimulus", "rater"] = "stimulus"
+    ratings: Ratings, *, k: int = 5, by: Literal["stimulus", "rater"] = "stimulus"
 ) -> pl.DataFrame:
     """Give the labels rated highest on each stimulus.
 
@@ -183,8 +183,8 @@ def preference_pairs(
     judged, _ = judged_runs(found.models)
     if _HUMAN in judged.rater_names:
         raise InputError(f"a model is called {_HUMAN!r}; expected another name")
-    human = _sets(top_labels(found.people, k), ["stimulus"]).rename({"labels": "of_people"})
-    machine = _sets(top_labels(judged, k, by="rater"), ["stimulus", "rater"])
+    human = _sets(top_labels(found.people, k=k), ["stimulus"]).rename({"labels": "of_people"})
+    machine = _sets(top_labels(judged, k=k, by="rater"), ["stimulus", "rater"])
     pairs = machine.join(human, on="stimulus", how="inner").sort("rater", "stimulus")
     rng = np.random.default_rng(seed)
     first = np.zeros(pairs.height, dtype=bool)

@@ -180,7 +180,7 @@ def _screened(ratings: Ratings) -> tuple[str, ...]:
         return ()
     from affectlab.reliability import screen
 
-    judged = screen(ratings, "faceexpressions")
+    judged = screen(ratings, policy="faceexpressions")
     refused = int((~judged.to_frame()["use"]).sum())
     return (
         f"The published policy rejects {refused:,} of {len(judged):,} sessions of this file; they "

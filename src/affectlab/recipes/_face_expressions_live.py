@@ -97,7 +97,7 @@ def live_study(
         answered = simulate_differences(
             pairs, truth, people=people, sessions=dealt, seed=seed, **noise
         )
-        judged = screen(answered.ratings, policy, golden=answered.golden).to_frame()
+        judged = screen(answered.ratings, policy=policy, golden=answered.golden).to_frame()
         person = np.array([place[name] for name in judged["rater"]])
         use = judged["use"].to_numpy()
         of_session = dict(zip(answered.sessions["session"], which.tolist(), strict=True))
@@ -109,7 +109,7 @@ def live_study(
     everything = simulate_differences(
         pairs, truth, people=people, sessions=pl.concat(parts), seed=seed, **noise
     )
-    screening = screen(everything.ratings, policy, golden=everything.golden)
+    screening = screen(everything.ratings, policy=policy, golden=everything.golden)
     return LiveStudy(everything, screening, screening.apply(everything.ratings), rounds)
 
 

@@ -33,6 +33,7 @@ _LARGE_CELL = 64
 
 
 class _Options(TypedDict, total=False):
+    level: LevelName | None
     distance: ArrayLike | Distance | None
     n_boot: int
     resample: Resample
@@ -44,8 +45,7 @@ class _Options(TypedDict, total=False):
 
 @overload
 def krippendorff_alpha(
-    data: Ratings,
-    level: LevelName | None = ...,
+    ratings: Ratings,
     *,
     by_label: Literal[True] = ...,
     **options: Unpack[_Options],
@@ -54,8 +54,7 @@ def krippendorff_alpha(
 
 @overload
 def krippendorff_alpha(
-    data: Ratings,
-    level: LevelName | None = ...,
+    ratings: Ratings,
     *,
     by_label: Literal[False],
     **options: Unpack[_Options],
@@ -64,8 +63,7 @@ def krippendorff_alpha(
 
 @overload
 def krippendorff_alpha(
-    data: ArrayLike,
-    level: LevelName | None = ...,
+    ratings: ArrayLike,
     *,
     by_label: bool = ...,
     **options: Unpack[_Options],
@@ -73,9 +71,9 @@ def krippendorff_alpha(
 
 
 def krippendorff_alpha(
-    data: Ratings | ArrayLike,
-    level: LevelName | None = None,
+    ratings: Ratings | ArrayLike,
     *,
+    level: LevelName | None = None,
     distance: ArrayLike | Distance | None = None,
     by_label: bool = True,
     n_boot: int = 1000,
@@ -101,7 +99,7 @@ def krippendorff_alpha(
 
     Parameters
     ----------
-    data
+    ratings
         Ratings (main trials with a valid answer; the first answer where a rater repeats), or an
         array of shape (raters, units) with ``nan`` where there is no rating. Every other number is
         a value, -1 too.
@@ -162,20 +160,20 @@ def krippendorff_alpha(
     ...            [1, 2, 3, 3, 2, 2, 4, 1, 2, 5, nan, 3],
     ...            [nan, 3, 3, 3, 2, 3, 4, 2, 2, 5, 1, nan],
     ...            [1, 2, 3, 3, 2, 4, 4, 1, 2, 5, 1, nan]]
-    >>> round(krippendorff_alpha(ratings, "nominal").value, 6)
+    >>> round(krippendorff_alpha(ratings, level="nominal").value, 6)
     0.743421
-    >>> round(krippendorff_alpha(ratings, "ordinal").value, 6)
+    >>> round(krippendorff_alpha(ratings, level="ordinal").value, 6)
     0.815388
-    >>> krippendorff_alpha(ratings, "interval")
+    >>> krippendorff_alpha(ratings, level="interval")
     Estimate(0.849, Krippendorff's alpha, interval; 11 items, 4 raters, 40 ratings)
-    >>> krippendorff_alpha([[1, 1], [1, 1]], "nominal").status
+    >>> krippendorff_alpha([[1, 1], [1, 1]], level="nominal").status
     'undefined: one category'
     """
-    data = canonical(data)
+    ratings = canonical(ratings)
     _check(n_boot, resample, interval, confidence)
-    answers = answers_of(data)
+    answers = answers_of(ratings)
     name, make = level_maker(level, distance, answers.scale)
-    pooled = not (by_label and isinstance(data, Ratings))
+    pooled = not (by_label and isinstance(ratings, Ratings))
     if pooled and len(answers.labels) > 1:
         name += ", pooled over labels"
         if n_boot:
@@ -223,9 +221,9 @@ def krippendorff_alpha(
         high=spread.high,
         method=method,
         resampled=resample if n_boot else "none",
-        n_items=[items for items, _, _ in counts],
-        n_raters=[raters for _, raters, _ in counts],
-        n_ratings=[ratings for _, _, ratings in counts],
+        n_items=[n for n, _, _ in counts],
+        n_raters=[n for _, n, _ in counts],
+        n_ratings=[n for _, _, n in counts],
         status=[_status(part, alpha) for part, alpha in zip(parts, point, strict=True)],
     )
     if pooled:

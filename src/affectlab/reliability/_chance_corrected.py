@@ -11,9 +11,10 @@ from numpy.typing import ArrayLike
 from affectlab._resampling import check_confidence
 from affectlab._types import Floats, Ints
 from affectlab.errors import unknown_name
-from affectlab.estimates import Estimates
+from affectlab.estimates import Estimate, Estimates
 from affectlab.ratings import Ratings, Scale
 from affectlab.ratings.arrays import Answers, answers_of
+from affectlab.reliability._coefficient import coefficient
 from affectlab.reliability._kappa import declared_levels, positions_of, scale_text
 from affectlab.reliability._kappa_tables import Weights, disagreement_weights
 
@@ -24,14 +25,15 @@ StandardError: TypeAlias = Literal["linearised", "gwet"]
 _NO_PAIRS = "undefined: no unit with two ratings"
 
 
+@coefficient
 def fleiss_kappa(
-    data: Ratings | ArrayLike,
-    weights: Weights = "nominal",
+    ratings: Ratings | ArrayLike,
     *,
+    weights: Weights = "nominal",
     scale: Scale | str | ArrayLike | None = None,
     standard_error: StandardError = "linearised",
     confidence: float = 0.95,
-) -> Estimates:
+) -> Estimate | Estimates:
     r"""Compute Fleiss' kappa of each label, generalised to weights and to gaps.
 
     With :math:`r_{uk}` ratings of level k in unit u, :math:`m_u` in all, agreement weights
@@ -47,7 +49,7 @@ def fleiss_kappa(
 
     Parameters
     ----------
-    data
+    ratings
         Ratings (main trials with a valid answer; the first answer where a rater repeats), or an
         array of shape (raters, units) with ``nan`` where there is no rating.
     weights
@@ -63,7 +65,8 @@ def fleiss_kappa(
 
     Returns
     -------
-    Estimates by ``label``, at most 1. With the same number of ratings for every unit and nominal
+    Estimates by ``label``, or one :class:`~affectlab.estimates.Estimate` for an array; at most 1.
+    With the same number of ratings for every unit and nominal
     weights this is the coefficient of Fleiss (1971). Where the number varies, every unit weighs the
     same (Gwet 2014), and units with one rating count for :math:`\pi_k` only. ``nan`` with a status
     where no unit has two ratings or only one level occurs.
@@ -81,20 +84,21 @@ def fleiss_kappa(
     Examples
     --------
     >>> ratings = [[1, 2, 3, 3, 2], [1, 2, 3, 3, 2], [1, 3, 3, 3, 1]]
-    >>> round(fleiss_kappa(ratings, scale="1-3")["rating"].value, 4)
+    >>> round(fleiss_kappa(ratings, scale="1-3").value, 4)
     0.5833
     """
-    return _by_label(data, weights, scale, standard_error, confidence, gwet=False)
+    return _by_label(ratings, weights, scale, standard_error, confidence, gwet=False)
 
 
+@coefficient
 def gwet_ac(
-    data: Ratings | ArrayLike,
-    weights: Weights = "nominal",
+    ratings: Ratings | ArrayLike,
     *,
+    weights: Weights = "nominal",
     scale: Scale | str | ArrayLike | None = None,
     standard_error: StandardError = "linearised",
     confidence: float = 0.95,
-) -> Estimates:
+) -> Estimate | Estimates:
     r"""Compute Gwet's AC1 (nominal weights) or AC2 (weighted) of each label.
 
     As :func:`fleiss_kappa`, with another agreement by chance on the q levels of the scale,
@@ -105,13 +109,14 @@ def gwet_ac(
 
     Parameters
     ----------
-    data, weights, scale, standard_error, confidence
+    ratings, weights, scale, standard_error, confidence
         As for :func:`fleiss_kappa`. The result depends on how many levels the declared scale has,
         also on those that do not occur.
 
     Returns
     -------
-    Estimates by ``label``, at most 1; ``nan`` with a status where no unit has two ratings.
+    Estimates by ``label``, or one :class:`~affectlab.estimates.Estimate` for an array; at most 1,
+    and ``nan`` with a status where no unit has two ratings.
 
     Raises
     ------
@@ -126,10 +131,10 @@ def gwet_ac(
     Examples
     --------
     >>> ratings = [[1, 2, 3, 3, 2], [1, 2, 3, 3, 2], [1, 3, 3, 3, 1]]
-    >>> round(gwet_ac(ratings, scale="1-3")["rating"].value, 4)
+    >>> round(gwet_ac(ratings, scale="1-3").value, 4)
     0.6078
     """
-    return _by_label(data, weights, scale, standard_error, confidence, gwet=True)
+    return _by_label(ratings, weights, scale, standard_error, confidence, gwet=True)
 
 
 @dataclass(frozen=True)

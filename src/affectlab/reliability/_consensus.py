@@ -102,7 +102,7 @@ class ConsensusFlow:
 
 
 def consensus_flow(
-    data: Ratings | ArrayLike,
+    ratings: Ratings | ArrayLike,
     *,
     start: int | None = None,
     first_positive: int | None = None,
@@ -124,7 +124,7 @@ def consensus_flow(
 
     Parameters
     ----------
-    data
+    ratings
         Ratings of yes (1) and no (0), main trials with a valid answer, one vote per rater and item;
         or an array of shape (raters, items) with ``nan`` where there is no vote.
     start
@@ -162,12 +162,12 @@ def consensus_flow(
     >>> [(b.batch, b.items, b.share, round(b.agreement, 3)) for b in flow.batches]
     [(1, 4, 1.0, 0.75), (2, 3, 0.75, 0.667), (3, 2, 0.5, 1.0)]
     """
-    answers = answers_of(data)
+    answers = answers_of(ratings)
     _check_votes(answers)
     totals = start is not None or first_positive is not None
     if by_label and totals:
         raise InputError("start and first_positive are totals; leave them out with by_label")
-    recorded, gap = _recorded(data) if isinstance(data, Ratings) else (None, ())
+    recorded, gap = _recorded(ratings) if isinstance(ratings, Ratings) else (None, ())
     if recorded is not None:
         if totals:
             raise InputError(

@@ -24,7 +24,7 @@ _METHOD = "interrater correlation (Spearman with the mean of the others)"
 
 
 def interrater_correlation(
-    data: Ratings | ArrayLike,
+    ratings: Ratings | ArrayLike,
     *,
     exclude: Collection[str] = ("neutral",),
     by_rater: bool = False,
@@ -44,7 +44,7 @@ def interrater_correlation(
 
     Parameters
     ----------
-    data
+    ratings
         Ratings (main trials with a valid answer; the first answer where a rater repeats), or an
         array of shape (raters, units) with ``nan`` where there is no rating.
     exclude
@@ -76,8 +76,8 @@ def interrater_correlation(
     'undefined: no rater with a defined correlation'
     """
     check_confidence(confidence)
-    require_order(data, "interrater correlation")
-    found = _correlations(data, exclude)
+    require_order(ratings, "interrater correlation")
+    found = _correlations(ratings, exclude)
     value = np.where(found.n >= max(min_items, 2), found.value, np.nan)
     if by_rater:
         return _rater_table(found, value, confidence)

@@ -135,7 +135,7 @@ class DuplicateRaters:
         return self.frame._repr_html_()
 
 
-def duplicate_raters(data: Ratings | ArrayLike) -> DuplicateRaters:
+def duplicate_raters(ratings: Ratings | ArrayLike) -> DuplicateRaters:
     r"""Find pairs of raters whose answers agree far beyond their agreement with others.
 
     A copied account, one person under two names, or one model asked twice. Two raters who err on
@@ -170,7 +170,7 @@ def duplicate_raters(data: Ratings | ArrayLike) -> DuplicateRaters:
 
     Parameters
     ----------
-    data
+    ratings
         Ratings (main trials with a valid answer, of repeats the first; all labels count, and on a
         nominal scale answers are equal or not), or an array of shape (raters, units) with ``nan``
         where there is no rating.
@@ -205,7 +205,7 @@ def duplicate_raters(data: Ratings | ArrayLike) -> DuplicateRaters:
     >>> len(duplicate_raters(ratings))
     0
     """
-    (duplicates,) = _alike(_compare(data), (_DUPLICATES,))
+    (duplicates,) = _alike(_compare(ratings), (_DUPLICATES,))
     return duplicates
 
 

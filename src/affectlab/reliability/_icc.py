@@ -26,9 +26,9 @@ _COMPUTE = {"available": from_all, "listwise": from_complete}
 
 
 def intraclass_correlation(
-    data: Ratings | ArrayLike,
-    forms: Sequence[Form] = ("1,1", "2,1", "3,1", "1,k", "2,k", "3,k"),
+    ratings: Ratings | ArrayLike,
     *,
+    forms: Sequence[Form] = ("1,1", "2,1", "3,1", "1,k", "2,k", "3,k"),
     missing: Missing = "available",
     confidence: float = 0.95,
 ) -> Estimates:
@@ -48,7 +48,7 @@ def intraclass_correlation(
 
     Parameters
     ----------
-    data
+    ratings
         Ratings (main trials with a valid answer; the first answer where a rater repeats), or an
         array of shape (raters, units) with ``nan`` where there is no rating.
     forms
@@ -103,7 +103,7 @@ def intraclass_correlation(
     import polars as pl
 
     check_confidence(confidence)
-    require_order(data, "the intraclass correlation")
+    require_order(ratings, "the intraclass correlation")
     if missing not in _COMPUTE:
         raise unknown_name("missing", str(missing), _COMPUTE)
     if not forms:
@@ -111,7 +111,7 @@ def intraclass_correlation(
     for form in forms:
         if form not in FORMS:
             raise unknown_name("form", str(form), FORMS)
-    answers = answers_of(data)
+    answers = answers_of(ratings)
     results = [_COMPUTE[missing](part, tuple(forms), confidence) for part in answers.by_label()]
     results = [[_without_certainty(row) for row in result] for result in results]
     rows = [row for result in results for row in result]

@@ -14,6 +14,7 @@ from affectlab.estimates import Estimate, Estimates
 from affectlab.ratings import Ratings, Scale
 from affectlab.ratings._order import canonical
 from affectlab.ratings.arrays import Answers, answers_of, require_order
+from affectlab.reliability._coefficient import coefficient
 from affectlab.reliability._kappa_dense import dense_kappas, dense_panel
 from affectlab.reliability._kappa_results import KappaResult, side_of
 from affectlab.reliability._kappa_tables import (
@@ -88,14 +89,14 @@ def weighted_kappa(
             "expected two arrays of one length, one rating per item, "
             f"got shapes {matrix[0].shape} and {matrix[1].shape}"
         )
-    result = pairwise_kappa(np.vstack(matrix), weights, scale=scale, confidence=confidence)
+    result = pairwise_kappa(np.vstack(matrix), weights=weights, scale=scale, confidence=confidence)
     return result["rating", "0", "1"]
 
 
 def pairwise_kappa(
-    data: Ratings | ArrayLike,
-    weights: Weights | None = None,
+    ratings: Ratings | ArrayLike,
     *,
+    weights: Weights | None = None,
     scale: Scale | str | ArrayLike | None = None,
     truncate: bool = False,
     confidence: float = 0.95,
@@ -104,7 +105,7 @@ def pairwise_kappa(
 
     Parameters
     ----------
-    data
+    ratings
         Ratings (main trials with a valid answer; the first answer where a rater repeats), or an
         array of shape (raters, units) with ``nan`` where there is no rating.
     weights
@@ -139,15 +140,15 @@ def pairwise_kappa(
     """
     check_confidence(confidence)
     if weights is None:
-        nominal = scale is None and isinstance(data, Ratings) and data.scale.kind == "nominal"
+        nominal = scale is None and isinstance(ratings, Ratings) and ratings.scale.kind == "nominal"
         weights = "nominal" if nominal else "quadratic"
     elif weights != "nominal" and scale is None:
-        require_order(data, f"kappa with {weights} weights")
+        require_order(ratings, f"kappa with {weights} weights")
     declared = scale
-    if declared is None and isinstance(data, Ratings) and data.scale.kind != "text":
-        declared = data.scale
+    if declared is None and isinstance(ratings, Ratings) and ratings.scale.kind != "text":
+        declared = ratings.scale
     if declared is not None:
-        panel = dense_panel(data, levels_of(declared), truncate=truncate)
+        panel = dense_panel(ratings, levels_of(declared), truncate=truncate)
         if panel is not None:
             table = dense_kappas(panel, weights, confidence)
             return _kappa_result(
@@ -157,7 +158,7 @@ def pairwise_kappa(
                 table,
                 _method(weights, declared, truncate),
             )
-    answers = answers_of(data)
+    answers = answers_of(ratings)
     levels = declared_levels(answers, scale)
     position = positions_of(answers, levels, truncate=truncate)
     kept = answers.cell_sizes() >= 2
@@ -172,19 +173,20 @@ def pairwise_kappa(
     )
 
 
+@coefficient
 def random_pair_kappa(
-    data: Ratings | ArrayLike,
-    weights: Weights = "nominal",
+    ratings: Ratings | ArrayLike,
     *,
+    weights: Weights = "nominal",
     scale: Scale | str | ArrayLike | None = None,
     confidence: float = 0.95,
     seed: int | np.random.Generator | None = 0,
-) -> Estimates:
+) -> Estimate | Estimates:
     """Compute Cohen's kappa between two ratings drawn at random for every example.
 
     Parameters
     ----------
-    data, weights, scale, confidence
+    ratings, weights, scale, confidence
         As for :func:`pairwise_kappa`; by default unweighted.
     seed
         Seed or generator of the draw. Two raters are drawn per stimulus, in random order, and
@@ -192,7 +194,8 @@ def random_pair_kappa(
 
     Returns
     -------
-    Estimates by ``label``. The standard error does not cover the draw.
+    Estimates by ``label``, or one :class:`~affectlab.estimates.Estimate` for an array. The standard
+    error does not cover the draw.
 
     References
     ----------
@@ -201,12 +204,12 @@ def random_pair_kappa(
     Examples
     --------
     >>> yes_no = [[1, 0, 1, 0], [1, 0, 0, 0], [1, 0, 1, 0]]
-    >>> random_pair_kappa(yes_no, scale="binary", seed=1)["rating"].n_items
+    >>> random_pair_kappa(yes_no, scale="binary", seed=1).n_items
     4
     """
-    data = canonical(data)
+    ratings = canonical(ratings)
     check_confidence(confidence)
-    answers = answers_of(data)
+    answers = answers_of(ratings)
     levels = declared_levels(answers, scale)
     position = positions_of(answers, levels, truncate=False)
     first, second = _drawn_pairs(answers, np.random.default_rng(seed))

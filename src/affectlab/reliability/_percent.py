@@ -9,9 +9,10 @@ from scipy.special import stdtrit
 from affectlab._resampling import check_confidence
 from affectlab._types import Floats, Ints
 from affectlab.errors import InputError
-from affectlab.estimates import Estimates
+from affectlab.estimates import Estimate, Estimates
 from affectlab.ratings import Ratings
 from affectlab.ratings.arrays import Answers, answers_of
+from affectlab.reliability._coefficient import coefficient
 
 __all__ = ["percent_agreement"]
 
@@ -20,9 +21,10 @@ _MOST_COUNTS = 1 << 20
 _MOST_WHOLE = 256
 
 
+@coefficient
 def percent_agreement(
-    data: Ratings | ArrayLike, *, tolerance: float = 0.0, confidence: float = 0.95
-) -> Estimates:
+    ratings: Ratings | ArrayLike, *, tolerance: float = 0.0, confidence: float = 0.95
+) -> Estimate | Estimates:
     r"""Compute the mean share of rater pairs that agree on a unit.
 
     .. math:: P = \frac{1}{U} \sum_u \frac{\sum_{i \ne i'} [\,|x_{iu} - x_{i'u}| \le t\,]}
@@ -32,7 +34,7 @@ def percent_agreement(
 
     Parameters
     ----------
-    data
+    ratings
         Ratings (main trials with a valid answer; the first answer where a rater repeats), or an
         array of shape (raters, units) with ``nan`` where there is no rating.
     tolerance
@@ -42,7 +44,8 @@ def percent_agreement(
 
     Returns
     -------
-    Estimates by ``label``, shares in [0, 1]; ``nan`` with a status where no unit has two ratings.
+    Estimates by ``label``, or one :class:`~affectlab.estimates.Estimate` for an array: shares in
+    [0, 1], and ``nan`` with a status where no unit has two ratings.
 
     Raises
     ------
@@ -51,16 +54,16 @@ def percent_agreement(
 
     Examples
     --------
-    >>> percent_agreement([[1, 2, 3], [1, 2, 1], [1, 3, 2]])["rating"].value
+    >>> percent_agreement([[1, 2, 3], [1, 2, 1], [1, 3, 2]]).value
     0.4444444444444444
     """
     check_confidence(confidence)
     if not tolerance >= 0:
         raise InputError(f"tolerance {tolerance!r}: expected 0 or more")
-    answers = answers_of(data)
+    answers = answers_of(ratings)
     answers = answers.take(answers.cell_sizes() >= 2)
     rows = [_summary(part, tolerance, confidence) for part in answers.by_label()]
-    value, se, low, high, items, raters, ratings = zip(*rows, strict=True)
+    value, se, low, high, n_items, n_raters, n_ratings = zip(*rows, strict=True)
     near = f", within {tolerance:g}" if tolerance else ""
     return Estimates.build(
         {"label": answers.labels},
@@ -69,10 +72,10 @@ def percent_agreement(
         low=low,
         high=high,
         method=f"percent agreement of pairs{near}, mean over units",
-        n_items=items,
-        n_raters=raters,
-        n_ratings=ratings,
-        status=["ok" if n else "undefined: no unit with two ratings" for n in items],
+        n_items=n_items,
+        n_raters=n_raters,
+        n_ratings=n_ratings,
+        status=["ok" if n else "undefined: no unit with two ratings" for n in n_items],
     )
 
 

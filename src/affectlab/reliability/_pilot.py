@@ -127,7 +127,7 @@ def pilot_report(
     if overlap is not None and overlap.raters:
         warnings.append(f"{len(overlap.raters)} raters of the pilot rate in the main study too.")
     return PilotReport(
-        correlation=split_half(pilot, scorer, n_splits, seed=seed),
+        correlation=split_half(pilot, scorer=scorer, n_splits=n_splits, seed=seed),
         scores=scores,
         models=_models(pilot, parts),
         overlap=overlap,

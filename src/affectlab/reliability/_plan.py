@@ -49,7 +49,7 @@ _NORMAL = 1.959963984540054
 
 
 def plan(
-    source: PlanModel | Ratings | ArrayLike,
+    pilot: PlanModel | Ratings | ArrayLike,
     *,
     target: PlanTarget,
     goal: float,
@@ -73,7 +73,7 @@ def plan(
 
     Parameters
     ----------
-    source
+    pilot
         A pilot (ratings, or an array of shape (raters, stimuli)), or a model.
     target
         ``"interval"``: width, end to end and in points, of Student's interval of a stimulus' mean
@@ -143,13 +143,13 @@ def plan(
     >>> print(plan(model, target="split_half", goal=0.9, raters=[8, 16, 32]).words)
     16 raters per stimulus: split-half correlation 0.94 ..., wanted at least 0.9.
     """
-    source = canonical(source)
+    pilot = canonical(pilot)
     _check(
         target, goal, difference, n_stimuli, stimuli_per_rater, assurance, price, n_sim, n_pilots
     )
     check_confidence(confidence)
-    pilot = None if isinstance(source, PlanModel) else one_label(answers_of(source), label, "pilot")
-    model = source if isinstance(source, PlanModel) else fit_plan_model(cast("Answers", pilot))
+    answers = None if isinstance(pilot, PlanModel) else one_label(answers_of(pilot), label, "pilot")
+    model = pilot if isinstance(pilot, PlanModel) else fit_plan_model(cast("Answers", answers))
     design = _design(n_stimuli, stimuli_per_rater)
     together = stimuli_per_rater is None if paired is None else paired
     delta = abs(float(difference or 0))
@@ -171,11 +171,11 @@ def plan(
         if recommended is not None:
             break
     open_range = None
-    if pilot is not None and recommended is not None and n_pilots:
+    if answers is not None and recommended is not None and n_pilots:
         counts = _around(frame["raters"].to_numpy(), recommended)
         few = min(size, most // _FEWER)
         values = [
-            simulate(fit_plan_model(replicate(model, pilot, rng)), counts, few, rng).mean(axis=0)
+            simulate(fit_plan_model(replicate(model, answers, rng)), counts, few, rng).mean(axis=0)
             for _ in range(n_pilots)
         ]
         open_range = _open_range(np.array(values), counts, target, goal)

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 __all__ = ["mean_opinion_scores", "opinion_histogram"]
 
 
-def mean_opinion_scores(data: Ratings | ArrayLike, *, confidence: float = 0.95) -> Estimates:
+def mean_opinion_scores(ratings: Ratings | ArrayLike, *, confidence: float = 0.95) -> Estimates:
     r"""Compute the mean opinion score of every stimulus on every label.
 
     .. math::
@@ -32,7 +32,7 @@ def mean_opinion_scores(data: Ratings | ArrayLike, *, confidence: float = 0.95) 
 
     Parameters
     ----------
-    data
+    ratings
         Ratings (every main trial with a valid answer counts, repeats too), or an array of shape
         (raters, units) with ``nan`` where there is no rating.
     confidence
@@ -59,8 +59,8 @@ def mean_opinion_scores(data: Ratings | ArrayLike, *, confidence: float = 0.95) 
     import polars as pl
 
     check_confidence(confidence)
-    require_order(data, "the mean opinion score")
-    answers = answers_of(data, repeats=True)
+    require_order(ratings, "the mean opinion score")
+    answers = answers_of(ratings, repeats=True)
     cells, inverse = np.unique(answers.cell, return_inverse=True)
     n = np.bincount(inverse, minlength=cells.size)
     mean = np.bincount(inverse, answers.value, minlength=cells.size) / n
@@ -94,7 +94,7 @@ def _n_raters(answers: Answers, inverse: Ints, n_cells: int) -> Ints:
 
 
 def opinion_histogram(
-    data: Ratings | ArrayLike,
+    ratings: Ratings | ArrayLike,
     *,
     scale: Scale | str | None = None,
     bins: int = 10,
@@ -104,7 +104,7 @@ def opinion_histogram(
 
     Parameters
     ----------
-    data
+    ratings
         Ratings, or an array, as for :func:`mean_opinion_scores`.
     scale
         The declared scale; by default that of the ratings. An array needs it said.
@@ -131,7 +131,7 @@ def opinion_histogram(
     """
     import polars as pl
 
-    answers = answers_of(data, repeats=True)
+    answers = answers_of(ratings, repeats=True)
     low, high, index = _binned(answers, scale, bins)
     group = answers.cell if by_stimulus else answers.label
     groups, inverse = np.unique(group, return_inverse=True)

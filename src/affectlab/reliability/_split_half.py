@@ -47,10 +47,10 @@ _CONSTANT = "undefined: all scores of a half are equal"
 
 
 def split_half(
-    data: Ratings | ArrayLike,
+    ratings: Ratings | ArrayLike,
+    *,
     scorer: str | Scorer = "reml",
     n_splits: int = 50,
-    *,
     seed: int | np.random.Generator | None = 0,
     by_label: bool = True,
     confidence: float = 0.95,
@@ -65,7 +65,7 @@ def split_half(
 
     Parameters
     ----------
-    data
+    ratings
         Ratings (main trials with a valid answer; of a rater's answers to the same stimulus the
         first counts), or an array of shape (raters, units) with ``nan`` where there is no rating.
     scorer
@@ -111,16 +111,16 @@ def split_half(
     >>> round(found["rating"].value, 2), found.to_frame()["corrected"].round(2).to_list()
     (0.94, [0.97])
     """
-    data = canonical(data)
+    ratings = canonical(ratings)
     check_confidence(confidence)
-    require_order(data, "the correlation of halves")
+    require_order(ratings, "the correlation of halves")
     if isinstance(scorer, str) and scorer not in _METHODS:
         raise unknown_name("scorer", scorer, _METHODS)
     if n_splits < 1:
         raise InputError(f"n_splits {n_splits}: expected at least 1")
     name = scorer if isinstance(scorer, str) else getattr(scorer, "__name__", "own scorer")
     score = _scoring(scorer, max_iter, tol)
-    panels = panels_of(data, by_label=by_label)
+    panels = panels_of(ratings, by_label=by_label)
     labels = panels[0].labels if by_label or len(panels[0].labels) == 1 else ("all",)
     seeds = np.empty((len(panels), n_splits), dtype=np.int64)
     seeds[by_name(labels)] = np.random.default_rng(seed).integers(0, 2**63, seeds.shape)

@@ -27,9 +27,9 @@ _PUBLISHED = ("rater", "stimulus")
 
 
 def subject_model(
-    data: Ratings | ArrayLike,
-    method: Literal["reml", "p910", "mle"] = "reml",
+    ratings: Ratings | ArrayLike,
     *,
+    method: Literal["reml", "p910", "mle"] = "reml",
     se: Literal["model", "rater", "stimulus"] | None = None,
     by_label: bool = True,
     confidence: float = 0.95,
@@ -65,7 +65,7 @@ def subject_model(
 
     Parameters
     ----------
-    data
+    ratings
         Ratings (every main trial with a valid answer counts, repeats too), or an array of shape
         (raters, units) with ``nan`` where there is no rating. No matrix is made of sparse ratings.
     method
@@ -123,11 +123,11 @@ def subject_model(
     if method not in FITS:
         raise unknown_name("method", method, FITS)
     check_confidence(confidence)
-    require_order(data, "the subject model")
+    require_order(ratings, "the subject model")
     error = _error(method, se)
     fit = _fitting(method, prior_df, max_iter, tol)
-    panels = panels_of(data, by_label=by_label)
-    alike = likeness(data)
+    panels = panels_of(ratings, by_label=by_label)
+    alike = likeness(ratings)
     # The published methods stay as published, and say what they are worth with duplicates.
     groups = alike.similar.groups if method == "reml" else ()
     together = not by_label and len(panels[0].labels) > 1
@@ -145,7 +145,7 @@ def subject_model(
     )
     if not fitted:
         raise InputError("no rating has a value; expected at least one")
-    has_labels = isinstance(data, Ratings) and data.has_labels
+    has_labels = isinstance(ratings, Ratings) and ratings.has_labels
     return SubjectModel(fitted, method, error, confidence, has_labels, alike)
 
 

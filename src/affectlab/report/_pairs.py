@@ -81,7 +81,7 @@ def pair_agreement(ratings: Ratings, models: Ratings | None = None) -> PairAgree
     most = _raters_that_fit(ratings.n_labels)
     kept = _busiest(ratings, most)
     if kind == "nominal" or _n_levels(ratings) <= _MOST_LEVELS:
-        result = pairwise_kappa(kept, "nominal" if kind == "nominal" else "quadratic")
+        result = pairwise_kappa(kept, weights="nominal" if kind == "nominal" else "quadratic")
         measure = "kappa" if kind in ("nominal", "binary") else "quadratic weighted kappa"
         return PairAgreement(result, measure, ratings.n_raters - kept.n_raters)
     while most > 2 and _joined_rows(kept) > _MOST_JOINED:

@@ -205,7 +205,7 @@ def _flags(store: Store, ratings: Ratings) -> tuple[str, list[Flag], tuple[str, 
         return "", [], ("Answers without an order have no spread and no correlation to judge.",)
     try:
         policy = store.study.policy_place if named else _checks(store, bool(golden))
-        found = screen(ratings, policy, golden=_golden_table(golden))
+        found = screen(ratings, policy=policy, golden=_golden_table(golden))
     except InputError as error:
         what = f"The policy {named!r}" if named else "The checks of a running study"
         return "", [], (f"{what} cannot be used: {error}.",)

@@ -83,7 +83,7 @@ def _judge(
         blocked = False
         evidence: list[dict[str, Any]] = []
     else:
-        result = screen(ratings_of(store, rows), policy, golden=_known(store))
+        result = screen(ratings_of(store, rows), policy=policy, golden=_known(store))
         name, number = pseudonym(store, person), str(session["id"])
         frame = result.to_frame()
         blocked = bool(_row_of(frame, name, number)["block"])

@@ -92,8 +92,8 @@ def compare(
         )
         found = compare_models(
             made,
-            model_a,
-            model_b,
+            a=model_a,
+            b=model_b,
             costs=costs,
             missing=missing,
             margin=margin,

@@ -56,7 +56,7 @@ def outcomes(
 
     names = None if by is None else [name.strip() for name in by.split(",") if name.strip()]
     with out.progress("outcomes"):
-        table = outcome_table(ratings, names, models=models, everyone=everyone)
+        table = outcome_table(ratings, by=names, models=models, everyone=everyone)
     with out.progress("controls"):
         checks = _checks(ratings, models, n_boot, seed)
     # Files first: who reads the output may leave early, as in `… | head`.

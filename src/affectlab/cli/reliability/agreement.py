@@ -71,7 +71,7 @@ def agreement(
     panel = ratings if everyone else out.panel(ratings)
     scale = ratings.scale
     with out.progress("agreement"):
-        alpha = krippendorff_alpha(panel, level, n_boot=n_boot, resample=resample, seed=seed)
+        alpha = krippendorff_alpha(panel, level=level, n_boot=n_boot, resample=resample, seed=seed)
         correlation = None if scale.kind == "nominal" else interrater_correlation(panel)
         has_levels = scale.numeric and scale.step is not None and scale.low is not None
         kappa = pairwise_kappa(ratings) if has_levels else None
@@ -144,8 +144,8 @@ def _more(panel: Ratings, missing: Literal["available", "listwise"], out: Output
         weights: Literal["nominal", "quadratic"] = (
             "nominal" if panel.scale.kind in ("nominal", "binary") else "quadratic"
         )
-        found["fleiss_kappa"] = fleiss_kappa(panel, weights)
-        found["gwet_ac"] = gwet_ac(panel, weights)
+        found["fleiss_kappa"] = fleiss_kappa(panel, weights=weights)
+        found["gwet_ac"] = gwet_ac(panel, weights=weights)
     if panel.scale.kind in ("ordinal", "interval"):
         found["intraclass_correlation"] = intraclass_correlation(panel, missing=missing)
     if "repeat" in panel.summary().trial_kinds and panel.scale.kind != "nominal":

@@ -20,8 +20,8 @@ __all__ = ["screen"]
 
 def screen(
     ratings: Ratings,
-    policy: str | Path | Policy = "correlation",
     *,
+    policy: str | Path | Policy = "correlation",
     golden: Golden = None,
     per: str | None = None,
 ) -> Screening:
