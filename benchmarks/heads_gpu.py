@@ -153,7 +153,7 @@ def steps(sizes: Sizes, device: Any, limits: Ceilings) -> tuple[str, float, floa
         seed=0,
         device=device,
         precision=plan_of.head_precision("auto", device),
-        report=None,
+        progress=None,
     )
     progress = Progress.begin(plan, plan.parts)
     stack = _Stack.of(plan, progress, _Data(plan))

@@ -33,7 +33,7 @@ def files(tmp_path_factory: pytest.TempPathFactory) -> Path:
     specs = face_specs(4, ["joy", "fear", "neutral"], [0.5, 1.0])
     table = save_faces(folder / "images", specs, size=64)
     table.write_csv(folder / "images" / "faces.csv")
-    X = embed(folder / "images" / "faces.csv", "faces", out=folder / "emb")
+    X = embed(folder / "images" / "faces.csv", "faces", path=folder / "emb")
     Y = np.array([[7.0 * ("joy" in s), 7.0 * ("fear" in s)] for s in X.stimuli])
     bank = HeadBank.make(LABELS, shape=HeadShape((8,)), name="my heads")
     bank.fit(X, Y, stage=Stage(epochs=40, learning_rate=5e-3, batch=8), cap=None, validation=0.2)

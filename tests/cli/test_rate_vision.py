@@ -37,8 +37,8 @@ def files(tmp_path_factory: pytest.TempPathFactory) -> Path:
         Image.fromarray(np.clip(pixels, 0, 255).astype(np.uint8)).save(file)
         rows.append({"stimulus": f"{label}/p{at:02d}", "label": label})
     pl.DataFrame(rows).write_csv(folder / "truth.csv")
-    X = embed(folder / "photos", "hog", out=folder / "emb")
-    embed(folder / "photos", "lbp", out=folder / "other")
+    X = embed(folder / "photos", "hog", path=folder / "emb")
+    embed(folder / "photos", "lbp", path=folder / "other")
     labels = {row["stimulus"]: row["label"] for row in rows}
     head = VisionClassifier("mikels", backbone="embedding:hog", name="my head")
     head.fit(X, labels, epochs=4).save(folder / "head")

@@ -112,7 +112,7 @@ def test_labels_are_hidden(place: Path) -> None:
     assert "pseudo_accuracy" in first["history"][0]
     assert first["test"] is None
     # Embedded before, it is the same; and without dev the last epoch is kept.
-    embed(find_images("photos"), "hog", out="emb")
+    embed(find_images("photos"), "hog", path="emb")
     rows = result(run_here(*asked, "--embeddings", "emb", "--out", "rows", "--json"))
     assert rows["history"] == first["history"]
     last = result(run_here(*asked, "--dev-share", "0", "--out", "last", "--json"))
@@ -163,7 +163,7 @@ def test_what_is_doubtful_is_said(place: Path) -> None:
 
 
 def test_a_name_of_two_images_finds_no_embedding(place: Path) -> None:
-    embed(find_images("photos"), "hog", out="emb")
+    embed(find_images("photos"), "hog", path="emb")
     for label, source in (("awe", "fear/p02"), ("fear", "fear/p02")):
         (place / "more" / label).mkdir(parents=True, exist_ok=True)
         target = place / "more" / label / f"p0{0 if label == 'awe' else 2}.png"

@@ -101,7 +101,7 @@ def test_folders_named_by_labels(place: Path) -> None:
     other = result(run_here(*base, "--out", "other", "--seed", "3", "--json"))
     assert first["history"] != other["history"]
     # Embedded before, it is the same.
-    embed(find_images("photos"), "hog", out="emb")
+    embed(find_images("photos"), "hog", path="emb")
     rows = result(run_here(*base, "--embeddings", "emb", "--out", "rows", "--json"))
     assert rows["history"] == first["history"]
 

@@ -133,7 +133,7 @@ def test_models_share_the_draws():
     by_row = classification_metrics(true, np.stack([predicted, predicted]), "mikels", seed=1)
     assert by_row["0", "ecc"] == table["x", "ecc"]
     named = classification_metrics(
-        true, [list(predicted), list(true)], "mikels", models=["m", "gold"], n_boot=0
+        true, [list(predicted), list(true)], "mikels", names=["m", "gold"], n_boot=0
     )
     assert named["gold", "ecc"].value == 1
     assert named["m", "ecc"].value == table["x", "ecc"].value
@@ -259,10 +259,10 @@ def test_macro_says_how_it_treats_what_is_undefined():
         (["awe"], {"confidence": 95}, "confidence 95: expected a share"),
         (["awe"], {"interval": "bca"}, "unknown interval 'bca'"),
         (["awe"], {"metrics": ["eccc"]}, "unknown metric 'eccc'; did you mean 'ecc'"),
-        (["awe"], {"models": ["m"]}, "models: expected predictions of several models"),
-        ({"m": ["awe"]}, {"models": ["m"]}, "models: the predictions are named already"),
+        (["awe"], {"names": ["m"]}, "names: expected predictions of several models"),
+        ({"m": ["awe"]}, {"names": ["m"]}, "names: the predictions are named already"),
         ({}, {}, "y_pred: it holds no model"),
-        ([["awe"], ["fear"]], {"models": ["m"]}, "models: expected 2 different names"),
+        ([["awe"], ["fear"]], {"names": ["m"]}, "names: expected 2 different names"),
         (np.zeros((1, 1, 1)), {}, "y_pred: shape"),
         ({"m": ["awe", "fear"]}, {}, "m: 2 labels; expected one per item, 1"),
         (["awe"], {"clusters": ["a", "b"]}, "clusters: 2 names; expected one per item, 1"),

@@ -256,7 +256,9 @@ def test_people_count_on_request_or_when_alone():
     assert len(outcome_table(ratings, by="rater").usable) == 4
     assert len(outcome_table(ratings, by="rater", everyone=True).usable) == 6
     assert len(outcome_table(ratings.humans(), by="rater").usable) == 2
-    assert outcome_table(ratings, by=("rater", "prompt"), everyone=True).usable["p1", "–"].value == 1
+    assert (
+        outcome_table(ratings, by=("rater", "prompt"), everyone=True).usable["p1", "–"].value == 1
+    )
 
 
 def test_models_in_a_table_of_their_own():

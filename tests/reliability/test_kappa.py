@@ -271,5 +271,5 @@ class TestRandomPairs:
         assert table["joy"].value == table["awe"].value
 
     def test_undefined(self):
-        table = random_pair_kappa([[1, NAN], [NAN, 0]], scale="binary", seed=1)
-        assert table["rating"].status == "undefined: no common items"
+        found = random_pair_kappa([[1, NAN], [NAN, 0]], scale="binary", seed=1)
+        assert found.status == "undefined: no common items"

@@ -130,7 +130,7 @@ def calibrate(
             from affectlab.cli.rate._embedded import embeddings_of
 
             found, said = embeddings_of(
-                bank, place, encoder=encoder, device=device, report=progress
+                bank, place, encoder=encoder, device=device, progress=progress
             )
             notes.extend(said)
             return found

@@ -18,7 +18,7 @@ OnBad = Literal["raise", "set_aside"]
 
 
 def leaderboard(
-    folder: str | Path,
+    path: str | Path,
     *,
     sort: str | None = None,
     label: str | None = None,
@@ -31,7 +31,7 @@ def leaderboard(
 
     Parameters
     ----------
-    folder
+    path
         Folder with result files (``*.json``), see :class:`ResultFile`; folders inside it are not
         looked at.
     sort
@@ -65,7 +65,7 @@ def leaderboard(
     """
     if on_bad not in get_args(OnBad):
         raise unknown_name("on_bad", on_bad, get_args(OnBad))
-    entries, warnings = _read(Path(folder), on_bad)
+    entries, warnings = _read(Path(path), on_bad)
     groups: dict[str, list[Entry]] = {}
     for entry in entries:
         groups.setdefault(entry.result.data.fingerprint, []).append(entry)
@@ -88,7 +88,7 @@ def leaderboard(
                 f"{what} and {'is' if n == 1 else 'are'} left out"
             )
         warnings += cautions(board)
-    return Leaderboard(tuple(boards), (*several(boards), *warnings), str(folder))
+    return Leaderboard(tuple(boards), (*several(boards), *warnings), str(path))
 
 
 def _read(folder: Path, on_bad: OnBad) -> tuple[list[Entry], list[str]]:

@@ -50,7 +50,7 @@ def classification_metrics(
     labels: Sequence[str] | None = None,
     sample_weight: ArrayLike | None = None,
     clusters: ArrayLike | None = None,
-    models: Sequence[str] | None = None,
+    names: Sequence[str] | None = None,
     zero_division: float = 0.0,
     n_boot: int = 1000,
     interval: str = "percentile",
@@ -82,7 +82,7 @@ def classification_metrics(
     clusters
         Cluster of each item, such as its actor or thread, shape (n,). Clusters are then resampled
         whole, because items of one cluster are not independent.
-    models
+    names
         Names of the rows of a two-dimensional `y_pred`.
     zero_division
         What precision or recall count as in macro averages where their denominator is 0; ``nan``
@@ -133,7 +133,7 @@ def classification_metrics(
     """
     check_draws(n_boot, interval, confidence)
     facts = label_facts(taxonomy, labels=labels, costs=costs, groups=groups)
-    predictions, names = _by_model(y_pred, models)
+    predictions, listed = _by_model(y_pred, names)
     coded = code_labels(facts, y_true, predictions, coded_by=labels)
     chosen = chosen_metrics(metrics, coded.facts)
     n = coded.true.size
@@ -179,8 +179,8 @@ def classification_metrics(
         for metric in chosen
     ]
     keys = {"metric": [metric.name for metric in chosen] * len(predictions)}
-    if names is not None:
-        keys = {"model": [name for name in names for _ in chosen], **keys}
+    if listed is not None:
+        keys = {"model": [name for name in listed for _ in chosen], **keys}
     table = Estimates.build(
         keys,
         value=point.ravel(),
@@ -299,12 +299,12 @@ def with_better(table: Estimates, metrics: Sequence[ClassificationMetric]) -> Es
 
 
 def _by_model(
-    y_pred: Any, models: Sequence[str] | None
+    y_pred: Any, names: Sequence[str] | None
 ) -> tuple[dict[str, LabelsLike], tuple[str, ...] | None]:
     """The labels of each model by the name that errors use, and the names for the table."""
     if isinstance(y_pred, Mapping):
-        if models is not None:
-            raise InputError("models: the predictions are named already, by the keys of y_pred")
+        if names is not None:
+            raise InputError("names: the predictions are named already, by the keys of y_pred")
         if not y_pred:
             raise InputError("y_pred: it holds no model; expected at least one")
         named = {str(name): given for name, given in y_pred.items()}
@@ -314,15 +314,15 @@ def _by_model(
         nested = isinstance(y_pred[0], list | tuple | np.ndarray)
         array = np.asarray(y_pred) if nested and len({len(row) for row in y_pred}) == 1 else None
     if array is None or array.ndim == 1:
-        if models is not None:
-            raise InputError("models: expected predictions of several models, shape (models, n)")
+        if names is not None:
+            raise InputError("names: expected predictions of several models, shape (models, n)")
         return {"y_pred": y_pred}, None
     if array.ndim != 2 or not len(array):
         raise InputError(f"y_pred: shape {array.shape}; expected (n,) or (models, n)")
-    names = tuple(map(str, range(len(array)) if models is None else models))
-    if len(names) != len(array) or len(set(names)) < len(names):
-        raise InputError(f"models: expected {len(array)} different names, one per row of y_pred")
-    return dict(zip(names, array, strict=True)), names
+    listed = tuple(map(str, range(len(array)) if names is None else names))
+    if len(listed) != len(array) or len(set(listed)) < len(listed):
+        raise InputError(f"names: expected {len(array)} different names, one per row of y_pred")
+    return dict(zip(listed, array, strict=True)), listed
 
 
 def _values(

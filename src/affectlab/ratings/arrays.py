@@ -67,7 +67,7 @@ class Answers:
         return counts
 
 
-def require_order(data: Ratings | Scale | ArrayLike | None, what: str) -> None:
+def require_order(ratings: Ratings | Scale | ArrayLike | None, what: str) -> None:
     """Refuse ratings, or a scale, whose categories have no order, where a statistic needs one.
 
     Raises
@@ -75,14 +75,14 @@ def require_order(data: Ratings | Scale | ArrayLike | None, what: str) -> None:
     InputError
         If the scale is nominal. An array has no scale, and passes.
     """
-    scale = data.scale if isinstance(data, Ratings) else data
+    scale = ratings.scale if isinstance(ratings, Ratings) else ratings
     if isinstance(scale, Scale) and scale.kind == "nominal":
         raise InputError(
             f"{what} needs answers in an order; these are on a scale without one ({scale})"
         )
 
 
-def answers_of(data: Ratings | ArrayLike, *, repeats: bool = False) -> Answers:
+def answers_of(ratings: Ratings | ArrayLike, *, repeats: bool = False) -> Answers:
     """Read the answers that a statistic uses.
 
     Of ratings these are the main trials with a valid answer. When a rater answered the same
@@ -91,7 +91,7 @@ def answers_of(data: Ratings | ArrayLike, *, repeats: bool = False) -> Answers:
 
     Parameters
     ----------
-    data
+    ratings
         Ratings, or an array of shape (raters, units) with ``nan`` where there is no rating.
     repeats
         Keep every answer of a rater to a stimulus and label.
@@ -101,11 +101,11 @@ def answers_of(data: Ratings | ArrayLike, *, repeats: bool = False) -> Answers:
     InputError
         If the values are not numbers, or the array is not two-dimensional.
     """
-    if not isinstance(data, Ratings):
-        return _from_matrix(matrix_of(data))
-    if data.scale.kind == "text":
+    if not isinstance(ratings, Ratings):
+        return _from_matrix(matrix_of(ratings))
+    if ratings.scale.kind == "text":
         raise InputError("expected numeric ratings, got ratings on a text scale")
-    used = data.answers()
+    used = ratings.answers()
     value = np.asarray(used.value, dtype=np.float64)
     unit = used.stimulus_code.astype(np.int64)
     rater = used.rater_code.astype(np.int64)
@@ -123,7 +123,7 @@ def answers_of(data: Ratings | ArrayLike, *, repeats: bool = False) -> Answers:
         raters=tuple(used.rater_names),
         labels=tuple(used.label_names),
         rater_kinds=tuple(used.rater_kinds),
-        scale=data.scale,
+        scale=ratings.scale,
     )
 
 

@@ -71,7 +71,7 @@ class Reproduction:
     failures: tuple[PartFailure, ...] = ()
     """Parts of the run that failed; figures that they would have given have no value."""
 
-    def save_figures(self, folder: str | Path) -> tuple[Path, ...]:
+    def save_figures(self, path: str | Path) -> tuple[Path, ...]:
         """Write all figures as PNG and SVG; a recipe without figures writes nothing.
 
         A picture that leaves its folder still says whether its data are simulated.
@@ -84,7 +84,7 @@ class Reproduction:
             for one in self.figures
             for file in save_figure(
                 titled(one.draw(), self._title(one)),
-                folder,
+                path,
                 one.name,
                 title=one.title,
                 description=one.description,

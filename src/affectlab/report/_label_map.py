@@ -38,7 +38,7 @@ _READING = (
 
 def write_label_map(
     label_map: LabelMap,
-    out: str | Path,
+    path: str | Path,
     *,
     images: str | Path | None = None,
     title: str = "Map of stimuli",
@@ -53,7 +53,7 @@ def write_label_map(
     ----------
     label_map
         From :func:`affectlab.analysis.label_map`.
-    out
+    path
         The file, ending in ``.html``.
     images
         Folder with a picture of each stimulus, named like it (with or without suffix); hovering
@@ -71,7 +71,7 @@ def write_label_map(
     Raises
     ------
     InputError
-        When `out` or `images` cannot be used.
+        When `path` or `images` cannot be used.
     MissingDependencyError
         Without plotly.
 
@@ -84,7 +84,7 @@ def write_label_map(
     >>> page.stat().st_size > 1_000_000
     True
     """
-    path = Path(out)
+    path = Path(path)
     if path.suffix.lower() not in (".html", ".htm") or path.is_dir():
         raise InputError(f"{path}: expected a file that ends in .html")
     if not path.parent.is_dir():

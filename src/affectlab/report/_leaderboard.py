@@ -44,7 +44,7 @@ _GLOSSARY = [
 
 
 def write_leaderboard(
-    found: Leaderboard, out: str | Path, *, title: str = "Models and people"
+    found: Leaderboard, path: str | Path, *, title: str = "Models and people"
 ) -> Path:
     """Write a leaderboard as an HTML page with tables that can be sorted and filtered.
 
@@ -55,7 +55,7 @@ def write_leaderboard(
     ----------
     found
         From :func:`affectlab.evaluation.leaderboard`.
-    out
+    path
         The file, ending in ``.html``.
     title
         Heading of the page.
@@ -67,7 +67,7 @@ def write_leaderboard(
     Raises
     ------
     InputError
-        When `out` is a folder or does not end in ``.html``, or its folder does not exist.
+        When `path` is a folder or does not end in ``.html``, or its folder does not exist.
 
     Examples
     --------
@@ -83,7 +83,7 @@ def write_leaderboard(
     >>> page.name
     'leaderboard.html'
     """
-    path = Path(out)
+    path = Path(path)
     if path.suffix.lower() not in (".html", ".htm") or path.is_dir():
         raise InputError(f"{path}: expected a file that ends in .html")
     if not path.parent.is_dir():

@@ -14,7 +14,7 @@ __all__ = ["save_figure"]
 
 
 def save_figure(
-    figure: Figure, folder: str | Path, name: str, *, title: str, description: str
+    figure: Figure, path: str | Path, name: str, *, title: str, description: str
 ) -> tuple[Path, Path]:
     """Write a figure as PNG (white background) and SVG (with title and description).
 
@@ -22,7 +22,7 @@ def save_figure(
     ----------
     figure
         From one of the ``fig_…`` functions.
-    folder
+    path
         Made when it does not exist.
     name
         File name without suffix.
@@ -39,9 +39,9 @@ def save_figure(
     >>> png.name, svg.name
     ('alpha.png', 'alpha.svg')
     """
-    folder = Path(folder)
-    folder.mkdir(parents=True, exist_ok=True)
-    png, svg = folder / f"{name}.png", folder / f"{name}.svg"
+    path = Path(path)
+    path.mkdir(parents=True, exist_ok=True)
+    png, svg = path / f"{name}.png", path / f"{name}.svg"
     with settled(figure):
         png.write_bytes(to_png(figure))
         drawn = to_svg(figure)

@@ -53,7 +53,7 @@ _TERMS = (
 
 def write_text_report(
     model: TextClassifier,
-    out: str | Path,
+    path: str | Path,
     *,
     train: LabelledTexts,
     dev: LabelledTexts,
@@ -73,7 +73,7 @@ def write_text_report(
     ----------
     model
         A trained model with thresholds, see :meth:`TextClassifier.tune`.
-    out
+    path
         Folder for ``report.html``, ``tables/*.csv``, ``figures/*.png`` and ``figures/*.svg``; made
         when absent. Files of the same names are replaced.
     train
@@ -97,7 +97,7 @@ def write_text_report(
     Raises
     ------
     InputError
-        When `out` is a file, or the model has no thresholds, or has them from other texts than
+        When `path` is a file, or the model has no thresholds, or has them from other texts than
         `dev`.
 
     Examples
@@ -119,8 +119,8 @@ def write_text_report(
     'report.html'
     """
     _check_tuned(model, dev)
-    check_report_folder(out)
-    folder, _ = folders(out)
+    check_report_folder(path)
+    folder, _ = folders(path)
     about = ModelOnTexts(model, train, dev, seed=seed, most=most)
     steps = Steps(progress, len(SECTIONS) + 2)
     parts: list[Section | Skipped] = []
@@ -143,7 +143,7 @@ def write_text_report(
     )
 
 
-def check_report_folder(out: str | Path) -> None:
+def check_report_folder(path: str | Path) -> None:
     """Say, before hours of training, whether a report could be written to a folder.
 
     Raises
@@ -151,7 +151,7 @@ def check_report_folder(out: str | Path) -> None:
     InputError
         When the path, or one above it, is a file.
     """
-    folder = Path(out)
+    folder = Path(path)
     for place in (folder, *folder.parents):
         if place.exists() and not place.is_dir():
             raise InputError(f"{place} is a file; expected a folder for the report")

@@ -27,7 +27,7 @@ __all__ = ["write_report"]
 
 def write_report(
     ratings: Ratings,
-    out: str | Path,
+    path: str | Path,
     *,
     models: Ratings | None = None,
     title: str | None = None,
@@ -48,7 +48,7 @@ def write_report(
     ----------
     ratings
         The ratings, of any scale, with or without labels.
-    out
+    path
         Folder for ``report.html``, ``tables/*.csv``, ``figures/*.png`` and ``figures/*.svg``; made
         when absent. Files of the same names are replaced.
     models
@@ -81,7 +81,7 @@ def write_report(
     Raises
     ------
     InputError
-        When `out` or `images` is not a folder, `n_boot` is negative, `models` do not fit the
+        When `path` or `images` is not a folder, `n_boot` is negative, `models` do not fit the
         ratings, or two parts of the report have one name.
 
     Notes
@@ -99,7 +99,7 @@ def write_report(
     >>> paths.html.name
     'report.html'
     """
-    folder, pictures = folders(out, images)
+    folder, pictures = folders(path, images)
     if n_boot < 0:
         raise InputError(f"n_boot {n_boot}: expected 0 or the number of bootstrap samples")
     study = Study(ratings, models, seed=seed, n_boot=n_boot, images=pictures)

@@ -217,14 +217,14 @@ class DrawnTransitions:
         everything = np.concatenate(looks)
         return apart(everything[sides[0]], everything[sides[1]])
 
-    def save(self, directory: str | Path, *, size: int = 256) -> pl.DataFrame:
+    def save(self, path: str | Path, *, size: int = 256) -> pl.DataFrame:
         """Draw all frames into ``ACTOR_EXPRESSION/NUMBER.png``, as films are expected.
 
         Returns
         -------
-        :meth:`frames` with a column ``file``, relative to `directory`.
+        :meth:`frames` with a column ``file``, relative to `path`.
         """
-        folder = Path(directory)
+        folder = Path(path)
         table = self.frames().with_columns(
             pl.format("{}_{}/{}.png", "actor", "expression", "frame").alias("file")
         )

@@ -124,14 +124,12 @@ def face_table(specs: Iterable[FaceSpec]) -> pl.DataFrame:
     return table
 
 
-def save_faces(
-    directory: str | Path, specs: Iterable[FaceSpec], *, size: int = 256
-) -> pl.DataFrame:
+def save_faces(path: str | Path, specs: Iterable[FaceSpec], *, size: int = 256) -> pl.DataFrame:
     """Draw faces into a folder as PNG and describe them.
 
     Parameters
     ----------
-    directory
+    path
         Made when it does not exist; files of the same name are replaced.
     size
         Side of the pictures in pixels.
@@ -139,7 +137,7 @@ def save_faces(
     Returns
     -------
     polars.DataFrame
-        See :func:`face_table`; ``file`` is relative to `directory`.
+        See :func:`face_table`; ``file`` is relative to `path`.
 
     Examples
     --------
@@ -150,7 +148,7 @@ def save_faces(
     """
     specs = tuple(specs)
     table = face_table(specs)
-    folder = Path(directory)
+    folder = Path(path)
     if folder.exists() and not folder.is_dir():
         raise InputError(f"{folder} is a file; expected a folder for the faces")
     folder.mkdir(parents=True, exist_ok=True)

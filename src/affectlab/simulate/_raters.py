@@ -60,7 +60,7 @@ def simulate_raters(
     truth: Truth,
     raters: Sequence[RaterProfile],
     *,
-    seed: int | np.random.Generator,
+    seed: int | np.random.Generator = 0,
     golden: int = 0,
     repeats: int = 0,
     raters_per_stimulus: int | None = None,

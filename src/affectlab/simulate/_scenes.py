@@ -122,13 +122,13 @@ class Scenes:
             }
         )
 
-    def save(self, folder: str | Path, *, size: int = 64) -> pl.DataFrame:
+    def save(self, path: str | Path, *, size: int = 64) -> pl.DataFrame:
         """Draw all scenes as PNG into folders named by labels, with ``scenes.csv`` beside them.
 
         Returns
         -------
         polars.DataFrame
-            See :meth:`table`; ``file`` is relative to `folder`.
+            See :meth:`table`; ``file`` is relative to `path`.
 
         Examples
         --------
@@ -138,7 +138,7 @@ class Scenes:
         ...     sorted(path.name for path in Path(folder).iterdir())[:3]
         ['amusement', 'anger', 'awe']
         """
-        place = Path(folder)
+        place = Path(path)
         if place.exists() and not place.is_dir():
             raise InputError(f"{place} is a file; expected a folder for the scenes")
         table = self.table().with_columns(

@@ -48,9 +48,9 @@ class DemoStudy:
         """Answers of people and models."""
         return self.simulation.ratings
 
-    def draw(self, directory: str | Path, *, size: int = 256) -> pl.DataFrame:
+    def draw(self, path: str | Path, *, size: int = 256) -> pl.DataFrame:
         """Draw all faces into a folder, see :func:`save_faces`."""
-        return save_faces(directory, self.faces, size=size)
+        return save_faces(path, self.faces, size=size)
 
     def __repr__(self) -> str:
         return f"DemoStudy({len(self.faces)} faces, {self.ratings!r})"

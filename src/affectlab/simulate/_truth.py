@@ -73,7 +73,7 @@ def simulate_truth(
     labels: str | Taxonomy | Sequence[str] = "mikels",
     scale: str | Scale = "0-7",
     *,
-    seed: int | np.random.Generator,
+    seed: int | np.random.Generator = 0,
     expressions: Sequence[str] | None = None,
     intensities: ArrayLike | None = None,
     stimuli: Sequence[str] | None = None,

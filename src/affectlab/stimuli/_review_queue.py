@@ -82,7 +82,7 @@ class ReviewQueue:
 
 def review_queue(
     items: pl.DataFrame | str | Path,
-    folder: str | Path,
+    path: str | Path,
     kind: ReviewKind = "pictures",
     *,
     raters: int = 2,
@@ -108,7 +108,7 @@ def review_queue(
         Table with ``stimulus`` (or ``id``) and ``file`` or ``text``, such as the manifest of
         generated pictures. Its ``sha256`` is kept, so that an answer says which picture it is
         about; other columns are left out. A CSV or Parquet file, or a data frame.
-    folder
+    path
         Where the study goes; made when it does not exist.
     kind
         ``"pictures"`` (protocol ``review``), ``"comments"`` (protocol ``review_comments``) or
@@ -150,22 +150,22 @@ def review_queue(
     if not _NAME.match(name):
         raise InputError(f"name {name!r}: expected lower case letters, digits, '-' and '_'")
     table = _checked(items, kind)
-    folder = Path(folder)
-    if folder.exists() and not folder.is_dir():
-        raise InputError(f"{folder} is a file; expected a folder for the review")
-    study, listed = folder / f"{name}.toml", folder / f"{name}.csv"
+    path = Path(path)
+    if path.exists() and not path.is_dir():
+        raise InputError(f"{path} is a file; expected a folder for the review")
+    study, listed = path / f"{name}.toml", path / f"{name}.csv"
     for file in (study, listed):
         if file.exists():
             raise InputError(f"{file} is there already; expected a new folder, or another name")
     pictures = _pictures(items, table, images) if _CONTENT[kind] == "file" else None
-    folder.mkdir(parents=True, exist_ok=True)
+    path.mkdir(parents=True, exist_ok=True)
     table.write_csv(listed)
     text = _study_text(
         kind,
         name=name,
         title=title or _TITLES[kind],
         contact=contact,
-        pictures=None if pictures is None else _relative(pictures, folder),
+        pictures=None if pictures is None else _relative(pictures, path),
         n=table.height,
         raters=raters,
         per_session=per_session,

@@ -125,7 +125,7 @@ def ratings_of(
     )
 
 
-def export(store: Store, folder: str | Path) -> Exported:
+def export(store: Store, path: str | Path) -> Exported:
     """Write the answers of a study to a folder.
 
     Returns
@@ -147,41 +147,41 @@ def export(store: Store, folder: str | Path) -> Exported:
     Raises
     ------
     InputError
-        When `folder` is a file.
+        When `path` is a file.
     """
-    folder = Path(folder)
-    if folder.exists() and not folder.is_dir():
-        raise InputError(f"{folder}: expected a folder for the export, found a file")
-    folder.mkdir(parents=True, exist_ok=True)
+    path = Path(path)
+    if path.exists() and not path.is_dir():
+        raise InputError(f"{path}: expected a folder for the export, found a file")
+    path.mkdir(parents=True, exist_ok=True)
     if store.study.protocol.answer == "trials":
-        return _of_trials(store, folder)
+        return _of_trials(store, path)
     found = collect(store)
     rejected = collect(store, valid=False, batch=None)
     pilot = collect(store, batch="pilot")
     files = [
-        _write(part, folder / f"{name}{suffix}")
+        _write(part, path / f"{name}{suffix}")
         for name, part in (("ratings", found), ("pilot", pilot))
         if part is not None or name == "ratings"
         for suffix in (".parquet", ".csv")
     ]
-    files.append(_write(rejected, folder / "rejected.csv"))
+    files.append(_write(rejected, path / "rejected.csv"))
     for file in files:
         if file.suffix == ".csv":
             guard_csv(file)
     suggested = _suggestions(store)
     if suggested is not None:
-        path = folder / "suggestions.csv"
-        suggested.write_csv(path)
-        files.append(guard_csv(path))
-    files += [write_sessions(store, folder), *write_staircases(store, folder)]
-    files += write_bonuses(store, folder)
+        written = path / "suggestions.csv"
+        suggested.write_csv(written)
+        files.append(guard_csv(written))
+    files += [write_sessions(store, path), *write_staircases(store, path)]
+    files += write_bonuses(store, path)
     truth = store.study.state / PLANTED
     if truth.exists() and found is not None and "simulated" in found.rater_kinds:
         # Of a rehearsal: a report says how well it came back out of the answers.
-        files.append(Path(shutil.copyfile(truth, folder / PLANTED)))
-    files.append(_codebook(store, folder, files, found or pilot or rejected))
+        files.append(Path(shutil.copyfile(truth, path / PLANTED)))
+    files.append(_codebook(store, path, files, found or pilot or rejected))
     return Exported(
-        folder,
+        path,
         tuple(files),
         0 if found is None else found.n_ratings,
         0 if found is None else found.n_raters,

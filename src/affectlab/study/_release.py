@@ -41,7 +41,7 @@ class Released:
     warnings: tuple[str, ...] = ()
 
 
-def release(store: Store, folder: str | Path) -> Released:
+def release(store: Store, path: str | Path) -> Released:
     """Write a study's answers as a data set that others can use.
 
     Names of the platforms never leave the study: people appear under keyed pseudonyms, the day of
@@ -50,7 +50,7 @@ def release(store: Store, folder: str | Path) -> Released:
 
     Parameters
     ----------
-    folder
+    path
         Where to write; it must be empty or absent, so that nothing old is published with it.
 
     Returns
@@ -63,12 +63,12 @@ def release(store: Store, folder: str | Path) -> Released:
     Raises
     ------
     InputError
-        When nobody has answered, `folder` holds something, or a question about people is not
+        When nobody has answered, `path` holds something, or a question about people is not
         known.
     """
-    folder = Path(folder)
-    if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
-        raise InputError(f"{folder}: expected an empty folder for the data set, or a new name")
+    path = Path(path)
+    if path.exists() and (not path.is_dir() or any(path.iterdir())):
+        raise InputError(f"{path}: expected an empty folder for the data set, or a new name")
     if store.study.protocol.answer == "trials":
         raise InputError(
             f"{store.study.path}: a page of your own records trials, not ratings, so there is no "
@@ -83,25 +83,25 @@ def release(store: Store, folder: str | Path) -> Released:
         # What all answers have in common is said in the card.
         "stimuli": ratings.stimuli.drop("widget", strict=False),
     }
-    folder.mkdir(parents=True, exist_ok=True)
+    path.mkdir(parents=True, exist_ok=True)
     files = []
     for name, table in tables.items():
-        path = folder / f"{name}.csv"
-        table.write_csv(path)
-        files.append(guard_csv(path))
-    parquet = folder / "ratings.parquet"
+        written = path / f"{name}.csv"
+        table.write_csv(written)
+        files.append(guard_csv(written))
+    parquet = path / "ratings.parquet"
     tables["ratings"].write_parquet(parquet)
     files.insert(1, parquet)
-    pictures = _pictures(store, folder, ratings) if store.study.design.release.pictures else []
+    pictures = _pictures(store, path, ratings) if store.study.design.release.pictures else []
     columns = {name: table.columns for name, table in tables.items()}
-    codebook = write_codebook(store, folder / "codebook.csv", columns)
-    card = write_card(store, folder / "README.md", ratings, tables)
-    described = [TableFile(name, folder / f"{name}.csv", table) for name, table in tables.items()]
+    codebook = write_codebook(store, path / "codebook.csv", columns)
+    card = write_card(store, path / "README.md", ratings, tables)
+    described = [TableFile(name, path / f"{name}.csv", table) for name, table in tables.items()]
     croissant = write_croissant(
-        store, folder / "croissant.json", described, others=[parquet, codebook], pictures=pictures
+        store, path / "croissant.json", described, others=[parquet, codebook], pictures=pictures
     )
     return Released(
-        folder,
+        path,
         (*files, codebook, *pictures, card, croissant),
         ratings.n_ratings,
         ratings.n_raters,

@@ -32,7 +32,7 @@ def faces(tmp_path: Path) -> list[Path]:
 
 def test_rows_in_order_of_the_names(faces: list[Path], tmp_path: Path) -> None:
     encoder = Watched()
-    found = embed(faces[0].parent, encoder, out=tmp_path / "out", batch=4)
+    found = embed(faces[0].parent, encoder, path=tmp_path / "out", batch=4)
     assert found.stimuli == tuple(file.stem for file in faces)
     assert found.files == tuple(map(str, faces))
     assert found.values.tobytes() == half(pictures(faces)).tobytes()
@@ -116,7 +116,7 @@ def test_nothing_is_encoded_again(faces: list[Path], tmp_path: Path) -> None:
         moved.append(tmp_path / f"moved-{number}.png")
         moved[-1].write_bytes(file.read_bytes())
     encoder = Watched()
-    found = embed(moved, encoder, cache=cache, out=tmp_path / "out")
+    found = embed(moved, encoder, cache=cache, path=tmp_path / "out")
     assert sum(encoder.given) == 5
     assert found.run is not None
     assert (found.run.n_encoded, found.run.n_reused) == (5, 5)
@@ -134,24 +134,24 @@ def test_nothing_is_encoded_again(faces: list[Path], tmp_path: Path) -> None:
 
 def test_a_folder_is_its_own_cache(faces: list[Path], tmp_path: Path) -> None:
     out = tmp_path / "out"
-    embed([*faces[:10], (faces[0].stem + "-2", faces[0])], Watched(), out=out)
+    embed([*faces[:10], (faces[0].stem + "-2", faces[0])], Watched(), path=out)
     encoder = Watched()
-    found = embed([("again", faces[0]), *faces[::-1]], encoder, out=out)
+    found = embed([("again", faces[0]), *faces[::-1]], encoder, path=out)
     assert sum(encoder.given) == 13
     assert found.values.tobytes() == half(pictures([faces[0], *faces[::-1]])).tobytes()
     # Fewer than before: the folder holds what was asked for, and no more.
-    fewer = embed(faces[:2], Watched(), out=out)
+    fewer = embed(faces[:2], Watched(), path=out)
     assert fewer.run is not None
     assert (len(fewer), fewer.run.n_encoded) == (2, 0)
     assert fewer.values.shape == np.load(out / "embeddings.npy").shape
 
 
 def test_a_folder_of_another_encoder_is_refused(faces: list[Path], tmp_path: Path) -> None:
-    embed(faces, Watched(), out=tmp_path / "out")
+    embed(faces, Watched(), path=tmp_path / "out")
     with pytest.raises(InputError, match="expected another folder for those of 'watched'"):
-        embed(faces, Watched(fingerprint="watched-2"), out=tmp_path / "out")
+        embed(faces, Watched(fingerprint="watched-2"), path=tmp_path / "out")
     with pytest.raises(InputError, match="holds other files"):
-        embed(faces, Watched(), out=tmp_path / "faces")
+        embed(faces, Watched(), path=tmp_path / "faces")
     assert len(Embeddings.load(tmp_path / "out")) == 23
 
 
@@ -207,20 +207,20 @@ def test_the_first_broken_picture_is_named(
 ) -> None:
     damage(faces)
     with pytest.raises(InputError, match=faces[7].name):
-        embed(faces, Watched(), out=tmp_path / "out", partitions=partitions)
+        embed(faces, Watched(), path=tmp_path / "out", partitions=partitions)
     assert not (tmp_path / "out" / "embeddings.npy").exists()
     # What came before it was kept.
     faces[7].unlink()
     encoder = Watched()
     with pytest.raises(InputError, match=faces[15].name):
-        embed([*faces[:7], *faces[8:]], encoder, out=tmp_path / "out", partitions=partitions)
+        embed([*faces[:7], *faces[8:]], encoder, path=tmp_path / "out", partitions=partitions)
     assert 0 < sum(encoder.given) <= 15
 
 
 def test_broken_pictures_are_set_aside(faces: list[Path], tmp_path: Path) -> None:
     damage(faces)
     good = [file for row, file in enumerate(faces) if row not in (7, 15, 19)]
-    found = embed(faces, Watched(), out=tmp_path / "out", on_bad="set_aside")
+    found = embed(faces, Watched(), path=tmp_path / "out", on_bad="set_aside")
     assert found.stimuli == tuple(file.stem for file in good)
     assert found.values.tobytes() == half(pictures(good)).tobytes()
     assert np.abs(found.rows()).sum(axis=1).min() > 0
@@ -231,17 +231,17 @@ def test_broken_pictures_are_set_aside(faces: list[Path], tmp_path: Path) -> Non
     assert found.run is not None
     assert [entry.stimulus for entry in found.run.set_aside] == listed["stimulus"].to_list()
     # They are not taken for known, nor listed when they are mended.
-    assert len(embed(faces, Watched(), out=tmp_path / "out", on_bad="set_aside")) == 20
+    assert len(embed(faces, Watched(), path=tmp_path / "out", on_bad="set_aside")) == 20
     for row in (7, 15, 19):
         faces[row].write_bytes(faces[0].read_bytes())
-    assert len(embed(faces, Watched(), out=tmp_path / "out", on_bad="set_aside")) == 23
+    assert len(embed(faces, Watched(), path=tmp_path / "out", on_bad="set_aside")) == 23
     assert not (tmp_path / "out" / "set_aside.csv").exists()
 
 
 def test_nothing_that_can_be_used(tmp_path: Path) -> None:
     (tmp_path / "a.png").write_bytes(b"no picture")
     with pytest.raises(InputError, match=r"none of 1 input can be used; the first: .*a\.png"):
-        embed(tmp_path / "a.png", Watched(), out=tmp_path / "out", on_bad="set_aside")
+        embed(tmp_path / "a.png", Watched(), path=tmp_path / "out", on_bad="set_aside")
     assert not (tmp_path / "out").exists()
 
 
@@ -330,11 +330,11 @@ def test_an_interrupted_run_goes_on(faces: list[Path], tmp_path: Path) -> None:
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        embed(faces, Watched(), out=tmp_path / "out", progress=interrupt, batch=4)
+        embed(faces, Watched(), path=tmp_path / "out", progress=interrupt, batch=4)
     with pytest.raises(InputError, match="was interrupted"):
         Embeddings.load(tmp_path / "out")
     encoder = Watched()
-    found = embed(faces, encoder, out=tmp_path / "out")
+    found = embed(faces, encoder, path=tmp_path / "out")
     assert sum(encoder.given) == 11
     assert found.values.tobytes() == half(pictures(faces)).tobytes()
     assert not (tmp_path / "out" / ".work").exists()
@@ -354,10 +354,10 @@ def test_progress_counts_inputs(faces: list[Path], tmp_path: Path) -> None:
 def test_without_daft_the_same(
     faces: list[Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    embed(faces, Watched(), out=tmp_path / "with", partitions=3)
+    embed(faces, Watched(), path=tmp_path / "with", partitions=3)
     monkeypatch.setitem(sys.modules, "daft", None)
     monkeypatch.setattr(_parts, "find_spec", lambda name: None)
-    embed(faces, Watched(), out=tmp_path / "without", partitions=3)
+    embed(faces, Watched(), path=tmp_path / "without", partitions=3)
     for name in ("embeddings.npy", "index.parquet", "encoder.json"):
         assert (tmp_path / "with" / name).read_bytes() == (tmp_path / "without" / name).read_bytes()
     damage(faces)
@@ -429,7 +429,7 @@ def test_killed_and_run_again(faces: list[Path], tmp_path: Path) -> None:
         process.send_signal(signal.SIGKILL)
     assert not (out / "embeddings.npy").exists()
     encoder = Watched()
-    found = embed(folder, encoder, cache=cache, out=out)
+    found = embed(folder, encoder, cache=cache, path=out)
     assert 0 < sum(encoder.given) < 23
     assert found.run is not None
     assert found.run.n_reused == 23 - sum(encoder.given)

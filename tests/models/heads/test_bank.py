@@ -125,7 +125,7 @@ def test_a_stopped_run_goes_on(tmp_path: Path) -> None:
 
     stopped = bank()
     with pytest.raises(Stopped):
-        stopped.fit(X, Y, stage=stage, checkpoints=tmp_path / "run", report=stop)
+        stopped.fit(X, Y, stage=stage, checkpoints=tmp_path / "run", progress=stop)
     assert stopped.weights is None
     assert stopped.stages == []
     assert any((tmp_path / "run" / "training").iterdir())

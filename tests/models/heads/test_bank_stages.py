@@ -122,7 +122,7 @@ def test_defaults_are_those_of_the_paper() -> None:
     made.fit_two_stage(
         (big[0][:200], big[1][:200]),
         (human[0][:60], human[1][:60]),
-        report=lambda what, done, total: seen.append((what.split(":")[0], total)),
+        progress=lambda what, done, total: seen.append((what.split(":")[0], total)),
     )
     assert [stage["epochs"] for stage in made.stages] == [5, 200]
     assert {stage["learning_rate"] for stage in made.stages} == {5e-5}

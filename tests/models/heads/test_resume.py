@@ -73,7 +73,7 @@ def test_interrupted_again_and_again(tmp_path: Path, stacked: bool, precision: s
     while True:
         # Three more reports each time, the first of which may be of what was taken up.
         try:
-            found = run(tmp_path, stacked, stage=stage, report=stopping_after(3 + stops))
+            found = run(tmp_path, stacked, stage=stage, progress=stopping_after(3 + stops))
             break
         except Stopped:
             stops += 1
@@ -87,7 +87,7 @@ def test_interrupted_on_two_threads(tmp_path: Path) -> None:
     whole = run(None)
     with threads(2):
         with pytest.raises(Stopped):
-            run(tmp_path, report=stopping_after(5))
+            run(tmp_path, progress=stopping_after(5))
         assert torch.get_num_threads() == 2
         same(run(tmp_path), whole)
 
@@ -102,7 +102,7 @@ def report(what, done, total):
     if done >= {after}:
         os.kill(os.getpid(), signal.SIGKILL)
 
-here.run(Path({folder!r}), {stacked}, report=report)
+here.run(Path({folder!r}), {stacked}, progress=report)
 """
 
 
@@ -116,7 +116,7 @@ def test_killed(tmp_path: Path, stacked: bool) -> None:
     assert done.returncode == -signal.SIGKILL, done.stderr
     assert list(tmp_path.glob("head*.pt"))
     said: list[str] = []
-    found = run(tmp_path, stacked, report=lambda what, done, total: said.append(what))
+    found = run(tmp_path, stacked, progress=lambda what, done, total: said.append(what))
     assert "taken up" in said[0]
     same(found, run(None, stacked))
 
@@ -124,7 +124,7 @@ def test_killed(tmp_path: Path, stacked: bool) -> None:
 def test_begun_as_a_stack_and_ended_one_at_a_time(tmp_path: Path) -> None:
     stage = Stage(**{**STAGE.to_dict(), "precision": "fp32"})
     with pytest.raises(Stopped):
-        run(tmp_path, stacked=True, stage=stage, report=stopping_after(3))
+        run(tmp_path, stacked=True, stage=stage, progress=stopping_after(3))
     found = run(tmp_path, stacked=False, stage=stage)
     whole = run(None, stacked=False, stage=stage)
     np.testing.assert_allclose(found.best_loss, whole.best_loss, rtol=1e-3)
@@ -146,7 +146,7 @@ def test_states_are_written_when_it_is_time(tmp_path: Path) -> None:
         device="cpu",
         checkpoint=tmp_path / "deep" / "er",
         checkpoint_seconds=3600,
-        report=report,
+        progress=report,
     )
     assert len(list((tmp_path / "deep" / "er").iterdir())) == 3
 
@@ -174,7 +174,7 @@ def test_states_of_another_run(tmp_path: Path, stacked: bool) -> None:
 
 def test_states_that_are_broken(tmp_path: Path) -> None:
     with pytest.raises(Stopped):
-        run(tmp_path, report=stopping_after(3))
+        run(tmp_path, progress=stopping_after(3))
     (file,) = tmp_path.glob("head*.pt")
     whole = file.read_bytes()
     held = torch.load(file, weights_only=True)

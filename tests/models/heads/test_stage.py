@@ -191,7 +191,7 @@ def test_reports(stacked: bool) -> None:
         settings(epochs=3),
         device="cpu",
         stacked=stacked,
-        report=lambda *what: said.append(what),
+        progress=lambda *what: said.append(what),
     )
     assert [done for _, done, _ in said] == ([3, 6, 9] if stacked else list(range(1, 10)))
     assert {total for *_, total in said} == {9}

@@ -189,7 +189,7 @@ class TestUpload:
         hume.upload[51] = [Reply(body=echo)]
         caplog.set_level(1)
         rater = load_face_rater("hume", url=hume.url, **QUICK)
-        rate_faces(images, rater, folder=tmp_path / "o")
+        rate_faces(images, rater, path=tmp_path / "o")
         assert KEY in hume.keys
         kept = b"".join(file.read_bytes() for file in (tmp_path / "o").iterdir())
         assert KEY.encode() not in kept

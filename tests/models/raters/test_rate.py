@@ -70,7 +70,7 @@ def by_label(found: Ratings, stimulus: str) -> dict[str, float | None]:
 def test_what_becomes_of_what_a_rater_gives(
     given: Any, outcome: str, said: str, tmp_path: Path
 ) -> None:
-    found = rate_faces(pictures(tmp_path / "p", 50), rater(given), folder=tmp_path / "o")
+    found = rate_faces(pictures(tmp_path / "p", 50), rater(given), path=tmp_path / "o")
     row = pl.read_csv(tmp_path / "o" / "answers.csv").row(0, named=True)
     assert row["outcome"] == outcome
     assert said in (row["problem"] or "")
@@ -228,7 +228,7 @@ class TestFiles:
         with pytest.raises(InputError, match=r"stimulus 'broken': .*broken\.png"):
             rate_faces(images, rater(good))
         with pytest.warns(UnreadImageWarning, match="1 image could not be read"):
-            found = rate_faces(images, rater(good), folder=tmp_path / "o", on_bad="set_aside")
+            found = rate_faces(images, rater(good), path=tmp_path / "o", on_bad="set_aside")
         assert found.stimulus_names == ("w50",)
         rows = pl.read_csv(tmp_path / "o" / "answers.csv").select("stimulus", "outcome").rows()
         assert rows == [("w50", "ok"), ("broken", "not asked")]
@@ -255,7 +255,7 @@ class TestFiles:
             return {"happy": image.width / 100, "sad": 0, "calm": 0}
 
         with pytest.raises(KeyboardInterrupt):
-            rate_faces(images, rater(one), folder=tmp_path / "o")
+            rate_faces(images, rater(one), path=tmp_path / "o")
         ledger = tmp_path / "o" / "ledger.jsonl"
         # A line that was cut off is asked about again.
         *lines, asked = ledger.read_bytes().splitlines(keepends=True)
@@ -271,7 +271,7 @@ class TestFiles:
             pytest.warns(InFlightWarning, match=r"1 picture was in flight .* \(w53\)"),
             pytest.warns(BrokenLedgerWarning, match="1 line of the ledger could not be read"),
         ):
-            found = rate_faces(images, rater(two), folder=tmp_path / "o")
+            found = rate_faces(images, rater(two), path=tmp_path / "o")
         assert again == list(range(53, 60))
         assert found.matrix("happy")[0].tolist() == [width / 100 for width in range(50, 60)]
 
@@ -284,19 +284,19 @@ class TestFiles:
             return dict.fromkeys(LABELS, 0.5)
 
         with pytest.raises(KeyboardInterrupt):
-            rate_faces(images, rater(one), folder=tmp_path / "o")
+            rate_faces(images, rater(one), path=tmp_path / "o")
         fine = dict.fromkeys(LABELS, 0.5)
         # Another setting asks in between; nothing of its own was in flight.
-        rate_faces(images, rater(fine, version="2"), folder=tmp_path / "o")
+        rate_faces(images, rater(fine, version="2"), path=tmp_path / "o")
         with pytest.warns(InFlightWarning, match=r"1 picture was in flight .* \(w51\)"):
-            rate_faces(images, rater(fine), folder=tmp_path / "o")
+            rate_faces(images, rater(fine), path=tmp_path / "o")
         # It is said until there is an answer.
-        rate_faces(images, rater(fine), folder=tmp_path / "o")
+        rate_faces(images, rater(fine), path=tmp_path / "o")
 
     def test_a_folder_that_is_none(self, tmp_path: Path) -> None:
         (tmp_path / "file").write_text("x")
         with pytest.raises(InputError, match="cannot be a folder"):
-            rate_faces(pictures(tmp_path / "p", 50), rater({}), folder=tmp_path / "file")
+            rate_faces(pictures(tmp_path / "p", 50), rater({}), path=tmp_path / "file")
 
 
 def test_a_batch_with_too_few_answers_is_rated_one_by_one(tmp_path: Path) -> None:

@@ -71,9 +71,9 @@ class TestFailuresAreNeverFinal:
 
         mine = FaceRater("mine", own, ("joy",))
         with pytest.raises(InputError, match=r"5 pictures in a row .*CUDA out of memory"):
-            rate_faces(images, mine, folder=tmp_path / "o")
+            rate_faces(images, mine, path=tmp_path / "o")
         state["full"] = False
-        found = rate_faces(images, mine, folder=tmp_path / "o")
+        found = rate_faces(images, mine, path=tmp_path / "o")
         assert found.value.tolist() == [0.5] * len(WIDTHS)
 
     def test_answers_are_asked_about_again_on_request(self, hume: FakeHume, tmp_path: Path) -> None:
@@ -192,7 +192,7 @@ class TestWhereTheKeyGoes:
             (tmp_path / "o" / "ledger.jsonl").write_text(
                 '{"schema": "affectlab/face-ledger/1"}\n' + json.dumps(line) + "\n"
             )
-            found = rate_faces(images, rater, folder=tmp_path / "o")
+            found = rate_faces(images, rater, path=tmp_path / "o")
             assert other.keys == []
         assert set(found.to_frame()["outcome"]) == {"ok"}
         assert hume.counted("/v0/batch/jobs", 50) == 1
@@ -212,7 +212,7 @@ class TestWhereTheKeyGoes:
         monkeypatch.setattr(socket, "getaddrinfo", look_up)
         images = pictures(tmp_path / "p", 50)
         url = f"http://{'a' * 70}.example"
-        rate_faces(images, "hume", folder=tmp_path / "o", url=url, retries=0)
+        rate_faces(images, "hume", path=tmp_path / "o", url=url, retries=0)
         assert "label too long" in str(answers(tmp_path / "o")["w50"]["problem"])
 
     def test_redirects(self, hume: FakeHume, tmp_path: Path) -> None:
@@ -276,7 +276,7 @@ class TestHowLong:
             rate_faces(
                 pictures(tmp_path / "p", 50),
                 "hume",
-                folder=tmp_path / "o",
+                path=tmp_path / "o",
                 url=url,
                 timeout=0.5,
                 retries=0,
@@ -325,7 +325,7 @@ class TestHowMuch:
         rate(hume, pictures(tmp_path / "p", 50), folder=tmp_path / "o")
         assert answers(tmp_path / "o")["w50"]["outcome"] == "schema_invalid"
         own = FaceRater("own", lambda batch: [{"joy": 10**400}] * len(batch), ("joy",))
-        rate_faces(pictures(tmp_path / "p", 50), own, folder=tmp_path / "own")
+        rate_faces(pictures(tmp_path / "p", 50), own, path=tmp_path / "own")
         assert answers(tmp_path / "own")["w50"]["outcome"] == "schema_invalid"
 
 

@@ -271,7 +271,13 @@ def test_a_run_that_was_stopped_goes_on_as_if_it_had_not(name: str, tmp_path: Pa
     for step in (3, 7, 11) if name == "stopped anywhere" else (7,):
         with pytest.raises(StoppedError):
             train_semi(
-                head(hidden=8), own, labels, pool, checkpoints=states, report=stop_at(step), **asked
+                head(hidden=8),
+                own,
+                labels,
+                pool,
+                checkpoints=states,
+                progress=stop_at(step),
+                **asked,
             )
     done = train_semi(head(hidden=8), own, labels, pool, checkpoints=states, **asked)
     assert same(weights(done.model), weights(whole.model))

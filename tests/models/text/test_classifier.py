@@ -375,10 +375,10 @@ class Always(TextClassifier):
 
     backend = "always"
 
-    def _fit(self, texts, targets, dev, report):
+    def _fit(self, texts, targets, dev, progress):
         self.width = targets.shape[1]
 
-    def _logits(self, texts, report=None):
+    def _logits(self, texts, progress=None):
         return np.ones((len(texts), self.width))
 
     def settings(self):

@@ -68,7 +68,7 @@ def test_the_epoch_and_the_rate_of_divergence_are_named():
     make = model._build
     model._build = lambda: built.append(make()) or built[0]
     with pytest.raises(InputError, match=r"epoch 3: the loss is nan, at learning rate 0\.125;"):
-        model.fit(*texts_of(40), report=report)
+        model.fit(*texts_of(40), progress=report)
 
 
 @pytest.fixture

@@ -106,7 +106,7 @@ def test_resumed_run_has_the_weights_of_one_that_never_stopped(bert, tmp_path, a
     kept = tmp_path / "checkpoints"
     with pytest.raises(Stop):
         TransformerTextClassifier(checkpoints=kept, **settings).fit(
-            *data, dev=dev, tune=False, report=stop_at(at)
+            *data, dev=dev, tune=False, progress=stop_at(at)
         )
     torch.manual_seed(999)
     seen = []
@@ -114,7 +114,7 @@ def test_resumed_run_has_the_weights_of_one_that_never_stopped(bert, tmp_path, a
         *data,
         dev=dev,
         tune=False,
-        report=lambda what, done, total: seen.append(done) if what.startswith("epoch") else None,
+        progress=lambda what, done, total: seen.append(done) if what.startswith("epoch") else None,
     )
     assert seen[0] > 4
     assert seen[-1] == 18

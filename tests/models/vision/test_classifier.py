@@ -181,7 +181,7 @@ def test_an_interrupted_run_goes_on_as_if_nothing_had_been(tmp_path: Path, at: i
 
     kept: dict[str, Any] = {"checkpoints": tmp_path / "states", "checkpoint_steps": 2}
     with pytest.raises(_Stops):
-        head(dropout=0.3).fit(train, labels, report=stop, **settings, **kept)
+        head(dropout=0.3).fit(train, labels, progress=stop, **settings, **kept)
     again = head(dropout=0.3).fit(train, labels, **settings, **kept)
     assert same(weights(again), weights(whole))
     assert again.best_epoch == whole.best_epoch
@@ -206,7 +206,7 @@ def test_interrupted_pictures_are_changed_as_they_would_have_been(
     kept: dict[str, Any] = {"checkpoints": tmp_path / "states", "checkpoint_steps": 1}
     model = VisionClassifier("mikels", backbone=vit)
     with pytest.raises(_Stops):
-        model.fit(images, labels, report=stop, **settings, **kept)
+        model.fit(images, labels, progress=stop, **settings, **kept)
     with pytest.raises(InputError, match="not trained"):
         model.predict(images)
     settings["workers"] = 1

@@ -159,7 +159,7 @@ def test_nothing_to_drop(texts: list[str | None]) -> None:
 
 def test_the_folder_is_left_as_it_was(tmp_path: Path) -> None:
     (tmp_path / "mine").write_text("stays")
-    near_duplicates(frame_of(["a b c", "a b c"]), folder=tmp_path)
+    near_duplicates(frame_of(["a b c", "a b c"]), path=tmp_path)
     assert [path.name for path in tmp_path.iterdir()] == ["mine"]
 
 

@@ -29,7 +29,7 @@ def embeddings_of(
     cache: Path | None = None,
     set_aside: bool = False,
     device: Device = "auto",
-    report: Report | None = None,
+    progress: Report | None = None,
 ) -> tuple[Embeddings, list[str]]:
     """Open embeddings, or embed images with the encoder of the heads; and what is to be said."""
     from affectlab._words import plural
@@ -46,7 +46,7 @@ def embeddings_of(
         device=device,
         cache=cache,
         on_bad="set_aside" if set_aside else "raise",
-        report=report,
+        progress=progress,
     )
     if found.run is None:
         return found, []

@@ -91,7 +91,7 @@ def faces(
             cache=cache,
             set_aside=set_aside,
             device=device,
-            report=progress,
+            progress=progress,
         )
         ratings = bank.rate(
             embedded,
@@ -99,7 +99,7 @@ def faces(
             intervals=intervals,
             scores=scores,
             device=device,
-            report=progress,
+            progress=progress,
         )
         ratings.write(to)
     if bank.neutral is None:

@@ -81,7 +81,7 @@ def text(
         classifier = TextClassifier.load(model)
         texts, stimuli, notes = read_texts(file, on_bad="set_aside" if set_aside else "raise")
         ratings = classifier.rate(
-            texts, stimuli, rater, level=level, coherent=coherent, report=progress
+            texts, stimuli, rater, level=level, coherent=coherent, progress=progress
         )
         ratings.write(to)
         told = [classifier.explain(one, level) for one in texts[:explain]]

@@ -68,7 +68,7 @@ def vision(
         classifier = VisionClassifier.load(model)
         classifier.training = replace(classifier.training, device=device)
         ratings = classifier.rate(
-            _given(images, classifier), rater=rater, decide=decide, report=progress
+            _given(images, classifier), rater=rater, decide=decide, progress=progress
         )
         ratings.write(to)
     chosen = _chosen(ratings)

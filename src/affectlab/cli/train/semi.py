@@ -274,7 +274,7 @@ def semi(
                 precision=precision,
                 device=device,
                 checkpoints=states,
-                report=progress,
+                progress=progress,
                 **settings,
             )
             test = sides.test

@@ -175,7 +175,7 @@ def text(
             dev=beside,
             tune=False,
             source=data.source,
-            report=progress,
+            progress=progress,
         )
         if aside is not None:
             model.tune(
@@ -186,7 +186,7 @@ def text(
                 at_least_one=at_least_one,
                 source=aside.source,
                 split=aside.split,
-                report=progress,
+                progress=progress,
             )
         if licence is not None:
             model.training["licence"] = licence

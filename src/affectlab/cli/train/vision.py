@@ -179,7 +179,7 @@ def vision(
                 precision=precision,
                 device=device,
                 checkpoints=states,
-                report=progress,
+                progress=progress,
                 **settings,
             )
             on_test = model.evaluate(test.images(rows), test.labels) if test.files else None

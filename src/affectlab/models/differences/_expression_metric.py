@@ -284,7 +284,7 @@ class ExpressionMetric(PreparedMetric):
         """Whether no change of a number makes two faces more alike."""
         return self.distance.is_distance
 
-    def save(self, folder: str | Path) -> Path:
+    def save(self, path: str | Path) -> Path:
         """Write a folder: what was learned, how, and the report, where there is one.
 
         Raises
@@ -294,10 +294,10 @@ class ExpressionMetric(PreparedMetric):
         """
         from affectlab.models.differences._expression_metric_folder import save_metric
 
-        return save_metric(self, Path(folder))
+        return save_metric(self, Path(path))
 
     @classmethod
-    def load(cls, folder: str | Path, *, encoder: Any = None) -> ExpressionMetric:
+    def load(cls, path: str | Path, *, encoder: Any = None) -> ExpressionMetric:
         """Read what :meth:`save` wrote.
 
         Parameters
@@ -312,7 +312,7 @@ class ExpressionMetric(PreparedMetric):
         """
         from affectlab.models.differences._expression_metric_folder import load_metric
 
-        return load_metric(cls, Path(folder), encoder)
+        return load_metric(cls, Path(path), encoder)
 
     def image_encoder(self) -> Encoder:
         """Give the encoder of pictures, and check that it is the one that it was fitted with.

@@ -44,7 +44,7 @@ _KEYS = {"farl": ("state_dict", "model"), "mae": ("model", "state_dict")}
 
 
 def convert_weights(
-    source: str | Path, kind: WeightsKind, out: str | Path, *, heads: int | None = None
+    source: str | Path, kind: WeightsKind, path: str | Path, *, heads: int | None = None
 ) -> Path:
     """Make a checkpoint of transformers from a file of weights under other names.
 
@@ -54,7 +54,7 @@ def convert_weights(
         A ``.pth`` or ``.pt`` file, or ``.safetensors``.
     kind
         ``"farl"`` or ``"mae"``; see :mod:`affectlab.models.embedding._convert`.
-    out
+    path
         A new folder, or an empty one. It then holds the weights, how images are prepared, and
         ``conversion.json``, which says what was converted; ``transformers:OUT`` is its encoder.
     heads
@@ -82,7 +82,7 @@ def convert_weights(
 
     if kind not in get_args(WeightsKind):
         raise unknown_name("kind of weights", kind, get_args(WeightsKind))
-    file, folder = Path(source), Path(out)
+    file, folder = Path(source), Path(path)
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
         raise InputError(f"{folder} is in use; expected a new folder, or an empty one")
     weights = _weights(file, kind)

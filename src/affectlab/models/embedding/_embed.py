@@ -31,7 +31,7 @@ def embed(
     items: Any,
     encoder: Any = "faces",
     *,
-    out: str | Path | None = None,
+    path: str | Path | None = None,
     cache: str | Path | None = None,
     batch: int | Literal["auto"] = "auto",
     device: str = "auto",
@@ -57,12 +57,12 @@ def embed(
         a mapping from names of stimuli to files, pictures or texts.
     encoder
         As for :func:`load_encoder`.
-    out
+    path
         Folder for the embeddings: new, empty, or with embeddings of the same encoder, whose rows
         are used again. None: they stay in memory.
     cache
         Folder that keeps rows from run to run; several processes may use it at once. None: only
-        `out` is used again.
+        `path` is used again.
     batch
         Inputs at a time. ``"auto"``: it begins with what the encoder says, and doubles while that
         is faster and there is memory. Where memory runs out, it is halved either way.
@@ -70,7 +70,7 @@ def embed(
         Where and in what the encoder computes, for those that have a choice.
     runner
         ``native``: in this process. ``ray`` or ``ray://host:port``: on a Ray cluster, which must
-        see the files, and `out` or `cache`.
+        see the files, and `path` or `cache`.
     partitions
         Into how many parts the work is cut; by default parts have 2,048 contents. The result is the
         same, except that an encoder may round otherwise in other batches.
@@ -90,7 +90,7 @@ def embed(
     Raises
     ------
     InputError
-        When an argument cannot be used, `out` holds something else, or an item is bad.
+        When an argument cannot be used, `path` holds something else, or an item is bad.
     MissingDependencyError
         When the encoder or the runner needs a library that is not installed.
 
@@ -105,7 +105,7 @@ def embed(
     settings = {"device": device, "precision": precision, **settings}
     loaded = load_encoder(encoder, **settings)
     card = EncoderCard.of(loaded)
-    target = None if out is None else Path(out)
+    target = None if path is None else Path(path)
     held = Embeddings.load(target) if target is not None and check_target(target, card) else None
     found, bad, notes = find_items(items, card.kind, on_bad)
     where.begin()

@@ -118,7 +118,7 @@ class Embeddings:
         return {name: row for row, name in enumerate(self.stimuli)}
 
     @classmethod
-    def load(cls, folder: str | Path, encoder: Encoder | EncoderCard | None = None) -> Embeddings:
+    def load(cls, path: str | Path, encoder: Encoder | EncoderCard | None = None) -> Embeddings:
         """Open a folder that :func:`embed` or :meth:`save` has written.
 
         Parameters
@@ -134,15 +134,15 @@ class Embeddings:
         """
         from affectlab.models.embedding._folder import read_folder
 
-        values, index, card = read_folder(Path(folder))
+        values, index, card = read_folder(Path(path))
         if encoder is not None and not card.same(encoder):
             raise InputError(
-                f"{folder} holds embeddings of encoder {card}; expected those of "
+                f"{path} holds embeddings of encoder {card}; expected those of "
                 f"{EncoderCard.of(encoder)}"
             )
-        return cls(values, index.stimuli, index.hashes, card, index.files, Path(folder))
+        return cls(values, index.stimuli, index.hashes, card, index.files, Path(path))
 
-    def save(self, folder: str | Path) -> Embeddings:
+    def save(self, path: str | Path) -> Embeddings:
         """Write a folder, and give the embeddings that are in it now.
 
         The folder may be new, empty, or hold embeddings of the same encoder, which are replaced.
@@ -154,7 +154,7 @@ class Embeddings:
         """
         from affectlab.models.embedding._folder import check_target, locked, write_folder
 
-        place = Path(folder)
+        place = Path(path)
         check_target(place, self.encoder)
         with locked(place), write_folder(place, self.index, self.encoder) as values:
             values[:] = self.values

@@ -75,7 +75,7 @@ class FittedTexts:
 
 
 def fit_text_encoder(
-    texts: Sequence[str], out: str | Path, *, width: int = 256, seed: int = 0, min_texts: int = 2
+    texts: Sequence[str], path: str | Path, *, width: int = 256, seed: int = 0, min_texts: int = 2
 ) -> FittedTexts:
     """Learn an encoder of texts from texts: TF-IDF, and its main directions by SVD.
 
@@ -83,7 +83,7 @@ def fit_text_encoder(
     ----------
     texts
         At least as many as `width`.
-    out
+    path
         Folder that it is saved in; ``texts:FOLDER`` is its name for :func:`load_encoder`.
     width
         Numbers per text.
@@ -131,7 +131,7 @@ def fit_text_encoder(
     )
     size = float(np.sqrt((strength**2).sum() / (len(texts) * width))) or 1.0
     directions = np.ascontiguousarray(turned.T / size, dtype=np.float32)
-    folder = Path(out)
+    folder = Path(path)
     fitted = FittedTexts(
         f"texts:{folder}", features, directions, {"texts": len(texts), "seed": seed}
     )

@@ -27,7 +27,7 @@ class AnsweringHeads(CalibratedHeads):
         device: Device = "auto",
         cache: str | Path | None = None,
         on_bad: Literal["raise", "set_aside"] = "raise",
-        report: Report | None = None,
+        progress: Report | None = None,
     ) -> Embeddings:
         """Embed images with the encoder that the heads were trained on.
 
@@ -49,7 +49,7 @@ class AnsweringHeads(CalibratedHeads):
         from affectlab.models.heads._rate import embedded
 
         settings = {"cache": cache, "on_bad": on_bad}
-        return embedded(self, images, encoder, device, report, **settings)
+        return embedded(self, images, encoder, device, progress, **settings)
 
     def rate(
         self,
@@ -60,7 +60,7 @@ class AnsweringHeads(CalibratedHeads):
         scores: bool = False,
         encoder: Any = None,
         device: Device = "auto",
-        report: Report | None = None,
+        progress: Report | None = None,
     ) -> Ratings:
         """Answer as a rater: a rating from 0 to 7 of every label for every stimulus.
 
@@ -94,7 +94,7 @@ class AnsweringHeads(CalibratedHeads):
         self._trained()
         if intervals:
             self.check_intervals()
-        found = self.embed(images, encoder=encoder, device=device, report=report)
+        found = self.embed(images, encoder=encoder, device=device, progress=progress)
         return rate_embeddings(
             self, found, rater, intervals=intervals, scores=scores, device=device
         )

@@ -119,7 +119,7 @@ class HeadBank(AnsweringHeads):
         device: Device = "auto",
         checkpoints: str | Path | None = None,
         source: str = "",
-        report: Report | None = None,
+        progress: Report | None = None,
     ) -> Self:
         """Train in one stage.
 
@@ -152,7 +152,7 @@ class HeadBank(AnsweringHeads):
             Folder for the state of the run: a run that was stopped goes on from there.
         source
             Where the ratings come from, for the card.
-        report
+        progress
             Is told of progress.
 
         Raises
@@ -165,7 +165,13 @@ class HeadBank(AnsweringHeads):
         first = stage or Stage(epochs=200, early_stopping=30)
         plan = StagePlan("training", X, Y, first, cap, validation, source)
         fit_stages(
-            self, [plan], how=how, tied=tied, device=device, checkpoints=checkpoints, report=report
+            self,
+            [plan],
+            how=how,
+            tied=tied,
+            device=device,
+            checkpoints=checkpoints,
+            progress=progress,
         )
         return self
 
@@ -184,7 +190,7 @@ class HeadBank(AnsweringHeads):
         device: Device = "auto",
         checkpoints: str | Path | None = None,
         sources: tuple[str, str] = ("", ""),
-        report: Report | None = None,
+        progress: Report | None = None,
     ) -> Self:
         """Train on many ratings of machines first, then on ratings of people.
 
@@ -218,13 +224,19 @@ class HeadBank(AnsweringHeads):
             StagePlan("human", *human, second, human_cap, validation, sources[1]),
         ]
         fit_stages(
-            self, plans, how=how, tied=tied, device=device, checkpoints=checkpoints, report=report
+            self,
+            plans,
+            how=how,
+            tied=tied,
+            device=device,
+            checkpoints=checkpoints,
+            progress=progress,
         )
         return self
 
     # -- storing ---------------------------------------------------------------------------------
 
-    def save(self, folder: str | Path) -> Path:
+    def save(self, path: str | Path) -> Path:
         """Write the bank to a folder: weights as safetensors, all else as JSON, and a card.
 
         Raises
@@ -234,10 +246,10 @@ class HeadBank(AnsweringHeads):
         """
         from affectlab.models.heads._folder import save_bank
 
-        return save_bank(self, Path(folder))
+        return save_bank(self, Path(path))
 
     @classmethod
-    def load(cls, folder: str | Path) -> HeadBank:
+    def load(cls, path: str | Path) -> HeadBank:
         """Read a bank. Nothing in the folder is executed: it holds numbers and text.
 
         Raises
@@ -247,10 +259,10 @@ class HeadBank(AnsweringHeads):
         """
         from affectlab.models.heads._folder import load_bank
 
-        return load_bank(cls, Path(folder))
+        return load_bank(cls, Path(path))
 
     @staticmethod
-    def check_folder(folder: str | Path) -> None:
+    def check_folder(path: str | Path) -> None:
         """Say, before training, whether :meth:`save` could write to a folder.
 
         Raises
@@ -258,7 +270,7 @@ class HeadBank(AnsweringHeads):
         InputError
             When the path is a file, or a folder that holds something else.
         """
-        check_folder(Path(folder))
+        check_folder(Path(path))
 
     def __repr__(self) -> str:
         layers = "-".join(map(str, (*self.shape.hidden, 1)))

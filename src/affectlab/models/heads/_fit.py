@@ -74,7 +74,7 @@ def fit_stages(
     tied: Tied,
     device: str,
     checkpoints: str | Path | None,
-    report: Report | None,
+    progress: Report | None,
 ) -> None:
     """Train a bank; nothing of it changes before all stages are done.
 
@@ -105,7 +105,7 @@ def fit_stages(
             keep_start=learned.tolist(),
             labels=bank.labels,
             checkpoint=None if checkpoints is None else Path(checkpoints) / part.plan.name,
-            report=_told(report, part.plan.name, len(plans) > 1),
+            progress=_told(progress, part.plan.name, len(plans) > 1),
         )
         _warn_of_idle(bank, part, found, learned)
         learned |= np.isfinite(found.best_loss)
@@ -195,12 +195,12 @@ def _warn_of_idle(bank: HeadBank, part: _Ready, found: StageResult, learned: Boo
         )
 
 
-def _told(report: Report | None, name: str, several: bool) -> Report | None:
-    if report is None or not several:
-        return report
+def _told(progress: Report | None, name: str, several: bool) -> Report | None:
+    if progress is None or not several:
+        return progress
 
     def told(what: str, done: int, total: int) -> None:
-        report(f"stage {name}: {what}", done, total)
+        progress(f"stage {name}: {what}", done, total)
 
     return told
 

@@ -25,7 +25,7 @@ def embedded(
     given: Any,
     encoder: Any,
     device: str,
-    report: Report | None,
+    progress: Report | None,
     **settings: Any,
 ) -> Embeddings:
     """Give embeddings as they are, or embed images; see :meth:`HeadBank.embed`."""
@@ -44,7 +44,7 @@ def embedded(
             "the heads were trained on an array, and know no encoder; expected Embeddings"
         )
     found = encoder_of(bank.encoder, encoder, device)
-    return embed(given, found, out=None, progress=report, **settings)
+    return embed(given, found, path=None, progress=progress, **settings)
 
 
 def rate_embeddings(

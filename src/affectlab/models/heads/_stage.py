@@ -128,7 +128,7 @@ def train_stage(
     checkpoint: str | Path | None = None,
     checkpoint_seconds: float = 30.0,
     stacked: bool | None = None,
-    report: Report | None = None,
+    progress: Report | None = None,
 ) -> StageResult:
     """Train all heads of a bank (EmoNet-Face, section B.2).
 
@@ -251,7 +251,7 @@ def train_stage(
         seed=seed,
         device=where,
         precision=plan_of.head_precision(stage.precision, where),
-        report=report,
+        progress=progress,
     )
     plan = replace(plan, states=plan_of.states_of(plan, checkpoint, checkpoint_seconds))
     together = where.type != "cpu" if stacked is None else stacked

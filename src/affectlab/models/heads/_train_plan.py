@@ -67,7 +67,7 @@ class Plan:
     seed: int
     device: torch.device
     precision: str
-    report: Report | None
+    progress: Report | None
     states: States | None = None
 
     @property
@@ -93,7 +93,7 @@ class Teller:
 
     def __init__(self, plan: Plan) -> None:
         self.total = plan.stage.epochs * len(plan.parts)
-        self.report = plan.report
+        self.progress = plan.progress
         self.done = 0
         self.lock = Lock()
 
@@ -101,8 +101,8 @@ class Teller:
         """Say that epochs of heads are done."""
         with self.lock:
             self.done += epochs
-            if self.report is not None:
-                self.report(what, self.done, self.total)
+            if self.progress is not None:
+                self.progress(what, self.done, self.total)
 
 
 def head_precision(name: str, device: torch.device) -> str:

@@ -29,7 +29,7 @@ def annotate_until(
     plan: HintedPlan | str | Path,
     generator: str | ImageGenerator | MakesImages,
     annotator: Annotator,
-    folder: str | Path,
+    path: str | Path,
     *,
     settings: Mapping[str, Any] | None = None,
     again: Collection[str] | str = (),
@@ -64,7 +64,7 @@ def annotate_until(
         the values of labels (those left out have the lowest) or an outcome such as ``"refused"``.
         Its attributes ``name`` and ``version`` are taken over. Language models:
         :class:`affectlab.models.vlm.VlmAnnotator`, of a rater with ``left_out="zero"``.
-    folder
+    path
         A new folder, or that of an earlier run, in which how far the plan goes may have changed.
     settings
         Of a generator by name.
@@ -110,7 +110,7 @@ def annotate_until(
             "count as 0; expected one with left_out='zero'"
         )
     named = {"name": _name_of(annotator), "version": str(getattr(annotator, "version", ""))}
-    with Store(Path(folder), given, named, again_outcomes(again)) as store:
+    with Store(Path(path), given, named, again_outcomes(again)) as store:
         return _Loop(store, maker, annotator, progress).run()
 
 

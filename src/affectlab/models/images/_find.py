@@ -20,12 +20,12 @@ _TABLES = (".csv", ".parquet", ".jsonl", ".ndjson")
 _FILE_COLUMNS = ("file", "image", "path")
 
 
-def find_images(place: str | Path | Iterable[Any]) -> tuple[ImageFile, ...]:
+def find_images(path: str | Path | Iterable[Any]) -> tuple[ImageFile, ...]:
     """Find images, and name their stimuli.
 
     Parameters
     ----------
-    place
+    path
         A folder, which is searched through all folders in it (hidden ones, whose names begin with
         a dot, are left out): files with the suffix of an image, in the order of their names; the
         stimulus is the path within the folder without suffix. A table (CSV, Parquet or JSONL) with
@@ -53,13 +53,13 @@ def find_images(place: str | Path | Iterable[Any]) -> tuple[ImageFile, ...]:
     ...     [file.stimulus for file in find_images(folder)]
     ['drawn/person-000_joy_100', 'drawn/person-001_joy_100']
     """
-    if isinstance(place, str | Path):
-        return _of_path(Path(place))
-    if not isinstance(place, Iterable) or isinstance(place, bytes):
+    if isinstance(path, str | Path):
+        return _of_path(Path(path))
+    if not isinstance(path, Iterable) or isinstance(path, bytes):
         raise InputError(
-            f"images: expected a folder, a table or a list of files, not {type(place).__name__}"
+            f"images: expected a folder, a table or a list of files, not {type(path).__name__}"
         )
-    return _single([_of_entry(entry, row) for row, entry in enumerate(place)], "the list given")
+    return _single([_of_entry(entry, row) for row, entry in enumerate(path)], "the list given")
 
 
 def _of_path(path: Path) -> tuple[ImageFile, ...]:

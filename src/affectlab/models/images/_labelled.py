@@ -43,7 +43,7 @@ class LabelledImages:
 
 
 def read_labelled_images(
-    place: str | Path, taxonomy: Taxonomy, column: str | None = None
+    path: str | Path, taxonomy: Taxonomy, column: str | None = None
 ) -> LabelledImages:
     """Read images and the label of each.
 
@@ -52,7 +52,7 @@ def read_labelled_images(
 
     Parameters
     ----------
-    place
+    path
         One of these, told apart by what is there:
 
         - a folder whose folders are named by labels, perhaps within folders train, dev and test,
@@ -88,7 +88,7 @@ def read_labelled_images(
     ...     read_labelled_images(folder, load_taxonomy("mikels")).labels
     ('awe', 'fear')
     """
-    path = Path(place)
+    path = Path(path)
     if path.is_dir():
         found, layout = _of_folder(path)
     elif column is None and is_emotic_list(path):

@@ -177,7 +177,7 @@ class TunedBartScore:
         cut = writer.cut([*contexts, *candidates])
         return writer.mean_log_probabilities(cut, cut.rows(contexts), cut.rows(candidates))
 
-    def save(self, folder: str | Path) -> Path:
+    def save(self, path: str | Path) -> Path:
         """Write the tuned checkpoint, with its tokenizer, and what is known of it, to a folder.
 
         Raises
@@ -185,7 +185,7 @@ class TunedBartScore:
         InputError
             If it is not tuned, or the folder cannot be written.
         """
-        writer, place = self._tuned(), Path(folder)
+        writer, place = self._tuned(), Path(path)
         try:
             with replacing(place) as inner, quiet_transformers():
                 writer.network.save_pretrained(inner)
@@ -213,7 +213,7 @@ class TunedBartScore:
 
     @classmethod
     def load(
-        cls, folder: str | Path, *, batch_size: int = 64, device: str = "auto"
+        cls, path: str | Path, *, batch_size: int = 64, device: str = "auto"
     ) -> TunedBartScore:
         """Read a metric that :meth:`save` has written.
 
@@ -222,7 +222,7 @@ class TunedBartScore:
         InputError
             If the folder is missing, incomplete, or holds something else.
         """
-        place = Path(folder)
+        place = Path(path)
         meta = read_meta(place, TUNED, _KEYS, "tuned BARTScore")
         where = place / META
         for key, kind in (("settings", dict), ("seed", int), ("epoch", int), ("n_pairs", int)):

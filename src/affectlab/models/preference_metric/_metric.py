@@ -217,7 +217,7 @@ class PreferenceMetric:
         fitted = self._learned()
         return pl.DataFrame({"metric": list(self.metrics), "weight": fitted.weights})
 
-    def save(self, folder: str | Path) -> Path:
+    def save(self, path: str | Path) -> Path:
         """Write the metric to a folder, as JSON.
 
         Raises
@@ -225,7 +225,7 @@ class PreferenceMetric:
         InputError
             If it has learned nothing, or the folder cannot be written.
         """
-        fitted, place = self._learned(), Path(folder)
+        fitted, place = self._learned(), Path(path)
         settings = {
             "cs": list(self.cs),
             "folds": self.folds,
@@ -255,7 +255,7 @@ class PreferenceMetric:
         return place
 
     @classmethod
-    def load(cls, folder: str | Path) -> PreferenceMetric:
+    def load(cls, path: str | Path) -> PreferenceMetric:
         """Read a metric that :meth:`save` has written.
 
         Raises
@@ -263,7 +263,7 @@ class PreferenceMetric:
         InputError
             If the folder is missing, incomplete, or holds something else.
         """
-        place = Path(folder)
+        place = Path(path)
         meta = read_meta(place, SCHEMA, _KEYS, "metric learned from preferences")
         where = place / META
         names, settings = meta["metrics"], meta["settings"]

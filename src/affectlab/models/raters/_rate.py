@@ -54,7 +54,7 @@ def rate_faces(
     rater: str | FaceRater | RatesFaces,
     taxonomy: str | Path | Taxonomy | None = None,
     mapping: MappingGiven = None,
-    folder: str | Path | None = None,
+    path: str | Path | None = None,
     *,
     on_bad: OnBad = "raise",
     patience: int = 5,
@@ -82,7 +82,7 @@ def rate_faces(
         a dict of labels. None: what affectlab knows of the rater, through its built-in mappings;
         else labels of the same name, where all of the rater's or all of the taxonomy's have one.
         Labels that lead nowhere are left out, which the table of raters says.
-    folder
+    path
         Where pictures are written down before they are asked about, and answers as they come
         (``ledger.jsonl``), so that an interrupted run goes on: a picture with an answer is not
         asked about again, and one that was in flight when a run was killed is, with a warning;
@@ -135,7 +135,7 @@ def rate_faces(
     """
     loaded = load_face_rater(rater, **settings)
     table = label_table(loaded, taxonomy, mapping)
-    place = None if folder is None else _made(Path(folder))
+    place = None if path is None else _made(Path(path))
     run = ask_about(
         find_images(images),
         loaded,
@@ -147,7 +147,7 @@ def rate_faces(
     )
     if run.n_broken:
         warnings.warn(
-            f"{folder}: {plural(run.n_broken, 'line')} of the ledger could not be read, as a run "
+            f"{path}: {plural(run.n_broken, 'line')} of the ledger could not be read, as a run "
             "that was killed leaves one; what they held was asked about again",
             BrokenLedgerWarning,
             stacklevel=2,

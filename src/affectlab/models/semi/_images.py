@@ -29,13 +29,13 @@ def of_images(
     dev: tuple[Any, Any] | None,
     truth: Any,
     training: SemiTraining,
-    report: Report | None,
+    progress: Report | None,
 ) -> Material:
     """Find images or embeddings, and make the network; see :func:`train_semi`."""
     model.best_epoch = 0
     # Embeddings are changed here, and not as images are.
     plain = training.base(augment="none")
-    first = model._found(labelled[0], plain, report, learning=True)
+    first = model._found(labelled[0], plain, progress, learning=True)
     names = names_of_labels(labelled[1], first.names, model.taxonomy, "labelled")
     model.labels = model.asked or tuple(n for n in model.taxonomy.labels if n in set(names))
     if len(model.labels) < 2:
@@ -43,14 +43,14 @@ def of_images(
             f"labelled: all images are {model.labels[0]!r}; expected two labels at least"
         )
     targets = codes_of(names, model.labels, "labelled")
-    pool = model._found(unlabelled, plain, report)
+    pool = model._found(unlabelled, plain, progress)
     true = None
     if truth is not None:
         known = names_of_labels(truth, pool.names, model.taxonomy, "truth of unlabelled")
         true = codes_of(known, model.labels, "truth of unlabelled")
     beside = None
     if dev is not None:
-        feed = model._found(dev[0], plain, report)
+        feed = model._found(dev[0], plain, progress)
         held = names_of_labels(dev[1], feed.names, model.taxonomy, "dev")
         beside = (feed, codes_of(held, model.labels, "dev"))
     model._build(first)

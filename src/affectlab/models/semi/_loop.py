@@ -275,7 +275,7 @@ def train(
     *,
     seed: int = 0,
     fingerprint: str = "",
-    report: Report | None = None,
+    progress: Report | None = None,
 ) -> tuple[list[dict[str, float]], int]:
     """Train the network of some material in place.
 
@@ -311,8 +311,8 @@ def train(
                 rate = training.rate(state.step, per_epoch)
                 run.step(epoch, rate)
                 state.step += 1
-                if report is not None:
-                    report(
+                if progress is not None:
+                    progress(
                         f"epoch {epoch + 1} of {training.epochs}, loss {state.means()['loss']:.4f}",
                         state.step,
                         per_epoch * training.epochs,

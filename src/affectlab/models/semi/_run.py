@@ -67,7 +67,7 @@ def train_semi(
     ties: Ties = "random",
     temperature: float = 1.0,
     switch: SwitchWhen | Switch = "start",
-    report: Report | None = None,
+    progress: Report | None = None,
     **settings: Any,
 ) -> SemiRun[_Model]:
     """Train a model on few labelled and many unlabelled stimuli.
@@ -128,7 +128,7 @@ def train_semi(
         raise InputError("dev: expected a pair of stimuli and their labels")
     if not isinstance(unlabelled, str) and hasattr(unlabelled, "__len__") and not len(unlabelled):
         raise InputError("unlabelled: there are none; expected one stimulus at least")
-    material: Material = make(model, (inputs, labels), unlabelled, dev, truth, training, report)
+    material: Material = make(model, (inputs, labels), unlabelled, dev, truth, training, progress)
     material.check(training.select)
     seed: int = model.seed  # type: ignore[attr-defined]
     second, said = loss_of(
@@ -159,7 +159,7 @@ def train_semi(
         training,
         seed=seed,
         fingerprint=whole,
-        report=report,
+        progress=progress,
     )
     if isinstance(model, VisionClassifier):
         model.history, model.best_epoch = history, best

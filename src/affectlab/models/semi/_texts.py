@@ -91,7 +91,7 @@ def of_texts(
     dev: tuple[Any, Any] | None,
     truth: Any,
     training: SemiTraining,
-    report: Report | None,
+    progress: Report | None,
 ) -> Material:
     """Read texts, and make the network; see :func:`train_semi`.
 
@@ -125,7 +125,7 @@ def of_texts(
         model.problem = problem = model._build()
     frozen = isinstance(model, ChoiceEmbeddingTextClassifier)
     fed = _vectors if frozen else _tokens
-    feeds = fed(model, own, pool, None if beside is None else beside[0], training, report)
+    feeds = fed(model, own, pool, None if beside is None else beside[0], training, progress)
     assert model.plain_forward is not None
     return Material(
         network=problem.network,
@@ -149,7 +149,7 @@ def _tokens(
     pool: Sequence[str],
     dev: Sequence[str] | None,
     training: SemiTraining,
-    report: Report | None,
+    progress: Report | None,
 ) -> tuple[Feed, Feed, Feed, Feed]:
     """Texts whose words are changed."""
     weak = None if training.augment == "none" else load_augmentation(training.augment, "text")
@@ -159,8 +159,8 @@ def _tokens(
     def fed(texts: Sequence[str], change: Any) -> Feed:
         return Words(texts, model._encode, collate, change)
 
-    if report is not None:
-        report("cutting texts into tokens", 0, 0)
+    if progress is not None:
+        progress("cutting texts into tokens", 0, 0)
     # Tells of texts that are too long, once.
     model._encode((*own, *pool))
     return fed(own, weak), fed(pool, weak), fed(pool, strong), fed(dev or own, None)
@@ -172,7 +172,7 @@ def _vectors(
     pool: Sequence[str],
     dev: Sequence[str] | None,
     training: SemiTraining,
-    report: Report | None,
+    progress: Report | None,
 ) -> tuple[Feed, Feed, Feed, Feed]:
     """Texts that are embedded once, and whose embeddings are changed."""
     weak = None if training.augment == "none" else load_augmentation(training.augment, "embedding")
@@ -182,7 +182,7 @@ def _vectors(
 
     def rows(texts: Sequence[str], what: str) -> Tensor:
         names = [f"text {at + 1}" for at in range(len(texts))]
-        found = np.asarray(model._encode(texts, report), dtype=np.float32)
+        found = np.asarray(model._encode(texts, progress), dtype=np.float32)
         return checked(found, names, what).to(device)
 
     def fed(values: Tensor, change: Any) -> Feed:

@@ -21,7 +21,7 @@ def answers(
     texts: Iterable[str],
     level: str | None,
     coherent: bool = False,
-    report: Callable[[str, int, int], None] | None = None,
+    progress: Callable[[str, int, int], None] | None = None,
 ) -> tuple[Floats, Bools]:
     """Give probabilities at a level and the groups that are chosen there, shape (n, groups).
 
@@ -36,7 +36,7 @@ def answers(
     model._require_fitted()
     if level is not None and level not in model.taxonomy.levels:
         raise unknown_name("level", level, model.taxonomy.levels, model.taxonomy.name)
-    outputs = model._logits(check_texts(texts), report)
+    outputs = model._logits(check_texts(texts), progress)
 
     def said(level: str | None) -> Floats:
         logits = level_logits(model.plan, outputs, level, model.group_scores)

@@ -117,14 +117,16 @@ class TextClassifier(ABC):
     # -- to be written by back ends --------------------------------------------------------------
 
     @abstractmethod
-    def _fit(self, texts: Sequence[str], targets: Floats, dev: Any, report: Report | None) -> None:
+    def _fit(
+        self, texts: Sequence[str], targets: Floats, dev: Any, progress: Report | None
+    ) -> None:
         """Learn one logit per output of `plan`, whose targets are given, shape (n, outputs).
 
         `dev` is a pair of texts and targets in the same form, or None; it is for early stopping.
         """
 
     @abstractmethod
-    def _logits(self, texts: Sequence[str], report: Report | None = None) -> Floats:
+    def _logits(self, texts: Sequence[str], progress: Report | None = None) -> Floats:
         """Give the logit of every output, shape (n, outputs)."""
 
     @abstractmethod
@@ -176,7 +178,7 @@ class TextClassifier(ABC):
         dev: tuple[Iterable[str], Any] | None = None,
         tune: bool = True,
         source: str = "",
-        report: Report | None = None,
+        progress: Report | None = None,
     ) -> Self:
         """Train on texts with known labels.
 
@@ -195,7 +197,7 @@ class TextClassifier(ABC):
             Whether to tune on `dev`, with the defaults.
         source
             Where the texts come from, for the model card.
-        report
+        progress
             Is told of progress.
 
         Raises
@@ -212,7 +214,7 @@ class TextClassifier(ABC):
             beside = (dev_texts, self.plan.targets(dev_targets))
         self.seen = fingerprints(given)
         self.decisions, self.scalings, self.tuning = {}, {}, {}
-        self._fit(given, self.plan.targets(targets), beside, report)
+        self._fit(given, self.plan.targets(targets), beside, progress)
         self.fitted = True
         soft = bool(((targets > 0) & (targets < 1)).any())
         self.training = {
@@ -224,7 +226,7 @@ class TextClassifier(ABC):
             ),
         }
         if dev is not None and tune:
-            self.tune(dev_texts, dev_targets, report=report)
+            self.tune(dev_texts, dev_targets, progress=progress)
         return self
 
     def _targets(self, labels: Any, n: int, where: str) -> Floats:
@@ -256,7 +258,7 @@ class TextClassifier(ABC):
         at_least_one: bool = False,
         source: str = "",
         split: str = "",
-        report: Report | None = None,
+        progress: Report | None = None,
     ) -> dict[str, LevelTuning]:
         """Fit calibration and thresholds of every level to texts that were kept aside.
 
@@ -286,7 +288,7 @@ class TextClassifier(ABC):
         note_tuning(self, given, split or source, "calibration and thresholds")
         tune_levels(
             self,
-            self._logits(given, report),
+            self._logits(given, progress),
             targets,
             calibrate=calibrate,
             decision=decision,
@@ -308,7 +310,7 @@ class TextClassifier(ABC):
     # -- answers ---------------------------------------------------------------------------------
 
     def predict_proba(
-        self, texts: Iterable[str], level: str | None = None, *, report: Report | None = None
+        self, texts: Iterable[str], level: str | None = None, *, progress: Report | None = None
     ) -> Floats:
         """Give the probability of each label, or each group of a level, shape (n, labels).
 
@@ -319,7 +321,7 @@ class TextClassifier(ABC):
         InputError
             When a text is empty or no string, or there is no such level.
         """
-        return answers(self, texts, level, report=report)[0]
+        return answers(self, texts, level, progress=progress)[0]
 
     def predict(
         self, texts: Iterable[str], level: str | None = None, *, coherent: bool = False
@@ -365,7 +367,7 @@ class TextClassifier(ABC):
         *,
         level: str | None = None,
         coherent: bool = False,
-        report: Report | None = None,
+        progress: Report | None = None,
     ) -> Ratings:
         """Answer as a rater: the probability of every label for every text.
 
@@ -395,7 +397,7 @@ class TextClassifier(ABC):
         """
         from affectlab.models.text._rate import rate_texts
 
-        return rate_texts(self, texts, stimuli, rater, level, coherent, report)
+        return rate_texts(self, texts, stimuli, rater, level, coherent, progress)
 
     def reliability(
         self, texts: Iterable[str], labels: Any, level: str | None = None, **settings: Any
@@ -430,7 +432,7 @@ class TextClassifier(ABC):
 
     # -- storing ---------------------------------------------------------------------------------
 
-    def save(self, folder: str | Path) -> Path:
+    def save(self, path: str | Path) -> Path:
         """Write the model to a folder, with its thresholds and a model card.
 
         Raises
@@ -440,10 +442,10 @@ class TextClassifier(ABC):
         """
         from affectlab.models.text._folder import save_model
 
-        return save_model(self, Path(folder))
+        return save_model(self, Path(path))
 
     @classmethod
-    def load(cls, folder: str | Path) -> TextClassifier:
+    def load(cls, path: str | Path) -> TextClassifier:
         """Read a model; the folder says which back end it is of.
 
         Nothing in the folder is executed: it holds JSON, text and arrays of numbers.
@@ -455,10 +457,10 @@ class TextClassifier(ABC):
         """
         from affectlab.models.text._folder import load_model
 
-        return load_model(cls, Path(folder))
+        return load_model(cls, Path(path))
 
     @staticmethod
-    def check_folder(folder: str | Path) -> None:
+    def check_folder(path: str | Path) -> None:
         """Say, before training, whether :meth:`save` could write to a folder.
 
         Raises
@@ -466,7 +468,7 @@ class TextClassifier(ABC):
         InputError
             When the path is a file, or a folder that holds something else.
         """
-        check_folder(Path(folder))
+        check_folder(Path(path))
 
     def _require_fitted(self) -> None:
         if not self.fitted:

@@ -141,9 +141,9 @@ class BilstmTextClassifier(NetworkTextClassifier):
     def _adopt(self, source: BilstmTextClassifier) -> None:
         self.words = dict(source.words)
 
-    def _encode(self, texts: Sequence[str], report: Report | None = None) -> Sequence[Ints]:
-        if report is not None:
-            report("cutting texts into words", 0, 0)
+    def _encode(self, texts: Sequence[str], progress: Report | None = None) -> Sequence[Ints]:
+        if progress is not None:
+            progress("cutting texts into words", 0, 0)
         found: list[Ints] = []
         n_long = 0
         for text in texts:

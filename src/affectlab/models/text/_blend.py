@@ -111,16 +111,18 @@ class BlendTextClassifier(TextClassifier):
         }
         return {**names, **own, "criterion": self.criterion}
 
-    def _fit(self, texts: Sequence[str], targets: Floats, dev: Any, report: Report | None) -> None:
+    def _fit(
+        self, texts: Sequence[str], targets: Floats, dev: Any, progress: Report | None
+    ) -> None:
         if dev is None:
             raise InputError("a blend needs dev texts to fit its weight to; expected dev=")
         for part in self.parts:
-            part._fit(texts, targets, dev, report)
+            part._fit(texts, targets, dev, progress)
             part.fitted = True
-        self._weigh(*self._both(dev[0], report), dev[1])
+        self._weigh(*self._both(dev[0], progress), dev[1])
 
-    def _both(self, texts: Sequence[str], report: Report | None) -> tuple[Floats, Floats]:
-        first, second = (part._logits(texts, report) for part in self.parts)
+    def _both(self, texts: Sequence[str], progress: Report | None) -> tuple[Floats, Floats]:
+        first, second = (part._logits(texts, progress) for part in self.parts)
         return first, second
 
     def _weigh(self, first: Floats, second: Floats, targets: Floats) -> None:
@@ -129,8 +131,8 @@ class BlendTextClassifier(TextClassifier):
             first[:, :k], second[:, :k], targets[:, :k], self.criterion
         )
 
-    def _logits(self, texts: Sequence[str], report: Report | None = None) -> Floats:
-        return _mixed(*self._both(texts, report), self.weight, self.temperatures)
+    def _logits(self, texts: Sequence[str], progress: Report | None = None) -> Floats:
+        return _mixed(*self._both(texts, progress), self.weight, self.temperatures)
 
     def tune(
         self,
@@ -142,14 +144,14 @@ class BlendTextClassifier(TextClassifier):
         at_least_one: bool = False,
         source: str = "",
         split: str = "",
-        report: Report | None = None,
+        progress: Report | None = None,
     ) -> dict[str, LevelTuning]:
         """Fit weight, calibration and thresholds; parameters as of :meth:`TextClassifier.tune`."""
         self._require_fitted()
         given = check_texts(texts)
         targets = self._targets(labels, len(given), "labels")
         note_tuning(self, given, split or source, "weight, calibration and thresholds")
-        first, second = self._both(given, report)
+        first, second = self._both(given, progress)
         self._weigh(first, second, targets)
         tune_levels(
             self,
@@ -217,7 +219,7 @@ def blend(
     criterion: Criterion = "macro_f1",
     name: str = "",
     source: str = "",
-    report: Report | None = None,
+    progress: Report | None = None,
 ) -> BlendTextClassifier:
     """Blend two trained classifiers, and tune the blend on texts that were kept aside.
 
@@ -250,7 +252,7 @@ def blend(
     found.seen = np.unique(np.concatenate(held)) if held else None
     found.training = dict(first.training)
     found.fitted = True
-    found.tune(texts, labels, source=source, report=report)
+    found.tune(texts, labels, source=source, progress=progress)
     return found
 
 

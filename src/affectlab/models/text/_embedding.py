@@ -125,16 +125,16 @@ class EmbeddingTextClassifier(NetworkTextClassifier):
         self.encoder = self.encoder or source.encoder
         self.encoder_place, self._held = source.encoder_place, None
 
-    def _encode(self, texts: Sequence[str], report: Report | None = None) -> NDArray[np.float16]:
+    def _encode(self, texts: Sequence[str], progress: Report | None = None) -> NDArray[np.float16]:
         held, self._held = self._held, None
         if held is not None and held[0] is texts:
             return held[1]
-        return self._vectors(texts, report)
+        return self._vectors(texts, progress)
 
-    def _vectors(self, texts: Sequence[str], report: Report | None = None) -> NDArray[np.float16]:
+    def _vectors(self, texts: Sequence[str], progress: Report | None = None) -> NDArray[np.float16]:
         if self.encoder is None:
             raise InputError("this model is not trained yet; call fit, or load one")
-        found = self.encoder.layers(texts, which=self.layers, report=report)
+        found = self.encoder.layers(texts, which=self.layers, progress=progress)
         return found.reshape(len(texts), -1)
 
     def _build(self) -> Problem:

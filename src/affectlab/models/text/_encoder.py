@@ -110,7 +110,7 @@ class SentenceEncoder:
         which: Layers = "all",
         pooling: Pooling = "mean",
         normalise: bool = True,
-        report: Report | None = None,
+        progress: Report | None = None,
     ) -> NDArray[np.float16]:
         """Give one vector per text and layer.
 
@@ -132,11 +132,11 @@ class SentenceEncoder:
             if value not in get_args(known):
                 raise unknown_name(name, value, get_args(known))
         if self.remembers:
-            return self._remembered(texts, which, pooling, normalise, report)
+            return self._remembered(texts, which, pooling, normalise, progress)
         file = self._file(texts, which, pooling, normalise)
         if file is not None and file.is_file():
             return _read(file)
-        found = self._computed(texts, which, pooling, normalise, report)
+        found = self._computed(texts, which, pooling, normalise, progress)
         if file is not None:
             file.parent.mkdir(parents=True, exist_ok=True)
             beside = file.with_name(f"{file.stem}-part.npy")
@@ -155,14 +155,14 @@ class SentenceEncoder:
         which: Layers,
         pooling: Pooling,
         normalise: bool,
-        report: Report | None,
+        progress: Report | None,
     ) -> NDArray[np.float16]:
         def key(text: str) -> tuple[str, str, bool, str]:
             return which, pooling, normalise, text
 
         new = [text for text in dict.fromkeys(texts) if key(text) not in self._memory]
         if new:
-            found = self._computed(new, which, pooling, normalise, report)
+            found = self._computed(new, which, pooling, normalise, progress)
             self._memory |= {key(text): row for text, row in zip(new, found, strict=True)}
         return np.stack([self._memory[key(text)] for text in texts])
 
@@ -172,7 +172,7 @@ class SentenceEncoder:
         which: Layers,
         pooling: Pooling,
         normalise: bool,
-        report: Report | None,
+        progress: Report | None,
     ) -> NDArray[np.float16]:
         ids = encode(self.tokenizer, texts, self.limit)
         kept = self.n_layers if which == "all" else 1
@@ -185,8 +185,8 @@ class SentenceEncoder:
                 pooled = torch.nn.functional.normalize(pooled, dim=-1)
             found[rows] = pooled.half().cpu().numpy()
             done += len(rows)
-            if report is not None:
-                report("embedding texts", done, len(ids))
+            if progress is not None:
+                progress("embedding texts", done, len(ids))
         return found
 
     @torch.inference_mode()
@@ -229,11 +229,11 @@ class SentenceEncoder:
             )
         return self._fingerprint
 
-    def save(self, folder: Path) -> None:
+    def save(self, path: Path) -> None:
         """Write the encoder as a checkpoint."""
         with quiet_transformers():
-            self.network.save_pretrained(folder)
-            self.tokenizer.save_pretrained(folder)
+            self.network.save_pretrained(path)
+            self.tokenizer.save_pretrained(path)
 
 
 def _read(file: Path) -> NDArray[np.float16]:

@@ -114,10 +114,10 @@ class LinearTextClassifier(TextClassifier):
         texts: Sequence[str],
         targets: Floats,
         dev: Any,  # noqa: ARG002
-        report: Report | None,
+        progress: Report | None,
     ) -> None:
-        if report is not None:
-            report("counting words", 0, 0)
+        if progress is not None:
+            progress("counting words", 0, 0)
         features, matrix = learn_features(texts, self.feature_settings)
         self.features = features
         self.regression = fit_logistic_labels(
@@ -128,7 +128,7 @@ class LinearTextClassifier(TextClassifier):
             max_epochs=self.max_epochs,
             coupling=self._coupling(targets),
             seed=self.seed,
-            report=report,
+            progress=progress,
         )
         if not self.regression.converged:
             warnings.warn(
@@ -153,7 +153,7 @@ class LinearTextClassifier(TextClassifier):
             raise InputError("this model is not trained yet; call fit, or load one")
         return self.features, self.regression
 
-    def _logits(self, texts: Sequence[str], report: Report | None = None) -> Floats:  # noqa: ARG002
+    def _logits(self, texts: Sequence[str], progress: Report | None = None) -> Floats:  # noqa: ARG002
         features, regression = self._parts()
         found: Floats = features.transform(texts) @ regression.weights + regression.bias
         return found

@@ -54,7 +54,7 @@ def fit_logistic_labels(
     max_epochs: int = 100,
     coupling: Floats | None = None,
     seed: int = 0,
-    report: Report | None = None,
+    progress: Report | None = None,
 ) -> Logistic:
     r"""Fit all labels together, each against the rest.
 
@@ -134,7 +134,7 @@ def fit_logistic_labels(
 
     def work(block: NDArray[np.intp]) -> None:
         ascent = _Ascent(matrix, targets[:, block], cost, mix, seed)
-        told = report if block[0] == fitted[0] else None
+        told = progress if block[0] == fitted[0] else None
         said.append(ascent.run(tolerance, max_epochs, told))
         weights[:, block] = ascent.weights[:, : block.size]
         bias[block] = ascent.bias[: block.size]
@@ -207,7 +207,7 @@ class _Ascent:
             np.float32
         )
 
-    def run(self, tolerance: float, max_epochs: int, report: Report | None) -> tuple[int, float]:
+    def run(self, tolerance: float, max_epochs: int, progress: Report | None) -> tuple[int, float]:
         """Ascend until the gradient is small; give the number of epochs and the gradient."""
         from affectlab.models.text import _kernels
 
@@ -225,8 +225,8 @@ class _Ascent:
             else:
                 state = (*state, self._mix)
                 moved = _kernels.coupled_epoch(*matrix, *state)
-            if report is not None:
-                report("training", done, 0)
+            if progress is not None:
+                progress("training", done, 0)
             if moved / self._targets.size > _CALM:
                 continue
             slope = self._slope(matrix)

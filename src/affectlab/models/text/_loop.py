@@ -90,7 +90,7 @@ def train(
     coupling: Floats | None = None,
     seed: int = 0,
     fingerprint: str = "",
-    report: Report | None = None,
+    progress: Report | None = None,
 ) -> list[dict[str, float]]:
     """Train a network in place.
 
@@ -161,8 +161,8 @@ def train(
                 optimiser.zero_grad(set_to_none=True)
                 state.step += 1
                 seen += len(rows)
-                if report is not None:
-                    report(
+                if progress is not None:
+                    progress(
                         f"epoch {epoch + 1} of {training.epochs}, loss {total * world / seen:.4f}",
                         state.step,
                         per_epoch * training.epochs,
@@ -258,7 +258,7 @@ def logits_of(
     training: Training,
     precision: str,
     accelerator: Any = None,
-    report: Report | None = None,
+    progress: Report | None = None,
 ) -> Floats:
     """Compute logits, shape (n, outputs); processes of an `accelerator` share the work."""
     device = next(network.parameters()).device
@@ -279,8 +279,8 @@ def logits_of(
             logits = problem.forward(inner, inputs)
         found.append((rows, logits.double().cpu().numpy()))
         done += len(rows)
-        if report is not None:
-            report("reading texts", done, len(data.encoded))
+        if progress is not None:
+            progress("reading texts", done, len(data.encoded))
     network.train(was_training)
     if world > 1:
         from accelerate.utils import gather_object

@@ -74,7 +74,7 @@ class NetworkTextClassifier(TextClassifier):
         """Learn from the training texts what reading them needs, such as a vocabulary."""
 
     @abstractmethod
-    def _encode(self, texts: Sequence[str], report: Report | None = None) -> Any:
+    def _encode(self, texts: Sequence[str], progress: Report | None = None) -> Any:
         """Read texts; each becomes something that has a length."""
 
     @abstractmethod
@@ -141,7 +141,9 @@ class NetworkTextClassifier(TextClassifier):
         self._start = (source, freeze)
         return self
 
-    def _fit(self, texts: Sequence[str], targets: Floats, dev: Any, report: Report | None) -> None:
+    def _fit(
+        self, texts: Sequence[str], targets: Floats, dev: Any, progress: Report | None
+    ) -> None:
         if self._start is None:
             self._prepare(texts)
         else:
@@ -150,8 +152,8 @@ class NetworkTextClassifier(TextClassifier):
             problem = self._build()
         if self._start is not None:
             self._take_over(problem, *self._start)
-        data = Split(self._encode(texts, report), targets)
-        beside = None if dev is None else Split(self._encode(dev[0], report), dev[1])
+        data = Split(self._encode(texts, progress), targets)
+        beside = None if dev is None else Split(self._encode(dev[0], progress), dev[1])
         k = len(self.taxonomy)
         relations = label_relations(self.label_penalty, self.taxonomy, targets[:, :k], signed=True)
         coupling = None
@@ -167,7 +169,7 @@ class NetworkTextClassifier(TextClassifier):
             coupling=coupling,
             seed=self.seed,
             fingerprint=self._fingerprint(texts, targets, dev),
-            report=report,
+            progress=progress,
         )
         for part in problem.network.parameters():
             part.requires_grad_(True)
@@ -255,13 +257,15 @@ class NetworkTextClassifier(TextClassifier):
             raise InputError("this model is not trained yet; call fit, or load one")
         return self.problem
 
-    def _logits(self, texts: Sequence[str], report: Report | None = None) -> Floats:
+    def _logits(self, texts: Sequence[str], progress: Report | None = None) -> Floats:
         problem = self._ready()
         device = pick_device(self.schedule.device)
         problem.network.to(device)
-        data = Split(self._encode(texts, report), np.zeros((len(texts), 0)))
+        data = Split(self._encode(texts, progress), np.zeros((len(texts), 0)))
         precision = pick_precision(self.schedule.precision, device)
-        return logits_of(problem, problem.network, data, self.schedule, precision, report=report)
+        return logits_of(
+            problem, problem.network, data, self.schedule, precision, progress=progress
+        )
 
     def on_device(self, device: str, precision: str = "auto") -> Self:
         """Answer on another device, such as ``cpu``, from now on."""

@@ -65,7 +65,7 @@ class PilotModel:
 
 def train_pilot_model(
     answers: Ratings,
-    folder: str | Path,
+    path: str | Path,
     *,
     taxonomy: str | Taxonomy = "goemotions",
     agree: int | None = None,
@@ -84,7 +84,7 @@ def train_pilot_model(
     answers
         Binary answers about stimuli with the attribute ``text``; training, golden and repeated
         trials, and refused answers, are left out.
-    folder
+    path
         For the model and its card.
     taxonomy
         Name or TOML file of the taxonomy of the labels.
@@ -125,7 +125,7 @@ def train_pilot_model(
     >>> made.n_agreed, made.predictor(["I am happy and glad", "afraid of the dark"])
     (60, [['joy'], ['fear']])
     """
-    place = Path(folder)
+    place = Path(path)
     known = load_taxonomy(taxonomy)
     said = answers.source or "the answers"
     given = _checked(answers, said)

@@ -29,7 +29,7 @@ class PilotPredictor:
     _kept: list[TextClassifier] = field(default_factory=list, compare=False, repr=False)
 
     @classmethod
-    def of_folder(cls, folder: str | Path) -> PilotPredictor:
+    def of_folder(cls, path: str | Path) -> PilotPredictor:
         """Make one of the folder of a model.
 
         Raises
@@ -37,7 +37,7 @@ class PilotPredictor:
         InputError
             When the folder holds no model.
         """
-        place = Path(folder)
+        place = Path(path)
         model = TextClassifier.load(place)
         digest = hashlib.sha256()
         for file in sorted(one for one in place.rglob("*") if one.is_file()):

@@ -91,7 +91,7 @@ def probe_layers(
     device: str = "auto",
     cache: str | Path | None = None,
     seed: int = 0,
-    report: Report | None = None,
+    progress: Report | None = None,
 ) -> LayerProbe:
     r"""Learn how much each layer of a frozen encoder counts.
 
@@ -137,7 +137,7 @@ def probe_layers(
 
     def states(which: Sequence[str]) -> NDArray[np.float16]:
         # Not scaled to length 1: how long states are is part of what a layer says.
-        return opened.layers(which, pooling=pooling, normalise=False, report=report)
+        return opened.layers(which, pooling=pooling, normalise=False, progress=progress)
 
     beside = None
     if dev is not None:
@@ -155,7 +155,7 @@ def probe_layers(
         device=opened.device,
         seed=seed,
         name=said,
-        report=report,
+        progress=progress,
     )
 
 
@@ -171,7 +171,7 @@ def mix_layers(
     device: torch.device | None = None,
     seed: int = 0,
     name: str = "",
-    report: Report | None = None,
+    progress: Report | None = None,
 ) -> LayerProbe:
     """Learn how much each layer counts, from states that are averaged over tokens.
 
@@ -194,8 +194,8 @@ def mix_layers(
     where = device or torch.device("cpu")
     found = []
     for run in range(runs):
-        if report is not None:
-            report("training the mix", run, runs)
+        if progress is not None:
+            progress("training the mix", run, runs)
         found.append(_mix(train, beside, seed + run, epochs, learning_rate, batch_size, where))
     weights, scale, precision = zip(*found, strict=True)
     return LayerProbe(np.stack(weights), scale, precision, name, len(states))

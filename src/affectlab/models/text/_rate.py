@@ -78,11 +78,11 @@ def rate_texts(
     rater: str | None,
     level: str | None,
     coherent: bool,
-    report: Callable[[str, int, int], None] | None,
+    progress: Callable[[str, int, int], None] | None,
 ) -> Ratings:
     """Let a model rate texts; see :meth:`TextClassifier.rate`."""
     given = check_texts(texts)
-    probabilities, chosen = answers(model, given, level, coherent, report)
+    probabilities, chosen = answers(model, given, level, coherent, progress)
     from_labels = coherent and level is not None
     rule = model.decision(None if from_labels else level)
     how = "calibrated" if model._scaling(level).kind != "none" else "not calibrated"

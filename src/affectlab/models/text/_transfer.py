@@ -48,7 +48,7 @@ def transfer(
     confidence: float = 0.95,
     results: str | Path | None = None,
     seed: int = 0,
-    report: Report | None = None,
+    progress: Report | None = None,
 ) -> Transfer:
     """Train on small parts of a target data set, from a source model and without it.
 
@@ -166,9 +166,9 @@ def transfer(
                     done = _run(model, given, targets, (train, test), (setup, said, split), rule)
                     ledger.add(done)
                 runs.append(done)
-                if report is not None:
+                if progress is not None:
                     total = len(parts) * splits * len(chosen)
-                    report(f"{setup}, {said} texts, split {split}", len(runs), total)
+                    progress(f"{setup}, {said} texts, split {split}", len(runs), total)
     if encoder is not None:
         encoder.forget()
     return Transfer(

@@ -102,9 +102,9 @@ class TransformerTextClassifier(NetworkTextClassifier):
         padding = self.tokenizer.pad_token_id
         return Problem(network, lambda encoded: collate(encoded, padding), _forward, output)
 
-    def _encode(self, texts: Sequence[str], report: Report | None = None) -> Sequence[Ints]:
-        if report is not None:
-            report("cutting texts into tokens", 0, 0)
+    def _encode(self, texts: Sequence[str], progress: Report | None = None) -> Sequence[Ints]:
+        if progress is not None:
+            progress("cutting texts into tokens", 0, 0)
         return encode(self.tokenizer, texts, self.limit)
 
     def explain(self, text: str, level: str | None = None) -> Contributions:

@@ -146,7 +146,7 @@ class VisionClassifier:
         order: Order = "true",
         ties: Ties = "random",
         temperature: float = 1.0,
-        report: Report | None = None,
+        progress: Report | None = None,
         **settings: Any,
     ) -> Self:
         """Train on images.
@@ -167,7 +167,7 @@ class VisionClassifier:
             ``"cross-entropy"``; ``"rank"``, :class:`EmotionRankLoss` with `lam`, `order` and
             `ties`; ``"soft"``, :class:`SoftLabelLoss` with `temperature`; or a module that takes
             logits, shape (n, C), and places of labels, shape (n,), and gives a mean.
-        report
+        progress
             Told what is being done, how much of it is done, and the total.
         **settings
             Of :class:`VisionTraining`, such as ``epochs`` and ``select``.
@@ -182,7 +182,7 @@ class VisionClassifier:
         self.best_epoch = 0
         start = _HEAD if self.on_embeddings else VisionTraining()
         training = VisionTraining.with_settings(start, settings)
-        feed = self._found(images, training, report, learning=True)
+        feed = self._found(images, training, progress, learning=True)
         names = names_of_labels(labels, feed.names, self.taxonomy, "training")
         self.labels = self.asked or tuple(n for n in self.taxonomy.labels if n in set(names))
         if len(self.labels) < 2:
@@ -201,7 +201,7 @@ class VisionClassifier:
             seed=self.seed,
         )
         self.training, self.loss = training, said
-        judged = None if dev is None else self._dev(dev, training, report)
+        judged = None if dev is None else self._dev(dev, training, progress)
         self._build(feed)
         whole = fingerprint_of(
             training.to_dict(),
@@ -224,16 +224,16 @@ class VisionClassifier:
             training,
             seed=self.seed,
             fingerprint=whole,
-            report=report,
+            progress=progress,
         )
         return self
 
-    def predict_proba(self, images: Any, *, report: Report | None = None) -> Floats:
+    def predict_proba(self, images: Any, *, progress: Report | None = None) -> Floats:
         """Give probabilities, shape (n, C), columns in the order of `labels`."""
-        return self._said(self._feed(images, report), report)
+        return self._said(self._feed(images, progress), progress)
 
     def predict(
-        self, images: Any, *, decide: Decision = "probable", report: Report | None = None
+        self, images: Any, *, decide: Decision = "probable", progress: Report | None = None
     ) -> list[str]:
         """Give a label for each image.
 
@@ -243,7 +243,7 @@ class VisionClassifier:
             ``"probable"``: the most probable label; ``"cost"``: the one that is expected to cost
             least (see :func:`expected_cost_labels`).
         """
-        return self.decide(self.predict_proba(images, report=report), decide)
+        return self.decide(self.predict_proba(images, progress=progress), decide)
 
     def decide(self, proba: Floats, decide: Decision = "probable") -> list[str]:
         """Choose a label by probabilities; see :meth:`predict`."""
@@ -259,29 +259,29 @@ class VisionClassifier:
         *,
         rater: str | None = None,
         decide: Decision = "probable",
-        report: Report | None = None,
+        progress: Report | None = None,
     ) -> Ratings:
         """Rate images as a rater would: a probability for each label, and which one is chosen."""
         from affectlab.models.vision._rate import as_ratings
 
-        feed = self._feed(images, report)
-        proba = self._said(feed, report)
+        feed = self._feed(images, progress)
+        proba = self._said(feed, progress)
         return as_ratings(self, feed.names, proba, self.decide(proba, decide), rater or self.name)
 
     def evaluate(
-        self, images: Any, labels: Labels, *, report: Report | None = None
+        self, images: Any, labels: Labels, *, progress: Report | None = None
     ) -> dict[str, float]:
         """Judge on other images: ``acc``, ``acc2``, ``ecc``, ``emc`` and ``loss``.
 
         What the taxonomy does not allow is left out; ``emc`` is nan where there is no mistake.
         """
-        feed = self._feed(images, report)
+        feed = self._feed(images, progress)
         names = names_of_labels(labels, feed.names, self.taxonomy, "evaluation")
         truth = codes_of(names, self.labels, "evaluation")
-        said = self._said(feed, report)
+        said = self._said(feed, progress)
         return scores_of(truth, said, self.labels, self.taxonomy, self.costs)
 
-    def save(self, folder: str | Path) -> Path:
+    def save(self, path: str | Path) -> Path:
         """Write the model to a folder: new, empty, or that of a model, which is replaced.
 
         Of several processes that trained it together, the first one writes, and all wait for it.
@@ -295,13 +295,13 @@ class VisionClassifier:
 
         self._trained()
         if is_main_process():
-            save_model(self, Path(folder))
+            save_model(self, Path(path))
         if torch.distributed.is_available() and torch.distributed.is_initialized():
             torch.distributed.barrier()
-        return Path(folder)
+        return Path(path)
 
     @classmethod
-    def load(cls, folder: str | Path) -> Self:
+    def load(cls, path: str | Path) -> Self:
         """Read what :meth:`save` wrote; nothing in it is executed.
 
         Raises
@@ -311,7 +311,7 @@ class VisionClassifier:
         """
         from affectlab.models.vision._folder import load_model
 
-        return load_model(cls, Path(folder))
+        return load_model(cls, Path(path))
 
     # -- inner -----------------------------------------------------------------------------------
 
@@ -323,17 +323,17 @@ class VisionClassifier:
         if self.network is None or not self.best_epoch:
             raise InputError("the model is not trained; call fit, or load one")
 
-    def _feed(self, images: Any, report: Report | None) -> Feed:
+    def _feed(self, images: Any, progress: Report | None) -> Feed:
         self._trained()
-        return self._found(images, self.training, report)
+        return self._found(images, self.training, progress)
 
     def _found(
-        self, images: Any, training: VisionTraining, report: Report | None, learning: bool = False
+        self, images: Any, training: VisionTraining, progress: Report | None, learning: bool = False
     ) -> Feed:
         if self.on_embeddings:
             known = None if learning else self.encoder
             name = self.backbone.removeprefix(_EMBEDDING)
-            found = embedded(images, name, known, training.device, report)
+            found = embedded(images, name, known, training.device, progress)
             given = isinstance(images, Embeddings)
             if learning:
                 if training.augment != "none":
@@ -367,12 +367,12 @@ class VisionClassifier:
             freeze(self.network)
 
     def _dev(
-        self, dev: tuple[Any, Labels], training: VisionTraining, report: Report | None
+        self, dev: tuple[Any, Labels], training: VisionTraining, progress: Report | None
     ) -> tuple[Feed, Any, Ints]:
         """Find what epochs are judged on, and check that it can be judged."""
         if not isinstance(dev, tuple | list) or len(dev) != 2:
             raise InputError("dev: expected a pair of images and their labels")
-        feed = self._found(dev[0], training, report)
+        feed = self._found(dev[0], training, progress)
         names = names_of_labels(dev[1], feed.names, self.taxonomy, "dev")
         truth = codes_of(names, self.labels, "dev")
 
@@ -384,8 +384,10 @@ class VisionClassifier:
         judge(torch.full((len(truth), k), 1 / k, dtype=torch.float64).numpy())
         return feed, judge, truth
 
-    def _said(self, feed: Feed, report: Report | None) -> Floats:
+    def _said(self, feed: Feed, progress: Report | None) -> Floats:
         device = pick_device(self.training.device)
         self.network.to(device)
         precision = pick_precision(self.training.precision, device)
-        return probabilities_of(self.network, self._forward, feed, self.training, precision, report)
+        return probabilities_of(
+            self.network, self._forward, feed, self.training, precision, progress
+        )

@@ -12,7 +12,7 @@ __all__ = ["embedded"]
 
 
 def embedded(
-    images: Any, name: str, known: EncoderCard | None, device: str, report: Any = None
+    images: Any, name: str, known: EncoderCard | None, device: str, progress: Any = None
 ) -> Embeddings:
     """Give embeddings as they are, or embed images.
 
@@ -40,12 +40,12 @@ def embedded(
     elif known is not None:
         from affectlab.models.heads._encoder_of import encoder_of
 
-        found = embed(images, encoder_of(known, None, device), progress=report)
+        found = embed(images, encoder_of(known, None, device), progress=progress)
     else:
         # A folder that happens to be called as an encoder is, such as faces/, is not meant.
         folder = name not in list_encoders() and Path(name).is_dir()
         made = f"transformers:{name}" if folder else name
-        found = embed(images, made, device=device, progress=report)
+        found = embed(images, made, device=device, progress=progress)
     if not len(found):
         raise InputError("embeddings of no stimulus; expected one or more")
     if found.encoder.kind != "image":

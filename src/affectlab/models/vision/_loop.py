@@ -69,7 +69,7 @@ def train(
     *,
     seed: int = 0,
     fingerprint: str = "",
-    report: Report | None = None,
+    progress: Report | None = None,
 ) -> tuple[list[dict[str, float]], int]:
     """Train a network in place.
 
@@ -143,8 +143,8 @@ def train(
                 optimiser.zero_grad(set_to_none=True)
                 state.step += 1
                 seen += len(rows)
-                if report is not None:
-                    report(
+                if progress is not None:
+                    progress(
                         f"epoch {epoch + 1} of {training.epochs}, loss {total * world / seen:.4f}",
                         state.step,
                         per_epoch * training.epochs,
@@ -202,7 +202,7 @@ def probabilities_of(
     feed: Feed,
     training: VisionTraining,
     precision: str,
-    report: Report | None = None,
+    progress: Report | None = None,
     draw: Sequence[int] | None = None,
 ) -> Floats:
     """Compute probabilities, shape (n, C); every process does so for itself.
@@ -220,8 +220,8 @@ def probabilities_of(
         with autocast(precision, device):
             logits = forward(network, on_device(feed.batch(rows, draw), device))
         found.append(torch.softmax(logits.double().cpu(), dim=1).numpy())
-        if report is not None:
-            report("looking at images", int(rows[-1]) + 1, n)
+        if progress is not None:
+            progress("looking at images", int(rows[-1]) + 1, n)
     network.train(was_training)
     whole: Floats = np.concatenate(found)
     return whole

@@ -53,13 +53,13 @@ class _File(_Table):
 
 
 def read_examples(
-    place: str | Path, protocol: Protocol, *, limits: ImageLimits | None = None
+    path: str | Path, protocol: Protocol, *, limits: ImageLimits | None = None
 ) -> tuple[Example, ...]:
     """Read solved examples.
 
     Parameters
     ----------
-    place
+    path
         A TOML file, or a folder with ``examples.toml``. Each ``[[examples]]`` has an ``answer`` as
         the protocol takes it, what it shows (``image``, ``images``, ``text``, ``options`` or
         ``described``), and where they belong ``reason`` or ``reasons`` and ``label``. Pictures are
@@ -84,7 +84,7 @@ def read_examples(
     ...     read_examples(folder, load_protocol("intensity"))[0].answer
     {'Awe': 6}
     """
-    path = Path(place)
+    path = Path(path)
     if path.is_dir():
         path = path / "examples.toml"
     content = read_toml(path, _File)

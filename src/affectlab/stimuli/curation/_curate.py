@@ -42,7 +42,7 @@ _BALANCING = ("length_balance", "sentiment", "emotion_balance", "group_balance",
 
 def curate(
     sources: str | Path | Sequence[str | Path] | None,
-    out: str | Path,
+    path: str | Path,
     *,
     plan: CurationPlan | str | Path | None = None,
     steps: Sequence[str | Step] | None = None,
@@ -75,7 +75,7 @@ def curate(
     sources
         Files, folders, patterns or URLs: JSON lines, Reddit dumps, CSV, TSV, Parquet, also
         compressed. None: those that the plan names.
-    out
+    path
         Folder for results: ``corpus/`` (Parquet), ``stimuli.csv`` (table of a study),
         ``ledger.csv`` and ``.json``, ``reasons/`` (why each comment went), ``distributions.csv``,
         ``groups.csv``, ``problems.csv``, ``review/comments.csv``, and ``work/`` with what is
@@ -139,8 +139,8 @@ def curate(
     if partitions is not None and partitions < 1:
         raise InputError(f"partitions = {partitions}: expected 1 or more")
     files = [given] if isinstance(given, str | Path) else list(given)
-    _apart(files, Path(out))
-    folder = _folder(out)
+    _apart(files, Path(path))
+    folder = _folder(path)
     work = folder / "work"
     if not resume:
         shutil.rmtree(work, ignore_errors=True)

@@ -34,7 +34,7 @@ def near_duplicates(
     n_bands: int = 16,
     ngram: int = 4,
     seed: int = 0,
-    folder: str | Path | None = None,
+    path: str | Path | None = None,
 ) -> pl.DataFrame:
     r"""Find comments that repeat another one, nearly or wholly, and are to be dropped.
 
@@ -67,7 +67,7 @@ def near_duplicates(
         Characters of an n-gram. A shorter text is itself its only n-gram.
     seed
         Draws the random orders.
-    folder
+    path
         Where the hashes of all comments are kept meanwhile, about 150 bytes for each; a temporary
         folder by default. All machines of a Ray cluster must see it.
 
@@ -98,7 +98,7 @@ def near_duplicates(
     import polars as pl
 
     _check(frame, threshold, n_hashes, n_bands, ngram)
-    with _folder(folder) as place:
+    with _folder(path) as place:
         signed = _signed(frame, place, n_hashes, n_bands, ngram, seed)
         if signed is None:
             return _nothing()

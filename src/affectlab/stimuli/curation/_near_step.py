@@ -63,7 +63,7 @@ class NearDuplicatesStep(Step):
         ranked = rank(daft.col("id"), daft.col("place"))
         frame = pool.with_texts().select(ranked.alias("id"), "text")
         asked = {name: value for name, value in dict(self.given).items() if value is not None}
-        found = near_duplicates(frame, **asked, seed=self.seed, folder=pool.scratch.parent)
+        found = near_duplicates(frame, **asked, seed=self.seed, path=pool.scratch.parent)
         return found.select(
             pl.col("id").str.slice(_DIGITS).cast(pl.Int64).alias("place"),
             pl.col("kept_id").str.slice(_DIGITS).cast(pl.Int64).alias("kept_place"),

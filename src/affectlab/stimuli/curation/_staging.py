@@ -75,7 +75,7 @@ class StagedPool:
 
 def stage(
     sources: str | Path | Sequence[str | Path],
-    folder: str | Path,
+    path: str | Path,
     *,
     columns: Columns | None = None,
     strict: bool = False,
@@ -97,7 +97,7 @@ def stage(
     sources
         Files, folders (with the folders inside), patterns with ``*``, or URLs of object stores
         (``s3://bucket/2019/*.zst``, ``gs://``, ``abfs://``, ``file://``).
-    folder
+    path
         Where the parts are written: a new folder, or one of an earlier staging. On a cluster, all
         machines must see it.
     columns
@@ -140,15 +140,15 @@ def stage(
     asked = columns or Columns()
     if part_rows < 1:
         raise InputError(f"part_rows = {part_rows}: expected 1 or more")
-    place = _folder(folder)
+    place = _folder(path)
     found, unknown = find_sources(sources)
     # The folder may lie in one that is read.
     found = [source for source in found if not Path(source.url).is_relative_to(place)]
     if not found:
-        raise InputError(f"{folder}: the parts cannot be written to the folder that is read")
+        raise InputError(f"{path}: the parts cannot be written to the folder that is read")
     others = Problems(strict=strict)
-    for path in unknown:
-        others.file = path
+    for unread in unknown:
+        others.file = unread
         others.add("unknown_file", 0, "the kind of this file is not known; it is left out")
     waiting = max(1, min(len(found), os.cpu_count() or 1))
     threads = max(1, (os.cpu_count() or 1) // waiting)

@@ -47,7 +47,7 @@ class WordLists:
     """Names of groups, such as subreddits, that are not safe for work."""
 
     @classmethod
-    def load(cls, folder: str | Path | None = None) -> WordLists:
+    def load(cls, path: str | Path | None = None) -> WordLists:
         """Read the packaged lists, or those of a folder where it has them.
 
         A list is a UTF-8 file named as its field, such as ``offensive.txt``, with one term a line.
@@ -66,7 +66,7 @@ class WordLists:
         >>> "mosque*" in words.religion, "damn*" in words.vulgar
         (True, True)
         """
-        return _packaged() if folder is None else _from_folder(Path(folder))
+        return _packaged() if path is None else _from_folder(Path(path))
 
     def digest(self) -> str:
         """Hash of all lists, by which two sets of lists are told apart."""

@@ -23,7 +23,7 @@ LAYOUTS: tuple[Layout, ...] = ("auto", "folders", "multiface", "table", "video")
 
 
 def find_transitions(
-    source: str | Path,
+    path: str | Path,
     *,
     layout: Layout = "auto",
     names: str | None = None,
@@ -35,7 +35,7 @@ def find_transitions(
 
     Parameters
     ----------
-    source
+    path
         A folder with a folder of pictures, or a video, for each transition; a folder of MultiFace;
         a video; or a table of frames (CSV or Parquet; see the columns that
         :func:`write_frames` gives).
@@ -71,7 +71,7 @@ def find_transitions(
     >>> [(one.actor, one.expression, len(one.frames)) for one in found.transitions]
     [('ann', 'joy', 6)]
     """
-    place = Path(source)
+    place = Path(path)
     if layout not in LAYOUTS:
         raise unknown_name("layout", layout, LAYOUTS)
     if fps is not None and not 0 < fps < float("inf"):

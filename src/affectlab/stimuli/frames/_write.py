@@ -60,7 +60,7 @@ class WrittenFrames:
 
 def write_frames(
     found: Found,
-    folder: str | Path,
+    path: str | Path,
     sampling: Sampling,
     *,
     view: View | None = None,
@@ -79,7 +79,7 @@ def write_frames(
     ----------
     found
         The transitions; see :func:`find_transitions`.
-    folder
+    path
         Empty, or from an earlier run with the same settings.
     sampling
         :class:`FiveFrameSampling`, or :class:`Candidates`.
@@ -122,7 +122,7 @@ def write_frames(
     ('pictures/ann/joy/peak.png', [0, 2, 4, 6, 8])
     """
     seen = view or View()
-    out = Path(folder)
+    out = Path(path)
     settings = {**sampling.settings(), "crop": seen.crop, "size": seen.size}
     left = list(found.left_out)
     if strict and left:

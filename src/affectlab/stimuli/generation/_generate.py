@@ -28,7 +28,7 @@ _NAMES = {"generator_version": "version of its generator", "settings": "set of s
 
 def generate_images(
     prompts: Prompts,
-    folder: str | Path,
+    path: str | Path,
     *,
     generator: str | ImageGenerator | MakesImages = "drawn",
     settings: dict[str, Any] | None = None,
@@ -48,7 +48,7 @@ def generate_images(
     prompts
         What :func:`affectlab.stimuli.face_prompts` made, or a table of prompts; see
         :func:`read_prompts`.
-    folder
+    path
         Where ``manifest.csv``, ``failed.csv`` (what could not be made, with the reason), the
         journal ``images.jsonl`` and the folder ``images`` go; made when it does not exist.
     generator, settings
@@ -87,7 +87,7 @@ def generate_images(
         raise InputError(f"patience = {patience}: expected 1 or more")
     table = prompt_table(prompts)
     maker = load_generator(generator, **(settings or {}))
-    place = Path(folder)
+    place = Path(path)
     if place.exists() and not place.is_dir():
         raise InputError(f"{place} is a file; expected a folder for the pictures")
     journal = Journal(place)
