@@ -17,7 +17,7 @@ How = Literal["uniform", "shuffled"]
 
 
 def random_baseline(
-    ratings: Ratings, *, seed: int, how: How = "uniform", name: str = "random baseline"
+    ratings: Ratings, *, seed: int = 0, how: How = "uniform", name: str = "random baseline"
 ) -> Ratings:
     """Answer every stimulus and label that was rated by chance.
 

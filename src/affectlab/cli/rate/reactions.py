@@ -39,6 +39,7 @@ def reactions(
     to: Annotated[
         Path,
         typer.Option(
+            "--out",
             help="Ratings to write (.csv or .parquet); with --likelihood the table of likelihoods.",
             metavar="FILE",
             show_default=False,

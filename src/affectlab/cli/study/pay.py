@@ -21,6 +21,7 @@ def pay(
     to: Annotated[
         Optional[Path],  # noqa: UP045
         typer.Option(
+            "--out",
             help="Write decisions and bonuses to this CSV file instead, to pay by hand. It holds "
             "the platform's names of people.",
             show_default=False,

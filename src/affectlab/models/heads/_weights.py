@@ -157,7 +157,7 @@ class StackedWeights:
         """Where the weights lie."""
         return self.flat.device
 
-    def head(self, place: int) -> StackedWeights:
+    def head(self, index: int) -> StackedWeights:
         """Give one head; it shares its numbers with the stack.
 
         Raises
@@ -165,9 +165,9 @@ class StackedWeights:
         InputError
             When there is no such head.
         """
-        if not 0 <= place < self.n_heads:
-            raise InputError(f"head {place}; expected a number from 0 to {self.n_heads - 1}")
-        return self.first(place + 1, place)
+        if not 0 <= index < self.n_heads:
+            raise InputError(f"head {index}; expected a number from 0 to {self.n_heads - 1}")
+        return self.first(index + 1, index)
 
     def first(self, stop: int, start: int = 0) -> StackedWeights:
         """Give heads that lie side by side; they share their numbers with the stack."""
@@ -253,9 +253,9 @@ class StackedWeights:
                 into.copy_(part)
         return found
 
-    def sequential(self, place: int, dropout: float = 0.0) -> nn.Sequential:
+    def sequential(self, index: int, dropout: float = 0.0) -> nn.Sequential:
         """Give one head as modules of torch, with copied weights and in evaluation mode."""
-        own = self.head(place)
+        own = self.head(index)
         parts: list[nn.Module] = []
         for k, layer in enumerate(self.layers):
             # Nothing is drawn: the caller's random numbers stay as they were.

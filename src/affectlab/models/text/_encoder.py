@@ -38,7 +38,7 @@ class SentenceEncoder:
 
     Parameters
     ----------
-    place
+    encoder
         Name of a checkpoint, or its folder.
     max_tokens
         Tokens of a text that are read; by default as many as the encoder can.
@@ -50,14 +50,14 @@ class SentenceEncoder:
 
     def __init__(
         self,
-        place: str,
+        encoder: str,
         *,
         max_tokens: int | None = None,
         device: str = "auto",
         precision: str = "auto",
         cache: str | Path | None = None,
     ) -> None:
-        tokenizer, network = load_tokenizer(place), load_encoder(place)
+        tokenizer, network = load_tokenizer(encoder), load_encoder(encoder)
         limit = context_of(network, tokenizer, max_tokens)
         where = pick_device(device)
         self._set(network, tokenizer, limit, where, pick_precision(precision, where), cache)

@@ -273,7 +273,7 @@ class NetworkTextClassifier(TextClassifier):
         self.schedule = replace(self.schedule, device=device, precision=precision)
         return self
 
-    def save(self, folder: str | Path) -> Path:
+    def save(self, path: str | Path) -> Path:
         """Write the model to a folder; of several processes that trained it, the first does.
 
         Raises
@@ -284,8 +284,8 @@ class NetworkTextClassifier(TextClassifier):
         many = torch.distributed.is_available() and torch.distributed.is_initialized()
         try:
             if many and torch.distributed.get_rank() > 0:
-                return Path(folder)
-            return super().save(folder)
+                return Path(path)
+            return super().save(path)
         finally:
             if many:
                 torch.distributed.barrier()

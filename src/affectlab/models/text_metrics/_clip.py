@@ -204,12 +204,12 @@ class ClipScore:
         del candidate, others, cut
         return clip_score(cosine, self.scale), {}
 
-    def sentence_of(self, item: TextItem, place: int) -> str:
+    def sentence_of(self, item: TextItem, index: int) -> str:
         """Give what is compared with the image: the candidate, its sentence, the prefix.
 
         Parameters
         ----------
-        place
+        index
             Its number, for errors about items without a name.
 
         Raises
@@ -217,7 +217,7 @@ class ClipScore:
         InputError
             When the sentence has a field that is empty in the item.
         """
-        return self._text(item, place, item.candidate)
+        return self._text(item, index, item.candidate)
 
     def _text(self, item: TextItem, place: int, text: str) -> str:
         if self.sentence is not None:
