@@ -123,7 +123,7 @@ def embed(
         made = run(
             place,
             name,
-            out=to,
+            path=to,
             cache=cache,
             batch="auto" if batch is None else batch,
             device=device,

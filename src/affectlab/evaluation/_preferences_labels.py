@@ -59,7 +59,7 @@ def top_labels(
     --------
     >>> r = Ratings({"stimulus": ["a"] * 6, "rater": ["x"] * 3 + ["y"] * 3,
     ...              "label": ["joy", "awe", "fear"] * 2, "value": [5, 3, 0, 4, 4, 0]}, scale="0-7")
-    >>> top_labels(r, 2).select("label", "value").rows()
+    >>> top_labels(r, k=2).select("label", "value").rows()
     [('joy', 4.5), ('awe', 3.5)]
     """
     import polars as pl

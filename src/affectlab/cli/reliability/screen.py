@@ -54,7 +54,7 @@ def screen(
 
     panel = ratings if everyone else out.panel(ratings)
     with out.progress("screening"):
-        found = compute(panel, policy, golden=None if golden is None else read_table(golden))
+        found = compute(panel, policy=policy, golden=None if golden is None else read_table(golden))
     verdicts = found.to_frame()
     session = ["session"] if "session" in verdicts.columns else []
     shown = verdicts.with_columns(

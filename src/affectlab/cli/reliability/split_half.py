@@ -38,7 +38,7 @@ def split_half(
 
     panel = ratings if everyone else out.panel(ratings)
     with out.progress("splitting"):
-        found = compute(panel, method, splits, seed=seed)
+        found = compute(panel, scorer=method, n_splits=splits, seed=seed)
     columns: list[str | tuple[str, str]] = [
         "label",
         "value",
