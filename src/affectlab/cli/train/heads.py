@@ -257,7 +257,7 @@ def heads(
             "tied": tied,
             "device": device,
             "checkpoints": states,
-            "report": progress,
+            "progress": progress,
         }
         part = cap or None
         with tidied(states):

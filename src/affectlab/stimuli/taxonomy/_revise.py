@@ -157,7 +157,7 @@ def revise_taxonomy(
         for label in taxonomy.labels
         if label != taxonomy.neutral and "yes" in (scarce[label].said, low[label].said)
     }
-    correlations = label_correlations(pilot, n_boot=0)
+    correlations = label_correlations(pilot)
     pairs = judge_pairs(pilot, correlations, leaving, taxonomy, limits, seed=seed)
     rows, undecided = [], []
     for label in taxonomy.labels:
