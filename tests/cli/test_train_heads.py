@@ -179,7 +179,7 @@ def test_an_interrupted_run_is_resumed(place: Path, monkeypatch: pytest.MonkeyPa
             if done >= 30:
                 raise KeyboardInterrupt
 
-        return before(*given, **(settings | {"report": stop}))
+        return before(*given, **(settings | {"progress": stop}))
 
     with monkeypatch.context() as patch:
         patch.setattr(_fit, "train_stage", interrupted)
