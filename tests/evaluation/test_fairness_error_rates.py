@@ -142,7 +142,7 @@ def test_too_few_clusters_cannot_show_anything():
     assert found.gaps.frame["status"][0].startswith("cannot be shown: 2 clusters")
     assert found.sentences == (
         "net: no gap in mean absolute error by stimulus.gender could be shown: "
-        "2 clusters can be shared out in 2 ways only."
+        "2 clusters can be shared out in 2 ways only.",
     )
 
 

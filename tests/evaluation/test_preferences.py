@@ -69,7 +69,7 @@ def test_emonet_face_b3() -> None:
     assert p == pytest.approx(test.pvalue)
     assert found.sentences == (
         "human is preferred to model: 707 of 999 decided votes (70.8\u00a0%, 95\u00a0% interval "
-        "67.8\u00a0% to 73.6\u00a0%)."
+        "67.8\u00a0% to 73.6\u00a0%).",
     )
 
 
