@@ -402,7 +402,7 @@ SLOW = """
     from tests.models.embedding.encoders import Watched
 
     folder, cache, out, pause = sys.argv[1:]
-    found = embed(Path(folder), Watched(pause=float(pause)), cache=Path(cache), out=Path(out),
+    found = embed(Path(folder), Watched(pause=float(pause)), cache=Path(cache), path=Path(out),
                   partitions=8, batch=2)
     print(found.run.n_encoded)
 """

@@ -74,7 +74,7 @@ class TestUpload:
         hume.upload[50] = [Reply(body=uploaded())]
         hume.upload[51] = [Reply(body=uploaded(small, big, upload_face(90, {}, measured=False)))]
         hume.upload[52] = [Reply(body=uploaded(upload_face(5, {})))]
-        found = rate(hume, pictures(tmp_path / "p", 50, 51, 52), folder=tmp_path / "out")
+        found = rate(hume, pictures(tmp_path / "p", 50, 51, 52), path=tmp_path / "out")
         rows = answers(tmp_path / "out")
         assert (rows["w50"]["outcome"], rows["w50"]["faces"]) == ("empty", 0)
         assert (rows["w51"]["outcome"], rows["w51"]["faces"]) == ("ok", 2)
@@ -92,7 +92,7 @@ class TestUpload:
     def test_busy_servers_are_asked_again(self, hume: FakeHume, tmp_path: Path) -> None:
         hume.upload[50] = [Reply(429, headers={"Retry-After": "0.2"}), Reply(503)]
         hume.upload[51] = [Reply(drop=True)]
-        found = rate(hume, pictures(tmp_path / "p", 50, 51), concurrency=1, folder=tmp_path / "o")
+        found = rate(hume, pictures(tmp_path / "p", 50, 51), concurrency=1, path=tmp_path / "o")
         assert set(found.to_frame()["outcome"]) == {"ok"}
         assert hume.counted(UPLOAD, 50) == 3
         assert hume.counted(UPLOAD, 51) == 2
@@ -130,7 +130,7 @@ class TestUpload:
         self, reply: Reply, outcome: str, said: str, hume: FakeHume, tmp_path: Path
     ) -> None:
         hume.upload[50] = [reply] * 3
-        found = rate(hume, pictures(tmp_path / "p", 50), folder=tmp_path / "o")
+        found = rate(hume, pictures(tmp_path / "p", 50), path=tmp_path / "o")
         row = answers(tmp_path / "o")["w50"]
         assert row["outcome"] == outcome
         assert said in str(row["problem"])
@@ -144,13 +144,13 @@ class TestUpload:
     ) -> None:
         images = pictures(tmp_path / "p", 50, 51, 52)
         hume.upload[50], hume.upload[51] = [Reply(500)] * 3, [Reply(body=b"{}")]
-        rate(hume, images, folder=tmp_path / "o")
+        rate(hume, images, path=tmp_path / "o")
         first = len(hume.seen)
-        again = rate(hume, images, folder=tmp_path / "o")
+        again = rate(hume, images, path=tmp_path / "o")
         assert hume.seen[first:] == [("POST", UPLOAD, 50)]
         assert again.to_frame().filter(stimulus="w50")["outcome"].unique().to_list() == ["ok"]
         # Other settings are other answers.
-        rate(hume, images, folder=tmp_path / "o", threshold=0.9)
+        rate(hume, images, path=tmp_path / "o", threshold=0.9)
         assert len(hume.seen) == first + 4
 
     def test_a_copy_is_not_asked_about_twice(self, hume: FakeHume, tmp_path: Path) -> None:
@@ -168,10 +168,10 @@ class TestUpload:
         for width in range(52, 60):
             hume.upload[width] = [Reply(500)] * 3
         with pytest.raises(InputError, match="no answer about 2 pictures in a row"):
-            rate(hume, images, folder=tmp_path / "o", patience=2, concurrency=1)
+            rate(hume, images, path=tmp_path / "o", patience=2, concurrency=1)
         before = len(hume.seen)
         hume.upload.clear()
-        rate(hume, images, folder=tmp_path / "o")
+        rate(hume, images, path=tmp_path / "o")
         # The two that were answered are not asked about again.
         assert len(hume.seen) == before + 8
 
@@ -289,7 +289,7 @@ class TestJobs:
     ) -> None:
         getattr(hume, where)[50] = [reply]
         hume.labels = HUME_EXPRESSIONS
-        rate(hume, pictures(tmp_path / "p", 50), "hume-batch", folder=tmp_path / "o")
+        rate(hume, pictures(tmp_path / "p", 50), "hume-batch", path=tmp_path / "o")
         row = answers(tmp_path / "o")["w50"]
         assert row["outcome"] == outcome
         assert said in str(row["problem"])
@@ -299,7 +299,7 @@ class TestJobs:
         other = dict.fromkeys(HUME_EXPRESSIONS, 0.8)
         body = predicted(batch_face(8, one), batch_face(30, other), batch_face(9, one))
         hume.predictions[50] = [Reply(body=body)]
-        found = rate(hume, pictures(tmp_path / "p", 50), "hume-batch", folder=tmp_path / "o")
+        found = rate(hume, pictures(tmp_path / "p", 50), "hume-batch", path=tmp_path / "o")
         assert set(found.value) == {0.8}
         assert answers(tmp_path / "o")["w50"]["faces"] == 3
 
@@ -309,12 +309,12 @@ class TestJobs:
         hume.labels = HUME_EXPRESSIONS
         hume.states[50] = [Reply(body=b'{"state": {"status": "QUEUED"}}')] * 1000
         images = pictures(tmp_path / "p", 50)
-        slow = rate(hume, images, "hume-batch", folder=tmp_path / "o", longest=0.2)
+        slow = rate(hume, images, "hume-batch", path=tmp_path / "o", longest=0.2)
         del slow
         row = answers(tmp_path / "o")["w50"]
         assert row["outcome"] == "transport"
         hume.states.clear()
-        found = rate(hume, images, "hume-batch", folder=tmp_path / "o")
+        found = rate(hume, images, "hume-batch", path=tmp_path / "o")
         assert set(found.to_frame()["outcome"]) == {"ok"}
         assert hume.counted("/v0/batch/jobs", 50) == 1
 
@@ -322,9 +322,9 @@ class TestJobs:
         hume.labels = HUME_EXPRESSIONS
         hume.states[50] = [Reply(body=b'{"state": {"status": "QUEUED"}}')] * 1000
         images = pictures(tmp_path / "p", 50)
-        rate(hume, images, "hume-batch", folder=tmp_path / "o", longest=0.2)
+        rate(hume, images, "hume-batch", path=tmp_path / "o", longest=0.2)
         hume.states[50] = [Reply(404)]
-        found = rate(hume, images, "hume-batch", folder=tmp_path / "o")
+        found = rate(hume, images, "hume-batch", path=tmp_path / "o")
         assert set(found.to_frame()["outcome"]) == {"ok"}
         assert hume.counted("/v0/batch/jobs", 50) == 2
 
@@ -335,7 +335,7 @@ class TestJobs:
         code = (
             "import sys\n"
             "from affectlab.models.raters import rate_faces\n"
-            f"rate_faces({str(images)!r}, 'hume-batch', folder={str(tmp_path / 'o')!r}, "
+            f"rate_faces({str(images)!r}, 'hume-batch', path={str(tmp_path / 'o')!r}, "
             f"url={hume.url!r}, concurrency=1, every=0.02)\n"
         )
         process = subprocess.Popen([sys.executable, "-c", code], env={**os.environ})
@@ -347,7 +347,7 @@ class TestJobs:
         process.wait()
         assert hume.counted("/v0/batch/jobs", 50) == 1
         hume.states.clear()
-        found = rate(hume, images, "hume-batch", folder=tmp_path / "o")
+        found = rate(hume, images, "hume-batch", path=tmp_path / "o")
         assert set(found.to_frame()["outcome"]) == {"ok"}
         for width in (50, 51, 52):
             assert hume.counted("/v0/batch/jobs", width) == 1
@@ -361,7 +361,7 @@ def test_a_killed_run_says_which_pictures_were_in_flight(hume: FakeHume, tmp_pat
         hume.upload[width] = [Reply(body=uploaded(upload_face(9, {"joy": 0.5})), after=600)]
     code = (
         "from affectlab.models.raters import rate_faces\n"
-        f"rate_faces({str(images)!r}, 'hume', folder={str(tmp_path / 'o')!r}, "
+        f"rate_faces({str(images)!r}, 'hume', path={str(tmp_path / 'o')!r}, "
         f"url={hume.url!r}, concurrency=2, timeout=900.0)\n"
     )
     process = subprocess.Popen([sys.executable, "-c", code], env={**os.environ})
@@ -372,14 +372,14 @@ def test_a_killed_run_says_which_pictures_were_in_flight(hume: FakeHume, tmp_pat
     process.wait()
     assert len(hume.seen) == 3
     with pytest.warns(InFlightWarning) as said:
-        found = rate(hume, images, folder=tmp_path / "o")
+        found = rate(hume, images, path=tmp_path / "o")
     assert str(said[0].message).startswith(
         "2 pictures were in flight when an earlier run ended (w51 and w52): no answer of theirs"
     )
     assert set(found.to_frame()["outcome"]) == {"ok"}
     assert [hume.counted(UPLOAD, width) for width in (50, 51, 52, 53)] == [1, 2, 2, 1]
     # It is said once, and a picture with an answer is not sent again.
-    rate(hume, images, folder=tmp_path / "o")
+    rate(hume, images, path=tmp_path / "o")
     assert len(hume.seen) == 6
 
 
@@ -390,9 +390,9 @@ def test_a_key_that_is_refused_leaves_nothing_in_flight(
     for key in ("", "another-key-0123456789"):
         monkeypatch.setenv("HUME_API_KEY", key)
         with pytest.raises(InputError, match="key"):
-            rate(hume, images, folder=tmp_path / "o", concurrency=1)
+            rate(hume, images, path=tmp_path / "o", concurrency=1)
     monkeypatch.setenv("HUME_API_KEY", KEY)
-    rate(hume, images, folder=tmp_path / "o")
+    rate(hume, images, path=tmp_path / "o")
 
 
 def test_a_picture_that_left_once_is_in_flight_whatever_ends_the_run(
@@ -403,7 +403,7 @@ def test_a_picture_that_left_once_is_in_flight_whatever_ends_the_run(
     for width, replies in ((50, [wait]), (51, [Reply(drop=True), wait])):
         hume.upload[width] = replies
         with pytest.raises(InputError, match="asks to wait 3,600 s"):
-            rate(hume, pictures(tmp_path / f"p{width}", width), folder=tmp_path / "o")
+            rate(hume, pictures(tmp_path / f"p{width}", width), path=tmp_path / "o")
     assert len(hume.seen) == 3
     with FaceLedger(tmp_path / "o", load_face_rater("hume", url=hume.url)) as ledger:
         assert ledger.in_flight == ("w51",)

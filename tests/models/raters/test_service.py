@@ -42,10 +42,10 @@ class TestFailuresAreNeverFinal:
         for width in WIDTHS:
             hume.upload[width] = [Reply(status)]
         with pytest.raises(InputError, match=f"answers {status}: .*as told.*; check"):
-            rate(hume, images, folder=tmp_path / "o", concurrency=1)
+            rate(hume, images, path=tmp_path / "o", concurrency=1)
         assert len(hume.seen) == 1
         hume.upload.clear()
-        found = rate(hume, images, folder=tmp_path / "o")
+        found = rate(hume, images, path=tmp_path / "o")
         assert set(found.to_frame()["outcome"]) == {"ok"}
         assert len(hume.seen) == 1 + len(WIDTHS)
 
@@ -54,10 +54,10 @@ class TestFailuresAreNeverFinal:
         for width in WIDTHS:
             hume.upload[width] = [Reply(400)]
         with pytest.raises(InputError, match="about 5 pictures in a row that can be used"):
-            rate(hume, images, folder=tmp_path / "o", concurrency=1)
+            rate(hume, images, path=tmp_path / "o", concurrency=1)
         assert len(hume.seen) <= 6
         hume.upload.clear()
-        found = rate(hume, images, folder=tmp_path / "o")
+        found = rate(hume, images, path=tmp_path / "o")
         assert set(found.to_frame()["outcome"]) == {"ok"}
 
     def test_whatever_a_rater_raises(self, tmp_path: Path) -> None:
@@ -79,24 +79,24 @@ class TestFailuresAreNeverFinal:
     def test_answers_are_asked_about_again_on_request(self, hume: FakeHume, tmp_path: Path) -> None:
         images = pictures(tmp_path / "p", 50, 51)
         hume.upload[50] = [Reply(body=b'{"measurements": []}')]
-        rate(hume, images, folder=tmp_path / "o")
+        rate(hume, images, path=tmp_path / "o")
         assert answers(tmp_path / "o")["w50"]["outcome"] == "schema_invalid"
-        rate(hume, images, folder=tmp_path / "o")
+        rate(hume, images, path=tmp_path / "o")
         assert len(hume.seen) == 2
-        rate(hume, images, folder=tmp_path / "o", again="schema_invalid")
+        rate(hume, images, path=tmp_path / "o", again="schema_invalid")
         assert hume.seen[2:] == [("POST", UPLOAD, 50)]
         assert answers(tmp_path / "o")["w50"]["outcome"] == "ok"
         for wrong in ("ok", "schema"):
             with pytest.raises(InputError):
-                rate(hume, images, folder=tmp_path / "o", again=[wrong])
+                rate(hume, images, path=tmp_path / "o", again=[wrong])
 
 
 class TestLedger:
     def test_another_address_is_another_rater(self, hume: FakeHume, tmp_path: Path) -> None:
         images = pictures(tmp_path / "p", 50, 51)
         with serving() as other:
-            rate(hume, images, folder=tmp_path / "o")
-            found = rate(other, images, folder=tmp_path / "o")
+            rate(hume, images, path=tmp_path / "o")
+            found = rate(other, images, path=tmp_path / "o")
             assert (len(hume.seen), len(other.seen)) == (2, 2)
             assert json.loads(found.raters["settings"][0]) == {"url": other.url}
         assert load_face_rater("hume").settings == {}
@@ -109,7 +109,7 @@ class TestLedger:
 
         def run() -> None:
             try:
-                rate(hume, images, folder=tmp_path / "o")
+                rate(hume, images, path=tmp_path / "o")
                 ended.append("well")
             except InputError as problem:
                 ended.append(str(problem))
@@ -125,7 +125,7 @@ class TestLedger:
 
     def test_lines_that_were_not_written_here(self, hume: FakeHume, tmp_path: Path) -> None:
         images = pictures(tmp_path / "p", 50)
-        rate(hume, images, folder=tmp_path / "o")
+        rate(hume, images, path=tmp_path / "o")
         ledger = tmp_path / "o" / "ledger.jsonl"
         schema, asked, good = ledger.read_text().splitlines()
         assert "asking" in asked
@@ -146,7 +146,7 @@ class TestLedger:
         for line in wrong:
             ledger.write_text(f"{schema}\n{json.dumps(line)}\n")
             with pytest.warns(BrokenLedgerWarning, match="1 line"):
-                found = rate(hume, images, folder=tmp_path / "o")
+                found = rate(hume, images, path=tmp_path / "o")
             assert found.to_frame()["value"].to_list() == [0.75]
         assert len(hume.seen) == 1 + len(wrong)
 
@@ -158,7 +158,7 @@ class TestLedger:
                 (images / "w59.png").write_bytes((images / "w50.png").read_bytes())
 
         with pytest.raises(InputError, match=r"w59\.png has changed since the run began"):
-            rate(hume, images, folder=tmp_path / "o", concurrency=1, progress=swap)
+            rate(hume, images, path=tmp_path / "o", concurrency=1, progress=swap)
         assert hume.counted(UPLOAD, 59) == 0
 
 
@@ -237,10 +237,10 @@ class TestHowLong:
             hume.upload[width] = [Reply(429, headers={"Retry-After": "3600"})] * 9
         images = pictures(tmp_path / "p", *WIDTHS)
         with pytest.raises(InputError, match="asks to wait 3,600 s"):
-            rate(hume, images, folder=tmp_path / "o", concurrency=2)
+            rate(hume, images, path=tmp_path / "o", concurrency=2)
         assert len(hume.seen) <= 4
         hume.upload.clear()
-        rate(hume, images, folder=tmp_path / "o")
+        rate(hume, images, path=tmp_path / "o")
 
     def test_nobody_asks_meanwhile(self, hume: FakeHume, tmp_path: Path) -> None:
         hume.upload[50] = [Reply(429, headers={"Retry-After": "1"})]
@@ -288,7 +288,7 @@ class TestHowLong:
 class TestHowMuch:
     def test_an_endless_reply(self, hume: FakeHume, tmp_path: Path) -> None:
         hume.upload[50] = [Reply(body=b'{"x": "' + b"0" * MOST_BYTES + b'"}')]
-        rate(hume, pictures(tmp_path / "p", 50), folder=tmp_path / "o")
+        rate(hume, pictures(tmp_path / "p", 50), path=tmp_path / "o")
         row = answers(tmp_path / "o")["w50"]
         assert row["outcome"] == "unparseable"
         assert "more than 16,777,216 bytes" in str(row["problem"])
@@ -299,7 +299,7 @@ class TestHowMuch:
         body = gzip.compress(b"0" * 50_000_000) if packed else b"not gzip"
         hume.upload[50] = [Reply(body=body, headers={"Content-Encoding": "gzip"})]
         hume.upload[51] = [Reply(400, body, headers={"Content-Encoding": "gzip"})]
-        rate(hume, pictures(tmp_path / "p", 50, 51), folder=tmp_path / "o")
+        rate(hume, pictures(tmp_path / "p", 50, 51), path=tmp_path / "o")
         rows = answers(tmp_path / "o")
         assert rows["w50"]["outcome"] == "unparseable"
         assert "compressed ('gzip')" in str(rows["w50"]["problem"])
@@ -315,14 +315,14 @@ class TestHowMuch:
     )
     def test_names_of_jobs_that_are_none(self, body: bytes, hume: FakeHume, tmp_path: Path) -> None:
         hume.start[50] = [Reply(body=body)]
-        rate(hume, pictures(tmp_path / "p", 50), "hume-batch", folder=tmp_path / "o")
+        rate(hume, pictures(tmp_path / "p", 50), "hume-batch", path=tmp_path / "o")
         assert answers(tmp_path / "o")["w50"]["outcome"] == "schema_invalid"
         assert len(hume.seen) == 1
 
     def test_numbers_that_are_too_large(self, hume: FakeHume, tmp_path: Path) -> None:
         huge = uploaded(upload_face(9, {"joy": 0.5})).replace(b"0.5", b"1" + b"0" * 400)
         hume.upload[50] = [Reply(body=huge)]
-        rate(hume, pictures(tmp_path / "p", 50), folder=tmp_path / "o")
+        rate(hume, pictures(tmp_path / "p", 50), path=tmp_path / "o")
         assert answers(tmp_path / "o")["w50"]["outcome"] == "schema_invalid"
         own = FaceRater("own", lambda batch: [{"joy": 10**400}] * len(batch), ("joy",))
         rate_faces(pictures(tmp_path / "p", 50), own, path=tmp_path / "own")

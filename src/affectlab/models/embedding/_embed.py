@@ -117,7 +117,7 @@ def embed(
             place = work
         elif runner.startswith("ray://"):
             raise InputError(
-                f"runner {runner!r} needs a folder that its machines see: out or cache"
+                f"runner {runner!r} needs a folder that its machines see: path or cache"
             )
         else:
             place = Path(stack.enter_context(TemporaryDirectory(prefix="affectlab-")))
