@@ -30,7 +30,8 @@ for n in pieces:
     out = folder / f"{runner}-{n}"
     options = {"runner": runner, "partitions": n}
     told[f"faces-{n}"] = embed("faces", Watched(), path=out / "faces", **options).run.n_encoded
-    told[f"texts-{n}"] = embed(texts, "texts", width=64, path=out / "texts", **options).run.n_encoded
+    made = embed(texts, "texts", width=64, path=out / "texts", **options)
+    told[f"texts-{n}"] = made.run.n_encoded
     if n != 4:
         continue
     held = dict(zip("abc", pictures(sorted(Path("faces").glob("*.png"))[:3]), strict=True))
