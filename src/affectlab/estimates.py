@@ -18,13 +18,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from affectlab._types import Bools, Floats, pl
 from affectlab.errors import InputError, unknown_name
 
 if TYPE_CHECKING:
-    import polars as pl
-
     from affectlab._terminal import Table
-    from affectlab._types import Bools, Floats
 
 __all__ = ["ESTIMATE_COLUMNS", "Estimate", "Estimates"]
 
