@@ -16,8 +16,8 @@ from affectlab.taxonomy._costs import (
 from affectlab.taxonomy._history import LabelChange, TaxonomyRevision
 from affectlab.taxonomy._label import Label
 from affectlab.taxonomy._load import list_taxonomies, load_taxonomy, match_taxonomy
-from affectlab.taxonomy._mapping import LabelMapping, map_labels
-from affectlab.taxonomy._taxonomy import Taxonomy
+from affectlab.taxonomy._mapping import map_labels
+from affectlab.taxonomy._taxonomy import LabelMapping, Taxonomy
 
 __all__ = [
     "CostMatrix",

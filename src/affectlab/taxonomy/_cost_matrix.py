@@ -5,16 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from affectlab._types import pl
 from affectlab.errors import InputError
 from affectlab.taxonomy._names import NameIndex, fold
-
-if TYPE_CHECKING:
-    import polars as pl
 
 __all__ = ["CostMatrix", "check_labels", "square"]
 

@@ -9,18 +9,21 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
+import numpy as np
+from numpy.typing import NDArray
+
+from affectlab._types import pl
 from affectlab.errors import InputError, unknown_name
 from affectlab.taxonomy._check import check_taxonomy
+from affectlab.taxonomy._cost_matrix import CostMatrix
 from affectlab.taxonomy._history import TaxonomyRevision
 from affectlab.taxonomy._label import Label
 from affectlab.taxonomy._names import NameIndex
 
 if TYPE_CHECKING:
     from affectlab._terminal import Table
-    from affectlab.taxonomy._cost_matrix import CostMatrix
-    from affectlab.taxonomy._mapping import LabelMapping
 
-__all__ = ["Taxonomy"]
+__all__ = ["LabelMapping", "Taxonomy"]
 
 CostKind = Literal["ring", "groups", "reference"]
 
@@ -186,9 +189,12 @@ class Taxonomy:
 
     def group_to(self, level: str) -> LabelMapping:
         """Mapping of the labels to the groups of a level."""
-        from affectlab.taxonomy._mapping import mapping_to_groups
-
-        return mapping_to_groups(self, level)
+        return LabelMapping(
+            self,
+            self.coarsen(level),
+            self.group_of(level),
+            provenance=f"level {level!r} of taxonomy {self.name}",
+        )
 
     def coarsen(self, level: str) -> Taxonomy:
         """Taxonomy whose labels are the groups of a level.
@@ -345,3 +351,99 @@ class Taxonomy:
         from affectlab.taxonomy._show import taxonomy_table
 
         return taxonomy_table(self)
+
+
+@dataclass(frozen=True, repr=False)
+class LabelMapping:
+    """Which label of the target each label of the source belongs to, and which belong nowhere.
+
+    Raises
+    ------
+    InputError
+        When a label is unknown, is mapped and declared unmapped, or is neither.
+
+    Examples
+    --------
+    >>> from affectlab.taxonomy import map_labels
+    >>> mapping = map_labels("mikels", "ekman")
+    >>> mapping["amusement"], mapping["awe"]
+    ('joy', None)
+    >>> mapping.unmapped
+    ('awe',)
+    """
+
+    source: Taxonomy
+    target: Taxonomy
+    targets: Mapping[str, str] = field(hash=False)
+    """Target label of each source label that has one."""
+    reasons: Mapping[str, str] = field(default_factory=dict, hash=False)
+    """Why each of the other source labels has none."""
+    provenance: str = ""
+    """Who made the mapping, and on what grounds."""
+
+    def __post_init__(self) -> None:
+        where = f"mapping {self.source.name} to {self.target.name}"
+        for label, target in self.targets.items():
+            if label not in self.source.labels:
+                raise unknown_name("label", label, self.source.labels, where)
+            if target not in self.target.labels:
+                raise unknown_name("label", target, self.target.labels, f"{where}: {label!r}")
+        for label in self.reasons:
+            if label not in self.source.labels:
+                raise unknown_name("label", label, self.source.labels, f"{where}: unmapped")
+        for label in self.source.labels:
+            if (label in self.targets) == (label in self.reasons):
+                said = "both" if label in self.targets else "neither"
+                raise InputError(
+                    f"{where}: label {label!r} is {said} mapped and declared unmapped; "
+                    "expected one of the two"
+                )
+
+    @property
+    def taxonomy(self) -> Taxonomy:
+        """The taxonomy that mapped labels belong to: `target`."""
+        return self.target
+
+    @property
+    def unmapped(self) -> tuple[str, ...]:
+        """Source labels without a target, in the order of the source."""
+        return tuple(label for label in self.source.labels if label in self.reasons)
+
+    def __getitem__(self, label: str) -> str | None:
+        """Target of a source label in any spelling the source understands; None when unmapped."""
+        return self.targets.get(self.source.name_of(label))
+
+    def sources(self, target: str) -> tuple[str, ...]:
+        """Source labels that belong to a target label."""
+        wanted = self.target.name_of(target)
+        return tuple(label for label in self.source.labels if self.targets.get(label) == wanted)
+
+    def matrix(self) -> NDArray[np.float64]:
+        """0/1 matrix, one row per source label and one column per target label.
+
+        Rows of unmapped labels are 0. Votes or probabilities times this matrix sum over labels.
+        """
+        matrix = np.zeros((len(self.source), len(self.target)))
+        for label, target in self.targets.items():
+            matrix[self.source.labels.index(label), self.target.labels.index(target)] = 1
+        return matrix
+
+    def to_frame(self) -> pl.DataFrame:
+        """One row per source label: ``label``, ``target`` (null when unmapped), ``reason``."""
+        import polars as pl
+
+        labels = self.source.labels
+        return pl.DataFrame(
+            {
+                "label": labels,
+                "target": [self.targets.get(label) for label in labels],
+                "reason": [self.reasons.get(label) for label in labels],
+            },
+            schema={"label": pl.String, "target": pl.String, "reason": pl.String},
+        )
+
+    def __repr__(self) -> str:
+        return (
+            f"LabelMapping({self.source.name} to {self.target.name}: {len(self.targets)} mapped, "
+            f"{len(self.unmapped)} unmapped)"
+        )
