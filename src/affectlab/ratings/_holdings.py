@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 from functools import cached_property
-from typing import TYPE_CHECKING
 
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from affectlab.ratings._build import Body
+from affectlab.ratings._scale import Scale
 from affectlab.ratings._schema import UNNAMED, SetAside
-
-if TYPE_CHECKING:
-    from affectlab.ratings._build import Body
-    from affectlab.ratings._scale import Scale
-    from affectlab.taxonomy import Taxonomy
+from affectlab.taxonomy import Taxonomy
 
 __all__ = ["Holdings"]
 

@@ -3,25 +3,22 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 import numpy as np
 import polars as pl
 
 from affectlab.errors import InputError
+from affectlab.ratings import _table
 from affectlab.ratings._attributes import combine_tables
 from affectlab.ratings._build import check_columns
 from affectlab.ratings._scale import Scale
 from affectlab.ratings._schema import DEFAULTS
-
-if TYPE_CHECKING:
-    from affectlab.ratings._table import Ratings
-    from affectlab.taxonomy import Taxonomy
+from affectlab.taxonomy import Taxonomy
 
 __all__ = ["merge"]
 
 
-def merge(first: Ratings, *others: Ratings) -> Ratings:
+def merge(first: _table.Ratings, *others: _table.Ratings) -> _table.Ratings:
     """Put several tables of the same scale into one.
 
     Names keep the order of the first table, then that of the next. Attributes of the same rater or
@@ -84,7 +81,7 @@ def merge(first: Ratings, *others: Ratings) -> Ratings:
     )
 
 
-def _common_scale(tables: tuple[Ratings, ...]) -> tuple[Scale | None, list[np.ndarray]]:
+def _common_scale(tables: tuple[_table.Ratings, ...]) -> tuple[Scale | None, list[np.ndarray]]:
     """Find the scale of all tables, None to infer it, and the values of each table on it."""
     values = [table.value for table in tables]
     scales = [table.scale for table in tables]
@@ -117,7 +114,7 @@ def _common_scale(tables: tuple[Ratings, ...]) -> tuple[Scale | None, list[np.nd
     return scale or replace(Scale.nominal(tuple(names)), declared=False), moved
 
 
-def _common_taxonomy(tables: tuple[Ratings, ...]) -> tuple[Taxonomy | None, tuple[str, ...]]:
+def _common_taxonomy(tables: tuple[_table.Ratings, ...]) -> tuple[Taxonomy | None, tuple[str, ...]]:
     """Find the taxonomy of all tables; it is given up, and said so, when labels lie outside it."""
     found: list[Taxonomy] = []
     for table in tables:

@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
 from affectlab.errors import InputError, unknown_name
+from affectlab.ratings import _table
 from affectlab.ratings._select import answered_rows
-
-if TYPE_CHECKING:
-    from affectlab.ratings._table import Ratings
 
 __all__ = ["matrix", "pivot"]
 
@@ -20,7 +16,7 @@ _AGGREGATES = ("mean", "median", "min", "max", "sum", "first", "len")
 _AXES = ("stimulus", "rater", "label")
 
 
-def _rows(ratings: Ratings, every_trial: bool) -> NDArray[np.bool_]:
+def _rows(ratings: _table.Ratings, every_trial: bool) -> NDArray[np.bool_]:
     """Say which rows are spread: answers of main trials, or any value when asked for."""
     if every_trial:
         return ~np.isnan(ratings.value)
@@ -33,7 +29,7 @@ def _rows(ratings: Ratings, every_trial: bool) -> NDArray[np.bool_]:
 
 
 def matrix(
-    ratings: Ratings, label: str | None = None, *, every_trial: bool = False
+    ratings: _table.Ratings, label: str | None = None, *, every_trial: bool = False
 ) -> NDArray[np.float64]:
     """Spread the answers over an array.
 
@@ -83,7 +79,7 @@ def matrix(
 
 
 def pivot(
-    ratings: Ratings,
+    ratings: _table.Ratings,
     index: str = "stimulus",
     columns: str = "rater",
     label: str | None = None,

@@ -27,11 +27,11 @@ from affectlab.ratings._repeats import by_time
 from affectlab.ratings._scale import Scale
 from affectlab.ratings._schema import HUMAN_KINDS, MODEL_KINDS, RATER_KINDS
 from affectlab.ratings._select import Names, answered_rows, rows_by_name, rows_where
+from affectlab.ratings._summary import RatingsSummary, summarise
 from affectlab.taxonomy import Taxonomy, load_taxonomy
 
 if TYPE_CHECKING:
     from affectlab._terminal import Table
-    from affectlab.ratings._summary import RatingsSummary
 
 __all__ = ["Ratings"]
 
@@ -202,8 +202,6 @@ class Ratings(Holdings):
 
     def summary(self) -> RatingsSummary:
         """Count what the table holds."""
-        from affectlab.ratings._summary import summarise
-
         return summarise(self)
 
     # -- parts -----------------------------------------------------------------------------------

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path, PurePosixPath, PureWindowsPath
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -19,9 +19,7 @@ import polars as pl
 from affectlab.errors import InputError
 from affectlab.ratings._meta import METADATA_KEY, SCHEMA
 from affectlab.ratings._stored import sidecar
-
-if TYPE_CHECKING:
-    from affectlab.ratings._table import Ratings
+from affectlab.ratings._table import Ratings
 
 __all__ = ["check_ratings_path", "named_frame", "write_ratings"]
 
