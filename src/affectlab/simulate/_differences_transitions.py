@@ -7,12 +7,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
 import polars as pl
 
-from affectlab._types import Floats
+from affectlab._types import Floats, Image
 from affectlab.errors import InputError
 from affectlab.simulate._differences_faces import (
     PARAMETERS,
@@ -23,9 +22,6 @@ from affectlab.simulate._differences_faces import (
 from affectlab.simulate._face import draw_face
 from affectlab.simulate._identity import Identity
 from affectlab.simulate._parameters import FaceParameters
-
-if TYPE_CHECKING:
-    from PIL import Image
 
 __all__ = ["DrawnTransition", "DrawnTransitions"]
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
+from affectlab._types import Image
 from affectlab.errors import InputError
 from affectlab.simulate._beard import draw_beard
 from affectlab.simulate._canvas import Canvas
@@ -18,9 +18,6 @@ from affectlab.simulate._mouth import draw_cheeks, draw_mouth, draw_nose
 from affectlab.simulate._palette import BACKDROPS
 from affectlab.simulate._parameters import FaceParameters
 from affectlab.simulate._scarf import draw_scarf_drape
-
-if TYPE_CHECKING:
-    from PIL import Image
 
 __all__ = ["draw_face", "expression_sequence"]
 

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
 import polars as pl
 
-from affectlab._types import Floats
+from affectlab._types import Floats, Image
 from affectlab._words import file_part
 from affectlab.errors import InputError
 from affectlab.simulate._scene_parameters import (
@@ -20,9 +19,6 @@ from affectlab.simulate._scene_parameters import (
     parameters_of,
 )
 from affectlab.taxonomy import Taxonomy, load_taxonomy
-
-if TYPE_CHECKING:
-    from PIL import Image
 
 __all__ = ["Scenes", "simulate_scenes"]
 
