@@ -6,7 +6,8 @@ import shutil
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+
+import polars as pl
 
 from affectlab._runner import use_runner
 from affectlab._words import joined
@@ -27,9 +28,6 @@ from affectlab.stimuli.curation._write import (
     write_dropped,
     write_tables,
 )
-
-if TYPE_CHECKING:
-    import polars as pl
 
 __all__ = ["curate"]
 

@@ -7,16 +7,14 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from itertools import pairwise
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+import polars as pl
 
 from affectlab._runner import import_daft
 from affectlab.errors import InputError
 from affectlab.stimuli.curation._near_texts import bands_named, bytes_of, look_at, looked_at
-
-if TYPE_CHECKING:
-    import polars as pl
 
 __all__ = ["near_duplicates"]
 
@@ -95,8 +93,6 @@ def near_duplicates(
     >>> near_duplicates(daft.from_pydict({"id": ["a", "b", "c"], "text": texts})).rows()
     [('b', 'a', 0.96...)]
     """
-    import polars as pl
-
     _check(frame, threshold, n_hashes, n_bands, ngram)
     with _folder(path) as place:
         signed = _signed(frame, place, n_hashes, n_bands, ngram, seed)
@@ -146,8 +142,6 @@ def _folder(given: str | Path | None) -> Iterator[Path]:
 
 
 def _nothing() -> pl.DataFrame:
-    import polars as pl
-
     return pl.DataFrame(schema={"id": pl.String, "kept_id": pl.String, "similarity": pl.Float64})
 
 
@@ -174,7 +168,6 @@ def _signed(
 
 def _links(signed: Any, n_bands: int, ngram: int, threshold: float) -> pl.DataFrame:
     """Hashes of texts, ``one`` and ``other``, that are as similar as the threshold."""
-    import polars as pl
     from daft import col
 
     ranges = max(1, -(-signed.count_rows() // _AT_ONCE))
@@ -199,8 +192,6 @@ def _linked(
 
     Texts that share the next band too come next to each other.
     """
-    import polars as pl
-
     from affectlab.stimuli.curation._near_kernels import join_similar
 
     texts = texts.sort(band, following, "key")
@@ -216,7 +207,6 @@ def _linked(
 
 def _groups(links: pl.DataFrame) -> pl.DataFrame:
     """Follow the links: ``key`` of each linked text, and ``group``, the least key of its group."""
-    import polars as pl
     from scipy.sparse import coo_array
     from scipy.sparse.csgraph import connected_components
 
@@ -234,14 +224,11 @@ def _having(signed: Any, keys: pl.DataFrame) -> Any:
 
 
 def _collected(frame: Any) -> pl.DataFrame:
-    import polars as pl
-
     return pl.DataFrame(frame.to_arrow())
 
 
 def _repeated(signed: Any, groups: pl.DataFrame) -> pl.DataFrame:
     """Comments whose text is not the only one of its group: ``id``, ``key`` and ``group``."""
-    import polars as pl
     from daft import col, lit
 
     counts = signed.groupby("key").agg(col("key").count().alias("n"))
@@ -254,8 +241,6 @@ def _repeated(signed: Any, groups: pl.DataFrame) -> pl.DataFrame:
 
 def _similarity(dropped: pl.DataFrame, texts: pl.DataFrame, ngram: int) -> pl.Series:
     """Similarity of each dropped comment and the one that is kept for it."""
-    import polars as pl
-
     from affectlab.stimuli.curation._near_kernels import jaccard_of_pairs
 
     similarity = np.ones(len(dropped))

@@ -5,17 +5,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+import polars as pl
+
+from affectlab._types import daft
 from affectlab.stimuli.curation._narrow import base_of
 from affectlab.stimuli.curation._output import NarrowWork, TextWork
 from affectlab.stimuli.curation._state import begin_stage
 from affectlab.stimuli.curation._tally import TallyWork, found_in_parts, over_parts
 from affectlab.stimuli.curation._tasks import Place, daft_parts
-
-if TYPE_CHECKING:
-    import polars as pl
-    from daft import DataFrame, Expression
 
 __all__ = ["Pool"]
 
@@ -37,7 +36,7 @@ class Pool:
     _counts: dict[tuple[str, ...], pl.DataFrame] = field(default_factory=dict, repr=False)
 
     @property
-    def frame(self) -> DataFrame:
+    def frame(self) -> daft.DataFrame:
         """One row per comment, without texts, as a Daft data frame that is read when used."""
         if base_of(self.folder) == self.folder:
             return daft_parts(self.folder)
@@ -49,7 +48,7 @@ class Pool:
             unfinished.rename(written)
         return daft_parts(written)
 
-    def counts(self, by: str, **flags: pl.Expr | Expression) -> pl.DataFrame:
+    def counts(self, by: str, **flags: pl.Expr | daft.Expression) -> pl.DataFrame:
         """Count comments, and those for which flags hold, for each value of a column.
 
         Flags are expressions of polars, or of Daft, which takes longer. Gives `by`, ``n`` and one
@@ -63,7 +62,6 @@ class Pool:
 
     def _counted(self, by: str, flags: dict[str, Any]) -> pl.DataFrame:
         import daft
-        import polars as pl
 
         if all(isinstance(flag, pl.Expr) for flag in flags.values()):
             with over_parts(self.scratch) as folder:
@@ -75,7 +73,7 @@ class Pool:
         frame = self.frame.select(by, "place", *named).groupby(by)
         return self.collect(frame.agg(daft.col("place").count().alias("n"), *sums)).sort(by)
 
-    def with_texts(self) -> DataFrame:
+    def with_texts(self) -> daft.DataFrame:
         """Give ``place``, ``id``, ``text`` and ``group`` of the comments, read from disk."""
         begin_stage(self.scratch)
         work = TextWork(self.parts, self.folder, self.scratch)
@@ -83,20 +81,17 @@ class Pool:
         return daft_parts(self.scratch)
 
     @staticmethod
-    def collect(frame: DataFrame) -> pl.DataFrame:
+    def collect(frame: daft.DataFrame) -> pl.DataFrame:
         """Compute a small Daft data frame, as polars; unsigned counts become signed."""
-        import polars as pl
-
         found = pl.DataFrame(frame.to_arrow())
         return found.with_columns(pl.col(pl.UInt64).cast(pl.Int64))
 
     @staticmethod
     def joined(
-        frame: DataFrame, table: pl.DataFrame, on: Sequence[str], how: Any = "inner"
-    ) -> DataFrame:
+        frame: daft.DataFrame, table: pl.DataFrame, on: Sequence[str], how: Any = "inner"
+    ) -> daft.DataFrame:
         """Join a small table to a Daft data frame."""
         import daft
-        import polars as pl
 
         told = daft.from_arrow(table.to_arrow(compat_level=pl.CompatLevel.oldest()))
         return frame.join(told, on=list(on), how=how)

@@ -4,15 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING
+
+import polars as pl
 
 from affectlab.errors import InputError
+from affectlab.stimuli.curation._pool import Pool
 from affectlab.stimuli.curation._tasks import read_part
-
-if TYPE_CHECKING:
-    import polars as pl
-
-    from affectlab.stimuli.curation._pool import Pool
 
 __all__ = ["Curation"]
 
@@ -66,8 +63,6 @@ class Curation:
         InputError
             When the run was stopped before its end; :meth:`draw` gives texts also then.
         """
-        import polars as pl
-
         if self.corpus is None:
             raise InputError(
                 f"{self.out}: there is no corpus yet: {self.stopped_after} was the end"
@@ -77,8 +72,6 @@ class Curation:
 
     def reasons(self) -> pl.DataFrame:
         """Read why each comment was dropped: ``id``, ``step``, ``reason``, in the order read."""
-        import polars as pl
-
         schema = {"id": pl.String, "step": pl.String, "reason": pl.String}
         files = sorted((self.out / "reasons").glob("*.parquet"))
         return read_part(files) if files else pl.DataFrame(schema=schema)

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
-if TYPE_CHECKING:
-    import polars as pl
+import polars as pl
 
-    from affectlab.stimuli.curation._pool import Pool
+from affectlab.stimuli.curation._pool import Pool
 
 __all__ = ["Step"]
 

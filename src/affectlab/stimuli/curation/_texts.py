@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
+import polars as pl
 from pydantic import (
     BaseModel,
     BeforeValidator,
@@ -20,9 +21,6 @@ from affectlab.stimuli.curation._names import NAME_FINDERS, NameFinder
 from affectlab.stimuli.curation._plugs import known_plug, plug_name
 from affectlab.stimuli.curation._tokens import TOKENIZERS, Tokenizer, count_tokens
 from affectlab.stimuli.curation._words import WordLists, fold, has_term
-
-if TYPE_CHECKING:
-    import polars as pl
 
 __all__ = ["TextSettings", "text_features"]
 
@@ -132,8 +130,6 @@ def text_features(
     >>> text_features(comments).select("deleted", "english", "vulgar", "tokens").rows()
     [(True, True, False, 3), (False, True, True, 6), (False, False, False, 6)]
     """
-    import polars as pl
-
     settings = TextSettings() if settings is None else settings
     if texts.dtype == pl.Null:
         texts = texts.cast(pl.String)
@@ -162,8 +158,6 @@ def text_features(
 
 def _wanted(texts: pl.Series, looked: pl.Series, settings: TextSettings) -> pl.Series:
     """Whether texts are in the wanted languages; true for those that are not looked at."""
-    import polars as pl
-
     rows = looked.arg_true()
     found = in_languages(texts.gather(rows), settings.language, settings.languages)
     answer = pl.repeat(True, len(texts), dtype=pl.Boolean, eager=True)

@@ -12,15 +12,9 @@ from affectlab.stimuli.frames._direction import DIRECTIONS, Direction
 from affectlab.stimuli.frames._find import LAYOUTS, Layout, find_transitions
 from affectlab.stimuli.frames._five_frames import CROSSED, Crossed, FiveFrames, five_frames
 from affectlab.stimuli.frames._jnds import SequenceJnd, read_jnds
-from affectlab.stimuli.frames._pictures import PictureFiles, View, open_picture
+from affectlab.stimuli.frames._pictures import PictureFiles, UnusableError, View, open_picture
 from affectlab.stimuli.frames._sampling import Along, FiveFrameSampling
-from affectlab.stimuli.frames._transition import (
-    Found,
-    FrameSource,
-    LeftOut,
-    Transition,
-    UnusableError,
-)
+from affectlab.stimuli.frames._transition import Found, FrameSource, LeftOut, Transition
 from affectlab.stimuli.frames._videos import VideoFile
 from affectlab.stimuli.frames._write import WrittenFrames, write_frames
 

@@ -14,8 +14,8 @@ from affectlab.stimuli.frames._direction import (
     peak_to_neutral,
     typical_ends,
 )
-from affectlab.stimuli.frames._pictures import View
-from affectlab.stimuli.frames._transition import Transition, UnusableError
+from affectlab.stimuli.frames._pictures import UnusableError, View
+from affectlab.stimuli.frames._transition import Transition
 
 __all__ = ["Chosen", "Sampling", "check_filmed", "ordered"]
 

@@ -5,21 +5,19 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+from PIL import Image
 
 from affectlab._types import Floats
 from affectlab.errors import InputError, unknown_name
-from affectlab.stimuli.frames._pictures import View
-from affectlab.stimuli.frames._transition import Transition, UnusableError, kept_at_once
-
-if TYPE_CHECKING:
-    from PIL import Image
+from affectlab.stimuli.frames._pictures import UnusableError, View
+from affectlab.stimuli.frames._transition import Transition, kept_at_once
 
 __all__ = ["DIFFERENCES", "Difference", "GreyDifference", "Looks", "difference_of", "name_of"]
 
-Difference = Callable[["Image.Image", "Image.Image"], float]
+Difference = Callable[[Image.Image, Image.Image], float]
 """Says how different two pictures are, 0 for the same; they are upright, RGB and of one size."""
 
 _SIDE = 128
@@ -64,8 +62,6 @@ class GreyDifference:
         UnusableError
             When a side has fewer than 11 pixels.
         """
-        from PIL import Image
-
         grey = image.convert("L")
         longer = max(grey.size)
         if longer > _SIDE:

@@ -8,7 +8,7 @@ import numpy as np
 
 from affectlab.errors import InputError, unknown_name
 from affectlab.stimuli.frames._differences import Looks
-from affectlab.stimuli.frames._transition import UnusableError
+from affectlab.stimuli.frames._pictures import UnusableError
 
 __all__ = ["DIRECTIONS", "Direction", "peak_to_neutral", "typical_ends"]
 

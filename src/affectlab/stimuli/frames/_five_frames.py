@@ -12,7 +12,7 @@ import numpy as np
 from affectlab._types import Floats
 from affectlab.errors import InputError, unknown_name
 from affectlab.stimuli._sequences import FIVE_FRAMES
-from affectlab.stimuli.frames._transition import UnusableError
+from affectlab.stimuli.frames._pictures import UnusableError
 
 __all__ = ["CROSSED", "Crossed", "FiveFrames", "five_frames"]
 

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from affectlab.errors import InputError
-from affectlab.stimuli.frames._pictures import PICTURES, PictureFiles, natural_key
-from affectlab.stimuli.frames._transition import Found, LeftOut, Transition, UnusableError
+from affectlab.stimuli.frames._pictures import PICTURES, PictureFiles, UnusableError, natural_key
+from affectlab.stimuli.frames._transition import Found, LeftOut, Transition
 from affectlab.stimuli.frames._videos import VIDEOS, VideoFile
 
 __all__ = ["Names", "in_folder", "one_video"]

@@ -8,8 +8,8 @@ from pathlib import Path
 
 from affectlab._words import joined
 from affectlab.errors import InputError
-from affectlab.stimuli.frames._pictures import PICTURES, PictureFiles, natural_key
-from affectlab.stimuli.frames._transition import Found, LeftOut, Transition, UnusableError
+from affectlab.stimuli.frames._pictures import PICTURES, PictureFiles, UnusableError, natural_key
+from affectlab.stimuli.frames._transition import Found, LeftOut, Transition
 
 __all__ = ["PEAK_EXPRESSIONS", "in_multiface", "is_multiface"]
 

@@ -15,9 +15,16 @@ from PIL import Image, ImageOps
 
 from affectlab.errors import InputError
 from affectlab.stimuli.frames._plain_files import only_a_picture
-from affectlab.stimuli.frames._transition import UnusableError
 
-__all__ = ["PICTURES", "PictureFiles", "View", "natural_key", "open_picture", "stamp"]
+__all__ = [
+    "PICTURES",
+    "PictureFiles",
+    "UnusableError",
+    "View",
+    "natural_key",
+    "open_picture",
+    "stamp",
+]
 
 PICTURES = frozenset({".png", ".jpg", ".jpeg", ".webp", ".gif", ".bmp", ".tif", ".tiff", ".ppm"})
 """Suffixes of files that are taken for pictures."""
@@ -27,6 +34,10 @@ _SHOWN = {".png": "PNG", ".jpg": "JPEG", ".jpeg": "JPEG", ".webp": "WEBP"}
 _NUMBERED = re.compile(r"(?P<text>.*?)(?P<number>\d+)", re.DOTALL)
 _MOVING = frozenset({"GIF", "WEBP", "PNG", "TIFF"})
 """Formats in which several pictures make a film, not a second view of the same moment."""
+
+
+class UnusableError(InputError):
+    """A transition that cannot be used, while others may be."""
 
 
 def natural_key(name: str) -> tuple[tuple[tuple[int, str], ...], str]:

@@ -16,8 +16,8 @@ from affectlab.stimuli.frames._differences import Difference, Looks, difference_
 from affectlab.stimuli.frames._direction import Direction
 from affectlab.stimuli.frames._five_frames import CROSSED, Crossed, FiveFrames, five_frames
 from affectlab.stimuli.frames._jnds import SequenceJnd
-from affectlab.stimuli.frames._pictures import View
-from affectlab.stimuli.frames._transition import Transition, UnusableError
+from affectlab.stimuli.frames._pictures import UnusableError, View
+from affectlab.stimuli.frames._transition import Transition
 
 __all__ = ["Along", "FiveFrameSampling"]
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from affectlab._words import file_part
 from affectlab.errors import InputError
-from affectlab.stimuli.frames._transition import UnusableError
+from affectlab.stimuli.frames._pictures import UnusableError
 
 if TYPE_CHECKING:
     from PIL import Image

@@ -13,8 +13,8 @@ import polars as pl
 from affectlab.errors import InputError
 from affectlab.stimuli._tables import read_table
 from affectlab.stimuli.frames._folders import Names
-from affectlab.stimuli.frames._pictures import PictureFiles, natural_key
-from affectlab.stimuli.frames._transition import Found, LeftOut, Transition, UnusableError
+from affectlab.stimuli.frames._pictures import PictureFiles, UnusableError, natural_key
+from affectlab.stimuli.frames._transition import Found, LeftOut, Transition
 
 __all__ = ["TABLES", "frames_table", "in_table"]
 

@@ -5,25 +5,18 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol
+from pathlib import Path
+from typing import Protocol
+
+from PIL import Image
 
 from affectlab.errors import InputError
+from affectlab.stimuli.frames._pictures import UnusableError, View
 
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from PIL import Image
-
-    from affectlab.stimuli.frames._pictures import View
-
-__all__ = ["Found", "FrameSource", "LeftOut", "Transition", "UnusableError", "kept_at_once"]
+__all__ = ["Found", "FrameSource", "LeftOut", "Transition", "kept_at_once"]
 
 _MOST_KEPT = 200_000_000
 """Pixels of pictures that are in memory at one time, four bytes each: 0.8 GB."""
-
-
-class UnusableError(InputError):
-    """A transition that cannot be used, while others may be."""
 
 
 class FrameSource(Protocol):

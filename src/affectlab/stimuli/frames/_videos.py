@@ -14,8 +14,7 @@ import numpy as np
 from PIL import Image
 
 from affectlab.errors import MissingDependencyError
-from affectlab.stimuli.frames._pictures import stamp
-from affectlab.stimuli.frames._transition import UnusableError
+from affectlab.stimuli.frames._pictures import UnusableError, stamp
 
 if TYPE_CHECKING:
     from av import VideoFrame

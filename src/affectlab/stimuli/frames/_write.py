@@ -15,11 +15,11 @@ from affectlab._csv import write_data_csv
 from affectlab._words import plural
 from affectlab.errors import InputError
 from affectlab.stimuli.frames._chosen import Chosen, Sampling
-from affectlab.stimuli.frames._pictures import View
+from affectlab.stimuli.frames._pictures import UnusableError, View
 from affectlab.stimuli.frames._sheet import contact_sheet
 from affectlab.stimuli.frames._store import FrameFolder, parts_of
 from affectlab.stimuli.frames._table import frames_table
-from affectlab.stimuli.frames._transition import Found, LeftOut, Transition, UnusableError
+from affectlab.stimuli.frames._transition import Found, LeftOut, Transition
 
 __all__ = ["WrittenFrames", "write_frames"]
 

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import Any, TypeAlias
 
+from affectlab._types import Image
 from affectlab.errors import AffectlabError, InputError
-
-if TYPE_CHECKING:
-    from PIL import Image
 
 __all__ = ["ImageGenerator", "ImagePrompt", "MakesImages", "Picture", "RefusedPictureError"]
 

@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING
 
 from affectlab._words import joined, plural
 from affectlab.errors import InputError
+from affectlab.ratings import Ratings
 from affectlab.ratings._regroup import with_texts
+from affectlab.stimuli.curation._names import NameFinder
 from affectlab.stimuli.privacy._scrub import Scrubbed, scrub_texts
-
-if TYPE_CHECKING:
-    from affectlab.ratings import Ratings
-    from affectlab.stimuli.curation._names import NameFinder
 
 __all__ = ["scrub_ratings"]
 

@@ -5,16 +5,13 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+
+import polars as pl
 
 from affectlab._words import plural
 from affectlab.errors import InputError, unknown_name
+from affectlab.stimuli.curation._names import NameFinder
 from affectlab.stimuli.privacy._kinds import FORMS
-
-if TYPE_CHECKING:
-    import polars as pl
-
-    from affectlab.stimuli.curation._names import NameFinder
 
 __all__ = ["KINDS", "Scrubbed", "scrub_texts"]
 
@@ -93,8 +90,6 @@ def scrub_texts(
     >>> found.counts.filter(found.counts["n_found"] > 0).rows()
     [('name', 1, 1), ('e-mail', 1, 1)]
     """
-    import polars as pl
-
     from affectlab.stimuli.curation._names import find_names
 
     if isinstance(texts, str):

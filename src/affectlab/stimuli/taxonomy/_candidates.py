@@ -5,16 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+import polars as pl
 
 from affectlab.errors import InputError
 from affectlab.stimuli.taxonomy._blocks import TextBlock
 from affectlab.stimuli.taxonomy._found import Finder, Found
 from affectlab.stimuli.taxonomy._in_text import excerpt, places_of
 from affectlab.stimuli.taxonomy._lexicon import Lexicon, load_lexicon, spans_of
-
-if TYPE_CHECKING:
-    import polars as pl
 
 __all__ = ["Candidates", "emotion_candidates"]
 
@@ -57,8 +56,6 @@ class Candidates:
         (share of its blocks where the term or a form of it stands in the text), ``forms`` with
         their counts, and an ``example``.
         """
-        import polars as pl
-
         found = (
             self.mentions.group_by("term")
             .agg(
@@ -88,8 +85,6 @@ class Candidates:
 
     def _forms(self) -> pl.DataFrame:
         """Forms of each term with their counts, most frequent first."""
-        import polars as pl
-
         return (
             self.mentions.group_by("term", "form")
             .agg(pl.col("n").sum())
@@ -137,8 +132,6 @@ def emotion_candidates(
     >>> emotion_candidates(blocks).terms().select("term", "n", "forms").rows()
     [('joy', 2, 'joy 1, joyful 1'), ('fear', 1, 'afraid 1')]
     """
-    import polars as pl
-
     if not blocks:
         raise InputError("there is no block of text to search")
     words = load_lexicon(lexicon)
@@ -173,15 +166,11 @@ def emotion_candidates(
 
 
 def _schema() -> dict[str, Any]:
-    import polars as pl
-
     numbers = {"block": pl.Int64(), "n": pl.Int64()}
     return {name: numbers.get(name, pl.String()) for name in _COLUMNS}
 
 
 def _looked_up(name: str, look: Callable[[str], str | None]) -> pl.Expr:
-    import polars as pl
-
     return pl.col("term").map_elements(look, return_dtype=pl.String, skip_nulls=False).alias(name)
 
 

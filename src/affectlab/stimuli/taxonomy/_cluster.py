@@ -4,20 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+import polars as pl
 from numpy.typing import ArrayLike
 
 from affectlab._types import Floats, Ints
 from affectlab.errors import InputError, unknown_name
 from affectlab.stimuli.taxonomy._candidates import Candidates
 from affectlab.stimuli.taxonomy._evidence import by_blocks, by_context, by_embedding, by_lexicon
-
-if TYPE_CHECKING:
-    import polars as pl
-
-    from affectlab.stimuli.taxonomy._review import Review
+from affectlab.stimuli.taxonomy._review import Review
 
 __all__ = ["EVIDENCE", "LabelProposals", "propose_labels"]
 
@@ -103,8 +100,6 @@ def propose_labels(
     >>> propose_labels(emotion_candidates(text_blocks(texts))).labels
     {'joy': ('joy', 'happiness'), 'anger': ('anger', 'rage', 'fury')}
     """
-    import polars as pl
-
     if min_blocks < 1:
         raise InputError(f"min_blocks = {min_blocks}: expected at least 1")
     if not 0 < cut < 1:

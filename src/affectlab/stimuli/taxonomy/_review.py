@@ -7,13 +7,11 @@ import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING
+
+import polars as pl
 
 from affectlab._csv import cell_of_sheet, write_sheet_csv
 from affectlab.errors import InputError, unknown_name
-
-if TYPE_CHECKING:
-    import polars as pl
 
 __all__ = ["DECISIONS", "Review", "ReviewRow", "read_review"]
 
@@ -118,8 +116,6 @@ class Review:
 
     def to_frame(self) -> pl.DataFrame:
         """Give the table that :meth:`write` writes, all columns as text."""
-        import polars as pl
-
         return pl.DataFrame(
             [_cells(row) for row in self.rows], schema=dict.fromkeys(COLUMNS, pl.String)
         )

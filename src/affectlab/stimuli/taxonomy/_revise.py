@@ -5,11 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+import polars as pl
 
 from affectlab._words import joined, plural
+from affectlab.estimates import Estimates
+from affectlab.ratings import Ratings
 from affectlab.ratings._order import canonical
 from affectlab.stimuli.taxonomy._agreement import agreement_by_label, pairs_may_agree
 from affectlab.stimuli.taxonomy._confused import label_correlations
@@ -30,12 +33,6 @@ from affectlab.stimuli.taxonomy._verdicts import (
     judge_suggestion,
 )
 from affectlab.taxonomy import Taxonomy
-
-if TYPE_CHECKING:
-    import polars as pl
-
-    from affectlab.estimates import Estimates
-    from affectlab.ratings import Ratings
 
 __all__ = ["RevisionProposal", "revise_taxonomy"]
 
@@ -243,8 +240,6 @@ def _suggested(
 def _pairs_frame(
     correlations: np.ndarray[Any, np.dtype[np.float64]], taxonomy: Taxonomy
 ) -> pl.DataFrame:
-    import polars as pl
-
     rows = [
         (label, other, float(correlations[a, b]))
         for a, label in enumerate(taxonomy.labels)

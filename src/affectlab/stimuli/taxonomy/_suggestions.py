@@ -7,7 +7,8 @@ from collections import Counter
 from collections.abc import Iterable, Set
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+
+import polars as pl
 
 from affectlab._csv import cell_of_sheet, text_of_sheet
 from affectlab.errors import InputError
@@ -15,9 +16,6 @@ from affectlab.stimuli._tables import read_table
 from affectlab.stimuli.taxonomy._in_text import forms_of
 from affectlab.stimuli.taxonomy._lexicon import Lexicon, tokens_of
 from affectlab.taxonomy import Taxonomy
-
-if TYPE_CHECKING:
-    import polars as pl
 
 __all__ = ["Suggestion", "count_suggestions", "read_suggestions", "suggestions_of"]
 
@@ -50,8 +48,6 @@ def read_suggestions(path: str | Path) -> pl.DataFrame:
     InputError
         When the file cannot be used or lacks a column.
     """
-    import polars as pl
-
     table = read_table(path, "suggestions")
     for name in _NEEDED:
         if name not in table.columns:
@@ -88,8 +84,6 @@ def suggestions_of(table: pl.DataFrame, answered: Set[tuple[str, str]]) -> tuple
     >>> own["suggestion"].to_list(), others
     (['pride'], 1)
     """
-    import polars as pl
-
     _require(table)
     written = table.filter(pl.col("suggestion").cast(pl.String).str.strip_chars() != "")
     # Exports guard names, too, and what is read of them may hold the guard or not.
