@@ -5,17 +5,15 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+import polars as pl
 from numpy.typing import ArrayLike, NDArray
 
 from affectlab._types import Floats, Ints
 from affectlab.ratings import Ratings
 from affectlab.ratings.arrays import Answers, answers_of
-
-if TYPE_CHECKING:
-    import polars as pl
 
 __all__ = ["DuplicateRaters", "Likeness", "duplicate_raters", "likeness"]
 
@@ -278,8 +276,6 @@ def _compare(data: Ratings | ArrayLike) -> _Compared:
 
 def _alike(compared: _Compared, rules: tuple[_Rule, ...]) -> tuple[DuplicateRaters, ...]:
     """Give the pairs that each rule takes as alike."""
-    import polars as pl
-
     raters, panel, pairs, ratio = (
         compared.raters,
         compared.panel,

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal, TypeAlias
+from typing import Literal, TypeAlias
 
 import numpy as np
+import polars as pl
 from numpy.typing import ArrayLike
 
 from affectlab._types import Floats, Ints
@@ -15,9 +16,6 @@ from affectlab.ratings import Ratings
 from affectlab.ratings._order import canonical
 from affectlab.ratings.arrays import Answers, answers_of
 from affectlab.reliability._one_label import one_label
-
-if TYPE_CHECKING:
-    import polars as pl
 
 __all__ = ["Extremes", "GoldenItems", "Overlap", "batch_overlap", "choose_golden"]
 
@@ -306,8 +304,6 @@ def _shares(n: int, sizes: dict[str, int]) -> dict[str, int]:
 
 
 def _frame(rows: list[dict[str, object]]) -> pl.DataFrame:
-    import polars as pl
-
     schema = {
         "stimulus": pl.String,
         "extreme": pl.String,

@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
+import polars as pl
 
 from affectlab._types import Floats
 from affectlab.errors import unknown_name
 from affectlab.estimates import Estimates
 from affectlab.ratings import HUMAN_KINDS
-
-if TYPE_CHECKING:
-    import polars as pl
 
 __all__ = ["KappaResult", "RaterMatrix", "kappa_matrix", "side_of"]
 
@@ -38,8 +35,6 @@ class KappaResult(Estimates):
 
     def of_kind(self, pair_kind: str) -> pl.DataFrame:
         """Give the rows of one kind of pair."""
-        import polars as pl
-
         return self.frame.filter(pl.col("pair_kind") == pair_kind)
 
 
@@ -54,8 +49,6 @@ class RaterMatrix:
 
     def to_frame(self) -> pl.DataFrame:
         """Give a column ``rater`` and one column per rater."""
-        import polars as pl
-
         columns = {name: self.values[:, k] for k, name in enumerate(self.raters)}
         return pl.DataFrame({"rater": list(self.raters), **columns})
 
@@ -91,8 +84,6 @@ def kappa_matrix(result: KappaResult, *, labels: tuple[str, ...] | None = None) 
     >>> matrix.raters, matrix.values[0].round(3).tolist()
     (('0', '1', '2'), [nan, 0.652, 0.969])
     """
-    import polars as pl
-
     frame = result.frame
     if labels is not None:
         known = frame["label"].unique(maintain_order=True).to_list()

@@ -5,24 +5,19 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from affectlab.estimates import Estimates
 from affectlab.ratings import Ratings
 from affectlab.ratings._order import canonical
-from affectlab.ratings.arrays import answers_of
+from affectlab.ratings.arrays import Answers, answers_of
 from affectlab.reliability._components import identifiable
 from affectlab.reliability._golden import Overlap, batch_overlap
 from affectlab.reliability._plan_fit import plan_model
 from affectlab.reliability._plan_model import PlanModel
 from affectlab.reliability._scores import mean_opinion_scores
-from affectlab.reliability._split_half import split_half
-
-if TYPE_CHECKING:
-    from affectlab.ratings.arrays import Answers
-    from affectlab.reliability._split_half import Scorer
+from affectlab.reliability._split_half import Scorer, split_half
 
 __all__ = ["PilotReport", "pilot_report"]
 

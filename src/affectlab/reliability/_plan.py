@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator
-from typing import TYPE_CHECKING, Literal, TypeAlias, cast
+from typing import Literal, TypeAlias, cast
 
 import numpy as np
+import polars as pl
 from numpy.typing import ArrayLike
 
 from affectlab._resampling import check_confidence
 from affectlab._types import Floats, Ints
 from affectlab.errors import InputError, unknown_name
+from affectlab.ratings import Ratings
 from affectlab.ratings._order import canonical
 from affectlab.ratings.arrays import Answers, answers_of
 from affectlab.reliability._one_label import one_label
@@ -24,11 +26,6 @@ from affectlab.reliability._plan_simulation import (
     interval_widths,
     split_half_correlations,
 )
-
-if TYPE_CHECKING:
-    import polars as pl
-
-    from affectlab.ratings import Ratings
 
 __all__ = ["PlanTarget", "plan"]
 
@@ -299,8 +296,6 @@ def _whole(count: int) -> int:
 
 def _table(values: Floats, counts: Ints, target: str, goal: float) -> pl.DataFrame:
     """Means over replicates with a Monte Carlo interval: Wilson's for shares."""
-    import polars as pl
-
     defined = ~np.isnan(values)
     n = defined.sum(axis=0)
     known = np.maximum(n, 1)
@@ -332,8 +327,6 @@ def _recommended(frame: pl.DataFrame, target: str, goal: float) -> int | None:
 def _with_cost(
     frame: pl.DataFrame, n_stimuli: int | None, stimuli_per_rater: int | None, price: float | None
 ) -> pl.DataFrame:
-    import polars as pl
-
     raters = pl.col("raters")
     batches = None if n_stimuli is None else math.ceil(n_stimuli / (stimuli_per_rater or n_stimuli))
     ratings = raters * pl.lit(n_stimuli, dtype=pl.Int64)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -12,14 +11,12 @@ from scipy.special import polygamma
 
 from affectlab._types import Floats
 from affectlab.errors import InputError
+from affectlab.ratings import Ratings
 from affectlab.ratings.arrays import Answers, answers_of
 from affectlab.reliability._components import rater_variances, variance_components
 from affectlab.reliability._one_label import one_label
 from affectlab.reliability._plan_model import PlanModel
 from affectlab.reliability._plan_scale import noise_of, undo_scale
-
-if TYPE_CHECKING:
-    from affectlab.ratings import Ratings
 
 __all__ = ["fit_plan_model", "plan_model", "replicate"]
 

@@ -7,12 +7,12 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import polars as pl
+
+from affectlab.reliability._plan_model import PlanModel
 
 if TYPE_CHECKING:
-    import polars as pl
     from rich.console import Group
-
-    from affectlab.reliability._plan_model import PlanModel
 
 __all__ = ["Plan"]
 
@@ -112,8 +112,6 @@ class Plan:
         return text
 
     def _is_recommended(self) -> pl.Expr:
-        import polars as pl
-
         return pl.col("raters") == self.recommended
 
     def as_dict(self) -> dict[str, Any]:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
+import polars as pl
 from numpy.typing import NDArray
 
 from affectlab._types import Floats
@@ -17,8 +18,6 @@ from affectlab.ratings._order import canonical
 from affectlab.reliability._ppca_data import Judgements, Split, judgements_of, split_raters
 
 if TYPE_CHECKING:
-    import polars as pl
-
     from affectlab._terminal import Table
 
 __all__ = ["PPCA", "ppca"]
@@ -263,8 +262,6 @@ def _partial_spearman(left_out: Floats, in_sample: Floats, decimals: int) -> Flo
 def _tested(
     data: Judgements, by_rater: Floats, eigenvalues: Floats, alpha: float, n_splits: int
 ) -> Estimates:
-    import polars as pl
-
     known = ~np.isnan(by_rater)
     n = known.sum(axis=0)
     value, se, p = (np.full(n.size, np.nan) for _ in range(3))
@@ -304,7 +301,5 @@ def _signed_rank(rho: Floats) -> float:
 
 
 def _loading_frame(labels: tuple[str, ...], vectors: Floats) -> pl.DataFrame:
-    import polars as pl
-
     columns = {str(k + 1): vectors[:, k] for k in range(vectors.shape[1])}
     return pl.DataFrame({"label": list(labels), **columns})

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Literal, overload
+from typing import Any, Literal, overload
+
+import polars as pl
 
 from affectlab._resampling import check_confidence
 from affectlab.errors import InputError, unknown_name
 from affectlab.estimates import Estimate, Estimates
 from affectlab.ratings import Ratings, Scale
+from affectlab.reliability._alpha_choice import LevelName
 from affectlab.reliability._running_raters import RaterChecks
 from affectlab.reliability._running_state import read_state, rows_of, state_of
 from affectlab.reliability._running_store import Store, TrialKind
@@ -21,11 +24,6 @@ from affectlab.reliability._running_tables import (
     level_name,
     score_table,
 )
-
-if TYPE_CHECKING:
-    import polars as pl
-
-    from affectlab.reliability._alpha_choice import LevelName
 
 __all__ = ["RunningReliability"]
 

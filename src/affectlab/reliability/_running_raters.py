@@ -6,15 +6,13 @@ import math
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass, field
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+import polars as pl
 
 from affectlab.errors import InputError
+from affectlab.ratings import Scale
 from affectlab.reliability._running_sums import Cell, exact
-
-if TYPE_CHECKING:
-    import polars as pl
-
-    from affectlab.ratings import Scale
 
 __all__ = ["Checked", "OneRater", "RaterChecks", "RaterSums", "flag_table"]
 
@@ -213,8 +211,6 @@ def flag_table(
     rows: Iterable[tuple[str, OneRater, Checked]], checks: RaterChecks, shift: int
 ) -> pl.DataFrame:
     """One row per rater; see :meth:`RunningReliability.flags`."""
-    import polars as pl
-
     table: list[dict[str, Any]] = []
     for rater, one, checked in rows:
         sd, correlation = one.sd(shift), one.correlation()

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
+import polars as pl
 from numpy.typing import ArrayLike
 from scipy.special import stdtrit
 
@@ -14,9 +13,6 @@ from affectlab.errors import InputError
 from affectlab.estimates import Estimates
 from affectlab.ratings import Ratings, Scale
 from affectlab.ratings.arrays import Answers, answers_of, require_order
-
-if TYPE_CHECKING:
-    import polars as pl
 
 __all__ = ["mean_opinion_scores", "opinion_histogram"]
 
@@ -56,8 +52,6 @@ def mean_opinion_scores(ratings: Ratings | ArrayLike, *, confidence: float = 0.9
     >>> scores.to_frame()["sd"].to_list()
     [1.0, nan]
     """
-    import polars as pl
-
     check_confidence(confidence)
     require_order(ratings, "the mean opinion score")
     answers = answers_of(ratings, repeats=True)
@@ -129,8 +123,6 @@ def opinion_histogram(
     >>> opinion_histogram([[1, 2], [1, 3]], scale="1-3", by_stimulus=False)["count"].to_list()
     [2, 1, 1]
     """
-    import polars as pl
-
     answers = answers_of(ratings, repeats=True)
     low, high, index = _binned(answers, scale, bins)
     group = answers.cell if by_stimulus else answers.label

@@ -38,7 +38,7 @@ class Half:
     n_raters: int
 
 
-Scorer: TypeAlias = "Callable[[Half], ArrayLike]"
+Scorer: TypeAlias = Callable[[Half], ArrayLike]
 """Gives a score for each stimulus, shape (n_stimuli,), ``nan`` where it has none."""
 
 _METHODS = ("reml", "p910", "mle", "mean")

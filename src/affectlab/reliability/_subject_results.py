@@ -8,6 +8,7 @@ from html import escape
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import polars as pl
 
 from affectlab._types import Ints
 from affectlab._words import joined
@@ -16,8 +17,6 @@ from affectlab.reliability._duplicates import DuplicateRaters, Likeness
 from affectlab.reliability._subject_fitted import Fitted
 
 if TYPE_CHECKING:
-    import polars as pl
-
     from affectlab._terminal import Table
 
 __all__ = ["SubjectModel"]
@@ -164,8 +163,6 @@ class SubjectModel:
         ``se_rater`` and ``se_stimulus`` are the two published standard errors, whichever of them
         the interval rests on.
         """
-        import polars as pl
-
         tables = [self._scores(one) for one in self.fitted]
         keys = ("label", "stimulus") if self.has_labels else ("stimulus",)
         return Estimates(pl.concat(tables), keys)
@@ -190,13 +187,9 @@ class SubjectModel:
         the unit of the scale; ``n_ratings``; ``weight_share``, the mean share of the rater's
         answers in the scores of stimuli that others rated too, in [0, 1]; ``status``.
         """
-        import polars as pl
-
         return pl.concat([self._raters(one) for one in self.fitted])
 
     def _scores(self, one: Fitted) -> pl.DataFrame:
-        import polars as pl
-
         rated = one.rated
         value, se = one.score[rated], one.se(self.se)[rated]
         half = one.score_quantile(self.se, self.confidence)[rated] * se
@@ -227,8 +220,6 @@ class SubjectModel:
         )
 
     def _raters(self, one: Fitted) -> pl.DataFrame:
-        import polars as pl
-
         n = one.panel.data.n_raters
         status = np.full(n, "ok", dtype=object)
         if self.method == "reml":

@@ -18,7 +18,7 @@ from affectlab.reliability._golden import GoldenItems
 __all__ = ["Golden", "Mask", "Trials", "trials_of"]
 
 Mask: TypeAlias = NDArray[np.bool_]
-Golden: TypeAlias = "pl.DataFrame | Mapping[str, float] | GoldenItems | None"
+Golden: TypeAlias = pl.DataFrame | Mapping[str, float] | GoldenItems | None
 """Known answers: a table of ``stimulus``, ``value`` and perhaps ``label``, or golden items."""
 
 
