@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Collection
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 import numpy as np
+import polars as pl
 
 from affectlab._types import Floats, Ints
 from affectlab.errors import InputError
@@ -21,9 +22,6 @@ from affectlab.reliability import (
     mean_spearman,
     pairwise_kappa,
 )
-
-if TYPE_CHECKING:
-    import polars as pl
 
 __all__ = [
     "alpha_by_side",
@@ -114,8 +112,6 @@ def pair_kinds(pairs: KappaResult, *, by_label: bool = False) -> pl.DataFrame:
     >>> pair_kinds(pairs).row(0)[:4]
     ('human-human', 0.748..., 0.191..., 0.652...)
     """
-    import polars as pl
-
     value = pl.col("value").filter(pl.col("status") == "ok")
     keys = ["label", "pair_kind"] if by_label else ["pair_kind"]
     order = {"human-human": 0, "human-model": 1, "model-model": 2}
@@ -226,8 +222,6 @@ def _lists(
 def _pair_table(
     labels: list[str], names: tuple[str, ...], kinds: tuple[str, ...], rho: Floats, n: Ints
 ) -> KappaResult:
-    import polars as pl
-
     first, second = np.triu_indices(len(names), 1)
     raters = np.array(names, dtype=object)
     human = np.array([kind in HUMAN_KINDS for kind in kinds])
@@ -294,8 +288,6 @@ def alpha_by_side(
     >>> round(found["human", "rating"].value, 3), found["model", "rating"].ok
     (0.963, False)
     """
-    import polars as pl
-
     ratings, models = canonical(ratings, listed="models"), canonical(models, listed="raters")
     both = judged_sides(ratings, models)
     if scale_map(both.models, both.people.scale, together=models is None).missing:
@@ -361,8 +353,6 @@ def spearman_with_people(
     >>> spearman_with_people(people, model)["m"].value
     0.8
     """
-    import polars as pl
-
     ratings, models = canonical(ratings, listed="models"), canonical(models, listed="raters")
 
     both = judged_sides(ratings, models)

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 import numpy as np
+import polars as pl
 
 from affectlab.estimates import Estimates
 from affectlab.evaluation._alignment_pairs import (
@@ -23,9 +24,6 @@ from affectlab.evaluation._rater_table import Over, rater_table
 from affectlab.evaluation._scale_map import scale_map
 from affectlab.ratings import Ratings
 from affectlab.reliability import KappaResult, pairwise_kappa
-
-if TYPE_CHECKING:
-    import polars as pl
 
 __all__ = ["PublishedTables", "published_tables"]
 

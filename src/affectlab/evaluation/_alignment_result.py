@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+
+import polars as pl
 
 from affectlab.estimates import Estimates
 from affectlab.evaluation._alt_test import AltTest
 from affectlab.evaluation._ceiling import HumanCeiling
 from affectlab.evaluation._equivalence import Verdict
-
-if TYPE_CHECKING:
-    import polars as pl
 
 __all__ = ["AlignmentResult"]
 
@@ -73,8 +71,6 @@ class AlignmentResult:
         ``winning_rate``, ``advantage``, ``passed``; ``n_items``, ``n_labels``, ``n_ratings``,
         ``coverage``, ``margin``, ``epsilon``, ``status``.
         """
-        import polars as pl
-
         frame = self.difference.to_frame()
         first = frame.filter(pl.col("measure") == self.primary)
         second = frame.filter(pl.col("measure") == "spearman").select(
@@ -104,8 +100,6 @@ class AlignmentResult:
 
     def people_frame(self) -> pl.DataFrame:
         """One row per person: ``rater`` and each measure, against the other people."""
-        import polars as pl
-
         frame = self.ceiling.people_frame().select("measure", "rater", "value")
         names = frame["measure"].unique(maintain_order=True).to_list()
         table = frame.filter(pl.col("measure") == names[0]).select("rater", **{names[0]: "value"})
@@ -116,8 +110,6 @@ class AlignmentResult:
 
     def models_frame(self) -> pl.DataFrame:
         """One row per model: ``rater`` and each measure, against people."""
-        import polars as pl
-
         frame = self.difference.to_frame()
         names = frame["measure"].unique(maintain_order=True).to_list()
         table = frame.filter(pl.col("measure") == names[0]).select(

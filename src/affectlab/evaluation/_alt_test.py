@@ -5,9 +5,10 @@ from __future__ import annotations
 import math
 from collections.abc import Collection
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, get_args
+from typing import get_args
 
 import numpy as np
+import polars as pl
 from scipy.special import stdtr
 
 from affectlab._multiple_tests import benjamini_yekutieli
@@ -17,9 +18,6 @@ from affectlab.estimates import Estimates
 from affectlab.evaluation._alignment_panel import Panel, panel_of
 from affectlab.evaluation._alt_test_scores import Duels, Items, Score, duels_of
 from affectlab.ratings import Ratings
-
-if TYPE_CHECKING:
-    import polars as pl
 
 __all__ = ["AltTest", "alt_test", "alt_test_of"]
 
@@ -172,8 +170,6 @@ def alt_test_of(
     """Do the test on a panel that is arranged already."""
     chosen = _score(panel, score)
     _check(epsilon, alpha, items, min_people, min_items)
-    import polars as pl
-
     frames, winning, advantage, wins, tested, counts, status = [], [], [], [], [], [], []
     for f, duels in enumerate(duels_of(panel, chosen, items, min_people)):
         frame = _against_people(panel, duels, epsilon, alpha, min_items)
@@ -253,8 +249,6 @@ def _check(epsilon: float, alpha: float, items: str, min_people: int, min_items:
 def _against_people(
     panel: Panel, duels: Duels, epsilon: float, alpha: float, min_items: int
 ) -> pl.DataFrame:
-    import polars as pl
-
     size = panel.n_people
     n = np.bincount(duels.person, minlength=size)
     model, own, squares = (

@@ -4,16 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
 
 import numpy as np
+import polars as pl
 
 from affectlab._words import plural
 from affectlab.errors import InputError
 from affectlab.taxonomy import CostMatrix
-
-if TYPE_CHECKING:
-    import polars as pl
 
 __all__ = ["BothWrong"]
 
@@ -128,8 +125,6 @@ class BothWrong:
         >>> found.items(seed=0).select("labels_a", "system_a", "nearer").rows()
         [('awe', 'net', 'other'), ('awe', 'other', 'net')]
         """
-        import polars as pl
-
         rng = np.random.default_rng(seed)
         n = len(self)
         half = n // 2 + int(n % 2 and rng.random() < 0.5)
@@ -154,8 +149,6 @@ class BothWrong:
 
 
 def _files(files: Mapping[str, str], stimuli: Sequence[str]) -> pl.Series:
-    import polars as pl
-
     for name in stimuli:
         if not files.get(name):
             raise InputError(f"stimulus {name!r} has no file; expected one for each")

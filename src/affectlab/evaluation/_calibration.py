@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
+import polars as pl
 from numpy.typing import ArrayLike
 
 from affectlab._resampling import check_confidence, draw_weights, summarise
@@ -17,8 +18,6 @@ from affectlab.evaluation._calibration_bins import Bins, equal_mass_bins, equal_
 from affectlab.evaluation._calibration_inputs import Claims, claims_of
 
 if TYPE_CHECKING:
-    import polars as pl
-
     from affectlab._terminal import Table
 
 __all__ = ["Calibration", "calibration"]
@@ -287,8 +286,6 @@ class _Parts:
 
     def classes(self) -> pl.DataFrame:
         """One row per label."""
-        import polars as pl
-
         claims = self._claims
         given = claims.probabilities
         truth = claims.truth

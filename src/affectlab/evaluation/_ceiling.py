@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
+import polars as pl
 
 from affectlab._resampling import check_confidence
 from affectlab.estimates import Estimate, Estimates
@@ -15,9 +15,6 @@ from affectlab.evaluation._alignment_measures import Measure, measures_of
 from affectlab.evaluation._alignment_panel import Panel, panel_of
 from affectlab.evaluation._alignment_spread import columns_of, mean_of_defined, spread_of
 from affectlab.ratings import Ratings
-
-if TYPE_CHECKING:
-    import polars as pl
 
 __all__ = ["HumanCeiling", "ceiling_of", "human_ceiling", "method_of"]
 
@@ -112,8 +109,6 @@ def ceiling_of(
     panel: Panel, measures: Sequence[Measure], draws: Draws, confidence: float
 ) -> HumanCeiling:
     """Sum up what was measured of people."""
-    import polars as pl
-
     n_items = len(panel.stimuli)
     n_answers = int(sum(part.value.size for part in panel.parts))
     own = np.zeros(panel.n_people, dtype=np.int64)

@@ -4,17 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
+import polars as pl
 
 from affectlab._types import Bools, Ints
 from affectlab.errors import unknown_name
-
-if TYPE_CHECKING:
-    import polars as pl
-
-    from affectlab.taxonomy import Taxonomy
+from affectlab.taxonomy import Taxonomy
 
 __all__ = ["Classes", "PeopleAnswers"]
 
@@ -101,8 +97,6 @@ class Classes:
         Of a model, ``of`` counts the stimuli with a truth; of a person, all stimuli that people
         answered, and ``answered`` those that have a truth beside the person's own answer.
         """
-        import polars as pl
-
         rows = [
             (rater, "model", int(self.answered[place].sum()))
             for place, rater in enumerate(self.raters)
@@ -138,8 +132,6 @@ class Classes:
 
         Classes are names; sets of classes are lists of names.
         """
-        import polars as pl
-
         columns = [pl.Series("stimulus", self.stimuli, dtype=pl.String)]
         everyone = np.ones(self.n_stimuli, dtype=bool)
         columns.append(self._named("truth", self.truth, everyone))
@@ -153,8 +145,6 @@ class Classes:
         return pl.DataFrame(columns)
 
     def _named(self, name: str, given: Ints | Bools, answered: Bools) -> pl.Series:
-        import polars as pl
-
         if self.multilabel:
             sets = [
                 [self.labels[place] for place in np.flatnonzero(row)] if known else None

@@ -24,7 +24,7 @@ from affectlab.taxonomy import (
 
 __all__ = ["NO_ANSWER", "Costs", "Judging", "judging_of", "read_costs"]
 
-Costs: TypeAlias = "CostMatrix | str | Path"
+Costs: TypeAlias = CostMatrix | str | Path
 
 NO_ANSWER = "(no answer)"
 """The class of stimuli without an answer, where those count as mistakes."""

@@ -57,7 +57,7 @@ class Thresholds(BaseModel):
         return np.array(found, dtype=np.float64)
 
 
-Threshold: TypeAlias = "float | Mapping[str, float] | Thresholds | str | Path"
+Threshold: TypeAlias = float | Mapping[str, float] | Thresholds | str | Path
 
 
 def load_thresholds(given: Threshold) -> Thresholds:

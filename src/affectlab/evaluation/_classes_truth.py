@@ -16,7 +16,7 @@ from affectlab.taxonomy import Taxonomy
 
 __all__ = ["Truth", "TruthSource", "read_truth", "truth_source"]
 
-Truth: TypeAlias = "str | Ratings | Mapping[str, str | Sequence[str]]"
+Truth: TypeAlias = str | Ratings | Mapping[str, str | Sequence[str]]
 
 _SEPARATORS = re.compile(r"[;,|]")
 

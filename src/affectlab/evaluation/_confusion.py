@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 import numpy as np
+import polars as pl
 from numpy.typing import ArrayLike, NDArray
 
 from affectlab._types import Floats
@@ -23,9 +24,6 @@ from affectlab.evaluation._metrics_kinds import CLASSIFICATION_METRICS, why_not
 from affectlab.evaluation._metrics_labels import LabelsLike, code_labels
 from affectlab.evaluation._metrics_table import checked_counts
 from affectlab.evaluation._metrics_tally import tally_of_counts
-
-if TYPE_CHECKING:
-    import polars as pl
 
 __all__ = ["Axis", "Confusion", "confusion", "share_of"]
 
@@ -163,8 +161,6 @@ class Confusion:
         mistakes, and, where costs are known, ``cost`` W and ``lost``, the part of 1 - ECC that is
         due to the pair, count (1 - 1 / W) / n; the sum of ``lost`` is 1 - ECC.
         """
-        import polars as pl
-
         counts = self.counts.astype(np.float64)
         np.fill_diagonal(counts, 0.0)
         true, predicted = np.nonzero(counts)
@@ -252,8 +248,6 @@ def share_of(counts: Floats, axis: Axis) -> Floats:
 
 def long_frame(labels: tuple[str, ...], counts: NDArray[Any], share: Floats) -> pl.DataFrame:
     """One row per (true, predicted), with the count and the share of the row."""
-    import polars as pl
-
     return pl.DataFrame(
         {
             "true": [label for label in labels for _ in labels],

@@ -4,17 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
+import polars as pl
 
 from affectlab._types import Floats, Ints
 from affectlab.evaluation._confusion import Axis, long_frame, share_of
 from affectlab.evaluation._costs_of import TaxonomyLike
 from affectlab.evaluation._metrics_multilabel import LabelSets, label_sets
-
-if TYPE_CHECKING:
-    import polars as pl
 
 __all__ = ["MultilabelConfusion", "multilabel_confusion"]
 
@@ -44,8 +41,6 @@ class MultilabelConfusion:
 
     def per_label_frame(self) -> pl.DataFrame:
         """One row per label: neither, only_predicted, only_true, both."""
-        import polars as pl
-
         names = ("neither", "only_predicted", "only_true", "both")
         table = self.per_label.reshape(-1, 4)
         columns = {name: table[:, column] for column, name in enumerate(names)}

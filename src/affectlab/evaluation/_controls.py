@@ -15,12 +15,11 @@ from affectlab.evaluation._controls_data import panel_of
 from affectlab.evaluation._controls_duplicates import duplicates
 from affectlab.evaluation._controls_hints import hint_acceptance, hints_of
 from affectlab.evaluation._controls_words import sentence_of
+from affectlab.ratings import Ratings
 from affectlab.ratings._order import canonical
 
 if TYPE_CHECKING:
     from rich.console import Group
-
-    from affectlab.ratings import Ratings
 
 __all__ = ["ControlChecks", "control_checks"]
 

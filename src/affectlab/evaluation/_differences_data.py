@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
+from typing import Any, Literal, TypeAlias, get_args
 
 import numpy as np
+import polars as pl
 from numpy.typing import ArrayLike
 
 from affectlab._types import Floats, Ints
@@ -15,9 +16,6 @@ from affectlab.errors import InputError, unknown_name
 from affectlab.evaluation._model_runs import judged_runs
 from affectlab.evaluation._sides import sides
 from affectlab.ratings import Ratings
-
-if TYPE_CHECKING:
-    import polars as pl
 
 __all__ = [
     "ALL",
@@ -38,7 +36,7 @@ SCORES: tuple[Score, ...] = get_args(Score)
 """How the ratings of people become one score per stimulus."""
 _MOST_LEVELS = 1000
 
-Attributes: TypeAlias = "str | Sequence[str] | Mapping[str, ArrayLike]"
+Attributes: TypeAlias = str | Sequence[str] | Mapping[str, ArrayLike]
 
 
 @dataclass(frozen=True, eq=False)
@@ -294,8 +292,6 @@ def _attribute(
     name: str, stimuli: Sequence[str], people: Ratings, models: Ratings
 ) -> list[str | None]:
     """Give a stimulus attribute, from the people's table or else from the models'."""
-    import polars as pl
-
     tables = (people.stimuli, models.stimuli)
     for table in tables:
         if name in table.columns and name != "stimulus":

@@ -6,6 +6,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
+import polars as pl
+
 from affectlab._types import Floats, Ints
 from affectlab.errors import InputError, unknown_name
 from affectlab.estimates import Estimate, Estimates
@@ -15,8 +17,6 @@ from affectlab.evaluation._differences_data import Pairs
 from affectlab.evaluation._logistic_fit import LogisticFit
 
 if TYPE_CHECKING:
-    import polars as pl
-
     from affectlab._terminal import Table
 
 __all__ = ["Differences"]

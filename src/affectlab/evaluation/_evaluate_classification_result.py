@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING
 
 import polars as pl
 
@@ -13,9 +12,7 @@ from affectlab.estimates import Estimates
 from affectlab.evaluation._classes import Classes
 from affectlab.evaluation._confusion import Confusion
 from affectlab.evaluation._confusion_multilabel import MultilabelConfusion
-
-if TYPE_CHECKING:
-    from affectlab.taxonomy import CostMatrix
+from affectlab.taxonomy import CostMatrix
 
 __all__ = ["ClassificationResult"]
 

@@ -6,14 +6,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+import polars as pl
+
 from affectlab._words import joined, number
 from affectlab.estimates import Estimates
 from affectlab.evaluation._fairness_data import counted
 from affectlab.evaluation._metric_registry import AnswerMetric
 
 if TYPE_CHECKING:
-    import polars as pl
-
     from affectlab._terminal import Table
 
 __all__ = ["Fairness"]
@@ -46,8 +46,6 @@ class Fairness:
 
     def flagged(self) -> pl.DataFrame:
         """Give the gaps that are shown and no smaller than wanted, largest first."""
-        import polars as pl
-
         return self.gaps.frame.filter(pl.col("flagged")).sort(
             pl.col("value").abs(), descending=True, maintain_order=True
         )
@@ -64,8 +62,6 @@ class Fairness:
 
     def to_frame(self) -> pl.DataFrame:
         """Give groups and gaps in one table, with a column ``part``."""
-        import polars as pl
-
         parts = [
             self.groups.frame.with_columns(part=pl.lit("group")),
             self.gaps.frame.with_columns(part=pl.lit("gap")),
@@ -108,8 +104,6 @@ class Fairness:
 
     def _none(self, rater: str) -> str:
         """One sentence on the gaps of a rater that are not flagged, empty where all are."""
-        import polars as pl
-
         mine = self.gaps.frame.filter(pl.col("rater") == rater)
         tested = mine.filter(pl.col("p").is_not_nan())
         if tested.height == 0:
@@ -142,8 +136,6 @@ class Fairness:
         return f"a gap below {least} to {most}, as groups go, could have been missed"
 
     def _sizes(self, rater: str) -> str:
-        import polars as pl
-
         column = "n_raters" if self.things == "people" else "n_items"
         mine = self.groups.frame.filter(pl.col("rater") == rater)[column]
         low, high = int(mine.min()), int(mine.max())  # type: ignore[arg-type]

@@ -7,13 +7,13 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import polars as pl
 
 from affectlab._words import plural
 from affectlab.evaluation._leaderboard_ranks import against_people, possible_ranks
 from affectlab.evaluation._result_file import DataSet, Metric, ResultFile
 
 if TYPE_CHECKING:
-    import polars as pl
     from rich.console import Console, ConsoleOptions, RenderResult
 
 __all__ = ["Board", "Entry", "Leaderboard", "Standing"]
@@ -157,8 +157,6 @@ class Leaderboard:
         ``value``, ``low``, ``high``, ``rank_best``, ``rank_worst``, ``against_people``,
         ``n_items``, ``coverage``, ``status``, ``file``.
         """
-        import polars as pl
-
         schema = {
             **dict.fromkeys(
                 ("data", "name", "kind", "role", "version", "prompt", "metric", "label"), pl.String

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+import polars as pl
 
 from affectlab._resampling import check_confidence
 from affectlab._types import Ints
@@ -15,9 +16,6 @@ from affectlab.evaluation._metric_preference_result import MetricPreferences
 from affectlab.evaluation._metric_preference_rows import area_rows, difference_rows, mean_rows
 from affectlab.evaluation._preference_judged import Choices, JudgedItems, Unit, judged_items
 from affectlab.evaluation._preference_scores import MetricScores, metric_scores
-
-if TYPE_CHECKING:
-    import polars as pl
 
 __all__ = ["evaluate_preference_metrics"]
 
@@ -162,8 +160,6 @@ def _columns(items: pl.DataFrame | None) -> dict[str, dict[str, str]]:
     """Give columns of the table of items by item; what is empty is an empty text."""
     if items is None:
         return {}
-    import polars as pl
-
     if "item" not in items.columns:
         raise InputError(f"items: no column 'item'; found {', '.join(items.columns[:12])}")
     names = items["item"].cast(pl.String).to_list()

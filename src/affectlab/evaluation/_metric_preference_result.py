@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+import polars as pl
 
 from affectlab._types import Ints
 from affectlab._words import count, joined, number, percent, plural
 from affectlab.evaluation._preference_judged import JudgedItems
-
-if TYPE_CHECKING:
-    import polars as pl
 
 __all__ = ["MetricPreferences"]
 

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+import polars as pl
 
 from affectlab._resampling import Uncertainty, draw_weights, summarise
 from affectlab._types import Floats, Ints
@@ -18,9 +19,6 @@ from affectlab.evaluation._metrics_kinds import f1, precision, ratio, recall
 from affectlab.evaluation._metrics_labels import LabelsLike, code_labels
 from affectlab.evaluation._metrics_multilabel import LabelSets, is_multilabel, label_sets
 from affectlab.evaluation._metrics_table import check_draws, method_text, zero_text
-
-if TYPE_CHECKING:
-    import polars as pl
 
 __all__ = ["PrecisionRecallF1", "precision_recall_f1"]
 
@@ -52,8 +50,6 @@ class PrecisionRecallF1:
 
     def to_frame(self) -> pl.DataFrame:
         """One row per label: precision, recall, f1, support, predicted, status."""
-        import polars as pl
-
         value = self.per_label.frame["value"].to_numpy().reshape(-1, 3)
         status = self.per_label.frame["status"].to_list()
         said = [
@@ -265,8 +261,6 @@ def _result(
     zero_division: float,
     n_boot: int,
 ) -> PrecisionRecallF1:
-    import polars as pl
-
     k, n = len(names), int(point.n[0])
     common: dict[str, Any] = {
         "resampled": "units" if n_boot and n else "none",

@@ -14,10 +14,10 @@ from affectlab.estimates import Estimates
 from affectlab.evaluation._outcomes import OUTCOMES, Response
 from affectlab.evaluation._outcomes_read import Asked, asked_of
 from affectlab.evaluation._wilson import wilson_interval
+from affectlab.ratings import Ratings
 
 if TYPE_CHECKING:
     from affectlab._terminal import Table
-    from affectlab.ratings import Ratings
 
 __all__ = ["OutcomeTable", "outcome_table"]
 

@@ -4,18 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
+import polars as pl
 
 from affectlab._types import Bools, Floats, Ints
 from affectlab._words import joined
 from affectlab.errors import InputError, unknown_name
 from affectlab.evaluation._preferences_choices import is_both, is_system
 from affectlab.evaluation._preferences_result import Preferences
-
-if TYPE_CHECKING:
-    import polars as pl
 
 __all__ = [
     "Choices",
@@ -27,7 +25,7 @@ __all__ = [
     "verdicts_of",
 ]
 
-Choices: TypeAlias = "Preferences | Mapping[str, str] | pl.DataFrame"
+Choices: TypeAlias = Preferences | Mapping[str, str] | pl.DataFrame
 """The result of :func:`preferences`; a verdict by item; or a table with item and verdict."""
 Unit: TypeAlias = Literal["item", "vote"]
 

@@ -8,6 +8,7 @@ from itertools import combinations
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
 import numpy as np
+import polars as pl
 from numpy.typing import ArrayLike
 
 from affectlab._resampling import Uncertainty, check_confidence, draw_weights, summarise
@@ -28,8 +29,6 @@ from affectlab.ratings import Ratings
 from affectlab.ratings._order import canonical
 
 if TYPE_CHECKING:
-    import polars as pl
-
     from affectlab._terminal import Table
 
 __all__ = ["PreferenceScale", "preference_scale"]
@@ -102,8 +101,6 @@ class PreferenceScale:
         >>> round(preference_scale(wins, systems=["a", "b"]).pairs()["a", "b"].value, 2)
         0.75
         """
-        import polars as pl
-
         place = {name: k for k, name in enumerate(self.systems)}
         frame = self.estimates.frame
         order = [place[name] for name in frame["system"].to_list()]
@@ -381,8 +378,6 @@ def _table(
     confidence: float,
     counts: tuple[int, int],
 ) -> Estimates:
-    import polars as pl
-
     k = len(wins.systems)
     spread, first = Uncertainty.none(k), np.full(k, np.nan)
     text = f"{_NAMES[model]} strength" + (f", {prior:g} wins beforehand" if prior else "")

@@ -5,16 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+import polars as pl
 
 from affectlab._types import Floats
 from affectlab._words import joined
 from affectlab.errors import InputError
-
-if TYPE_CHECKING:
-    import polars as pl
 
 __all__ = ["MetricScores", "metric_scores"]
 
@@ -64,8 +62,6 @@ def metric_scores(
     >>> read.metrics, read.values.tolist()
     (('clip',), [[0.7], [0.8]])
     """
-    import polars as pl
-
     name, frame = _frame(scores)
     for column in _NEEDED:
         if column not in frame.columns:
@@ -100,8 +96,6 @@ def metric_scores(
 
 
 def _frame(source: Any) -> tuple[str, pl.DataFrame]:
-    import polars as pl
-
     if isinstance(source, pl.DataFrame):
         return "scores", source
     if isinstance(source, Mapping):
@@ -124,8 +118,6 @@ def _frame(source: Any) -> tuple[str, pl.DataFrame]:
 
 
 def _codes(name: str, frame: pl.DataFrame, column: str) -> tuple[tuple[str, ...], np.ndarray]:
-    import polars as pl
-
     texts = frame[column].cast(pl.String).to_list()
     place: dict[str, int] = {}
     codes = np.empty(len(texts), dtype=np.int64)
@@ -137,8 +129,6 @@ def _codes(name: str, frame: pl.DataFrame, column: str) -> tuple[tuple[str, ...]
 
 
 def _numbers(name: str, column: pl.Series) -> Floats:
-    import polars as pl
-
     if column.dtype == pl.String:
         texts = column.str.strip_chars()
         empty = texts.is_null() | texts.str.to_lowercase().is_in(["", "nan", "na", "null"])
@@ -161,8 +151,6 @@ def _item_columns(
     frame: pl.DataFrame, n_items: int, at_item: np.ndarray
 ) -> dict[str, tuple[str, ...]]:
     """Columns that hold one text for each item; what differs between metrics is about metrics."""
-    import polars as pl
-
     found = {}
     for column in frame.columns:
         if column in (*_NEEDED, _SYSTEM) or frame[column].dtype.is_nested():

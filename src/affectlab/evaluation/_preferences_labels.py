@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 import numpy as np
+import polars as pl
 
 from affectlab.errors import InputError, unknown_name
 from affectlab.evaluation._model_runs import judged_runs
@@ -12,9 +13,6 @@ from affectlab.evaluation._sides import sides
 from affectlab.ratings import Ratings
 from affectlab.ratings._order import canonical
 from affectlab.ratings.arrays import answers_of, require_order
-
-if TYPE_CHECKING:
-    import polars as pl
 
 __all__ = ["preference_pairs", "top_labels"]
 
@@ -62,8 +60,6 @@ def top_labels(
     >>> top_labels(r, k=2).select("label", "value").rows()
     [('joy', 4.5), ('awe', 3.5)]
     """
-    import polars as pl
-
     if by not in ("stimulus", "rater"):
         raise unknown_name("by", str(by), ("stimulus", "rater"))
     if k < 1:
@@ -175,8 +171,6 @@ def preference_pairs(
     >>> preference_pairs(r, k=1, seed=1).select("stimulus", "shown", "same").rows()
     [('pair0001', 'a', False)]
     """
-    import polars as pl
-
     ratings, models = canonical(ratings, listed="models"), canonical(models, listed="raters")
 
     found = sides(ratings, models)

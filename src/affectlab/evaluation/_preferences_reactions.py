@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 from string import Formatter
-from typing import TYPE_CHECKING
 
 import numpy as np
+import polars as pl
 
 from affectlab._words import joined
 from affectlab.errors import InputError
 from affectlab.ratings import HUMAN_KINDS, MODEL_KINDS, Ratings
 from affectlab.ratings._order import canonical
-
-if TYPE_CHECKING:
-    import polars as pl
 
 __all__ = ["reaction_pairs"]
 
@@ -76,8 +73,6 @@ def reaction_pairs(
     >>> reaction_pairs(human, net, seed=0).select("stimulus", "pair", "emotion").rows()
     [('item0001', '1', 'sad')]
     """
-    import polars as pl
-
     people, machines = canonical(people, listed="models"), canonical(machines, listed="raters")
 
     if set(people.rater_kinds) & set(MODEL_KINDS) and set(people.rater_kinds) & set(HUMAN_KINDS):
@@ -117,8 +112,6 @@ def reaction_pairs(
 
 def _reactions(ratings: Ratings, what: str) -> pl.DataFrame:
     """Reactions with an emotion and a reason: stimulus, rater, emotion, key, text."""
-    import polars as pl
-
     frame = ratings.to_frame()
     # A column with one value per stimulus or rater is held as an attribute of these.
     for key, table in (("stimulus", ratings.stimuli), ("rater", ratings.raters)):
@@ -156,8 +149,6 @@ def _items(
     text: str,
     rng: np.random.Generator,
 ) -> pl.DataFrame:
-    import polars as pl
-
     first = np.zeros(both.height, dtype=bool)
     for name in dict.fromkeys(system):
         rows = np.array([k for k, other in enumerate(system) if other == name])

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
+import polars as pl
 
 from affectlab._types import Floats
 from affectlab._words import plural
@@ -15,8 +16,6 @@ from affectlab.evaluation._preferences_tally import Rule, Tally, no_verdict, ver
 from affectlab.evaluation._preferences_words import sentences
 
 if TYPE_CHECKING:
-    import polars as pl
-
     from affectlab._terminal import Table
 
 __all__ = ["Preferences"]
@@ -74,8 +73,6 @@ class Preferences:
         ``item``, ``verdict`` (a choice, or ``no majority`` or ``tied``), ``preferred`` (the system
         that more judges chose, or ``tied``), ``n_votes``, and the votes for each choice.
         """
-        import polars as pl
-
         names = np.array([*self.choices, no_verdict(self.rule)], dtype=object)
         lead = np.sign(self.votes[:, 0] - self.votes[:, 1]).astype(int)
         sides = np.array([self.systems[1], "tied", self.systems[0]], dtype=object)

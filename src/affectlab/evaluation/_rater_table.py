@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Collection
-from typing import TYPE_CHECKING, Literal, TypeAlias
+from typing import Literal, TypeAlias
 
 import numpy as np
+import polars as pl
 
 from affectlab.errors import unknown_name
 from affectlab.evaluation._alignment_pairs import merged
 from affectlab.ratings import HUMAN_KINDS, Ratings
 from affectlab.ratings.arrays import answers_of
 from affectlab.reliability import KappaResult, pairwise_kappa
-
-if TYPE_CHECKING:
-    import polars as pl
 
 __all__ = ["Over", "cells_with_people", "rater_table"]
 
@@ -70,8 +68,6 @@ def rater_table(
     """
     if over not in ("labels", "cells"):
         raise unknown_name("over", str(over), ("labels", "cells"))
-    import polars as pl
-
     table = merged(ratings, models, exclude=exclude, truncate=truncate)
     found = pairwise_kappa(table) if pairs is None else pairs
     cells = cells_with_people(found)
@@ -99,8 +95,6 @@ def rater_table(
 
 def cells_with_people(pairs: KappaResult) -> pl.DataFrame:
     """List the defined agreement of every rater with every (other) person: rater, label, value."""
-    import polars as pl
-
     people = [
         name
         for name, kind in zip(pairs.raters, pairs.rater_kinds, strict=True)
@@ -118,8 +112,6 @@ def cells_with_people(pairs: KappaResult) -> pl.DataFrame:
 
 def _coverage(table: Ratings) -> pl.DataFrame:
     """Count what each rater answered of what people rated."""
-    import polars as pl
-
     answers = answers_of(table)
     human = np.array([kind in HUMAN_KINDS for kind in answers.rater_kinds], dtype=np.bool_)
     n_cells = len(answers.labels) * len(answers.units)

@@ -4,17 +4,15 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Collection, Mapping, Sequence
-from typing import TYPE_CHECKING, Literal, TypeAlias
+from typing import Literal, TypeAlias
 
 import numpy as np
 
 from affectlab.errors import InputError, unknown_name
 from affectlab.estimates import Estimate, Estimates
 from affectlab.evaluation._result_file import DataSet, ResultFile
+from affectlab.ratings import Ratings
 from affectlab.ratings.arrays import answers_of
-
-if TYPE_CHECKING:
-    from affectlab.ratings import Ratings
 
 __all__ = ["data_set", "human_results", "rows_of"]
 

@@ -6,17 +6,14 @@ import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Literal, TypeAlias, get_args
+from typing import Literal, TypeAlias, get_args
 
 import numpy as np
+import polars as pl
 
+from affectlab._types import Floats
 from affectlab.errors import InputError, unknown_name
 from affectlab.taxonomy import LabelMapping, Taxonomy
-
-if TYPE_CHECKING:
-    import polars as pl
-
-    from affectlab._types import Floats
 
 __all__ = ["Combine", "NeutralRule", "ScoreMapping", "Sources"]
 
@@ -286,8 +283,6 @@ class ScoreMapping:
 
     def to_frame(self) -> pl.DataFrame:
         """One row per class and source label: ``class``, ``label``, ``how``, ``because``."""
-        import polars as pl
-
         rows: list[tuple[str | None, str | None, str, str]] = [
             (target, label, sources.how, sources.because)
             for target, sources in self.classes.items()

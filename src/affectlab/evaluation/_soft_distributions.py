@@ -5,18 +5,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+import polars as pl
 from numpy.typing import ArrayLike
 
 from affectlab._types import Floats, Ints
 from affectlab.errors import InputError, unknown_name
 from affectlab.evaluation._soft_votes import Absent, Rule, Shares, Votes, votes_of
 from affectlab.ratings import Ratings
-
-if TYPE_CHECKING:
-    import polars as pl
 
 __all__ = ["LabelDistributions", "label_distributions", "rater_distributions"]
 
@@ -166,8 +164,6 @@ class LabelDistributions:
 
     def to_frame(self) -> pl.DataFrame:
         """One row per stimulus and label: stimulus, label, share, n_raters, mass, status."""
-        import polars as pl
-
         n, k = self.values.shape
         row = np.repeat(np.arange(n), k)
         return pl.DataFrame(
