@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
+import polars as pl
 from numpy.typing import ArrayLike
 
 from affectlab._types import Floats, Ints
@@ -25,8 +26,6 @@ from affectlab.analysis._tree import (
 from affectlab.errors import InputError, unknown_name
 
 if TYPE_CHECKING:
-    import polars as pl
-
     from affectlab._terminal import Table
 
 __all__ = ["LabelClusters", "cluster_labels"]
@@ -92,8 +91,6 @@ class LabelClusters:
 
         Without a tree there are no rows.
         """
-        import polars as pl
-
         stability = self.stability()
         order = self.order if self.status == "ok" else self.order[:0]
         numbers = [int(self.cluster[k]) for k in order]

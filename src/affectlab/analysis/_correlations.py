@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
+import polars as pl
 from numpy.typing import ArrayLike
 
 from affectlab._resampling import Uncertainty, check_confidence, summarise
@@ -21,8 +22,6 @@ from affectlab.ratings._order import canonical
 from affectlab.ratings.arrays import require_order
 
 if TYPE_CHECKING:
-    import polars as pl
-
     from affectlab._terminal import Table
 
 __all__ = ["LabelCorrelations", "label_correlations"]
@@ -61,8 +60,6 @@ class LabelCorrelations:
 
     def strongest(self, n: int = 5) -> pl.DataFrame:
         """Give the n highest and the n lowest of the defined correlations, highest first."""
-        import polars as pl
-
         known = self.to_frame().filter(pl.col("value").is_not_nan())
         ordered = known.sort("value", descending=True, maintain_order=True)
         if ordered.height <= 2 * n:

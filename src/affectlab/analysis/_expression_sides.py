@@ -20,7 +20,7 @@ _WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+|[^\W\d_a-zA-Z]+")
 _CODE = re.compile(r"^[A-Za-z]{0,3}[0-9]+[\s_.:-]+")
 """A number in front of a name, such as E041, which the mirrored expression has not."""
 
-SidesSource: TypeAlias = "Mapping[str, str] | pl.DataFrame | str | Path"
+SidesSource: TypeAlias = Mapping[str, str] | pl.DataFrame | str | Path
 
 
 @dataclass(frozen=True, eq=False)

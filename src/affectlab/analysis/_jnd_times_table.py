@@ -14,7 +14,7 @@ from affectlab.stimuli._tables import read_table
 
 __all__ = ["PLACES", "SEGMENTS", "FrameSource", "frame_times", "middle_segments"]
 
-FrameSource: TypeAlias = "pl.DataFrame | str | Path"
+FrameSource: TypeAlias = pl.DataFrame | str | Path
 """A table of frames, or its path."""
 
 PLACES = {

@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 import numpy as np
+import polars as pl
 from scipy.special import ndtri
 
+from affectlab._terminal import Table
 from affectlab._types import Bools, Floats, Ints
 from affectlab._words import count, shown
 from affectlab.analysis._membership import Membership
@@ -17,11 +19,6 @@ from affectlab.analysis._tokens import Tokens
 from affectlab.analysis._word_counts import corrected, counts_of, texts_with
 from affectlab.errors import InputError, unknown_name
 from affectlab.estimates import Estimates
-
-if TYPE_CHECKING:
-    import polars as pl
-
-    from affectlab._terminal import Table
 
 __all__ = ["LogOdds"]
 
@@ -217,8 +214,6 @@ class LogOdds:
         return self._rows(range(len(self.labels)), n, kept, rule)
 
     def _rows(self, labels: Iterable[int], n: int | None, kept: Bools, rule: Rule) -> pl.DataFrame:
-        import polars as pl
-
         label, word = [], []
         for k in labels:
             if self.status[k] != "ok":

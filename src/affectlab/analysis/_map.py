@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 import numpy as np
+import polars as pl
 from numpy.typing import ArrayLike
 
 from affectlab._resampling import by_name
@@ -20,9 +21,6 @@ from affectlab.analysis._profiles import Profiles, neutral_label, people_of, vec
 from affectlab.errors import InputError, unknown_name
 from affectlab.ratings import Ratings
 from affectlab.ratings._order import canonical
-
-if TYPE_CHECKING:
-    import polars as pl
 
 __all__ = ["LabelMap", "label_map"]
 
@@ -56,8 +54,6 @@ class LabelMap:
 
     def to_frame(self) -> pl.DataFrame:
         """Give one row per stimulus: ``stimulus, x, y, colour, labels``, and ``text``."""
-        import polars as pl
-
         names = np.array(self.labels, dtype=object)
         frame = pl.DataFrame(
             {

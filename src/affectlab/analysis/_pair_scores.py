@@ -4,17 +4,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 import polars as pl
 
 from affectlab._words import plural
 from affectlab.analysis._pair_table import checked_pairs, with_attributes
 from affectlab.errors import InputError, unknown_name
-from affectlab.ratings import Ratings, read_ratings
-
-if TYPE_CHECKING:
-    from affectlab.ratings import Scale
+from affectlab.ratings import Ratings, Scale, read_ratings
 
 __all__ = ["PairScores", "PairSource", "pair_scores"]
 
@@ -77,7 +74,7 @@ class PairScores:
         return f"PairScores({', '.join(parts)})"
 
 
-PairSource: TypeAlias = "PairScores | Ratings | pl.DataFrame | str | Path"
+PairSource: TypeAlias = PairScores | Ratings | pl.DataFrame | str | Path
 """What analyses of pairs take: ratings, or scores."""
 
 

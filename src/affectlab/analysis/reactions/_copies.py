@@ -6,17 +6,14 @@ import re
 import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
+import polars as pl
 
 from affectlab._types import Floats, Ints
 from affectlab._words import plural
 from affectlab.analysis.reactions._alike import alike, runs
 from affectlab.errors import InputError
-
-if TYPE_CHECKING:
-    import polars as pl
 
 __all__ = ["NearCopies", "near_copies"]
 
@@ -138,7 +135,6 @@ def _rows(
     raters: Sequence[str],
     stimuli: Sequence[str],
 ) -> pl.DataFrame:
-    import polars as pl
     from scipy.sparse import coo_array
     from scipy.sparse.csgraph import connected_components
 
@@ -177,8 +173,6 @@ def _rows(
 
 
 def _links(ones: list[int], others: list[int], similarity: Floats) -> pl.DataFrame:
-    import polars as pl
-
     return pl.DataFrame(
         {"one": ones, "other": others, "similarity": similarity},
         schema={"one": pl.Int64, "other": pl.Int64, "similarity": pl.Float64},
@@ -193,8 +187,6 @@ def _from_captions(
     threshold: float,
     ngram: int,
 ) -> pl.DataFrame:
-    import polars as pl
-
     told: dict[str, frozenset[str]] = {}
     found: list[tuple[int, float]] = []
     for k in compared if captions is not None else ():

@@ -6,18 +6,16 @@ import math
 from collections import Counter, defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+import polars as pl
 
 from affectlab._types import Floats
 from affectlab.analysis.reactions._entropy import chao_shen_entropy, plain_entropy
 from affectlab.analysis.reactions._means import check_draws, ratio_estimate
 from affectlab.errors import InputError
 from affectlab.estimates import Estimate, Estimates, as_dict
-
-if TYPE_CHECKING:
-    import polars as pl
 
 __all__ = ["EmotionDiversity", "emotion_diversity"]
 
@@ -109,8 +107,6 @@ def emotion_diversity(
     >>> found.means["n_reactions"].value
     2.0
     """
-    import polars as pl
-
     check_draws(n_boot, confidence)
     n = len(stimuli)
     signs = [None] * n if polarities is None else list(polarities)

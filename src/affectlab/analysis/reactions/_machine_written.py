@@ -8,16 +8,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from importlib.resources import files
-from typing import TYPE_CHECKING
 
 import numpy as np
+import polars as pl
 
 from affectlab._types import Floats, Ints
 from affectlab._words import plural
 from affectlab.errors import InputError
-
-if TYPE_CHECKING:
-    import polars as pl
 
 __all__ = ["MachineSigns", "machine_signs"]
 
@@ -91,8 +88,6 @@ def machine_signs(
     >>> found.reactions.rows()
     [(0, 'r', 'speaks as an assistant', 'as an ai')]
     """
-    import polars as pl
-
     if len(texts) != len(raters):
         raise InputError(f"{len(texts)} texts and {len(raters)} raters; expected one each")
     for name, value, least in (("min_reactions", min_reactions, 3), ("opening", opening, 1)):

@@ -7,21 +7,18 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
+import polars as pl
 
 from affectlab._emotion_words import told_words
 from affectlab._types import Floats
 from affectlab._words import percent, plural
 from affectlab.analysis.reactions._routes import ROUTES, Found, LabelIndex
+from affectlab.analysis.reactions._words import EmotionWords
 from affectlab.errors import InputError
-
-if TYPE_CHECKING:
-    import polars as pl
-
-    from affectlab.analysis.reactions._words import EmotionWords
-    from affectlab.taxonomy import Taxonomy
+from affectlab.taxonomy import Taxonomy
 
 __all__ = ["EmotionMap", "MappedWord", "Similarity", "map_emotions"]
 
@@ -84,8 +81,6 @@ class EmotionMap:
 
     def to_frame(self) -> pl.DataFrame:
         """One row per emotion: ``word``, ``label``, ``confidence``, ``route``, ``n``."""
-        import polars as pl
-
         return pl.DataFrame(
             list(self.entries),
             schema={
@@ -100,8 +95,6 @@ class EmotionMap:
 
     def routes(self) -> pl.DataFrame:
         """How much each route mapped: ``route``, ``n_words`` and ``n_answers``."""
-        import polars as pl
-
         words: Counter[str] = Counter()
         answers: Counter[str] = Counter()
         for entry in self.entries:

@@ -5,14 +5,12 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+
+import polars as pl
 
 from affectlab._emotion_words import emotion_key
 from affectlab._popular import popular_without
 from affectlab.errors import InputError
-
-if TYPE_CHECKING:
-    import polars as pl
 
 __all__ = ["PopularEmotions", "popular_emotions"]
 
@@ -64,8 +62,6 @@ def popular_emotions(
     >>> found.answers["earned"].to_list(), found.pairs.row(0)
     ([True, True, True, False], ('a', 'sad', 3, 4))
     """
-    import polars as pl
-
     if not len(stimuli) == len(raters) == len(emotions):
         raise InputError("stimuli, raters and emotions differ in length; expected one each")
     own: dict[tuple[str, str], set[str]] = defaultdict(set)

@@ -4,17 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 import numpy as np
+import polars as pl
 
 from affectlab._types import Bools
 from affectlab.analysis.reactions._means import check_draws, codes_of, ratio_estimate
 from affectlab.errors import InputError, unknown_name
 from affectlab.estimates import Estimate
-
-if TYPE_CHECKING:
-    import polars as pl
 
 __all__ = ["Sentiment", "SentimentMatch", "sentiment_match", "sentiments_of"]
 
@@ -157,8 +155,6 @@ def sentiment_match(
 
 
 def _table(pairs: list[tuple[str | None, str | None]]) -> tuple[pl.DataFrame, float]:
-    import polars as pl
-
     names = ("emotion_sentiment", "text_sentiment")
     frame = pl.DataFrame(pairs, schema=dict.fromkeys(names, pl.String), orient="row")
     counts = frame.group_by(names).agg(pl.len().cast(pl.Int64).alias("n")).sort(names)
@@ -172,8 +168,6 @@ def _table(pairs: list[tuple[str | None, str | None]]) -> tuple[pl.DataFrame, fl
 def _emotions(
     emotions: Sequence[str], of_emotion: Sequence[str | None], matches: Bools, defined: Bools
 ) -> pl.DataFrame:
-    import polars as pl
-
     frame = pl.DataFrame(
         {
             "emotion": list(emotions),

@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import polars as pl
 
 from affectlab.errors import InputError
-
-if TYPE_CHECKING:
-    import polars as pl
-
-    from affectlab.ratings import Ratings
+from affectlab.ratings import Ratings
 
 __all__ = ["reaction_table"]
 
@@ -46,8 +42,6 @@ def reaction_table(ratings: Ratings) -> pl.DataFrame:
     >>> reaction_table(Ratings(rows, scale="text")).rows()
     [(0, 'a', 'r', 'Sad', 'It broke.', None)]
     """
-    import polars as pl
-
     frame = ratings.to_frame()
     # A column with one value per stimulus or rater is an attribute of these.
     for key, table in (("stimulus", ratings.stimuli), ("rater", ratings.raters)):

@@ -8,13 +8,13 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
 
+import polars as pl
+
 from affectlab._emotion_words import emotion_key, told_words
 from affectlab._words import plural
 from affectlab.errors import InputError
 
 if TYPE_CHECKING:
-    import polars as pl
-
     from affectlab.analysis.reactions._spelling import Speller
 
 __all__ = ["EmotionWords", "normalise_emotions"]
@@ -64,8 +64,6 @@ class EmotionWords:
 
     def to_frame(self) -> pl.DataFrame:
         """One row per answer as written: ``raw``, ``word``, ``spelling``, ``count``, ``route``."""
-        import polars as pl
-
         return pl.DataFrame(
             {
                 "raw": self.raw,
@@ -85,8 +83,6 @@ class EmotionWords:
 
     def corrections(self) -> pl.DataFrame:
         """The rows of :meth:`to_frame` whose spelling was changed, for a person to look over."""
-        import polars as pl
-
         return self.to_frame().filter(pl.col("route").str.contains("misspelt|confused|joined"))
 
     def __repr__(self) -> str:
