@@ -4,12 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
+from affectlab._types import torch
 from affectlab.errors import InputError
-
-if TYPE_CHECKING:
-    from torch import Tensor
 
 __all__ = ["StrongNumbers", "WeakNumbers"]
 
@@ -34,8 +31,13 @@ class WeakNumbers:
         _check_noise(self.noise)
 
     def __call__(
-        self, rows: Tensor, places: Tensor, draw: Sequence[int], mean: Tensor, spread: Tensor
-    ) -> Tensor:
+        self,
+        rows: torch.Tensor,
+        places: torch.Tensor,
+        draw: Sequence[int],
+        mean: torch.Tensor,
+        spread: torch.Tensor,
+    ) -> torch.Tensor:
         """Change rows.
 
         Parameters
@@ -82,8 +84,13 @@ class StrongNumbers:
             raise InputError(f"dropout = {self.dropout}: expected a share from 0 to below 1")
 
     def __call__(
-        self, rows: Tensor, places: Tensor, draw: Sequence[int], mean: Tensor, spread: Tensor
-    ) -> Tensor:
+        self,
+        rows: torch.Tensor,
+        places: torch.Tensor,
+        draw: Sequence[int],
+        mean: torch.Tensor,
+        spread: torch.Tensor,
+    ) -> torch.Tensor:
         """Change rows; see :class:`WeakNumbers`."""
         from affectlab.models.augment._chance import keys_of, normal, uniform
 

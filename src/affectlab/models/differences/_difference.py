@@ -4,15 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from affectlab._types import Image
 from affectlab.errors import InputError
 from affectlab.models.differences._load import load_difference_metric
 from affectlab.models.differences._metric import DifferenceMetric, Missing, checked_values
 from affectlab.models.differences._prepared import PreparedMetric
-
-if TYPE_CHECKING:
-    from PIL import Image
 
 __all__ = ["difference"]
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from affectlab._types import Floats
+from affectlab._types import Floats, Image, torch
 from affectlab._words import plural
 from affectlab.errors import InputError
 from affectlab.models.differences._learned_cross import (
@@ -27,13 +27,10 @@ from affectlab.models.differences._learned_warnings import (
 )
 from affectlab.models.differences._prepared import PreparedMetric
 from affectlab.models.differences._splits import check_seed
+from affectlab.models.embedding import Encoder
 
 if TYPE_CHECKING:
-    from PIL import Image
-    from torch import Tensor
-
-    from affectlab.models.differences._loss import ExpressionLoss
-    from affectlab.models.embedding import Encoder, EncoderCard
+    from affectlab.models.embedding import EncoderCard
 
 __all__ = ["ExpressionMetric"]
 
@@ -98,7 +95,7 @@ class ExpressionMetric(PreparedMetric):
         self._given = encoder
         self._loaded: Encoder | None = None
         self._distance: Distance | None = None
-        self._loss: ExpressionLoss | None = None
+        self._loss: torch.nn.Module | None = None
 
     @property
     def learner(self) -> str:
@@ -230,7 +227,9 @@ class ExpressionMetric(PreparedMetric):
         """Compare embeddings of pictures, shape (n,), not clipped."""
         return self.predict_embeddings(np.stack(list(first)), np.stack(list(second)))
 
-    def loss(self, first: Tensor, second: Tensor, *, reduction: str = "mean") -> Tensor:
+    def loss(
+        self, first: torch.Tensor, second: torch.Tensor, *, reduction: str = "mean"
+    ) -> torch.Tensor:
         """Give the predicted difference as a loss of torch, 0 for identical faces.
 
         Parameters
@@ -258,10 +257,10 @@ class ExpressionMetric(PreparedMetric):
         FallingLossWarning
             Once, when weights are below 0.
         """
-        found: Tensor = self.as_module()(first, second, reduction=reduction)
+        found: torch.Tensor = self.as_module()(first, second, reduction=reduction)
         return found
 
-    def as_module(self) -> ExpressionLoss:
+    def as_module(self) -> torch.nn.Module:
         """Give the loss as a module of torch; see :meth:`loss`."""
         if self._loss is None:
             if not self.is_distance:

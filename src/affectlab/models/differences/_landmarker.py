@@ -8,15 +8,12 @@ from dataclasses import dataclass, field
 from importlib import import_module
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
+from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 
-from affectlab._types import Floats
+from affectlab._types import Floats, Image
 from affectlab.errors import InputError, MissingDependencyError
-
-if TYPE_CHECKING:
-    from PIL import Image
 
 __all__ = ["FaceReading", "Landmarker", "MediaPipeLandmarker", "check_landmarker"]
 

@@ -8,13 +8,13 @@ import torch
 from torch import nn
 
 from affectlab.errors import InputError, unknown_name
+from affectlab.models.differences import _expression_metric
 from affectlab.models.differences._learned_data import SCALE
 from affectlab.models.differences._learned_linear import LinearDistance
+from affectlab.models.differences._learned_trainers import Distance
 from affectlab.models.differences._siamese import ROUNDING
 
 if TYPE_CHECKING:
-    from affectlab.models.differences._expression_metric import ExpressionMetric
-    from affectlab.models.differences._learned_trainers import Distance
     from affectlab.models.differences._loss_pixels import PixelEncoder
 
 __all__ = ["ExpressionLoss"]
@@ -44,7 +44,7 @@ class ExpressionLoss(nn.Module):
     weights: torch.Tensor
     projection: torch.Tensor
 
-    def __init__(self, distance: Distance, metric: ExpressionMetric) -> None:
+    def __init__(self, distance: Distance, metric: _expression_metric.ExpressionMetric) -> None:
         super().__init__()
         self._linear = isinstance(distance, LinearDistance)
         for name, array in distance.arrays().items():

@@ -6,15 +6,12 @@ import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
+from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 
-from affectlab._types import Floats
+from affectlab._types import Floats, Image
 from affectlab.errors import InputError
-
-if TYPE_CHECKING:
-    from PIL import Image
 
 __all__ = [
     "DifferenceMetric",

@@ -4,16 +4,13 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
-from affectlab._types import Floats
+from affectlab._types import Floats, Image
 from affectlab.errors import InputError
 from affectlab.models.differences._metric import DifferenceMetric, Missing, checked_values
-
-if TYPE_CHECKING:
-    from PIL import Image
 
 __all__ = ["AsGiven", "PreparedMetric", "prepared_by"]
 

@@ -25,7 +25,7 @@ from affectlab.ratings import Ratings
 __all__ = ["UnratedPairWarning", "rate_differences"]
 
 OnBad: TypeAlias = Literal["raise", "set_aside"]
-MetricGiven: TypeAlias = "str | DifferenceMetric | Callable[[Any, Any], Any]"
+MetricGiven: TypeAlias = str | DifferenceMetric | Callable[[Any, Any], Any]
 
 
 class UnratedPairWarning(UserWarning):

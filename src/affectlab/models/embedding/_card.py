@@ -5,15 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, get_args
+from typing import Any, get_args
 
 import numpy as np
 
 from affectlab.errors import InputError
-from affectlab.models.embedding._encoder import Kind
-
-if TYPE_CHECKING:
-    from affectlab.models.embedding._encoder import Encoder
+from affectlab.models.embedding._encoder import Encoder, Kind
 
 __all__ = ["EncoderCard"]
 

@@ -6,20 +6,16 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
+from affectlab._types import pl
 from affectlab._words import plural
 from affectlab.errors import InputError, unknown_name
 from affectlab.models.embedding._card import EncoderCard
-
-if TYPE_CHECKING:
-    import polars as pl
-
-    from affectlab.models.embedding._encoder import Encoder
-    from affectlab.models.embedding._told import EmbedRun
+from affectlab.models.embedding._encoder import Encoder
+from affectlab.models.embedding._told import EmbedRun
 
 __all__ = ["Embeddings", "Index"]
 

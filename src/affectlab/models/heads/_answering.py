@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 from affectlab.models._torch import Device
+from affectlab.models.embedding import Embeddings
 from affectlab.models.heads._calibrated import CalibratedHeads
 from affectlab.models.heads._stage import Report
-
-if TYPE_CHECKING:
-    from affectlab.models.embedding import Embeddings
-    from affectlab.ratings import Ratings
+from affectlab.ratings import Ratings
 
 __all__ = ["AnsweringHeads"]
 

@@ -4,19 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
 
 from affectlab.models._store import check_folder
 from affectlab.models._torch import Device
+from affectlab.models.embedding import EncoderCard
 from affectlab.models.heads._answering import AnsweringHeads
 from affectlab.models.heads._sampling import Tied
 from affectlab.models.heads._shape import HeadShape, head_shape
 from affectlab.models.heads._stage import Report, Stage
 from affectlab.models.heads._targets import Aggregate
 from affectlab.taxonomy import Taxonomy
-
-if TYPE_CHECKING:
-    from affectlab.models.embedding import EncoderCard
 
 __all__ = ["HeadBank"]
 

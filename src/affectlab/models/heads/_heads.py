@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from affectlab._types import Floats
 from affectlab.errors import InputError
 from affectlab.models._torch import Device
+from affectlab.models.embedding import EncoderCard
 from affectlab.models.heads._forward import predict_heads
 from affectlab.models.heads._intervals import Intervals
 from affectlab.models.heads._labels import labels_of
@@ -22,9 +23,6 @@ from affectlab.models.heads._stage import HeadPrecision
 from affectlab.models.heads._targets import HIGH
 from affectlab.models.heads._weights import StackedWeights
 from affectlab.taxonomy import Taxonomy
-
-if TYPE_CHECKING:
-    from affectlab.models.embedding import EncoderCard
 
 __all__ = ["Heads"]
 

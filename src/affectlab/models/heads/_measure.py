@@ -3,15 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 import numpy as np
 
-from affectlab._types import Floats
+from affectlab._types import Floats, pl
 from affectlab.errors import InputError
-
-if TYPE_CHECKING:
-    import polars as pl
 
 __all__ = ["head_agreement"]
 

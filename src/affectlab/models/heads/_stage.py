@@ -10,13 +10,15 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from affectlab._types import Ints
+from affectlab._types import Ints, by_name
 from affectlab._words import plural
 from affectlab.errors import InputError, unknown_name
 from affectlab.models.heads._sampling import check_ratings, targets_of
 
 if TYPE_CHECKING:
     from affectlab.models.heads._weights import StackedWeights
+else:  # the weights are arrays of torch
+    StackedWeights = by_name("affectlab.models.heads._weights", "StackedWeights").StackedWeights
 
 __all__ = ["HeadPrecision", "Report", "Stage", "StageResult", "train_stage"]
 

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+import polars as pl
 
 from affectlab._types import Bools, Floats, Ints
 from affectlab._words import joined, number, percent, plural
@@ -28,9 +29,6 @@ from affectlab.models.preference_metric._bart_train import (
 )
 from affectlab.models.preference_metric._texts import PreferenceTexts
 from affectlab.models.text_metrics._seq2seq import Writer
-
-if TYPE_CHECKING:
-    import polars as pl
 
 __all__ = ["TuningReport", "cross_validate", "random_folds"]
 
@@ -207,8 +205,6 @@ def _report(
     confidence: float,
     seed: int,
 ) -> TuningReport:
-    import polars as pl
-
     pairs = data.decided
     apart = np.where(data.own_chosen, 1.0, -1.0) * (scores[:, :, 0] - scores[:, :, 1])
     right = np.where(apart > 0, 1.0, np.where(apart == 0, 0.5, 0.0))[:, pairs]

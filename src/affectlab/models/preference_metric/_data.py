@@ -5,17 +5,15 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+import polars as pl
 
 from affectlab._types import Bools, Floats, Ints
 from affectlab.errors import InputError
 from affectlab.evaluation import MetricScores, metric_scores
 from affectlab.evaluation._preference_judged import Choices, judged_items
-
-if TYPE_CHECKING:
-    import polars as pl
 
 __all__ = ["PreferenceFeatures", "column_of", "preference_features"]
 
@@ -97,8 +95,6 @@ def column_of(read: MetricScores | None, items: pl.DataFrame | None, name: str) 
     InputError
         If neither has it.
     """
-    import polars as pl
-
     if items is not None and name in items.columns and "item" in items.columns:
         texts = items[name].cast(pl.String).fill_null("").to_list()
         return dict(zip(items["item"].cast(pl.String).to_list(), texts, strict=True))

@@ -6,9 +6,10 @@ import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+import polars as pl
 
 from affectlab._resampling import check_confidence
 from affectlab._version import __version__
@@ -20,9 +21,6 @@ from affectlab.models.preference_metric._data import PreferenceFeatures
 from affectlab.models.preference_metric._folds import check_folds
 from affectlab.models.preference_metric._logistic import Logistic, fit_logistic
 from affectlab.models.preference_metric._report import PreferenceReport
-
-if TYPE_CHECKING:
-    import polars as pl
 
 __all__ = ["SCHEMA", "PreferenceMetric"]
 
@@ -192,8 +190,6 @@ class PreferenceMetric:
         InputError
             If a metric is missing.
         """
-        import polars as pl
-
         fitted = self._learned()
         read = scores if isinstance(scores, MetricScores) else metric_scores(scores)
         missing = [name for name in self.metrics if name not in read.metrics]
@@ -212,8 +208,6 @@ class PreferenceMetric:
 
     def weights(self) -> pl.DataFrame:
         """Give ``metric`` and ``weight``: log odds per standard deviation of its scores."""
-        import polars as pl
-
         fitted = self._learned()
         return pl.DataFrame({"metric": list(self.metrics), "weight": fitted.weights})
 

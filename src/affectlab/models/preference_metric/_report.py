@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+import polars as pl
 
 from affectlab._words import count, joined, number, plural
 from affectlab.evaluation._metric_preference_rows import area_verdict
-
-if TYPE_CHECKING:
-    import polars as pl
 
 __all__ = ["PreferenceReport"]
 

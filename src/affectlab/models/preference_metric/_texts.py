@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
+import polars as pl
 
 from affectlab._types import Bools, Ints
 from affectlab.errors import InputError
 from affectlab.evaluation._preference_judged import Choices, judged_items
-
-if TYPE_CHECKING:
-    import polars as pl
 
 __all__ = ["PreferenceTexts", "preference_texts"]
 
@@ -138,8 +135,6 @@ def _joined(clusters: Ints, context: list[str]) -> Ints:
 
 
 def _column(frame: pl.DataFrame, name: str) -> list[str]:
-    import polars as pl
-
     if name not in frame.columns:
         raise InputError(f"texts: no column {name!r}; found {', '.join(frame.columns[:12])}")
     return frame[name].cast(pl.String).fill_null("").to_list()

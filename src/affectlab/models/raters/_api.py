@@ -7,14 +7,13 @@ import os
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
+
+from PIL import Image
 
 from affectlab.errors import InputError
 from affectlab.models._http import is_path
 from affectlab.models.raters._rater import Face, FaceAnswer, FaceRater, Judged, Notes, Spoken
-
-if TYPE_CHECKING:
-    from PIL import Image
 
 __all__ = ["ApiRequest", "ExpressionApi", "UnexpectedReplyError", "api_rater"]
 
@@ -127,8 +126,6 @@ class ExpressionApi(ABC):
 
         It is made smaller as far as the service wants it.
         """
-        from PIL import Image
-
         plain = picture.convert("RGB")
         plain.info = {}
         factor = 1.0

@@ -6,7 +6,7 @@ import json
 import warnings
 from collections.abc import Collection, Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import polars as pl
 
@@ -21,9 +21,7 @@ from affectlab.models.raters._map import LabelTable, MappingGiven, label_table
 from affectlab.models.raters._rater import FaceRater, RatesFaces
 from affectlab.models.raters._run import FaceRun, OnBad, Progress, ask_about
 from affectlab.ratings import Ratings
-
-if TYPE_CHECKING:
-    from affectlab.taxonomy import Taxonomy
+from affectlab.taxonomy import Taxonomy
 
 __all__ = [
     "ANSWERS",

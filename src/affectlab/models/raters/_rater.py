@@ -7,14 +7,13 @@ import json
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+from typing import Any, Literal, TypeAlias
+
+from PIL import Image
 
 from affectlab.errors import InputError, unknown_name
 from affectlab.evaluation import OUTCOMES
 from affectlab.ratings import Scale
-
-if TYPE_CHECKING:
-    from PIL import Image
 
 __all__ = ["Face", "FaceAnswer", "FaceRater", "Judged", "Notes", "RatesFaces", "Spoken"]
 
@@ -75,7 +74,7 @@ class FaceAnswer:
 Judged: TypeAlias = Any
 """What a rater gives for a picture: scores by label; a list of :class:`Face`, of which the largest
 counts; a :class:`FaceAnswer`; or an exception, where it could not rate this one."""
-RatesFaces: TypeAlias = "Callable[[Sequence[Image.Image]], Sequence[Judged]]"
+RatesFaces: TypeAlias = Callable[[Sequence[Image.Image]], Sequence[Judged]]
 """Rates pictures (upright, RGB), and gives something for each, in their order."""
 
 

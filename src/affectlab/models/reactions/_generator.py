@@ -8,23 +8,22 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from affectlab._types import torch
 from affectlab._words import shown
 from affectlab.errors import InputError
+from affectlab.models._torch import Device, Precision
 from affectlab.models.reactions._decoding import Decoding
 from affectlab.models.reactions._items import ReactionItem, check_items, image_hashes, key_of, tidy
+from affectlab.models.reactions._ledger import Progress, Written
 from affectlab.models.reactions._likelihoods import Likelihoods
 from affectlab.models.reactions._prompt import FewShot, reaction_prompt
+from affectlab.models.reactions._rows import Answer
+from affectlab.ratings import Ratings
 
 if TYPE_CHECKING:
-    import torch
-
-    from affectlab.models._torch import Device, Precision
     from affectlab.models.reactions._checkpoint import Checkpoint
-    from affectlab.models.reactions._ledger import Written
     from affectlab.models.reactions._network import Asked, ReactionNetwork
-    from affectlab.models.reactions._rows import Answer
-    from affectlab.models.reactions._work import Progress, Task
-    from affectlab.ratings import Ratings
+    from affectlab.models.reactions._work import Task
 
 __all__ = ["ReactionGenerator"]
 

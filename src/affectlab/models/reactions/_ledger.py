@@ -9,7 +9,9 @@ from typing import Any
 
 from affectlab.models._ledger_file import LineFile
 
-__all__ = ["Ledger", "Written"]
+__all__ = ["Ledger", "Progress", "Written"]
+
+Progress = Callable[[str, int, int], None]
 
 SCHEMA = "affectlab/reactions-ledger/1"
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from affectlab._words import plural
 from affectlab.errors import InputError
@@ -15,6 +15,7 @@ from affectlab.models.reactions._prompt import SOURCE, FewShot, reaction_prompt
 from affectlab.models.reactions._rows import make_ratings, rows_of
 from affectlab.models.reactions._vlm_question import DESIGN, ReactionQuestion
 from affectlab.models.vlm._address import with_address
+from affectlab.models.vlm._ask import Progress
 from affectlab.models.vlm._asking import ask_questions
 from affectlab.models.vlm._cost import Usage, known_prices, total_usage
 from affectlab.models.vlm._judge import Judged
@@ -34,10 +35,7 @@ from affectlab.models.vlm._served import (
     unclear_said,
     warn_of_others,
 )
-
-if TYPE_CHECKING:
-    from affectlab.models.vlm._ask import Progress
-    from affectlab.ratings import Ratings
+from affectlab.ratings import Ratings
 
 __all__ = ["VlmReactions", "plan_reactions_vlm", "rate_reactions_vlm"]
 

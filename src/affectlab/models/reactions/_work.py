@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -14,12 +14,10 @@ from affectlab._words import plural, shown
 from affectlab.errors import InputError
 from affectlab.models.reactions._decoding import Decoding
 from affectlab.models.reactions._items import key_of
-from affectlab.models.reactions._ledger import Ledger, Written
+from affectlab.models.reactions._ledger import Ledger, Progress, Written
 from affectlab.models.reactions._network import Asked, ReactionNetwork
 
-__all__ = ["Progress", "Task", "do_all", "likelihood_task", "writing_task"]
-
-Progress = Callable[[str, int, int], None]
+__all__ = ["Task", "do_all", "likelihood_task", "writing_task"]
 
 
 @dataclass(frozen=True)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import polars as pl
 
@@ -11,9 +12,6 @@ from affectlab._plugs import added_names, find_plug
 from affectlab.errors import InputError
 from affectlab.models.text._base import TextClassifier
 from affectlab.ratings import Ratings
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 __all__ = ["annotate_texts", "list_annotators"]
 

@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 from importlib import import_module
-from typing import TYPE_CHECKING
 
 from affectlab._plugs import added_names, find_plug
 from affectlab.errors import InputError, unknown_name
-
-if TYPE_CHECKING:
-    from affectlab.models.text._base import TextClassifier
+from affectlab.models.text._base import TextClassifier
 
 __all__ = ["list_backends", "load_backend"]
 
@@ -49,8 +46,6 @@ def load_backend(name: str) -> type[TextClassifier]:
     MissingDependencyError
         When the back end needs an extra that is not installed.
     """
-    from affectlab.models.text._base import TextClassifier
-
     if name in _OURS:
         module, attribute = _OURS[name]
         found: type[TextClassifier] = getattr(import_module(module), attribute)

@@ -5,16 +5,18 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeAlias, get_args
+from typing import Any, ClassVar, Self, TypeAlias, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
 from affectlab._types import Bools, Floats
 from affectlab.errors import InputError, unknown_name
+from affectlab.evaluation import Calibration
 from affectlab.models._store import check_folder
 from affectlab.models.text._answers import answers
 from affectlab.models.text._decide import DecisionKind, DecisionRule
+from affectlab.models.text._explain import Contributions
 from affectlab.models.text._labels import check_texts, targets_at
 from affectlab.models.text._leaks import fingerprints
 from affectlab.models.text._levels import (
@@ -28,12 +30,8 @@ from affectlab.models.text._scaling import Scaling, ScalingKind
 from affectlab.models.text._settings import check_settings, check_values
 from affectlab.models.text._tune import note_tuning, tune_levels
 from affectlab.models.text._tuning import LevelTuning
+from affectlab.ratings import Ratings
 from affectlab.taxonomy import Taxonomy, load_taxonomy
-
-if TYPE_CHECKING:
-    from affectlab.evaluation import Calibration
-    from affectlab.models.text._explain import Contributions
-    from affectlab.ratings import Ratings
 
 __all__ = ["Report", "TextClassifier"]
 

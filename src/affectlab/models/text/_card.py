@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from affectlab._version import __version__
 from affectlab._words import count, joined, number, plural
-
-if TYPE_CHECKING:
-    from affectlab.models.text._base import TextClassifier
-    from affectlab.models.text._tuning import LevelTuning
+from affectlab.models.text._base import TextClassifier
+from affectlab.models.text._tuning import LevelTuning
 
 __all__ = ["card_text", "model_card", "write_card"]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 import numpy as np
 
@@ -13,10 +13,8 @@ from affectlab._types import Floats
 from affectlab._words import count, plural
 from affectlab.errors import InputError
 from affectlab.models.text._labels import check_texts
+from affectlab.ratings import Ratings
 from affectlab.taxonomy import Taxonomy, match_taxonomy
-
-if TYPE_CHECKING:
-    from affectlab.ratings import Ratings
 
 __all__ = ["LabelledTexts", "OnBad", "labelled_texts", "split_of"]
 

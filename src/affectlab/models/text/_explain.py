@@ -7,6 +7,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import polars as pl
 
 from affectlab._types import Floats
 from affectlab._words import number, shown
@@ -15,8 +16,6 @@ from affectlab.models.text._features import TfidfFeatures, pieces_of
 from affectlab.models.text._tokens import EDGES, cut
 
 if TYPE_CHECKING:
-    import polars as pl
-
     from affectlab._terminal import Table
 
 __all__ = ["Contributions", "explain_linear"]
@@ -71,8 +70,6 @@ class Contributions:
 
     def to_frame(self) -> pl.DataFrame:
         """One row per token and label: position, token, label, contribution."""
-        import polars as pl
-
         n, k = self.parts.shape
         return pl.DataFrame(
             {

@@ -5,16 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+from scipy.sparse import csr_array
 
 from affectlab._types import Floats, Ints
 from affectlab.errors import InputError
 from affectlab.models.text._tokens import EDGES, MASKS, TokenIds, token_ids
-
-if TYPE_CHECKING:
-    from scipy.sparse import csr_array
 
 __all__ = ["FeatureSettings", "TfidfFeatures", "learn_features"]
 

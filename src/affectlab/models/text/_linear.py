@@ -5,24 +5,21 @@ from __future__ import annotations
 import warnings
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from affectlab._types import Floats
 from affectlab.errors import InputError
 from affectlab.models._store import load_arrays, read_json, save_arrays, write_json
 from affectlab.models.text._base import Report, TextClassifier
+from affectlab.models.text._explain import Contributions
 from affectlab.models.text._features import FeatureSettings, TfidfFeatures, learn_features
 from affectlab.models.text._labels import check_texts
 from affectlab.models.text._logistic import Logistic, fit_logistic_labels
 from affectlab.models.text._regularise import LabelPenalty, label_relations, laplacian
 from affectlab.models.text._settings import check_values
-
-if TYPE_CHECKING:
-    from numpy.typing import ArrayLike
-
-    from affectlab.models.text._explain import Contributions
 
 __all__ = ["LinearTextClassifier", "NotConvergedWarning"]
 

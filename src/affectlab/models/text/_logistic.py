@@ -4,16 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse import csr_array
 
 from affectlab._types import Floats
 from affectlab.errors import InputError
-
-if TYPE_CHECKING:
-    from scipy.sparse import csr_array
 
 __all__ = ["Logistic", "fit_logistic_labels"]
 
@@ -160,8 +158,6 @@ class _Rows:
 
     def sums(self, values: NDArray[np.float32]) -> NDArray[np.float32]:
         """X' times values, shape (features, columns)."""
-        from scipy.sparse import csr_array
-
         shape = (self.pointer.size - 1, self.width)
         matrix = csr_array((self.data, self.column, self.pointer), shape=shape)
         return np.ascontiguousarray(matrix.T @ values, dtype=np.float32)

@@ -7,7 +7,7 @@ import json
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -17,11 +17,9 @@ from affectlab.errors import InputError
 from affectlab.models.text._base import TextClassifier
 from affectlab.models.text._pilot_predictor import PilotPredictor
 from affectlab.models.text._shares import cross_fitted_f1, f1_by_chance, rule_by_shares
+from affectlab.ratings import Ratings
 from affectlab.stimuli import labelled_corpus
 from affectlab.taxonomy import Taxonomy, load_taxonomy
-
-if TYPE_CHECKING:
-    from affectlab.ratings import Ratings
 
 __all__ = ["FEWEST_AGREED", "PilotModel", "train_pilot_model"]
 

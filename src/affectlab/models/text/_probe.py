@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+import polars as pl
 import torch
+from numpy.typing import NDArray
 from torch import Tensor, nn
 from torch.nn import functional as nnf
 
@@ -21,10 +23,6 @@ from affectlab.models.text._batches import by_length, shuffled_batches
 from affectlab.models.text._encoder import Pooling, SentenceEncoder
 from affectlab.models.text._labels import check_texts, label_matrix
 from affectlab.taxonomy import Taxonomy, load_taxonomy
-
-if TYPE_CHECKING:
-    import polars as pl
-    from numpy.typing import NDArray
 
 __all__ = ["LayerProbe", "mix_layers", "probe_layers"]
 
@@ -57,8 +55,6 @@ class LayerProbe:
 
     def to_frame(self) -> pl.DataFrame:
         """One row per layer: layer, weight (mean over runs), low, high (over runs)."""
-        import polars as pl
-
         return pl.DataFrame(
             {
                 "layer": np.arange(self.weights.shape[1]),

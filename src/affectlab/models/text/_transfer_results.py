@@ -7,17 +7,15 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from hashlib import blake2b
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
+import polars as pl
 
 from affectlab._types import Floats
 from affectlab._words import count
 from affectlab.errors import InputError, unknown_name
 from affectlab.estimates import Estimates
-
-if TYPE_CHECKING:
-    import polars as pl
 
 __all__ = ["SETUPS", "Ledger", "Setup", "Transfer", "TransferRun"]
 
@@ -103,8 +101,6 @@ class Transfer:
 
     def runs_frame(self) -> pl.DataFrame:
         """One row per run: setup, size, split, n_train, n_test, macro_f1, and F1 by label."""
-        import polars as pl
-
         rows = [
             {
                 "setup": run.setup,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 import torch
 from torch import Tensor, nn
@@ -13,6 +13,7 @@ from affectlab._types import Ints
 from affectlab.errors import InputError
 from affectlab.models._torch import quiet_transformers
 from affectlab.models.text._base import Report
+from affectlab.models.text._explain import Contributions
 from affectlab.models.text._labels import check_texts
 from affectlab.models.text._loop import Problem
 from affectlab.models.text._network import NetworkTextClassifier, output_layer
@@ -24,9 +25,6 @@ from affectlab.models.text._pretrained import (
     load_tokenizer,
 )
 from affectlab.models.text._training import Training
-
-if TYPE_CHECKING:
-    from affectlab.models.text._explain import Contributions
 
 __all__ = ["TransformerTextClassifier", "collate"]
 

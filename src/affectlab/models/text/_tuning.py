@@ -5,18 +5,16 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, fields
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+import polars as pl
 
 from affectlab._types import Bools, Floats
 from affectlab._words import number
 from affectlab.errors import InputError
 from affectlab.models.text._decide import DecisionKind, DecisionRule, fit_decision
 from affectlab.models.text._scaling import Scaling, ScalingKind, fit_scaling, sigmoid
-
-if TYPE_CHECKING:
-    import polars as pl
 
 __all__ = ["LevelTuning", "tune_level"]
 
@@ -143,8 +141,6 @@ class LevelTuning:
 
     def to_frame(self) -> pl.DataFrame:
         """One row per label: label, precision, recall, f1, support and ece, where it is known."""
-        import polars as pl
-
         names = ("precision", "recall", "f1", "support")
         found = pl.DataFrame({"label": self.labels, **{n: getattr(self, n) for n in names}})
         if self.classwise_ece:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import polars as pl
 
@@ -11,9 +10,7 @@ from affectlab._words import shown
 from affectlab.errors import InputError, unknown_name
 from affectlab.models.text_metrics._item import TextItem
 from affectlab.models.text_metrics._table import TextTable, image_of
-
-if TYPE_CHECKING:
-    from affectlab.ratings import Ratings
+from affectlab.ratings import Ratings
 
 __all__ = ["items_of_ratings"]
 

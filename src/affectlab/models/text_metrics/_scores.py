@@ -5,18 +5,16 @@ from __future__ import annotations
 import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
+from typing import Any, Literal, TypeAlias, get_args
 
 import numpy as np
+import polars as pl
 
 from affectlab._types import Bools, Floats, Ints
 from affectlab._words import count, plural
 from affectlab.errors import unknown_name
 from affectlab.models.text._truncation import TruncatedTextWarning
 from affectlab.models.text_metrics._item import TextItem
-
-if TYPE_CHECKING:
-    import polars as pl
 
 __all__ = [
     "OverReferences",
@@ -73,7 +71,6 @@ class TextScores:
         parts
             Also what the score is made of, as metrics of their own.
         """
-        import polars as pl
 
         def rows(name: str, values: Floats) -> pl.DataFrame:
             return pl.DataFrame(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, Self, TypeAlias, get_args
+from typing import Any, Literal, Self, TypeAlias, get_args
 
 import torch
 from torch import nn
@@ -33,10 +33,8 @@ from affectlab.models.vision._judge import scores_of
 from affectlab.models.vision._loop import Forward, Report, probabilities_of, train
 from affectlab.models.vision._loss import loss_of
 from affectlab.models.vision._training import LossName, VisionTraining
+from affectlab.ratings import Ratings
 from affectlab.taxonomy import CostMatrix, Taxonomy, load_taxonomy
-
-if TYPE_CHECKING:
-    from affectlab.ratings import Ratings
 
 __all__ = ["VisionClassifier"]
 

@@ -6,12 +6,10 @@ import hashlib
 from dataclasses import dataclass, field
 from io import BytesIO
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
+from affectlab._types import Image
 from affectlab.errors import InputError
-
-if TYPE_CHECKING:
-    from PIL.Image import Image
 
 __all__ = ["ImageLimits", "ImagePart", "image_part"]
 
@@ -74,7 +72,7 @@ class ImagePart:
 
 
 def image_part(
-    source: str | Path | bytes | Image, *, limits: ImageLimits | None = None
+    source: str | Path | bytes | Image.Image, *, limits: ImageLimits | None = None
 ) -> ImagePart:
     """Make a picture ready to be sent: upright, RGB, within limits, re-encoded without metadata.
 
@@ -122,7 +120,7 @@ def image_part(
     )
 
 
-def _bare(picture: Image) -> Image:
+def _bare(picture: Image.Image) -> Image.Image:
     """Give the pixels alone: encoders copy some of what a picture carries along."""
     from PIL import Image
 
@@ -130,13 +128,15 @@ def _bare(picture: Image) -> Image:
     return Image.frombytes("RGB", picture.size, picture.tobytes())
 
 
-def _pixel_hash(picture: Image) -> str:
+def _pixel_hash(picture: Image.Image) -> str:
     digest = hashlib.sha256(f"rgb {picture.width}x{picture.height}\n".encode())
     digest.update(picture.tobytes())
     return digest.hexdigest()
 
 
-def _encoded(picture: Image, limits: ImageLimits, source: object) -> tuple[bytes, Image]:
+def _encoded(
+    picture: Image.Image, limits: ImageLimits, source: object
+) -> tuple[bytes, Image.Image]:
     """Encode a picture; it is made smaller until it fits."""
     from PIL import Image
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 from affectlab.errors import InputError
 from affectlab.models._outcomes_again import again_outcomes
@@ -13,17 +13,15 @@ from affectlab.models.vlm._ask import Progress
 from affectlab.models.vlm._ask_settings import AskSettings, Retrying
 from affectlab.models.vlm._asking import Images, Wanted, ask_all, plan_all
 from affectlab.models.vlm._budget import Budget
+from affectlab.models.vlm._examples import Example
 from affectlab.models.vlm._now import run_now
 from affectlab.models.vlm._plan import Plan
+from affectlab.models.vlm._prompt import Style
+from affectlab.models.vlm._prompt_image import ImageLimits
 from affectlab.models.vlm._question import Design
 from affectlab.models.vlm._run import VlmRun
 from affectlab.models.vlm._served import warn_of_others
 from affectlab.protocols import Protocol, load_protocol
-
-if TYPE_CHECKING:
-    from affectlab.models.vlm._examples import Example
-    from affectlab.models.vlm._prompt import Style
-    from affectlab.models.vlm._prompt_image import ImageLimits
 
 __all__ = ["Images", "VlmRater"]
 

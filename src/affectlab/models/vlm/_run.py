@@ -7,22 +7,19 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+import polars as pl
 
 from affectlab._words import joined, plural
-from affectlab.evaluation import OUTCOMES
+from affectlab.evaluation import OUTCOMES, OutcomeTable
 from affectlab.models.vlm._budget import Charge
 from affectlab.models.vlm._cost import Prices, Usage, total_usage
 from affectlab.models.vlm._judge import Judged, problem_of
 from affectlab.models.vlm._patience import Halt
 from affectlab.models.vlm._question import Question
 from affectlab.models.vlm._record import Record
-
-if TYPE_CHECKING:
-    import polars as pl
-
-    from affectlab.evaluation import OutcomeTable
-    from affectlab.ratings import Ratings
+from affectlab.ratings import Ratings
 
 __all__ = ["Entry", "VlmRun"]
 
@@ -139,8 +136,6 @@ class VlmRun:
 
     def to_frame(self) -> pl.DataFrame:
         """Give one row per question: what was asked, the text, its outcome, tokens and cost."""
-        import polars as pl
-
         rows = [self._row(entry, self.rater_row(entry)) for entry in self.entries]
         return pl.DataFrame(rows, schema=_SCHEMA)
 
@@ -226,8 +221,6 @@ class VlmRun:
 
 
 def _schema() -> dict[str, Any]:
-    import polars as pl
-
     texts = (
         *("stimulus", "rater", "prompt", "control", "label", "hint", "prompt_version", "outcome"),
         *("problem", "text", "reasons", "repairs", "stop_reason", "served", "at"),
