@@ -6,12 +6,11 @@ import hashlib
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from pydantic import Field
 
 from affectlab.errors import InputError
-from affectlab.protocols import Part, Protocol, load_protocol
+from affectlab.protocols import Part, Protocol, Question, load_protocol
 from affectlab.study._bundles import check_bundling
 from affectlab.study._frames import Frame, check_frame
 from affectlab.study._golden import with_golden
@@ -29,9 +28,6 @@ from affectlab.study._parts import (
     Stimuli,
 )
 from affectlab.toml import read_toml
-
-if TYPE_CHECKING:
-    from affectlab.protocols import Question
 
 __all__ = ["Design", "Study", "load_study"]
 

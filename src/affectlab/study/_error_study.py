@@ -7,15 +7,12 @@ import os
 import unicodedata
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
 
+from affectlab._types import pl
 from affectlab._words import plural
 from affectlab.errors import InputError
 from affectlab.study._stimulus import picture_in
 from affectlab.study._template import study_name, template_text
-
-if TYPE_CHECKING:
-    import polars as pl
 
 __all__ = ["ErrorStudy", "kept_items", "write_error_study"]
 

@@ -8,11 +8,13 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 from sqlalchemy import Connection, RowMapping, func, select
 
+from affectlab._types import pl
 from affectlab.errors import InputError
+from affectlab.ratings import Ratings
 from affectlab.study._bonus import write_bonuses
 from affectlab.study._codebook import write_codebook
 from affectlab.study._entries import entry_rows
@@ -28,11 +30,6 @@ from affectlab.study._movement import travelled
 from affectlab.study._options_of import option_columns, which_left
 from affectlab.study._store import Store
 from affectlab.study._tables import answers, participants, sessions, stimuli, tasks, trials
-
-if TYPE_CHECKING:
-    import polars as pl
-
-    from affectlab.ratings import Ratings
 
 __all__ = ["PLANTED", "Exported", "answer_rows", "collect", "export", "pseudonym", "ratings_of"]
 

@@ -4,18 +4,16 @@ from __future__ import annotations
 
 import math
 import random
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 from sqlalchemy import Connection, RowMapping, delete, exists, insert, select, update
 
+from affectlab._types import pl
 from affectlab.errors import InputError
 from affectlab.protocols import ScaleSpec
 from affectlab.study._parts import Pilot
 from affectlab.study._store import Store, log
 from affectlab.study._tables import bundles, stimuli, tasks, trials
-
-if TYPE_CHECKING:
-    import polars as pl
 
 __all__ = ["golden_from_pilot", "prepare_pilot"]
 
