@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, ClassVar, Literal, TypeAlias
+from typing import ClassVar, Literal, TypeAlias
 
-if TYPE_CHECKING:
-    import polars as pl
-    from matplotlib.figure import Figure
+import polars as pl
+
+from affectlab._types import Figure
 
 __all__ = [
     "Block",

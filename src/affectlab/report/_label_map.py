@@ -6,19 +6,17 @@ import base64
 import hashlib
 import json
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from affectlab._version import __version__
 from affectlab._words import count, plural, shown
+from affectlab.analysis import LabelMap
 from affectlab.errors import InputError, MissingDependencyError
 from affectlab.report._html import _environment
 from affectlab.report._images import Pictures, thumbnail
 from affectlab.report._theme import css_variables
-
-if TYPE_CHECKING:
-    from affectlab.analysis import LabelMap
 
 __all__ = ["write_label_map"]
 

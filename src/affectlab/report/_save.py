@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
 
+from affectlab._types import Figure
 from affectlab.report._svg import settled, standalone_svg, to_png, to_svg
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 __all__ = ["save_figure"]
 

@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import TYPE_CHECKING
+
+import polars as pl
 
 from affectlab._words import shown
 from affectlab.errors import InputError
+from affectlab.ratings import Ratings
 from affectlab.report._cautions import cautions
 from affectlab.report._content import Picture, Progress, ReportPaths, Section, Skipped
 from affectlab.report._page import Drawn, Steps, blocks, draw, folders, write_page
@@ -16,11 +18,6 @@ from affectlab.report._planted import planted_section
 from affectlab.report._sections import BUILDERS, LATE, glossary, provenance, source_name
 from affectlab.report._study import Study
 from affectlab.report._verdict import verdict
-
-if TYPE_CHECKING:
-    import polars as pl
-
-    from affectlab.ratings import Ratings
 
 __all__ = ["write_report"]
 

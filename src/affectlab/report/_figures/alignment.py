@@ -3,20 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
+from affectlab._types import Artist, Figure, Line2D
 from affectlab.report._figures._base import canvas, grid_along, key_below, names_on_y, say, swatch
 from affectlab.report._figures.discrepancy import fig_discrepancy
 from affectlab.report._figures.groups import fig_groups_compared, fig_kinds_by_label
 from affectlab.report._theme import colour, themed
-
-if TYPE_CHECKING:
-    from matplotlib.artist import Artist
-    from matplotlib.figure import Figure
-    from matplotlib.lines import Line2D
-    from numpy.typing import ArrayLike
 
 __all__ = [
     "fig_agreement_bars",

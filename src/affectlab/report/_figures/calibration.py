@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
+from numpy.typing import ArrayLike
 
+from affectlab._types import Figure
 from affectlab._words import shown
 from affectlab.report._figures._base import canvas, grid_along, key_below, swatch
 from affectlab.report._theme import colour, themed
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
-    from numpy.typing import ArrayLike
 
 __all__ = ["fig_reliability_diagram"]
 

@@ -3,15 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
 
+from affectlab._types import Axes, Figure
 from affectlab._words import number, shown
 from affectlab.report._figures._base import WIDTH, canvas
 from affectlab.report._theme import colour, themed
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
 
 __all__ = ["fig_contributions"]
 

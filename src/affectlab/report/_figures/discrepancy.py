@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import ArrayLike
 
+from affectlab._types import Figure
 from affectlab._words import number, shown
 from affectlab.report._figures._base import canvas, grid_along, key_below, names_on_y, say, swatch
 from affectlab.report._theme import colour, ink_on, themed
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
-    from numpy.typing import ArrayLike
 
 __all__ = ["fig_discrepancy"]
 

@@ -4,22 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import pairwise
-from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import ArrayLike
 
+from affectlab._types import Axes, Colormap, Figure, Floats, Normalize
 from affectlab._words import number, shown
 from affectlab.errors import InputError
 from affectlab.report._figures._base import WIDTH, canvas, key_below, swatch
 from affectlab.report._theme import RAMP, colour, ink_on, themed
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.colors import Colormap, Normalize
-    from matplotlib.figure import Figure
-    from numpy.typing import ArrayLike
-
-    from affectlab._types import Floats
 
 __all__ = ["cluster_colours", "fig_expression_heatmap"]
 

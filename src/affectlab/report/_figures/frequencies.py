@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
+from affectlab._types import Axes, Figure
 from affectlab.report._figures._base import canvas, grid_along, key_below, names_on_y, swatch
 from affectlab.report._theme import RAMP, colour, themed
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
 
 __all__ = ["fig_frequencies", "group_colours"]
 

@@ -3,19 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import ArrayLike
 
+from affectlab._types import Axes, Figure, Transform
 from affectlab._words import shown
 from affectlab.report._figures._base import canvas, grid_along, key_below, names_on_y, say, swatch
 from affectlab.report._theme import colour, themed
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
-    from matplotlib.transforms import Transform
-    from numpy.typing import ArrayLike
 
 __all__ = ["fig_groups_compared", "fig_kinds_by_label"]
 

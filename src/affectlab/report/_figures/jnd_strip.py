@@ -4,19 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import ArrayLike
 
+from affectlab._types import Figure, Image
 from affectlab._words import number, shown
 from affectlab.errors import InputError
 from affectlab.report._figures._base import WIDTH, canvas
 from affectlab.report._theme import colour, themed
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
-    from numpy.typing import ArrayLike
-    from PIL import Image
 
 __all__ = ["JndStrip", "fig_jnd_strip"]
 

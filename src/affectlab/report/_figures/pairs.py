@@ -3,19 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
+from affectlab._types import Axes, Colormap, Figure, Normalize
 from affectlab._words import number, shown
 from affectlab.report._figures._base import WIDTH, canvas, grid_along
 from affectlab.report._theme import colour, colour_of_kind, ink_on, themed
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.colors import Colormap, Normalize
-    from matplotlib.figure import Figure
-    from numpy.typing import ArrayLike
 
 __all__ = ["fig_by_kind", "fig_pair_heatmap"]
 

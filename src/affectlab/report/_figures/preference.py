@@ -3,20 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import ArrayLike
 
+from affectlab._types import Axes, Figure, Floats
 from affectlab._words import count, percent, shown
 from affectlab.report._figures._base import WIDTH, canvas, grid_along, key_below, names_on_y, swatch
 from affectlab.report._theme import colour, themed
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
-    from numpy.typing import ArrayLike
-
-    from affectlab._types import Floats
 
 __all__ = ["fig_item_votes", "fig_preferences"]
 

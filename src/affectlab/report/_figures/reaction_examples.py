@@ -5,18 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from textwrap import wrap
-from typing import TYPE_CHECKING
 
 import numpy as np
 
+from affectlab._types import Figure, Image
 from affectlab._words import shown
 from affectlab.errors import InputError
 from affectlab.report._figures._base import WIDTH, canvas
 from affectlab.report._theme import colour, themed
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
-    from PIL import Image
 
 __all__ = ["ReactionExample", "fig_reaction_examples"]
 

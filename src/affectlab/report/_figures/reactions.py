@@ -3,19 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 import numpy as np
 
-from affectlab._types import Floats
+from affectlab._types import Axes, Figure, Floats
 from affectlab._words import percent, shown
 from affectlab.errors import InputError
 from affectlab.report._figures._base import canvas, grid_along, key_below, names_on_y, swatch
 from affectlab.report._theme import colour, themed
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
 
 __all__ = ["fig_emotion_words", "fig_pair_emotions"]
 

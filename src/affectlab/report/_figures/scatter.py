@@ -4,21 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import ArrayLike
 
+from affectlab._types import Axes, Bools, Figure, Floats
 from affectlab._words import count, shown
 from affectlab.report._figures._base import WIDTH, canvas, key_below, swatch
 from affectlab.report._figures.frequencies import group_colours
 from affectlab.report._theme import RAMP, colour, themed
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
-    from numpy.typing import ArrayLike
-
-    from affectlab._types import Bools, Floats
 
 __all__ = ["Scatter", "fig_scatter_fit"]
 

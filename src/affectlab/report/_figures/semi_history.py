@@ -3,19 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 
+from affectlab._types import Axes, Figure, Floats
 from affectlab.errors import InputError
 from affectlab.report._figures._base import WIDTH, canvas, grid_along, key_below
 from affectlab.report._theme import colour, themed
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
-
-    from affectlab._types import Floats
 
 __all__ = ["fig_semi_quality", "fig_semi_threshold", "fig_semi_utilisation"]
 

@@ -5,22 +5,16 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import ArrayLike
 
+from affectlab._types import Axes, Bools, Figure, Floats
 from affectlab._words import number, shown
+from affectlab.analysis import FrameStaircase
 from affectlab.errors import InputError
 from affectlab.report._figures._base import WIDTH, canvas, key_below, swatch
 from affectlab.report._theme import colour, themed
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
-    from numpy.typing import ArrayLike
-
-    from affectlab._types import Bools, Floats
-    from affectlab.analysis import FrameStaircase
 
 __all__ = ["StaircasePanel", "fig_staircase"]
 

@@ -5,22 +5,16 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from textwrap import fill
-from typing import TYPE_CHECKING, Literal, TypeAlias
+from typing import Literal, TypeAlias
 
 import numpy as np
+from numpy.typing import ArrayLike
 
+from affectlab._types import Axes, Figure, Floats, Line2D
 from affectlab._words import shown
 from affectlab.errors import InputError
 from affectlab.report._figures._base import WIDTH, canvas, key_below
 from affectlab.report._theme import colour, themed
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
-    from matplotlib.lines import Line2D
-    from numpy.typing import ArrayLike
-
-    from affectlab._types import Floats
 
 __all__ = ["CurvePanel", "fig_transition_curves"]
 
