@@ -5,15 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
 
+from affectlab._types import Figure
 from affectlab.recipes._needs import DataNeed, find_input
 from affectlab.recipes._published import PublishedFigures
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
-
-    from affectlab.report._pictures import Picture
+from affectlab.report._pictures import Picture
 
 __all__ = [
     "DataNeed",

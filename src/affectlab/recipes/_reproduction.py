@@ -6,12 +6,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from affectlab._types import pl
 from affectlab.recipes._published import PublishedFigure, PublishedFigures
 from affectlab.recipes._recipe import Finding, PartFailure, RecipeFigure
 from affectlab.recipes._table import table_of
 
 if TYPE_CHECKING:
-    import polars as pl
     from rich.console import Group
 
 __all__ = ["Comparison", "Reproduction"]
