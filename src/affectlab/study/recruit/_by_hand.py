@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING
 
+from affectlab._types import pl
 from affectlab.study._store import Store
 from affectlab.study.recruit._decisions import decisions
 from affectlab.study.recruit._payments import BonusLine
-
-if TYPE_CHECKING:
-    import polars as pl
 
 __all__ = ["payments_table"]
 

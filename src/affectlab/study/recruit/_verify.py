@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
+from affectlab.study import _entry
 from affectlab.study._parts import Recruitment
-
-if TYPE_CHECKING:
-    from affectlab.study._entry import Visitor
 
 __all__ = ["verify"]
 
@@ -16,7 +14,7 @@ _SECONDS = 5.0
 
 
 def verify(
-    recruitment: Recruitment, visitor: Visitor
+    recruitment: Recruitment, visitor: _entry.Visitor
 ) -> Literal["", "yes", "no", "not known", "not reached"]:
     """Ask Prolific about a visitor, where the study wants that.
 
