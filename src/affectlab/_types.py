@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import sys
 from types import SimpleNamespace
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, Literal, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,12 +30,14 @@ __all__ = [
     "Axes",
     "Bools",
     "Colormap",
+    "Device",
     "Figure",
     "Floats",
     "Image",
     "Ints",
     "Line2D",
     "Normalize",
+    "Precision",
     "Transform",
     "by_name",
     "daft",
@@ -46,6 +48,11 @@ __all__ = [
 Floats: TypeAlias = NDArray[np.float64]
 Ints: TypeAlias = NDArray[np.int64]
 Bools: TypeAlias = NDArray[np.bool_]
+
+Device: TypeAlias = Literal["auto", "cpu", "cuda", "mps"]
+"""Where a model of torch runs."""
+Precision: TypeAlias = Literal["auto", "fp32", "bf16", "fp16"]
+"""What a model of torch computes in."""
 
 
 class _ByName(type):
@@ -59,21 +66,25 @@ class _ByName(type):
         return library is not None and isinstance(instance, getattr(library, cls.__name__))
 
 
-def by_name(library: str, *names: str) -> SimpleNamespace:
-    """Stand in for a library whose classes occur in annotations."""
-    return SimpleNamespace(**{name: _ByName(name, (), {"__module__": library}) for name in names})
+def by_name(module: str, name: str) -> type:
+    """Stand in for a class in annotations, where its module is not to be loaded."""
+    return _ByName(name, (), {"__module__": module})
+
+
+def _library(module: str, *names: str) -> SimpleNamespace:
+    return SimpleNamespace(**{name: by_name(module, name) for name in names})
 
 
 if not TYPE_CHECKING:
-    daft = by_name("daft", "DataFrame", "Expression")
-    pl = by_name("polars", "DataFrame", "Expr", "LazyFrame", "Series")
-    torch = by_name("torch", "Tensor")
-    torch.nn = by_name("torch.nn", "Module")
-    Image = by_name("PIL.Image", "Image")
-    Artist = by_name("matplotlib.artist", "Artist").Artist
-    Axes = by_name("matplotlib.axes", "Axes").Axes
-    Colormap = by_name("matplotlib.colors", "Colormap").Colormap
-    Figure = by_name("matplotlib.figure", "Figure").Figure
-    Line2D = by_name("matplotlib.lines", "Line2D").Line2D
-    Normalize = by_name("matplotlib.colors", "Normalize").Normalize
-    Transform = by_name("matplotlib.transforms", "Transform").Transform
+    daft = _library("daft", "DataFrame", "Expression")
+    pl = _library("polars", "DataFrame", "Expr", "LazyFrame", "Series")
+    torch = _library("torch", "Tensor")
+    torch.nn = _library("torch.nn", "Module")
+    Image = _library("PIL.Image", "Image")
+    Artist = by_name("matplotlib.artist", "Artist")
+    Axes = by_name("matplotlib.axes", "Axes")
+    Colormap = by_name("matplotlib.colors", "Colormap")
+    Figure = by_name("matplotlib.figure", "Figure")
+    Line2D = by_name("matplotlib.lines", "Line2D")
+    Normalize = by_name("matplotlib.colors", "Normalize")
+    Transform = by_name("matplotlib.transforms", "Transform")

@@ -5,20 +5,24 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 import polars as pl
 from scipy.special import ndtri
 
-from affectlab._terminal import Table
-from affectlab._types import Bools, Floats, Ints
+from affectlab._types import Bools, Floats, Ints, by_name
 from affectlab._words import count, shown
 from affectlab.analysis._membership import Membership
 from affectlab.analysis._tokens import Tokens
 from affectlab.analysis._word_counts import corrected, counts_of, texts_with
 from affectlab.errors import InputError, unknown_name
 from affectlab.estimates import Estimates
+
+if TYPE_CHECKING:
+    from affectlab._terminal import Table
+else:
+    Table = by_name("affectlab._terminal", "Table")
 
 __all__ = ["LogOdds"]
 

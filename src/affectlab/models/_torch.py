@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any, Literal, TypeAlias, get_args
+from typing import Any, get_args
 
+from affectlab._types import Device, Precision
 from affectlab.errors import InputError, MissingDependencyError, unknown_name
 
 try:
@@ -17,8 +18,6 @@ except ImportError as missing:
     ) from missing
 
 __all__ = [
-    "Device",
-    "Precision",
     "autocast",
     "check_device",
     "pick_device",
@@ -26,9 +25,6 @@ __all__ = [
     "private_seed",
     "quiet_transformers",
 ]
-
-Device: TypeAlias = Literal["auto", "cpu", "cuda", "mps"]
-Precision: TypeAlias = Literal["auto", "fp32", "bf16", "fp16"]
 
 
 def check_device(name: str) -> None:

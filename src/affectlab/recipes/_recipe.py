@@ -5,11 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from affectlab._types import Figure
+from affectlab._types import Figure, by_name
 from affectlab.recipes._needs import DataNeed, find_input
 from affectlab.recipes._published import PublishedFigures
-from affectlab.report._pictures import Picture
+
+if TYPE_CHECKING:
+    from affectlab.report._pictures import Picture
+else:
+    Picture = by_name("affectlab.report._pictures", "Picture")
 
 __all__ = [
     "DataNeed",

@@ -3,13 +3,20 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
+from affectlab._types import by_name
 from affectlab._words import count, joined, number, plural, shown
 from affectlab.errors import InputError
-from affectlab.models.text import LabelledTexts, TextClassifier
 from affectlab.report._content import Progress, ReportPaths, Section, Skipped
 from affectlab.report._page import Steps, folders, made_with, write_page
 from affectlab.report._text_model_sections import SECTIONS, ModelOnTexts
+
+if TYPE_CHECKING:
+    from affectlab.models.text import LabelledTexts, TextClassifier
+else:
+    LabelledTexts = by_name("affectlab.models.text", "LabelledTexts")
+    TextClassifier = by_name("affectlab.models.text", "TextClassifier")
 
 __all__ = ["check_report_folder", "write_text_report"]
 

@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from affectlab._types import Device
     from affectlab.cli._output import Report
-    from affectlab.models._torch import Device
     from affectlab.models.embedding import Embeddings
     from affectlab.models.heads import HeadBank
 

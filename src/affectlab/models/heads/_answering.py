@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any, Literal
 
-from affectlab.models._torch import Device
+from affectlab._types import Device
 from affectlab.models.embedding import Embeddings
 from affectlab.models.heads._calibrated import CalibratedHeads
 from affectlab.models.heads._stage import Report

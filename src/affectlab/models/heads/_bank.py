@@ -6,8 +6,10 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Self
 
+# Before torch itself, to say what to install where it is not.
+import affectlab.models._torch  # noqa: F401
+from affectlab._types import Device
 from affectlab.models._store import check_folder
-from affectlab.models._torch import Device
 from affectlab.models.embedding import EncoderCard
 from affectlab.models.heads._answering import AnsweringHeads
 from affectlab.models.heads._sampling import Tied

@@ -8,9 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from affectlab._types import Floats
+from affectlab._types import Device, Floats
 from affectlab.errors import InputError
-from affectlab.models._torch import Device
 from affectlab.models.embedding import EncoderCard
 from affectlab.models.heads._forward import predict_heads
 from affectlab.models.heads._intervals import Intervals

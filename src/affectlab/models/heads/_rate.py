@@ -11,7 +11,7 @@ from affectlab.errors import InputError
 from affectlab.models.heads._targets import HIGH
 
 if TYPE_CHECKING:
-    from affectlab.models._torch import Device
+    from affectlab._types import Device
     from affectlab.models.embedding import Embeddings
     from affectlab.models.heads._heads import Heads
     from affectlab.models.heads._stage import Report

@@ -18,7 +18,7 @@ from affectlab.models.heads._sampling import check_ratings, targets_of
 if TYPE_CHECKING:
     from affectlab.models.heads._weights import StackedWeights
 else:  # the weights are arrays of torch
-    StackedWeights = by_name("affectlab.models.heads._weights", "StackedWeights").StackedWeights
+    StackedWeights = by_name("affectlab.models.heads._weights", "StackedWeights")
 
 __all__ = ["HeadPrecision", "Report", "Stage", "StageResult", "train_stage"]
 

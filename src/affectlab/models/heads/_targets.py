@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Literal, TypeAlias, get_args
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
 
 import numpy as np
 
-from affectlab._types import Bools, Floats, Ints
+from affectlab._types import Bools, Floats, Ints, by_name
 from affectlab._words import shown
 from affectlab.errors import InputError, unknown_name
-from affectlab.ratings import Ratings
+
+if TYPE_CHECKING:
+    from affectlab.ratings import Ratings
+else:
+    Ratings = by_name("affectlab.ratings", "Ratings")
 
 __all__ = ["HIGH", "Aggregate", "check_targets", "off_scale", "only_yes_no", "targets_from"]
 

@@ -8,10 +8,9 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from affectlab._types import torch
+from affectlab._types import Device, Precision, torch
 from affectlab._words import shown
 from affectlab.errors import InputError
-from affectlab.models._torch import Device, Precision
 from affectlab.models.reactions._decoding import Decoding
 from affectlab.models.reactions._items import ReactionItem, check_items, image_hashes, key_of, tidy
 from affectlab.models.reactions._ledger import Progress, Written
