@@ -56,7 +56,7 @@ class _Forums:
 
 @cache
 def _vocabulary() -> _Vocabulary:
-    from affectlab.stimuli.curation._words import WordLists
+    from affectlab.stimuli.curation.texts.words import WordLists
 
     lists = WordLists.load()
     kinds: dict[str, tuple[str, ...]] = {
@@ -77,7 +77,7 @@ def _vocabulary() -> _Vocabulary:
 
 @cache
 def _forums() -> _Forums:
-    from affectlab.stimuli.curation._words import WordLists
+    from affectlab.stimuli.curation.texts.words import WordLists
 
     rng = np.random.default_rng(_SEED)
     rank = np.arange(1, _GROUPS + 1)

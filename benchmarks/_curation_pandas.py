@@ -36,7 +36,7 @@ def curate_with_pandas(paths: Sequence[Path], plan: CurationPlan, out: Path) -> 
     """Read JSON lines, take the steps of the plan in the paper's order, write the masked sample."""
     import pandas as pd
 
-    from affectlab.stimuli.curation._masking import mask_texts
+    from affectlab.stimuli.curation.texts.masking import mask_texts
 
     done = Curated()
     began = time.perf_counter()
@@ -73,7 +73,7 @@ def _deleted(pool: pd.DataFrame, _: CurationPlan) -> pd.DataFrame:
 def _language(pool: pd.DataFrame, plan: CurationPlan) -> pd.DataFrame:
     import polars as pl
 
-    from affectlab.stimuli.curation._languages import in_languages
+    from affectlab.stimuli.curation.texts.languages import in_languages
 
     texts = pl.Series(pool["body"].tolist())
     found = in_languages(texts, plan.texts.language, plan.texts.languages)
@@ -81,7 +81,7 @@ def _language(pool: pd.DataFrame, plan: CurationPlan) -> pd.DataFrame:
 
 
 def _holds(texts: pd.Series, terms: tuple[str, ...]) -> pd.Series:
-    from affectlab.stimuli.curation._words import _contains_pattern
+    from affectlab.stimuli.curation.texts.words import _contains_pattern
 
     return texts.str.contains(_contains_pattern(terms), regex=True)
 
@@ -89,7 +89,7 @@ def _holds(texts: pd.Series, terms: tuple[str, ...]) -> pd.Series:
 def _adult_groups(pool: pd.DataFrame, plan: CurationPlan) -> pd.DataFrame:
     import polars as pl
 
-    from affectlab.stimuli.curation._words import in_list
+    from affectlab.stimuli.curation.texts.words import in_list
 
     words = plan.texts.words
     lower = pool["body"].str.lower()
@@ -111,7 +111,7 @@ def _identity(pool: pd.DataFrame, plan: CurationPlan) -> pd.DataFrame:
 
 
 def _length(pool: pd.DataFrame, plan: CurationPlan) -> pd.DataFrame:
-    from affectlab.stimuli.curation._tokens import _CLITIC, _JOINED, _TOKEN
+    from affectlab.stimuli.curation.texts.tokens import _CLITIC, _JOINED, _TOKEN
 
     texts = pool["body"]
     # RE2 has no such flag inside a pattern, and its \b is that of ASCII anyway.
@@ -126,7 +126,7 @@ def _drawn(
     """At most ``cap`` comments of each kind, those with the least draws."""
     import polars as pl
 
-    from affectlab.stimuli.curation._hashing import draws, id_keys
+    from affectlab.stimuli.curation.hashing import draws, id_keys
 
     keys = id_keys(pl.Series(pool["id"].tolist()))
     order = np.argsort(draws(keys, name, plan.seed), kind="stable")

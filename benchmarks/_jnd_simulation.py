@@ -25,15 +25,9 @@ import polars as pl
 from numpy.typing import NDArray
 from rich.console import Console
 
-from affectlab._terminal import Table
-from affectlab.analysis import (
-    JndTimes,
-    jnd_score,
-    jnd_times,
-    latency_budget,
-    sampling_interval,
-)
-from affectlab.estimates import Estimate
+from affectlab.analysis import JndTimes, jnd_score, jnd_times, latency_budget, sampling_interval
+from affectlab.core.estimates import Estimate
+from affectlab.core.terminal import Table
 from affectlab.ratings import Ratings
 
 Floats = NDArray[np.float64]

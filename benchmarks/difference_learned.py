@@ -61,7 +61,7 @@ class World:
 def drawn(n_actors: int, n_expressions: int, n_inter: int, size: int, seed: int) -> World:
     """Draw every expression of every person at four levels and at rest."""
     from affectlab.simulate import TRANSITION_EXPRESSIONS, draw_face, true_difference
-    from affectlab.simulate._differences_faces import peak_parameters
+    from affectlab.simulate.faces.transitions import peak_parameters
 
     rng = np.random.default_rng(seed)
     names = [str(name) for name in rng.permutation(TRANSITION_EXPRESSIONS)[:n_expressions]]
@@ -146,7 +146,7 @@ def recovery(world: World, seed: int, boot: int, console: Console) -> bool:
 
 def planted(n: int, width: int, n_frames: int, seed: int = 0) -> Any:
     """Make pairs of embeddings of eight actors, whose scores follow from hidden movements."""
-    from affectlab.models.differences._learned_data import PairSamples
+    from affectlab.models.differences.learned.samples import PairSamples
 
     rng = np.random.default_rng(seed)
     actor_of = np.arange(n_frames) % 8
@@ -177,8 +177,8 @@ def planted(n: int, width: int, n_frames: int, seed: int = 0) -> Any:
 
 def full_size(console: Console) -> None:
     """Time all 28 splits at the size of the paper."""
-    from affectlab.models.differences._learned_cross import cross_validated
-    from affectlab.models.differences._learned_settings import learner_settings
+    from affectlab.models.differences.learned.cross_validation import cross_validated
+    from affectlab.models.differences.learned.settings import learner_settings
 
     data = planted(70_500, 768, 2_312)
     for title, learner, settings in _LEARNERS:
@@ -214,8 +214,8 @@ _STRENGTH, _EPSILON = 0.1, 1.0
 
 
 def _ours(data: Any) -> Any:
-    from affectlab.models.differences._learned_settings import SvrSettings
-    from affectlab.models.differences._learned_svr import SvrTrainer
+    from affectlab.models.differences.learned.settings import SvrSettings
+    from affectlab.models.differences.learned.svr import SvrTrainer
 
     chosen = SvrSettings(_STRENGTH, _EPSILON, tolerance=1e-3)
     return SvrTrainer(data, chosen).fit(range(8)).weights

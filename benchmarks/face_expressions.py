@@ -33,8 +33,8 @@ _SECONDS, _MB = 180.0, 3000.0
 
 def run(quick: bool) -> dict[str, Any]:
     """Play the study in this process, and say how long its parts took and what it holds."""
-    from affectlab.recipes._face_expressions_films import FULL, QUICK
-    from affectlab.recipes.face_expressions import run_simulation
+    from affectlab.recipes.face_expressions.films import FULL, QUICK
+    from affectlab.recipes.face_expressions.recipe import run_simulation
     from affectlab.report import write_report
     from benchmarks._measure import _peak
 

@@ -68,17 +68,18 @@ def _scoring(size: Size) -> Bank:
 
 
 def _weights(bank: Bank, name: Name) -> Any:
-    from affectlab.models.heads._shape import SHAPES
-    from affectlab.models.heads._weights import StackedWeights
+    from affectlab.models.heads.shape import SHAPES
+    from affectlab.models.heads.weights import StackedWeights
 
     return StackedWeights.initial(SHAPES[name], bank.embeddings.shape[1], bank.ratings.shape[1])
 
 
 def _train_ours(name: Name, precision: Precision) -> Callable[[Bank], _Trained]:
     def ours(bank: Bank) -> _Trained:
-        from affectlab.models.heads._forward import predict_heads
-        from affectlab.models.heads._shape import SHAPES
-        from affectlab.models.heads._stage import Stage, train_stage
+        from affectlab.models.heads.fit import train_stage
+        from affectlab.models.heads.shape import SHAPES
+        from affectlab.models.heads.stacked import predict_heads
+        from affectlab.models.heads.stage import Stage
 
         weights = _weights(bank, name)
         stage = Stage(
@@ -147,7 +148,7 @@ def check_training(_: Bank, mine: _Trained, peer: _Trained) -> str:
 
 def _score_ours(name: Name, precision: Precision) -> Callable[[Bank], NDArray[np.float32]]:
     def ours(bank: Bank) -> NDArray[np.float32]:
-        from affectlab.models.heads._forward import predict_heads
+        from affectlab.models.heads.stacked import predict_heads
 
         weights = _made(bank, name, "ours")
         return predict_heads(weights, bank.embeddings, device="cpu", precision=precision)

@@ -90,7 +90,7 @@ def make(sizes: Sizes) -> tuple[Any, Any]:
 
 
 def _rows(ratings: NDArray[np.float32], seed: int) -> list[Any]:
-    from affectlab.models.heads._sampling import balanced_rows
+    from affectlab.models.heads.sampling import balanced_rows
 
     return [
         balanced_rows(ratings[:, k], binarised=True, seed=seed, label=k)
@@ -103,9 +103,10 @@ def two_stages(sizes: Sizes, device: str) -> tuple[tuple[float, float], tuple[fl
 
     Choosing rows, moving embeddings to the device and validation count.
     """
-    from affectlab.models.heads._shape import HeadShape
-    from affectlab.models.heads._stage import Stage, train_stage
-    from affectlab.models.heads._weights import StackedWeights
+    from affectlab.models.heads.fit import train_stage
+    from affectlab.models.heads.shape import HeadShape
+    from affectlab.models.heads.stage import Stage
+    from affectlab.models.heads.weights import StackedWeights
 
     shape = HeadShape(sizes.shape, dropout=0.2)
     weights = StackedWeights.initial(shape, sizes.width, sizes.heads)
@@ -130,12 +131,12 @@ def two_stages(sizes: Sizes, device: str) -> tuple[tuple[float, float], tuple[fl
 
 def steps(sizes: Sizes, device: Any, limits: Ceilings) -> tuple[str, float, float]:
     """Give the precision, the seconds of a step of all heads, and its floor."""
-    from affectlab.models.heads import _train_plan as plan_of
-    from affectlab.models.heads._shape import HeadShape
-    from affectlab.models.heads._stage import Stage
-    from affectlab.models.heads._train_progress import Progress
-    from affectlab.models.heads._train_stacked import _Data, _Stack
-    from affectlab.models.heads._weights import StackedWeights
+    from affectlab.models.heads import training_plan as plan_of
+    from affectlab.models.heads.shape import HeadShape
+    from affectlab.models.heads.stacked import _Data, _Stack
+    from affectlab.models.heads.stage import Stage
+    from affectlab.models.heads.training_plan import Progress
+    from affectlab.models.heads.weights import StackedWeights
 
     shape = HeadShape(sizes.shape, dropout=0.2)
     n = sizes.steps * sizes.batch
@@ -202,7 +203,7 @@ def measure(sizes: Sizes, device: str) -> Found:
     """Measure everything."""
     import torch
 
-    from affectlab.models._torch import pick_device
+    from affectlab.models.devices import pick_device
 
     where = pick_device(device)
     name = torch.cuda.get_device_name(where) if where.type == "cuda" else where.type

@@ -68,7 +68,7 @@ def losses(world: str, names: Sequence[str], seed: int) -> dict[str, dict[str, A
 
 def drawn_costs(names: Sequence[str], seed: int) -> Any:
     """Costs by the order in which the labels of a control lie around the wheel."""
-    from affectlab.simulate._scene_parameters import label_places
+    from affectlab.simulate.scenes import label_places
     from affectlab.taxonomy import CostMatrix, load_taxonomy
 
     taxonomy = load_taxonomy("mikels")
@@ -86,7 +86,7 @@ def one_seed(world: str, seed: int, n_scenes: int) -> dict[str, dict[str, float]
     """Train with each loss; give the measures of each on other scenes."""
     from affectlab.evaluation import confusion
     from affectlab.models.vision import VisionClassifier
-    from affectlab.recipes._scene_embeddings import scene_embeddings
+    from affectlab.recipes.to_err_like_human.data import scene_embeddings
     from affectlab.simulate import simulate_scenes
 
     learned, test = (

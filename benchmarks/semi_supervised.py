@@ -80,7 +80,7 @@ def one_run(share: float, seed: int, pool: int, settings: dict[str, Any]) -> dic
     from affectlab.models.images import label_fraction
     from affectlab.models.semi import train_semi
     from affectlab.models.vision import VisionClassifier
-    from affectlab.recipes._scene_embeddings import scene_embeddings
+    from affectlab.recipes.to_err_like_human.data import scene_embeddings
     from affectlab.simulate import simulate_scenes
 
     learned, test = (

@@ -97,7 +97,7 @@ def check(study: Path, database: str | None, load: Load) -> tuple[int, int]:
     from sqlalchemy import func, select
 
     from affectlab.study import load_study, open_store
-    from affectlab.study._tables import answers, tasks, trials
+    from affectlab.study.tables import answers, tasks, trials
 
     with open_store(load_study(study), database) as store, store.database.read() as connection:
         rows = connection.execute(select(answers.c.key, answers.c.trial_id, answers.c.value)).all()

@@ -25,7 +25,7 @@ class _Result:
 def ours(data: Posts) -> _Result:
     """Count, weight, fit all labels together, score dev, choose thresholds."""
     from affectlab.models.text import FeatureSettings, fit_logistic_labels
-    from affectlab.models.text._features import learn_features
+    from affectlab.models.text.features import learn_features
 
     features, matrix = learn_features(data.texts, FeatureSettings())
     found = fit_logistic_labels(matrix, data.truth, cost=_COST, tolerance=_TOLERANCE)
@@ -39,7 +39,7 @@ def theirs(data: Posts) -> _Result:
     from sklearn.multiclass import OneVsRestClassifier
 
     from affectlab.models.text import FeatureSettings
-    from affectlab.models.text._features import learn_features
+    from affectlab.models.text.features import learn_features
 
     features, matrix = learn_features(data.texts, FeatureSettings())
     single = LogisticRegression(solver="lbfgs", C=_COST, tol=_TOLERANCE, max_iter=1000)
@@ -49,7 +49,7 @@ def theirs(data: Posts) -> _Result:
 
 def _judged(scores: NDArray[Any], data: Posts) -> _Result:
     """Cross-fit thresholds on halves of dev."""
-    from affectlab.models.text._tuning import tune_level
+    from affectlab.models.text.decisions.tuning import tune_level
 
     labels = [f"label{k}" for k in range(data.truth.shape[1])]
     *_, tuned = tune_level(

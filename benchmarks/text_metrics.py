@@ -107,7 +107,7 @@ def _their_bart(data: Pairs) -> NDArray[np.float64]:
 def _clip(place: str) -> Any:
     import transformers
 
-    from affectlab.models._torch import quiet_transformers
+    from affectlab.models.devices import quiet_transformers
 
     with quiet_transformers():
         network = transformers.CLIPModel.from_pretrained(place).eval()
@@ -128,7 +128,7 @@ def _towers(place: str) -> Any:
 
 
 def _our_clip(data: Pairs) -> NDArray[np.float64]:
-    from affectlab.models.text_metrics._kept import KeptRows
+    from affectlab.models.text_metrics.rows import KeptRows
 
     metric = _towers(data.clip)
     # Nothing that an earlier round has encoded is used again.

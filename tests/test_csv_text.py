@@ -8,7 +8,7 @@ import polars as pl
 from hypothesis import given
 from hypothesis import strategies as st
 
-from affectlab._csv import cell_of_sheet, text_of_sheet, write_data_csv, write_sheet_csv
+from affectlab.core.csv import cell_of_sheet, text_of_sheet, write_data_csv, write_sheet_csv
 
 HOSTILE = ["=1+1", "+a", "-b", "@c", "\td", "\re", "\x1b[31mred", "plain", "a=b", ""]
 

@@ -11,8 +11,8 @@ import pytest
 from rich.console import Console
 from tests.cli.command import run_here
 
-from affectlab.errors import InputError
-from affectlab.estimates import (
+from affectlab.core.errors import InputError
+from affectlab.core.estimates import (
     ESTIMATE_COLUMNS,
     NO_VARIATION,
     Estimate,

@@ -10,12 +10,12 @@ from pathlib import Path
 import pytest
 
 from affectlab import InputError
-from affectlab._plugs import BrokenPlugWarning, find_plug, find_plugs, find_sound_plugs
 from affectlab.cli._warned import plugs_said
+from affectlab.core.registry import BrokenPlugWarning, find_plug, find_plugs, find_sound_plugs
 from affectlab.ratings import Format, list_formats, read_ratings
 from affectlab.recipes import list_recipes, reproduce
-from affectlab.recipes._recipe import Recipe
-from affectlab.recipes.emonet_face import RECIPE
+from affectlab.recipes.emonet_face.recipe import RECIPE
+from affectlab.recipes.recipe import Recipe
 
 TABLE = "stimulus,rater,label,value\na,ada,joy,1\na,bo,joy,0\n"
 
@@ -25,7 +25,7 @@ def added(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """A package whose parts are good, of a wrong kind, and not there."""
     (tmp_path / "hailstones.py").write_text(
         "from affectlab.ratings import Format, Ratings\n"
-        "from affectlab.recipes.emonet_face import RECIPE\n"
+        "from affectlab.recipes.emonet_face.recipe import RECIPE\n"
         "GOOD = Format('hail-table', 'hail', lambda peek: False, lambda peek, options: Ratings(\n"
         "    {'stimulus': ['h'], 'rater': ['h'], 'value': [1]}, scale='binary'))\n"
         "WRONG = 7\n"

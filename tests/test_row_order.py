@@ -20,7 +20,7 @@ from hypothesis import strategies as st
 
 import affectlab
 from affectlab import Ratings, analysis, evaluation, reliability, simulate, stimuli
-from affectlab.errors import MissingDependencyError
+from affectlab.core.errors import MissingDependencyError
 from affectlab.stimuli.taxonomy import revise_taxonomy
 from affectlab.taxonomy import Taxonomy
 

@@ -14,9 +14,9 @@ from typing import Any
 
 import pytest
 
-from affectlab._runner import import_daft, use_runner
-from affectlab.errors import InputError
-from affectlab.stimuli.curation._staging import stage
+from affectlab.core.errors import InputError
+from affectlab.core.runner import import_daft, use_runner
+from affectlab.stimuli.curation.input.staging import stage
 
 NEEDS_RAY = pytest.mark.skipif(
     not (find_spec("ray") and find_spec("psutil")), reason="Ray or psutil is not installed"
@@ -57,8 +57,8 @@ def test_a_runner_that_someone_else_set() -> None:
     script = """
         import daft, json
         daft.set_runner_native()
-        from affectlab.errors import InputError
-        from affectlab._runner import use_runner
+        from affectlab.core.errors import InputError
+        from affectlab.core.runner import use_runner
         use_runner("native")
         try:
             use_runner("ray")
@@ -72,8 +72,8 @@ def test_a_missing_library_names_the_extra() -> None:
     script = """
         import json, sys
         sys.modules["daft"] = None
-        from affectlab.errors import AffectlabError
-        from affectlab._runner import use_runner
+        from affectlab.core.errors import AffectlabError
+        from affectlab.core.runner import use_runner
         try:
             use_runner("native")
         except AffectlabError as problem:
@@ -92,9 +92,9 @@ def test_ray_gives_the_same_parts_and_listens_on_loopback_only(tmp_path: Path) -
     script = """
         import json, os, sys
         import psutil
-        from affectlab.errors import InputError
-        from affectlab.stimuli.curation._staging import stage
-        from affectlab._runner import use_runner
+        from affectlab.core.errors import InputError
+        from affectlab.stimuli.curation.input.staging import stage
+        from affectlab.core.runner import use_runner
 
         raw, out = sys.argv[1:]
         pool = stage(raw, out, runner="ray", part_rows=20)
@@ -137,8 +137,8 @@ def test_ray_gives_the_same_parts_and_listens_on_loopback_only(tmp_path: Path) -
 def test_a_cluster_that_does_not_answer() -> None:
     script = """
         import json
-        from affectlab.errors import AffectlabError
-        from affectlab._runner import use_runner
+        from affectlab.core.errors import AffectlabError
+        from affectlab.core.runner import use_runner
         try:
             use_runner("ray://127.0.0.1:9")
         except AffectlabError as problem:

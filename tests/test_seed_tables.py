@@ -11,7 +11,7 @@ from benchmarks._seed_tables import Interval, Page, means_table, paired_table
 from benchmarks.rank_losses import drawn_costs, gathered, says
 from benchmarks.semi_supervised import THRESHOLDS, _kept, _key, _run
 
-from affectlab.simulate._scene_parameters import label_places
+from affectlab.simulate.scenes import label_places
 from affectlab.taxonomy import load_taxonomy
 
 

@@ -13,7 +13,7 @@ from rich.console import Console
 from rich.text import Text
 
 import affectlab
-from affectlab._terminal import Table
+from affectlab.core.terminal import Table
 
 WORDS = st.text("abcxyz0123456789−.", min_size=1, max_size=12)
 CELLS = st.lists(WORDS, min_size=1, max_size=3)

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 from pydantic import BaseModel, ConfigDict
 
-from affectlab.errors import InputError
-from affectlab.toml import parse_toml, read_toml
+from affectlab.core.errors import InputError
+from affectlab.core.toml import parse_toml, read_toml
 
 
 class Inner(BaseModel):

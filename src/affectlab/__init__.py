@@ -14,12 +14,11 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from affectlab._version import __version__
-from affectlab.errors import AffectlabError, InputError
+from affectlab.core.errors import AffectlabError, InputError
 
 if TYPE_CHECKING:
     from affectlab import (
         analysis,
-        estimates,
         evaluation,
         models,
         protocols,
@@ -32,7 +31,8 @@ if TYPE_CHECKING:
         study,
         taxonomy,
     )
-    from affectlab.estimates import Estimate, Estimates
+    from affectlab.core import estimates
+    from affectlab.core.estimates import Estimate, Estimates
     from affectlab.protocols import Protocol, load_protocol
     from affectlab.ratings import Ratings, Scale, read_ratings
     from affectlab.report import write_report
@@ -54,8 +54,8 @@ _ROOMS = (
     "taxonomy",
 )
 _NAMES = {
-    "Estimate": "estimates",
-    "Estimates": "estimates",
+    "Estimate": "core.estimates",
+    "Estimates": "core.estimates",
     "Protocol": "protocols",
     "Ratings": "ratings",
     "Scale": "ratings",

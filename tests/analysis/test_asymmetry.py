@@ -13,9 +13,9 @@ from scipy import stats
 from tests.analysis.pair_tables import designed, inter_pair, intra_pair, table_of
 
 from affectlab.analysis import asymmetry_tests
-from affectlab.analysis._expression_sides import sides_of
-from affectlab.analysis._t_tests import paired, two_sample
-from affectlab.errors import InputError
+from affectlab.analysis.expressions.asymmetry import paired, two_sample
+from affectlab.analysis.expressions.sides import sides_of
+from affectlab.core.errors import InputError
 
 NAMES = ("Mouth Left Open", "Mouth Right Open", "Jaw Right", "Jaw Left", "Smile", "Frown", "Blink")
 

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from affectlab.analysis import cluster_confusion, cluster_labels, label_correlations
-from affectlab.analysis._tree import silhouette
-from affectlab.errors import InputError
+from affectlab.analysis.labels.trees import silhouette
+from affectlab.core.errors import InputError
 
 
 def planted(n: int = 400, seed: int = 0) -> tuple[np.ndarray, list[str]]:

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as npst
 
 from affectlab.analysis import label_correlations
-from affectlab.analysis._moments import pearson, spearman
-from affectlab.errors import InputError
+from affectlab.analysis.labels.correlations import pearson, spearman
+from affectlab.core.errors import InputError
 from affectlab.ratings import Ratings
 
 

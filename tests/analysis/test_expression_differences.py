@@ -15,12 +15,11 @@ from scipy.stats import t as student
 from tests.analysis.pair_tables import designed, inter_pair, intra_pair, table_of
 
 from affectlab.analysis import expression_differences
-from affectlab.analysis._expression_cells import adjusted, cells_of
-from affectlab.analysis._expression_clusters import _parts
-from affectlab.analysis._pair_scores import pair_scores
-from affectlab.analysis._tree import choose, cut_into, tree_of
-from affectlab.errors import InputError
-from affectlab.estimates import NO_VARIATION
+from affectlab.analysis.expressions.differences import _parts, adjusted, cells_of
+from affectlab.analysis.labels.trees import choose, cut_into, tree_of
+from affectlab.analysis.pairs import pair_scores
+from affectlab.core.errors import InputError
+from affectlab.core.estimates import NO_VARIATION
 
 
 def test_effects_of_actors_and_roles_are_taken_out_exactly() -> None:

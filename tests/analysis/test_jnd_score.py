@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 from tests.analysis.jnd_tables import scores_of
 
 from affectlab.analysis import jnd_score, jnd_scores
-from affectlab.analysis._jnd_score import weighted_quantile
-from affectlab.errors import InputError
+from affectlab.analysis.jnd.score import weighted_quantile
+from affectlab.core.errors import InputError
 
 TWO = {("ann", "joy"): [18, 40, 50, 21], ("ann", "awe"): [24, 30, 30, 20]}
 

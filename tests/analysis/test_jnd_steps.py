@@ -11,8 +11,8 @@ from benchmarks._jnd_simulation import JND, scored, world
 from tests.analysis.jnd_tables import scores_of
 
 from affectlab.analysis import jnd_steps
-from affectlab.errors import InputError
-from affectlab.estimates import Estimate
+from affectlab.core.errors import InputError
+from affectlab.core.estimates import Estimate
 
 STEPS = {
     ("ann", "joy"): [20, 30, 35, 20],

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from tests.analysis.jnd_tables import frames_of, scores_of
 
 from affectlab.analysis import jnd_strip, jnd_times, strip_choices
-from affectlab.errors import InputError
+from affectlab.core.errors import InputError
 
 STEPS = {
     ("ann", "joy"): [20, 40, 10, 20],  # 1 JND after 50 ms, from 100 ms on

@@ -15,10 +15,9 @@ from hypothesis import strategies as st
 from tests.analysis.jnd_tables import frames_of, scores_of
 
 from affectlab.analysis import jnd_times
-from affectlab.analysis._jnd_times_bounds import time_bound
-from affectlab.analysis._jnd_times_order import order_interval
-from affectlab.errors import InputError
-from affectlab.estimates import Estimate
+from affectlab.analysis.jnd.time_intervals import order_interval, time_bound
+from affectlab.core.errors import InputError
+from affectlab.core.estimates import Estimate
 
 NAMES = ("ann", "joy"), ("ann", "awe"), ("ben", "joy")
 STEPS = {NAMES[0]: [20, 40, 50, 20], NAMES[1]: [20, 0, 10, 20], NAMES[2]: [20, -3, -1, 20]}

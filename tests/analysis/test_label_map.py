@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from affectlab.analysis import label_map
-from affectlab.analysis._colours import GREY, label_colours, mixed_colours, to_oklab, to_rgb
-from affectlab.errors import InputError
+from affectlab.analysis.labels.maps import GREY, label_colours, mixed_colours, to_oklab, to_rgb
+from affectlab.core.errors import InputError
 from affectlab.ratings import Ratings
 
 

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from tests.analysis.jnd_tables import frames_of, scores_of
 
 from affectlab.analysis import jnd_times, latency_budget
-from affectlab.errors import InputError
-from affectlab.estimates import Estimate
+from affectlab.core.errors import InputError
+from affectlab.core.estimates import Estimate
 
 STEPS = {
     ("ann", "joy"): [20, 40, 10, 20],  # 1 JND of 20 after 50 ms

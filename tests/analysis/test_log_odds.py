@@ -9,7 +9,7 @@ import polars as pl
 import pytest
 
 from affectlab.analysis import log_odds, tokenize
-from affectlab.errors import InputError
+from affectlab.core.errors import InputError
 from affectlab.ratings import Ratings
 
 TEXTS = ["so happy today", "happy happy day", "afraid of the day", "so afraid"]

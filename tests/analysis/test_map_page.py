@@ -13,7 +13,7 @@ import pytest
 from PIL import Image
 
 from affectlab.analysis import LabelMap, label_map
-from affectlab.errors import InputError, MissingDependencyError
+from affectlab.core.errors import InputError, MissingDependencyError
 
 pytest.importorskip("plotly")
 from affectlab.report import write_label_map

@@ -11,8 +11,8 @@ import pytest
 from tests.analysis.pair_tables import inter_pair, intra_pair, table_of
 
 from affectlab.analysis import PairScores, pair_scores
-from affectlab.analysis._pair_roles import place_of_role, placed
-from affectlab.errors import InputError
+from affectlab.analysis.transitions.roles import place_of_role, placed
+from affectlab.core.errors import InputError
 from affectlab.ratings import Ratings
 from affectlab.reliability import mean_opinion_scores, subject_model
 

@@ -14,13 +14,9 @@ from hypothesis import strategies as st
 from tests.analysis.jnd_tables import frames_of, scores_of
 
 from affectlab.analysis import common_rate, jnd_times, sampling_interval
-from affectlab.analysis._jnd_times_bounds import (
-    critical_value,
-    fastest_bounds,
-    fastest_corrected,
-)
-from affectlab.errors import InputError
-from affectlab.estimates import Estimate
+from affectlab.analysis.jnd.time_intervals import critical_value, fastest_bounds, fastest_corrected
+from affectlab.core.errors import InputError
+from affectlab.core.estimates import Estimate
 from affectlab.simulate import draw_transitions
 
 STEPS = {

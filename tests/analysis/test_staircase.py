@@ -22,9 +22,9 @@ from affectlab.analysis import (
     simulate_observer,
     transition_jnd,
 )
-from affectlab.errors import InputError
+from affectlab.core.errors import InputError
 from affectlab.report import StaircasePanel, fig_staircase
-from affectlab.report._svg import to_png
+from affectlab.report.drawing.svg import to_png
 
 JNDS = (5, 9, 16, 28, 40)
 METHODS = ("mean", "mode", "quantile", "entropy")

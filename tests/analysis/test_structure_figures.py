@@ -7,7 +7,7 @@ import pytest
 
 from affectlab.analysis import cluster_labels, label_correlations
 from affectlab.report import fig_confusion_clusters, fig_label_clusters, fig_label_map, fig_words
-from affectlab.report._svg import to_png
+from affectlab.report.drawing.svg import to_png
 
 
 def part(figure, name: str):

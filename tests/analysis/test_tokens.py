@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from affectlab.analysis import Tokens, tokenize
-from affectlab.errors import InputError
+from affectlab.core.errors import InputError
 
 
 def words_of(tokens: Tokens) -> list[list[str]]:

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from tests.analysis.pair_tables import designed, inter_pair, intra_pair, table_of
 
 from affectlab.analysis import transition_curves, transition_ranges
-from affectlab.errors import InputError
+from affectlab.core.errors import InputError
 
 ROLES = ("peak", "near_peak", "middle", "near_neutral", "neutral")
 

@@ -26,7 +26,7 @@ def test_umap_keeps_groups_and_repeats() -> None:
 def test_without_the_library_the_extra_is_named(monkeypatch) -> None:
     import sys
 
-    from affectlab.errors import MissingDependencyError
+    from affectlab.core.errors import MissingDependencyError
 
     monkeypatch.setitem(sys.modules, "umap", None)
     with pytest.raises(MissingDependencyError, match=r"affectlab\[explore\]"):

@@ -369,7 +369,7 @@ def server() -> Iterator[Any]:
 
 
 def test_a_real_postgresql_says_its_version_and_what_it_holds(server: Any) -> None:
-    from affectlab.study._database import Database
+    from affectlab.study.database import Database
 
     url = server.make_database("empty")
     found = try_address(url)

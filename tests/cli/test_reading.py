@@ -10,7 +10,7 @@ import pytest
 from tests.cli.command import run_here
 
 from affectlab import read_ratings
-from affectlab.errors import InputError
+from affectlab.core.errors import InputError
 
 READ = {
     "rater": ("image,person,value\na,x,1\n", (), "columns"),

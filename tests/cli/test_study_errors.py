@@ -12,7 +12,7 @@ from tests.cli.command import run_here
 
 from affectlab.ratings import Ratings
 from affectlab.study import load_study
-from affectlab.study._stimuli import stimuli_of
+from affectlab.study.design.stimuli import stimuli_of
 
 pytest.importorskip("sqlalchemy")
 pytest.importorskip("fastapi")

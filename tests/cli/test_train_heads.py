@@ -169,7 +169,7 @@ def test_a_dev_set_is_taken_out_of_training(place: Path) -> None:
 
 
 def test_an_interrupted_run_is_resumed(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from affectlab.models.heads import _fit
+    from affectlab.models.heads import fit as _fit
 
     whole = result(train("--json", out="whole", code=0))
     before = _fit.train_stage

@@ -11,7 +11,7 @@ import polars as pl
 import pytest
 
 from affectlab.cli import main
-from affectlab.errors import InputError
+from affectlab.core.errors import InputError
 from affectlab.models.text import TextClassifier, read_labelled_texts
 from affectlab.report import write_text_report
 

@@ -16,7 +16,7 @@ from benchmarks._servers import StudyServer
 from sqlalchemy import func, select
 
 from affectlab.study import load_study, open_store
-from affectlab.study._tables import answers, events
+from affectlab.study.tables import answers, events
 
 from .conftest import write_study
 

@@ -14,7 +14,7 @@ from benchmarks._servers import StudyServer
 from sqlalchemy import func, select
 
 from affectlab.study import load_study, open_store
-from affectlab.study._tables import bundles, sessions, tasks, trials
+from affectlab.study.tables import bundles, sessions, tasks, trials
 
 from .test_faults import KILLS, assert_whole, under_load
 

@@ -22,8 +22,8 @@ from benchmarks._study_browser import Load, take_part
 from sqlalchemy import func, select
 
 from affectlab.study import load_study, open_store
-from affectlab.study._claims import expire
-from affectlab.study._tables import answers, tasks, trials
+from affectlab.study.delivery.claims import expire
+from affectlab.study.tables import answers, tasks, trials
 
 KILLS = int(os.environ.get("AFFECTLAB_KILLS", "5"))
 PEOPLE = 30

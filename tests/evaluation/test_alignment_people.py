@@ -11,7 +11,7 @@ from tests.evaluation.panels import Array, models_of, people_of, study, table
 
 from affectlab import InputError, Ratings
 from affectlab.evaluation import alignment, spearman_with_people
-from affectlab.evaluation._alignment_draws import Resample
+from affectlab.evaluation.human_alignment.bootstrap import Resample
 
 # -- control runs ----------------------------------------------------------------------------------
 

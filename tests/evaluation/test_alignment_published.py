@@ -27,9 +27,9 @@ from affectlab.evaluation import (
     rater_table,
     spearman_with_people,
 )
-from affectlab.evaluation._alignment_draws import draw
-from affectlab.evaluation._alignment_panel import panel_of
-from affectlab.evaluation._discrepancy import _of_label
+from affectlab.evaluation.human_alignment.bootstrap import draw
+from affectlab.evaluation.human_alignment.discrepancy import _of_label
+from affectlab.evaluation.human_alignment.panel import panel_of
 
 Array = NDArray[np.float64]
 

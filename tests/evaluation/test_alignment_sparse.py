@@ -10,10 +10,9 @@ from numpy.typing import NDArray
 from tests.evaluation.panels import Array, models_of, people_of, table
 
 from affectlab.evaluation import alignment, human_ceiling
-from affectlab.evaluation._alignment_draws import draw
-from affectlab.evaluation._alignment_kappa import kappas
-from affectlab.evaluation._alignment_panel import panel_of
-from affectlab.evaluation._alignment_pooled import pooled_kappas, shares_little
+from affectlab.evaluation.human_alignment.bootstrap import draw
+from affectlab.evaluation.human_alignment.kappa import kappas, pooled_kappas, shares_little
+from affectlab.evaluation.human_alignment.panel import panel_of
 
 
 def sparse(

@@ -13,10 +13,10 @@ from scipy.stats import rankdata
 from sklearn.metrics import cohen_kappa_score
 
 from affectlab import Ratings
-from affectlab.evaluation._alignment_draws import Draws, draw
-from affectlab.evaluation._alignment_kappa import kappa_of_label
-from affectlab.evaluation._alignment_panel import Panel, panel_of
-from affectlab.evaluation._alignment_ranks import spearman_of_label
+from affectlab.evaluation.human_alignment.bootstrap import Draws, draw
+from affectlab.evaluation.human_alignment.kappa import kappa_of_label
+from affectlab.evaluation.human_alignment.panel import Panel, panel_of
+from affectlab.evaluation.human_alignment.spearman import spearman_of_label
 
 Array = NDArray[np.float64]
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from scipy.stats import ttest_1samp
 
 from affectlab import InputError, Ratings
-from affectlab._multiple_tests import benjamini_yekutieli
+from affectlab.core.inference import benjamini_yekutieli
 from affectlab.evaluation import alt_test
 
 

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from affectlab.errors import InputError
+from affectlab.core.errors import InputError
 from affectlab.evaluation import BothWrong, both_wrong, classes_of
 from affectlab.ratings import Ratings
 from affectlab.taxonomy import load_taxonomy

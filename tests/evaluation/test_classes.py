@@ -12,9 +12,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
-from affectlab.errors import InputError
+from affectlab.core.errors import InputError
 from affectlab.evaluation import classes_of, load_thresholds, read_truth, score_variants
-from affectlab.evaluation._classes_votes import highest, leave_one_out, pooled
+from affectlab.evaluation.classes.votes import highest, leave_one_out, pooled
 from affectlab.ratings import Ratings, read_ratings
 
 NAN = math.nan

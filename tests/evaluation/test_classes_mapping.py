@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
-from affectlab.errors import InputError
+from affectlab.core.errors import InputError
 from affectlab.evaluation import (
     NeutralRule,
     ScoreMapping,

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 from sklearn.metrics import cohen_kappa_score
 
-from affectlab.errors import InputError
+from affectlab.core.errors import InputError
 from affectlab.evaluation import ControlChecks, control_checks, main_runs
 from affectlab.ratings import Ratings
 

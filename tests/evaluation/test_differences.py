@@ -9,10 +9,10 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 from scipy import stats
 
-from affectlab.errors import InputError
+from affectlab.core.errors import InputError
 from affectlab.evaluation import Differences, difference_metrics, logistic_fit
-from affectlab.evaluation._differences_bootstrap import METRICS, _draw, measure, replicate
-from affectlab.evaluation._differences_data import pairs_of
+from affectlab.evaluation.differences.bootstrap import METRICS, _draw, measure, replicate
+from affectlab.evaluation.differences.pairs import pairs_of
 from affectlab.ratings import Ratings
 
 Floats = NDArray[np.float64]

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from scipy.optimize import OptimizeWarning, curve_fit
 from scipy.special import expit
 
-from affectlab.errors import InputError
+from affectlab.core.errors import InputError
 from affectlab.evaluation import logistic_fit
 
 Floats = NDArray[np.float64]

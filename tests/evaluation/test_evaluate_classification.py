@@ -9,7 +9,7 @@ import polars as pl
 import pytest
 from sklearn.metrics import accuracy_score, confusion_matrix, f1_score, recall_score
 
-from affectlab.errors import InputError
+from affectlab.core.errors import InputError
 from affectlab.evaluation import (
     classes_of,
     compare_models,

@@ -7,7 +7,7 @@ import polars as pl
 import pytest
 from tests.evaluation.groups import study, values
 
-from affectlab.errors import InputError
+from affectlab.core.errors import InputError
 from affectlab.evaluation import fairness
 from affectlab.ratings import Ratings
 

@@ -8,7 +8,7 @@ import pytest
 from scipy.stats import kstest, permutation_test
 from tests.evaluation.groups import classified, study, values
 
-from affectlab._multiple_tests import benjamini_hochberg
+from affectlab.core.inference import benjamini_hochberg
 from affectlab.evaluation import fairness
 from affectlab.ratings import Ratings
 

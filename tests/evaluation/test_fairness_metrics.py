@@ -9,10 +9,10 @@ import pytest
 from scipy.stats import spearmanr
 from sklearn.metrics import accuracy_score, cohen_kappa_score, f1_score, recall_score
 
-from affectlab.errors import InputError
+from affectlab.core.errors import InputError
 from affectlab.evaluation import AnswerMetric, fairness, list_metrics, load_metric
-from affectlab.evaluation import _metric_registry as registry
-from affectlab.evaluation._metric_registry import Compared
+from affectlab.evaluation.group_fairness import metrics as registry
+from affectlab.evaluation.group_fairness.metrics import Compared
 from affectlab.ratings import Ratings
 from affectlab.reliability import krippendorff_alpha
 
@@ -141,7 +141,7 @@ def test_entry_points_add_metrics(monkeypatch):
     point = EntryPoint("spread", "statistics:stdev", registry.GROUP)
     wrong = EntryPoint("pi", "math:pi", registry.GROUP)
     gone = EntryPoint("gone", "no_such_module:x", registry.GROUP)
-    monkeypatch.setattr("affectlab._plugs.entry_points", lambda group: (point, wrong, gone))
+    monkeypatch.setattr("affectlab.core.registry.entry_points", lambda group: (point, wrong, gone))
     assert list_metrics()[-3:] == ("gone", "pi", "spread")
     assert load_metric("spread").name == "spread"
     with pytest.raises(InputError, match="gives float"):

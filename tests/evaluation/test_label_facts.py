@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from affectlab.errors import InputError
-from affectlab.evaluation._costs_of import label_facts
+from affectlab.core.errors import InputError
+from affectlab.evaluation.label_facts import label_facts
 from affectlab.taxonomy import load_taxonomy
 
 

@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from affectlab.errors import InputError
-from affectlab.estimates import Estimate, Estimates
+from affectlab.core.errors import InputError
+from affectlab.core.estimates import Estimate, Estimates
 from affectlab.evaluation import (
     Coverage,
     DataSet,

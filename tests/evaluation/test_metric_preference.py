@@ -12,21 +12,21 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.metrics import roc_auc_score
 
-from affectlab.errors import InputError
+from affectlab.core.errors import InputError
 from affectlab.evaluation import (
     evaluate_preference_metrics,
     metric_scores,
     metric_sees_preference,
     preferences,
 )
-from affectlab.evaluation._metric_preference_draws import (
+from affectlab.evaluation.preference.areas import (
     cluster_weights,
     error_of,
     fold_areas,
     weighted_means,
 )
-from affectlab.evaluation._metric_preference_rows import area_verdict
-from affectlab.evaluation._preference_judged import judged_items
+from affectlab.evaluation.preference.judged_items import judged_items
+from affectlab.evaluation.preference.metrics import area_verdict
 from affectlab.ratings import Ratings
 
 PUBLISHED = {

@@ -9,14 +9,8 @@ import pytest
 from scipy import stats
 from sklearn.metrics import roc_auc_score
 
-from affectlab.evaluation import (
-    evaluate_preference_metrics,
-)
-from affectlab.evaluation._auc import edge_interval
-from affectlab.evaluation._metric_preference_draws import (
-    expanded_tails,
-    few_clusters,
-)
+from affectlab.evaluation import evaluate_preference_metrics
+from affectlab.evaluation.preference.areas import edge_interval, expanded_tails, few_clusters
 
 
 def verdicts(machine: int, human: int, both: int, bad: int = 0) -> dict[str, str]:

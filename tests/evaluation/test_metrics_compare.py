@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from affectlab._multiple_tests import holm
-from affectlab.errors import InputError
+from affectlab.core.errors import InputError
+from affectlab.core.inference import holm
 from affectlab.evaluation import classification_metrics, compare_predictions, confusion
-from affectlab.evaluation._metrics_tests import exact_mcnemar, permutation_p, tango_p
+from affectlab.evaluation.paired_tests import exact_mcnemar, permutation_p, tango_p
 from affectlab.taxonomy import cost_from_correlation, load_taxonomy
 
 MIKELS = load_taxonomy("mikels")

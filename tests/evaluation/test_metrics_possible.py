@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from affectlab.errors import InputError
+from affectlab.core.errors import InputError
 from affectlab.evaluation import Confusion, figures_possible, severity_bounds
 from affectlab.taxonomy import cost_from_correlation, load_taxonomy
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from affectlab.errors import InputError
+from affectlab.core.errors import InputError
 from affectlab.evaluation import precision_recall_f1
-from affectlab.evaluation._metrics_prf import _sd
+from affectlab.evaluation.classification.precision_recall_f1 import _sd
 
 
 def test_undefined_is_nan_with_a_status_and_counts_as_said():

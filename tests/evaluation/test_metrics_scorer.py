@@ -11,7 +11,7 @@ from sklearn.metrics import make_scorer
 from sklearn.model_selection import GridSearchCV, cross_val_score
 from sklearn.neighbors import KNeighborsClassifier
 
-from affectlab.errors import InputError
+from affectlab.core.errors import InputError
 from affectlab.evaluation import CLASSIFICATION_METRICS, affect_scorer, confusion, ecc
 from affectlab.taxonomy import load_taxonomy
 

@@ -7,8 +7,8 @@ import math
 import numpy as np
 import pytest
 
-from affectlab.errors import InputError
-from affectlab.estimates import NO_VARIATION
+from affectlab.core.errors import InputError
+from affectlab.core.estimates import NO_VARIATION
 from affectlab.evaluation import (
     CLASSIFICATION_METRICS,
     classification_metrics,

@@ -5,13 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from affectlab.errors import InputError
-from affectlab.evaluation import (
-    evaluate_classification,
-    evaluate_soft_labels,
-    fairness,
-    read_costs,
-)
+from affectlab.core.errors import InputError
+from affectlab.evaluation import evaluate_classification, evaluate_soft_labels, fairness, read_costs
 from affectlab.ratings import Ratings, read_models
 
 

@@ -12,9 +12,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from affectlab.errors import InputError
+from affectlab.core.errors import InputError
 from affectlab.evaluation import preference_scale
-from affectlab.evaluation._preference_scale_fit import chance_of_win, connected, why_undefined
+from affectlab.evaluation.preference.scale import chance_of_win, connected, why_undefined
 from affectlab.ratings import Ratings
 
 Floats = NDArray[np.float64]

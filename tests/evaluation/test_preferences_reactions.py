@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from affectlab.errors import InputError
+from affectlab.core.errors import InputError
 from affectlab.evaluation import reaction_pairs
 from affectlab.ratings import Ratings
 

@@ -12,8 +12,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from affectlab.errors import InputError
-from affectlab.estimates import Estimate, Estimates
+from affectlab.core.errors import InputError
+from affectlab.core.estimates import Estimate, Estimates
 from affectlab.evaluation import (
     OUTCOMES,
     Cost,
@@ -27,7 +27,7 @@ from affectlab.evaluation import (
     read_result,
     write_result,
 )
-from affectlab.evaluation._result_file import Outcome
+from affectlab.evaluation.rankings.result_file import Outcome
 from affectlab.ratings import Ratings
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -125,7 +125,7 @@ def test_agreement_is_that_on_the_peoples_scale_or_is_left_out_with_the_reason(f
 @pytest.mark.parametrize("form", MAPPED)
 def test_verbs_agree_on_a_page(form: str, tmp_path: Path) -> None:
     """Alignment, report, fairness and leaderboard give one number for one thing."""
-    from affectlab.report._study import Study
+    from affectlab.report.statistics.study import Study
 
     values = rated(40)
     people, model = people_on(values), model_of(values, form)
@@ -194,7 +194,7 @@ def test_verbs_agree_in_the_terminal(form: str, tmp_path: Path) -> None:
 
 def test_pairs_of_a_report_correlate_the_models_own_values() -> None:
     """On a slider from 0 to 100 shares lie between whole points: rounding would make ties."""
-    from affectlab.report._study import Study
+    from affectlab.report.statistics.study import Study
 
     rng = np.random.default_rng(2)
     people = np.rint(50 + rng.normal(0, 20, (3, 1, 30))).clip(0, 100)

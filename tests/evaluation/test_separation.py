@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 from scipy import stats
 from sklearn.metrics import roc_auc_score
 
-from affectlab.errors import InputError
+from affectlab.core.errors import InputError
 from affectlab.evaluation import metric_sees_preference, preferences
-from affectlab.evaluation._auc import area, delong_errors, replicated_areas
+from affectlab.evaluation.preference.areas import area, delong_errors, replicated_areas
 from affectlab.ratings import Ratings
 
 

@@ -6,7 +6,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from affectlab.errors import InputError
+from affectlab.core.errors import InputError
 from affectlab.evaluation import (
     LabelDistributions,
     evaluate_soft_labels,

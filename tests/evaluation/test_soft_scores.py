@@ -10,7 +10,7 @@ from scipy.optimize import linprog
 from scipy.spatial.distance import jensenshannon
 from scipy.stats import entropy, wasserstein_distance
 
-from affectlab.errors import InputError
+from affectlab.core.errors import InputError
 from affectlab.evaluation import (
     cross_entropy,
     earth_movers_distance,

@@ -9,7 +9,7 @@ import sys
 import numpy as np
 import pytest
 
-from affectlab.errors import InputError, MissingDependencyError
+from affectlab.core.errors import InputError, MissingDependencyError
 from affectlab.evaluation import acc2, ecc, emc, mean_emotional_distance
 from affectlab.taxonomy import cost_from_correlation, load_taxonomy
 
@@ -155,7 +155,7 @@ def test_importing_the_room_does_not_load_torch():
 def test_without_torch_the_extra_is_named():
     done = _run(
         "import sys; sys.modules['torch'] = None\n"
-        "from affectlab.errors import MissingDependencyError\n"
+        "from affectlab.core.errors import MissingDependencyError\n"
         "try:\n    import affectlab.models.metrics\n"
         "except MissingDependencyError as error:\n    print(error)"
     )

@@ -15,15 +15,15 @@ import pytest
 torch = pytest.importorskip("torch")
 accelerate_state = pytest.importorskip("accelerate.state")
 
-from affectlab.errors import InputError  # noqa: E402
-from affectlab.models._checkpoints import Checkpoints, UnlockedWarning  # noqa: E402
-from affectlab.models._ledger_file import LineFile  # noqa: E402
-from affectlab.models._processes import is_main_process  # noqa: E402
-from affectlab.models._steps import accelerator_on  # noqa: E402
-from affectlab.models._torch import pick_precision  # noqa: E402
+from affectlab.core.errors import InputError  # noqa: E402
+from affectlab.models.ask.ledger import LineFile  # noqa: E402
+from affectlab.models.devices import pick_precision  # noqa: E402
+from affectlab.models.runs.processes import is_main_process  # noqa: E402
+from affectlab.models.training.checkpoints import Checkpoints, UnlockedWarning  # noqa: E402
+from affectlab.models.training.steps import accelerator_on  # noqa: E402
 from affectlab.models.vision import VisionClassifier  # noqa: E402
 from affectlab.simulate import draw_face  # noqa: E402
-from affectlab.stimuli.generation._diffusers import _best_dtype  # noqa: E402
+from affectlab.stimuli.generation.diffusers import _best_dtype  # noqa: E402
 
 LABELS = ["amusement", "sadness", "anger"] * 4
 FACES = [draw_face(name, identity=k % 4, size=48) for k, name in enumerate(LABELS)]
@@ -119,7 +119,7 @@ def test_of_several_processes_the_first_speaks(
 
 HOLDS = """
 import sys
-from affectlab.models._checkpoints import Checkpoints
+from affectlab.models.training.checkpoints import Checkpoints
 with Checkpoints.of(sys.argv[1], "x", True):
     print("held", flush=True)
     sys.stdin.read()

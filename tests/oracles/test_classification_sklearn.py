@@ -8,14 +8,14 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from affectlab._multiple_tests import holm
+from affectlab.core.inference import holm
 from affectlab.evaluation import (
     classification_metrics,
     confusion,
     multilabel_confusion,
     precision_recall_f1,
 )
-from affectlab.evaluation._metrics_tests import exact_mcnemar
+from affectlab.evaluation.paired_tests import exact_mcnemar
 
 sklearn_metrics = pytest.importorskip("sklearn.metrics")
 

@@ -12,7 +12,7 @@ from hypothesis.extra.numpy import arrays
 from scipy.stats import rankdata, spearmanr
 
 from affectlab.reliability import interrater_correlation
-from affectlab.reliability._ranks import grouped_midranks
+from affectlab.reliability.rank_correlation import grouped_midranks
 
 tables = arrays(
     np.float64,
@@ -63,7 +63,7 @@ def test_midranks_equal_rankdata(table_size, values, data):
     )
     x = np.array(values)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("affectlab.reliability._ranks._TABLE", table_size)
+        patch.setattr("affectlab.reliability.rank_correlation._TABLE", table_size)
         ranks = grouped_midranks(x, group, 9)
     for code in np.unique(group):
         np.testing.assert_array_equal(ranks[group == code], rankdata(x[group == code]))

@@ -13,8 +13,7 @@ from affectlab.models.text import (
     fit_scaling,
     read_labelled_texts,
 )
-from affectlab.models.text._features import learn_features
-from affectlab.models.text._tokens import cut
+from affectlab.models.text.features import cut, learn_features
 
 sklearn = pytest.importorskip("sklearn")
 

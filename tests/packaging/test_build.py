@@ -103,7 +103,7 @@ def test_the_wheel_holds_the_package_and_nothing_else(wheel: Path) -> None:
         "study/migrations/env.py",
         "study/migrations/script.py.mako",
         "study/migrations/versions/0002_erasures.py",
-        "study/templates/pictures/cake.png",
+        "study/design/templates/pictures/cake.png",
     ],
 )
 def test_the_wheel_holds_what_is_not_code(wheel: Path, name: str) -> None:

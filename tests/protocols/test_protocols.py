@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
-from affectlab.errors import InputError
+from affectlab.core.errors import InputError
 from affectlab.protocols import Protocol, Routing, ScaleSpec, list_protocols, load_protocol
 from affectlab.ratings import Scale
 from affectlab.taxonomy import Taxonomy, load_taxonomy

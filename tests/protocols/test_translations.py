@@ -7,7 +7,7 @@ from string import Formatter
 
 import pytest
 
-from affectlab.errors import InputError
+from affectlab.core.errors import InputError
 from affectlab.protocols import Protocol, list_protocols, load_protocol
 
 LANGUAGES = ("de", "es")

@@ -9,10 +9,10 @@ from tests.public_api.source import REPOSITORY
 __all__ = ["entry_point_groups", "name_entries"]
 
 _FILES = {
-    "policy": "reliability/_screening/data",
+    "policy": "reliability/screening/data",
     "protocol": "protocols/data",
     "taxonomy": "taxonomy/data",
-    "template": "study/templates",
+    "template": "study/design/templates",
     "published": "recipes/published",
 }
 

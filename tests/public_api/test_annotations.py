@@ -14,7 +14,7 @@ import polars as pl
 import pytest
 from tests.public_api.source import listed_in_all, public_modules
 
-from affectlab import _types
+from affectlab.core import types as _types
 
 
 def _annotated(name: str, value: object) -> Iterator[tuple[str, object]]:

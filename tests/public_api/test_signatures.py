@@ -16,7 +16,7 @@ from tests.public_api.entries import Function, module_entries
 from tests.public_api.source import defined_in, listed_in_all, public_modules
 
 from affectlab import reliability
-from affectlab.estimates import Estimate, Estimates
+from affectlab.core.estimates import Estimate, Estimates
 from affectlab.ratings import Ratings
 
 DEFAULTS = {"n_boot": 1000, "n_permutations": 9999, "confidence": 0.95, "seed": 0}

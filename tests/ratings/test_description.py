@@ -12,7 +12,7 @@ from typing import Any
 import polars as pl
 import pytest
 
-from affectlab.errors import InputError
+from affectlab.core.errors import InputError
 from affectlab.ratings import Ratings, read_ratings
 
 JUNK: list[Any] = [

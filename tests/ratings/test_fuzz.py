@@ -23,7 +23,7 @@ import polars as pl
 import pytest
 from tests.ratings.datasets.test_formats import SAMPLES
 
-from affectlab.errors import InputError
+from affectlab.core.errors import InputError
 from affectlab.ratings import Ratings, read_models, read_ratings, read_table
 
 TIMES = int(os.environ.get("AFFECTLAB_FUZZ", "12"))
@@ -305,7 +305,7 @@ def test_a_file_cut_behind_a_quote(tmp_path: Path) -> None:
 
 READER = """
 import json, sys
-from affectlab.errors import InputError
+from affectlab.core.errors import InputError
 from affectlab.ratings import read_ratings
 for line in sys.stdin:
     file, chosen = json.loads(line)

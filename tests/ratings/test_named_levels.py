@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from affectlab.errors import InputError
+from affectlab.core.errors import InputError
 from affectlab.ratings import Ratings, Scale, merge, read_ratings
 from affectlab.reliability import krippendorff_alpha, pairwise_kappa
 

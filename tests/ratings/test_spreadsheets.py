@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from affectlab.errors import InputError
+from affectlab.core.errors import InputError
 from affectlab.ratings import Ratings, read_ratings
 
 Read = Callable[..., Ratings]

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from affectlab.errors import InputError
+from affectlab.core.errors import InputError
 from affectlab.ratings import Ratings, read_ratings
 
 Read = Callable[..., Ratings]

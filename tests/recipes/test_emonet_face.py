@@ -12,17 +12,26 @@ import numpy as np
 import pytest
 from tests.cli.command import run_here
 
-from affectlab.errors import InputError
+from affectlab.core.errors import InputError
 from affectlab.evaluation import sides
 from affectlab.ratings import read_ratings
 from affectlab.recipes import load_published, reproduce
-from affectlab.recipes._emonet_binary import binary_alpha, votes_by_label
-from affectlab.recipes._emonet_data import with_reasons
-from affectlab.recipes._emonet_findings import compare, hq_findings, inconsistencies
-from affectlab.recipes._emonet_level import human_level
-from affectlab.recipes._emonet_people import ask_experts, ask_models, faces
-from affectlab.recipes._emonet_rows import MODELS, OWN, PEOPLE, STAND_INS, key_of, paper_name
-from affectlab.report._study import Study
+from affectlab.recipes.emonet_face.agreement import (
+    MODELS,
+    OWN,
+    PEOPLE,
+    STAND_INS,
+    compare,
+    hq_findings,
+    inconsistencies,
+    key_of,
+    paper_name,
+)
+from affectlab.recipes.emonet_face.consensus import binary_alpha, votes_by_label
+from affectlab.recipes.emonet_face.data import with_reasons
+from affectlab.recipes.emonet_face.human_level import human_level
+from affectlab.recipes.emonet_face.people import ask_experts, ask_models, faces
+from affectlab.report.statistics.study import Study
 
 
 @pytest.fixture(scope="module")

@@ -11,11 +11,10 @@ from scipy.stats import spearmanr
 
 from affectlab.evaluation import AlignmentResult
 from affectlab.recipes import reproduce
-from affectlab.recipes._emonet_chain import QUICK, play
-from affectlab.recipes._emonet_findings import Compared, compare
-from affectlab.recipes._emonet_heads import HEADS_MISSING
-from affectlab.recipes._emonet_level import MARGIN, human_level, level_notes
-from affectlab.recipes._emonet_people import (
+from affectlab.recipes.emonet_face.agreement import PEOPLE, STAND_INS, Compared, compare, paper_name
+from affectlab.recipes.emonet_face.heads import HEADS_MISSING
+from affectlab.recipes.emonet_face.human_level import MARGIN, human_level, level_notes
+from affectlab.recipes.emonet_face.people import (
     BLIND,
     NOISE,
     PER_IMAGE,
@@ -24,8 +23,7 @@ from affectlab.recipes._emonet_people import (
     ask_models,
     faces,
 )
-from affectlab.recipes._emonet_preference import prefer
-from affectlab.recipes._emonet_rows import PEOPLE, STAND_INS, paper_name
+from affectlab.recipes.emonet_face.simulate import QUICK, play, prefer
 
 
 @pytest.fixture(scope="module")
@@ -126,7 +124,7 @@ def test_judges_prefer_people_to_a_blind_model_and_not_to_a_good_one(
 def test_without_torch_heads_are_left_out_in_one_sentence(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    from affectlab.recipes import _emonet_chain
+    from affectlab.recipes.emonet_face import simulate as _emonet_chain
 
     monkeypatch.setattr(_emonet_chain, "has_torch", lambda: False)
     found = play(QUICK, 2, lambda _: None)

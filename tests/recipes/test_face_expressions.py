@@ -14,18 +14,18 @@ from scipy import stats
 from tests.cli.command import run_here
 
 from affectlab.analysis import jnd_times, pair_scores, sampling_interval
-from affectlab.errors import InputError
+from affectlab.core.errors import InputError
 from affectlab.ratings import Ratings
 from affectlab.recipes import Reproduction, load_published, reproduce
-from affectlab.recipes import _face_expressions_metrics as metrics
-from affectlab.recipes._face_expressions_data import _scores, _table
-from affectlab.recipes._face_expressions_films import QUICK, Films, Size, make_films
-from affectlab.recipes._face_expressions_findings import analysis_figures, design_figures
-from affectlab.recipes._face_expressions_live import live_study
-from affectlab.recipes.face_expressions import NOISE, run_simulation
+from affectlab.recipes.face_expressions import metrics
+from affectlab.recipes.face_expressions.crowd import live_study
+from affectlab.recipes.face_expressions.data import _scores, _table
+from affectlab.recipes.face_expressions.films import QUICK, Films, Size, make_films
+from affectlab.recipes.face_expressions.findings import analysis_figures, design_figures
+from affectlab.recipes.face_expressions.recipe import NOISE, run_simulation
 from affectlab.reliability import load_policy, split_half, subject_model
 from affectlab.simulate import difference_people, simulate_differences
-from affectlab.simulate._differences_faces import apart, seen
+from affectlab.simulate.faces.transitions import apart, seen
 
 PUBLISHED = load_published("face_expressions")
 

@@ -9,19 +9,19 @@ import numpy as np
 import polars as pl
 import pytest
 
-from affectlab.errors import InputError
+from affectlab.core.errors import InputError
 from affectlab.recipes import Comparison, Finding, RecipeRun, load_published, reproduce
-from affectlab.recipes._goemotions_counts import (
+from affectlab.recipes.goemotions.agreement import rater_findings
+from affectlab.recipes.goemotions.counts import (
     count_notes,
     data_findings,
     label_numbers,
     part_of,
     votes_of,
 )
-from affectlab.recipes._goemotions_data import Corpus, raters_of, read_corpus, rows_of
-from affectlab.recipes._goemotions_raters import rater_findings
-from affectlab.recipes._goemotions_simulated import Planted, simulated_corpus
-from affectlab.recipes._goemotions_words import PRINTED, word_findings
+from affectlab.recipes.goemotions.data import Corpus, raters_of, read_corpus, rows_of
+from affectlab.recipes.goemotions.simulate import Planted, simulated_corpus
+from affectlab.recipes.goemotions.words import PRINTED, word_findings
 from affectlab.reliability import random_pair_kappa
 
 PUBLISHED = load_published("goemotions")
@@ -349,7 +349,7 @@ def test_weights_of_bert_are_used_and_dev_stands_in_for_test(
     pytest.importorskip("transformers")
     from tests.models.text.tiny import save_bert
 
-    from affectlab.recipes._goemotions_models import Effort, model_findings
+    from affectlab.recipes.goemotions.models import Effort, model_findings
 
     small = replace(
         made[0],
@@ -375,7 +375,7 @@ def test_weights_of_bert_are_used_and_dev_stands_in_for_test(
 def test_without_torch_the_network_is_left_out_and_said(
     monkeypatch: pytest.MonkeyPatch, made: tuple[Corpus, Planted]
 ) -> None:
-    from affectlab.recipes import _goemotions_models as models
+    from affectlab.recipes.goemotions import models
 
     monkeypatch.setattr(models, "find_spec", lambda _: None)
     corpus = part_of(made[0], 200, 50, seed=0)
@@ -395,7 +395,7 @@ def test_without_torch_the_network_is_left_out_and_said(
 @pytest.fixture(scope="module")
 def run() -> RecipeRun:
     pytest.importorskip("torch")
-    from affectlab.recipes.goemotions import run_simulation
+    from affectlab.recipes.goemotions.recipe import run_simulation
 
     return run_simulation(0, quick=True)
 

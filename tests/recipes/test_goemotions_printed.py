@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from affectlab.recipes import Comparison, Finding, load_published
-from affectlab.recipes._goemotions_data import KEPT
-from affectlab.recipes._goemotions_raters import printed_agreement
-from affectlab.recipes._goemotions_words import PRINTED
+from affectlab.recipes.goemotions.agreement import printed_agreement
+from affectlab.recipes.goemotions.data import KEPT
+from affectlab.recipes.goemotions.words import PRINTED
 
 PUBLISHED = load_published("goemotions")
 FIGURE = {one.key: one for one in PUBLISHED.figure}

@@ -17,7 +17,7 @@ import pytest
 from matplotlib.figure import Figure
 from tests.cli.command import run_here
 
-from affectlab.errors import InputError
+from affectlab.core.errors import InputError
 from affectlab.recipes import (
     Comparison,
     Finding,
@@ -148,7 +148,7 @@ def _marked(note: str) -> PublishedFigure:
 @pytest.fixture
 def use(monkeypatch: pytest.MonkeyPatch) -> Callable[[Recipe], None]:
     def replace(recipe: Recipe) -> None:
-        monkeypatch.setattr("affectlab.recipes._reproduce._own_recipes", lambda: {"tiny": recipe})
+        monkeypatch.setattr("affectlab.recipes.reproduce._own_recipes", lambda: {"tiny": recipe})
 
     return replace
 

@@ -12,13 +12,12 @@ import pytest
 from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 
-from affectlab.errors import InputError
+from affectlab.core.errors import InputError
 from affectlab.recipes import Finding, load_published, reproduce
-from affectlab.recipes._socratis_findings import published_notes
-from affectlab.recipes._socratis_pairs import Pairs, make_pairs
-from affectlab.recipes._socratis_people import PER_PAIR, People, ask_people
-from affectlab.recipes._socratis_quality import checked_reactions
-from affectlab.recipes._socratis_words import FEELINGS, THINGS, caption_of, fit_of, reason_of
+from affectlab.recipes.socratis.findings import published_notes
+from affectlab.recipes.socratis.grammar import FEELINGS, THINGS, caption_of, fit_of, reason_of
+from affectlab.recipes.socratis.pairs import Pairs, make_pairs
+from affectlab.recipes.socratis.people import PER_PAIR, People, ask_people, checked_reactions
 
 
 def test_printed_figures_are_those_of_the_paper() -> None:
@@ -155,7 +154,7 @@ def test_without_the_file_it_says_what_is_needed(tmp_path: Path) -> None:
 
 def test_the_whole_chain_on_a_small_scale() -> None:
     pytest.importorskip("transformers")
-    from affectlab.recipes.socratis import Size, run_simulation
+    from affectlab.recipes.socratis.recipe import Size, run_simulation
 
     parts: list[str] = []
     run = run_simulation(Size(36, 60, (60, 40, 40), 50), 3, parts.append)

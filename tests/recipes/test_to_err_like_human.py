@@ -11,12 +11,19 @@ import pytest
 import torch
 from tests.cli.command import run_here
 
-from affectlab.errors import InputError
+from affectlab.core.errors import InputError
 from affectlab.evaluation import figures_possible
 from affectlab.recipes import Comparison, Finding, PublishedFigure, load_published, reproduce
-from affectlab.recipes._to_err_source import LABELS, SHARES, Effort, drawn_source, real_sources
-from affectlab.recipes._to_err_study import simulated_votes, user_study
-from affectlab.recipes._to_err_tables import (
+from affectlab.recipes.to_err_like_human.data import (
+    LABELS,
+    SHARES,
+    Effort,
+    drawn_source,
+    real_sources,
+)
+from affectlab.recipes.to_err_like_human.recipe import _efforts, _found, doubt_of
+from affectlab.recipes.to_err_like_human.study import simulated_votes, user_study
+from affectlab.recipes.to_err_like_human.tables import (
     ROWS,
     FewLabels,
     Kept,
@@ -26,7 +33,6 @@ from affectlab.recipes._to_err_tables import (
     table_1,
     trained,
 )
-from affectlab.recipes.to_err_like_human import _efforts, _found, doubt_of
 from affectlab.simulate import simulate_scenes
 from affectlab.taxonomy import load_taxonomy
 

@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from affectlab.errors import InputError
+from affectlab.core.errors import InputError
 from affectlab.ratings import Ratings
 from affectlab.reliability import krippendorff_alpha
 
@@ -284,9 +284,9 @@ class TestBootstrap:
     def test_wide_statistics_equal_narrow_ones(self, level, monkeypatch):
         ratings = panel(seed=9)
         dense = krippendorff_alpha(ratings, level=level, n_boot=60, seed=1).to_frame()
-        monkeypatch.setattr("affectlab.reliability._pairable._DENSE_COLUMNS", 0)
-        monkeypatch.setattr("affectlab.reliability._alpha_levels._MOST_ORDINAL_VALUES", 0)
-        monkeypatch.setattr("affectlab.reliability._alpha_bootstrap._BLOCK", 500)
+        monkeypatch.setattr("affectlab.reliability.agreement.alpha_levels._DENSE_COLUMNS", 0)
+        monkeypatch.setattr("affectlab.reliability.agreement.alpha_levels._MOST_ORDINAL_VALUES", 0)
+        monkeypatch.setattr("affectlab.reliability.agreement.alpha_bootstrap._BLOCK", 500)
         thin = krippendorff_alpha(ratings, level=level, n_boot=60, seed=1).to_frame()
         for column in ("value", "se", "low", "high"):
             np.testing.assert_allclose(thin[column], dense[column], rtol=1e-9)

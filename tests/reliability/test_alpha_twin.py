@@ -13,8 +13,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from affectlab.reliability import krippendorff_alpha
-from affectlab.reliability._alpha_choice import level_maker
-from affectlab.reliability._pairable import Pairable
+from affectlab.reliability.agreement.alpha_levels import Pairable, level_maker
 
 LEVELS = ("nominal", "ordinal", "interval", "ratio")
 NAN = math.nan

@@ -9,8 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from affectlab.errors import InputError
-from affectlab.estimates import NO_VARIATION
+from affectlab.core.errors import InputError
+from affectlab.core.estimates import NO_VARIATION
 from affectlab.ratings.arrays import answers_of
 from affectlab.reliability import (
     fleiss_kappa,
@@ -19,7 +19,7 @@ from affectlab.reliability import (
     krippendorff_alpha,
     percent_agreement,
 )
-from affectlab.reliability._components import variance_components
+from affectlab.reliability.agreement.variance_components import variance_components
 
 RAW4 = [
     [1, 2, 3, 3, 2, 1, 4, 1, 2, nan, nan, nan],
@@ -418,7 +418,7 @@ def test_what_intraclass_correlations_cannot_say() -> None:
 def test_bca_equals_the_formula_by_hand() -> None:
     from scipy.stats import norm
 
-    from affectlab.reliability._bca import bca_interval
+    from affectlab.reliability.agreement.alpha_bootstrap import bca_interval
 
     replicates = np.random.default_rng(4).gamma(4, size=(2000, 1))
     point, a = np.array([3.5]), 0.07
@@ -434,9 +434,9 @@ def test_bca_equals_the_formula_by_hand() -> None:
 @pytest.mark.parametrize("level", ["nominal", "ordinal", "interval", "ratio"])
 def test_acceleration_equals_leaving_out_by_hand(level: str) -> None:
     from affectlab.ratings.arrays import answers_of
-    from affectlab.reliability._alpha import _pairable
-    from affectlab.reliability._alpha_choice import level_maker
-    from affectlab.reliability._bca import acceleration
+    from affectlab.reliability.agreement.alpha import _pairable
+    from affectlab.reliability.agreement.alpha_bootstrap import acceleration
+    from affectlab.reliability.agreement.alpha_levels import level_maker
 
     rng = np.random.default_rng(5)
     data = np.clip(rng.integers(0, 5, (1, 25)) + rng.integers(0, 3, (5, 25)), 0, 7).astype(float)

@@ -23,9 +23,9 @@ from affectlab.reliability import (
     screen,
     subject_model,
 )
-from affectlab.reliability._duplicates import _chernoff
-from affectlab.reliability._subject_data import Grouped, Panel
-from affectlab.reliability._subject_sources import as_one
+from affectlab.reliability.duplicates import _chernoff
+from affectlab.reliability.subject_models.model import as_one
+from affectlab.reliability.subject_models.panels import Grouped, Panel
 
 NAN = np.nan
 

@@ -10,14 +10,9 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from polars.testing import assert_frame_equal
 
-from affectlab.errors import InputError
+from affectlab.core.errors import InputError
 from affectlab.ratings import Ratings, Scale
-from affectlab.reliability import (
-    kappa_matrix,
-    pairwise_kappa,
-    random_pair_kappa,
-    weighted_kappa,
-)
+from affectlab.reliability import kappa_matrix, pairwise_kappa, random_pair_kappa, weighted_kappa
 
 NAN = math.nan
 WEIGHTS = {
@@ -217,7 +212,7 @@ class TestPairwise:
     def test_blocks_of_pairs_equal_one_table(self, monkeypatch):
         ratings = panel()
         whole = pairwise_kappa(ratings, weights="linear").to_frame()
-        monkeypatch.setattr("affectlab.reliability._kappa_tables._BLOCK", 200)
+        monkeypatch.setattr("affectlab.reliability.agreement.kappa._BLOCK", 200)
         assert_frame_equal(pairwise_kappa(ratings, weights="linear").to_frame(), whole)
 
     def test_pairs_without_common_items_stay_in_the_table(self):

@@ -8,25 +8,25 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import spearmanr
 
-import affectlab._resampling as resampling
-import affectlab.reliability._alpha as alpha
-import affectlab.reliability._alpha_bootstrap as alpha_bootstrap
-import affectlab.reliability._alpha_lanes as alpha_lanes
-import affectlab.reliability._correlation_counts as counts
-import affectlab.reliability._kappa_dense as kappa_dense
-from affectlab._compiled import LANES, in_threads
+from affectlab.core import inference as resampling
+from affectlab.core.compiled import LANES, in_threads
 from affectlab.ratings import Ratings
 from affectlab.reliability import interrater_correlation, krippendorff_alpha, pairwise_kappa
-from affectlab.reliability._kappa_tables import disagreement_weights, kappa_of_tables
-from affectlab.reliability._kernels._correlation import spearman_of_tables
-from affectlab.reliability._kernels._counting import sort_cells
-from affectlab.reliability._kernels._kappa import (
+from affectlab.reliability.agreement import alpha as alpha
+from affectlab.reliability.agreement import alpha_bootstrap as alpha_bootstrap
+from affectlab.reliability.agreement import alpha_bootstrap as alpha_lanes
+from affectlab.reliability.agreement import kappa as kappa_dense
+from affectlab.reliability.agreement.alpha_kernels import sort_cells
+from affectlab.reliability.agreement.kappa import disagreement_weights, kappa_of_tables
+from affectlab.reliability.agreement.kappa_kernels import (
     count_pairs,
     count_pairs_by_bits,
     kappa_of_counts,
 )
-from affectlab.reliability._kernels._spearman import rank_lanes, spearman_lanes
-from affectlab.reliability._spearman_panel import _order
+from affectlab.reliability.correlation import interrater as counts
+from affectlab.reliability.correlation.interrater_kernels import spearman_of_tables
+from affectlab.reliability.correlation.mean_spearman import _order
+from affectlab.reliability.correlation.mean_spearman_kernels import rank_lanes, spearman_lanes
 
 seeds = st.integers(0, 2**32 - 1)
 

@@ -5,11 +5,11 @@ import polars as pl
 import pytest
 from scipy.stats import spearmanr
 
-from affectlab._resampling import draw_weights
-from affectlab.errors import InputError
+from affectlab.core.errors import InputError
+from affectlab.core.inference import draw_weights
 from affectlab.ratings import Ratings
 from affectlab.reliability import mean_spearman
-from affectlab.reliability._spearman_panel import panel_of, replicates_over_units
+from affectlab.reliability.correlation.mean_spearman import panel_of, replicates_over_units
 
 
 def study(seed: int, gaps: float = 0.2) -> tuple[np.ndarray, np.ndarray]:

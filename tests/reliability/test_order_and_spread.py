@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from sklearn.metrics import cohen_kappa_score
 
-from affectlab.errors import InputError
+from affectlab.core.errors import InputError
 from affectlab.ratings import Ratings
 from affectlab.reliability import (
     interrater_correlation,

@@ -12,11 +12,11 @@ import pytest
 from rich.console import Console
 from scipy import stats
 
-from affectlab.errors import InputError
+from affectlab.core.errors import InputError
 from affectlab.ratings import Ratings, Scale
 from affectlab.ratings.arrays import answers_of
 from affectlab.reliability import PlanModel, mean_opinion_scores, plan, plan_model, split_half
-from affectlab.reliability._components import variance_components
+from affectlab.reliability.agreement.variance_components import variance_components
 from affectlab.simulate import RaterProfile, simulate_raters, simulate_truth
 
 ALIKE = PlanModel(stimulus_sd=20, rater_bias_sd=6, inconsistency=12)

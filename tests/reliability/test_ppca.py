@@ -5,13 +5,12 @@ import polars as pl
 import pytest
 from scipy.stats import spearmanr, wilcoxon
 
-from affectlab.errors import InputError
+from affectlab.core.errors import InputError
 from affectlab.ratings import Ratings
-from affectlab.ratings._order import canonical
+from affectlab.ratings.order import canonical
 from affectlab.reliability import PPCA, ppca
-from affectlab.reliability._kernels._ppca import cross_products, partial_out, project
-from affectlab.reliability._ppca import _partial_spearman
-from affectlab.reliability._ppca_data import judgements_of, split_raters
+from affectlab.reliability.correlation.ppca import _partial_spearman, judgements_of, split_raters
+from affectlab.reliability.correlation.ppca_kernels import cross_products, partial_out, project
 
 
 def long(values: np.ndarray, scale: str = "-50-50 interval", labels: list[str] | None = None):

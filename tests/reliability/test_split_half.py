@@ -9,10 +9,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import spearmanr
 
-from affectlab.errors import InputError
+from affectlab.core.errors import InputError
 from affectlab.ratings import Ratings
 from affectlab.reliability import Half, split_half, subject_model
-from affectlab.reliability._kernels import _halves as kernels
+from affectlab.reliability.agreement import split_half_kernels as kernels
 
 NAN = np.nan
 

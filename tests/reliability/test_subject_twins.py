@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from affectlab.reliability._kernels import _subject as kernels
-from affectlab.reliability._subject_data import Grouped, sweeping
+from affectlab.reliability.subject_models import kernels
+from affectlab.reliability.subject_models.panels import Grouped, sweeping
 
 N_STIMULI, N_RATERS = 7, 5
 

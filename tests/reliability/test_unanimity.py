@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import affectlab.reliability as reliability
-from affectlab.estimates import NO_INTERVAL, Estimate, Estimates
+from affectlab.core.estimates import NO_INTERVAL, Estimate, Estimates
 from affectlab.evaluation import classification_metrics
 from affectlab.ratings import Ratings
 

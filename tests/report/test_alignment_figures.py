@@ -12,8 +12,8 @@ from affectlab.report import (
     fig_groups_compared,
     fig_kinds_by_label,
 )
-from affectlab.report._svg import to_png, to_svg
-from affectlab.report._theme import colour
+from affectlab.report.drawing.svg import to_png, to_svg
+from affectlab.report.drawing.theme import colour
 
 nan = float("nan")
 LONG = "a model with a name that is far too long for any axis"

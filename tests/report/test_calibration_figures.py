@@ -7,7 +7,7 @@ import pytest
 
 from affectlab.evaluation import calibration
 from affectlab.report import fig_reliability_diagram
-from affectlab.report._svg import to_png, to_svg
+from affectlab.report.drawing.svg import to_png, to_svg
 
 COLUMNS = ("low", "high", "n", "confidence", "share", "share_low", "share_high")
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from affectlab.report import fig_confusion
-from affectlab.report._svg import to_png, to_svg
+from affectlab.report.drawing.svg import to_png, to_svg
 
 nan = float("nan")
 

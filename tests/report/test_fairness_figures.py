@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from affectlab.report import fig_fairness, fig_reliability_diagram
-from affectlab.report._svg import to_png, to_svg
+from affectlab.report.drawing.svg import to_png, to_svg
 
 nan = float("nan")
 EVERY = {

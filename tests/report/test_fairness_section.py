@@ -12,7 +12,7 @@ from tests.report.panels import planted, ratings_of, table, text_of
 
 from affectlab.ratings import Ratings
 from affectlab.report import write_report
-from affectlab.report._sections.fairness import _attributes
+from affectlab.report.sections.fairness import _attributes
 
 
 def grouped(gap: float = 2.0, n: int = 150, **more) -> Ratings:

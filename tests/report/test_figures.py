@@ -21,8 +21,8 @@ from affectlab.report import (
     fig_people_range,
     fig_plan,
 )
-from affectlab.report._svg import inline_svg, standalone_svg, to_png, to_svg
-from affectlab.report._theme import contrast, ink_on
+from affectlab.report.drawing.svg import inline_svg, standalone_svg, to_png, to_svg
+from affectlab.report.drawing.theme import contrast, ink_on
 
 nan = float("nan")
 EVERY = {

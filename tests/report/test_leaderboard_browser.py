@@ -7,15 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from affectlab.errors import InputError
-from affectlab.estimates import Estimate, Estimates
-from affectlab.evaluation import (
-    DataSet,
-    ResultFile,
-    human_results,
-    leaderboard,
-    write_result,
-)
+from affectlab.core.errors import InputError
+from affectlab.core.estimates import Estimate, Estimates
+from affectlab.evaluation import DataSet, ResultFile, human_results, leaderboard, write_result
 from affectlab.report import write_leaderboard
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples" / "leaderboard"

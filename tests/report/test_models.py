@@ -15,8 +15,8 @@ from tests.report.panels import planted, ratings_of, rows_of, table, text_of
 from affectlab.evaluation import alignment
 from affectlab.ratings import Ratings
 from affectlab.report import write_report
-from affectlab.report._study import Study
-from affectlab.report._verdict import verdict
+from affectlab.report.statistics.study import Study
+from affectlab.report.verdict import verdict
 
 
 class TestVerdict:

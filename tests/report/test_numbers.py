@@ -10,13 +10,9 @@ from scipy.stats import spearmanr
 from sklearn.metrics import cohen_kappa_score
 
 from affectlab.ratings import Ratings
-from affectlab.reliability import (
-    interrater_correlation,
-    krippendorff_alpha,
-    pairwise_kappa,
-)
+from affectlab.reliability import interrater_correlation, krippendorff_alpha, pairwise_kappa
 from affectlab.report import write_report
-from affectlab.report._study import Study
+from affectlab.report.statistics.study import Study
 
 
 def table(report, name: str) -> pl.DataFrame:

@@ -11,10 +11,13 @@ from scipy.stats import betabinom
 
 from affectlab import InputError, Ratings
 from affectlab.report import write_report
-from affectlab.report._apart import LEVEL, agreement_with_others
-from affectlab.report._equal_trials import _upper_tail, equal_trials
-from affectlab.report._pointed_out import pointed_out
-from affectlab.report._study import Study
+from affectlab.report.statistics.outliers import (
+    LEVEL,
+    _upper_tail,
+    agreement_with_others,
+    equal_trials,
+)
+from affectlab.report.statistics.study import Study, pointed_out
 from affectlab.simulate import rater_profile, simulate_raters, simulate_truth
 
 LABELS = ["joy", "fear", "awe", "anger"]

@@ -7,8 +7,8 @@ import pytest
 from matplotlib.colors import to_hex
 
 from affectlab.report import Scatter, fig_item_votes, fig_preferences, fig_scatter_fit
-from affectlab.report._svg import to_png, to_svg
-from affectlab.report._theme import colour
+from affectlab.report.drawing.svg import to_png, to_svg
+from affectlab.report.drawing.theme import colour
 
 nan = float("nan")
 VOTES = np.array([[3, 1, 2], [0, 5, 1], [4, 4, 0], [0, 0, 0]])

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from affectlab.errors import InputError
+from affectlab.core.errors import InputError
 from affectlab.report import fig_semi_quality, fig_semi_threshold, fig_semi_utilisation
 
 HISTORY: list[dict[str, float]] = [

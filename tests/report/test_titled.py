@@ -8,7 +8,7 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 
 from affectlab.report import JndStrip, fig_alpha, fig_intervals, fig_jnd_strip
-from affectlab.report._titled import titled
+from affectlab.report.drawing.standalone import titled
 from affectlab.simulate import draw_face
 
 

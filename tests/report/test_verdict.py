@@ -11,13 +11,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from affectlab.estimates import Estimates
+from affectlab.core.estimates import Estimates
 from affectlab.ratings import Ratings
 from affectlab.reliability import AlphaResult, krippendorff_alpha
 from affectlab.report import write_report
-from affectlab.report._agreement import agreement_of, grade
-from affectlab.report._study import Study
-from affectlab.report._verdict import verdict
+from affectlab.report.statistics.agreement import agreement_of, grade
+from affectlab.report.statistics.study import Study
+from affectlab.report.verdict import verdict
 
 PRAISE = ("firm conclusions", "for tentative conclusions")
 

@@ -6,17 +6,9 @@ import polars as pl
 import pytest
 from PIL import Image
 
-from affectlab.errors import InputError
+from affectlab.core.errors import InputError
 from affectlab.ratings import Ratings
-from affectlab.report import (
-    Column,
-    Paragraph,
-    Picture,
-    Section,
-    Table,
-    fig_intervals,
-    write_report,
-)
+from affectlab.report import Column, Paragraph, Picture, Section, Table, fig_intervals, write_report
 
 
 def own_section(name: str = "truth") -> Section:

@@ -6,7 +6,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from affectlab.errors import InputError
+from affectlab.core.errors import InputError
 from affectlab.ratings import Ratings
 from affectlab.simulate import random_baseline
 

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from PIL import Image
 from scipy import stats
 
-from affectlab.errors import InputError
+from affectlab.core.errors import InputError
 from affectlab.reliability import split_half, subject_model
 from affectlab.simulate import (
     CARELESS_KINDS,
@@ -28,8 +28,8 @@ from affectlab.simulate import (
     simulate_differences,
     true_difference,
 )
-from affectlab.simulate._differences_chance import Chance
-from affectlab.simulate._differences_faces import PARAMETERS, peak_parameters
+from affectlab.simulate.differences.trials import Chance
+from affectlab.simulate.faces.transitions import PARAMETERS, peak_parameters
 
 faces = st.builds(
     lambda values: FaceParameters(**dict(zip(PARAMETERS, values, strict=True))),

@@ -9,15 +9,9 @@ import pytest
 from numpy.typing import NDArray
 from PIL import ImageOps
 
-from affectlab.errors import InputError
-from affectlab.simulate import (
-    EXPRESSIONS,
-    FaceParameters,
-    Identity,
-    draw_face,
-    expression_sequence,
-)
-from affectlab.simulate._identity import (
+from affectlab.core.errors import InputError
+from affectlab.simulate import EXPRESSIONS, FaceParameters, Identity, draw_face, expression_sequence
+from affectlab.simulate.faces.identity import (
     AGE_GROUPS,
     EYE_SHAPES,
     FACE_SHAPES,

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from affectlab.errors import InputError
+from affectlab.core.errors import InputError
 from affectlab.simulate import (
     FaceParameters,
     FaceSpec,

@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from affectlab.errors import InputError
+from affectlab.core.errors import InputError
 from affectlab.simulate import EXPRESSIONS, FaceParameters, expression_parameters
-from affectlab.simulate._expressions import _peaks
+from affectlab.simulate.faces.expressions import _peaks
 
 NAMES = [field.name for field in dataclasses.fields(FaceParameters)]
 

@@ -7,7 +7,7 @@ import polars as pl
 import pytest
 from scipy import stats
 
-from affectlab.errors import InputError
+from affectlab.core.errors import InputError
 from affectlab.simulate import (
     RaterProfile,
     Simulation,

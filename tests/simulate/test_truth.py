@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from affectlab.errors import InputError
+from affectlab.core.errors import InputError
 from affectlab.ratings import Scale
 from affectlab.simulate import Truth, simulate_truth
 from affectlab.taxonomy import load_taxonomy

@@ -10,10 +10,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from affectlab.errors import InputError
+from affectlab.core.errors import InputError
 from affectlab.stimuli import face_prompts, load_prompt_plan, neutral_prompts
-from affectlab.stimuli._coverage import accepted_images, awaiting_review, coverage_map
-from affectlab.stimuli._fill_prompts import fill_prompts
+from affectlab.stimuli.prompts.coverage import accepted_images, awaiting_review, coverage_map
+from affectlab.stimuli.prompts.fill import fill_prompts
 
 ASKED = face_prompts(300, weights={"Awe": 1, "Fear": 1, "Shame": 1}, seed=2).to_frame()
 

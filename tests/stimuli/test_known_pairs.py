@@ -7,9 +7,9 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from affectlab.errors import InputError
+from affectlab.core.errors import InputError
 from affectlab.stimuli import example_sequences, pair_design
-from affectlab.stimuli._known_pairs import read_known_pairs, with_known_pairs
+from affectlab.stimuli.pairs.known import read_known_pairs, with_known_pairs
 
 GOOD = "stimulus,file_a,file_b,value,note\nsame,x.png,x.png,0,easy\n far ,x.png,y.png,80.5,\n"
 

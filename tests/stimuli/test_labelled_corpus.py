@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from affectlab.cli import main
-from affectlab.errors import InputError
+from affectlab.core.errors import InputError
 from affectlab.models.text import read_labelled_texts
 from affectlab.ratings import Ratings, datasets
 from affectlab.stimuli import labelled_corpus

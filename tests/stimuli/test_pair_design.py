@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.optimize import linprog
 
-from affectlab.errors import InputError
+from affectlab.core.errors import InputError
 from affectlab.stimuli import (
     FIVE_FRAMES,
     ExpressionSequences,

@@ -13,11 +13,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from PIL import Image
 
-from affectlab.errors import InputError
+from affectlab.core.errors import InputError
 from affectlab.protocols import load_protocol
 from affectlab.ratings import Ratings
-from affectlab.stimuli._review_decisions import review_decisions
-from affectlab.stimuli._review_queue import review_queue
+from affectlab.stimuli.review.decisions import review_decisions
+from affectlab.stimuli.review.queue import review_queue
 
 PROBLEMS = ["artefacts", "ambiguous", "stereotype", "harmful", "other"]
 
@@ -43,7 +43,7 @@ COMMENTS = pl.DataFrame({"id": ["c1", "c2"], "text": ["One of us.\nTwo.", 'He sa
 class TestQueue:
     def test_pictures_make_a_study(self, pictures: Path, tmp_path: Path) -> None:
         from affectlab.study import load_study, workload
-        from affectlab.study._stimuli import stimuli_of
+        from affectlab.study.design.stimuli import stimuli_of
 
         queue = review_queue(pictures, tmp_path / "review", raters=3, contact='A "B", a@b.org')
         study = load_study(queue.study)
@@ -60,7 +60,7 @@ class TestQueue:
 
     def test_comments_make_a_study(self, tmp_path: Path) -> None:
         from affectlab.study import load_study
-        from affectlab.study._stimuli import stimuli_of
+        from affectlab.study.design.stimuli import stimuli_of
 
         queue = review_queue(COMMENTS, tmp_path / "new" / "review", "comments", per_session=1)
         study = load_study(queue.study)
@@ -273,8 +273,9 @@ def test_against_all_ways_it_could_go_on(
 def test_from_people_to_decisions(pictures: Path, tmp_path: Path) -> None:
     """The whole way: written, served to two reviewers, exported, decided."""
     from affectlab.study import Service, export, load_study, open_store
-    from affectlab.study._answers import Submission
-    from affectlab.study._entry import Visitor, enter
+    from affectlab.study.delivery.answers import Submission
+    from affectlab.study.people.entry import enter
+    from affectlab.study.recruit.eligibility import Visitor
 
     queue = review_queue(pictures, tmp_path / "review")
     told = {
@@ -317,7 +318,7 @@ def service_name(store: object, trial: dict[str, object]) -> str:
     """Name of the stimulus that a trial shows, which the page itself is not told."""
     from sqlalchemy import select
 
-    from affectlab.study._tables import trials
+    from affectlab.study.tables import trials
 
     with store.database.read() as connection:  # type: ignore[attr-defined]
         number = connection.execute(

@@ -8,10 +8,10 @@ from typing import Any
 
 from sqlalchemy import func, select
 
-from affectlab.study._answers import Submission
-from affectlab.study._service import Service
-from affectlab.study._store import Store
-from affectlab.study._tables import answers, tasks, trials
+from affectlab.study.delivery.answers import Submission
+from affectlab.study.service import Service
+from affectlab.study.store import Store
+from affectlab.study.tables import answers, tasks, trials
 
 
 def submission(state: dict[str, Any], answer: dict[str, Any] | None = None) -> Submission:

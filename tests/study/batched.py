@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 from sqlalchemy import func, select, update
 
-from affectlab.study._store import Store
-from affectlab.study._tables import answers, bundles, sessions, tasks, trials
+from affectlab.study.store import Store
+from affectlab.study.tables import answers, bundles, sessions, tasks, trials
 
 from .answering import Begin, complete, table
 

@@ -15,11 +15,12 @@ pytest.importorskip("fastapi")
 from benchmarks._servers import Missing, Postgres
 
 from affectlab.study import Study, load_study
-from affectlab.study._database import Database
-from affectlab.study._entry import Visitor, enter
-from affectlab.study._pairs import shows_pairs
-from affectlab.study._service import Service
-from affectlab.study._store import Store, open_store
+from affectlab.study.database import Database
+from affectlab.study.design.pairs import shows_pairs
+from affectlab.study.people.entry import enter
+from affectlab.study.recruit.eligibility import Visitor
+from affectlab.study.service import Service
+from affectlab.study.store import Store, open_store
 
 FACES = """
 [study]

@@ -9,8 +9,8 @@ import pytest
 from sqlalchemy import func, select
 
 from affectlab.study import Store
-from affectlab.study._tables import events
 from affectlab.study.server import Settings, create_app
+from affectlab.study.tables import events
 
 from .conftest import FACES
 from .desk import Desk, add_people

@@ -15,12 +15,14 @@ from sqlalchemy import insert, select
 from starlette.testclient import TestClient
 
 from affectlab.study import Store
-from affectlab.study._accounts import Role, hash_password, insert_account
-from affectlab.study._answers import Submission
-from affectlab.study._database import now_ms
-from affectlab.study._entry import Visitor, enter, hashed
-from affectlab.study._service import Service
-from affectlab.study._tables import accounts, logins
+from affectlab.study.database import now_ms
+from affectlab.study.delivery.answers import Submission
+from affectlab.study.people.accounts import Role, hash_password, insert_account
+from affectlab.study.people.entry import enter
+from affectlab.study.recruit.eligibility import Visitor
+from affectlab.study.service import Service
+from affectlab.study.store import hashed
+from affectlab.study.tables import accounts, logins
 
 SECRET = "correct horse battery"
 ROLES: tuple[Role, ...] = ("viewer", "researcher", "owner")
@@ -118,7 +120,7 @@ def token_after(store: Store, n: int | None = None, **given: Any) -> str:
 
 def session_of(store: Store, token: str) -> int:
     """Give the number of the session that a token opens."""
-    from affectlab.study._session import find_session
+    from affectlab.study.delivery.session import find_session
 
     with store.database.read() as connection:
         return int(find_session(connection, store, token)["id"])

@@ -12,12 +12,9 @@ import pytest
 from PIL import Image
 from sqlalchemy import select
 
-from affectlab.study import (
-    Service,
-    Store,
-)
-from affectlab.study._answers import Submission
-from affectlab.study._tables import trials
+from affectlab.study import Service, Store
+from affectlab.study.delivery.answers import Submission
+from affectlab.study.tables import trials
 
 STUDY = """
 [study]

@@ -9,15 +9,12 @@ from typing import Any
 import pytest
 from sqlalchemy import select
 
-from affectlab.study._answers import Submission as Given
-from affectlab.study._entry import Visitor
-from affectlab.study._service import Service
-from affectlab.study._store import Store
-from affectlab.study._tables import sessions
-from affectlab.study.recruit import (
-    Outcome,
-    ProlificClient,
-)
+from affectlab.study.delivery.answers import Submission as Given
+from affectlab.study.recruit import Outcome, ProlificClient
+from affectlab.study.recruit.eligibility import Visitor
+from affectlab.study.service import Service
+from affectlab.study.store import Store
+from affectlab.study.tables import sessions
 
 from .conftest import FACES
 from .prolific import TOKEN, Prolific, running

@@ -13,12 +13,9 @@ from PIL import Image
 from sqlalchemy import select
 
 from affectlab.analysis import FrameStaircase
-from affectlab.study import (
-    Service,
-    Store,
-)
-from affectlab.study._answers import Submission
-from affectlab.study._tables import answers, staircases, trials
+from affectlab.study import Service, Store
+from affectlab.study.delivery.answers import Submission
+from affectlab.study.tables import answers, staircases, trials
 
 N_FRAMES = 13
 TRIALS, CATCH = 8, 2

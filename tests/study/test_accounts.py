@@ -27,8 +27,8 @@ from affectlab.study import (
     set_password,
     set_role,
 )
-from affectlab.study._accounts import hash_password, insert_account, password_fits
-from affectlab.study._accounts_login import (
+from affectlab.study.people.accounts import hash_password, insert_account, password_fits
+from affectlab.study.people.login import (
     check_password,
     close_login,
     find_login,
@@ -36,8 +36,8 @@ from affectlab.study._accounts_login import (
     open_login,
     set_up,
 )
-from affectlab.study._audit import AUDITED, audit
-from affectlab.study._tables import accounts, events, logins, setups
+from affectlab.study.tables import accounts, events, logins, setups
+from affectlab.study.watch.audit import AUDITED, audit
 
 from .conftest import FACES
 

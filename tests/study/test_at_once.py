@@ -11,13 +11,12 @@ from alembic import command
 from alembic.config import Config
 from sqlalchemy import Connection, func, select, text
 
-from affectlab.study._bundle_places import give_up_place
-from affectlab.study._database import _MIGRATIONS, SCHEMA, Database, hold
-from affectlab.study._erase import erase_person
-from affectlab.study._errors import StudyError
-from affectlab.study._export import pseudonym
-from affectlab.study._store import Store
-from affectlab.study._tables import answers
+from affectlab.study.database import _MIGRATIONS, SCHEMA, Database, hold
+from affectlab.study.delivery.batches import give_up_place
+from affectlab.study.errors import StudyError
+from affectlab.study.people.erase import erase_person
+from affectlab.study.store import Store, pseudonym
+from affectlab.study.tables import answers
 
 from .answering import Begin, Maker, submission
 from .batched import JOY, TEXTS, check_whole
@@ -77,7 +76,7 @@ def test_a_person_is_erased_while_they_give_their_last_answer(
                 until_another_waits(store.database)
             give_up_place(connection, session)
 
-        monkeypatch.setattr("affectlab.study._claims.give_up_place", slowly)
+        monkeypatch.setattr("affectlab.study.delivery.claims.give_up_place", slowly)
         erased = pool.submit(erase_person, store, pseudonym(store, 1)).result(timeout=30)
         assert erased.answers in (2, 3)
         # The answer came too late: the session is nobody's any more.

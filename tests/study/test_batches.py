@@ -17,16 +17,17 @@ from sqlalchemy import event, select, update
 
 from affectlab import InputError, read_ratings
 from affectlab.study import study_status
-from affectlab.study._claims import expire
-from affectlab.study._entry import Visitor, enter
-from affectlab.study._erase import erase_person
-from affectlab.study._errors import StudyError
-from affectlab.study._export import export, pseudonym
-from affectlab.study._pilot import prepare_pilot
-from affectlab.study._review import accept_session, reject_session
-from affectlab.study._service import Service
-from affectlab.study._store import open_store
-from affectlab.study._tables import answers, tasks, trials
+from affectlab.study.dataset.ratings import export
+from affectlab.study.delivery.claims import expire
+from affectlab.study.errors import StudyError
+from affectlab.study.people.entry import enter
+from affectlab.study.people.erase import erase_person
+from affectlab.study.pilot import prepare_pilot
+from affectlab.study.recruit.eligibility import Visitor
+from affectlab.study.service import Service
+from affectlab.study.store import open_store, pseudonym
+from affectlab.study.tables import answers, tasks, trials
+from affectlab.study.verdicts import accept_session, reject_session
 
 from . import differences
 from .answering import Begin, Maker, complete, submission, table

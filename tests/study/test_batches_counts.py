@@ -18,11 +18,11 @@ from sqlalchemy import select, text
 
 from affectlab import InputError
 from affectlab.study import load_study, release, simulate_study, study_status, workload
-from affectlab.study._database import _MIGRATIONS, Database
-from affectlab.study._export import export
-from affectlab.study._overview import overview
-from affectlab.study._store import open_store
-from affectlab.study._tables import metadata, sessions, tasks
+from affectlab.study.database import _MIGRATIONS, Database
+from affectlab.study.dataset.ratings import export
+from affectlab.study.store import open_store
+from affectlab.study.tables import metadata, sessions, tasks
+from affectlab.study.watch.overview import overview
 
 from .answering import Begin, Maker, table
 from .batched import (

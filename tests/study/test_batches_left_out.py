@@ -11,14 +11,13 @@ from sqlalchemy import select, update
 
 from affectlab.cli import main
 from affectlab.study import study_status
-from affectlab.study._bundle_wanted import set_wanted
-from affectlab.study._claims import expire
-from affectlab.study._entry import Visitor
-from affectlab.study._erase import erase_person
-from affectlab.study._export import pseudonym
-from affectlab.study._review import reject_session
-from affectlab.study._store import Store, open_store
-from affectlab.study._tables import bundles, stimuli, tasks, trials
+from affectlab.study.delivery.claims import expire
+from affectlab.study.design.batches import set_wanted
+from affectlab.study.people.erase import erase_person
+from affectlab.study.recruit.eligibility import Visitor
+from affectlab.study.store import Store, open_store, pseudonym
+from affectlab.study.tables import bundles, stimuli, tasks, trials
+from affectlab.study.verdicts import reject_session
 
 from .answering import Begin, Maker, complete, submission, table
 from .batched import TEXTS, let_leases_end, places

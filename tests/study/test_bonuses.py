@@ -8,15 +8,10 @@ import pytest
 from sqlalchemy import insert, select, update
 
 from affectlab import InputError
-from affectlab.study._entry import Visitor
-from affectlab.study._tables import events, ledger, participants, sessions
-from affectlab.study.recruit import (
-    ProlificClient,
-    pay_bonuses,
-    payments_table,
-    reject_sessions,
-)
-from affectlab.study.recruit._ledger import Entry, TakenError, entries, note_sent
+from affectlab.study.recruit import ProlificClient, pay_bonuses, payments_table, reject_sessions
+from affectlab.study.recruit.eligibility import Visitor
+from affectlab.study.recruit.payments import Entry, TakenError, entries, note_sent
+from affectlab.study.tables import events, ledger, participants, sessions
 
 from .prolific import Prolific
 from .prolific_study import REASON, STUDY, Begin, Maker, client, platform, states, take_part, waits

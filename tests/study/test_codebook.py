@@ -9,8 +9,8 @@ import polars as pl
 
 from affectlab import read_ratings
 from affectlab.study import load_study, open_store, release, simulate_study, write_template
-from affectlab.study._codebook import _OF_TABLES, ABOUT
-from affectlab.study._export import export
+from affectlab.study.dataset.codebook import _OF_TABLES, ABOUT
+from affectlab.study.dataset.ratings import export
 
 from .answering import Begin, Maker, complete
 from .conftest import FACES, VERIFY

@@ -9,12 +9,12 @@ from tests.cli.command import run_here
 
 from affectlab import AffectlabError, InputError
 from affectlab.study import load_study, simulate_study, workload
-from affectlab.study._entry import Visitor, enter
-from affectlab.study._erase import erase_person
-from affectlab.study._errors import StudyError
-from affectlab.study._export_tables import pseudonym
-from affectlab.study._service import Service
-from affectlab.study._store import Store, open_store
+from affectlab.study.errors import StudyError
+from affectlab.study.people.entry import enter
+from affectlab.study.people.erase import erase_person
+from affectlab.study.recruit.eligibility import Visitor
+from affectlab.study.service import Service
+from affectlab.study.store import Store, open_store, pseudonym
 
 from .answering import Maker
 from .conftest import FACES

@@ -10,11 +10,12 @@ import pytest
 from sqlalchemy import func, select, update
 
 from affectlab.study import Store, study_status
-from affectlab.study._entry import Visitor, invite
-from affectlab.study._export import pseudonym
-from affectlab.study._overview import overview
-from affectlab.study._service import Service
-from affectlab.study._tables import answers, events, participants, sessions, tasks
+from affectlab.study.people.invitations import create_invitations as invite
+from affectlab.study.recruit.eligibility import Visitor
+from affectlab.study.service import Service
+from affectlab.study.store import pseudonym
+from affectlab.study.tables import answers, events, participants, sessions, tasks
+from affectlab.study.watch.overview import overview
 
 from .conftest import FACES, VERIFY
 from .dashboard import PAID, REASON, Maker, app, make_app, n_events, researcher, scalar, store
@@ -60,7 +61,7 @@ class TestPages:
     def test_a_first_account_from_the_link(
         self, make_study: Maker, make_app: Callable[..., Any]
     ) -> None:
-        from affectlab.study._accounts_login import make_setup
+        from affectlab.study.people.login import make_setup
 
         store = make_study()
         secret = make_setup(store)
@@ -155,7 +156,7 @@ class TestOverview:
         assert scalar(store, select(func.max(events.c.id))) == before
 
     def test_leases_that_have_run_out_are_not_held(self, store: Store) -> None:
-        from affectlab.study._tables import trials
+        from affectlab.study.tables import trials
 
         take_part(store, 1)
         assert overview(store).progress.held == 2
@@ -319,8 +320,8 @@ class TestPeople:
 
         store = make_study(TEXTS)
         add_people(store)
-        from affectlab.study._answers import Submission
-        from affectlab.study._entry import enter
+        from affectlab.study.delivery.answers import Submission
+        from affectlab.study.people.entry import enter
 
         service, token = Service(store), enter(store, Visitor())
         state = service.advance(token, "instructions", {})

@@ -11,10 +11,10 @@ import pytest
 from sqlalchemy import select, update
 
 from affectlab.study import Store
-from affectlab.study._accounts import insert_account
-from affectlab.study._audit import audit
-from affectlab.study._export import pseudonym
-from affectlab.study._tables import logins, sessions
+from affectlab.study.people.accounts import insert_account
+from affectlab.study.store import pseudonym
+from affectlab.study.tables import logins, sessions
+from affectlab.study.watch.audit import audit
 
 from .dashboard import app, make_app, researcher, scalar, store
 from .desk import ROLES, SECRET, Desk, take_part

@@ -20,7 +20,7 @@ import httpx
 import pytest
 
 from affectlab.study import Store, open_store
-from affectlab.study.server import _dashboard_stream as stream_module
+from affectlab.study.server.dashboard import stream as stream_module
 
 from .conftest import FACES
 from .dashboard import PAID, app, make_app, researcher, store

@@ -10,9 +10,9 @@ import pytest
 from sqlalchemy import func, select
 
 from affectlab.study import Store
-from affectlab.study._accounts_login import make_setup
-from affectlab.study._tables import accounts, sessions
+from affectlab.study.people.login import make_setup
 from affectlab.study.server import Settings, create_app
+from affectlab.study.tables import accounts, sessions
 
 from .conftest import FACES
 from .desk import SECRET, add_people, served, take_part
@@ -166,7 +166,7 @@ class TestLive:
     def test_a_login_that_ends(self, browser: Any, store: Store, address: str) -> None:
         from sqlalchemy import delete
 
-        from affectlab.study._tables import logins
+        from affectlab.study.tables import logins
 
         with opened(browser, address, allowed="401") as page:
             log_in(page, address, "viewer")

@@ -18,14 +18,15 @@ from affectlab import InputError
 from affectlab.ratings import Ratings
 from affectlab.reliability import krippendorff_alpha
 from affectlab.study import load_study
-from affectlab.study._entry import Visitor, enter
-from affectlab.study._export import collect
-from affectlab.study._pilot import prepare_pilot
-from affectlab.study._release import release
-from affectlab.study._review import reject_session
-from affectlab.study._service import Service
-from affectlab.study._store import Store, open_store
-from affectlab.study._tables import participants, sessions, trials
+from affectlab.study.dataset.ratings import collect
+from affectlab.study.dataset.release import release
+from affectlab.study.people.entry import enter
+from affectlab.study.pilot import prepare_pilot
+from affectlab.study.recruit.eligibility import Visitor
+from affectlab.study.service import Service
+from affectlab.study.store import Store, open_store
+from affectlab.study.tables import participants, sessions, trials
+from affectlab.study.verdicts import reject_session
 
 from .answering import submission, table
 from .conftest import FACES, TEXTS

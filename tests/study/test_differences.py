@@ -22,9 +22,9 @@ from affectlab.study import (
     study_status,
     workload,
 )
-from affectlab.study._answers import Submission
-from affectlab.study._export import answer_rows
-from affectlab.study._tables import answers, trials
+from affectlab.study.dataset.ratings import answer_rows
+from affectlab.study.delivery.answers import Submission
+from affectlab.study.tables import answers, trials
 
 from .answering import consistent, table
 from .differences import (

@@ -26,12 +26,13 @@ from affectlab.study import (
     study_status,
     workload,
 )
-from affectlab.study._answers import save_answer
-from affectlab.study._entry import Visitor, enter
-from affectlab.study._live_policy import live_policy, policy_of_checks
-from affectlab.study._movement import travelled
-from affectlab.study._policy import judge_completed
-from affectlab.study._tables import events, participants, sessions, tasks, trials
+from affectlab.study.delivery.answers import save_answer
+from affectlab.study.delivery.movement import travelled
+from affectlab.study.design.policy import live_policy, policy_of_checks
+from affectlab.study.people.entry import enter
+from affectlab.study.recruit.eligibility import Visitor
+from affectlab.study.tables import events, participants, sessions, tasks, trials
+from affectlab.study.verdicts import judge_completed
 
 from .answering import consistent, table
 from .differences import (
@@ -276,8 +277,8 @@ class TestJudging:
 
 def _told(store: Store, token: str) -> dict[str, Any]:
     """The state of a session, asked for without judging anything."""
-    from affectlab.study._session import find_session
-    from affectlab.study._view import view
+    from affectlab.study.delivery.session import find_session
+    from affectlab.study.delivery.view import view
 
     with store.database.read() as connection:
         return view(connection, store, find_session(connection, store, token))

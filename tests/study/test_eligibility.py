@@ -13,7 +13,7 @@ from tests.cli.command import run_here
 
 from affectlab import InputError
 from affectlab.study import Design
-from affectlab.study._parts import Eligibility
+from affectlab.study.design.study_file import Eligibility
 from affectlab.study.recruit import check_eligibility, passes, platform_filters, with_choices
 
 ALL = Eligibility(

@@ -9,14 +9,14 @@ from typing import Any
 import pytest
 from sqlalchemy import update
 
-from affectlab.study._answers import Submission
-from affectlab.study._claims import expire
-from affectlab.study._errors import StudyError
-from affectlab.study._review import accept_session, reject_session
-from affectlab.study._service import Service
-from affectlab.study._status import study_status
-from affectlab.study._store import Store, open_store
-from affectlab.study._tables import answers, tasks, trials
+from affectlab.study.delivery.answers import Submission
+from affectlab.study.delivery.claims import expire
+from affectlab.study.errors import StudyError
+from affectlab.study.service import Service
+from affectlab.study.store import Store, open_store
+from affectlab.study.tables import answers, tasks, trials
+from affectlab.study.verdicts import accept_session, reject_session
+from affectlab.study.watch.status import study_status
 
 from .answering import Begin, Maker, complete, consistent, submission, table
 from .conftest import TEXTS, VERIFY

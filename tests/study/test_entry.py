@@ -5,12 +5,14 @@ from __future__ import annotations
 import pytest
 from sqlalchemy import update
 
-from affectlab.study._entry import Visitor, enter, invite
-from affectlab.study._errors import StudyError
-from affectlab.study._export import collect
-from affectlab.study._service import Service
-from affectlab.study._status import study_status
-from affectlab.study._tables import participants, sessions, trials
+from affectlab.study.dataset.ratings import collect
+from affectlab.study.errors import StudyError
+from affectlab.study.people.entry import enter
+from affectlab.study.people.invitations import create_invitations as invite
+from affectlab.study.recruit.eligibility import Visitor
+from affectlab.study.service import Service
+from affectlab.study.tables import participants, sessions, trials
+from affectlab.study.watch.status import study_status
 
 from .answering import Begin, Maker, complete, consistent, submission, table
 from .conftest import FACES

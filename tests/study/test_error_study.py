@@ -12,13 +12,14 @@ import pytest
 from sqlalchemy import select
 from starlette.testclient import TestClient
 
-from affectlab.errors import InputError
+from affectlab.core.errors import InputError
 from affectlab.study import load_study, write_error_study, write_template
-from affectlab.study._entry import Visitor, enter
-from affectlab.study._service import Service
-from affectlab.study._store import Store, open_store
-from affectlab.study._tables import answers
-from affectlab.study.server._app import create_app
+from affectlab.study.people.entry import enter
+from affectlab.study.recruit.eligibility import Visitor
+from affectlab.study.server.app import create_app
+from affectlab.study.service import Service
+from affectlab.study.store import Store, open_store
+from affectlab.study.tables import answers
 
 from .test_pages import SIZES, browser, check, heading, opened, served
 

@@ -9,10 +9,11 @@ import pytest
 from tests.cli.command import run_here
 
 from affectlab import InputError, read_ratings
-from affectlab.study._entry import Visitor
-from affectlab.study._export import collect, export, pseudonym
-from affectlab.study._review import reject_session
-from affectlab.study._tables import events
+from affectlab.study.dataset.ratings import collect, export
+from affectlab.study.recruit.eligibility import Visitor
+from affectlab.study.store import pseudonym
+from affectlab.study.tables import events
+from affectlab.study.verdicts import reject_session
 
 from .answering import Begin, Maker, complete, table
 from .conftest import TEXTS

@@ -8,15 +8,14 @@ import polars as pl
 import pytest
 
 from affectlab import InputError
-from affectlab.study import (
-    load_study,
-    open_store,
-)
-from affectlab.study._entry import Visitor, enter
-from affectlab.study._export import export, pseudonym
-from affectlab.study._export_tables import guard_csv
-from affectlab.study._release import release
-from affectlab.study._service import Service
+from affectlab.study import load_study, open_store
+from affectlab.study.dataset.ratings import export
+from affectlab.study.dataset.release import release
+from affectlab.study.dataset.sessions import guard_csv
+from affectlab.study.people.entry import enter
+from affectlab.study.recruit.eligibility import Visitor
+from affectlab.study.service import Service
+from affectlab.study.store import pseudonym
 
 from .answering import complete
 from .conftest import FACES

@@ -11,9 +11,9 @@ from tests.cli.command import run_here
 from affectlab import InputError
 from affectlab.protocols import load_protocol
 from affectlab.study import load_study, workload
-from affectlab.study._stimuli import planned_faces
-from affectlab.study._store import open_store
-from affectlab.study._tables import stimuli, trials
+from affectlab.study.design.stimuli import planned_faces
+from affectlab.study.store import open_store
+from affectlab.study.tables import stimuli, trials
 
 from .answering import Begin, Maker, complete, table
 from .conftest import FACES, TEXTS, VERIFY

@@ -13,12 +13,12 @@ from starlette.testclient import TestClient
 
 from affectlab import InputError
 from affectlab.study import StudyError, load_study, simulate_study, write_template
-from affectlab.study._export import export
-from affectlab.study._frames import frame_files
-from affectlab.study._review import reject_session
-from affectlab.study._store import Store, open_store
-from affectlab.study._tables import answers
+from affectlab.study.dataset.ratings import export
+from affectlab.study.design.study_file import frame_files
 from affectlab.study.server import Settings, create_app
+from affectlab.study.store import Store, open_store
+from affectlab.study.tables import answers
+from affectlab.study.verdicts import reject_session
 
 from .words import OWN_PAGE, Begin, Maker, files, name_of, submit, table
 

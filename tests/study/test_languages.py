@@ -8,9 +8,10 @@ import pytest
 
 from affectlab.protocols import load_protocol
 from affectlab.study import Store, workload
-from affectlab.study._answers import Submission
-from affectlab.study._entry import Visitor, enter
-from affectlab.study._service import Service
+from affectlab.study.delivery.answers import Submission
+from affectlab.study.people.entry import enter
+from affectlab.study.recruit.eligibility import Visitor
+from affectlab.study.service import Service
 
 from .conftest import FACES, TEXTS
 

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from affectlab.study import Store, study_status
-from affectlab.study._entry import Visitor, enter
-from affectlab.study._overview import overview
-from affectlab.study._service import Service
+from affectlab.study.people.entry import enter
+from affectlab.study.recruit.eligibility import Visitor
+from affectlab.study.service import Service
+from affectlab.study.watch.overview import overview
 
 Maker = Callable[..., Store]
 

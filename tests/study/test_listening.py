@@ -9,12 +9,12 @@ from pathlib import Path
 import pytest
 from tests.cli.command import run_here
 
-from affectlab.errors import InputError
+from affectlab.core.errors import InputError
 
 pytest.importorskip("sqlalchemy")
 pytest.importorskip("fastapi")
 
-from affectlab.study.server._listening import check_free
+from affectlab.study.server.serve import check_free
 
 
 @pytest.fixture

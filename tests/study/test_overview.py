@@ -18,14 +18,15 @@ from sqlalchemy import select
 
 from affectlab import AffectlabError
 from affectlab.study import Store, reject_session, simulate_study
-from affectlab.study._answers import Submission
-from affectlab.study._entry import Visitor, enter
-from affectlab.study._export import pseudonym
-from affectlab.study._overview_people import answer_words
-from affectlab.study._overview_process import StatisticsProcess
-from affectlab.study._overview_statistics import _time_flags, statistics
-from affectlab.study._service import Service
-from affectlab.study._tables import answers, participants, trials
+from affectlab.study.delivery.answers import Submission
+from affectlab.study.people.entry import enter
+from affectlab.study.recruit.eligibility import Visitor
+from affectlab.study.service import Service
+from affectlab.study.statistics_process import StatisticsProcess
+from affectlab.study.store import pseudonym
+from affectlab.study.tables import answers, participants, trials
+from affectlab.study.watch.participants import answer_words
+from affectlab.study.watch.statistics import _time_flags, statistics
 
 from .conftest import FACES, TEXTS, VERIFY
 from .desk import take_part
@@ -323,7 +324,7 @@ class TestProcess:
         program = (
             "import sys, time\n"
             "from affectlab.study import load_study, open_store\n"
-            "from affectlab.study._overview_process import StatisticsProcess\n"
+            "from affectlab.study.statistics_process import StatisticsProcess\n"
             "process = StatisticsProcess(open_store(load_study(sys.argv[1])))\n"
             "process.ask()\n"
             "print(process._child.pid, flush=True)\n"

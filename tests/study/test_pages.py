@@ -13,8 +13,8 @@ import pytest
 from sqlalchemy import select
 
 from affectlab.study import Store
-from affectlab.study._tables import answers, events, trials
 from affectlab.study.server import create_app
+from affectlab.study.tables import answers, events, trials
 
 from .conftest import FACES, TEXTS, VERIFY
 

@@ -12,7 +12,7 @@ from sqlalchemy import select
 
 from affectlab.simulate import draw_face
 from affectlab.study import Store
-from affectlab.study._tables import answers, sessions, staircases, trials
+from affectlab.study.tables import answers, sessions, staircases, trials
 
 from .test_pages import SIZES, begin, check, heading, opened, rows, served, tab_to
 from .test_pages import browser as browser

@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 
 from affectlab.simulate import face_specs, save_faces
-from affectlab.stimuli._review_queue import review_queue
+from affectlab.stimuli.review.queue import review_queue
 from affectlab.study import load_study, open_store
-from affectlab.study._tables import answers
+from affectlab.study.tables import answers
 
 from .test_pages import begin, browser, check, heading, opened, rows, served
 

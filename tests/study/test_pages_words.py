@@ -16,8 +16,8 @@ from typing import Any
 import pytest
 
 from affectlab.study import load_study, open_store, write_template
-from affectlab.study._store import Store
-from affectlab.study._tables import answers, events, trials
+from affectlab.study.store import Store
+from affectlab.study.tables import answers, events, trials
 
 from .test_pages import SIZES, begin, browser, check, heading, opened, rows, served, tab_to
 from .words import OWN_PAGE, PREFERENCE, REACTION, Maker, files

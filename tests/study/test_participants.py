@@ -9,21 +9,13 @@ import polars as pl
 import pytest
 
 from affectlab import InputError
-from affectlab.study import (
-    invite,
-    workload,
-)
-from affectlab.study._entry import Visitor, enter
-from affectlab.study._errors import StudyError
-from affectlab.study._export import pseudonym
-from affectlab.study._service import Service
-from affectlab.study._tables import (
-    answers,
-    participants,
-    sessions,
-    tasks,
-    trials,
-)
+from affectlab.study import invite, workload
+from affectlab.study.errors import StudyError
+from affectlab.study.people.entry import enter
+from affectlab.study.recruit.eligibility import Visitor
+from affectlab.study.service import Service
+from affectlab.study.store import pseudonym
+from affectlab.study.tables import answers, participants, sessions, tasks, trials
 
 from .answering import complete, consistent, submission, table
 from .conftest import FACES

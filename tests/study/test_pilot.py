@@ -15,15 +15,15 @@ from sqlalchemy import select
 from affectlab import InputError
 from affectlab.ratings import read_ratings
 from affectlab.study import load_study, simulate_study
-from affectlab.study._entry import Visitor
-from affectlab.study._export import collect, export
-from affectlab.study._pilot import golden_from_pilot, prepare_pilot
-from affectlab.study._review import reject_session
-from affectlab.study._service import Service
-from affectlab.study._status import study_status
-from affectlab.study._store import Store, open_store
-from affectlab.study._tables import sessions, stimuli, tasks, trials
+from affectlab.study.dataset.ratings import collect, export
+from affectlab.study.pilot import golden_from_pilot, prepare_pilot
+from affectlab.study.recruit.eligibility import Visitor
 from affectlab.study.server import Settings, create_app
+from affectlab.study.service import Service
+from affectlab.study.store import Store, open_store
+from affectlab.study.tables import sessions, stimuli, tasks, trials
+from affectlab.study.verdicts import reject_session
+from affectlab.study.watch.status import study_status
 
 from .answering import complete, consistent, submission, table
 from .conftest import FACES, VERIFY

@@ -17,10 +17,10 @@ from affectlab import InputError
 from affectlab.evaluation import preference_pairs, preferences
 from affectlab.ratings import Ratings, read_ratings
 from affectlab.study import StudyError, load_study, simulate_study, workload, write_template
-from affectlab.study._export import collect, export
-from affectlab.study._service import Service
-from affectlab.study._store import Store, open_store
-from affectlab.study._tables import answers, events, trials
+from affectlab.study.dataset.ratings import collect, export
+from affectlab.study.service import Service
+from affectlab.study.store import Store, open_store
+from affectlab.study.tables import answers, events, trials
 
 from .words import PAIRS, PREFERENCE, Begin, Maker, files, name_of, submit, table
 

@@ -10,7 +10,6 @@ import pytest
 from sqlalchemy import select
 
 from affectlab import InputError
-from affectlab.study._tables import sessions
 from affectlab.study.recruit import (
     ProlificClient,
     ProlificError,
@@ -22,7 +21,8 @@ from affectlab.study.recruit import (
     reject_sessions,
     with_choices,
 )
-from affectlab.study.recruit._ledger import Entry, entries, note_sent
+from affectlab.study.recruit.payments import Entry, entries, note_sent
+from affectlab.study.tables import sessions
 
 from .prolific import TOKEN, Prolific
 from .prolific_study import REASON, STUDY, Begin, Maker, client, platform, states, take_part, waits

@@ -14,17 +14,18 @@ from sqlalchemy import update
 from starlette.testclient import TestClient
 
 from affectlab import InputError
-from affectlab._emotion_words import emotion_key
+from affectlab.core.emotion_words import emotion_key
+from affectlab.core.words import popular_without
 from affectlab.ratings import read_ratings
 from affectlab.study import StudyError, load_study, simulate_study, workload, write_template
-from affectlab.study._bonus import bonus_table, bonuses, popular_without
-from affectlab.study._entry import Visitor
-from affectlab.study._export import collect, export
-from affectlab.study._review import reject_session
-from affectlab.study._service import Service
-from affectlab.study._store import Store, open_store
-from affectlab.study._tables import answers, participants
+from affectlab.study.dataset.bonus import bonus_table, bonuses
+from affectlab.study.dataset.ratings import collect, export
+from affectlab.study.recruit.eligibility import Visitor
 from affectlab.study.server import create_app
+from affectlab.study.service import Service
+from affectlab.study.store import Store, open_store
+from affectlab.study.tables import answers, participants
+from affectlab.study.verdicts import reject_session
 
 from .words import CAPTIONS, REACTION, Begin, Maker, entry, files, name_of, submit, table
 
@@ -135,7 +136,7 @@ class TestAnswers:
 def answer_all(store: Store, words: dict[str, list[str]], visitor: Visitor | None = None) -> int:
     """Take part once, naming `words` of each stimulus; give the session."""
     service = Service(store)
-    from affectlab.study._entry import enter
+    from affectlab.study.people.entry import enter
 
     token = enter(store, visitor or Visitor())
     state = service.advance(token, "instructions", {})
@@ -143,7 +144,7 @@ def answer_all(store: Store, words: dict[str, list[str]], visitor: Visitor | Non
         named = words[name_of(store, state)]
         state = service.answer(token, submit(state, {"entries": [entry(one) for one in named]}))
     with store.database.read() as connection:
-        from affectlab.study._session import find_session
+        from affectlab.study.delivery.session import find_session
 
         return int(find_session(connection, store, token)["id"])
 

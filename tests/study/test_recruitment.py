@@ -12,13 +12,14 @@ from sqlalchemy import func, select
 
 from affectlab import InputError
 from affectlab.study import load_study
-from affectlab.study._entry import Visitor, enter
-from affectlab.study._errors import StudyError
-from affectlab.study._review import reject_session
-from affectlab.study._service import Service
-from affectlab.study._store import Store
-from affectlab.study._tables import events, participants, sessions
+from affectlab.study.errors import StudyError
+from affectlab.study.people.entry import enter
+from affectlab.study.recruit.eligibility import Visitor
 from affectlab.study.server import create_app
+from affectlab.study.service import Service
+from affectlab.study.store import Store
+from affectlab.study.tables import events, participants, sessions
+from affectlab.study.verdicts import reject_session
 
 from .answering import complete
 from .conftest import FACES

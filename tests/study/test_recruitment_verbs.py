@@ -11,7 +11,7 @@ import polars as pl
 import pytest
 from tests.cli.command import Done, run_here
 
-from affectlab.study._store import Store
+from affectlab.study.store import Store
 
 from .prolific import TOKEN, Prolific, running
 from .prolific_study import STUDY, Begin, take_part

@@ -9,11 +9,12 @@ from sqlalchemy import select
 
 from affectlab import InputError
 from affectlab.study import Store, simulate_study
-from affectlab.study._answers import Submission
-from affectlab.study._entry import Visitor, enter
-from affectlab.study._export import collect
-from affectlab.study._service import Service
-from affectlab.study._tables import participants
+from affectlab.study.dataset.ratings import collect
+from affectlab.study.delivery.answers import Submission
+from affectlab.study.people.entry import enter
+from affectlab.study.recruit.eligibility import Visitor
+from affectlab.study.service import Service
+from affectlab.study.tables import participants
 
 Maker = Callable[..., Store]
 

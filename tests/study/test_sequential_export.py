@@ -11,9 +11,9 @@ from tests.cli.command import run_here
 
 from affectlab import read_ratings
 from affectlab.reliability import consensus_flow
-from affectlab.study._export import export
-from affectlab.study._review import reject_session
-from affectlab.study._tables import answers, stimuli, tasks, trials
+from affectlab.study.dataset.ratings import export
+from affectlab.study.tables import answers, stimuli, tasks, trials
+from affectlab.study.verdicts import reject_session
 
 from .answering import Begin, Maker, submission, table
 from .conftest import VERIFY
@@ -131,8 +131,8 @@ def test_other_studies_have_no_such_columns(
 
 
 def test_a_pilot_is_no_chain(make_study: Maker, begin: Begin, tmp_path: Path) -> None:
-    from affectlab.study._entry import Visitor
-    from affectlab.study._pilot import prepare_pilot
+    from affectlab.study.pilot import prepare_pilot
+    from affectlab.study.recruit.eligibility import Visitor
 
     store = make_study(VERIFY + "[pilot]\nraters = 2\n")
     prepare_pilot(store)

@@ -14,14 +14,13 @@ from starlette.responses import Response
 from starlette.testclient import TestClient
 
 from affectlab.study import Store, open_store, study_status
-from affectlab.study._audit import audit
-from affectlab.study._entry import invite
-from affectlab.study._errors import StudyError
-from affectlab.study._tables import answers, events, sessions
+from affectlab.study.errors import StudyError
+from affectlab.study.people.invitations import create_invitations as invite
 from affectlab.study.server import Settings, create_app
-from affectlab.study.server._dashboard_access import Access
-from affectlab.study.server._limits import Limiter
-from affectlab.study.server._refusals import Refusals, door
+from affectlab.study.server.dashboard.access import Access
+from affectlab.study.server.limits import Limiter, Refusals, door
+from affectlab.study.tables import answers, events, sessions
+from affectlab.study.watch.audit import audit
 
 from .conftest import FACES
 

@@ -17,15 +17,17 @@ from sqlalchemy.exc import IntegrityError
 pytest.importorskip("fastapi")
 
 from affectlab.study import Store, load_study, open_store, simulate_study
-from affectlab.study._answers import Submission
-from affectlab.study._claims import expire
-from affectlab.study._entry import Visitor, enter, invite
-from affectlab.study._errors import StudyError
-from affectlab.study._review import accept_session, reject_session
-from affectlab.study._service import Service
-from affectlab.study._status import study_status
-from affectlab.study._tables import answers, events, participants, sessions, tasks, trials
+from affectlab.study.delivery.answers import Submission
+from affectlab.study.delivery.claims import expire
+from affectlab.study.errors import StudyError
+from affectlab.study.people.entry import enter
+from affectlab.study.people.invitations import create_invitations as invite
 from affectlab.study.recruit import approve_sessions, decisions
+from affectlab.study.recruit.eligibility import Visitor
+from affectlab.study.service import Service
+from affectlab.study.tables import answers, events, participants, sessions, tasks, trials
+from affectlab.study.verdicts import accept_session, reject_session
+from affectlab.study.watch.status import study_status
 
 Maker = Callable[..., Store]
 Begin = Callable[..., tuple[Service, str, dict[str, Any]]]

@@ -13,18 +13,12 @@ import polars as pl
 import pytest
 from sqlalchemy import update
 
-from affectlab.study import (
-    Service,
-    Store,
-    StudyError,
-    export,
-    open_store,
-    study_status,
-)
-from affectlab.study._answers import Submission
-from affectlab.study._claims import expire
-from affectlab.study._entry import Visitor, enter
-from affectlab.study._tables import answers, events, tasks, trials
+from affectlab.study import Service, Store, StudyError, export, open_store, study_status
+from affectlab.study.delivery.answers import Submission
+from affectlab.study.delivery.claims import expire
+from affectlab.study.people.entry import enter
+from affectlab.study.recruit.eligibility import Visitor
+from affectlab.study.tables import answers, events, tasks, trials
 
 from .answering import consistent, table
 from .staircases import (

@@ -17,15 +17,8 @@ from PIL import Image
 from affectlab import InputError, read_ratings
 from affectlab.analysis import FrameStaircase
 from affectlab.protocols import load_protocol
-from affectlab.study import (
-    export,
-    load_study,
-    open_store,
-    reject_session,
-    simulate_study,
-    workload,
-)
-from affectlab.study._tables import tasks, trials
+from affectlab.study import export, load_study, open_store, reject_session, simulate_study, workload
+from affectlab.study.tables import tasks, trials
 
 from .answering import consistent, table
 from .staircases import (

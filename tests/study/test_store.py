@@ -8,8 +8,8 @@ from sqlalchemy.exc import DBAPIError
 
 from affectlab import InputError
 from affectlab.study import load_study
-from affectlab.study._store import open_store
-from affectlab.study._tables import events
+from affectlab.study.store import open_store
+from affectlab.study.tables import events
 
 from .answering import Begin, Maker, table
 

@@ -13,7 +13,7 @@ from affectlab import InputError
 from affectlab.protocols import list_protocols
 from affectlab.ratings import Scale, read_ratings
 from affectlab.study import export, load_study, open_store, simulate_study, workload, write_template
-from affectlab.study._export import collect
+from affectlab.study.dataset.ratings import collect
 
 from .test_codebook import described
 

@@ -12,26 +12,18 @@ from sqlalchemy import delete, select, text, update
 from sqlalchemy.exc import DBAPIError
 
 from affectlab import InputError
-from affectlab.study import (
-    study_status,
-)
-from affectlab.study._entry import Visitor, enter
-from affectlab.study._erase import erase_person
-from affectlab.study._export import export, pseudonym
-from affectlab.study._release import release
-from affectlab.study._review import accept_session, reject_session
-from affectlab.study._service import Service
-from affectlab.study._store import Store
-from affectlab.study._tables import (
-    answers,
-    erasures,
-    events,
-    participants,
-    sessions,
-    tasks,
-)
+from affectlab.study import study_status
+from affectlab.study.dataset.ratings import export
+from affectlab.study.dataset.release import release
+from affectlab.study.people.entry import enter
+from affectlab.study.people.erase import erase_person
 from affectlab.study.recruit import approve_sessions, decisions
-from affectlab.study.server._participant import COOKIE
+from affectlab.study.recruit.eligibility import Visitor
+from affectlab.study.server.guard import COOKIE
+from affectlab.study.service import Service
+from affectlab.study.store import Store, pseudonym
+from affectlab.study.tables import answers, erasures, events, participants, sessions, tasks
+from affectlab.study.verdicts import accept_session, reject_session
 
 from .answering import consistent, table
 from .conftest import FACES

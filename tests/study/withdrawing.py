@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from affectlab.study._entry import Visitor, enter
-from affectlab.study._service import Service
-from affectlab.study._store import Store
-from affectlab.study._tables import (
-    sessions,
-)
+from affectlab.study.people.entry import enter
+from affectlab.study.recruit.eligibility import Visitor
+from affectlab.study.service import Service
+from affectlab.study.store import Store
+from affectlab.study.tables import sessions
 
 from .test_engine import submission, table
 

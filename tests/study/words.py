@@ -10,7 +10,7 @@ from typing import Any
 from PIL import Image
 
 from affectlab.study import Service, Store
-from affectlab.study._answers import Submission
+from affectlab.study.delivery.answers import Submission
 
 Maker = Callable[..., Store]
 Begin = Callable[..., tuple[Service, str, dict[str, Any]]]
@@ -112,7 +112,7 @@ def name_of(store: Store, state: Mapping[str, Any]) -> str:
     """Name of the stimulus that a state shows, which participants never get."""
     from sqlalchemy import select
 
-    from affectlab.study._tables import trials
+    from affectlab.study.tables import trials
 
     with store.database.read() as connection:
         number = connection.execute(

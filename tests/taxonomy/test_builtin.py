@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from affectlab.errors import InputError
+from affectlab.core.errors import InputError
 from affectlab.taxonomy import list_taxonomies, load_taxonomy, map_labels, match_taxonomy
 
 SIZES = {

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from affectlab.errors import InputError
+from affectlab.core.errors import InputError
 from affectlab.taxonomy import LabelChange, Taxonomy, TaxonomyRevision
 
 TEXT = st.text(st.characters(codec="utf-8"), max_size=12)

@@ -14,9 +14,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rich.console import Console
 
-from affectlab.errors import InputError
+from affectlab.core.errors import InputError
 from affectlab.taxonomy import Label, Taxonomy, list_taxonomies, load_taxonomy
-from affectlab.taxonomy._names import fold
+from affectlab.taxonomy.names import fold
 
 TWO = 'name = "mood"\n[[labels]]\nname = "up"\n[[labels]]\nname = "down"\n'
 
@@ -227,7 +227,7 @@ def test_display_escapes_what_users_wrote() -> None:
 
 
 ADDED = """
-from affectlab.errors import InputError
+from affectlab.core.errors import InputError
 from affectlab.taxonomy import list_taxonomies, load_taxonomy
 assert {"added", "filed", "broken", "odd"} <= set(list_taxonomies())
 assert load_taxonomy("added").labels == ("one", "two")

@@ -56,7 +56,7 @@ os.environ.setdefault("PGCONNECT_TIMEOUT", "10")
 found = {"reached": False, "problem": ""}
 try:
     from sqlalchemy import text
-    from affectlab.study._database import Database
+    from affectlab.study.database import Database
     database = Database(url)
     found["kind"] = "SQLite" if database.is_sqlite else "PostgreSQL"
     if database.is_sqlite:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from affectlab._words import joined, plural
 from affectlab.cli._extras import EXTRAS
+from affectlab.core.words import joined, plural
 
 if TYPE_CHECKING:
     from affectlab.cli._doctor_libraries import Library
@@ -40,8 +40,8 @@ def show(
 def _section(out: Output, head: str, rows: Sequence[Row]) -> None:
     from rich.text import Text
 
-    from affectlab._terminal import Table
-    from affectlab._words import shown
+    from affectlab.core.terminal import Table
+    from affectlab.core.words import shown
 
     if not rows:
         return

@@ -7,7 +7,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from affectlab.errors import AffectlabError
+from affectlab.core.errors import AffectlabError
 
 __all__ = ["main"]
 
@@ -31,10 +31,10 @@ def main(arguments: Sequence[str] | None = None) -> None:
     """
     given = list(sys.argv[1:] if arguments is None else arguments)
     try:
-        from affectlab._hints import command_line
         from affectlab.cli._app import app
         from affectlab.cli._pruned import pruned
         from affectlab.cli._warned import plugs_said
+        from affectlab.core.words import command_line
 
         with command_line(), plugs_said(_say):
             pruned(app, given)(_with_default_wide(given), prog_name="affectlab")
@@ -65,7 +65,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 def _say(sentence: str) -> None:
     """Print a sentence on standard error; names in it may hold control codes, the screen not."""
-    from affectlab._words import shown
+    from affectlab.core.words import shown
 
     print(f"affectlab: {shown(sentence)}", file=sys.stderr)  # noqa: T201
 

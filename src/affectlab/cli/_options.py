@@ -177,7 +177,7 @@ def read_roles(text: str | None) -> dict[str, str] | None:
     """Read which column is what, as in ``stimulus=clip,rater=coder``."""
     if text is None:
         return None
-    from affectlab.errors import InputError
+    from affectlab.core.errors import InputError
 
     roles: dict[str, str] = {}
     for part in _listed(text):

@@ -82,8 +82,8 @@ class Output:
             return
         from rich.text import Text
 
-        from affectlab._terminal import Table
-        from affectlab._words import shown
+        from affectlab.core.terminal import Table
+        from affectlab.core.words import shown
 
         table = Table(box=None, header_style="bold")
         for column in columns:
@@ -112,7 +112,7 @@ class Output:
         """
         kinds = set(ratings.rater_kinds)
         if kinds & {"model", "baseline"} and kinds & {"human", "simulated"}:
-            from affectlab._words import plural
+            from affectlab.core.words import plural
 
             people = ratings.humans()
             self.who = (
@@ -129,7 +129,7 @@ class Output:
         if not (self.quiet or self.as_json):
             from rich.text import Text
 
-            from affectlab._words import shown
+            from affectlab.core.words import shown
 
             self._console(error=True).print(Text.assemble(("note: ", "yellow"), shown(text)))
 
@@ -138,7 +138,7 @@ class Output:
         if not self.as_json:
             from rich.text import Text
 
-            from affectlab._words import shown
+            from affectlab.core.words import shown
 
             self._console(error=True).print(Text.assemble(("warning: ", "yellow"), shown(text)))
 
@@ -196,7 +196,7 @@ class Output:
 
 def _printable(text: str) -> str:
     """Keep the empty lines before a text; a line break within it may come from a name."""
-    from affectlab._words import shown
+    from affectlab.core.words import shown
 
     inner = text.lstrip("\n")
     return "\n" * (len(text) - len(inner)) + shown(inner)
@@ -212,7 +212,7 @@ def _cell(value: Any) -> str:
     if value is None or value != value:
         return "–"
     if isinstance(value, float):
-        from affectlab._words import number
+        from affectlab.core.words import number
 
         return number(value, 3)
     return f"{value:,}" if isinstance(value, int) else str(value)
@@ -251,8 +251,8 @@ def write_csv(frame: Any, path: Path, *, sheet: bool = False) -> None:
     InputError
         When the folder does not exist or the path is one.
     """
-    from affectlab._csv import write_data_csv, write_sheet_csv
-    from affectlab.errors import InputError
+    from affectlab.core.csv import write_data_csv, write_sheet_csv
+    from affectlab.core.errors import InputError
 
     if path.is_dir() or not path.parent.is_dir():
         where = (

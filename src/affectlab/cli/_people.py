@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from affectlab._words import plural
+from affectlab.core.words import plural
 
 if TYPE_CHECKING:
     from affectlab.ratings import Ratings

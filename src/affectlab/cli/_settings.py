@@ -6,7 +6,7 @@ import tomllib
 from collections.abc import Collection, Sequence
 from typing import Any
 
-from affectlab.errors import InputError
+from affectlab.core.errors import InputError
 
 __all__ = ["read_settings"]
 

@@ -40,7 +40,7 @@ def plugs_said(say: Callable[[str], None]) -> Iterator[None]:
         line: str | None = None,
     ) -> None:
         # Imported when there is something to show: most commands end without.
-        from affectlab._plugs import BrokenPlugWarning
+        from affectlab.core.registry import BrokenPlugWarning
 
         if issubclass(category, BrokenPlugWarning):
             say(str(message))

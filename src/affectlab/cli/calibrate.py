@@ -107,7 +107,7 @@ def calibrate(
 
     Example: affectlab calibrate heads/ --neutral neutral/
     """
-    from affectlab.errors import InputError
+    from affectlab.core.errors import InputError
     from affectlab.models.heads import HeadBank
 
     if neutral is None and scale is None and intervals is None:
@@ -231,7 +231,7 @@ def _of_neutral(bank: HeadBank) -> str:
 
 def _few_people(ratings: Ratings) -> list[str]:
     """Say when intervals rest on many pictures of few people."""
-    from affectlab._words import plural
+    from affectlab.core.words import plural
 
     if "identity" not in ratings.stimuli.columns:
         return []

@@ -11,7 +11,7 @@ from affectlab.cli._options import JsonOption, QuietOption, SeedOption
 from affectlab.cli._output import Output
 
 if TYPE_CHECKING:
-    from affectlab._terminal import Table
+    from affectlab.core.terminal import Table
     from affectlab.simulate import Recovery, Simulation
 
 __all__ = ["demo"]
@@ -70,7 +70,7 @@ def _recovery_table(simulation: Simulation, recovered: Recovery) -> Table:
     """How close scores come to the truth, with and without the raters that agree with nobody."""
     import polars as pl
 
-    from affectlab._terminal import Table
+    from affectlab.core.terminal import Table
     from affectlab.reliability import mean_opinion_scores, subject_model
     from affectlab.simulate import recovery
 

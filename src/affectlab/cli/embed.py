@@ -142,7 +142,7 @@ def embed(
 
 def _of_texts(name: str, settings: dict[str, Any], texts: bool) -> dict[str, Any]:
     """Choose the half for texts of an encoder that has two, or see that it is one of texts."""
-    from affectlab.errors import InputError
+    from affectlab.core.errors import InputError
 
     before = name.partition(":")[0]
     if texts and before in _OF_IMAGES:
@@ -154,7 +154,7 @@ def _of_texts(name: str, settings: dict[str, Any], texts: bool) -> dict[str, Any
 
 def _show(out: Output, made: Embeddings, done: EmbedRun, to: Path) -> list[str]:
     """Print what was done; give what makes it doubtful."""
-    from affectlab._words import count, number, plural
+    from affectlab.core.words import count, number, plural
 
     card = made.encoder
     out.head(f"{plural(len(made), card.kind)} by {card.name}, width {card.width:,}")

@@ -40,7 +40,7 @@ def check(ratings: Ratings, out: Output) -> None:
 
     Example: affectlab ratings check ratings.csv --scale 0-7 --set-aside
     """
-    from affectlab._words import joined, plural
+    from affectlab.core.words import joined, plural
 
     aside = [part for part in ratings.set_aside if part.count]
     if aside:

@@ -52,7 +52,7 @@ def reproduce(
 
     Example: affectlab reproduce emonet-face --data emonet_face/
     """
-    from affectlab.errors import InputError
+    from affectlab.core.errors import InputError
     from affectlab.recipes import reproduce as run
 
     out = Output("reproduce", as_json=as_json, quiet=quiet)
@@ -95,7 +95,7 @@ def reproduce(
 def _write(result: Reproduction, to: Path, out: Output) -> None:
     import json
 
-    from affectlab._words import plural
+    from affectlab.core.words import plural
 
     to.mkdir(parents=True, exist_ok=True)
     result.to_frame().write_csv(to / "reproduction.csv")
@@ -114,9 +114,9 @@ def _list(out: Output, only: str | None) -> None:
     from rich.padding import Padding
     from rich.text import Text
 
-    from affectlab._words import plural, shown
-    from affectlab.errors import unknown_name
-    from affectlab.recipes._reproduce import sound_recipes
+    from affectlab.core.errors import unknown_name
+    from affectlab.core.words import plural, shown
+    from affectlab.recipes.reproduce import sound_recipes
 
     found = sound_recipes()
     if only is not None and only not in found:

@@ -25,8 +25,8 @@ def list_all(as_json: JsonOption = False, quiet: QuietOption = False, seed: Seed
 
     Example: affectlab taxonomy list
     """
-    from affectlab._terminal import Table
-    from affectlab.errors import InputError
+    from affectlab.core.errors import InputError
+    from affectlab.core.terminal import Table
     from affectlab.taxonomy import list_taxonomies, load_taxonomy
 
     out = Output("taxonomy list", as_json=as_json, quiet=quiet)
@@ -91,7 +91,7 @@ def costs(
 
     Example: affectlab taxonomy costs mikels
     """
-    from affectlab._terminal import Table
+    from affectlab.core.terminal import Table
     from affectlab.taxonomy import load_taxonomy
 
     out = Output("taxonomy costs", as_json=as_json, quiet=quiet)

@@ -3,102 +3,152 @@
 Statistics take :class:`~affectlab.ratings.Ratings`, in which models are raters, or plain arrays.
 """
 
-from affectlab.evaluation._alignment import alignment
-from affectlab.evaluation._alignment_neutral import neutral_calibrated
-from affectlab.evaluation._alignment_pairs import (
-    alpha_by_side,
-    kappa_of_pairs,
-    pair_kinds,
-    pairwise_spearman,
-    spearman_with_people,
+from affectlab.evaluation.classes import (
+    Classes,
+    NeutralRule,
+    PeopleAnswers,
+    ScoreMapping,
+    Sources,
+    Thresholds,
+    classes_of,
+    list_score_mappings,
+    load_score_mapping,
+    load_thresholds,
+    read_costs,
+    read_truth,
+    score_variants,
 )
-from affectlab.evaluation._alignment_published import PublishedTables, published_tables
-from affectlab.evaluation._alignment_result import AlignmentResult
-from affectlab.evaluation._alt_test import AltTest, alt_test
-from affectlab.evaluation._both_wrong import both_wrong
-from affectlab.evaluation._both_wrong_result import BothWrong
-from affectlab.evaluation._calibration import Calibration, calibration
-from affectlab.evaluation._calibration_models import model_calibration
-from affectlab.evaluation._ceiling import HumanCeiling, human_ceiling
-from affectlab.evaluation._classes import Classes, PeopleAnswers
-from affectlab.evaluation._classes_costs import read_costs
-from affectlab.evaluation._classes_of import classes_of
-from affectlab.evaluation._classes_panel import score_variants
-from affectlab.evaluation._classes_rule import Thresholds, load_thresholds
-from affectlab.evaluation._classes_truth import read_truth
-from affectlab.evaluation._compare_models import ModelComparison, compare_models
-from affectlab.evaluation._confusion import Confusion, confusion
-from affectlab.evaluation._confusion_multilabel import MultilabelConfusion, multilabel_confusion
-from affectlab.evaluation._controls import ControlChecks, control_checks
-from affectlab.evaluation._controls_data import CONTROLS, main_runs
-from affectlab.evaluation._differences import difference_metrics
-from affectlab.evaluation._differences_result import Differences
-from affectlab.evaluation._discrepancy import discrepancy
-from affectlab.evaluation._equivalence import Equivalence, equivalence
-from affectlab.evaluation._evaluate_classification import evaluate_classification
-from affectlab.evaluation._evaluate_classification_result import ClassificationResult
-from affectlab.evaluation._evaluate_soft_labels import SoftLabels, evaluate_soft_labels
-from affectlab.evaluation._fairness import fairness
-from affectlab.evaluation._fairness_result import Fairness
-from affectlab.evaluation._groups import group_comparison, group_values
-from affectlab.evaluation._leaderboard import leaderboard
-from affectlab.evaluation._leaderboard_ranks import against_people, possible_ranks
-from affectlab.evaluation._leaderboard_table import Board, Entry, Leaderboard, Standing
-from affectlab.evaluation._logistic_fit import LogisticFit, logistic_fit
-from affectlab.evaluation._metric_preference import evaluate_preference_metrics
-from affectlab.evaluation._metric_preference_result import MetricPreferences
-from affectlab.evaluation._metric_registry import AnswerMetric, list_metrics, load_metric
-from affectlab.evaluation._metrics import acc, acc2, accuracy, ecc, emc, mean_emotional_distance
-from affectlab.evaluation._metrics_kinds import CLASSIFICATION_METRICS, ClassificationMetric
-from affectlab.evaluation._metrics_possible import (
+from affectlab.evaluation.classification import (
+    CLASSIFICATION_METRICS,
+    BothWrong,
+    ClassificationMetric,
+    ClassificationResult,
+    Comparison,
+    Confusion,
+    ModelComparison,
+    MultilabelConfusion,
     Possibility,
+    PrecisionRecallF1,
     SeverityBounds,
+    acc,
+    acc2,
+    accuracy,
+    affect_scorer,
+    both_wrong,
+    classification_metrics,
+    compare_models,
+    compare_predictions,
+    confusion,
+    ecc,
+    emc,
+    evaluate_classification,
     figures_possible,
+    mean_emotional_distance,
+    metrics_of_confusion,
+    multilabel_confusion,
+    precision_recall_f1,
     severity_bounds,
 )
-from affectlab.evaluation._metrics_prf import PrecisionRecallF1, precision_recall_f1
-from affectlab.evaluation._metrics_table import classification_metrics, metrics_of_confusion
-from affectlab.evaluation._outcomes import (
+from affectlab.evaluation.controls import ControlChecks, control_checks
+from affectlab.evaluation.differences import (
+    Differences,
+    LogisticFit,
+    difference_metrics,
+    logistic_fit,
+)
+from affectlab.evaluation.group_fairness import (
+    AnswerMetric,
+    Fairness,
+    fairness,
+    list_metrics,
+    load_metric,
+)
+from affectlab.evaluation.human_alignment import (
+    AlignmentResult,
+    AltTest,
+    Equivalence,
+    HumanCeiling,
+    alignment,
+    alt_test,
+    discrepancy,
+    equivalence,
+    human_ceiling,
+    neutral_calibrated,
+)
+from affectlab.evaluation.outcomes import (
     OUTCOMES,
     OutcomeClass,
+    OutcomeTable,
     Response,
     classify_outcome,
     looks_like_refusal,
+    outcome_table,
 )
-from affectlab.evaluation._outcomes_table import OutcomeTable, outcome_table
-from affectlab.evaluation._predictions_compare import Comparison, compare_predictions
-from affectlab.evaluation._preference_scale import PreferenceScale, preference_scale
-from affectlab.evaluation._preference_scores import MetricScores, metric_scores
-from affectlab.evaluation._preference_verdicts import preference_verdicts
-from affectlab.evaluation._preference_verdicts_words import verdict_sentences
-from affectlab.evaluation._preferences import preferences
-from affectlab.evaluation._preferences_labels import preference_pairs, top_labels
-from affectlab.evaluation._preferences_reactions import reaction_pairs
-from affectlab.evaluation._preferences_result import Preferences
-from affectlab.evaluation._rater_table import rater_table
-from affectlab.evaluation._result_file import Cost, Coverage, DataSet, Metric, ResultFile
-from affectlab.evaluation._result_file_make import data_set, human_results
-from affectlab.evaluation._result_file_read import parse_result, read_result, write_result
-from affectlab.evaluation._scale_map import on_scale
-from affectlab.evaluation._score_mapping import NeutralRule, ScoreMapping, Sources
-from affectlab.evaluation._score_mapping_file import list_score_mappings, load_score_mapping
-from affectlab.evaluation._scorer import affect_scorer
-from affectlab.evaluation._separation import metric_sees_preference
-from affectlab.evaluation._sides import Sides, sides
-from affectlab.evaluation._soft_compare import soft_label_comparison
-from affectlab.evaluation._soft_distributions import (
+from affectlab.evaluation.people_and_models import CONTROLS, Sides, main_runs, on_scale, sides
+from affectlab.evaluation.preference import (
+    MetricPreferences,
+    MetricScores,
+    Preferences,
+    PreferenceScale,
+    evaluate_preference_metrics,
+    metric_scores,
+    metric_sees_preference,
+    preference_pairs,
+    preference_scale,
+    preference_verdicts,
+    preferences,
+    reaction_pairs,
+    top_labels,
+    verdict_sentences,
+)
+from affectlab.evaluation.rankings import (
+    Board,
+    Cost,
+    Coverage,
+    DataSet,
+    Entry,
+    Leaderboard,
+    Metric,
+    ResultFile,
+    Standing,
+    against_people,
+    data_set,
+    human_results,
+    leaderboard,
+    parse_result,
+    possible_ranks,
+    read_result,
+    write_result,
+)
+from affectlab.evaluation.rater_comparison import (
+    PublishedTables,
+    alpha_by_side,
+    group_comparison,
+    group_values,
+    kappa_of_pairs,
+    pair_kinds,
+    pairwise_spearman,
+    published_tables,
+    rater_table,
+    spearman_with_people,
+)
+from affectlab.evaluation.soft_labels import (
+    Calibration,
     LabelDistributions,
-    label_distributions,
-    rater_distributions,
-)
-from affectlab.evaluation._soft_metrics import soft_label_metrics
-from affectlab.evaluation._soft_scores import (
+    SoftLabels,
+    calibration,
     cross_entropy,
     earth_movers_distance,
+    evaluate_soft_labels,
     jensen_shannon,
     kullback_leibler,
+    label_distributions,
+    model_calibration,
+    rater_distributions,
+    soft_label_comparison,
+    soft_label_metrics,
 )
-from affectlab.evaluation._wilson import wilson_interval
+from affectlab.evaluation.wilson import wilson_interval
 
 __all__ = [
     "CLASSIFICATION_METRICS",

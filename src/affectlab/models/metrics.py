@@ -19,7 +19,7 @@ from typing import Any
 
 import numpy as np
 
-from affectlab.errors import InputError, MissingDependencyError
+from affectlab.core.errors import InputError, MissingDependencyError
 from affectlab.evaluation import Confusion
 from affectlab.taxonomy import CostMatrix, Taxonomy
 

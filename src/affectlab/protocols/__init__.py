@@ -4,8 +4,8 @@ A :class:`Protocol` is defined once and used by the web page, by the model promp
 and by the reader of the results. Built-in protocols are TOML files, and so are a user's own.
 """
 
-from affectlab.protocols._load import list_protocols, load_protocol
-from affectlab.protocols._parts import (
+from affectlab.protocols.load import list_protocols, load_protocol
+from affectlab.protocols.parts import (
     Asks,
     Checks,
     EntryField,
@@ -14,10 +14,10 @@ from affectlab.protocols._parts import (
     Routing,
     Rules,
     Staircase,
+    Translation,
 )
-from affectlab.protocols._protocol import Protocol, Question
-from affectlab.protocols._scale import ScaleSpec
-from affectlab.protocols._translation import Translation
+from affectlab.protocols.protocol import Protocol, Question
+from affectlab.protocols.scale import ScaleSpec
 
 __all__ = [
     "Asks",

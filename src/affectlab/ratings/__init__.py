@@ -3,15 +3,13 @@
 from importlib import import_module
 from types import ModuleType
 
-from affectlab.ratings._formats import Format, list_formats
-from affectlab.ratings._merge import merge
-from affectlab.ratings._options import read_table
-from affectlab.ratings._peek import Peek
-from affectlab.ratings._read import read_ratings
-from affectlab.ratings._read_models import read_models
-from affectlab.ratings._reshape import matrix, pivot
-from affectlab.ratings._scale import Scale
-from affectlab.ratings._schema import (
+from affectlab.ratings.files import Peek
+from affectlab.ratings.merge import merge
+from affectlab.ratings.options import read_table
+from affectlab.ratings.reading import Format, list_formats, read_models, read_ratings
+from affectlab.ratings.reshape import matrix, pivot
+from affectlab.ratings.scale import Scale
+from affectlab.ratings.schema import (
     HUMAN_KINDS,
     MODEL_KINDS,
     OUTCOMES,
@@ -19,9 +17,9 @@ from affectlab.ratings._schema import (
     TRIAL_KINDS,
     SetAside,
 )
-from affectlab.ratings._summary import RatingsSummary
-from affectlab.ratings._table import Ratings
-from affectlab.ratings._write import check_ratings_path, write_ratings
+from affectlab.ratings.storage import check_ratings_path, write_ratings
+from affectlab.ratings.summary import RatingsSummary
+from affectlab.ratings.table import Ratings
 
 __all__ = [
     "HUMAN_KINDS",

@@ -9,10 +9,10 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from affectlab._types import Floats, Ints
-from affectlab.errors import InputError
-from affectlab.ratings._scale import Scale
-from affectlab.ratings._table import Ratings
+from affectlab.core.errors import InputError
+from affectlab.core.types import Floats, Ints
+from affectlab.ratings.scale import Scale
+from affectlab.ratings.table import Ratings
 
 __all__ = ["Answers", "answers_of", "in_order", "matrix_of", "require_order"]
 

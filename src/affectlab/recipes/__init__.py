@@ -1,17 +1,10 @@
 """The papers, end to end: published figures beside ours."""
 
-from affectlab.recipes._parts import Parts
-from affectlab.recipes._published import PublishedFigure, PublishedFigures, load_published
-from affectlab.recipes._recipe import (
-    DataNeed,
-    Finding,
-    PartFailure,
-    Recipe,
-    RecipeFigure,
-    RecipeRun,
-)
-from affectlab.recipes._reproduce import list_recipes, reproduce
-from affectlab.recipes._reproduction import Comparison, Reproduction
+from affectlab.recipes.needs import DataNeed
+from affectlab.recipes.published_figures import PublishedFigure, PublishedFigures, load_published
+from affectlab.recipes.recipe import Finding, PartFailure, Parts, Recipe, RecipeFigure, RecipeRun
+from affectlab.recipes.reproduce import list_recipes, reproduce
+from affectlab.recipes.reproduction import Comparison, Reproduction
 
 __all__ = [
     "Comparison",

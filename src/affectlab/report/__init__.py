@@ -4,20 +4,8 @@
 figures, which take plain arrays.
 """
 
-from affectlab.report._content import (
-    Bullets,
-    Column,
-    Gallery,
-    Paragraph,
-    Picture,
-    ReportPaths,
-    Section,
-    Table,
-    Thumbnail,
-    Tile,
-    Tiles,
-)
-from affectlab.report._figures import (
+from affectlab.report.drawing import save_figure
+from affectlab.report.figures import (
     CurvePanel,
     HistogramPanel,
     JndStrip,
@@ -74,11 +62,23 @@ from affectlab.report._figures import (
     fig_transition_ranges,
     fig_words,
 )
-from affectlab.report._label_map import write_label_map
-from affectlab.report._leaderboard import write_leaderboard
-from affectlab.report._save import save_figure
-from affectlab.report._text_model import check_report_folder, write_text_report
-from affectlab.report._write import write_report
+from affectlab.report.label_map import write_label_map
+from affectlab.report.leaderboard import write_leaderboard
+from affectlab.report.page import (
+    Bullets,
+    Column,
+    Gallery,
+    Paragraph,
+    Picture,
+    ReportPaths,
+    Section,
+    Table,
+    Thumbnail,
+    Tile,
+    Tiles,
+)
+from affectlab.report.ratings_report import write_report
+from affectlab.report.text_model import check_report_folder, write_text_report
 
 __all__ = [
     "Bullets",

@@ -11,33 +11,47 @@ lets panels rate pairs of them.
 Drawn scenes (:func:`simulate_scenes`) look the more alike the nearer their emotions are on a wheel.
 """
 
-from affectlab.simulate._baseline import random_baseline
-from affectlab.simulate._differences import (
+from affectlab.simulate.demo import DemoStudy, demo_study
+from affectlab.simulate.differences import (
+    CARELESS_KINDS,
+    DifferencePeople,
     DifferenceSimulation,
+    difference_people,
     golden_differences,
     simulate_differences,
 )
-from affectlab.simulate._differences_draw import draw_transitions
-from affectlab.simulate._differences_faces import TRANSITION_EXPRESSIONS, true_difference
-from affectlab.simulate._differences_people import (
-    CARELESS_KINDS,
-    DifferencePeople,
-    difference_people,
+from affectlab.simulate.faces import (
+    EXPRESSIONS,
+    TRANSITION_EXPRESSIONS,
+    DrawnTransition,
+    DrawnTransitions,
+    FaceParameters,
+    FaceSpec,
+    Identity,
+    draw_face,
+    draw_transitions,
+    expression_parameters,
+    expression_sequence,
+    face_specs,
+    face_table,
+    save_faces,
+    true_difference,
 )
-from affectlab.simulate._differences_transitions import DrawnTransition, DrawnTransitions
-from affectlab.simulate._expressions import EXPRESSIONS, expression_parameters
-from affectlab.simulate._face import draw_face, expression_sequence
-from affectlab.simulate._gallery import FaceSpec, face_specs, face_table, save_faces
-from affectlab.simulate._identity import Identity
-from affectlab.simulate._parameters import FaceParameters
-from affectlab.simulate._profiles import PRESETS, RaterProfile, panel, rater_profile
-from affectlab.simulate._raters import Simulation, simulate_raters
-from affectlab.simulate._recovery import Recovery, recovery
-from affectlab.simulate._scene_parameters import SceneOrder
-from affectlab.simulate._scenes import Scenes, simulate_scenes
-from affectlab.simulate._study import DemoStudy, demo_study
-from affectlab.simulate._truth import Truth, simulate_truth
-from affectlab.simulate._verification import simulate_verification
+from affectlab.simulate.raters import (
+    PRESETS,
+    RaterProfile,
+    Recovery,
+    Simulation,
+    Truth,
+    panel,
+    random_baseline,
+    rater_profile,
+    recovery,
+    simulate_raters,
+    simulate_truth,
+    simulate_verification,
+)
+from affectlab.simulate.scenes import SceneOrder, Scenes, simulate_scenes
 
 __all__ = [
     "CARELESS_KINDS",

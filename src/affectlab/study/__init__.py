@@ -7,13 +7,24 @@ rehearses it, :func:`export` gives the answers as ratings.
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from affectlab.study._design import Design, Study, load_study
-from affectlab.study._error_study import ErrorStudy, kept_items, write_error_study
-from affectlab.study._template import write_template
-from affectlab.study._workload import Workload, workload
+from affectlab.study.design import (
+    Design,
+    ErrorStudy,
+    Study,
+    Workload,
+    kept_items,
+    load_study,
+    workload,
+    write_error_study,
+    write_template,
+)
 
 if TYPE_CHECKING:
-    from affectlab.study._accounts import (
+    from affectlab.study.dataset.bonus import Bonus, bonuses
+    from affectlab.study.dataset.ratings import Exported, collect, export
+    from affectlab.study.dataset.release import Released, release
+    from affectlab.study.errors import StudyError
+    from affectlab.study.people.accounts import (
         Account,
         add_account,
         list_accounts,
@@ -21,18 +32,14 @@ if TYPE_CHECKING:
         set_password,
         set_role,
     )
-    from affectlab.study._bonus import Bonus, bonuses
-    from affectlab.study._erase import Erased, erase_person
-    from affectlab.study._errors import StudyError
-    from affectlab.study._export import Exported, collect, export
-    from affectlab.study._invitations import Invitation, invite
-    from affectlab.study._pilot import golden_from_pilot, prepare_pilot
-    from affectlab.study._release import Released, release
-    from affectlab.study._review import accept_session, reject_session
-    from affectlab.study._service import Service
-    from affectlab.study._simulate import Rehearsal, simulate_study
-    from affectlab.study._status import StudyStatus, study_status
-    from affectlab.study._store import Store, open_store
+    from affectlab.study.people.erase import Erased, erase_person
+    from affectlab.study.people.invitations import Invitation, invite
+    from affectlab.study.pilot import golden_from_pilot, prepare_pilot
+    from affectlab.study.rehearsal.simulate import Rehearsal, simulate_study
+    from affectlab.study.service import Service
+    from affectlab.study.store import Store, open_store
+    from affectlab.study.verdicts import accept_session, reject_session
+    from affectlab.study.watch.status import StudyStatus, study_status
 
 __all__ = [
     "Account",
@@ -77,35 +84,35 @@ __all__ = [
 
 # These need the libraries of the extra `study`; reading a study file does not.
 _NAMES = {
-    "Account": "_accounts",
-    "Bonus": "_bonus",
-    "Erased": "_erase",
-    "Exported": "_export",
-    "Invitation": "_invitations",
-    "Rehearsal": "_simulate",
-    "Released": "_release",
-    "Service": "_service",
-    "Store": "_store",
-    "StudyError": "_errors",
-    "StudyStatus": "_status",
-    "accept_session": "_review",
-    "add_account": "_accounts",
-    "bonuses": "_bonus",
-    "collect": "_export",
-    "erase_person": "_erase",
-    "export": "_export",
-    "invite": "_invitations",
-    "golden_from_pilot": "_pilot",
-    "list_accounts": "_accounts",
-    "open_store": "_store",
-    "prepare_pilot": "_pilot",
-    "release": "_release",
-    "reject_session": "_review",
-    "remove_account": "_accounts",
-    "set_password": "_accounts",
-    "set_role": "_accounts",
-    "simulate_study": "_simulate",
-    "study_status": "_status",
+    "Account": "people.accounts",
+    "Bonus": "dataset.bonus",
+    "Erased": "people.erase",
+    "Exported": "dataset.ratings",
+    "Invitation": "people.invitations",
+    "Rehearsal": "rehearsal.simulate",
+    "Released": "dataset.release",
+    "Service": "service",
+    "Store": "store",
+    "StudyError": "errors",
+    "StudyStatus": "watch.status",
+    "accept_session": "verdicts",
+    "add_account": "people.accounts",
+    "bonuses": "dataset.bonus",
+    "collect": "dataset.ratings",
+    "erase_person": "people.erase",
+    "export": "dataset.ratings",
+    "invite": "people.invitations",
+    "golden_from_pilot": "pilot",
+    "list_accounts": "people.accounts",
+    "open_store": "store",
+    "prepare_pilot": "pilot",
+    "release": "dataset.release",
+    "reject_session": "verdicts",
+    "remove_account": "people.accounts",
+    "set_password": "people.accounts",
+    "set_role": "people.accounts",
+    "simulate_study": "rehearsal.simulate",
+    "study_status": "watch.status",
 }
 
 

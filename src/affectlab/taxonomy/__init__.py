@@ -4,8 +4,8 @@ A :class:`Taxonomy` fixes the order of its labels; everything else in affectlab 
 through it. Built-in taxonomies are TOML files, and so are a user's own.
 """
 
-from affectlab.taxonomy._cost_matrix import CostMatrix
-from affectlab.taxonomy._costs import (
+from affectlab.taxonomy.cost_matrix import CostMatrix
+from affectlab.taxonomy.costs import (
     cost_from_confusions,
     cost_from_correlation,
     cost_from_differences,
@@ -13,11 +13,11 @@ from affectlab.taxonomy._costs import (
     cost_from_reference,
     cost_from_ring,
 )
-from affectlab.taxonomy._history import LabelChange, TaxonomyRevision
-from affectlab.taxonomy._label import Label
-from affectlab.taxonomy._load import list_taxonomies, load_taxonomy, match_taxonomy
-from affectlab.taxonomy._mapping import map_labels
-from affectlab.taxonomy._taxonomy import LabelMapping, Taxonomy
+from affectlab.taxonomy.files import list_taxonomies, load_taxonomy, match_taxonomy
+from affectlab.taxonomy.history import LabelChange, TaxonomyRevision
+from affectlab.taxonomy.label import Label
+from affectlab.taxonomy.mapping import map_labels
+from affectlab.taxonomy.taxonomy import LabelMapping, Taxonomy
 
 __all__ = [
     "CostMatrix",

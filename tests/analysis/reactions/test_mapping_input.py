@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from affectlab.analysis.reactions import map_emotions
-from affectlab.errors import InputError
+from affectlab.core.errors import InputError
 
 
 @pytest.mark.parametrize(

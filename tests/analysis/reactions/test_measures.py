@@ -21,7 +21,7 @@ from affectlab.analysis.reactions import (
     sentiment_match,
     sentiments_of,
 )
-from affectlab.errors import InputError
+from affectlab.core.errors import InputError
 
 ROWS = st.lists(
     st.tuples(

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from affectlab.analysis.reactions import map_emotions, normalise_emotions
-from affectlab.analysis.reactions._lexicon import emotion_lexicon
-from affectlab.errors import InputError
+from affectlab.analysis.reactions.lexicon import emotion_lexicon
+from affectlab.core.errors import InputError
 
 
 def test_forms_of_a_word_are_one() -> None:

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from PIL import Image
 from scipy import stats
 
-from affectlab.errors import InputError
+from affectlab.core.errors import InputError
 from affectlab.models.augment import (
     OPERATIONS,
     Strong,
@@ -21,7 +21,7 @@ from affectlab.models.augment import (
     list_augmentations,
     load_augmentation,
 )
-from affectlab.models.augment._chance import keys_of, normal, uniform
+from affectlab.models.augment.random_numbers import keys_of, normal, uniform
 
 
 def picture(seed: int = 0, size: tuple[int, int] = (40, 30)) -> Image.Image:
@@ -137,7 +137,7 @@ def test_numbers_by_key_are_normal_and_even() -> None:
     other = normal(keys_of([3, 2], torch.arange(400)), 100).numpy()
     assert abs(np.corrcoef(drawn.ravel(), other.ravel())[0, 1]) < 0.02
     # Known value of SplitMix64: the first output for seed 0 is the mix of its step.
-    from affectlab.models.augment._chance import _STEP, _mix
+    from affectlab.models.augment.random_numbers import _STEP, _mix
 
     first = int(_mix(torch.tensor([_STEP]))[0]) % 2**64
     assert first == 0xE220A8397B1DCDAF

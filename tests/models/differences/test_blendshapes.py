@@ -10,7 +10,7 @@ import pytest
 from PIL import Image
 from tests.models.differences.fake_mediapipe import MODEL, Seen, installed
 
-from affectlab.errors import InputError, MissingDependencyError
+from affectlab.core.errors import InputError, MissingDependencyError
 from affectlab.models.differences import (
     FaceReading,
     UnratedPairWarning,

@@ -14,9 +14,9 @@ from scipy.spatial.distance import cityblock
 from scipy.spatial.distance import cosine as scipy_cosine
 from tests.models.differences.pictures import drawn, noise
 
-from affectlab.errors import InputError
+from affectlab.core.errors import InputError
 from affectlab.models.differences import difference, load_difference_metric, rate_differences
-from affectlab.models.differences._distances import cosine, l1
+from affectlab.models.differences.distances import cosine, l1
 from affectlab.models.embedding import Embeddings, embed, load_encoder
 from affectlab.simulate import draw_face
 

@@ -13,13 +13,9 @@ from PIL import Image
 from tests.models.differences.pictures import noise
 from tests.models.differences.test_deep import Colours
 
-from affectlab.errors import InputError
-from affectlab.models.differences import (
-    PreparedMetric,
-    _engine,
-    load_difference_metric,
-    rate_differences,
-)
+from affectlab.core.errors import InputError
+from affectlab.models.differences import PreparedMetric, load_difference_metric, rate_differences
+from affectlab.models.differences import comparison as _engine
 
 
 class Sides(PreparedMetric):

@@ -16,12 +16,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
-from affectlab.errors import InputError
-from affectlab.models.differences import (
-    DifferenceMetric,
-    ExpressionMetric,
-    load_difference_metric,
-)
+from affectlab.core.errors import InputError
+from affectlab.models.differences import DifferenceMetric, ExpressionMetric, load_difference_metric
 from affectlab.models.embedding import Embeddings, EncoderCard, load_encoder
 from affectlab.ratings import Ratings
 from affectlab.reliability import subject_model

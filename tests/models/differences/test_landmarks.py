@@ -15,14 +15,14 @@ from PIL import Image
 from scipy.spatial.transform import Rotation
 from tests.models.differences.fake_mediapipe import MODEL, face, installed
 
-from affectlab.errors import InputError
+from affectlab.core.errors import InputError
 from affectlab.models.differences import (
     FaceReading,
     difference,
     load_difference_metric,
     rate_differences,
 )
-from affectlab.models.differences._geometry import LAYOUTS, landmark_differences, layout_of
+from affectlab.models.differences.faces.landmarks import LAYOUTS, landmark_differences, layout_of
 
 
 def turned(points: np.ndarray, seed: int) -> np.ndarray:

@@ -14,26 +14,26 @@ from scipy.stats import pearsonr, spearmanr
 from sklearn.linear_model import Ridge
 from sklearn.svm import LinearSVR
 
-from affectlab.errors import InputError
+from affectlab.core.errors import InputError
 from affectlab.models.differences import (
     ExpressionMetric,
     SmallScoresWarning,
     UnfinishedLearningWarning,
-    _learned_ridge,
-    _learned_svr,
     cross_validate,
 )
-from affectlab.models.differences._learned_data import PairSamples, samples_of
-from affectlab.models.differences._learned_intervals import (
+from affectlab.models.differences.learned import ridge as _learned_ridge
+from affectlab.models.differences.learned import svr as _learned_svr
+from affectlab.models.differences.learned.report import (
     actor_intervals,
     split_weights,
     weighted_medians,
+    zero_shot,
 )
-from affectlab.models.differences._learned_measure import zero_shot
-from affectlab.models.differences._learned_ridge import RidgeTrainer
-from affectlab.models.differences._learned_settings import RidgeSettings, SvrSettings
-from affectlab.models.differences._learned_svr import SvrTrainer
-from affectlab.models.differences._splits import actor_splits
+from affectlab.models.differences.learned.ridge import RidgeTrainer
+from affectlab.models.differences.learned.samples import PairSamples, samples_of
+from affectlab.models.differences.learned.settings import RidgeSettings, SvrSettings
+from affectlab.models.differences.learned.splits import actor_splits
+from affectlab.models.differences.learned.svr import SvrTrainer
 from affectlab.models.embedding import Embeddings, EncoderCard
 from affectlab.ratings import Ratings
 

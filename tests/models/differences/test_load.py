@@ -13,14 +13,14 @@ import pytest
 from PIL import Image
 from tests.models.differences.pictures import noise
 
-from affectlab.errors import InputError
+from affectlab.core.errors import InputError
 from affectlab.models.differences import (
     DifferenceMetric,
     difference,
     list_difference_metrics,
     load_difference_metric,
 )
-from affectlab.models.differences._spec import parse_spec
+from affectlab.models.metric_specs import parse_spec
 from affectlab.simulate import draw_face
 from affectlab.stimuli.frames import DIFFERENCES
 
@@ -208,7 +208,7 @@ def test_packages_add_metrics(monkeypatch: pytest.MonkeyPatch) -> None:
     def points(**wanted: str) -> EntryPoints:
         return EntryPoints([point]).select(**wanted)
 
-    monkeypatch.setattr("affectlab._plugs.entry_points", points)
+    monkeypatch.setattr("affectlab.core.registry.entry_points", points)
     assert list_difference_metrics()[-1] == "theirs"
     assert load_difference_metric("theirs", strength=2.0).name == "alike"
     assert load_difference_metric("theirs:function").name == "theirs" or True

@@ -9,7 +9,7 @@ import pytest
 import torch
 from PIL import Image
 
-from affectlab.errors import InputError
+from affectlab.core.errors import InputError
 from affectlab.models.differences import ExpressionMetric, FallingLossWarning
 from affectlab.models.embedding import embed, load_encoder
 

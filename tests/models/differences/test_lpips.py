@@ -18,7 +18,7 @@ from safetensors.torch import save_file
 from tests.models.differences.pictures import noise
 from torch import Tensor
 
-from affectlab.errors import InputError
+from affectlab.core.errors import InputError
 from affectlab.models.differences import DifferenceMetric, difference, load_difference_metric
 
 Weights = dict[str, Tensor]

@@ -10,7 +10,7 @@ from PIL import Image
 from skimage.metrics import mean_squared_error, structural_similarity
 from tests.models.differences.pictures import noise
 
-from affectlab.errors import InputError
+from affectlab.core.errors import InputError
 from affectlab.models.differences import difference, load_difference_metric
 from affectlab.simulate import draw_face
 

@@ -15,17 +15,17 @@ from hypothesis import strategies as st
 from PIL import Image
 from tests.models.differences.pictures import drawn, noise
 
-from affectlab.errors import InputError
+from affectlab.core.errors import InputError
 from affectlab.evaluation import difference_metrics
 from affectlab.models.differences import (
     ExpressionMetric,
     PreparedMetric,
     SeenActorWarning,
     UnratedPairWarning,
-    _engine,
     difference,
     rate_differences,
 )
+from affectlab.models.differences import comparison as _engine
 from affectlab.ratings import Ratings, read_ratings
 
 

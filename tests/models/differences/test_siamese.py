@@ -9,12 +9,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
-from affectlab.errors import InputError
+from affectlab.core.errors import InputError
 from affectlab.models.differences import cross_validate
-from affectlab.models.differences._learned_data import samples_of
-from affectlab.models.differences._learned_settings import SiameseSettings
-from affectlab.models.differences._siamese import ROUNDING, SiameseDistance
-from affectlab.models.differences._siamese_train import SiameseTrainer
+from affectlab.models.differences.learned.distances import ROUNDING, SiameseDistance
+from affectlab.models.differences.learned.samples import samples_of
+from affectlab.models.differences.learned.settings import SiameseSettings
+from affectlab.models.differences.learned.siamese_training import SiameseTrainer
 
 from .drawn_pairs import drawn, planted
 

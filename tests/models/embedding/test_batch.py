@@ -6,9 +6,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from affectlab.models.embedding import _batch
-from affectlab.models.embedding._batch import MOST, BatchSize
-from affectlab.models.embedding._memory import free_memory, is_out_of_memory, peak_memory
+from affectlab.models.embedding.jobs import batch_size as _batch
+from affectlab.models.embedding.jobs.batch_size import (
+    MOST,
+    BatchSize,
+    free_memory,
+    is_out_of_memory,
+    peak_memory,
+)
 
 
 def settle(size: BatchSize, fixed: float, each: float, batches: int = 60) -> int:

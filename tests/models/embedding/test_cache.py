@@ -13,9 +13,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from affectlab.errors import InputError
+from affectlab.core.errors import InputError
 from affectlab.models.embedding import EncoderCard
-from affectlab.models.embedding._cache import RowCache
+from affectlab.models.embedding.jobs.cache import RowCache
 
 CARD = EncoderCard("mine", "image", 2, "0ab1")
 

@@ -11,9 +11,9 @@ import numpy as np
 import pytest
 import torch
 
-from affectlab.errors import InputError
-from affectlab.models.embedding._convert import convert_weights
-from affectlab.models.embedding._load import load_encoder
+from affectlab.core.errors import InputError
+from affectlab.models.embedding.conversion import convert_weights
+from affectlab.models.embedding.registry import load_encoder
 
 from ..text.tiny import one_thread  # noqa: TID252
 from .checkpoints import pictures

@@ -19,9 +19,10 @@ from hypothesis import strategies as st
 from PIL import Image
 from tests.models.embedding.encoders import WIDTH, Watched, draw, half, pictures
 
-from affectlab.errors import InputError
-from affectlab.models.embedding import Embeddings, SetAside, _parts, embed
-from affectlab.models.embedding import _lane as lane_module
+from affectlab.core.errors import InputError
+from affectlab.models.embedding import Embeddings, SetAside, embed
+from affectlab.models.embedding.jobs import parts as _parts
+from affectlab.models.embedding.jobs import work as lane_module
 from affectlab.models.images import AnimatedImageWarning
 
 

@@ -18,7 +18,7 @@ pytest.importorskip("daft")
 _CHILD = """
 import json, os, sys
 from pathlib import Path
-from affectlab.errors import InputError
+from affectlab.core.errors import InputError
 from affectlab.models.embedding import embed
 from tests.models.embedding.encoders import Watched, half, pictures
 

@@ -11,9 +11,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from affectlab.errors import InputError
+from affectlab.core.errors import InputError
 from affectlab.models.embedding import Embeddings, EncoderCard
-from affectlab.models.embedding._folder import locked
+from affectlab.models.embedding.embeddings import locked
 
 CARD = EncoderCard("mine", "text", 3, "0ab1", {"seed": 1})
 OTHER = EncoderCard("mine", "text", 3, "0ab2", {"seed": 2})

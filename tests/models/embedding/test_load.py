@@ -10,15 +10,15 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from affectlab.errors import InputError, MissingDependencyError
-from affectlab.models.embedding._encoder import (
+from affectlab.core.errors import InputError, MissingDependencyError
+from affectlab.models.embedding.encoder import (
     Encoder,
     batch_of,
     check_encoder,
     digest,
     encode_batch,
 )
-from affectlab.models.embedding._load import GROUP, list_encoders, load_encoder
+from affectlab.models.embedding.registry import GROUP, list_encoders, load_encoder
 
 from .checkpoints import pictures
 from .network import nothing_is_reached
@@ -166,7 +166,7 @@ def installed(monkeypatch):
         points.append(EntryPoint("faces", "someone_elses_encoders:nothing", GROUP))
         monkeypatch.setitem(sys.modules, "someone_elses_encoders", module)
         monkeypatch.setattr(
-            "affectlab._plugs.entry_points",
+            "affectlab.core.registry.entry_points",
             lambda group: points if group == GROUP else [],
         )
 

@@ -9,12 +9,11 @@ import pytest
 from PIL import Image, ImageEnhance
 from scipy.stats import spearmanr
 
-from affectlab.errors import InputError
-from affectlab.models.embedding._encoder import batch_of, check_encoder, encode_batch
-from affectlab.models.embedding._load import load_encoder
-from affectlab.models.embedding._offline import FACE_WIDTH, edges
-from affectlab.models.embedding._offline_pixels import cells, grey
-from affectlab.models.embedding._projection import projection
+from affectlab.core.errors import InputError
+from affectlab.models.embedding.encoder import batch_of, check_encoder, encode_batch
+from affectlab.models.embedding.offline_images import FACE_WIDTH, cells, edges, grey
+from affectlab.models.embedding.projections import projection
+from affectlab.models.embedding.registry import load_encoder
 from affectlab.simulate import EXPRESSIONS, Identity, draw_face
 
 from .checkpoints import pictures

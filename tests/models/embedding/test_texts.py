@@ -7,10 +7,10 @@ import json
 import numpy as np
 import pytest
 
-from affectlab.errors import InputError
-from affectlab.models.embedding._encoder import check_encoder, encode_batch
-from affectlab.models.embedding._load import load_encoder
-from affectlab.models.embedding._offline_fitted import fit_text_encoder
+from affectlab.core.errors import InputError
+from affectlab.models.embedding.encoder import check_encoder, encode_batch
+from affectlab.models.embedding.offline_texts import fit_text_encoder
+from affectlab.models.embedding.registry import load_encoder
 
 from ..text.tiny import WORDS, texts_of  # noqa: TID252
 from .network import nothing_is_reached

@@ -14,9 +14,9 @@ import torch
 import transformers
 from PIL import Image
 
-from affectlab.errors import InputError
-from affectlab.models.embedding._encoder import encode_batch
-from affectlab.models.embedding._load import load_encoder
+from affectlab.core.errors import InputError
+from affectlab.models.embedding.encoder import encode_batch
+from affectlab.models.embedding.registry import load_encoder
 
 from ..text.tiny import one_thread  # noqa: TID252
 from .checkpoints import MAKERS, TWO_TOWERS, pictures, save_checkpoint
@@ -318,8 +318,8 @@ def refuse(*args, **more):
     print("REACHED", args[1:])
     raise OSError("refused")
 socket.socket.connect = socket.socket.connect_ex = socket.getaddrinfo = refuse
-from affectlab.errors import InputError
-from affectlab.models.embedding._load import load_encoder
+from affectlab.core.errors import InputError
+from affectlab.models.embedding.registry import load_encoder
 try:
     load_encoder("siglip2")
 except InputError as error:

@@ -7,12 +7,7 @@ from typing import Any
 import numpy as np
 
 from affectlab.models.embedding import Embeddings, EncoderCard
-from affectlab.models.heads import (
-    HeadBank,
-    HeadShape,
-    Stage,
-    head_agreement,
-)
+from affectlab.models.heads import HeadBank, HeadShape, Stage, head_agreement
 from affectlab.ratings import Ratings
 
 nan = np.nan

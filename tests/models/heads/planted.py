@@ -10,9 +10,9 @@ import torch
 from numpy.typing import NDArray
 from torch import nn
 
-from affectlab.models.heads._sampling import HeadRows, balanced_rows
-from affectlab.models.heads._stage import Stage
-from affectlab.models.heads._train_random import (
+from affectlab.models.heads.sampling import HeadRows, balanced_rows
+from affectlab.models.heads.stage import Stage
+from affectlab.models.heads.training_plan import (
     as_int32,
     batches,
     dropout_keys,
@@ -20,7 +20,7 @@ from affectlab.models.heads._train_random import (
     scale_of,
     threshold_of,
 )
-from affectlab.models.heads._weights import StackedWeights
+from affectlab.models.heads.weights import StackedWeights
 
 
 def planted(

@@ -21,12 +21,9 @@ from tests.models.heads.banks import (
     world,
 )
 
-from affectlab.errors import InputError
+from affectlab.core.errors import InputError
 from affectlab.models.embedding import EncoderCard
-from affectlab.models.heads import (
-    HeadBank,
-    Stage,
-)
+from affectlab.models.heads import HeadBank, Stage
 from affectlab.taxonomy import load_taxonomy
 
 # -- training ------------------------------------------------------------------------------------

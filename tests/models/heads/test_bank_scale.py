@@ -15,7 +15,7 @@ from tests.models.heads.banks import (
     world,
 )
 
-from affectlab.errors import InputError
+from affectlab.core.errors import InputError
 from affectlab.models.heads import (
     CalibrationDroppedWarning,
     HeadBank,
@@ -23,7 +23,7 @@ from affectlab.models.heads import (
     Stage,
     head_agreement,
 )
-from affectlab.models.heads._rows import Rows, marks_of
+from affectlab.models.heads.rows import Rows, marks_of
 from affectlab.models.text import SeenInTrainingWarning
 from affectlab.ratings import Ratings
 

@@ -15,11 +15,8 @@ from tests.models.heads.banks import (
     spearman,
 )
 
-from affectlab.errors import InputError
-from affectlab.models.heads import (
-    NotTrainedWarning,
-    Stage,
-)
+from affectlab.core.errors import InputError
+from affectlab.models.heads import NotTrainedWarning, Stage
 
 # -- two stages ----------------------------------------------------------------------------------
 

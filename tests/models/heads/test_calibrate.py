@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.isotonic import IsotonicRegression
 
-from affectlab.errors import InputError
+from affectlab.core.errors import InputError
 from affectlab.models.heads import Intervals, ScaleMap, fit_intervals, fit_scale_map, rising_knots
 
 nan = np.nan

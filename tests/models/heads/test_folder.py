@@ -12,7 +12,7 @@ import pytest
 import torch
 from safetensors.torch import load_file, save_file
 
-from affectlab.errors import InputError
+from affectlab.core.errors import InputError
 from affectlab.models.embedding import Embeddings, EncoderCard
 from affectlab.models.heads import HeadBank, HeadShape, Stage
 from affectlab.models.text import TextClassifier

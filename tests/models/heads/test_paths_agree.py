@@ -6,13 +6,13 @@ import numpy as np
 import pytest
 import torch
 
-from affectlab.models.heads import _train_single
-from affectlab.models.heads._forward import predict_heads
-from affectlab.models.heads._shape import HeadShape
-from affectlab.models.heads._stage import Stage, StageResult, train_stage
-from affectlab.models.heads._train_kernels import relu_dropout
-from affectlab.models.heads._train_pass import back, forward
-from affectlab.models.heads._train_random import (
+from affectlab.models.heads import single as _train_single
+from affectlab.models.heads.fit import train_stage
+from affectlab.models.heads.shape import HeadShape
+from affectlab.models.heads.single import relu_dropout
+from affectlab.models.heads.stacked import back, forward, predict_heads
+from affectlab.models.heads.stage import Stage, StageResult
+from affectlab.models.heads.training_plan import (
     as_int32,
     batches,
     dropout_keys,
@@ -20,7 +20,7 @@ from affectlab.models.heads._train_random import (
     scale_of,
     threshold_of,
 )
-from affectlab.models.heads._weights import StackedWeights
+from affectlab.models.heads.weights import StackedWeights
 
 from .planted import plain_head, planted, rows_of, threads
 
@@ -225,7 +225,7 @@ def test_a_head_depends_on_no_other(stacked: bool) -> None:
 def test_heads_that_are_done_leave_a_stack_that_is_not_made_again(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    from affectlab.models.heads import _train_stacked as stacked
+    from affectlab.models.heads import stacked
 
     made: list[int] = []
     before = stacked._Stack.of.__func__  # type: ignore[attr-defined]

@@ -9,11 +9,11 @@ import pytest
 import torch
 from PIL import Image
 
-from affectlab.errors import InputError
+from affectlab.core.errors import InputError
 from affectlab.evaluation import alignment, neutral_calibrated
 from affectlab.models.embedding import Embeddings, EncoderCard, embed, load_encoder
+from affectlab.models.embedding.registry import encoder_of
 from affectlab.models.heads import HeadBank, HeadShape, Stage
-from affectlab.models.heads._encoder_of import encoder_of
 from affectlab.ratings import Ratings, read_ratings
 from affectlab.simulate import face_specs, save_faces
 

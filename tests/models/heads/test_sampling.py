@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from affectlab.errors import InputError
-from affectlab.models.heads._sampling import balanced_rows, buckets_of, targets_of
+from affectlab.core.errors import InputError
+from affectlab.models.heads.sampling import balanced_rows, buckets_of, targets_of
 
 RATINGS = st.lists(st.one_of(st.just(float("nan")), st.floats(0, 7), st.just(0.5)), max_size=60)
 

@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from affectlab.errors import InputError
-from affectlab.models.heads._shape import BIG, SMALL, HeadShape, head_shape
-from affectlab.models.heads._weights import StackedWeights
+from affectlab.core.errors import InputError
+from affectlab.models.heads.shape import BIG, SMALL, HeadShape, head_shape
+from affectlab.models.heads.weights import StackedWeights
 
 
 def test_parameters_of_the_paper() -> None:

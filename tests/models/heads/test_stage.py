@@ -10,13 +10,14 @@ import torch
 from torch import nn
 from torch.optim.lr_scheduler import ReduceLROnPlateau
 
-from affectlab.errors import InputError
-from affectlab.models.heads._forward import predict_heads
-from affectlab.models.heads._sampling import balanced_rows
-from affectlab.models.heads._shape import HeadShape
-from affectlab.models.heads._stage import Stage, StageResult, train_stage
-from affectlab.models.heads._train_plan import head_precision
-from affectlab.models.heads._weights import StackedWeights
+from affectlab.core.errors import InputError
+from affectlab.models.heads.fit import train_stage
+from affectlab.models.heads.sampling import balanced_rows
+from affectlab.models.heads.shape import HeadShape
+from affectlab.models.heads.stacked import predict_heads
+from affectlab.models.heads.stage import Stage, StageResult
+from affectlab.models.heads.training_plan import head_precision
+from affectlab.models.heads.weights import StackedWeights
 
 from .planted import planted, rows_of
 

@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from affectlab.errors import InputError
+from affectlab.core.errors import InputError
 from affectlab.models.heads import targets_from
-from affectlab.models.heads._targets import check_targets, only_yes_no
+from affectlab.models.heads.targets import check_targets, only_yes_no
 from affectlab.ratings import Ratings, read_ratings
 
 nan = np.nan

@@ -10,10 +10,10 @@ import pytest
 import torch
 from safetensors.torch import load_file, save_file
 
-from affectlab.errors import InputError
-from affectlab.models.heads._forward import predict_heads
-from affectlab.models.heads._shape import HeadShape
-from affectlab.models.heads._weights import StackedWeights, layers_of, padded_size
+from affectlab.core.errors import InputError
+from affectlab.models.heads.shape import HeadShape
+from affectlab.models.heads.stacked import predict_heads
+from affectlab.models.heads.weights import StackedWeights, layers_of, padded_size
 
 SHAPE = HeadShape((7, 5))
 

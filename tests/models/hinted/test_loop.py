@@ -24,10 +24,10 @@ from tests.models.hinted.annotators import (
     watched,
 )
 
-from affectlab.errors import InputError
+from affectlab.core.errors import InputError
 from affectlab.evaluation import control_checks, outcome_table
 from affectlab.models.hinted import HintedPlan, HintedRun, annotate_until
-from affectlab.models.hinted._state import Store
+from affectlab.models.hinted.state import Store
 from affectlab.ratings import read_ratings
 from affectlab.stimuli.generation import ImageGenerator
 
@@ -437,7 +437,7 @@ import os, signal, sys
 from pathlib import Path
 from tests.models.hinted.annotators import killed_plan, watched
 from affectlab.models.hinted import annotate_until
-import affectlab.models.hinted._state as state
+import affectlab.models.hinted.state as state
 
 folder, point, after = Path(sys.argv[1]), sys.argv[2], int(sys.argv[3])
 count = 0

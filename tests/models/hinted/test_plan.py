@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from affectlab.errors import InputError
+from affectlab.core.errors import InputError
 from affectlab.models.hinted import (
     HintedPlan,
     annotate_until,

@@ -13,11 +13,11 @@ import pytest
 from tests.models.hinted.annotators import LABELS, PAINTED, Simulated
 from tests.models.vlm.fake_server import FakeServer, values
 
-from affectlab.errors import InputError
+from affectlab.core.errors import InputError
 from affectlab.evaluation import outcome_table
 from affectlab.models.hinted import HintedPlan, annotate_until
-from affectlab.models.hinted._coverage import Tally
-from affectlab.models.hinted._usable import Usable
+from affectlab.models.hinted.asking import Usable
+from affectlab.models.hinted.coverage import Tally
 from affectlab.models.vlm import AskSettings, VlmAnnotator, VlmRater
 
 

@@ -8,7 +8,7 @@ import polars as pl
 import pytest
 from PIL import Image
 
-from affectlab.errors import InputError
+from affectlab.core.errors import InputError
 from affectlab.models.images import ImageFile, content_hash, find_images
 from affectlab.simulate import face_specs, save_faces
 from affectlab.stimuli.generation import generate_images

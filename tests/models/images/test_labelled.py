@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from PIL import Image
 from tests.cli.command import run_here
 
-from affectlab.errors import InputError
+from affectlab.core.errors import InputError
 from affectlab.evaluation import confusion
 from affectlab.models.images import (
     EMOTIC_CATEGORIES,

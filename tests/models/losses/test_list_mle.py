@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from torch.nn import functional as nnf
 
-from affectlab.errors import InputError
+from affectlab.core.errors import InputError
 from affectlab.models.losses import EmotionRankLoss, SoftLabelLoss, list_mle, rank_relevance
 
 WHEEL = ["amusement", "contentment", "awe", "excitement", "fear", "sadness", "disgust", "anger"]

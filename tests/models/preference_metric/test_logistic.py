@@ -14,15 +14,19 @@ from sklearn.metrics import roc_auc_score
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from affectlab.errors import InputError
+from affectlab.core.errors import InputError
 from affectlab.models.preference_metric import (
     PreferenceFeatures,
     PreferenceMetric,
     preference_features,
 )
-from affectlab.models.preference_metric._cross import area_table, cross_validate
-from affectlab.models.preference_metric._folds import grouped_folds
-from affectlab.models.preference_metric._logistic import best_single, fit_logistic
+from affectlab.models.preference_metric.cross_validation import (
+    area_table,
+    best_single,
+    cross_validate,
+    fit_logistic,
+    grouped_folds,
+)
 
 CS = (0.01, 0.1, 1.0, 10.0)
 

@@ -13,16 +13,11 @@ import torch
 from tests.models.tiny_text_models import save_bart
 from torch.nn import functional
 
-from affectlab.errors import InputError
-from affectlab.models.preference_metric import (
-    PreferenceTexts,
-    TunedBartScore,
-    preference_texts,
-)
-from affectlab.models.preference_metric._bart_cross import random_folds
-from affectlab.models.preference_metric._bart_train import _scores, both_scores
-from affectlab.models.text_metrics._bart import BartScore
-from affectlab.models.text_metrics._seq2seq import Writer
+from affectlab.core.errors import InputError
+from affectlab.models.preference_metric import PreferenceTexts, TunedBartScore, preference_texts
+from affectlab.models.preference_metric.bart_tuning import _scores, both_scores
+from affectlab.models.preference_metric.tuned_bart import random_folds
+from affectlab.models.text_metrics.bart import BartScore, Writer
 
 WARM = ("they feel warm inside", "it moves them deeply", "their hope is back")
 COLD = ("a person is a person", "the thing is a thing", "it is what it is")

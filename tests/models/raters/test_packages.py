@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from PIL import Image
 
-from affectlab.errors import InputError, MissingDependencyError
+from affectlab.core.errors import InputError, MissingDependencyError
 from affectlab.models.raters import load_face_rater, rate_faces
 
 # As py-feat 2.1.5: detect() gives a Fex, a data frame of pandas, a row for each face.

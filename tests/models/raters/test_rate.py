@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.models.raters.conftest import pictures
 
-from affectlab.errors import InputError
+from affectlab.core.errors import InputError
 from affectlab.evaluation import outcome_table
 from affectlab.models.raters import (
     BrokenLedgerWarning,
@@ -25,7 +25,7 @@ from affectlab.models.raters import (
     load_face_rater,
     rate_faces,
 )
-from affectlab.models.raters._answers import answer_of, largest
+from affectlab.models.raters.rater import answer_of, largest
 from affectlab.ratings import Ratings, read_ratings
 from affectlab.taxonomy import map_labels
 

@@ -17,8 +17,8 @@ from tests.models.raters.conftest import pictures
 from tests.models.raters.fake_hume import FakeHume, Reply, serving, upload_face, uploaded
 from tests.models.raters.test_hume import UPLOAD, answers, rate
 
-from affectlab.errors import InputError
-from affectlab.models._http import MOST_BYTES, is_path, seconds_to_wait
+from affectlab.core.errors import InputError
+from affectlab.models.ask.http import MOST_BYTES, is_path, seconds_to_wait
 from affectlab.models.images import find_images
 from affectlab.models.raters import (
     ApiRequest,
@@ -28,7 +28,7 @@ from affectlab.models.raters import (
     load_face_rater,
     rate_faces,
 )
-from affectlab.models.raters._hume import HUME_EXPRESSIONS, HumeApi
+from affectlab.models.raters.hume import HUME_EXPRESSIONS, HumeApi
 
 WIDTHS = range(50, 60)
 

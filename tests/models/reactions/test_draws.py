@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from affectlab.models.reactions._draws import drawn_tokens
+from affectlab.models.reactions.network import drawn_tokens
 
 
 def plain(logits: np.ndarray, top_p: float, uniform: float) -> int:

@@ -14,8 +14,8 @@ import torch
 from PIL import Image
 from tests.models.reactions.tiny import QUERIES
 
-from affectlab.errors import InputError
-from affectlab.models._torch import quiet_transformers
+from affectlab.core.errors import InputError
+from affectlab.models.devices import quiet_transformers
 from affectlab.models.reactions import (
     Decoding,
     FewShot,

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from affectlab.errors import InputError
+from affectlab.core.errors import InputError
 from affectlab.models.reactions import (
     Decoding,
     FewShot,

@@ -8,7 +8,7 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from affectlab.errors import InputError
+from affectlab.core.errors import InputError
 from affectlab.models.reactions import (
     PersonReaction,
     ReactionGenerator,

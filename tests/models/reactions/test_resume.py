@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 from tests.models.reactions.tiny import save_pairs
 
-from affectlab.errors import InputError
+from affectlab.core.errors import InputError
 from affectlab.models.reactions import Answer, Decoding, ReactionGenerator, ReactionItem
 
 SAMPLED = Decoding(temperature=1.0, n=4, seed=3)

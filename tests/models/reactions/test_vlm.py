@@ -11,7 +11,7 @@ import pytest
 from tests.models.vlm.conftest import only_here  # noqa: F401
 from tests.models.vlm.fake_server import Answer, Call, FakeServer, chat, error
 
-from affectlab.errors import InputError
+from affectlab.core.errors import InputError
 from affectlab.models.reactions import (
     FewShot,
     PersonReaction,

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from PIL import Image
 
-from affectlab.models._torch import private_seed, quiet_transformers
+from affectlab.models.devices import private_seed, quiet_transformers
 from affectlab.models.reactions import ReactionItem
 
 QUERIES = 4

@@ -9,11 +9,9 @@ import pytest
 from tests.models.semi.data import alike, coloured, three
 from tests.models.text.tiny import WORDS
 
-from affectlab.errors import InputError
+from affectlab.core.errors import InputError
 from affectlab.evaluation import accuracy
-from affectlab.models.semi import (
-    train_semi,
-)
+from affectlab.models.semi import train_semi
 from affectlab.models.text import TextClassifier
 from affectlab.models.vision import VisionClassifier
 

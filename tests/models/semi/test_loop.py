@@ -25,8 +25,7 @@ from tests.models.text.tiny import WORDS
 from torch import nn
 from torch.nn import functional as nnf
 
-from affectlab.errors import InputError
-from affectlab.models._steps import optimiser_of, shuffled, step_seed
+from affectlab.core.errors import InputError
 from affectlab.models.embedding import Embeddings
 from affectlab.models.losses import EmotionRankLoss
 from affectlab.models.semi import (
@@ -39,6 +38,7 @@ from affectlab.models.semi import (
     train_semi,
 )
 from affectlab.models.text import TextClassifier
+from affectlab.models.training.steps import optimiser_of, shuffled, step_seed
 from affectlab.models.vision import VisionClassifier
 from affectlab.taxonomy import CostMatrix, load_taxonomy
 

@@ -9,14 +9,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from torch import nn
 
-from affectlab.errors import InputError
+from affectlab.core.errors import InputError
 from affectlab.evaluation import ecc, emc
-from affectlab.models._steps import seed_device
 from affectlab.models.semi import SemiTraining, Switch
-from affectlab.models.semi._average import Average
-from affectlab.models.semi._cycle import Cycle
-from affectlab.models.semi._network import Learner, statistics_held
-from affectlab.models.semi._tally import Tally
+from affectlab.models.semi.loop import Average, Cycle, Learner, Tally, statistics_held
+from affectlab.models.training.steps import seed_device
 from affectlab.models.vision import VisionTraining
 from affectlab.taxonomy import load_taxonomy
 

@@ -7,12 +7,12 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from affectlab.errors import InputError
+from affectlab.core.errors import InputError
 from affectlab.models.text import TextClassifier, annotate_texts, list_annotators
 from affectlab.ratings import Ratings
 
 ADDED = """
-from affectlab.errors import InputError
+from affectlab.core.errors import InputError
 from affectlab.ratings import Ratings
 
 
@@ -87,7 +87,7 @@ def test_annotators_that_do_not_serve(name: str, sentence: str) -> None:
 
 
 def test_no_annotator_is_installed(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("affectlab._plugs.entry_points", lambda group: ())
+    monkeypatch.setattr("affectlab.core.registry.entry_points", lambda group: ())
     assert list_annotators() == ()
     with pytest.raises(InputError, match="none is installed"):
         annotate_texts("someone", TEXTS)

@@ -5,12 +5,12 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from affectlab.errors import InputError
+from affectlab.core.errors import InputError
 from affectlab.models.text import TextClassifier
-from affectlab.models.text._batches import by_length, shuffled_batches
-from affectlab.models.text._bilstm import BilstmTextClassifier
-from affectlab.models.text._training import Training
-from affectlab.models.text._truncation import TruncatedTextWarning
+from affectlab.models.text.networks.bilstm import BilstmTextClassifier
+from affectlab.models.text.networks.loop import by_length, shuffled_batches
+from affectlab.models.text.settings import Training
+from affectlab.models.text.warnings import TruncatedTextWarning
 from affectlab.taxonomy import Taxonomy
 
 from .tiny import WORDS, one_thread, texts_of

@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from affectlab.errors import InputError
+from affectlab.core.errors import InputError
 from affectlab.models.text import SeenInTrainingWarning, TestSplitWarning, TextClassifier
-from affectlab.models.text._blend import BlendTextClassifier, blend, fit_blend_weight
-from affectlab.models.text._scaling import sigmoid
+from affectlab.models.text.blending import BlendTextClassifier, blend, fit_blend_weight
+from affectlab.models.text.decisions.scaling import sigmoid
 
 from .conftest import posts
 

@@ -363,7 +363,7 @@ def test_another_package_can_add_a_back_end(monkeypatch, train):
 
     point = EntryPoint("always", f"{__name__}:Always", "affectlab.text_backends")
     monkeypatch.setattr(EntryPoint, "load", lambda self: Always)
-    monkeypatch.setattr("affectlab._plugs.entry_points", lambda group: [point])
+    monkeypatch.setattr("affectlab.core.registry.entry_points", lambda group: [point])
     made = TextClassifier.make("always", taxonomy="ekman").fit(["x"], ["joy"])
     assert made.predict_labels(["anything"]) == [made.labels]
     with pytest.raises(InputError, match="does not say which words"):

@@ -7,11 +7,11 @@ import pytest
 import torch
 import transformers
 
-from affectlab.errors import InputError
+from affectlab.core.errors import InputError
 from affectlab.models.text import TextClassifier
-from affectlab.models.text._embedding import EmbeddingTextClassifier
-from affectlab.models.text._encoder import SentenceEncoder
-from affectlab.models.text._truncation import TruncatedTextWarning
+from affectlab.models.text.encoders.embedding import EmbeddingTextClassifier
+from affectlab.models.text.encoders.sentence_encoder import SentenceEncoder
+from affectlab.models.text.warnings import TruncatedTextWarning
 from affectlab.taxonomy import Taxonomy
 
 from .tiny import WORDS, one_thread, save_bert, texts_of

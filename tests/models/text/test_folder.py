@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from affectlab import InputError, Taxonomy, load_taxonomy
-from affectlab.models._store import write_json
+from affectlab.models.runs.folders import write_json
 from affectlab.models.text import BlendTextClassifier, DecisionRule, Scaling, TextClassifier
 
 EKMAN = ("anger", "disgust", "fear", "joy", "sadness", "surprise")
@@ -189,7 +189,7 @@ def test_a_save_that_fails_leaves_the_old_model(tmp_path, monkeypatch) -> None:
     def fail(path, content, *, lines=False):
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr("affectlab.models.text._folder.write_json", fail)
+    monkeypatch.setattr("affectlab.models.text.folder.write_json", fail)
     with pytest.raises(InputError, match="No space left"):
         new.save(folder)
     assert {file.name: file.read_bytes() for file in folder.iterdir()} == before

@@ -8,12 +8,12 @@ import torch
 from torch import nn
 
 from affectlab import Taxonomy, load_taxonomy
-from affectlab.errors import InputError
+from affectlab.core.errors import InputError
 from affectlab.models.text import label_relations
-from affectlab.models.text._bilstm import BilstmTextClassifier
-from affectlab.models.text._loop import Problem, Split, train
-from affectlab.models.text._regularise import laplacian
-from affectlab.models.text._training import Training
+from affectlab.models.text.label_penalty import laplacian
+from affectlab.models.text.networks.bilstm import BilstmTextClassifier
+from affectlab.models.text.networks.loop import Problem, Split, train
+from affectlab.models.text.settings import Training
 from affectlab.taxonomy import Label
 
 from .tiny import WORDS, one_thread, texts_of

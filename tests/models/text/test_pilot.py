@@ -11,7 +11,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from affectlab.errors import InputError
+from affectlab.core.errors import InputError
 from affectlab.models.text import PilotModel, PilotPredictor, train_pilot_model
 from affectlab.ratings import Ratings
 from affectlab.taxonomy import Taxonomy

@@ -7,11 +7,11 @@ import pytest
 import torch
 import transformers
 
-from affectlab.errors import InputError
+from affectlab.core.errors import InputError
 from affectlab.models.text import TextClassifier
-from affectlab.models.text._encoder import SentenceEncoder
-from affectlab.models.text._probe import LayerProbe, mix_layers, probe_layers
-from affectlab.models.text._transformer import TransformerTextClassifier
+from affectlab.models.text.encoders.probe import LayerProbe, mix_layers, probe_layers
+from affectlab.models.text.encoders.sentence_encoder import SentenceEncoder
+from affectlab.models.text.encoders.transformer import TransformerTextClassifier
 from affectlab.report import fig_layers
 from affectlab.taxonomy import Taxonomy
 

@@ -9,7 +9,7 @@ import pytest
 
 from affectlab import InputError
 from affectlab.models.text import TextClassifier, Training, list_backends, load_backend
-from affectlab.models.text._settings import _KNOWN, _TRAINING
+from affectlab.models.text.settings import _KNOWN, _TRAINING
 
 NETWORKS = ("bilstm", "transformer", "embedding", "choice", "choice-embedding")
 

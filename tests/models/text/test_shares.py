@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
-from affectlab.errors import InputError
-from affectlab.models.text._shares import f1_scores, rule_by_shares
+from affectlab.core.errors import InputError
+from affectlab.models.text.decisions.rules import f1_scores, rule_by_shares
 
 
 @given(st.integers(0, 2**32 - 1), st.integers(20, 80), st.integers(1, 6))

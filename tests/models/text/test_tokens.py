@@ -11,8 +11,7 @@ from hypothesis import strategies as st
 
 from affectlab import InputError
 from affectlab.models.text import FeatureSettings
-from affectlab.models.text._features import learn_features, pieces_of
-from affectlab.models.text._tokens import cut, token_ids
+from affectlab.models.text.features import cut, learn_features, pieces_of, token_ids
 
 TEXTS = [
     "I am so so happy!!!",

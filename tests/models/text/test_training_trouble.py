@@ -9,12 +9,12 @@ import numpy as np
 import pytest
 import torch
 
-from affectlab.errors import InputError
+from affectlab.core.errors import InputError
 from affectlab.models.text import TextClassifier
-from affectlab.models.text._bilstm import BilstmTextClassifier
-from affectlab.models.text._embedding import EmbeddingTextClassifier
-from affectlab.models.text._stopping import EarlyStopping
-from affectlab.models.text._transformer import TransformerTextClassifier
+from affectlab.models.text.encoders.embedding import EmbeddingTextClassifier
+from affectlab.models.text.encoders.transformer import TransformerTextClassifier
+from affectlab.models.text.networks.bilstm import BilstmTextClassifier
+from affectlab.models.text.networks.stopping import EarlyStopping
 from affectlab.taxonomy import Taxonomy
 
 from .tiny import WORDS, one_thread, save_bert, texts_of

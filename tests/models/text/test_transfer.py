@@ -8,10 +8,9 @@ import numpy as np
 import pytest
 from sklearn.metrics import f1_score
 
-from affectlab.errors import InputError
+from affectlab.core.errors import InputError
 from affectlab.models.text import TextClassifier
-from affectlab.models.text._transfer import transfer
-from affectlab.models.text._transfer_results import Transfer, TransferRun
+from affectlab.models.text.transfers import Transfer, TransferRun, transfer
 from affectlab.report import fig_transfer
 from affectlab.taxonomy import Taxonomy
 
@@ -152,7 +151,7 @@ def test_a_source_that_knows_the_words_helps(tmp_path):
     torch = pytest.importorskip("torch")
     pytest.importorskip("accelerate")
     torch.set_num_threads(1)
-    from affectlab.models.text._bilstm import BilstmTextClassifier
+    from affectlab.models.text.networks.bilstm import BilstmTextClassifier
 
     source = BilstmTextClassifier(
         taxonomy=TAXONOMY, hidden=24, width=12, batch_size=16, learning_rate=2e-2, epochs=8,
@@ -182,7 +181,7 @@ def test_frozen_encoders_take_all_setups(tmp_path):
     pytest.importorskip("transformers")
     pytest.importorskip("accelerate")
     torch.set_num_threads(1)
-    from affectlab.models.text._embedding import EmbeddingTextClassifier
+    from affectlab.models.text.encoders.embedding import EmbeddingTextClassifier
 
     from .tiny import save_bert
 

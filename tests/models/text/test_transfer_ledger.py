@@ -7,9 +7,9 @@ import json
 import numpy as np
 import pytest
 
-from affectlab.errors import InputError
+from affectlab.core.errors import InputError
 from affectlab.models.text import TextClassifier
-from affectlab.models.text._transfer import _same_texts, _split, transfer
+from affectlab.models.text.transfers import _same_texts, _split, transfer
 from affectlab.taxonomy import Taxonomy
 
 from .tiny import WORDS, texts_of
@@ -94,7 +94,7 @@ def test_results_of_another_source_do_not_come_back(tmp_path):
     torch = pytest.importorskip("torch")
     pytest.importorskip("accelerate")
     torch.set_num_threads(1)
-    from affectlab.models.text._bilstm import BilstmTextClassifier
+    from affectlab.models.text.networks.bilstm import BilstmTextClassifier
 
     def source(seed, labels):
         model = BilstmTextClassifier(
@@ -135,7 +135,7 @@ def models():
     torch = pytest.importorskip("torch")
     pytest.importorskip("accelerate")
     torch.set_num_threads(1)
-    from affectlab.models.text._bilstm import BilstmTextClassifier
+    from affectlab.models.text.networks.bilstm import BilstmTextClassifier
 
     def make(**settings):
         return BilstmTextClassifier(
@@ -174,8 +174,8 @@ def test_checkpoints_know_the_whole_source(models, tmp_path):
 def test_embedding_sources_differ_by_their_encoder(tmp_path):
     pytest.importorskip("transformers")
     torch = pytest.importorskip("torch")
-    from affectlab.models.text._embedding import EmbeddingTextClassifier
-    from affectlab.models.text._pretrained import fingerprint_of_tokenizer
+    from affectlab.models.text.encoders.embedding import EmbeddingTextClassifier
+    from affectlab.models.text.encoders.pretrained import fingerprint_of_tokenizer
 
     from .tiny import save_bert
 
@@ -205,7 +205,7 @@ def test_runs_of_splits_made_otherwise_are_run_again(tmp_path, monkeypatch):
     options = {"taxonomy": TAXONOMY, "sizes": [8], "splits": 2, "settings": LINEAR}
     kept = tmp_path / "runs.jsonl"
     with monkeypatch.context() as patch:
-        patch.setattr("affectlab.models.text._transfer._SPLITTING", "row by row")
+        patch.setattr("affectlab.models.text.transfers._SPLITTING", "row by row")
         transfer(texts, labels, **options, results=kept)
     lines = [json.loads(line) | {"macro_f1": 0.125} for line in kept.read_text().splitlines()]
     kept.write_text("\n".join(json.dumps(line) for line in lines) + "\n")

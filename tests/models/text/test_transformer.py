@@ -15,11 +15,11 @@ import pytest
 import torch
 import transformers
 
-from affectlab.errors import InputError
+from affectlab.core.errors import InputError
 from affectlab.models.text import TextClassifier
-from affectlab.models.text._bilstm import BilstmTextClassifier
-from affectlab.models.text._transformer import TransformerTextClassifier
-from affectlab.models.text._truncation import TruncatedTextWarning
+from affectlab.models.text.encoders.transformer import TransformerTextClassifier
+from affectlab.models.text.networks.bilstm import BilstmTextClassifier
+from affectlab.models.text.warnings import TruncatedTextWarning
 from affectlab.taxonomy import Taxonomy, load_taxonomy
 
 from .tiny import WORDS, one_thread, save_bert, texts_of
@@ -159,7 +159,7 @@ import torch
 torch.set_num_threads(1)
 sys.path.insert(0, sys.argv[3])
 from tiny import WORDS, texts_of
-from affectlab.models.text._transformer import TransformerTextClassifier
+from affectlab.models.text.encoders.transformer import TransformerTextClassifier
 from affectlab.taxonomy import Taxonomy
 model = TransformerTextClassifier(
     encoder=sys.argv[1], epochs=2, learning_rate=5e-3, device="auto", batch_size=15,

@@ -8,7 +8,7 @@ import pytest
 from affectlab import InputError, Taxonomy
 from affectlab.evaluation import calibration
 from affectlab.models.text import LevelTuning, TextClassifier
-from affectlab.models.text._tuning import tune_level
+from affectlab.models.text.decisions.tuning import tune_level
 
 
 def logit(p):

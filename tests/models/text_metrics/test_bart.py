@@ -13,10 +13,10 @@ import transformers
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from affectlab.errors import InputError
+from affectlab.core.errors import InputError
 from affectlab.models.text import TruncatedTextWarning
 from affectlab.models.text_metrics import BartScore, TextItem
-from affectlab.models.text_metrics._seq2seq import Writer
+from affectlab.models.text_metrics.bart import Writer
 
 from ..tiny_text_models import SENTENCES  # noqa: TID252
 
@@ -129,7 +129,7 @@ def test_sources_in_several_groups(
     metric = metrics["precision"]
     references = [[SENTENCES[(k + j) % 6] for j in range(3)] for k in range(6)]
     whole = metric.score(list(SENTENCES), references).scores
-    monkeypatch.setattr("affectlab.models.text_metrics._seq2seq._STATES", 6000)
+    monkeypatch.setattr("affectlab.models.text_metrics.bart._STATES", 6000)
     cut = metric.writer.cut(SENTENCES)
     order = np.sort(np.repeat(np.arange(6), 3))
     assert len(metric.writer._groups(cut, order)) > 2

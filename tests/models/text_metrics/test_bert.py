@@ -9,10 +9,10 @@ import pytest
 import torch
 import transformers
 
-from affectlab.errors import InputError
+from affectlab.core.errors import InputError
 from affectlab.models.text import TruncatedTextWarning
 from affectlab.models.text_metrics import BertScore, SentenceSimilarity
-from affectlab.models.text_metrics._layers import recommended_layer
+from affectlab.models.text_metrics.bert import recommended_layer
 
 from ..tiny_text_models import SENTENCES  # noqa: TID252
 
@@ -127,7 +127,7 @@ def test_pairs_of_bytes_have_a_space_first(tiny_models: dict[str, str]) -> None:
 def test_what_is_held_at_once_does_not_matter(
     tiny_models: dict[str, str], monkeypatch: pytest.MonkeyPatch, held: int
 ) -> None:
-    from affectlab.models.text_metrics import _matching
+    from affectlab.models.text_metrics import bert as _matching
 
     metric = BertScore(tiny_models["bert"], layer=2, device="cpu")
     several = [[r, SENTENCES[5], CANDIDATES[0]] for r in REFERENCES]

@@ -13,19 +13,19 @@ import torch
 import transformers
 from PIL import Image
 
-from affectlab.errors import InputError
+from affectlab.core.errors import InputError
 from affectlab.models.text import TruncatedTextWarning
 from affectlab.models.text_metrics import (
     ClipScore,
     RefClipScore,
     TextItem,
-    _towers,
     candidate_sentence,
     clip_score,
     ref_clip_score,
 )
-from affectlab.models.text_metrics._candidate import check_template
-from affectlab.models.text_metrics._kept import KeptRows
+from affectlab.models.text_metrics import rows as _towers
+from affectlab.models.text_metrics.rows import KeptRows
+from affectlab.models.text_metrics.sentences import check_template
 
 from ..tiny_text_models import SENTENCES, pictures  # noqa: TID252
 
@@ -158,7 +158,7 @@ def test_batches_do_not_matter(tiny_models: dict[str, str], plain: ClipScore, si
 def test_images_and_texts_are_encoded_once(
     tiny_models: dict[str, str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from affectlab.models.text_metrics import _towers
+    from affectlab.models.text_metrics import rows as _towers
 
     files = []
     for k, image in enumerate(pictures(2)):

@@ -10,7 +10,7 @@ import polars as pl
 import pytest
 
 import affectlab as al
-from affectlab.errors import InputError
+from affectlab.core.errors import InputError
 from affectlab.models.text_metrics import (
     TextItem,
     TextScores,
@@ -208,7 +208,7 @@ class Broken:
 
 CHRF = """
 import numpy as np
-from affectlab.errors import InputError
+from affectlab.core.errors import InputError
 from affectlab.models.text_metrics import TextScores
 
 class Chrf:
@@ -274,7 +274,7 @@ def test_a_metric_of_a_package_gets_the_settings_that_it_declares(tmp_path: Path
 def test_registry(tiny_models: dict[str, str], monkeypatch: pytest.MonkeyPatch) -> None:
     from importlib.metadata import EntryPoint
 
-    from affectlab import _plugs
+    from affectlab.core import registry as _plugs
 
     points = [
         EntryPoint(name, f"{__name__}:{value}", "affectlab.text_metrics")

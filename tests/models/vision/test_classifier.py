@@ -18,7 +18,7 @@ import torch
 from PIL import Image
 from tests.models.embedding.checkpoints import save_checkpoint
 
-from affectlab.errors import InputError
+from affectlab.core.errors import InputError
 from affectlab.evaluation import acc2, accuracy, ecc, emc
 from affectlab.models.embedding import Embeddings, EncoderCard
 from affectlab.models.losses import EmotionRankLoss, expected_cost_labels

@@ -13,8 +13,8 @@ from PIL import Image
 
 from affectlab.models.augment import Weak
 from affectlab.models.images import load_image
-from affectlab.models.vision._backbone import side_of
-from affectlab.models.vision._inputs import Pictures, feed_of
+from affectlab.models.vision.backbone import side_of
+from affectlab.models.vision.inputs import Pictures, feed_of
 
 SEEN: list[tuple[int, int]] = []
 
@@ -58,9 +58,9 @@ def test_feeds_of_the_same_pictures_share_the_room(
         opened.append(str(source))
         return load_image(source)
 
-    monkeypatch.setattr("affectlab.models.vision._inputs.load_image", counted)
+    monkeypatch.setattr("affectlab.models.vision.inputs.load_image", counted)
     # Of the four, as they are, the first two do not fit together.
-    monkeypatch.setattr("affectlab.models.vision._inputs._KEPT", 100 * 60 * 3 + 30 * 20 * 3)
+    monkeypatch.setattr("affectlab.models.vision.inputs._KEPT", 100 * 60 * 3 + 30 * 20 * 3)
     first: Pictures = feed_of(files, sizes, Weak(), workers=1)
     second = first.changed_by(Weak(flip=1.0))
     for feed in (first, second, first):

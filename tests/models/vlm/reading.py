@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from affectlab.evaluation import Response, classify_outcome
-from affectlab.models.vlm._prompt import Prompt, build_prompt
-from affectlab.models.vlm._prompt_stimulus import Option, Stimulus
-from affectlab.models.vlm._read import Read, read_answer
+from affectlab.models.vlm.prompts.prompt import Prompt, build_prompt
+from affectlab.models.vlm.prompts.reading import Read, read_answer
+from affectlab.models.vlm.prompts.stimulus import Option, Stimulus
 from affectlab.protocols import Protocol, load_protocol
 
 INTENSITY = load_protocol("intensity")

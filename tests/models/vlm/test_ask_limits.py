@@ -18,11 +18,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from affectlab.errors import InputError
+from affectlab.core.errors import InputError
 from affectlab.models.vlm import AskSettings, Budget, Prices, Retrying, Usage, VlmRater, rate_vlm
-from affectlab.models.vlm._budget import Charge, Purse
-from affectlab.models.vlm._failures import failure_of, seconds_asked
-from affectlab.models.vlm._pace import Pace
+from affectlab.models.vlm.asking.budget import Charge, Purse
+from affectlab.models.vlm.asking.failures import failure_of, seconds_asked
+from affectlab.models.vlm.asking.limits import Pace
 
 from .fake_server import Answer, Call, FakeServer, chat, error, in_turn
 

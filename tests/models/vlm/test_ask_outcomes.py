@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from PIL import Image
 
-from affectlab.errors import InputError
+from affectlab.core.errors import InputError
 from affectlab.evaluation import OUTCOMES, outcome_table
 from affectlab.models.images import find_images
 from affectlab.models.vlm import AskSettings, Retrying, VlmRun, image_part, rate_vlm

@@ -8,18 +8,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from affectlab.errors import InputError
+from affectlab.core.errors import InputError
 from affectlab.evaluation import control_checks, outcome_table
 from affectlab.models.images import ImageFile, find_images
-from affectlab.models.vlm import (
-    AskSettings,
-    Retrying,
-    VlmAnnotator,
-    VlmRater,
-    image_part,
-    rate_vlm,
-)
-from affectlab.models.vlm._controls import check_controls, decoy_hints, derangement
+from affectlab.models.vlm import AskSettings, Retrying, VlmAnnotator, VlmRater, image_part, rate_vlm
+from affectlab.models.vlm.questions import check_controls, decoy_hints, derangement
 
 from .fake_server import Answer, Call, FakeServer, chat, error, in_turn, values
 

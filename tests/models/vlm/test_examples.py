@@ -9,14 +9,13 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from affectlab.errors import InputError
+from affectlab.core.errors import InputError
 from affectlab.models.images import ImageFile, find_images
-from affectlab.models.vlm._examples import Example, check_apart
-from affectlab.models.vlm._examples_read import read_examples
-from affectlab.models.vlm._prompt import build_prompt
-from affectlab.models.vlm._prompt_image import ImagePart, image_part
-from affectlab.models.vlm._prompt_stimulus import Option, Stimulus
-from affectlab.models.vlm._read import read_answer
+from affectlab.models.vlm.prompts.examples import Example, check_apart, read_examples
+from affectlab.models.vlm.prompts.images import ImagePart, image_part
+from affectlab.models.vlm.prompts.prompt import build_prompt
+from affectlab.models.vlm.prompts.reading import read_answer
+from affectlab.models.vlm.prompts.stimulus import Option, Stimulus
 from affectlab.protocols import load_protocol
 
 INTENSITY = load_protocol("intensity")

@@ -11,10 +11,10 @@ from pathlib import Path
 
 import pytest
 
-from affectlab.errors import InputError
+from affectlab.core.errors import InputError
 from affectlab.evaluation import outcome_table
 from affectlab.models.vlm import AskSettings, Example, Retrying, Stimulus, VlmRater, image_part
-from affectlab.models.vlm._address import with_address
+from affectlab.models.vlm.asking.provider import with_address
 from affectlab.protocols import load_protocol
 
 from .fake_server import Answer, Call, FakeServer, chat, values
@@ -182,7 +182,7 @@ def test_a_structure_that_was_not_sent_is_not_held_against_a_model(
     faces: Path, tmp_path: Path
 ) -> None:
     """Some providers drop the schema without a word; what they were told is in the request."""
-    from affectlab.models.vlm._reply import STRUCTURED, left_out
+    from affectlab.models.vlm.asking.provider import STRUCTURED, left_out
 
     class Sent:
         def __init__(self, **request: object) -> None:

@@ -14,21 +14,12 @@ from typing import NoReturn
 
 import pytest
 
-from affectlab.errors import InputError
+from affectlab.core.errors import InputError
 from affectlab.models.images import find_images
-from affectlab.models.vlm import (
-    AskSettings,
-    Budget,
-    Retrying,
-    Usage,
-    VlmRun,
-    image_part,
-    rate_vlm,
-)
-from affectlab.models.vlm._budget import Charge
-from affectlab.models.vlm._ledger import LEDGER, Ledger
-from affectlab.models.vlm._record import Record
-from affectlab.models.vlm._secrets import Secrets
+from affectlab.models.vlm import AskSettings, Budget, Retrying, Usage, VlmRun, image_part, rate_vlm
+from affectlab.models.vlm.asking.budget import Charge
+from affectlab.models.vlm.asking.ledger import LEDGER, Ledger, Record
+from affectlab.models.vlm.asking.secrets import Secrets
 
 from .fake_server import Answer, Call, FakeServer, chat, error, in_turn
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from affectlab.models.vlm import AskSettings, Budget, Prices, Retrying, rate_vlm
-from affectlab.models.vlm._ledger import LEDGER, Ledger
+from affectlab.models.vlm.asking.ledger import LEDGER, Ledger
 
 from .fake_server import Answer, Call, FakeServer, chat, dropped, error
 

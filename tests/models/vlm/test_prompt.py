@@ -13,12 +13,11 @@ import numpy as np
 import pytest
 from PIL import Image, PngImagePlugin
 
-from affectlab.errors import InputError
-from affectlab.models.vlm._examples import Example
-from affectlab.models.vlm._hints import hint_sentence
-from affectlab.models.vlm._prompt import Prompt, build_prompt
-from affectlab.models.vlm._prompt_image import ImageLimits, ImagePart, _bare, image_part
-from affectlab.models.vlm._prompt_stimulus import Option, Stimulus
+from affectlab.core.errors import InputError
+from affectlab.models.vlm.prompts.examples import Example
+from affectlab.models.vlm.prompts.images import ImageLimits, ImagePart, _bare, image_part
+from affectlab.models.vlm.prompts.prompt import Prompt, build_prompt, hint_sentence
+from affectlab.models.vlm.prompts.stimulus import Option, Stimulus
 from affectlab.protocols import list_protocols, load_protocol
 
 SECRET = "Schadenfreude-7"
@@ -330,8 +329,8 @@ def test_hashes_are_the_same_in_every_process(tmp_path):
     picture(3).save(path)
     code = (
         "import sys\n"
-        "from affectlab.models.vlm._prompt import build_prompt\n"
-        "from affectlab.models.vlm._prompt_image import image_part\n"
+        "from affectlab.models.vlm.prompts.prompt import build_prompt\n"
+        "from affectlab.models.vlm.prompts.images import image_part\n"
         "from affectlab.protocols import load_protocol\n"
         "p = build_prompt(load_protocol('intensity'), image_part(sys.argv[1]), order_seed=7,\n"
         "                 hint='Awe', at_most=5, reasons=True, structured=True)\n"

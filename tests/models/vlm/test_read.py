@@ -7,14 +7,13 @@ import json
 import pytest
 from tests.models.vlm.reading import FREE, INTENSITY, SMALL, TWO, ask, outcome, small
 
-from affectlab.errors import InputError
-from affectlab.models.vlm._prompt import build_prompt
-from affectlab.models.vlm._read import read_answer
-from affectlab.models.vlm._read_objects import LONGEST
-from affectlab.models.vlm._read_parse import DEPTH
+from affectlab.core.errors import InputError
+from affectlab.models.vlm.prompts.json_objects import DEPTH, LONGEST
+from affectlab.models.vlm.prompts.prompt import build_prompt
+from affectlab.models.vlm.prompts.reading import read_answer
 from affectlab.protocols import load_protocol
+from affectlab.protocols.entries import entry_rows
 from affectlab.ratings import Ratings
-from affectlab.study._entries import entry_rows
 
 # Known answers.
 

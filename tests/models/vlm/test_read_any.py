@@ -13,9 +13,9 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from tests.models.vlm.reading import FREE, SMALL, ask
 
-from affectlab.models.vlm._prompt import Prompt, build_prompt
-from affectlab.models.vlm._read import read_answer
-from affectlab.models.vlm._read_objects import LONGEST, find_object
+from affectlab.models.vlm.prompts.json_objects import LONGEST, find_object
+from affectlab.models.vlm.prompts.prompt import Prompt, build_prompt
+from affectlab.models.vlm.prompts.reading import read_answer
 from affectlab.protocols import Protocol
 
 # Every accepted form of any answer.

@@ -12,10 +12,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 
-from affectlab.models.vlm._prompt import Prompt, build_prompt
-from affectlab.models.vlm._prompt_stimulus import Option, Stimulus
-from affectlab.models.vlm._read import read_answer
-from affectlab.models.vlm._schema import strict_schema
+from affectlab.models.vlm.prompts.prompt import Prompt, build_prompt
+from affectlab.models.vlm.prompts.reading import read_answer
+from affectlab.models.vlm.prompts.schema import strict_schema
+from affectlab.models.vlm.prompts.stimulus import Option, Stimulus
 from affectlab.protocols import Protocol, load_protocol
 
 OPTIONS = Stimulus(options=(Option("a"), Option("b")))

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from affectlab.errors import InputError
+from affectlab.core.errors import InputError
 from affectlab.evaluation import outcome_table
 from affectlab.models.images import find_images
 from affectlab.models.vlm import (
@@ -17,8 +17,8 @@ from affectlab.models.vlm import (
     VlmRater,
     VlmRun,
 )
-from affectlab.models.vlm._record import Record
-from affectlab.models.vlm._served import is_version_of, other_models, unclear_said
+from affectlab.models.vlm.asking.ledger import Record
+from affectlab.models.vlm.asking.model_identity import is_version_of, other_models, unclear_said
 from affectlab.ratings import read_ratings
 
 from .fake_server import Answer, Call, FakeServer, chat, error

@@ -18,12 +18,12 @@ from tests.ratings.datasets import hub_rows as rows
 from tests.ratings.datasets.hub_cases import GO, add_goemotions, add_hq, fails
 from tests.ratings.datasets.hub_server import Hub, serving
 
-from affectlab.errors import MissingDependencyError
+from affectlab.core.errors import MissingDependencyError
 from affectlab.ratings import Ratings, read_ratings
-from affectlab.ratings._parquet import read_frame
-from affectlab.ratings._peek import Peek
 from affectlab.ratings.datasets import load_dataset
-from affectlab.ratings.datasets._hub_tables import Wanted, read_tables
+from affectlab.ratings.datasets.hub.tables import Wanted, read_tables
+from affectlab.ratings.files.parquet import read_frame
+from affectlab.ratings.files.peek import Peek
 
 pytest.importorskip("datasets")
 

@@ -11,11 +11,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.ratings.datasets import hub_rows as rows
 
-from affectlab.errors import InputError
+from affectlab.core.errors import InputError
 from affectlab.models.text import read_labelled_texts
 from affectlab.ratings import read_ratings
-from affectlab.ratings._parquet import class_names, with_class_names
 from affectlab.ratings.datasets import emonet_face, find_dataset, goemotions, list_datasets
+from affectlab.ratings.files.parquet import class_names, with_class_names
 
 _TEXT = st.text(st.characters(codec="utf-8", exclude_characters="\0\r"), max_size=12)
 _ANSWER = st.tuples(

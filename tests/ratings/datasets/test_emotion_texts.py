@@ -7,7 +7,7 @@ import json
 import numpy as np
 import pytest
 
-from affectlab.errors import InputError
+from affectlab.core.errors import InputError
 from affectlab.models.text import labelled_texts, read_labelled_texts
 from affectlab.ratings import Peek, list_formats, read_ratings
 from affectlab.ratings.datasets import (

@@ -6,7 +6,7 @@ import csv
 
 import pytest
 
-from affectlab.errors import InputError
+from affectlab.core.errors import InputError
 from affectlab.ratings import read_ratings
 from affectlab.ratings.datasets import face_expressions
 

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from affectlab.errors import InputError
+from affectlab.core.errors import InputError
 from affectlab.ratings import Peek, list_formats, read_ratings
 from affectlab.ratings.datasets import FORMATS
 from affectlab.taxonomy import load_taxonomy

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from affectlab.errors import InputError
+from affectlab.core.errors import InputError
 from affectlab.ratings import read_ratings
 from affectlab.ratings.datasets import isear
 

@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from affectlab.errors import InputError
+from affectlab.core.errors import InputError
 from affectlab.ratings import read_ratings
 from affectlab.ratings.datasets import socratis
 

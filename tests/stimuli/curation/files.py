@@ -8,10 +8,10 @@ from typing import Any
 
 import polars as pl
 
-from affectlab.stimuli.curation._columns import Columns
-from affectlab.stimuli.curation._problems import Problems
-from affectlab.stimuli.curation._reading import Reading
-from affectlab.stimuli.curation._sources import find_sources
+from affectlab.stimuli.curation.input.columns import Columns
+from affectlab.stimuli.curation.input.problems import Problems
+from affectlab.stimuli.curation.input.reading import Reading
+from affectlab.stimuli.curation.input.sources import find_sources
 
 
 def read(

@@ -9,15 +9,15 @@ from pathlib import Path
 
 import polars as pl
 
-from affectlab._runner import use_runner
-from affectlab.stimuli.curation._hashing import id_keys
-from affectlab.stimuli.curation._ledger import Entry
-from affectlab.stimuli.curation._plan import CurationPlan
-from affectlab.stimuli.curation._pool import Pool
-from affectlab.stimuli.curation._predictions import SENTIMENTS, prediction_columns
-from affectlab.stimuli.curation._step import Step
-from affectlab.stimuli.curation._take import DROPPED, KEPT, take_step
-from affectlab.stimuli.curation._tasks import PLACE_BITS, part_name
+from affectlab.core.runner import use_runner
+from affectlab.stimuli.curation.emotions import SENTIMENTS, prediction_columns
+from affectlab.stimuli.curation.hashing import id_keys
+from affectlab.stimuli.curation.ledger import Entry
+from affectlab.stimuli.curation.plan import CurationPlan
+from affectlab.stimuli.curation.pool.parts import PLACE_BITS, part_name
+from affectlab.stimuli.curation.pool.pool import Pool
+from affectlab.stimuli.curation.run import DROPPED, KEPT, take_step
+from affectlab.stimuli.curation.steps.step import Step
 from affectlab.taxonomy import load_taxonomy
 
 

@@ -12,7 +12,7 @@ import polars as pl
 import pytest
 from tests.stimuli.curation.pools import comments, loose, plain_draw
 
-from affectlab.errors import InputError
+from affectlab.core.errors import InputError
 from affectlab.stimuli.curation import (
     STEPS,
     Curation,
@@ -21,7 +21,7 @@ from affectlab.stimuli.curation import (
     curate,
     load_curation_plan,
 )
-from affectlab.stimuli.curation._curate import _with_near_duplicates
+from affectlab.stimuli.curation.curate import _with_near_duplicates
 from affectlab.taxonomy import load_taxonomy
 
 EXAMPLE = Path(__file__).parents[3] / "examples" / "curate" / "plan.toml"

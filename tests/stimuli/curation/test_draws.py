@@ -9,10 +9,9 @@ import polars as pl
 import pytest
 from tests.stimuli.curation.pools import Comment, plain_draw, pool_of
 
-from affectlab.stimuli.curation import _draws
-from affectlab.stimuli.curation._drawn_numbers import polars_draw
-from affectlab.stimuli.curation._draws import cutoffs, lower_median
-from affectlab.stimuli.curation._hashing import draws, id_keys
+from affectlab.stimuli.curation.hashing import draws, id_keys
+from affectlab.stimuli.curation.pool import draws as _draws
+from affectlab.stimuli.curation.pool.draws import cutoffs, lower_median, polars_draw
 
 
 def test_published_values_of_fnv() -> None:

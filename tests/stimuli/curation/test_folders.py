@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from tests.stimuli.curation.pools import comments, loose
 
-from affectlab.errors import InputError
+from affectlab.core.errors import InputError
 from affectlab.stimuli.curation import curate
 
 

@@ -11,8 +11,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from tests.stimuli.curation.pools import Comment, plain_run, take
 
-from affectlab.stimuli.curation._build import build_steps
-from affectlab.stimuli.curation._plan import CurationPlan
+from affectlab.stimuli.curation.plan import CurationPlan
+from affectlab.stimuli.curation.steps.build import build_steps
 
 _LABELS = ("joy", "love", "anger", "sadness", "surprise", "curiosity", "neutral")
 

@@ -8,8 +8,8 @@ from collections.abc import Sequence
 import polars as pl
 import pytest
 
-from affectlab.errors import InputError
-from affectlab.stimuli.curation._languages import in_languages
+from affectlab.core.errors import InputError
+from affectlab.stimuli.curation.texts.languages import in_languages
 
 ENGLISH = [
     "I don't think that's what they meant at all.",

@@ -11,12 +11,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from affectlab.errors import InputError
-from affectlab.stimuli.curation._masking import mask_texts
-from affectlab.stimuli.curation._names import find_names
-from affectlab.stimuli.curation._places import folded_spans
-from affectlab.stimuli.curation._texts import TextSettings
-from affectlab.stimuli.curation._words import WordLists, fold
+from affectlab.core.errors import InputError
+from affectlab.stimuli.curation.texts.features import TextSettings
+from affectlab.stimuli.curation.texts.masking import folded_spans, mask_texts
+from affectlab.stimuli.curation.texts.names import find_names
+from affectlab.stimuli.curation.texts.words import WordLists, fold
 
 pytest.importorskip("faker")
 

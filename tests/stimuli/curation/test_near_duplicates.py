@@ -16,12 +16,12 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from affectlab.errors import InputError
+from affectlab.core.errors import InputError
 
 daft = pytest.importorskip("daft")
 
-from affectlab.stimuli.curation import _near_duplicates  # noqa: E402
-from affectlab.stimuli.curation._near_duplicates import near_duplicates  # noqa: E402
+from affectlab.stimuli.curation.texts import minhash as _near_duplicates  # noqa: E402
+from affectlab.stimuli.curation.texts.minhash import near_duplicates  # noqa: E402
 
 EVERY_PAIR: dict[str, Any] = {"n_hashes": 20, "n_bands": 20}
 """Bands of one: a pair at 0.6 or more is missed with a probability of about 1e-8."""

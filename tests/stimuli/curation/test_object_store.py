@@ -15,8 +15,8 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from affectlab.errors import InputError
-from affectlab.stimuli.curation._staging import stage
+from affectlab.core.errors import InputError
+from affectlab.stimuli.curation.input.staging import stage
 
 SERVER = os.environ.get("AFFECTLAB_MOTO_SERVER") or shutil.which(
     "moto_server", path=Path(sys.executable).parent

@@ -9,12 +9,12 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from affectlab.errors import InputError
-from affectlab.stimuli.curation._languages import in_languages
-from affectlab.stimuli.curation._masking import mask_texts
-from affectlab.stimuli.curation._plugs import has_name, load_plug, plug_name, wanted_library
-from affectlab.stimuli.curation._texts import TextSettings, text_features
-from affectlab.stimuli.curation._tokens import count_tokens
+from affectlab.core.errors import InputError
+from affectlab.stimuli.curation.texts.features import TextSettings, text_features
+from affectlab.stimuli.curation.texts.languages import in_languages
+from affectlab.stimuli.curation.texts.masking import mask_texts
+from affectlab.stimuli.curation.texts.plugs import has_name, load_plug, plug_name, wanted_library
+from affectlab.stimuli.curation.texts.tokens import count_tokens
 
 ADDED = """
 def letters(text):

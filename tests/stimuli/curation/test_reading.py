@@ -17,9 +17,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from tests.stimuli.curation.files import lines_of, places, read, write
 
-from affectlab.errors import InputError
-from affectlab.stimuli.curation import _lines
-from affectlab.stimuli.curation._problems import Problems
+from affectlab.core.errors import InputError
+from affectlab.stimuli.curation.input import lines as _lines
+from affectlab.stimuli.curation.input.problems import Problems
 
 GOOD = [{"id": f"c{k}", "body": f"Comment {k} — naïve", "subreddit": "aww"} for k in range(5)]
 

@@ -10,10 +10,10 @@ import polars as pl
 import pytest
 from tests.stimuli.curation.files import lines_of, write
 
-from affectlab.errors import InputError
+from affectlab.core.errors import InputError
 from affectlab.stimuli.curation import CurationPlan, curate
-from affectlab.stimuli.curation._predictions import prediction_columns
-from affectlab.stimuli.curation._staging import stage
+from affectlab.stimuli.curation.emotions import prediction_columns
+from affectlab.stimuli.curation.input.staging import stage
 
 STEPS = ["deleted", "offensive", "length"]
 

@@ -12,7 +12,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from tests.stimuli.curation.files import places, read, write
 
-from affectlab.stimuli.curation import _lines, _records, _separated
+from affectlab.stimuli.curation.input import csv as _separated
+from affectlab.stimuli.curation.input import lines as _lines
+from affectlab.stimuli.curation.input import records as _records
 
 
 @pytest.fixture(params=[None, 64], ids=["whole", "in small chunks"])

@@ -10,7 +10,7 @@ import pytest
 from tests.cli.command import run_here
 
 from affectlab.stimuli.curation import CurationPlan, curate
-from affectlab.stimuli.curation._build import read_decisions
+from affectlab.stimuli.curation.steps.build import read_decisions
 
 STEPS = ("deleted", "identity")
 ROWS = [

@@ -14,10 +14,10 @@ import polars as pl
 import pytest
 import zstandard
 
-from affectlab.errors import InputError
-from affectlab.stimuli.curation._columns import Columns
-from affectlab.stimuli.curation._sources import find_sources
-from affectlab.stimuli.curation._staging import StagedPool, stage
+from affectlab.core.errors import InputError
+from affectlab.stimuli.curation.input.columns import Columns
+from affectlab.stimuli.curation.input.sources import find_sources
+from affectlab.stimuli.curation.input.staging import StagedPool, stage
 
 
 def comments(start: int, stop: int) -> list[dict[str, Any]]:
@@ -244,7 +244,7 @@ def test_a_killed_run_leaves_no_unfinished_part(tmp_path: Path) -> None:
     script = f"""
         import os
         import polars as pl
-        from affectlab.stimuli.curation._staging import stage
+        from affectlab.stimuli.curation.input.staging import stage
 
         whole = pl.DataFrame.write_parquet
         written = []
@@ -317,8 +317,8 @@ def test_a_file_that_cannot_be_read_is_a_problem_of_that_file(tmp_path: Path) ->
     gone = write_lines(tmp_path / "raw" / "b.jsonl", comments(5, 9))
     found, _ = find_sources(tmp_path / "raw")
     gone.unlink()
-    from affectlab.stimuli.curation._problems import Problems
-    from affectlab.stimuli.curation._reading import Reading
+    from affectlab.stimuli.curation.input.problems import Problems
+    from affectlab.stimuli.curation.input.reading import Reading
 
     reading = Reading(found[1], Columns(), Problems("b.jsonl"))
     assert list(reading.frames()) == []

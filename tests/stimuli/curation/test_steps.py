@@ -10,20 +10,19 @@ import pytest
 from tests.stimuli.curation import pools
 from tests.stimuli.curation.pools import Comment, take
 
-from affectlab.errors import InputError
+from affectlab.core.errors import InputError
 from affectlab.stimuli.curation import CurationPlan, Pool, Step
-from affectlab.stimuli.curation._balance import (
+from affectlab.stimuli.curation.plan import AdultGroups, BigGroups, Cap, Sample, Sentiment
+from affectlab.stimuli.curation.steps.balance import (
     EmotionBalance,
     GroupBalance,
     LengthBalance,
     RandomSample,
 )
-from affectlab.stimuli.curation._build import build_steps, read_decisions
-from affectlab.stimuli.curation._gates import Identity
-from affectlab.stimuli.curation._groups import AdultGroupsStep, BigGroupsStep, SentimentStep
-from affectlab.stimuli.curation._near_step import NearDuplicatesStep
-from affectlab.stimuli.curation._plan import AdultGroups, BigGroups, Cap, Sample, Sentiment
-from affectlab.stimuli.curation._repeated import Repeated
+from affectlab.stimuli.curation.steps.build import build_steps, read_decisions
+from affectlab.stimuli.curation.steps.duplicates import NearDuplicatesStep, Repeated
+from affectlab.stimuli.curation.steps.gates import Identity
+from affectlab.stimuli.curation.steps.groups import AdultGroupsStep, BigGroupsStep, SentimentStep
 
 
 def many(n: int, start: str = "c", **told: object) -> list[Comment]:
@@ -201,7 +200,7 @@ def test_sample_sizes(tmp_path: Path) -> None:
 
 
 def test_repeated_ids_across_parts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from affectlab.stimuli.curation import _repeated
+    from affectlab.stimuli.curation.steps import duplicates as _repeated
 
     ids = ["a", "b", "a", "c", "b", "a", "d"]
     comments = [Comment(one) for one in ids]

@@ -13,9 +13,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
-from affectlab.errors import InputError
-from affectlab.stimuli.curation._texts import TextSettings, text_features
-from affectlab.stimuli.curation._words import WordLists
+from affectlab.core.errors import InputError
+from affectlab.stimuli.curation.texts.features import TextSettings, text_features
+from affectlab.stimuli.curation.texts.words import WordLists
 
 COLUMNS = {
     "deleted": pl.Boolean,

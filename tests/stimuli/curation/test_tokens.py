@@ -10,8 +10,8 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from affectlab.errors import InputError
-from affectlab.stimuli.curation._tokens import count_tokens
+from affectlab.core.errors import InputError
+from affectlab.stimuli.curation.texts.tokens import count_tokens
 
 SENTENCES = [
     "",

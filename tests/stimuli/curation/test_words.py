@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from affectlab.errors import InputError
-from affectlab.stimuli.curation._words import (
+from affectlab.core.errors import InputError
+from affectlab.stimuli.curation.texts.words import (
     WordLists,
     fold,
     has_term,

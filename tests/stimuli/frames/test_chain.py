@@ -123,7 +123,7 @@ def test_a_study_of_the_films_themselves(folder: Path) -> None:
     """Staircases may be run on a folder of films; their frames then have those numbers."""
     pytest.importorskip("sqlalchemy")
     from affectlab.study import load_study
-    from affectlab.study._sequences import sequences_of
+    from affectlab.study.design.sequences import sequences_of
 
     (folder / "see.toml").write_text(
         SEE.replace('table = "candidates/candidates.csv"', 'folder = "films"'), encoding="utf-8"

@@ -21,7 +21,7 @@ from affectlab.stimuli.frames import (
     View,
     find_transitions,
 )
-from affectlab.stimuli.frames._differences import Looks
+from affectlab.stimuli.frames.differences import Looks
 
 
 def noise(seed: int, size: tuple[int, int] = (48, 40)) -> Image.Image:

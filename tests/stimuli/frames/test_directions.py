@@ -16,12 +16,12 @@ from affectlab.stimuli.frames import (
     SequenceJnd,
     UnusableError,
     View,
-    _differences,
-    _transition,
     find_transitions,
 )
-from affectlab.stimuli.frames._differences import Looks
-from affectlab.stimuli.frames._direction import peak_to_neutral, typical_ends
+from affectlab.stimuli.frames import differences as _differences
+from affectlab.stimuli.frames import transition as _transition
+from affectlab.stimuli.frames.differences import Looks
+from affectlab.stimuli.frames.direction import peak_to_neutral, typical_ends
 
 UP = [0, 0, 0.3, 0.7, 1]
 DOWN = [0.8, 0.5, 0.2, 0, 0]

@@ -20,7 +20,7 @@ from affectlab.stimuli.frames import (
     open_picture,
     write_frames,
 )
-from affectlab.stimuli.frames._pictures import natural_key
+from affectlab.stimuli.frames.pictures import natural_key
 
 
 class TestNames:

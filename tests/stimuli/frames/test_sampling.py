@@ -24,7 +24,7 @@ from affectlab.stimuli.frames import (
     View,
     find_transitions,
 )
-from affectlab.stimuli.frames._candidates import evenly
+from affectlab.stimuli.frames.sampling import evenly
 
 HELD = [1.0] * 6 + [0.9, 0.8, 0.65, 0.5, 0.35, 0.2, 0.1] + [0.0] * 6
 

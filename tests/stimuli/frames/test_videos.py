@@ -11,7 +11,7 @@ import pytest
 from PIL import Image
 from tests.stimuli.frames.films import mouth, number_of, numbered, write_video
 
-from affectlab.errors import MissingDependencyError
+from affectlab.core.errors import MissingDependencyError
 from affectlab.stimuli.frames import (
     Candidates,
     FiveFrameSampling,

@@ -22,8 +22,8 @@ from affectlab.stimuli.frames import (
     find_transitions,
     write_frames,
 )
-from affectlab.stimuli.frames import _write as writing
-from affectlab.stimuli.frames._store import parts_of
+from affectlab.stimuli.frames import write as writing
+from affectlab.stimuli.frames.write import parts_of
 
 FIVE = FiveFrameSampling(difference="rmse")
 

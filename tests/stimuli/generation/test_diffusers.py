@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from affectlab.errors import InputError, MissingDependencyError
+from affectlab.core.errors import InputError, MissingDependencyError
 from affectlab.stimuli import face_prompts
 from affectlab.stimuli.generation import (
     ImagePrompt,
@@ -151,7 +151,7 @@ def test_a_manifest_of_its_pictures(checkpoint: Path, tmp_path: Path) -> None:
 
 def test_pictures_that_a_safety_check_holds_back() -> None:
     """A pipeline that answers as documented, with one picture blacked out."""
-    from affectlab.stimuli.generation._diffusers import _run
+    from affectlab.stimuli.generation.diffusers import _run
 
     def pipeline(prompt: list[str], generator: list[Any], **given: Any) -> SimpleNamespace:
         assert given == {"num_inference_steps": 4, "negative_prompt": ["no", "no"]}

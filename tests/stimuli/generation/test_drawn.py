@@ -9,11 +9,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from affectlab.errors import InputError
+from affectlab.core.errors import InputError
 from affectlab.simulate import EXPRESSIONS, draw_face
 from affectlab.stimuli import face_prompts, neutral_prompts
 from affectlab.stimuli.generation import ImagePrompt, generate_images, load_generator
-from affectlab.stimuli.generation._drawn import drawn_expression, drawn_identity
+from affectlab.stimuli.generation.drawn_faces import drawn_expression, drawn_identity
 from affectlab.taxonomy import load_taxonomy, map_labels
 
 

@@ -10,7 +10,7 @@ from faker import Faker
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from affectlab.errors import InputError
+from affectlab.core.errors import InputError
 from affectlab.ratings import Ratings
 from affectlab.stimuli.privacy import KINDS, scrub_ratings, scrub_texts
 

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from affectlab.errors import InputError
+from affectlab.core.errors import InputError
 from affectlab.stimuli.taxonomy import read_texts, text_blocks
 
 WORDS = st.lists(st.sampled_from(["one", "two\n", "three,"]), max_size=23)

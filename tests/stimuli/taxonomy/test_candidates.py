@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from affectlab.errors import InputError
+from affectlab.core.errors import InputError
 from affectlab.stimuli.taxonomy import (
     Found,
     emotion_candidates,
@@ -19,7 +19,7 @@ from affectlab.stimuli.taxonomy import (
     propose_labels,
     text_blocks,
 )
-from affectlab.stimuli.taxonomy._evidence import by_blocks, by_context, by_embedding, by_lexicon
+from affectlab.stimuli.taxonomy.clusters import by_blocks, by_context, by_embedding, by_lexicon
 
 TERMS = ["joy", "happiness", "delight", "rage", "anger", "fear", "terror", "hope"]
 

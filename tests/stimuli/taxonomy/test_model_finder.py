@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 from tests.stimuli.taxonomy.servers import completion, emotions, passage, serving
 
-from affectlab.errors import InputError
+from affectlab.core.errors import InputError
+from affectlab.core.services import is_openai
 from affectlab.stimuli.taxonomy import Found, ModelFinder, emotion_candidates, text_blocks
-from affectlab.stimuli.taxonomy._server_address import is_openai
 
 pytest.importorskip("httpx")
 

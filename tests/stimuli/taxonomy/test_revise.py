@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from scipy.stats import binomtest
 from tests.stimuli.taxonomy.pilots import Plan, shares, simulate
 
-from affectlab.errors import InputError
+from affectlab.core.errors import InputError
 from affectlab.ratings import Ratings, read_ratings
 from affectlab.reliability import interrater_correlation
 from affectlab.stimuli.taxonomy import (
@@ -28,8 +28,8 @@ from affectlab.stimuli.taxonomy import (
     revise_taxonomy,
     revised_taxonomy,
 )
-from affectlab.stimuli.taxonomy._confused import pair_interval
-from affectlab.stimuli.taxonomy._intervals import needed, wilson
+from affectlab.stimuli.taxonomy.confusions import pair_interval
+from affectlab.stimuli.taxonomy.verdicts import needed, wilson
 from affectlab.taxonomy import Label, Taxonomy, load_taxonomy
 
 # GoEmotions, appendix B: what its pilots started from, lost and gained is a fact; that these five

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import numpy as np
 
-from affectlab.errors import InputError
+from affectlab.core.errors import InputError
 from affectlab.ratings import Ratings, read_ratings
 from affectlab.recipes import DataNeed, Finding, Recipe, RecipeRun, load_published
 

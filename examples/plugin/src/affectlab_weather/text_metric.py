@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from affectlab.errors import InputError
+from affectlab.core.errors import InputError
 from affectlab.models.text_metrics import TextItem, TextScores
 
 __all__ = ["WeatherWords", "weather_words"]

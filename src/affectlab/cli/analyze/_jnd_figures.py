@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from affectlab.errors import InputError
+from affectlab.core.errors import InputError
 
 if TYPE_CHECKING:
     from affectlab.analysis import JndTimes, SamplingInterval
@@ -34,7 +34,7 @@ def draw_figures(
     seed: int,
 ) -> dict[str, Any]:
     """Draw all figures; give the strips that were drawn, with their frames at 1 JND."""
-    from affectlab.report._pictures import picture_of_jnd_times, save_pictures
+    from affectlab.report.pictures import picture_of_jnd_times, save_pictures
 
     # A film that does not fit stops before anything is drawn.
     strips = [] if films is None else _strips(times, films, rate)
@@ -63,8 +63,8 @@ def _shares(
 ) -> None:
     import numpy as np
 
-    from affectlab._words import percent
     from affectlab.analysis import latency_budget
+    from affectlab.core.words import percent
     from affectlab.report import fig_latency, save_figure
 
     known = times.sequences["time_ms"].drop_nans()

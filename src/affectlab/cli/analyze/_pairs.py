@@ -92,7 +92,7 @@ def check_folder(folder: Path | None, option: str) -> None:
     InputError
         When there is one.
     """
-    from affectlab.errors import InputError
+    from affectlab.core.errors import InputError
 
     if folder is not None and folder.exists() and not folder.is_dir():
         raise InputError(f"{option} {folder}: is a file; expected a folder")

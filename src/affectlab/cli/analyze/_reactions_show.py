@@ -38,7 +38,7 @@ def show_words(
     """Print what the words are and how diverse."""
     import polars as pl
 
-    from affectlab._words import percent
+    from affectlab.core.words import percent
 
     out.head("Reactions")
     out.show(
@@ -65,7 +65,7 @@ def show_quality(
     out: Output, match: SentimentMatch | None, agreement: ReactionAgreement | None, why: str
 ) -> None:
     """Print how far the reasons can be relied on."""
-    from affectlab._words import number, percent
+    from affectlab.core.words import number, percent
 
     out.head("\nQuality")
     if match is not None:

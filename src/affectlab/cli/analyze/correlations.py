@@ -53,8 +53,8 @@ def correlations(
 
     Example: affectlab analyze correlations ratings.csv --figures figures
     """
-    from affectlab._words import joined, plural
     from affectlab.analysis import cluster_labels, label_correlations
+    from affectlab.core.words import joined, plural
 
     k = _number(clusters)
     panel = out.panel(ratings)
@@ -99,7 +99,7 @@ def correlations(
 
 
 def _number(text: str) -> int | Literal["silhouette", "elbow"]:
-    from affectlab.errors import InputError
+    from affectlab.core.errors import InputError
 
     if text == "silhouette":
         return "silhouette"
@@ -111,7 +111,7 @@ def _number(text: str) -> int | Literal["silhouette", "elbow"]:
 
 
 def _show_tree(out: Output, tree: LabelClusters) -> None:
-    from affectlab._words import joined, plural
+    from affectlab.core.words import joined, plural
 
     out.head("\nClusters" + ("" if tree.status != "ok" else f": {tree.method}"))
     if tree.status != "ok":
@@ -138,7 +138,7 @@ def _show_tree(out: Output, tree: LabelClusters) -> None:
 
 
 def _figure(found: LabelCorrelations, tree: LabelClusters, folder: Path) -> None:
-    from affectlab._words import plural
+    from affectlab.core.words import plural
     from affectlab.report import fig_label_clusters, save_figure
 
     ok = tree.status == "ok"

@@ -94,7 +94,7 @@ def expressions(
     Example: affectlab analyze expressions ratings.csv --stimuli pairs.csv --figures figures
     """
     from affectlab.analysis import asymmetry_tests, expression_differences, score_histograms
-    from affectlab.analysis._expression_sides import sides_of
+    from affectlab.analysis.expressions import sides_of
 
     for option, folder in (("--out", to), ("--figures", figures)):
         check_folder(folder, option)
@@ -135,7 +135,7 @@ def expressions(
         write_tables(to, tables)
     if figures is not None:
         with out.progress("figures"):
-            from affectlab.report._pictures import (
+            from affectlab.report.pictures import (
                 pictures_of_expressions,
                 pictures_of_spread,
                 save_pictures,
@@ -173,7 +173,7 @@ def expressions(
 
 
 def _number(text: str) -> int | Literal["silhouette", "elbow"]:
-    from affectlab.errors import InputError
+    from affectlab.core.errors import InputError
 
     if text == "silhouette":
         return "silhouette"
@@ -192,7 +192,7 @@ def _show(
     tests: AsymmetryTests | None,
     spread: ScoreHistograms,
 ) -> None:
-    from affectlab._words import number, plural
+    from affectlab.core.words import number, plural
 
     n = len(found.expressions)
     out.head(

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from affectlab.analysis import JndSteps, JndTimes, LatencyBudget, PairScores, SamplingInterval
     from affectlab.cli._output import Output
-    from affectlab.estimates import Estimate
+    from affectlab.core.estimates import Estimate
     from affectlab.ratings import Ratings
 
 __all__ = ["jnd"]
@@ -105,7 +105,7 @@ def jnd(
         latency_budget,
         sampling_interval,
     )
-    from affectlab.errors import InputError
+    from affectlab.core.errors import InputError
 
     for option, folder in (("--out", to), ("--figures", figures)):
         check_folder(folder, option)
@@ -180,7 +180,7 @@ def _uncounted(scores: PairScores) -> tuple[str, ...]:
     """Say how many pairs next to the ends do not count, as they are not 1 JND apart."""
     import polars as pl
 
-    from affectlab._words import plural
+    from affectlab.core.words import plural
 
     own = scores.intra().frame
     roles = pl.concat_list(pl.col("role_a", "role_b"))
@@ -199,7 +199,7 @@ def _uncounted(scores: PairScores) -> tuple[str, ...]:
 
 def _steps(out: Output, count: Callable[[], JndSteps]) -> JndSteps | None:
     """Count JNDs from peak to neutral; a study of the middle frames alone has no pairs for that."""
-    from affectlab.errors import InputError
+    from affectlab.core.errors import InputError
 
     try:
         return count()
@@ -221,7 +221,7 @@ def _segments(times: JndTimes) -> pl.DataFrame:
 def _show_jnd(
     out: Output, times: JndTimes, ends: pl.DataFrame | None, steps: JndSteps | None
 ) -> None:
-    from affectlab._words import number, plural
+    from affectlab.core.words import number, plural
 
     one = times.jnd
     out.head(f"1 JND in units of the score ({times.unit})")
@@ -251,8 +251,8 @@ def _show_jnd(
 
 
 def _show_interval(out: Output, interval: SamplingInterval) -> None:
-    from affectlab._words import number, percent, plural
     from affectlab.analysis import common_rate
+    from affectlab.core.words import number, percent, plural
 
     out.head("\nLongest sampling interval that keeps every change below 1 JND (ms)")
     import polars as pl
@@ -301,13 +301,13 @@ def _show_interval(out: Output, interval: SamplingInterval) -> None:
 
 
 def _one_digit(value: float) -> str:
-    from affectlab._words import number
+    from affectlab.core.words import number
 
     return "none" if value == float("inf") else number(value, 1)
 
 
 def _show_budget(out: Output, budget: LatencyBudget) -> None:
-    from affectlab._words import number, percent
+    from affectlab.core.words import number, percent
 
     for row in budget.frame.filter(budget.frame["group"] == "all").to_dicts():
         out.head(f"\nWhat if a movement is seen {row['latency_ms']:g} ms late?")
@@ -331,7 +331,7 @@ def _show_budget(out: Output, budget: LatencyBudget) -> None:
 
 def _ends(low: float, high: float, digits: int) -> str:
     """Write an interval behind a value, where there is one."""
-    from affectlab._words import number
+    from affectlab.core.words import number
 
     if low != low or high != high:
         return ""

@@ -65,8 +65,8 @@ def label_map(
 
     Example: affectlab analyze map comments.csv --out map.html --most 5000
     """
-    from affectlab._words import plural
     from affectlab.analysis import label_map as place
+    from affectlab.core.words import plural
     from affectlab.report import fig_label_map, save_figure, write_label_map
 
     panel = out.panel(ratings)
@@ -117,7 +117,7 @@ def _array(path: Path) -> Any:
     """Read an array of numbers, and nothing that could run code."""
     import numpy as np
 
-    from affectlab.errors import InputError
+    from affectlab.core.errors import InputError
 
     try:
         return np.load(path, allow_pickle=False)

@@ -92,11 +92,7 @@ def reactions(
     """
     from affectlab.analysis import reactions as room
     from affectlab.cli.analyze._pairs import check_folder
-    from affectlab.cli.analyze._reactions_show import (
-        show_quality,
-        show_words,
-        told,
-    )
+    from affectlab.cli.analyze._reactions_show import show_quality, show_words, told
 
     for option, folder in (("--out", to), ("--figures", figures)):
         check_folder(folder, option)
@@ -144,7 +140,7 @@ def reactions(
             panel.write(to / "reactions.parquet")
     if figures is not None:
         with out.progress("figures"):
-            from affectlab.report._pictures import pictures_of_reactions, save_pictures
+            from affectlab.report.pictures import pictures_of_reactions, save_pictures
 
             save_pictures(pictures_of_reactions(mapped, diversity), figures)
     show_words(out, words, mapped, diversity)
@@ -242,7 +238,7 @@ def _agreement(
 ) -> tuple[ReactionAgreement | None, str]:
     """Compare reasons; without two for the same emotion of a pair say so."""
     from affectlab.analysis.reactions import agreement_of_reactions
-    from affectlab.errors import InputError
+    from affectlab.core.errors import InputError
 
     measure: Any = None
     if folder is not None:

@@ -87,7 +87,7 @@ def transitions(
         )
     if figures is not None:
         with out.progress("figures"):
-            from affectlab.report._pictures import pictures_of_transitions, save_pictures
+            from affectlab.report.pictures import pictures_of_transitions, save_pictures
 
             save_pictures(pictures_of_transitions(ranges, curves), figures)
     _show(out, ranges, curves)
@@ -114,7 +114,7 @@ def transitions(
 def _show(out: Output, ranges: TransitionRanges, curves: TransitionCurves) -> None:
     import polars as pl
 
-    from affectlab._words import number, plural
+    from affectlab.core.words import number, plural
 
     frame = ranges.frame
     out.head(f"Difference between peak and neutral ({ranges.unit})")

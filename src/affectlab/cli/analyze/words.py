@@ -75,7 +75,7 @@ def words(
     Example: affectlab analyze words comments.csv --label joy --top 20
     """
     from affectlab.analysis import log_odds
-    from affectlab.errors import unknown_name
+    from affectlab.core.errors import unknown_name
 
     top = top or (5 if label is None else 10)
     panel = out.panel(ratings)

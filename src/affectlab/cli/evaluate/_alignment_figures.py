@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from affectlab._words import number, percent
+from affectlab.core.words import number, percent
 
 if TYPE_CHECKING:
     import polars as pl
 
-    from affectlab.estimates import Estimates
+    from affectlab.core.estimates import Estimates
     from affectlab.evaluation import AlignmentResult, PublishedTables
 
 __all__ = ["save_figures"]

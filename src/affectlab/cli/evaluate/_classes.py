@@ -182,7 +182,7 @@ def _truth(text: str, ratings: Ratings) -> str | Ratings | Mapping[str, str]:
     if text == "people" or text.startswith(("attribute:", "rater:")):
         return text
     if not Path(text).is_file():
-        from affectlab.errors import InputError
+        from affectlab.core.errors import InputError
 
         raise InputError(
             f"--truth {text!r}: no such file; expected people, attribute:NAME, rater:NAME or a file"
@@ -191,7 +191,7 @@ def _truth(text: str, ratings: Ratings) -> str | Ratings | Mapping[str, str]:
 
 
 def _agree(text: str) -> float:
-    from affectlab.errors import InputError
+    from affectlab.core.errors import InputError
 
     try:
         return int(text) if text.strip().isdigit() else float(text)

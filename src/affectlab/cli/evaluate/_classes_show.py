@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     import polars as pl
 
     from affectlab.cli._output import Output
-    from affectlab.estimates import Estimates
+    from affectlab.core.estimates import Estimates
     from affectlab.evaluation import ClassificationResult
 
 __all__ = ["draw_figures", "flat", "show_result", "show_soft_labels"]
@@ -39,7 +39,7 @@ _MOST_PEOPLE = 12
 
 
 def show_result(found: ClassificationResult, out: Output) -> None:
-    from affectlab._words import plural
+    from affectlab.core.words import plural
 
     made = found.classes
     judged = found.costs is not None and not made.multilabel
@@ -60,8 +60,8 @@ def _metrics_table(found: ClassificationResult) -> Any:
     """Models, people and baselines with the metrics that fit on a screen."""
     from rich.text import Text
 
-    from affectlab._terminal import Table
-    from affectlab._words import shown
+    from affectlab.core.terminal import Table
+    from affectlab.core.words import shown
 
     sets = found.classes.multilabel
     wanted = _OF_SETS if sets else _OF_CLASSES
@@ -107,8 +107,8 @@ def _with_interval(row: dict[str, Any], narrow: bool) -> str:
 def _show_confusion(found: ClassificationResult, model: str, out: Output) -> None:
     from rich.text import Text
 
-    from affectlab._terminal import Table
-    from affectlab._words import shown
+    from affectlab.core.terminal import Table
+    from affectlab.core.words import shown
 
     seen = found.confusions[model]
     if len(seen.labels) > _MOST_CLASSES:
@@ -222,8 +222,8 @@ def show_soft_labels(soft: Estimates, out: Output) -> None:
     """Print how far answers are from the distribution of people's answers."""
     from rich.text import Text
 
-    from affectlab._terminal import Table
-    from affectlab._words import shown
+    from affectlab.core.terminal import Table
+    from affectlab.core.words import shown
 
     frame = soft.to_frame()
     titles = {

@@ -36,7 +36,7 @@ def taxonomy_costs(text: str | None) -> CostMatrix | str | None:
     """
     if text is None or text in _KINDS:
         return text
-    from affectlab.errors import InputError
+    from affectlab.core.errors import InputError
     from affectlab.evaluation import read_costs
 
     if not Path(text).is_file():

@@ -8,7 +8,7 @@ if TYPE_CHECKING:
     import polars as pl
 
     from affectlab.cli._output import Output
-    from affectlab.estimates import Estimates
+    from affectlab.core.estimates import Estimates
     from affectlab.evaluation import MetricPreferences, Preferences
     from affectlab.ratings import Ratings
 
@@ -94,7 +94,7 @@ def verdict_table(
 
 def show_verdicts(table: Estimates, out: Output, rule: str) -> None:
     """Print what the verdicts are, and their shares."""
-    from affectlab._words import number, percent
+    from affectlab.core.words import number, percent
     from affectlab.evaluation import verdict_sentences
 
     out.head("\nVerdicts of the items")
@@ -128,7 +128,7 @@ def show_verdicts(table: Estimates, out: Output, rule: str) -> None:
 
 def _ends(low: float, high: float, share: bool) -> str:
     """Write an interval so that it stays on one line."""
-    from affectlab._words import number, percent
+    from affectlab.core.words import number, percent
 
     if low != low:
         return "–"
@@ -138,7 +138,7 @@ def _ends(low: float, high: float, share: bool) -> str:
 
 def show_metrics(seen: MetricPreferences, out: Output) -> None:
     """Print which metric sees what people prefer, with the tables that say so."""
-    from affectlab._words import percent, plural
+    from affectlab.core.words import percent, plural
 
     judged = seen.judged
     out.head("\nWhich metric sees what people prefer?")

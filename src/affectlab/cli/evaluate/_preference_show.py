@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from affectlab.cli._output import Output, write_csv
 
 if TYPE_CHECKING:
-    from affectlab.estimates import Estimates
+    from affectlab.core.estimates import Estimates
     from affectlab.evaluation import Preferences, PreferenceScale
     from affectlab.ratings import Ratings
 
@@ -18,8 +18,8 @@ __all__ = ["show_scale", "show_seen", "show_shares", "values_of", "write_shares"
 def show_shares(found: Preferences, out: Output) -> None:
     from rich.text import Text
 
-    from affectlab._terminal import Table
-    from affectlab._words import percent, shown
+    from affectlab.core.terminal import Table
+    from affectlab.core.words import percent, shown
 
     out.head(f"{found.systems[0]} or {found.systems[1]}?")
     out.show(*found.sentences, "")
@@ -53,7 +53,7 @@ def show_shares(found: Preferences, out: Output) -> None:
 
 
 def show_scale(scale: PreferenceScale, out: Output, to: Path | None, figures: Path | None) -> None:
-    from affectlab._words import percent
+    from affectlab.core.words import percent
 
     frame = scale.to_frame()
     if to is not None:
@@ -104,7 +104,7 @@ def values_of(
 
 
 def show_seen(seen: Estimates, out: Output) -> None:
-    from affectlab._words import number
+    from affectlab.core.words import number
 
     frame = seen.to_frame()
     one = frame.row(0, named=True)
@@ -134,6 +134,6 @@ def write_shares(found: Preferences, to: Path | None, figures: Path | None) -> N
         write_csv(found.to_frame(), to)
     if figures is None:
         return
-    from affectlab.report._pictures import pictures_of_preferences, save_pictures
+    from affectlab.report.pictures import pictures_of_preferences, save_pictures
 
     save_pictures(pictures_of_preferences(found), figures)

@@ -46,7 +46,7 @@ def show_people(people: LabelDistributions, out: Output) -> None:
     """Print the shares of the first stimuli, and how united people are."""
     import numpy as np
 
-    from affectlab._words import number, percent, plural
+    from affectlab.core.words import number, percent, plural
 
     known = ~np.isnan(people.values).any(axis=1)
     out.head(f"What people say of {plural(len(people), 'stimulus', 'stimuli')}")
@@ -77,7 +77,7 @@ def show_result(found: SoftLabels, out: Output) -> None:
     """Print distances, calibration and sentences."""
     import numpy as np
 
-    from affectlab._words import number, plural
+    from affectlab.core.words import number, plural
 
     people = found.people
     out.show(
@@ -108,8 +108,8 @@ def _distances(found: SoftLabels) -> Any:
     """One row per model, for what people reach, and for the baseline."""
     from rich.text import Text
 
-    from affectlab._terminal import Table
-    from affectlab._words import shown
+    from affectlab.core.terminal import Table
+    from affectlab.core.words import shown
 
     frame = found.metrics.to_frame()
     present = [name for name in _TITLES if name in frame["metric"]]
@@ -140,8 +140,8 @@ def _distances(found: SoftLabels) -> Any:
 def _calibration(found: SoftLabels) -> Any:
     from rich.text import Text
 
-    from affectlab._terminal import Table
-    from affectlab._words import shown
+    from affectlab.core.terminal import Table
+    from affectlab.core.words import shown
 
     table = Table(box=None, header_style="bold", pad_edge=False, padding=(0, 1))
     table.add_column("rater", overflow="fold", min_width=16)
@@ -167,7 +167,7 @@ def _is_wide(columns: int) -> bool:
 
 def _with_interval(row: dict[str, Any], wide: bool) -> str:
     """Write a value and its interval, which goes to a line of its own on a narrow screen."""
-    from affectlab._words import number
+    from affectlab.core.words import number
 
     if row["status"].startswith("infinite"):
         return "infinite"

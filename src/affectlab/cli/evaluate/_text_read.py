@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from affectlab.models.text_metrics import TextMetric
-    from affectlab.models.text_metrics._table import TextTable
+    from affectlab.models.text_metrics.items import TextTable
 
 __all__ = ["of_ratings", "of_table", "only_for_reactions", "usable"]
 
@@ -40,7 +40,7 @@ def of_ratings(
 
 
 def only_for_reactions(**given: Any) -> None:
-    from affectlab.errors import InputError
+    from affectlab.core.errors import InputError
 
     for name, value in given.items():
         if value is not None:
@@ -49,10 +49,10 @@ def only_for_reactions(**given: Any) -> None:
 
 def usable(table: TextTable, metrics: Sequence[TextMetric]) -> TextTable:
     """Leave out items that a metric cannot score, each with its reason."""
-    from affectlab.errors import InputError
+    from affectlab.core.errors import InputError
     from affectlab.models.images import load_image
     from affectlab.models.text_metrics import ClipScore
-    from affectlab.models.text_metrics._item import check_items, name_of
+    from affectlab.models.text_metrics.items import check_items, name_of
 
     kept, why = [], []
     broken: dict[str, str] = {}

@@ -12,9 +12,9 @@ if TYPE_CHECKING:
 
     import polars as pl
 
-    from affectlab.estimates import Estimates
+    from affectlab.core.estimates import Estimates
     from affectlab.models.text_metrics import TextMetric, TextScores
-    from affectlab.models.text_metrics._table import TextTable
+    from affectlab.models.text_metrics.items import TextTable
 
 __all__ = ["check_target", "frame_of", "part_of", "show_means", "told_of", "write_scores"]
 
@@ -44,7 +44,7 @@ def frame_of(
 
 def check_target(to: Path | None) -> None:
     """Refuse a file of another kind, or one that cannot be made, before hours of scoring."""
-    from affectlab.errors import InputError
+    from affectlab.core.errors import InputError
 
     if to is None:
         return
@@ -60,7 +60,7 @@ def write_scores(frame: pl.DataFrame, to: Path) -> None:
     if to.suffix.lower() == ".csv":
         write_csv(frame, to)
         return
-    from affectlab.errors import InputError
+    from affectlab.core.errors import InputError
 
     try:
         frame.write_parquet(to)
@@ -74,7 +74,7 @@ def show_means(
     table: TextTable,
     groups: Sequence[str],
 ) -> None:
-    from affectlab._words import plural
+    from affectlab.core.words import plural
 
     out.head(f"Scores of {plural(len(table.items), 'text')}")
     frame = means.frame.rename({"value": "mean"})

@@ -13,8 +13,8 @@ from affectlab.cli._output import write_csv
 if TYPE_CHECKING:
     import polars as pl
 
-    from affectlab._terminal import Table
     from affectlab.cli._output import Output
+    from affectlab.core.terminal import Table
     from affectlab.evaluation import AlignmentResult, PublishedTables
     from affectlab.ratings import Ratings
 
@@ -183,8 +183,8 @@ def _show(found: AlignmentResult, tables: PublishedTables, out: Output) -> None:
 def _models(found: AlignmentResult) -> Table:
     from rich.text import Text
 
-    from affectlab._terminal import Table
-    from affectlab._words import number, percent, shown
+    from affectlab.core.terminal import Table
+    from affectlab.core.words import number, percent, shown
 
     frame = found.to_frame()
     partial = (frame["coverage"] < 1).any()
@@ -215,7 +215,7 @@ def _models(found: AlignmentResult) -> Table:
 
 def _ceiling(found: AlignmentResult) -> list[str]:
     """Say what people reach with one another."""
-    from affectlab._words import number, shown
+    from affectlab.core.words import number, shown
 
     texts = []
     for row in found.ceiling.to_frame().iter_rows(named=True):
@@ -251,13 +251,13 @@ def _show_groups(frame: pl.DataFrame, out: Output) -> None:
 
 
 def _p(value: float) -> str:
-    from affectlab._words import number
+    from affectlab.core.words import number
 
     return "< 0.001" if value < 0.001 else number(value, 3)
 
 
 def _group(row: dict[str, Any]) -> str:
-    from affectlab._words import number, shown
+    from affectlab.core.words import number, shown
 
     p = _p(row["p"])
     p = f"p {p}" if p.startswith("<") else f"p = {p}"

@@ -29,7 +29,7 @@ from affectlab.cli.evaluate._classes_show import draw_figures, flat, show_result
 
 if TYPE_CHECKING:
     from affectlab.cli._output import Output
-    from affectlab.estimates import Estimates
+    from affectlab.core.estimates import Estimates
     from affectlab.evaluation import ClassificationResult
     from affectlab.ratings import Ratings
 
@@ -157,7 +157,7 @@ def _soft_labels(
     seed: int,
 ) -> tuple[Estimates | None, list[str]]:
     """Distances from the distribution of people's answers, or why there are none."""
-    from affectlab.errors import InputError
+    from affectlab.core.errors import InputError
     from affectlab.evaluation import soft_label_metrics
 
     metrics = ["jensen_shannon", "brier"]

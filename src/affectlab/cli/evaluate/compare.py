@@ -133,8 +133,8 @@ def _table(rows: pl.DataFrame) -> Any:
     """Differences of one pair of models."""
     from rich.text import Text
 
-    from affectlab._terminal import Table
-    from affectlab._words import number, shown
+    from affectlab.core.terminal import Table
+    from affectlab.core.words import number, shown
     from affectlab.evaluation import CLASSIFICATION_METRICS
 
     table = Table(box=None, header_style="bold", pad_edge=False)

@@ -12,9 +12,9 @@ from affectlab.cli._output import write_csv
 from affectlab.cli.evaluate._classes import slug
 
 if TYPE_CHECKING:
-    from affectlab._terminal import Table
     from affectlab.cli._output import Output
-    from affectlab.estimates import Estimates
+    from affectlab.core.estimates import Estimates
+    from affectlab.core.terminal import Table
     from affectlab.evaluation import Differences
     from affectlab.ratings import Ratings
     from affectlab.report import Scatter
@@ -138,8 +138,8 @@ def _table(found: Differences) -> Table:
     """One row per metric and group, with the interval of SROCC."""
     from rich.text import Text
 
-    from affectlab._terminal import Table
-    from affectlab._words import number, shown
+    from affectlab.core.terminal import Table
+    from affectlab.core.words import number, shown
 
     grouped = len(found.groups) > 1
     table = Table(box=None, header_style="bold")
@@ -173,7 +173,7 @@ def _table(found: Differences) -> Table:
 
 def _sentences(found: Differences, apart: Estimates | None) -> list[str]:
     """Say which metric ranks best and by how much, and what people reach."""
-    from affectlab._words import number, plural
+    from affectlab.core.words import number, plural
 
     said = []
     rank = {rater: abs(found[rater, "all", "srocc"].value) for rater in found.raters}
@@ -200,7 +200,7 @@ def _sentences(found: Differences, apart: Estimates | None) -> list[str]:
 
 
 def _about_ceiling(ceiling: Estimates) -> str:
-    from affectlab._words import number
+    from affectlab.core.words import number
 
     rows = ceiling.frame.to_dicts()
     if rows[0]["status"] != "ok":
@@ -224,7 +224,7 @@ def _keys(table: Estimates) -> set[tuple[str, ...]]:
 
 def _figures(found: Differences, folder: Path) -> None:
     """Scatter plots with the fitted curve for each metric, and SROCC beside the ceiling."""
-    from affectlab._words import number
+    from affectlab.core.words import number
     from affectlab.report import fig_intervals, fig_scatter_fit, save_figure
 
     shown = found.raters[:_MOST_PANELS]
@@ -272,7 +272,7 @@ def _figures(found: Differences, folder: Path) -> None:
 def _panel(found: Differences, rater: str, group: str, title: str) -> Scatter:
     import numpy as np
 
-    from affectlab._words import number
+    from affectlab.core.words import number
     from affectlab.report import Scatter
 
     items = found.items_of(group)

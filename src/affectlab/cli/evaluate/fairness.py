@@ -189,7 +189,7 @@ def fairness(
 
 
 def _edges(given: list[str]) -> dict[str, list[float]] | None:
-    from affectlab.errors import InputError
+    from affectlab.core.errors import InputError
 
     edges: dict[str, list[float]] = {}
     for text in given:
@@ -205,7 +205,7 @@ def _edges(given: list[str]) -> dict[str, list[float]] | None:
 
 
 def _truth(text: str) -> Any:
-    from affectlab.errors import InputError
+    from affectlab.core.errors import InputError
     from affectlab.evaluation import read_truth
 
     if text == "people" or text.startswith(("attribute:", "rater:")):

@@ -46,7 +46,7 @@ def _or_counts(verb: Callable[..., None]) -> Callable[..., None]:
 
     @wraps(verb)
     def run(**given: Any) -> None:
-        from affectlab.errors import InputError
+        from affectlab.core.errors import InputError
 
         counts = given.pop("counts")
         if counts is None and given["file"] is None:
@@ -240,7 +240,7 @@ def preference(
         show_verdicts,
         verdict_table,
     )
-    from affectlab.errors import InputError
+    from affectlab.core.errors import InputError
     from affectlab.evaluation import (
         evaluate_preference_metrics,
         metric_scores,
@@ -310,7 +310,7 @@ def preference(
         if areas is not None:
             write_csv(told.areas, areas)
         if figures is not None:
-            from affectlab.report._pictures import pictures_of_areas, save_pictures
+            from affectlab.report.pictures import pictures_of_areas, save_pictures
 
             save_pictures(pictures_of_areas(told), figures)
         show_metrics(told, out)
@@ -327,7 +327,7 @@ def preference(
 
 
 def _only_with_scores(**given: Any) -> None:
-    from affectlab.errors import InputError
+    from affectlab.core.errors import InputError
 
     names = {"votes": "--unit vote"}
     for name, value in given.items():
@@ -337,7 +337,7 @@ def _only_with_scores(**given: Any) -> None:
 
 def _scored(found: Preferences, system: str | None) -> str:
     """Name the system whose scores are taken from a table that holds those of both."""
-    from affectlab.evaluation._preference_judged import machine_of
+    from affectlab.evaluation.preference import machine_of
 
     return machine_of(found.systems, system)
 
@@ -371,7 +371,7 @@ def _from_counts(
     sampled: int | None,
 ) -> None:
     from affectlab.cli.evaluate._preference_metrics import show_verdicts, verdict_table
-    from affectlab.errors import InputError
+    from affectlab.core.errors import InputError
     from affectlab.evaluation import preferences
 
     counts: dict[str, int] = {}

@@ -181,7 +181,7 @@ def text(
         told_of,
         write_scores,
     )
-    from affectlab.errors import InputError
+    from affectlab.core.errors import InputError
     from affectlab.models.text_metrics import load_text_metric, score_means
 
     out = Output("evaluate text", as_json=as_json, quiet=quiet)

@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from affectlab._types import Device
     from affectlab.cli._output import Report
+    from affectlab.core.types import Device
     from affectlab.models.embedding import Embeddings
     from affectlab.models.heads import HeadBank
 
@@ -16,7 +16,7 @@ __all__ = ["embeddings_of", "is_embeddings"]
 
 def is_embeddings(place: Path) -> bool:
     """Say whether a path is a folder that ``affectlab embed`` wrote, complete or not."""
-    from affectlab.models.embedding._folder import CARD
+    from affectlab.models.embedding.embeddings import CARD
 
     return (place / CARD).is_file()
 
@@ -32,8 +32,8 @@ def embeddings_of(
     progress: Report | None = None,
 ) -> tuple[Embeddings, list[str]]:
     """Open embeddings, or embed images with the encoder of the heads; and what is to be said."""
-    from affectlab._words import plural
-    from affectlab.errors import InputError
+    from affectlab.core.errors import InputError
+    from affectlab.core.words import plural
     from affectlab.models.embedding import Embeddings
 
     if not place.exists():

@@ -16,7 +16,7 @@ def write(
     out: Output, generator: ReactionGenerator, items: tuple[ReactionItem, ...], to: Path
 ) -> None:
     """Write reactions, and print the first of them."""
-    from affectlab._words import plural
+    from affectlab.core.words import plural
 
     try:
         with out.progress("loading the model") as progress:
@@ -59,7 +59,7 @@ def write(
 
 
 def _show(out: Output, ratings: Any, frame: Any, to: Path) -> None:
-    from affectlab._words import plural, shown
+    from affectlab.core.words import plural, shown
 
     out.head(
         f"{ratings.rater_names[0]} wrote {plural(len(frame), 'reaction')} to "
@@ -83,9 +83,9 @@ def likelihoods(
     """Compute how likely given reactions are."""
     import polars as pl
 
-    from affectlab._csv import write_sheet_csv
-    from affectlab._words import number, plural, shown
-    from affectlab.errors import InputError
+    from affectlab.core.csv import write_sheet_csv
+    from affectlab.core.errors import InputError
+    from affectlab.core.words import number, plural, shown
     from affectlab.models.reactions import ReactionItem, read_reactions
 
     pairs = {item.stimulus: item for item in items}
@@ -160,9 +160,9 @@ def ask(
     """
     import typer
 
-    from affectlab._words import count
     from affectlab.cli._warned import caught_warnings
     from affectlab.cli.rate._vlm_show import show_plan
+    from affectlab.core.words import count
     from affectlab.models.reactions import plan_reactions_vlm, rate_reactions_vlm
     from affectlab.models.vlm import AskSettings, Budget
 

@@ -28,7 +28,7 @@ def rate(
     import typer
 
     from affectlab.cli._warned import caught_warnings
-    from affectlab.errors import InputError
+    from affectlab.core.errors import InputError
 
     _check_folder(to / _RATINGS, asking, {file.stimulus for file in files})
     try:
@@ -78,8 +78,8 @@ def _why_none(run: VlmRun, answers: Path) -> str:
     """Say what there is instead of answers that can be used."""
     from collections import Counter
 
-    from affectlab._words import shown
-    from affectlab.models.vlm._judge import problem_of
+    from affectlab.core.words import shown
+    from affectlab.models.vlm.asking.outcomes import problem_of
 
     told = list(run.sentences)
     if run.entries:
@@ -92,10 +92,10 @@ def _why_none(run: VlmRun, answers: Path) -> str:
 
 def _check_folder(path: Path, asking: VlmRater, stimuli: set[str]) -> None:
     """Refuse to put ratings in the place of others: of another rater, or of more images."""
-    from affectlab._words import plural, shown
-    from affectlab.errors import InputError
-    from affectlab.models.vlm._attributes import how_asked
-    from affectlab.models.vlm._served import is_rater
+    from affectlab.core.errors import InputError
+    from affectlab.core.words import plural, shown
+    from affectlab.models.vlm.asking.model_identity import is_rater
+    from affectlab.models.vlm.rater import how_asked
     from affectlab.ratings import read_ratings
 
     if not path.exists():
@@ -128,7 +128,7 @@ def _check_folder(path: Path, asking: VlmRater, stimuli: set[str]) -> None:
 
 def left_out_of(text: str | None) -> Literal["zero", "not rated"] | None:
     """Read ``--left-out``."""
-    from affectlab.errors import InputError
+    from affectlab.core.errors import InputError
 
     if text is None:
         return None
@@ -142,7 +142,7 @@ def left_out_of(text: str | None) -> Literal["zero", "not rated"] | None:
 
 def temperature_of(text: str) -> float | None:
     """Read ``--temperature``."""
-    from affectlab.errors import InputError
+    from affectlab.core.errors import InputError
 
     if text.strip() == "default":
         return None
@@ -156,7 +156,7 @@ def targets_of(images: Path) -> dict[str, str]:
     """Read what each image is meant to show, where the table of images says it."""
     if not images.is_file() or images.suffix.lower() not in (".csv", ".parquet"):
         return {}
-    from affectlab.stimuli._tables import read_table
+    from affectlab.core.csv import read_table
 
     table = read_table(images, "images")
     if not {"stimulus", "label"} <= set(table.columns):

@@ -14,7 +14,7 @@ __all__ = ["show_plan", "show_run"]
 
 def show_run(out: Output, run: VlmRun, table: OutcomeTable) -> None:
     """Print the outcomes, the tokens and the cost of a run."""
-    from affectlab._words import count, plural
+    from affectlab.core.words import count, plural
 
     kept = ""
     if run.n_kept:
@@ -45,7 +45,7 @@ def show_run(out: Output, run: VlmRun, table: OutcomeTable) -> None:
 
 def show_plan(out: Output, model: str, plan: Plan) -> None:
     """Print what would be asked, and about what it would take."""
-    from affectlab._words import count, plural
+    from affectlab.core.words import count, plural
 
     out.head(f"The prompt about {plan.stimulus}")
     for part in (plan.prompt.system, *plan.prompt.parts):

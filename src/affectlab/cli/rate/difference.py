@@ -75,7 +75,7 @@ def difference(
     """
     from affectlab.cli._warned import caught_warnings
     from affectlab.models.differences import rate_differences
-    from affectlab.models.differences._pairs import holds_answers
+    from affectlab.models.differences.pairs import holds_answers
     from affectlab.ratings import check_ratings_path
 
     check_ratings_path(to)
@@ -150,8 +150,8 @@ def _by_kind(ratings: Ratings) -> pl.DataFrame | None:
 def _show(out: Output, ratings: Ratings, table: pl.DataFrame, by_kind: pl.DataFrame | None) -> None:
     from rich.text import Text
 
-    from affectlab._terminal import Table
-    from affectlab._words import count, plural, shown
+    from affectlab.core.terminal import Table
+    from affectlab.core.words import count, plural, shown
 
     metrics = plural(ratings.n_raters, "metric")
     out.head(f"{metrics} compared the two pictures of {plural(ratings.n_stimuli, 'pair')}")

@@ -140,7 +140,7 @@ def _table(ratings: Ratings) -> pl.DataFrame:
 
 
 def _show(out: Output, bank: HeadBank, ratings: Ratings, table: pl.DataFrame) -> None:
-    from affectlab._words import plural
+    from affectlab.core.words import plural
 
     out.head(
         f"{ratings.rater_names[0]} rated {plural(ratings.n_stimuli, 'image')} on "

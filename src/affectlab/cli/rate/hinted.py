@@ -26,7 +26,7 @@ from affectlab.cli.rate._vlm_run import temperature_of
 
 if TYPE_CHECKING:
     from affectlab.models.hinted import HintedPlan, HintedRun
-    from affectlab.models.hinted._annotator import Annotator
+    from affectlab.models.hinted.annotator import Annotator
 
 __all__ = ["hinted"]
 
@@ -126,11 +126,11 @@ def hinted(
 
     Example: affectlab rate hinted plan.toml --out big --model openai/gpt-4o-mini
     """
-    from affectlab._words import plural
     from affectlab.cli._settings import read_settings
     from affectlab.cli._warned import caught_warnings
-    from affectlab.errors import InputError
-    from affectlab.models._ledger_file import in_flight_sentence
+    from affectlab.core.errors import InputError
+    from affectlab.core.words import plural
+    from affectlab.models.ask import in_flight_sentence
     from affectlab.models.hinted import annotate_until, load_hinted_plan, load_image_annotator
     from affectlab.models.vlm import AskSettings, Budget
 
@@ -193,9 +193,9 @@ def hinted(
 
 def _of_model(plan: HintedPlan, folder: Path, *, again: set[str], **how: Any) -> Annotator:
     """Make an annotator of a vision-language model; its ledger is beside the folder's own."""
-    from affectlab.errors import InputError
+    from affectlab.core.errors import InputError
     from affectlab.models.vlm import VlmAnnotator, VlmRater
-    from affectlab.models.vlm._cost import known_prices
+    from affectlab.models.vlm.asking.budget import known_prices
 
     rater = VlmRater(
         **how,
@@ -216,7 +216,7 @@ def _of_model(plan: HintedPlan, folder: Path, *, again: set[str], **how: Any) ->
 
 
 def _show(out: Output, run: HintedRun) -> None:
-    from affectlab._words import percent, plural
+    from affectlab.core.words import percent, plural
 
     met = run.coverage.filter(run.coverage["status"] == "met").height
     out.head(

@@ -100,7 +100,7 @@ def others(
     """
     from affectlab.cli._settings import read_settings
     from affectlab.cli._warned import caught_warnings
-    from affectlab.errors import InputError
+    from affectlab.core.errors import InputError
     from affectlab.evaluation import outcome_table
     from affectlab.models.raters import rate_faces
 
@@ -158,7 +158,7 @@ def _several(ratings: Ratings) -> int:
 
 
 def _show(out: Output, ratings: Ratings, outcomes: dict[str, int], n: int) -> None:
-    from affectlab._words import count, plural
+    from affectlab.core.words import count, plural
 
     out.head(
         f"{ratings.rater_names[0]} rated {plural(outcomes.get('ok', 0), 'picture')} of {count(n)} "

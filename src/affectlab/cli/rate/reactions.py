@@ -189,9 +189,9 @@ def reactions(
 
     Example: affectlab rate reactions pairs.csv --model Salesforce/blip2-flan-t5-xl --out blip2.csv
     """
-    from affectlab.errors import InputError
+    from affectlab.core.errors import InputError
     from affectlab.models.reactions import Decoding, FewShot, read_items, read_reactions
-    from affectlab.models.reactions._decoding import PAPER_TOKENS
+    from affectlab.models.reactions.decoding import PAPER_TOKENS
     from affectlab.ratings import check_ratings_path
 
     out = Output("rate reactions", as_json=as_json, quiet=quiet)

@@ -69,7 +69,7 @@ def text(
 
     Example: affectlab rate text dev.tsv --model model/ --out ratings.parquet
     """
-    from affectlab.errors import InputError
+    from affectlab.core.errors import InputError
     from affectlab.models.text import TextClassifier, read_texts
     from affectlab.ratings import check_ratings_path
 
@@ -128,7 +128,7 @@ def _chosen(ratings: Ratings) -> dict[str, int]:
 
 
 def _show(out: Output, ratings: Ratings) -> None:
-    from affectlab._words import percent, plural
+    from affectlab.core.words import percent, plural
 
     chosen = _chosen(ratings)
     n = ratings.n_stimuli

@@ -96,7 +96,7 @@ def vision(
 def _given(images: Path, classifier: Any) -> Any:
     """Give embeddings where the folder holds them, and the place of images otherwise."""
     from affectlab.cli.rate._embedded import is_embeddings
-    from affectlab.errors import InputError
+    from affectlab.core.errors import InputError
     from affectlab.models.embedding import Embeddings
 
     if not images.exists():
@@ -134,7 +134,7 @@ def _differ(ratings: Ratings) -> int:
 
 
 def _show(out: Output, ratings: Ratings, chosen: dict[str, int], decide: str, differ: int) -> None:
-    from affectlab._words import percent, plural
+    from affectlab.core.words import percent, plural
 
     n = ratings.n_stimuli
     out.head(

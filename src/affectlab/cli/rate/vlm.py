@@ -215,7 +215,7 @@ def vlm(
 
     Example: affectlab rate vlm faces/ --model openai/gpt-4o-mini --out gpt --at-most 5
     """
-    from affectlab.errors import InputError
+    from affectlab.core.errors import InputError
     from affectlab.models.images import find_images
     from affectlab.models.vlm import AskSettings, Budget, Retrying, VlmRater, read_examples
     from affectlab.protocols import load_protocol

@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, Optional
 import typer
 
 from affectlab.cli._options import AllOption, SeedOption, reads_ratings
-from affectlab.errors import InputError
+from affectlab.core.errors import InputError
 
 if TYPE_CHECKING:
-    from affectlab._terminal import Table
     from affectlab.cli._output import Output
-    from affectlab.estimates import Estimates
+    from affectlab.core.estimates import Estimates
+    from affectlab.core.terminal import Table
     from affectlab.ratings import Ratings
     from affectlab.reliability import KappaResult
 
@@ -130,7 +130,7 @@ def _dropped(extra: dict[str, Any]) -> list[str]:
 
 def _more(panel: Ratings, missing: Literal["available", "listwise"], out: Output) -> dict[str, Any]:
     """Other coefficients that people ask for, each under its own name."""
-    from affectlab.estimates import NO_INTERVAL
+    from affectlab.core.estimates import NO_INTERVAL
     from affectlab.reliability import (
         fleiss_kappa,
         gwet_ac,
@@ -228,7 +228,7 @@ def _kinds(kappa: KappaResult) -> list[dict[str, Any]]:
 
 
 def _kinds_table(kappa: KappaResult) -> Table:
-    from affectlab._terminal import Table
+    from affectlab.core.terminal import Table
 
     table = Table(box=None, header_style="bold")
     table.add_column("pair")

@@ -31,8 +31,8 @@ def consensus(
 
     Example: affectlab reliability consensus binary.csv --json
     """
-    from affectlab._terminal import Table
-    from affectlab._words import shown
+    from affectlab.core.terminal import Table
+    from affectlab.core.words import shown
     from affectlab.reliability import consensus_flow
 
     flow = consensus_flow(ratings, by_label=by_label)

@@ -160,7 +160,7 @@ def _figure(found: Plan, folder: Path) -> None:
 
 
 def _sizes(text: str | None) -> list[int] | None:
-    from affectlab.errors import InputError
+    from affectlab.core.errors import InputError
 
     if text is None:
         return None

@@ -48,8 +48,8 @@ def scores(
 
     Example: affectlab reliability scores ratings.csv --method reml --out scores.csv
     """
-    from affectlab.errors import InputError
-    from affectlab.estimates import interval_notes
+    from affectlab.core.errors import InputError
+    from affectlab.core.estimates import interval_notes
     from affectlab.reliability import duplicate_raters, mean_opinion_scores, subject_model
 
     panel = ratings if everyone else out.panel(ratings)

@@ -59,8 +59,8 @@ class Pilot:
         InputError
             With what is given twice, or left without use.
         """
-        from affectlab._words import joined
-        from affectlab.errors import InputError
+        from affectlab.core.errors import InputError
+        from affectlab.core.words import joined
 
         given = {
             "--pilot-answers": self.answers,
@@ -88,7 +88,7 @@ class Pilot:
 
     def stop_after(self, plan: CurationPlan) -> str:
         """Name the step from whose comments the pilot is drawn: the one before predictions."""
-        from affectlab.errors import InputError
+        from affectlab.core.errors import InputError
 
         first = min(plan.steps.index(step) for step in _NEED_PREDICTIONS if step in plan.steps)
         if first == 0:
@@ -152,7 +152,7 @@ class Pilot:
 
 def _with_model(folder: Path, plan: CurationPlan) -> Piloted:
     """Use a model that is there; its labels must be those of the plan."""
-    from affectlab.errors import InputError
+    from affectlab.core.errors import InputError
     from affectlab.models.text import PilotPredictor
     from affectlab.taxonomy import load_taxonomy
 
@@ -169,7 +169,7 @@ def _with_model(folder: Path, plan: CurationPlan) -> Piloted:
 
 def _with_answers(made: PilotModel, doubts: tuple[str, ...]) -> Piloted:
     """Use a model that was trained on answers; say how good it is."""
-    from affectlab._words import plural
+    from affectlab.core.words import plural
 
     told = {name: getattr(made, name) for name in _TOLD}
     when = "" if made.trained_now else " (trained before)"
@@ -215,7 +215,7 @@ def _asked(study: Path, drawn: int, done: Curation) -> Piloted:
 
 def _answers_in(path: Path, plan: CurationPlan) -> Ratings:
     """Ratings in a folder that ``study export`` wrote, or in a file."""
-    from affectlab.errors import InputError
+    from affectlab.core.errors import InputError
     from affectlab.ratings import read_ratings
     from affectlab.taxonomy import load_taxonomy
 

@@ -29,9 +29,9 @@ def decisions(path: Path, folder: Path) -> pl.DataFrame | Path:
     """
     import polars as pl
 
-    from affectlab.errors import InputError
+    from affectlab.core.csv import read_table
+    from affectlab.core.errors import InputError
     from affectlab.stimuli import review_decisions
-    from affectlab.stimuli._tables import read_table
 
     if not path.is_dir():
         named = read_table(path, "decisions").columns
@@ -47,7 +47,7 @@ def decisions(path: Path, folder: Path) -> pl.DataFrame | Path:
 
 def _raters(study: Path) -> int | None:
     """Reviewers that a review wants for each comment; None where there is no such study."""
-    from affectlab.errors import InputError
+    from affectlab.core.errors import InputError
 
     try:
         told = tomllib.loads(study.read_text(encoding="utf-8"))
@@ -63,7 +63,7 @@ def review_study(done: Curation) -> list[str]:
     """Write a study of the comments that await review; say in lines where it is."""
     import polars as pl
 
-    from affectlab._csv import text_of_sheet
+    from affectlab.core.csv import text_of_sheet
     from affectlab.stimuli import review_queue
 
     if done.review is None:

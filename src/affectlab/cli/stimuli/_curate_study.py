@@ -31,8 +31,8 @@ def write_pilot_study(texts: pl.DataFrame, folder: Path, plan: CurationPlan) -> 
     """
     import polars as pl
 
-    from affectlab._csv import write_data_csv
-    from affectlab.errors import InputError
+    from affectlab.core.csv import write_data_csv
+    from affectlab.core.errors import InputError
     from affectlab.study import write_template
 
     study, table = folder / f"{_NAME}.toml", folder / f"{_NAME}-texts.csv"

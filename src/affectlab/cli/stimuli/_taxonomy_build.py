@@ -161,8 +161,8 @@ def _search(
 ) -> Candidates:
     import os
 
+    from affectlab.core.services import is_openai
     from affectlab.stimuli.taxonomy import ModelFinder, emotion_candidates
-    from affectlab.stimuli.taxonomy._server_address import is_openai
 
     def told(done: int, total: int) -> None:
         report("searching", done, total)
@@ -211,7 +211,7 @@ def _show_build(
 
 
 def _make(folder: Path) -> None:
-    from affectlab.errors import InputError
+    from affectlab.core.errors import InputError
 
     try:
         folder.mkdir(parents=True, exist_ok=True)

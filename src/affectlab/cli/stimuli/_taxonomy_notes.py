@@ -19,7 +19,7 @@ def write_review(review: Review, path: Path, source: str) -> None:
     InputError
         When there is another review at `path`, or it cannot be written.
     """
-    from affectlab.errors import InputError
+    from affectlab.core.errors import InputError
 
     if path.is_dir() or not path.parent.is_dir():
         raise InputError(f"{path} cannot be written: expected a file in a folder that exists")

@@ -46,7 +46,7 @@ def revise(
 
     Example: affectlab stimuli taxonomy revise pilot.csv --taxonomy mine.toml
     """
-    from affectlab.errors import InputError
+    from affectlab.core.errors import InputError
     from affectlab.reliability import interrater_correlation
     from affectlab.stimuli.taxonomy import binary_choices, read_suggestions, revise_taxonomy
 

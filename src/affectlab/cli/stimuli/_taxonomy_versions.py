@@ -61,7 +61,7 @@ def apply(
 
     Example: affectlab stimuli taxonomy apply mine/review.csv --out mine.toml --neutral neutral
     """
-    from affectlab.errors import InputError
+    from affectlab.core.errors import InputError
     from affectlab.stimuli.taxonomy import read_review, revised_taxonomy, taxonomy_of
     from affectlab.taxonomy import load_taxonomy
 

@@ -44,7 +44,7 @@ def corpus(
 
     Example: affectlab stimuli corpus goemotions_raw.csv --out corpus/
     """
-    from affectlab.errors import InputError
+    from affectlab.core.errors import InputError
     from affectlab.stimuli import labelled_corpus
 
     panel = out.panel(ratings)
@@ -87,7 +87,7 @@ def _percent(share: float) -> str:
 
 def _parts(text: str) -> dict[str, float]:
     """Read names and weights, such as train=80,dev=20."""
-    from affectlab.errors import InputError
+    from affectlab.core.errors import InputError
 
     parts: dict[str, float] = {}
     for piece in text.split(","):

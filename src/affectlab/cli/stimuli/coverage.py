@@ -11,7 +11,7 @@ from affectlab.cli._options import JsonOption, QuietOption
 from affectlab.cli._output import Output, write_csv
 
 if TYPE_CHECKING:
-    from affectlab.stimuli._coverage import CoverageMap
+    from affectlab.stimuli.prompts import CoverageMap
 
 __all__ = ["coverage"]
 
@@ -60,12 +60,12 @@ def coverage(
     """
     import polars as pl
 
-    from affectlab._words import plural
+    from affectlab.core.words import plural
     from affectlab.stimuli import load_prompt_plan
-    from affectlab.stimuli._coverage import ATTRIBUTES, awaiting_review, coverage_map
-    from affectlab.stimuli._decided import read_decisions
     from affectlab.stimuli.generation import read_manifest
-    from affectlab.stimuli.generation._manifest import read_failed
+    from affectlab.stimuli.generation.manifest import read_failed
+    from affectlab.stimuli.prompts import ATTRIBUTES, awaiting_review, coverage_map
+    from affectlab.stimuli.review import read_decisions
 
     out = Output("stimuli coverage", as_json=as_json, quiet=quiet)
     images = read_manifest(manifest)
@@ -118,9 +118,9 @@ def coverage(
 
 def _draw(found: CoverageMap, count: str, folder: Path) -> tuple[Path, Path]:
     """Draw one count against all attributes."""
-    from affectlab._words import percent
+    from affectlab.core.words import percent
     from affectlab.report import fig_coverage, save_figure
-    from affectlab.stimuli._coverage import WHOLE
+    from affectlab.stimuli.prompts import WHOLE
 
     attributes = [
         name for name in found.counts["attribute"].unique(maintain_order=True) if name != WHOLE

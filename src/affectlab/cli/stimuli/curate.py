@@ -134,7 +134,7 @@ def curate(
     from affectlab.cli._warned import caught_warnings
     from affectlab.cli.stimuli._curate_pilot import Pilot
     from affectlab.cli.stimuli._curate_review import decisions, review_study
-    from affectlab.errors import InputError
+    from affectlab.core.errors import InputError
     from affectlab.stimuli.curation import curate as run
     from affectlab.stimuli.curation import load_curation_plan
 

@@ -165,7 +165,7 @@ def frames(
 
     Example: affectlab stimuli frames transitions/ --out five
     """
-    from affectlab.errors import InputError
+    from affectlab.core.errors import InputError
     from affectlab.stimuli.frames import find_transitions, write_frames
 
     out = Output("stimuli frames", as_json=as_json, quiet=quiet)
@@ -216,7 +216,7 @@ def frames(
 def _show(made: WrittenFrames, out: Output) -> None:
     import polars as pl
 
-    from affectlab._words import plural
+    from affectlab.core.words import plural
 
     per_actor = made.frames.group_by("actor", maintain_order=True).agg(
         pl.col("expression").n_unique().alias("n_transitions"), pl.len().alias("n_frames")
@@ -253,7 +253,7 @@ def _sampling(
     five: dict[str, object],
     out: Output,
 ) -> Sampling:
-    from affectlab.errors import InputError
+    from affectlab.core.errors import InputError
     from affectlab.stimuli.frames import Candidates, FiveFrameSampling, read_jnds
 
     if candidates is not None:
@@ -271,7 +271,7 @@ def _sampling(
 
 
 def _view(crop: str | None, size: int | None) -> View:
-    from affectlab.errors import InputError
+    from affectlab.core.errors import InputError
     from affectlab.stimuli.frames import View
 
     if crop is None:

@@ -59,8 +59,8 @@ def images(
 
     Example: affectlab stimuli images prompts.csv --out faces
     """
-    from affectlab._words import plural
-    from affectlab.errors import InputError
+    from affectlab.core.errors import InputError
+    from affectlab.core.words import plural
     from affectlab.stimuli.generation import generate_images
 
     out = Output("stimuli images", as_json=as_json, quiet=quiet)
@@ -120,7 +120,7 @@ def _settings(given: list[str]) -> dict[str, Any]:
     """Read settings; numbers and truth values are what they look like, all else is text."""
     import json
 
-    from affectlab.errors import InputError
+    from affectlab.core.errors import InputError
 
     found: dict[str, Any] = {}
     for one in given:

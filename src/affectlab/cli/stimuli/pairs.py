@@ -65,7 +65,7 @@ def pairs(
     Example: affectlab stimuli pairs frames.csv --out pairs.csv
     """
     from affectlab.stimuli import pair_design, read_sequences
-    from affectlab.stimuli._known_pairs import read_known_pairs, with_known_pairs
+    from affectlab.stimuli.pairs import read_known_pairs, with_known_pairs
 
     out = Output("stimuli pairs", as_json=as_json, quiet=quiet)
     sequences = read_sequences(frames)

@@ -12,7 +12,7 @@ from affectlab.cli._output import Output, write_csv
 
 if TYPE_CHECKING:
     from affectlab.stimuli import FacePrompts, PromptPlan
-    from affectlab.stimuli._fill_prompts import Undecided
+    from affectlab.stimuli.prompts import Undecided
 
 __all__ = ["prompts"]
 
@@ -94,8 +94,8 @@ def prompts(
 
     Example: affectlab stimuli prompts 1000 --out prompts.csv
     """
-    from affectlab._words import plural
-    from affectlab.errors import InputError
+    from affectlab.core.errors import InputError
+    from affectlab.core.words import plural
     from affectlab.stimuli import face_prompts, load_prompt_plan, neutral_prompts
 
     out = Output("stimuli prompts", as_json=as_json, quiet=quiet)
@@ -182,12 +182,11 @@ def _filled(
 
     Names of failed prompts are taken, too.
     """
-    from affectlab.errors import InputError
-    from affectlab.stimuli._coverage import awaiting_review
-    from affectlab.stimuli._decided import read_decisions
-    from affectlab.stimuli._fill_prompts import fill_prompts
+    from affectlab.core.errors import InputError
     from affectlab.stimuli.generation import read_manifest
-    from affectlab.stimuli.generation._manifest import read_failed
+    from affectlab.stimuli.generation.manifest import read_failed
+    from affectlab.stimuli.prompts import awaiting_review, fill_prompts
+    from affectlab.stimuli.review import read_decisions
 
     wanted = _weights(labels)
     if wanted is not None and set(wanted.values()) != {1.0}:
@@ -212,7 +211,7 @@ def _filled(
 
 def _weights(text: str | None) -> dict[str, float] | None:
     """Read labels with weights; 1 where none is given."""
-    from affectlab.errors import InputError
+    from affectlab.core.errors import InputError
 
     if text is None:
         return None

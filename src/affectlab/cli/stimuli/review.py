@@ -13,8 +13,7 @@ from affectlab.cli._output import Output, write_csv
 if TYPE_CHECKING:
     import polars as pl
 
-    from affectlab.stimuli._review_decisions import ReviewRule
-    from affectlab.stimuli._review_queue import ReviewKind
+    from affectlab.stimuli.review import ReviewKind, ReviewRule
 
 __all__ = ["review"]
 
@@ -85,7 +84,7 @@ def review(
     Example: affectlab stimuli review faces/manifest.csv --out review
     """
     out = Output("stimuli review", as_json=as_json, quiet=quiet)
-    from affectlab.stimuli._review_decisions import check_rule
+    from affectlab.stimuli.review import check_rule
 
     check_rule(_rule(rule), raters)
     table = _items(items)
@@ -97,7 +96,7 @@ def review(
         return
     asked = table.filter(~table["stimulus"].is_in(settled["stimulus"].implode()))
     if table.height and not asked.height:
-        from affectlab._words import plural
+        from affectlab.core.words import plural
 
         out.show(f"all {plural(table.height, 'item')} are settled, nothing is left to review")
         out.finish({"n_items": 0, "n_settled": table.height})
@@ -135,8 +134,8 @@ def _ask(
     rule: str,
 ) -> None:
     """Write the study, and say how to go on: in commands that can be copied as they are."""
-    from affectlab._words import plural
-    from affectlab.stimuli._review_queue import review_queue
+    from affectlab.core.words import plural
+    from affectlab.stimuli.review import review_queue
 
     queue = review_queue(
         asked,
@@ -167,7 +166,7 @@ def _command(*words: object) -> str:
 
 def _apart(to: Path, items: Path, decided: Path | None, answers: Path) -> None:
     """Refuse to write over what is read."""
-    from affectlab.errors import InputError
+    from affectlab.core.errors import InputError
 
     given = {one.resolve() for one in (items, decided, answers) if one is not None}
     for file in (to / _DECISIONS, to / _ACCEPTED):
@@ -178,8 +177,8 @@ def _apart(to: Path, items: Path, decided: Path | None, answers: Path) -> None:
 def _items(path: Path) -> pl.DataFrame:
     import polars as pl
 
-    from affectlab.errors import InputError
-    from affectlab.stimuli._tables import read_table
+    from affectlab.core.csv import read_table
+    from affectlab.core.errors import InputError
 
     table = read_table(path, "items to review")
     if "stimulus" not in table.columns and "id" in table.columns:
@@ -197,8 +196,8 @@ def _settled(path: Path | None, table: pl.DataFrame) -> pl.DataFrame:
     """Give what an earlier review decided about items that are as they were then."""
     import polars as pl
 
-    from affectlab.errors import InputError
-    from affectlab.stimuli._decided import DECISIONS, about, read_decisions
+    from affectlab.core.errors import InputError
+    from affectlab.stimuli.review import DECISIONS, about, read_decisions
 
     if path is None:
         return pl.DataFrame(schema=DECISIONS)
@@ -220,9 +219,8 @@ def _decisions(
     """Decide about what was not settled, in the order of the items."""
     import polars as pl
 
-    from affectlab.stimuli._decided import DECISIONS, DIGEST
-    from affectlab.stimuli._review_decisions import review_decisions
-    from affectlab.stimuli._tables import read_table
+    from affectlab.core.csv import read_table
+    from affectlab.stimuli.review import DECISIONS, DIGEST, review_decisions
 
     asked = table.filter(~table["stimulus"].is_in(settled["stimulus"].implode()))
     written = to / "review.csv"
@@ -243,7 +241,7 @@ def _write(table: pl.DataFrame, decided: pl.DataFrame, to: Path, out: Output) ->
     """Write what was decided, and the table of what is kept."""
     import polars as pl
 
-    from affectlab._words import plural
+    from affectlab.core.words import plural
 
     kept = decided.filter(pl.col("keep"))
     left_out = decided.filter(~pl.col("keep"))

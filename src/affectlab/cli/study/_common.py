@@ -8,7 +8,7 @@ from typing import Annotated, Optional
 
 import typer
 
-from affectlab.errors import MissingDependencyError
+from affectlab.core.errors import MissingDependencyError
 
 __all__ = ["DatabaseOption", "StudyArgument", "require_study_extra"]
 

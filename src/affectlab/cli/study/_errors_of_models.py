@@ -33,9 +33,9 @@ def drawn_items(
     InputError
         When there are not two models, or no such images; fewer than `n` are all taken.
     """
-    from affectlab._words import joined
     from affectlab.cli.train._vision_data import read_labelled
-    from affectlab.errors import InputError
+    from affectlab.core.errors import InputError
+    from affectlab.core.words import joined
     from affectlab.evaluation import both_wrong
     from affectlab.ratings import Peek, Ratings, read_models, read_ratings
     from affectlab.taxonomy import load_taxonomy
@@ -74,9 +74,9 @@ def reviewed_items(
     table: Path, decisions: Path | None, most: int | None, out: Output
 ) -> tuple[pl.DataFrame, Path]:
     """Read items that were drawn before, and keep those that a review let pass."""
-    from affectlab._words import plural
-    from affectlab.stimuli._decided import about, read_decisions
-    from affectlab.stimuli._tables import read_table
+    from affectlab.core.csv import read_table
+    from affectlab.core.words import plural
+    from affectlab.stimuli.review import about, read_decisions
     from affectlab.study import kept_items
 
     items = read_table(table, "items")
@@ -91,7 +91,7 @@ def reviewed_items(
 
 
 def _within(path: Path, root: Path) -> str:
-    from affectlab.errors import InputError
+    from affectlab.core.errors import InputError
 
     try:
         return path.relative_to(root).as_posix()

@@ -40,8 +40,8 @@ def finish_outcomes(
     """
     from rich.text import Text
 
-    from affectlab._terminal import Table
-    from affectlab._words import plural, shown
+    from affectlab.core.terminal import Table
+    from affectlab.core.words import plural, shown
 
     money = any(one.cents is not None for one in found)
     table = Table(box=None, header_style="bold")

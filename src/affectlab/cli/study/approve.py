@@ -31,8 +31,8 @@ def approve(
     Example: affectlab study approve my-study.toml --all
     """
     require_study_extra()
-    from affectlab._words import plural
-    from affectlab.errors import InputError
+    from affectlab.core.errors import InputError
+    from affectlab.core.words import plural
     from affectlab.study import load_study, open_store
     from affectlab.study.recruit import approve_sessions
 

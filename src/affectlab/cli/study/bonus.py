@@ -46,11 +46,11 @@ def bonus(
     Example: affectlab study bonus my-study.toml --dry-run
     """
     require_study_extra()
-    from affectlab.errors import InputError
+    from affectlab.core.errors import InputError
     from affectlab.study import load_study, open_store
-    from affectlab.study._bonus import bonuses
+    from affectlab.study.dataset.bonus import bonuses
     from affectlab.study.recruit import ProlificClient, pay_bonuses
-    from affectlab.study.recruit._payments import study_at_prolific
+    from affectlab.study.recruit.payments import study_at_prolific
 
     given = [one is not None for one in (session, amount, name)]
     if any(given) and not all(given):

@@ -28,8 +28,8 @@ def close(
     Example: affectlab study close examples/study-faces.toml --pause
     """
     require_study_extra()
-    from affectlab._words import plural
-    from affectlab.errors import InputError
+    from affectlab.core.errors import InputError
+    from affectlab.core.words import plural
     from affectlab.study import load_study, open_store, study_status
 
     if pause and reopen:

@@ -34,7 +34,7 @@ def erase(
     Example: affectlab study erase my-study.toml r0123456789ab
     """
     require_study_extra()
-    from affectlab._words import plural
+    from affectlab.core.words import plural
     from affectlab.study import erase_person, load_study, open_store
 
     out = Output("study erase", as_json=as_json, quiet=quiet)

@@ -34,7 +34,7 @@ def export(
     Example: affectlab study export examples/study-faces.toml --out data/
     """
     require_study_extra()
-    from affectlab._words import plural
+    from affectlab.core.words import plural
     from affectlab.study import export, load_study, open_store
 
     out = Output("study export", as_json=as_json, quiet=quiet)
@@ -64,7 +64,7 @@ def export(
 
 def _dataset(study: Path, to: Path, database: str | None, out: Output) -> None:
     """Write a data set, and say what the study file leaves open."""
-    from affectlab._words import plural
+    from affectlab.core.words import plural
     from affectlab.study import load_study, open_store, release
 
     with open_store(load_study(study), database) as store:

@@ -109,7 +109,7 @@ def init(
     Example: affectlab study init my-study.toml --protocol multilabel
     """
     require_study_extra()
-    from affectlab.errors import InputError
+    from affectlab.core.errors import InputError
     from affectlab.study import write_template
 
     out = Output("study init", as_json=as_json, quiet=quiet)
@@ -154,9 +154,9 @@ def _of_models(
     out: Output,
 ) -> None:
     """Draw items from the answers of two models."""
-    from affectlab._words import plural
     from affectlab.cli.study._errors_of_models import drawn_items
-    from affectlab.errors import InputError
+    from affectlab.core.errors import InputError
+    from affectlab.core.words import plural
 
     if not models or truth is None:
         raise InputError("errors are drawn from answers and the truth; expected --models, --truth")

@@ -34,8 +34,8 @@ def invite(
     Example: affectlab study invite my-study.toml --people 20 --base-url https://study.example.org
     """
     require_study_extra()
-    from affectlab._words import plural
-    from affectlab.errors import InputError
+    from affectlab.core.errors import InputError
+    from affectlab.core.words import plural
     from affectlab.study import invite, load_study, open_store
 
     out = Output("study invite", as_json=as_json, quiet=quiet)

@@ -38,15 +38,15 @@ def pay(
     Example: affectlab study pay my-study.toml --dry-run
     """
     require_study_extra()
-    from affectlab._words import plural
+    from affectlab.core.words import plural
     from affectlab.study import load_study, open_store
     from affectlab.study.recruit import ProlificClient, carry_out, payments_table
-    from affectlab.study.recruit._payments import study_at_prolific
+    from affectlab.study.recruit.payments import study_at_prolific
 
     out = Output("study pay", as_json=as_json, quiet=quiet)
     with open_store(load_study(study), database) as store:
         if to is not None:
-            from affectlab.study._bonus import bonuses
+            from affectlab.study.dataset.bonus import bonuses
 
             table = payments_table(store, bonuses(store))
             write_csv(table, to)

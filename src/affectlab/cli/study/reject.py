@@ -37,7 +37,7 @@ def reject(
     Example: affectlab study reject my-study.toml 7 --reason "one number was given to every face"
     """
     require_study_extra()
-    from affectlab._words import plural
+    from affectlab.core.words import plural
     from affectlab.study import load_study, open_store
     from affectlab.study.recruit import reject_sessions
 

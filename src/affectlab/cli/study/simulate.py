@@ -45,7 +45,7 @@ def simulate(
     Example: affectlab study simulate examples/study-faces.toml
     """
     require_study_extra()
-    from affectlab._words import count, plural
+    from affectlab.core.words import count, plural
     from affectlab.study import load_study, simulate_study
 
     out = Output("study simulate", as_json=as_json, quiet=quiet)

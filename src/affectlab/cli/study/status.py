@@ -29,8 +29,8 @@ def status(
     Example: affectlab study status examples/study-faces.toml
     """
     require_study_extra()
-    from affectlab._terminal import Table
-    from affectlab._words import count, percent, plural
+    from affectlab.core.terminal import Table
+    from affectlab.core.words import count, percent, plural
     from affectlab.study import load_study, open_store, study_status
 
     out = Output("study status", as_json=as_json, quiet=quiet)
@@ -74,7 +74,7 @@ def status(
 
 def _some(names: tuple[str, ...]) -> str:
     """Count stimuli, and name the first of them."""
-    from affectlab._words import count
+    from affectlab.core.words import count
 
     more = ", …" if len(names) > _NAMED else ""
     return f"{count(len(names))} ({', '.join(names[:_NAMED])}{more})"
@@ -82,7 +82,7 @@ def _some(names: tuple[str, ...]) -> str:
 
 def _batches(found: StudyStatus) -> list[tuple[str, str]]:
     """Say how far the batches are, where they are kept whole."""
-    from affectlab._words import count
+    from affectlab.core.words import count
 
     if found.batches is None:
         return []

@@ -64,7 +64,7 @@ def list_(
     Example: affectlab study user list examples/study-faces.toml
     """
     require_study_extra()
-    from affectlab._terminal import Table
+    from affectlab.core.terminal import Table
     from affectlab.study import list_accounts, load_study, open_store
 
     out = Output("study user list", as_json=as_json, quiet=quiet)

@@ -23,7 +23,7 @@ app.command("preference")(preference)
 @app.callback()
 def _group(context: typer.Context) -> None:
     """Train models; each becomes a rater."""
-    from affectlab.models._processes import one_process
+    from affectlab.models.runs import one_process
 
     verb = context.invoked_subcommand
     # The other two look at what they train: some models share their batches between processes.

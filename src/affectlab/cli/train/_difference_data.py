@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from affectlab._words import joined, shown
-from affectlab.errors import InputError
+from affectlab.core.errors import InputError
+from affectlab.core.words import joined, shown
 
 if TYPE_CHECKING:
     import polars as pl
@@ -48,7 +48,7 @@ def read_scores(
 
 
 def _scored(ratings: Any, score: str) -> tuple[pl.DataFrame, tuple[str, ...], str]:
-    from affectlab.models.differences._learned_data import check_scale
+    from affectlab.models.differences.learned.samples import check_scale
     from affectlab.reliability import mean_opinion_scores, subject_model
 
     check_scale(ratings)
@@ -111,7 +111,7 @@ def _joined(table: pl.DataFrame, told: pl.DataFrame | None, file: Path) -> pl.Da
 
 def read_baselines(files: Sequence[Path]) -> dict[str, pl.DataFrame]:
     """Read what other metrics say of the pairs, by name, so that more means more different."""
-    from affectlab.models.differences._learned_cross import values_by_rater
+    from affectlab.models.differences.learned.cross_validation import values_by_rater
     from affectlab.ratings import Ratings, read_ratings
 
     found: dict[str, pl.DataFrame] = {}
@@ -171,7 +171,7 @@ def embedded(
     """Embed the pictures that pairs name, each once."""
     import polars as pl
 
-    from affectlab.models.differences._pairs import PairTable, find_pictures
+    from affectlab.models.differences.pairs import PairTable, find_pictures
     from affectlab.models.embedding import embed
 
     named = table.drop_nulls(["file_a", "file_b"]).with_columns(

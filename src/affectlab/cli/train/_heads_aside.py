@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from affectlab.errors import InputError, unknown_name
+from affectlab.core.errors import InputError, unknown_name
 
 if TYPE_CHECKING:
     import polars as pl

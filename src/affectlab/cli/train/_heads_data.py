@@ -6,7 +6,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from affectlab._words import plural
 from affectlab.cli._people import people_of
 from affectlab.cli.train._heads_aside import (
     Aside,
@@ -16,12 +15,13 @@ from affectlab.cli.train._heads_aside import (
     table_values,
     values_of,
 )
-from affectlab.errors import InputError
+from affectlab.core.errors import InputError
+from affectlab.core.words import plural
 
 if TYPE_CHECKING:
     from affectlab.models.embedding import Embeddings, EncoderCard
     from affectlab.ratings import Ratings
-    from affectlab.ratings._options import Absent
+    from affectlab.ratings.options import Absent
     from affectlab.taxonomy import Taxonomy
 
 __all__ = ["Asked", "HeadData", "neutral_of", "prepare"]
@@ -201,7 +201,7 @@ def _other(place: Path | None, embedded: Embeddings, option: str) -> Embeddings:
 
 def _same_encoder(found: EncoderCard, wanted: EncoderCard, where: str) -> None:
     """Refuse embeddings of another encoder before anything is learned."""
-    from affectlab.models.heads._rows import same_encoder
+    from affectlab.models.heads.rows import same_encoder
 
     same_encoder(found, wanted, where)
 

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from affectlab._words import joined, plural
 from affectlab.cli._output import Output
 from affectlab.cli.train._heads_data import HeadData
 from affectlab.cli.train._heads_show import draw, shown_heads, write_dev_report
+from affectlab.core.words import joined, plural
 
 if TYPE_CHECKING:
     import polars as pl

@@ -11,7 +11,7 @@ from affectlab.cli.train._heads_data import HeadData
 if TYPE_CHECKING:
     import polars as pl
 
-    from affectlab._types import Floats
+    from affectlab.core.types import Floats
     from affectlab.models.embedding import Embeddings
     from affectlab.models.heads import HeadBank
     from affectlab.ratings import Ratings
@@ -57,7 +57,7 @@ def shown_heads(
     """Print a row for each head."""
     import polars as pl
 
-    from affectlab._words import number, plural
+    from affectlab.core.words import number, plural
 
     last = bank.stages[-1]
     out.head(
@@ -92,7 +92,7 @@ def draw(bank: HeadBank, dev: Dev, how: Literal["median", "mean"], folder: Path)
     """Draw ratings against predictions, a panel per label."""
     import numpy as np
 
-    from affectlab._words import number
+    from affectlab.core.words import number
     from affectlab.models.heads import head_agreement
     from affectlab.report import Scatter, fig_scatter_fit, save_figure
 

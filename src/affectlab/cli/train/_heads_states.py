@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from affectlab.errors import InputError
+from affectlab.core.errors import InputError
 
 __all__ = ["forget", "states_of", "tidied"]
 

@@ -8,9 +8,9 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from affectlab._words import plural
 from affectlab.cli._output import Output
-from affectlab.errors import InputError
+from affectlab.core.errors import InputError
+from affectlab.core.words import plural
 
 if TYPE_CHECKING:
     from affectlab.models.images import ImageFile

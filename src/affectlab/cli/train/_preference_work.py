@@ -22,7 +22,7 @@ __all__ = ["read_examples", "show_logistic", "show_tuned", "texts_of"]
 
 def read_examples(text: str | None) -> list[int] | None:
     """Read numbers of pairs between commas."""
-    from affectlab.errors import InputError
+    from affectlab.core.errors import InputError
 
     if text is None:
         return None
@@ -38,7 +38,7 @@ def texts_of(
     """Read the table of texts, or that of the stimuli; and the column of what goes together."""
     import polars as pl
 
-    from affectlab.errors import InputError
+    from affectlab.core.errors import InputError
 
     if file is None:
         table = judged.stimuli

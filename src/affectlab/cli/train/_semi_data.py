@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from affectlab._words import shown
 from affectlab.cli.train._vision_data import Labelled, Sides, read_labelled, split_sides
-from affectlab.errors import InputError
+from affectlab.core.errors import InputError
+from affectlab.core.words import shown
 
 if TYPE_CHECKING:
     from affectlab.models.embedding import Embeddings
@@ -118,8 +118,8 @@ def _with_gaps(
     if place.is_dir():
         return read_labelled(place, column, taxonomy), []
     from affectlab.models.images import find_images
-    from affectlab.models.images._labelled_found import split_name
-    from affectlab.models.images._labelled_table import table_of_images
+    from affectlab.models.images.labelled.source_files import split_name
+    from affectlab.models.images.labelled.tables import table_of_images
 
     table = table_of_images(place)
     names = _LABELS if column is None else (column,)

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from affectlab._words import plural, shown
-from affectlab.errors import InputError
+from affectlab.core.errors import InputError
+from affectlab.core.words import plural, shown
 
 if TYPE_CHECKING:
     from affectlab.cli.train._semi_data import SemiSides

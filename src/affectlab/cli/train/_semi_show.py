@@ -7,10 +7,10 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from affectlab._words import number, percent
 from affectlab.cli._output import Output
 from affectlab.cli.train._image_runs import show_measures
-from affectlab.errors import InputError
+from affectlab.core.errors import InputError
+from affectlab.core.words import number, percent
 
 __all__ = ["draw", "show", "write_history"]
 

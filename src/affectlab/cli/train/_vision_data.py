@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from affectlab._words import plural, shown
-from affectlab.errors import InputError
+from affectlab.core.errors import InputError
+from affectlab.core.words import plural, shown
 
 if TYPE_CHECKING:
     from affectlab.models.embedding import Embeddings

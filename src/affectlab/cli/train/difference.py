@@ -165,9 +165,9 @@ def difference(
         read_scores,
         write_predictions,
     )
-    from affectlab.models._store import check_folder
     from affectlab.models.differences import ExpressionMetric
     from affectlab.models.embedding import Embeddings
+    from affectlab.models.runs import check_folder
     from affectlab.ratings import check_ratings_path
 
     _check_options(embeddings, encoder, images, cache)
@@ -217,7 +217,7 @@ def difference(
 def _check_options(
     embeddings: Path | None, encoder: str | None, images: Path | None, cache: Path | None
 ) -> None:
-    from affectlab.errors import InputError
+    from affectlab.core.errors import InputError
 
     if embeddings is not None:
         for option, value in (("encoder", encoder), ("images", images), ("cache", cache)):
@@ -232,7 +232,7 @@ def _check_options(
 
 def _doubts(found: CrossValidation) -> list[str]:
     """Say where the learned metric is not clearly better than what needs no learning."""
-    from affectlab._words import joined
+    from affectlab.core.words import joined
 
     ahead = found.comparison.filter(
         (found.comparison["group"] == "all") & (found.comparison["measure"] == "srocc")
@@ -252,7 +252,7 @@ def _show(
     to: Path,
     splits_out: Path | None,
 ) -> None:
-    from affectlab._words import count, number, plural
+    from affectlab.core.words import count, number, plural
 
     distance = metric.distance
     out.head(

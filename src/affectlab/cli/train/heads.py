@@ -192,7 +192,7 @@ def heads(
     from affectlab.cli.train._heads_finish import Asking, finish
     from affectlab.cli.train._heads_show import judged
     from affectlab.cli.train._heads_states import forget, states_of, tidied
-    from affectlab.errors import InputError
+    from affectlab.core.errors import InputError
     from affectlab.models.heads import HeadBank, Stage, head_shape
 
     if (figures or report) and not (held_out or dev):

@@ -9,12 +9,7 @@ import typer
 
 from affectlab.cli._options import AllOption, SeedOption, reads_ratings
 from affectlab.cli._output import Output, write_csv
-from affectlab.cli.train._preference_work import (
-    read_examples,
-    show_logistic,
-    show_tuned,
-    texts_of,
-)
+from affectlab.cli.train._preference_work import read_examples, show_logistic, show_tuned, texts_of
 
 if TYPE_CHECKING:
     import polars as pl
@@ -153,9 +148,9 @@ def preference(
     Example: affectlab train preference judgements.csv --scores scores.csv --out metric/
     """
     from affectlab.cli._settings import read_settings
-    from affectlab.errors import InputError
+    from affectlab.core.errors import InputError
     from affectlab.evaluation import preferences
-    from affectlab.models._store import check_folder
+    from affectlab.models.runs import check_folder
 
     if (scores is None) == (model is None):
         raise InputError("expected either --scores FILE to weigh metrics, or --model NAME to tune")
@@ -201,9 +196,9 @@ def _weigh(
     seed: int,
 ) -> tuple[dict[str, Any], pl.DataFrame]:
     from affectlab.cli.evaluate._preference_metrics import cluster_of, item_table
-    from affectlab.errors import InputError, unknown_name
+    from affectlab.core.errors import InputError, unknown_name
     from affectlab.evaluation import metric_scores
-    from affectlab.evaluation._preference_judged import machine_of
+    from affectlab.evaluation.preference import machine_of
     from affectlab.models.preference_metric import PreferenceMetric, preference_features
 
     for key, value in given.items():
@@ -261,7 +256,7 @@ def _tune(
     for key in ("batch_size", "max_tokens"):
         if key in given:
             # One is about computing alone and the other about reading: neither is about tuning.
-            from affectlab.errors import unknown_name
+            from affectlab.core.errors import unknown_name
 
             raise unknown_name("setting", key, ("epochs", "learning_rate", "pairs_at_once"))
     metric = TunedBartScore(model, name=name, device=device, seed=seed, **given)

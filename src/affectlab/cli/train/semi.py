@@ -202,9 +202,9 @@ def semi(
     from affectlab.cli.train._semi_doubts import check_names, doubts_of_training
     from affectlab.cli.train._semi_show import show, write_history
     from affectlab.cli.train._vision_data import table_of
-    from affectlab.errors import InputError
-    from affectlab.models._store import check_folder
+    from affectlab.core.errors import InputError
     from affectlab.models.embedding import Embeddings
+    from affectlab.models.runs import check_folder
     from affectlab.models.semi import train_semi
     from affectlab.models.vision import VisionClassifier
     from affectlab.taxonomy import load_taxonomy
@@ -329,7 +329,7 @@ def _settings_of(given: list[str]) -> dict[str, Any]:
     """Read NAME=VALUE; a value is a number, true or false, or a word."""
     import json
 
-    from affectlab.errors import InputError
+    from affectlab.core.errors import InputError
 
     found: dict[str, Any] = {}
     for entry in given:

@@ -127,8 +127,8 @@ def text(
 
     Example: affectlab train text train.tsv --dev dev.tsv --out model/ --report report/
     """
-    from affectlab.errors import InputError
-    from affectlab.models._processes import one_process
+    from affectlab.core.errors import InputError
+    from affectlab.models.runs import one_process
     from affectlab.models.text import TextClassifier, is_main_process, read_labelled_texts
     from affectlab.report import check_report_folder, write_text_report
 
@@ -256,7 +256,7 @@ def _show(
     s: float,
     folder: Path,
 ) -> None:
-    from affectlab._words import count, number
+    from affectlab.core.words import count, number
 
     out.head(
         f"{model.name}: {model.backend}, trained on {count(len(data))} texts of {data.source} "
@@ -300,7 +300,7 @@ def _show(
 
 
 def _draw(model: TextClassifier, aside: LabelledTexts, folder: Path) -> None:
-    from affectlab._words import file_part
+    from affectlab.core.words import file_part
     from affectlab.report import fig_reliability_diagram, save_figure
 
     for level in model.tuning:
@@ -326,7 +326,7 @@ def _draw(model: TextClassifier, aside: LabelledTexts, folder: Path) -> None:
 
 def _settings(given: list[str]) -> dict[str, Any]:
     """Read settings as TOML values; what is none is text."""
-    from affectlab.errors import InputError
+    from affectlab.core.errors import InputError
 
     found: dict[str, Any] = {}
     for part in given:
@@ -346,7 +346,7 @@ def _settings(given: list[str]) -> dict[str, Any]:
 
 
 def _agree(text: str) -> float:
-    from affectlab.errors import InputError
+    from affectlab.core.errors import InputError
 
     try:
         return int(text) if text.strip().isdigit() else float(text)

@@ -122,9 +122,9 @@ def vision(
         training_states,
     )
     from affectlab.cli.train._vision_data import Sides, read_labelled, split_sides, table_of
-    from affectlab.errors import InputError
-    from affectlab.models._store import check_folder
+    from affectlab.core.errors import InputError
     from affectlab.models.embedding import Embeddings
+    from affectlab.models.runs import check_folder
     from affectlab.models.text import is_main_process
     from affectlab.models.vision import VisionClassifier
     from affectlab.taxonomy import load_taxonomy

@@ -6,17 +6,15 @@ by :class:`WeakWords` and :class:`StrongWords`. :func:`load_augmentation` finds 
 stands in a module of its own.
 """
 
-from affectlab.models.augment._augmentation import (
+from affectlab.models.augment.embeddings import StrongNumbers, WeakNumbers
+from affectlab.models.augment.images import OPERATIONS, Strong, Weak
+from affectlab.models.augment.registry import (
     Augmentation,
     AugmentationKind,
     list_augmentations,
     load_augmentation,
 )
-from affectlab.models.augment._numbers import StrongNumbers, WeakNumbers
-from affectlab.models.augment._operations import OPERATIONS
-from affectlab.models.augment._strong import Strong
-from affectlab.models.augment._weak import Weak
-from affectlab.models.augment._words import StrongWords, WeakWords
+from affectlab.models.augment.texts import StrongWords, WeakWords
 
 __all__ = [
     "OPERATIONS",

@@ -11,29 +11,27 @@ it was not learned from.
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from affectlab.models.differences._difference import difference
-from affectlab.models.differences._landmarker import (
-    FaceReading,
-    Landmarker,
-    MediaPipeLandmarker,
-)
-from affectlab.models.differences._learned_warnings import (
+from affectlab.models.differences.comparison import difference
+from affectlab.models.differences.faces import FaceReading, Landmarker, MediaPipeLandmarker
+from affectlab.models.differences.learned import (
+    ActorSplit,
     FallingLossWarning,
     SeenActorWarning,
     SmallScoresWarning,
     UnfinishedLearningWarning,
+    actor_splits,
 )
-from affectlab.models.differences._load import list_difference_metrics, load_difference_metric
-from affectlab.models.differences._metric import DifferenceMetric
-from affectlab.models.differences._prepared import PreparedMetric
-from affectlab.models.differences._rate import UnratedPairWarning, rate_differences
-from affectlab.models.differences._splits import ActorSplit, actor_splits
+from affectlab.models.differences.metric import DifferenceMetric, PreparedMetric
+from affectlab.models.differences.rate import UnratedPairWarning, rate_differences
+from affectlab.models.differences.registry import list_difference_metrics, load_difference_metric
 
 if TYPE_CHECKING:
-    from affectlab.models.differences._expression_metric import ExpressionMetric
-    from affectlab.models.differences._learned_cross import cross_validate
-    from affectlab.models.differences._learned_report import CrossValidation
-    from affectlab.models.differences._loss import ExpressionLoss
+    from affectlab.models.differences.learned import (
+        CrossValidation,
+        ExpressionMetric,
+        cross_validate,
+    )
+    from affectlab.models.differences.loss import ExpressionLoss
 
 __all__ = [
     "ActorSplit",
@@ -59,10 +57,10 @@ __all__ = [
 ]
 
 _LATER = {
-    "CrossValidation": "_learned_report",
-    "ExpressionLoss": "_loss",
-    "ExpressionMetric": "_expression_metric",
-    "cross_validate": "_learned_cross",
+    "CrossValidation": "learned.report",
+    "ExpressionLoss": "loss",
+    "ExpressionMetric": "learned.expression_metric",
+    "cross_validate": "learned.cross_validation",
 }
 
 

@@ -8,16 +8,15 @@ weights, checkpoints of the transformers library, and those of other packages.
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from affectlab.models.embedding._card import EncoderCard
-from affectlab.models.embedding._embed import embed
-from affectlab.models.embedding._embeddings import Embeddings
-from affectlab.models.embedding._encoder import Encoder, encode_batch
-from affectlab.models.embedding._load import list_encoders, load_encoder
-from affectlab.models.embedding._told import EmbedRun, SetAside
+from affectlab.models.embedding.card import EncoderCard
+from affectlab.models.embedding.embeddings import Embeddings, EmbedRun, SetAside
+from affectlab.models.embedding.encoder import Encoder, encode_batch
+from affectlab.models.embedding.jobs import embed
+from affectlab.models.embedding.registry import list_encoders, load_encoder
 
 if TYPE_CHECKING:
-    from affectlab.models.embedding._convert import convert_weights
-    from affectlab.models.embedding._offline_fitted import fit_text_encoder
+    from affectlab.models.embedding.conversion import convert_weights
+    from affectlab.models.embedding.offline_texts import fit_text_encoder
 
 __all__ = [
     "EmbedRun",
@@ -33,7 +32,7 @@ __all__ = [
     "load_encoder",
 ]
 
-_LATER = {"convert_weights": "_convert", "fit_text_encoder": "_offline_fitted"}
+_LATER = {"convert_weights": "conversion", "fit_text_encoder": "offline_texts"}
 
 
 def __getattr__(name: str) -> Any:

@@ -8,24 +8,26 @@ which is imported when they are first used.
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from affectlab.models.heads._intervals import Intervals, fit_intervals
-from affectlab.models.heads._measure import head_agreement
-from affectlab.models.heads._neutral import Neutral
-from affectlab.models.heads._scale_map import ScaleMap, fit_scale_map, rising_knots
-from affectlab.models.heads._shape import BIG, SMALL, HeadShape, head_shape
-from affectlab.models.heads._targets import targets_from
+from affectlab.models.heads.agreement import head_agreement
+from affectlab.models.heads.calibration import (
+    Intervals,
+    Neutral,
+    ScaleMap,
+    fit_intervals,
+    fit_scale_map,
+    rising_knots,
+)
+from affectlab.models.heads.shape import BIG, SMALL, HeadShape, head_shape
+from affectlab.models.heads.targets import targets_from
 
 if TYPE_CHECKING:
-    from affectlab.models.heads._bank import HeadBank
-    from affectlab.models.heads._calibrate import (
-        CalibrationDroppedWarning,
-        NotCalibratedWarning,
-    )
-    from affectlab.models.heads._fit import NotTrainedWarning
-    from affectlab.models.heads._forward import predict_heads
-    from affectlab.models.heads._sampling import HeadRows, balanced_rows
-    from affectlab.models.heads._stage import Stage, StageResult, train_stage
-    from affectlab.models.heads._weights import StackedWeights
+    from affectlab.models.heads.bank import HeadBank
+    from affectlab.models.heads.calibration import CalibrationDroppedWarning, NotCalibratedWarning
+    from affectlab.models.heads.fit import NotTrainedWarning, train_stage
+    from affectlab.models.heads.sampling import HeadRows, balanced_rows
+    from affectlab.models.heads.stacked import predict_heads
+    from affectlab.models.heads.stage import Stage, StageResult
+    from affectlab.models.heads.weights import StackedWeights
 
 __all__ = [
     "BIG",
@@ -54,17 +56,17 @@ __all__ = [
 ]
 
 _LAZY = {
-    "CalibrationDroppedWarning": "_calibrate",
-    "HeadBank": "_bank",
-    "HeadRows": "_sampling",
-    "NotCalibratedWarning": "_calibrate",
-    "NotTrainedWarning": "_fit",
-    "StackedWeights": "_weights",
-    "Stage": "_stage",
-    "StageResult": "_stage",
-    "balanced_rows": "_sampling",
-    "predict_heads": "_forward",
-    "train_stage": "_stage",
+    "CalibrationDroppedWarning": "calibration",
+    "HeadBank": "bank",
+    "HeadRows": "sampling",
+    "NotCalibratedWarning": "calibration",
+    "NotTrainedWarning": "fit",
+    "StackedWeights": "weights",
+    "Stage": "stage",
+    "StageResult": "stage",
+    "balanced_rows": "sampling",
+    "predict_heads": "stacked",
+    "train_stage": "fit",
 }
 
 

@@ -4,10 +4,10 @@
 hints, until a :class:`HintedPlan` is met, and says how often hints, right and wrong, were followed.
 """
 
-from affectlab.models.hinted._annotator import list_image_annotators, load_image_annotator
-from affectlab.models.hinted._loop import annotate_until
-from affectlab.models.hinted._plan import HintedPlan, load_hinted_plan
-from affectlab.models.hinted._result import HintedRun
+from affectlab.models.hinted.annotator import list_image_annotators, load_image_annotator
+from affectlab.models.hinted.loop import annotate_until
+from affectlab.models.hinted.plan import HintedPlan, load_hinted_plan
+from affectlab.models.hinted.result import HintedRun
 
 __all__ = [
     "HintedPlan",

@@ -5,16 +5,17 @@
 and :func:`label_fraction` chooses the share of them that keeps its labels.
 """
 
-from affectlab.models.images._files import ImageFile, content_hash
-from affectlab.models.images._find import find_images
-from affectlab.models.images._fractions import label_fraction
-from affectlab.models.images._labelled import LabelledImages, read_labelled_images
-from affectlab.models.images._labelled_emotic import (
+from affectlab.models.images.files import ImageFile, content_hash
+from affectlab.models.images.find import find_images
+from affectlab.models.images.fractions import label_fraction
+from affectlab.models.images.labelled import (
     EMOTIC_CATEGORIES,
     CategoryList,
+    LabelledImages,
     read_categories,
+    read_labelled_images,
 )
-from affectlab.models.images._load import AnimatedImageWarning, load_image
+from affectlab.models.images.loading import AnimatedImageWarning, load_image
 
 __all__ = [
     "EMOTIC_CATEGORIES",

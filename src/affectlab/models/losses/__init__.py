@@ -9,14 +9,18 @@ imported when they are first used.
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from affectlab.models.losses._costs import costs_among
-from affectlab.models.losses._expected_cost import expected_cost_labels, expected_costs
-from affectlab.models.losses._relevance import Order, rank_relevance
-from affectlab.models.losses._soft_labels import soft_labels
+from affectlab.models.losses.costs import (
+    Order,
+    costs_among,
+    expected_cost_labels,
+    expected_costs,
+    rank_relevance,
+    soft_labels,
+)
 
 if TYPE_CHECKING:
-    from affectlab.models.losses._combined import EmotionRankLoss, SoftLabelLoss
-    from affectlab.models.losses._list_mle import Ties, list_mle
+    from affectlab.models.losses.modules import EmotionRankLoss, SoftLabelLoss
+    from affectlab.models.losses.ranking import Ties, list_mle
 
 __all__ = [
     "EmotionRankLoss",
@@ -32,10 +36,10 @@ __all__ = [
 ]
 
 _LATER = {
-    "EmotionRankLoss": "_combined",
-    "SoftLabelLoss": "_combined",
-    "Ties": "_list_mle",
-    "list_mle": "_list_mle",
+    "EmotionRankLoss": "modules",
+    "SoftLabelLoss": "modules",
+    "Ties": "ranking",
+    "list_mle": "ranking",
 }
 
 
@@ -43,6 +47,6 @@ def __getattr__(name: str) -> Any:
     """Load what needs torch when it is first used."""
     if name in _LATER:
         # Where torch is not installed, this says so, and what to install.
-        import_module("affectlab.models._torch")
+        import_module("affectlab.models.devices")
         return getattr(import_module(f"{__name__}.{_LATER[name]}"), name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -2,14 +2,16 @@
 
 from typing import TYPE_CHECKING, Any
 
-from affectlab.models.preference_metric._data import PreferenceFeatures, preference_features
-from affectlab.models.preference_metric._metric import PreferenceMetric
-from affectlab.models.preference_metric._report import PreferenceReport
-from affectlab.models.preference_metric._texts import PreferenceTexts, preference_texts
+from affectlab.models.preference_metric.data import (
+    PreferenceFeatures,
+    PreferenceTexts,
+    preference_features,
+    preference_texts,
+)
+from affectlab.models.preference_metric.metric import PreferenceMetric, PreferenceReport
 
 if TYPE_CHECKING:
-    from affectlab.models.preference_metric._bart import TunedBartScore
-    from affectlab.models.preference_metric._bart_cross import TuningReport
+    from affectlab.models.preference_metric.tuned_bart import TunedBartScore, TuningReport
 
 __all__ = [
     "PreferenceFeatures",
@@ -22,7 +24,7 @@ __all__ = [
     "preference_texts",
 ]
 
-_WITH_TORCH = {"TunedBartScore": "_bart", "TuningReport": "_bart_cross"}
+_WITH_TORCH = {"TunedBartScore": "tuned_bart", "TuningReport": "tuned_bart"}
 
 
 def __getattr__(name: str) -> Any:

@@ -6,20 +6,20 @@ function from pictures to scores (:func:`load_face_rater`). An adapter for anoth
 subclass of :class:`ExpressionApi`, of which :func:`api_rater` makes a rater.
 """
 
-from affectlab.models.raters._api import (
-    ApiRequest,
-    ExpressionApi,
-    UnexpectedReplyError,
-    api_rater,
-)
-from affectlab.models.raters._load import list_face_raters, load_face_rater
-from affectlab.models.raters._rate import (
+from affectlab.models.raters.rate import (
     BrokenLedgerWarning,
     InFlightWarning,
     UnreadImageWarning,
     rate_faces,
 )
-from affectlab.models.raters._rater import Face, FaceAnswer, FaceRater, Notes, Spoken
+from affectlab.models.raters.rater import Face, FaceAnswer, FaceRater, Notes, Spoken
+from affectlab.models.raters.registry import list_face_raters, load_face_rater
+from affectlab.models.raters.services import (
+    ApiRequest,
+    ExpressionApi,
+    UnexpectedReplyError,
+    api_rater,
+)
 
 __all__ = [
     "ApiRequest",

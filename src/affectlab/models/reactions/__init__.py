@@ -8,17 +8,20 @@ any vision-language model the same.
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from affectlab.models.reactions._decoding import Decoding
-from affectlab.models.reactions._generator import ReactionGenerator
-from affectlab.models.reactions._items import PersonReaction, ReactionItem
-from affectlab.models.reactions._ledger import Written
-from affectlab.models.reactions._likelihoods import Likelihoods
-from affectlab.models.reactions._prompt import PROMPT, FewShot, reaction_prompt
-from affectlab.models.reactions._read import read_items, read_reactions
-from affectlab.models.reactions._rows import Answer
+from affectlab.models.reactions.decoding import Decoding
+from affectlab.models.reactions.generator import Likelihoods, ReactionGenerator
+from affectlab.models.reactions.items import (
+    PersonReaction,
+    ReactionItem,
+    read_items,
+    read_reactions,
+)
+from affectlab.models.reactions.ledger import Written
+from affectlab.models.reactions.prompt import PROMPT, FewShot, reaction_prompt
+from affectlab.models.reactions.ratings import Answer
 
 if TYPE_CHECKING:
-    from affectlab.models.reactions._vlm import plan_reactions_vlm, rate_reactions_vlm
+    from affectlab.models.reactions.vlm import plan_reactions_vlm, rate_reactions_vlm
 
 __all__ = [
     "PROMPT",
@@ -41,5 +44,5 @@ __all__ = [
 def __getattr__(name: str) -> Any:
     # Asking needs the extra "vlm"; writing does not.
     if name in ("plan_reactions_vlm", "rate_reactions_vlm"):
-        return getattr(import_module("affectlab.models.reactions._vlm"), name)
+        return getattr(import_module("affectlab.models.reactions.vlm"), name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -10,9 +10,9 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from affectlab.models.semi._run import SemiRun, train_semi
-    from affectlab.models.semi._settings import SemiTraining
-    from affectlab.models.semi._strategy import (
+    from affectlab.models.semi.run import SemiRun, train_semi
+    from affectlab.models.semi.settings import SemiTraining, Switch, SwitchWhen
+    from affectlab.models.semi.strategy import (
         PoolLabels,
         Problem,
         Step,
@@ -21,7 +21,6 @@ if TYPE_CHECKING:
         list_strategies,
         load_strategy,
     )
-    from affectlab.models.semi._switch import Switch, SwitchWhen
 
 __all__ = [
     "PoolLabels",
@@ -41,7 +40,7 @@ __all__ = [
 _LATER = {
     **dict.fromkeys(("SemiRun", "train_semi"), "_run"),
     **dict.fromkeys(("Switch", "SwitchWhen"), "_switch"),
-    "SemiTraining": "_settings",
+    "SemiTraining": "settings",
     **dict.fromkeys(
         (
             *("PoolLabels", "Problem", "Step", "Strategy", "View"),
@@ -56,6 +55,6 @@ def __getattr__(name: str) -> Any:
     """Load what needs torch when it is first used."""
     if name in _LATER:
         # Where torch is not installed, this says so, and what to install.
-        import_module("affectlab.models._torch")
+        import_module("affectlab.models.devices")
         return getattr(import_module(f"{__name__}.{_LATER[name]}"), name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -10,42 +10,59 @@ are first used.
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from affectlab.models._processes import is_main_process
-from affectlab.models.text._annotators import annotate_texts, list_annotators
-from affectlab.models.text._backends import list_backends, load_backend
-from affectlab.models.text._base import TextClassifier
-from affectlab.models.text._blend import BlendTextClassifier, blend, fit_blend_weight
-from affectlab.models.text._card import model_card
-from affectlab.models.text._data import LabelledTexts, labelled_texts
-from affectlab.models.text._decide import DecisionRule, fit_decision
-from affectlab.models.text._explain import Contributions
-from affectlab.models.text._features import FeatureSettings, TfidfFeatures
-from affectlab.models.text._leaks import SeenInTrainingWarning, TestSplitWarning
-from affectlab.models.text._levels import group_probabilities
-from affectlab.models.text._linear import LinearTextClassifier, NotConvergedWarning
-from affectlab.models.text._logistic import Logistic, fit_logistic_labels
-from affectlab.models.text._pilot import FEWEST_AGREED, PilotModel, train_pilot_model
-from affectlab.models.text._pilot_predictor import PilotPredictor
-from affectlab.models.text._read import read_labelled_texts, read_texts
-from affectlab.models.text._regularise import label_relations
-from affectlab.models.text._scaling import Scaling, fit_scaling
-from affectlab.models.text._search import best_global_threshold, best_thresholds, best_top_k
-from affectlab.models.text._training import Training
-from affectlab.models.text._transfer import transfer
-from affectlab.models.text._transfer_results import Transfer, TransferRun
-from affectlab.models.text._tuning import LevelTuning
+from affectlab.models.runs import is_main_process
+from affectlab.models.text.blending import BlendTextClassifier, blend, fit_blend_weight
+from affectlab.models.text.classifier import TextClassifier, list_backends, load_backend
+from affectlab.models.text.data import (
+    LabelledTexts,
+    labelled_texts,
+    read_labelled_texts,
+    read_texts,
+)
+from affectlab.models.text.decisions import (
+    DecisionRule,
+    LevelTuning,
+    Scaling,
+    best_global_threshold,
+    best_thresholds,
+    best_top_k,
+    fit_decision,
+    fit_scaling,
+)
+from affectlab.models.text.explanations import Contributions
+from affectlab.models.text.features import FeatureSettings, TfidfFeatures
+from affectlab.models.text.folder import model_card
+from affectlab.models.text.label_penalty import label_relations
+from affectlab.models.text.labels import group_probabilities
+from affectlab.models.text.linear import (
+    LinearTextClassifier,
+    Logistic,
+    NotConvergedWarning,
+    fit_logistic_labels,
+)
+from affectlab.models.text.pilot import (
+    FEWEST_AGREED,
+    PilotModel,
+    PilotPredictor,
+    annotate_texts,
+    list_annotators,
+    train_pilot_model,
+)
+from affectlab.models.text.settings import Training
+from affectlab.models.text.transfers import Transfer, TransferRun, transfer
+from affectlab.models.text.warnings import SeenInTrainingWarning, TestSplitWarning
 
 if TYPE_CHECKING:
-    from affectlab.models.text._bilstm import BilstmTextClassifier
-    from affectlab.models.text._choice import (
+    from affectlab.models.text.encoders.choice import (
         ChoiceEmbeddingTextClassifier,
         ChoiceTextClassifier,
     )
-    from affectlab.models.text._embedding import EmbeddingTextClassifier
-    from affectlab.models.text._encoder import SentenceEncoder
-    from affectlab.models.text._probe import LayerProbe, probe_layers
-    from affectlab.models.text._transformer import TransformerTextClassifier
-    from affectlab.models.text._truncation import TruncatedTextWarning
+    from affectlab.models.text.encoders.embedding import EmbeddingTextClassifier
+    from affectlab.models.text.encoders.probe import LayerProbe, probe_layers
+    from affectlab.models.text.encoders.sentence_encoder import SentenceEncoder
+    from affectlab.models.text.encoders.transformer import TransformerTextClassifier
+    from affectlab.models.text.networks.bilstm import BilstmTextClassifier
+    from affectlab.models.text.warnings import TruncatedTextWarning
 
 __all__ = [
     "FEWEST_AGREED",
@@ -101,15 +118,15 @@ __all__ = [
 ]
 
 _WITH_TORCH = {
-    "BilstmTextClassifier": "_bilstm",
-    "ChoiceEmbeddingTextClassifier": "_choice",
-    "ChoiceTextClassifier": "_choice",
-    "EmbeddingTextClassifier": "_embedding",
-    "LayerProbe": "_probe",
-    "SentenceEncoder": "_encoder",
-    "TransformerTextClassifier": "_transformer",
-    "TruncatedTextWarning": "_truncation",
-    "probe_layers": "_probe",
+    "BilstmTextClassifier": "networks.bilstm",
+    "ChoiceEmbeddingTextClassifier": "encoders.choice",
+    "ChoiceTextClassifier": "encoders.choice",
+    "EmbeddingTextClassifier": "encoders.embedding",
+    "LayerProbe": "encoders.probe",
+    "SentenceEncoder": "encoders.sentence_encoder",
+    "TransformerTextClassifier": "encoders.transformer",
+    "TruncatedTextWarning": "warnings",
+    "probe_layers": "encoders.probe",
 }
 
 

@@ -8,21 +8,22 @@ add theirs. :func:`score_means` brings scores together by group, with intervals.
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from affectlab.models.text_metrics._candidate import SENTENCES, candidate_sentence
-from affectlab.models.text_metrics._clip_formulas import clip_score, ref_clip_score
-from affectlab.models.text_metrics._item import TextItem, text_items
-from affectlab.models.text_metrics._means import score_means
-from affectlab.models.text_metrics._metric import TextMetric, list_text_metrics, load_text_metric
-from affectlab.models.text_metrics._of_ratings import items_of_ratings
-from affectlab.models.text_metrics._scores import TextScores
-from affectlab.models.text_metrics._table import read_text_items
+from affectlab.models.text_metrics.clip_formulas import clip_score, ref_clip_score
+from affectlab.models.text_metrics.items import (
+    TextItem,
+    items_of_ratings,
+    read_text_items,
+    text_items,
+)
+from affectlab.models.text_metrics.registry import TextMetric, list_text_metrics, load_text_metric
+from affectlab.models.text_metrics.scores import TextScores, score_means
+from affectlab.models.text_metrics.sentences import SENTENCES, candidate_sentence
 
 if TYPE_CHECKING:
-    from affectlab.models.text_metrics._bart import BartScore
-    from affectlab.models.text_metrics._bert import BertScore
-    from affectlab.models.text_metrics._clip import ClipScore
-    from affectlab.models.text_metrics._ref_clip import RefClipScore
-    from affectlab.models.text_metrics._similarity import SentenceSimilarity
+    from affectlab.models.text_metrics.bart import BartScore
+    from affectlab.models.text_metrics.bert import BertScore
+    from affectlab.models.text_metrics.clip import ClipScore, RefClipScore
+    from affectlab.models.text_metrics.similarity import SentenceSimilarity
 
 __all__ = [
     "SENTENCES",
@@ -47,11 +48,11 @@ __all__ = [
 
 # These need torch and transformers, which take a second to import.
 _HEAVY = {
-    "BartScore": "_bart",
-    "BertScore": "_bert",
-    "ClipScore": "_clip",
-    "RefClipScore": "_ref_clip",
-    "SentenceSimilarity": "_similarity",
+    "BartScore": "bart",
+    "BertScore": "bert",
+    "ClipScore": "clip",
+    "RefClipScore": "clip",
+    "SentenceSimilarity": "similarity",
 }
 
 

@@ -9,10 +9,10 @@ classifier is first used.
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from affectlab.models.vision._training import Select, VisionTraining
+from affectlab.models.vision.settings import Select, VisionTraining
 
 if TYPE_CHECKING:
-    from affectlab.models.vision._classifier import VisionClassifier
+    from affectlab.models.vision.classifier import VisionClassifier
 
 __all__ = ["Select", "VisionClassifier", "VisionTraining"]
 
@@ -21,6 +21,6 @@ def __getattr__(name: str) -> Any:
     """Load what needs torch when it is first used."""
     if name == "VisionClassifier":
         # Where torch is not installed, this says so, and what to install.
-        import_module("affectlab.models._torch")
-        return import_module(f"{__name__}._classifier").VisionClassifier
+        import_module("affectlab.models.devices")
+        return import_module(f"{__name__}.classifier").VisionClassifier
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -9,24 +9,35 @@ extra ``vlm``, which is imported when it is first used.
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from affectlab.models.vlm._ask_settings import AskSettings, Retrying
-from affectlab.models.vlm._budget import Budget
-from affectlab.models.vlm._cost import Prices, Usage
-from affectlab.models.vlm._examples import Example
-from affectlab.models.vlm._examples_read import read_examples
-from affectlab.models.vlm._prompt import Prompt, build_prompt
-from affectlab.models.vlm._prompt_image import ImageLimits, ImagePart, image_part
-from affectlab.models.vlm._prompt_stimulus import Option, Stimulus
-from affectlab.models.vlm._read import Read, read_answer
-from affectlab.models.vlm._schema import answer_schema, strict_schema
-from affectlab.models.vlm._served import OtherModelWarning
+from affectlab.models.vlm.asking import (
+    AskSettings,
+    Budget,
+    OtherModelWarning,
+    Prices,
+    Retrying,
+    Usage,
+)
+from affectlab.models.vlm.prompts import (
+    Example,
+    ImageLimits,
+    ImagePart,
+    Option,
+    Prompt,
+    Read,
+    Stimulus,
+    answer_schema,
+    build_prompt,
+    image_part,
+    read_answer,
+    read_examples,
+    strict_schema,
+)
 
 if TYPE_CHECKING:
-    from affectlab.models.vlm._annotator import VlmAnnotator
-    from affectlab.models.vlm._plan import Plan
-    from affectlab.models.vlm._rate import rate_vlm
-    from affectlab.models.vlm._rater import VlmRater
-    from affectlab.models.vlm._run import VlmRun
+    from affectlab.models.vlm.annotator import VlmAnnotator
+    from affectlab.models.vlm.asking import Plan
+    from affectlab.models.vlm.rater import VlmRater, rate_vlm
+    from affectlab.models.vlm.run import VlmRun
 
 __all__ = [
     "AskSettings",
@@ -56,11 +67,11 @@ __all__ = [
 ]
 
 _ASKING = {
-    "Plan": "_plan",
-    "VlmAnnotator": "_annotator",
-    "VlmRater": "_rater",
-    "VlmRun": "_run",
-    "rate_vlm": "_rate",
+    "Plan": "asking.plan",
+    "VlmAnnotator": "annotator",
+    "VlmRater": "rater",
+    "VlmRun": "run",
+    "rate_vlm": "rater",
 }
 
 

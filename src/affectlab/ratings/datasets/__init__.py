@@ -5,49 +5,48 @@ one family of files and say in their documentation what becomes of each field.
 :func:`load_dataset` loads a set by its name on the Hugging Face hub, with the same readers behind.
 """
 
-from affectlab.ratings._formats import Format
-from affectlab.ratings.datasets import (
-    _affective_text,
-    _crowdflower,
-    _dailydialog,
-    _electoral_tweets,
-    _emoint,
-    _emonet_face_binary,
-    _emonet_face_hq,
-    _emonet_face_scores,
-    _emonet_face_vlm,
-    _emotion_stimulus,
-    _face_expressions,
-    _goemotions_raw,
-    _goemotions_simplified,
-    _isear,
-    _mturk,
-    _score_matrix,
-    _socratis,
-    _ssec,
-    _sureal,
-    _tec,
-    _unified_emotion,
+from affectlab.ratings.datasets import face_expressions as _face_expressions
+from affectlab.ratings.datasets import goemotions_raw as _goemotions_raw
+from affectlab.ratings.datasets import goemotions_simplified as _goemotions_simplified
+from affectlab.ratings.datasets import isear as _isear
+from affectlab.ratings.datasets import mturk as _mturk
+from affectlab.ratings.datasets import score_matrix as _score_matrix
+from affectlab.ratings.datasets import socratis as _socratis
+from affectlab.ratings.datasets import sureal as _sureal
+from affectlab.ratings.datasets.emonet import binary as _emonet_face_binary
+from affectlab.ratings.datasets.emonet import emonet_face
+from affectlab.ratings.datasets.emonet import hq as _emonet_face_hq
+from affectlab.ratings.datasets.emonet import scores as _emonet_face_scores
+from affectlab.ratings.datasets.emonet import vlm as _emonet_face_vlm
+from affectlab.ratings.datasets.face_expressions import face_expressions
+from affectlab.ratings.datasets.goemotions import goemotions
+from affectlab.ratings.datasets.hub import PublishedSet, find_dataset, list_datasets, load_dataset
+from affectlab.ratings.datasets.isear import isear
+from affectlab.ratings.datasets.mturk import mturk
+from affectlab.ratings.datasets.score_matrix import score_matrix
+from affectlab.ratings.datasets.socratis import socratis
+from affectlab.ratings.datasets.sureal import sureal
+from affectlab.ratings.datasets.texts import (
+    affective_text,
+    crowdflower,
+    dailydialog,
+    electoral_tweets,
+    emoint,
+    emotion_stimulus,
+    ssec,
+    tec,
+    unified_emotion,
 )
-from affectlab.ratings.datasets._affective_text import affective_text
-from affectlab.ratings.datasets._crowdflower import crowdflower
-from affectlab.ratings.datasets._dailydialog import dailydialog
-from affectlab.ratings.datasets._electoral_tweets import electoral_tweets
-from affectlab.ratings.datasets._emoint import emoint
-from affectlab.ratings.datasets._emonet_face import emonet_face
-from affectlab.ratings.datasets._emotion_stimulus import emotion_stimulus
-from affectlab.ratings.datasets._face_expressions import face_expressions
-from affectlab.ratings.datasets._goemotions import goemotions
-from affectlab.ratings.datasets._hub import load_dataset
-from affectlab.ratings.datasets._hub_sets import PublishedSet, find_dataset, list_datasets
-from affectlab.ratings.datasets._isear import isear
-from affectlab.ratings.datasets._mturk import mturk
-from affectlab.ratings.datasets._score_matrix import score_matrix
-from affectlab.ratings.datasets._socratis import socratis
-from affectlab.ratings.datasets._ssec import ssec
-from affectlab.ratings.datasets._sureal import sureal
-from affectlab.ratings.datasets._tec import tec
-from affectlab.ratings.datasets._unified_emotion import unified_emotion
+from affectlab.ratings.datasets.texts import affective_text as _affective_text
+from affectlab.ratings.datasets.texts import crowdflower as _crowdflower
+from affectlab.ratings.datasets.texts import dailydialog as _dailydialog
+from affectlab.ratings.datasets.texts import electoral_tweets as _electoral_tweets
+from affectlab.ratings.datasets.texts import emoint as _emoint
+from affectlab.ratings.datasets.texts import emotion_stimulus as _emotion_stimulus
+from affectlab.ratings.datasets.texts import ssec as _ssec
+from affectlab.ratings.datasets.texts import tec as _tec
+from affectlab.ratings.datasets.texts import unified_emotion as _unified_emotion
+from affectlab.ratings.reading import Format
 
 __all__ = [
     "FORMATS",

@@ -6,18 +6,20 @@ of steps of your own, and :func:`stage`, :func:`text_features`, :func:`mask_text
 :func:`near_duplicates` are the parts that can be used alone.
 """
 
-from affectlab._runner import use_runner
-from affectlab.stimuli.curation._columns import Columns
-from affectlab.stimuli.curation._curate import curate
-from affectlab.stimuli.curation._masking import mask_texts
-from affectlab.stimuli.curation._near_duplicates import near_duplicates
-from affectlab.stimuli.curation._plan import STEPS, CurationPlan, load_curation_plan
-from affectlab.stimuli.curation._pool import Pool
-from affectlab.stimuli.curation._result import Curation
-from affectlab.stimuli.curation._staging import StagedPool, stage
-from affectlab.stimuli.curation._step import Step
-from affectlab.stimuli.curation._texts import TextSettings, text_features
-from affectlab.stimuli.curation._words import WordLists
+from affectlab.core.runner import use_runner
+from affectlab.stimuli.curation.curate import curate
+from affectlab.stimuli.curation.input import Columns, StagedPool, stage
+from affectlab.stimuli.curation.plan import STEPS, CurationPlan, load_curation_plan
+from affectlab.stimuli.curation.pool import Pool
+from affectlab.stimuli.curation.result import Curation
+from affectlab.stimuli.curation.steps import Step
+from affectlab.stimuli.curation.texts import (
+    TextSettings,
+    WordLists,
+    mask_texts,
+    near_duplicates,
+    text_features,
+)
 
 __all__ = [
     "STEPS",

@@ -5,18 +5,16 @@
 staircase study (:class:`Candidates`), whose results :func:`read_jnds` reads.
 """
 
-from affectlab.stimuli.frames._candidates import Candidates
-from affectlab.stimuli.frames._chosen import Chosen, Sampling
-from affectlab.stimuli.frames._differences import DIFFERENCES, Difference, GreyDifference
-from affectlab.stimuli.frames._direction import DIRECTIONS, Direction
-from affectlab.stimuli.frames._find import LAYOUTS, Layout, find_transitions
-from affectlab.stimuli.frames._five_frames import CROSSED, Crossed, FiveFrames, five_frames
-from affectlab.stimuli.frames._jnds import SequenceJnd, read_jnds
-from affectlab.stimuli.frames._pictures import PictureFiles, UnusableError, View, open_picture
-from affectlab.stimuli.frames._sampling import Along, FiveFrameSampling
-from affectlab.stimuli.frames._transition import Found, FrameSource, LeftOut, Transition
-from affectlab.stimuli.frames._videos import VideoFile
-from affectlab.stimuli.frames._write import WrittenFrames, write_frames
+from affectlab.stimuli.frames.differences import DIFFERENCES, Difference, GreyDifference
+from affectlab.stimuli.frames.direction import DIRECTIONS, Direction
+from affectlab.stimuli.frames.find import LAYOUTS, Layout, find_transitions
+from affectlab.stimuli.frames.five_frames import CROSSED, Crossed, FiveFrames, five_frames
+from affectlab.stimuli.frames.jnds import SequenceJnd, read_jnds
+from affectlab.stimuli.frames.pictures import PictureFiles, UnusableError, View, open_picture
+from affectlab.stimuli.frames.sampling import Along, Candidates, Chosen, FiveFrameSampling, Sampling
+from affectlab.stimuli.frames.transition import Found, FrameSource, LeftOut, Transition
+from affectlab.stimuli.frames.videos import VideoFile
+from affectlab.stimuli.frames.write import WrittenFrames, write_frames
 
 __all__ = [
     "CROSSED",

@@ -5,16 +5,16 @@ is the stimulus table of a study. A generator is named (:func:`load_generator`),
 from :class:`ImagePrompt` to pictures.
 """
 
-from affectlab.stimuli.generation._generate import generate_images
-from affectlab.stimuli.generation._generator import (
+from affectlab.stimuli.generation.generate import generate_images
+from affectlab.stimuli.generation.generator import (
     ImageGenerator,
     ImagePrompt,
     Picture,
     RefusedPictureError,
 )
-from affectlab.stimuli.generation._load import list_generators, load_generator
-from affectlab.stimuli.generation._manifest import Manifest, read_manifest
-from affectlab.stimuli.generation._prompts import read_prompts
+from affectlab.stimuli.generation.load import list_generators, load_generator
+from affectlab.stimuli.generation.manifest import Manifest, read_manifest
+from affectlab.stimuli.generation.prompt_table import read_prompts
 
 __all__ = [
     "ImageGenerator",

@@ -1,6 +1,5 @@
 """Personal data in free texts: found on this computer, masked and counted."""
 
-from affectlab.stimuli.privacy._ratings import scrub_ratings
-from affectlab.stimuli.privacy._scrub import KINDS, Scrubbed, scrub_texts
+from affectlab.stimuli.privacy.scrub import KINDS, Scrubbed, scrub_ratings, scrub_texts
 
 __all__ = ["KINDS", "Scrubbed", "scrub_ratings", "scrub_texts"]

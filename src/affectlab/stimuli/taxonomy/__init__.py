@@ -7,26 +7,24 @@ taxonomy (:func:`taxonomy_of`). What raters of a pilot chose, agreed about and s
 such a review, too (:func:`revise_taxonomy`), and the next version (:func:`revised_taxonomy`).
 """
 
-from affectlab.stimuli.taxonomy._assemble import (
+from affectlab.stimuli.taxonomy.candidates import Candidates, Finder, Found, emotion_candidates
+from affectlab.stimuli.taxonomy.clusters import LabelProposals, propose_labels
+from affectlab.stimuli.taxonomy.confusions import label_correlations
+from affectlab.stimuli.taxonomy.lexicon import Lexicon, Mention, load_lexicon
+from affectlab.stimuli.taxonomy.merge import merge_terms
+from affectlab.stimuli.taxonomy.model_finder import ModelFinder
+from affectlab.stimuli.taxonomy.pilot import Pilot, binary_choices, read_pilot
+from affectlab.stimuli.taxonomy.policy import RevisionPolicy, load_revision_policy
+from affectlab.stimuli.taxonomy.review import Review, ReviewRow, read_review
+from affectlab.stimuli.taxonomy.revision import RevisionProposal, revise_taxonomy
+from affectlab.stimuli.taxonomy.suggestions import read_suggestions
+from affectlab.stimuli.taxonomy.texts import TextBlock, read_texts, text_blocks
+from affectlab.stimuli.taxonomy.versions import (
     Assembled,
     next_version,
     revised_taxonomy,
     taxonomy_of,
 )
-from affectlab.stimuli.taxonomy._blocks import TextBlock, text_blocks
-from affectlab.stimuli.taxonomy._candidates import Candidates, emotion_candidates
-from affectlab.stimuli.taxonomy._cluster import LabelProposals, propose_labels
-from affectlab.stimuli.taxonomy._confused import label_correlations
-from affectlab.stimuli.taxonomy._found import Finder, Found
-from affectlab.stimuli.taxonomy._lexicon import Lexicon, Mention, load_lexicon
-from affectlab.stimuli.taxonomy._merge import merge_terms
-from affectlab.stimuli.taxonomy._model_finder import ModelFinder
-from affectlab.stimuli.taxonomy._pilot import Pilot, binary_choices, read_pilot
-from affectlab.stimuli.taxonomy._policy import RevisionPolicy, load_revision_policy
-from affectlab.stimuli.taxonomy._read_texts import read_texts
-from affectlab.stimuli.taxonomy._review import Review, ReviewRow, read_review
-from affectlab.stimuli.taxonomy._revise import RevisionProposal, revise_taxonomy
-from affectlab.stimuli.taxonomy._suggestions import read_suggestions
 
 __all__ = [
     "Assembled",

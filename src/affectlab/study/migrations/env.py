@@ -2,7 +2,7 @@
 
 from alembic import context
 
-from affectlab.study._tables import metadata
+from affectlab.study.tables import metadata
 
 connection = context.config.attributes["connection"]
 context.configure(connection=connection, target_metadata=metadata, render_as_batch=True)

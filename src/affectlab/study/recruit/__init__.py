@@ -3,20 +3,18 @@
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from affectlab.study.recruit._eligibility import Check, check_eligibility, passes
-from affectlab.study.recruit._filters import PlatformFilter, platform_filters, with_choices
-from affectlab.study.recruit._verify import verify
+from affectlab.study.recruit.eligibility import Check, check_eligibility, passes, verify
+from affectlab.study.recruit.filters import PlatformFilter, platform_filters, with_choices
 
 if TYPE_CHECKING:
-    from affectlab.study.recruit._by_hand import payments_table
-    from affectlab.study.recruit._decisions import (
+    from affectlab.study.recruit.approval import (
         Decision,
         approve_sessions,
         decisions,
         reject_sessions,
     )
-    from affectlab.study.recruit._payments import Outcome, carry_out, pay_bonuses
-    from affectlab.study.recruit._prolific import (
+    from affectlab.study.recruit.payments import Outcome, carry_out, pay_bonuses, payments_table
+    from affectlab.study.recruit.prolific import (
         CATEGORIES,
         Payment,
         ProlificClient,
@@ -51,20 +49,20 @@ __all__ = [
 
 # These need the store or the network; entering a study does not.
 _NAMES = {
-    "CATEGORIES": "_prolific",
-    "Decision": "_decisions",
-    "Outcome": "_payments",
-    "Payment": "_prolific",
-    "ProlificClient": "_prolific",
-    "ProlificError": "_prolific",
-    "Submission": "_prolific",
-    "UnclearError": "_prolific",
-    "approve_sessions": "_decisions",
-    "carry_out": "_payments",
-    "decisions": "_decisions",
-    "pay_bonuses": "_payments",
-    "payments_table": "_by_hand",
-    "reject_sessions": "_decisions",
+    "CATEGORIES": "prolific",
+    "Decision": "approval",
+    "Outcome": "payments",
+    "Payment": "prolific",
+    "ProlificClient": "prolific",
+    "ProlificError": "prolific",
+    "Submission": "prolific",
+    "UnclearError": "prolific",
+    "approve_sessions": "approval",
+    "carry_out": "payments",
+    "decisions": "approval",
+    "pay_bonuses": "payments",
+    "payments_table": "payments",
+    "reject_sessions": "approval",
 }
 
 

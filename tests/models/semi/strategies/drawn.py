@@ -10,7 +10,7 @@ import torch
 from torch import Tensor
 from torch.nn import functional as nnf
 
-from affectlab.models.semi._strategy import Problem, Strategy, View, load_strategy
+from affectlab.models.semi.strategy import Problem, Strategy, View, load_strategy
 from affectlab.taxonomy import load_taxonomy
 
 LABELS = ("amusement", "anger", "awe", "fear")

@@ -8,14 +8,13 @@ from math import exp, log
 import pytest
 import torch
 
-from affectlab.errors import InputError
-from affectlab.models.semi._memory import Bank, Queue
-from affectlab.models.semi._prototypes import Prototypes
-from affectlab.models.semi._strategies.flexmatch import FlexMatch
-from affectlab.models.semi._strategies.freematch import FreeMatch, fairness
-from affectlab.models.semi._strategies.s2ver import S2ver, ambiguity_threshold
-from affectlab.models.semi._strategies.softmatch import SoftMatch, gaussian_weights
-from affectlab.models.semi._strategy import Problem, View
+from affectlab.core.errors import InputError
+from affectlab.models.semi.strategies.flexmatch import FlexMatch
+from affectlab.models.semi.strategies.freematch import FreeMatch, fairness
+from affectlab.models.semi.strategies.memory import Bank, Queue
+from affectlab.models.semi.strategies.s2ver import Prototypes, S2ver, ambiguity_threshold
+from affectlab.models.semi.strategies.softmatch import SoftMatch, gaussian_weights
+from affectlab.models.semi.strategy import Problem, View
 
 from .drawn import a_problem, a_view
 

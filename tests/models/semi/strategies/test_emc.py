@@ -10,9 +10,9 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from affectlab.errors import InputError
-from affectlab.models.semi._strategies.emc import EmcThreshold, emc_threshold
-from affectlab.models.semi._strategy import PoolLabels, Problem
+from affectlab.core.errors import InputError
+from affectlab.models.semi.strategies.emc import EmcThreshold, emc_threshold
+from affectlab.models.semi.strategy import PoolLabels, Problem
 from affectlab.taxonomy import load_taxonomy
 
 from .drawn import LABELS, a_problem, a_strategy, a_view

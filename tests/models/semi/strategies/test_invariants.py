@@ -9,8 +9,8 @@ from dataclasses import replace
 import pytest
 import torch
 
-from affectlab.errors import InputError
-from affectlab.models.semi._strategy import PoolLabels, Step, Strategy, View
+from affectlab.core.errors import InputError
+from affectlab.models.semi.strategy import PoolLabels, Step, Strategy, View
 
 from .drawn import NAMES, a_problem, a_strategy, a_view, reordered
 

@@ -9,9 +9,9 @@ import torch
 from torch import Tensor
 from torch.nn import functional as nnf
 
-from affectlab.models.semi._strategies._graphs import graph_contrast, label_graph
-from affectlab.models.semi._strategies.freematch import fairness
-from affectlab.models.semi._strategies.simmatch import instance_loss
+from affectlab.models.semi.strategies.freematch import fairness
+from affectlab.models.semi.strategies.simmatch import instance_loss
+from affectlab.models.semi.strategies.tensors import graph_contrast, label_graph
 
 from .drawn import a_strategy, a_view
 

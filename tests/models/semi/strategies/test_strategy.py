@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 import torch
 
-from affectlab.errors import InputError
-from affectlab.models.semi._strategies.fixmatch import FixMatch
-from affectlab.models.semi._strategy import (
+from affectlab.core.errors import InputError
+from affectlab.models.semi.strategies.fixmatch import FixMatch
+from affectlab.models.semi.strategy import (
     GROUP,
     Step,
     Strategy,
@@ -58,7 +58,7 @@ def points(monkeypatch: pytest.MonkeyPatch) -> None:
         lambda self: globals()[self.attr] if self.module == here else __import__("no_such_module"),
     )
     monkeypatch.setattr(
-        "affectlab._plugs.entry_points", lambda group: tuple(added) if group == GROUP else ()
+        "affectlab.core.registry.entry_points", lambda group: tuple(added) if group == GROUP else ()
     )
 
 

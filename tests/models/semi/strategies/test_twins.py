@@ -10,7 +10,7 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from affectlab.models.semi._strategy import Strategy
+from affectlab.models.semi.strategy import Strategy
 
 from . import twins
 from .drawn import POLARITY, a_strategy, a_view

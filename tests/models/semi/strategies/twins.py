@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from affectlab.models.semi._strategy import View
+from affectlab.models.semi.strategy import View
 
 
 @dataclass

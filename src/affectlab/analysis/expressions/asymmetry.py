@@ -1,0 +1,374 @@
+"""Does it matter which side of the face moves, or whether one side moves alone?"""
+
+from __future__ import annotations
+
+import math
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal, TypeAlias
+
+import polars as pl
+
+from affectlab.analysis.expressions.sides import Sides, SidesSource, sides_of
+from affectlab.analysis.pairs import PairSource, pair_scores
+from affectlab.core.errors import InputError, unknown_name
+from affectlab.core.inference import check_confidence
+from affectlab.core.types import Floats
+from affectlab.core.words import joined, number, option, plural, shown
+
+if TYPE_CHECKING:
+    from affectlab.core.terminal import Table
+
+
+__all__ = [
+    "Alternative",
+    "AsymmetryTests",
+    "asymmetry_tests",
+    "paired",
+    "two_sample",
+]
+
+# Student's t-tests with their intervals, and the reason where there is none.
+
+
+Alternative: TypeAlias = Literal["greater", "less", "two-sided"]
+_FEW = "undefined: fewer than two observations"
+_CONSTANT = "undefined: the observations do not vary"
+
+
+def two_sample(
+    first: Floats, second: Floats, unit: str, alternative: Alternative, confidence: float
+) -> dict[str, object]:
+    r"""Compare the means of two samples with variances taken as equal.
+
+    .. math:: t = \frac{\bar x_1 - \bar x_2}{s \sqrt{1/n_1 + 1/n_2}}, \qquad
+              s^2 = \frac{\sum (x_1 - \bar x_1)^2 + \sum (x_2 - \bar x_2)^2}{n_1 + n_2 - 2}
+    """
+    row = _row("two samples", unit, first, second)
+    df = first.size + second.size - 2
+    if min(first.size, second.size) < 1 or df < 1:
+        return row | {"status": _FEW}
+    squares = float(((first - first.mean()) ** 2).sum() + ((second - second.mean()) ** 2).sum())
+    error = math.sqrt(squares / df * (1 / first.size + 1 / second.size))
+    difference = float(first.mean() - second.mean())
+    return row | _tested(difference, error, df, alternative, confidence)
+
+
+def paired(
+    first: Floats, second: Floats, unit: str, alternative: Alternative, confidence: float
+) -> dict[str, object]:
+    r"""Compare paired observations: :math:`t = \bar d / (s_d / \sqrt n)`, :math:`n - 1` degrees."""
+    row = _row("paired", unit, first, second)
+    apart = first - second
+    if apart.size < 2:
+        difference = float(apart.mean()) if apart.size else math.nan
+        return row | {"difference": difference, "status": _FEW}
+    error = float(apart.std(ddof=1)) / math.sqrt(apart.size)
+    return row | _tested(float(apart.mean()), error, apart.size - 1, alternative, confidence)
+
+
+def _row(test: str, unit: str, first: Floats, second: Floats) -> dict[str, object]:
+    unknown = ("difference", "low", "high", "t", "df", "p", "p_two_sided")
+    return {
+        "test": test,
+        "unit": unit,
+        "n_first": int(first.size),
+        "n_second": int(second.size),
+        "mean_first": float(first.mean()) if first.size else math.nan,
+        "mean_second": float(second.mean()) if second.size else math.nan,
+        **dict.fromkeys(unknown, math.nan),
+        "status": "ok",
+    }
+
+
+def _tested(
+    difference: float, error: float, df: int, alternative: Alternative, confidence: float
+) -> dict[str, object]:
+    from scipy.special import stdtr, stdtrit
+
+    if not error > 1e-12 * max(1.0, abs(difference)):
+        return {"difference": difference, "df": float(df), "status": _CONSTANT}
+    t = difference / error
+    below, above = float(stdtr(df, t)), float(stdtr(df, -t))
+    two_sided = float(min(1.0, 2 * min(below, above)))
+    half = float(stdtrit(df, (1 + confidence) / 2)) * error
+    p = {"greater": above, "less": below, "two-sided": two_sided}[alternative]
+    return {
+        "difference": difference,
+        "low": difference - half,
+        "high": difference + half,
+        "t": t,
+        "df": float(df),
+        "p": p,
+        "p_two_sided": two_sided,
+    }
+
+
+_ALTERNATIVES = ("greater", "less", "two-sided")
+_MOST_SAID = 8
+_LETTER = re.compile(r"(?<![^\W_])[LRlr](?![^\W_])")
+"""A word of the one letter that may stand for a side."""
+_SHORT = {"two samples": "", "paired": "paired "}
+_Row: TypeAlias = dict[str, object]
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class AsymmetryTests:
+    """Tests of right against left, and of one-sided against symmetric expressions.
+
+    Made by :func:`asymmetry_tests`.
+    """
+
+    frame: pl.DataFrame
+    """One row per test: ``kind`` (intra, inter), ``comparison``, ``test``, ``unit`` (what counts as
+    one observation), ``n_first``, ``n_second``, ``mean_first``, ``mean_second``, ``difference``
+    with ``low`` and ``high``, ``t``, ``df``, ``p`` (of the alternative), ``p_two_sided``,
+    ``alternative``, ``status``."""
+    points: pl.DataFrame
+    """One row per actor and mirrored expression: ``kind``, ``actor``, ``right``, ``left``,
+    ``mean_right`` and ``mean_left`` over ``n_pairs`` pairs that both have."""
+    sides: pl.DataFrame
+    """``expression``, ``side`` (right, left, symmetric, unclear), ``mirror``."""
+    unit: str
+    notes: tuple[str, ...] = ()
+
+    def to_frame(self) -> pl.DataFrame:
+        """Give one row per test."""
+        return self.frame
+
+    def __repr__(self) -> str:
+        known = int((self.frame["status"] == "ok").sum())
+        return f"AsymmetryTests({known} of {plural(self.frame.height, 'test')} defined)"
+
+    def __rich__(self) -> Table:
+        from rich.text import Text
+
+        from affectlab.core.terminal import Table
+
+        table = Table(box=None, header_style="bold")
+        table.add_column("difference of means")
+        for name in ("n", "difference", "interval", "t", "p"):
+            table.add_column(name, justify="right", no_wrap=True)
+        for row in self.frame.iter_rows(named=True):
+            n = f"{row['n_first']:,}"
+            n += f" + {row['n_second']:,}" if row["test"] == "two samples" else ""
+            ends = f"{number(row['low'])} – {number(row['high'])}"
+            table.add_row(
+                Text(f"{row['comparison']}, {row['kind']}: {_SHORT[row['test']]}{row['unit']}"),
+                n,
+                number(row["difference"]),
+                "–" if row["low"] != row["low"] else ends,
+                number(row["t"]),
+                number(row["p"], 3),
+            )
+        return table
+
+
+def asymmetry_tests(
+    scores: PairSource,
+    *,
+    sides: SidesSource | None = None,
+    alternative: Alternative = "greater",
+    confidence: float = 0.95,
+) -> AsymmetryTests:
+    """Test whether the side that moves changes how different faces look.
+
+    The paper compares two samples of pairs with a one-sided t-test of equal variances. Pairs of one
+    transition, and transitions of one actor, are alike, so that such a test counts the same thing
+    many times; and right and left may be shown by different actors in different frames. Beside it
+    stand paired tests, which compare an actor's right expression with the same actor's left one on
+    the same pairs of frames, with a transition or an actor as one observation. **The paired test
+    over transitions is the one to report**; the one over actors is about other actors, and weak
+    with few of them.
+
+    Parameters
+    ----------
+    scores
+        Ratings or scores of pairs; see :func:`pair_scores`.
+    sides
+        Which left expression mirrors which right one; see :func:`sides_of`. By default told by the
+        words "right" and "left" in the names. Expressions without a side are symmetric.
+    alternative
+        ``"greater"``, as in the paper: right above left, one-sided above symmetric; ``"less"``;
+        or ``"two-sided"``. The two-sided p-value always stands beside it.
+    confidence
+        Coverage of the (two-sided) intervals of differences.
+
+    Returns
+    -------
+    AsymmetryTests
+        *Intra*: right against left, scores of pairs within transitions. *Inter*: right against
+        left, where each is compared with the same third expression by the same actor; and
+        one-sided against symmetric, where a pair with at least one one-sided expression is compared
+        with pairs of two symmetric ones (the paper does not say which pairs it took). A test that
+        is not defined says why in ``status``. p-values are not corrected for being several: the
+        tests are views of the same two questions.
+
+    Raises
+    ------
+    InputError
+        When no expression has a side, or an option is not known or out of range.
+
+    References
+    ----------
+    Saha et al. (2025), FaceExpressions-70k, section 3.5.4.
+
+    Examples
+    --------
+    >>> table = pl.DataFrame({
+    ...     "actor": ["ann", "bob", "ann", "bob"],
+    ...     "expression_a": ["Jaw Right", "Jaw Right", "Jaw Left", "Jaw Left"],
+    ...     "role_a": ["peak"] * 4, "role_b": ["neutral"] * 4,
+    ...     "expression_b": ["Jaw Right", "Jaw Right", "Jaw Left", "Jaw Left"],
+    ...     "value": [62.0, 71.0, 60.0, 68.0],
+    ... })
+    >>> found = asymmetry_tests(table).frame
+    >>> found.filter(unit="transitions")["difference"].to_list()
+    [2.5]
+    """
+    if alternative not in _ALTERNATIVES:
+        raise unknown_name("alternative", alternative, _ALTERNATIVES)
+    check_confidence(confidence)
+    pairs = pair_scores(scores)
+    found = sides_of(pairs.expressions, sides)
+    if not (found.right or found.left):
+        raise InputError(
+            "no expression has a side: none is named with the word right or left; expected such "
+            f"names, or a table of mirrored expressions ({option('sides', 'sides.csv')})"
+        )
+    intra, inter = pairs.intra().frame, pairs.inter().frame
+    rows: list[_Row] = []
+    points = []
+    if intra.height:
+        own = _matched_intra(intra, found)
+        points.append(own.with_columns(pl.lit("intra").alias("kind")))
+        right, left = (
+            intra.filter(pl.col("expression_a").is_in(side))["value"].to_numpy()
+            for side in (found.right, found.left)
+        )
+        about: _Row = {"kind": "intra", "comparison": "right – left"}
+        rows.append({**about, **two_sample(right, left, "pairs", alternative, confidence)})
+        rows += [{**about, **one} for one in _paired_tests(own, alternative, confidence)]
+    if inter.height:
+        own = _matched_inter(inter, found)
+        points.append(own.with_columns(pl.lit("inter").alias("kind")))
+        about = {"kind": "inter", "comparison": "right – left"}
+        rows += [{**about, **one} for one in _paired_tests(own, alternative, confidence)]
+        about = {"kind": "inter", "comparison": "one-sided – symmetric"}
+        rows += [{**about, **one} for one in _against(inter, found, alternative, confidence)]
+    order = ("kind", "actor", "right", "left", "mean_right", "mean_left", "n_pairs")
+    return AsymmetryTests(
+        pl.DataFrame(rows).with_columns(pl.lit(alternative).alias("alternative")),
+        pl.concat(points).select(order),
+        found.to_frame(pairs.expressions),
+        pairs.unit,
+        (*_notes(found, told=sides is not None), *pairs.notes),
+    )
+
+
+def _paired_tests(points: pl.DataFrame, alternative: Alternative, confidence: float) -> list[_Row]:
+    """Compare right and left over transitions, and over actors."""
+    by_actor = points.group_by("actor").agg(pl.col("mean_right", "mean_left").mean())
+    return [
+        paired(
+            table["mean_right"].to_numpy(),
+            table["mean_left"].to_numpy(),
+            unit,
+            alternative,
+            confidence,
+        )
+        for unit, table in (("transitions", points), ("actors", by_actor.sort("actor")))
+    ]
+
+
+def _matched_intra(intra: pl.DataFrame, sides: Sides) -> pl.DataFrame:
+    """Average right and left of each actor over the pairs of roles that both have."""
+    pair = pl.concat_str(
+        pl.min_horizontal("role_a", "role_b"), pl.max_horizontal("role_a", "role_b"), separator="\0"
+    )
+    own = intra.select(
+        "actor", pl.col("expression_a").alias("expression"), pair.alias("on"), "value"
+    )
+    return _matched(own, sides)
+
+
+def _matched_inter(inter: pl.DataFrame, sides: Sides) -> pl.DataFrame:
+    """Average right and left of each actor over the third expressions that both are compared with.
+
+    Frames are drawn anew for each pair, so that they cannot be matched as well.
+    """
+    turned = pl.concat(
+        inter.select(
+            "actor",
+            pl.col(f"expression_{one}").alias("expression"),
+            pl.col(f"expression_{two}").alias("on"),
+            "value",
+        )
+        for one, two in ("ab", "ba")
+    )
+    return _matched(turned, sides)
+
+
+def _matched(values: pl.DataFrame, sides: Sides) -> pl.DataFrame:
+    """Put an actor's right and left expression side by side, on what both were shown with."""
+    means = values.group_by("actor", "expression", "on").agg(pl.col("value").mean())
+    mirrored = pl.DataFrame(
+        list(sides.mirrored), schema={"right": pl.String, "left": pl.String}, orient="row"
+    )
+    first = mirrored.join(means.rename({"expression": "right", "value": "mean_right"}), on="right")
+    both = first.join(
+        means.rename({"expression": "left", "value": "mean_left"}), on=["left", "actor", "on"]
+    )
+    return (
+        both.group_by("actor", "right", "left")
+        .agg(pl.col("mean_right", "mean_left").mean(), pl.len().cast(pl.Int64).alias("n_pairs"))
+        .sort("right", "actor")
+    )
+
+
+def _against(
+    inter: pl.DataFrame, sides: Sides, alternative: Alternative, confidence: float
+) -> list[_Row]:
+    """Compare pairs with a one-sided expression with pairs of two symmetric ones."""
+    lateral = sides.right | sides.left
+    known = [*lateral, *sides.symmetric]
+    own = inter.filter(pl.col("expression_a").is_in(known) & pl.col("expression_b").is_in(known))
+    own = own.with_columns(
+        (pl.col("expression_a").is_in(lateral) | pl.col("expression_b").is_in(lateral)).alias("one")
+    )
+    first, second = (own.filter(pl.col("one") == one)["value"].to_numpy() for one in (True, False))
+    by_actor = (
+        own.group_by("actor")
+        .agg(
+            pl.col("value").filter(pl.col("one")).mean().alias("first"),
+            pl.col("value").filter(~pl.col("one")).mean().alias("second"),
+        )
+        .drop_nulls()
+        .sort("actor")
+    )
+    return [
+        two_sample(first, second, "pairs", alternative, confidence),
+        paired(
+            by_actor["first"].to_numpy(),
+            by_actor["second"].to_numpy(),
+            "actors",
+            alternative,
+            confidence,
+        ),
+    ]
+
+
+def _notes(sides: Sides, *, told: bool) -> tuple[str, ...]:
+    notes = []
+    # Names that a table gives are as they are meant.
+    letters = () if told else tuple(sorted(filter(_LETTER.search, sides.symmetric)))
+    for names, why in (
+        (sides.unmatched, "without a mirror image, and so in no paired test"),
+        (sides.unclear, "with both sides in the name, and so in no test"),
+        (letters, "with a single L or R in the name, taken as symmetric; a table of sides helps"),
+    ):
+        if names:
+            said = joined(map(shown, names[:_MOST_SAID]))
+            more = ", …" if len(names) > _MOST_SAID else ""
+            notes.append(f"{plural(len(names), 'expression')} {why}: {said}{more}")
+    return tuple(notes)

@@ -1,0 +1,770 @@
+"""How different expressions are from each other: matrix, clusters, and which need most care."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Literal, TypeAlias
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from affectlab.analysis.labels import (
+    Choice,
+    LabelClusters,
+    bends,
+    choose,
+    cut_into,
+    numbered,
+    silhouette,
+    tree_of,
+)
+from affectlab.analysis.pairs import PairScores, PairSource, pair_scores
+from affectlab.core.errors import InputError, unknown_name
+from affectlab.core.inference import Uncertainty, check_confidence, summarise
+from affectlab.core.types import Bools, Floats, Ints
+from affectlab.core.words import joined, plural
+
+if TYPE_CHECKING:
+    from affectlab.core.terminal import Table
+
+
+__all__ = [
+    "LINKAGES",
+    "MISSING",
+    "Cells",
+    "ExpressionDifferences",
+    "Linkage",
+    "Missing",
+    "adjusted",
+    "cells_of",
+    "elbow_of",
+    "expression_differences",
+    "expression_tree",
+    "priority_of",
+    "square",
+]
+
+# Mean differences of two expressions over actors who were not all asked about the same ones.
+
+
+_Codes: TypeAlias = NDArray[np.int64]
+_TOLERANCE = 1e-9
+"""Eigenvalues so far below the largest count as 0: what the design cannot tell."""
+
+
+@dataclass(frozen=True, eq=False)
+class Cells:
+    """Mean scores of P pairs of n expressions by A actors."""
+
+    expressions: tuple[str, ...]
+    actors: tuple[str, ...]
+    first: Ints
+    """Place of the first expression of each pair, shape (P,)."""
+    second: Ints
+    """Place of the second one, always behind the first."""
+    value: Floats
+    """Mean score over the pairs of frames, shape (P, A); 0 where there are none."""
+    n_pairs: Ints
+    """Pairs of frames, shape (P, A)."""
+    role_effects: dict[str, float]
+    """How much the role of a frame adds to a score, beside the mean role; empty without
+    adjustment."""
+
+    @property
+    def asked(self) -> Floats:
+        """1 where an actor has pairs, else 0, shape (P, A)."""
+        return (self.n_pairs > 0).astype(np.float64)
+
+    def groups_of_actors(self) -> int:
+        """Count the groups of actors that no pair of expressions links."""
+        asked = self.n_pairs > 0
+        group = np.arange(len(self.actors))
+        for row in asked:
+            joined = group[row]
+            group[np.isin(group, joined)] = joined.min()
+        return int(np.unique(group).size)
+
+    def notes(self) -> tuple[str, ...]:
+        """Say what of the design limits the comparison."""
+        groups = self.groups_of_actors()
+        if groups < 2:
+            return ()
+        return (
+            f"actors fall into {plural(groups, 'group')} without a pair of expressions in common; "
+            "differences of level between these groups cannot be told from those of the pairs",
+        )
+
+
+def cells_of(inter: PairScores, *, adjust: bool) -> Cells:
+    """Average the scores of each actor on each pair of expressions.
+
+    With `adjust`, the roles of the frames are taken out first. Their effects are those of least
+    squares within cells (an actor and two expressions), so that they are free of whom and what was
+    asked about.
+    """
+    names = inter.expressions
+    place = {name: k for k, name in enumerate(names)}
+    actor = {name: k for k, name in enumerate(inter.actors)}
+    frame = inter.frame
+    a, b, who = (
+        frame[column].replace_strict(codes, return_dtype=pl.Int64).to_numpy()
+        for column, codes in (
+            ("expression_a", place),
+            ("expression_b", place),
+            ("actor", actor),
+        )
+    )
+    n, n_actors = len(names), len(actor)
+    key = np.minimum(a, b) * n + np.maximum(a, b)
+    found, pair = np.unique(key, return_inverse=True)
+    cell, value = pair * n_actors + who, frame["value"].to_numpy()
+    effects: dict[str, float] = {}
+    if adjust:
+        effects, value = _without_roles(frame, cell, value)
+    size = found.size * n_actors
+    count = np.bincount(cell, minlength=size)
+    total = np.bincount(cell, value, minlength=size)
+    mean = np.divide(total, count, out=np.zeros(size), where=count > 0)
+    return Cells(
+        names,
+        inter.actors,
+        found // n,
+        found % n,
+        mean.reshape(found.size, n_actors),
+        count.reshape(found.size, n_actors),
+        effects,
+    )
+
+
+def _without_roles(
+    frame: pl.DataFrame, cell: _Codes, value: Floats
+) -> tuple[dict[str, float], Floats]:
+    """Estimate what each role adds within cells, and take it from the scores."""
+    roles = pl.concat([frame["role_a"], frame["role_b"]]).unique().sort().to_list()
+    codes = {role: k for k, role in enumerate(roles)}
+    shown = np.zeros((frame.height, len(roles)))
+    rows = np.arange(frame.height)
+    for side in "ab":
+        at = frame[f"role_{side}"].replace_strict(codes, return_dtype=pl.Int64).to_numpy()
+        np.add.at(shown, (rows, at), 1.0)
+    within = np.column_stack([_centred(column, cell) for column in [*shown.T, value]])
+    x, y = within[:, :-1], within[:, -1]
+    effect = _solve(x.T @ x, x.T @ y)
+    effect -= effect.mean()
+    return dict(zip(roles, effect.tolist(), strict=True)), value - shown @ effect
+
+
+def _centred(column: Floats, cell: _Codes) -> Floats:
+    count = np.bincount(cell)
+    mean = np.bincount(cell, column) / np.maximum(count, 1)
+    return np.asarray(column - mean[cell], dtype=np.float64)
+
+
+def adjusted(cells: Cells, weights: Floats, of_actors: Floats | None) -> tuple[Floats, Floats]:
+    r"""Average cells over actors, each freed of how high its actor is on what was asked about.
+
+    Least squares on :math:`y_{pa} = \mu_p + \alpha_a` with the weights of the cells, where the
+    weighted mean of the :math:`\alpha_a` is 0.
+
+    Parameters
+    ----------
+    weights
+        How often each cell counts, shape (P, A); 0 where there is none.
+    of_actors
+        How often each actor counts in the mean effect, shape (A,). None: no adjustment.
+
+    Returns
+    -------
+    Means of the pairs, shape (P,), ``nan`` where no cell counts, and effects of the actors.
+    """
+    total = weights.sum(axis=1)
+    known = total > 0
+    share = np.divide(weights, total[:, None], out=np.zeros_like(weights), where=known[:, None])
+    effect = np.zeros(weights.shape[1])
+    if of_actors is not None:
+        here = (weights.sum(axis=0) > 0) * of_actors
+        left = np.diag(weights.sum(axis=0)) - weights.T @ share
+        of_pair = (share * cells.value).sum(axis=1)
+        right = (weights * cells.value).sum(axis=0) - weights.T @ of_pair
+        effect = _solve(left, right)
+        effect -= (effect * here).sum() / here.sum()
+    mean = (share * (cells.value - effect)).sum(axis=1)
+    return np.where(known, mean, np.nan), effect
+
+
+def _solve(left: Floats, right: Floats) -> Floats:
+    """Solve normal equations; what the design cannot tell is left at the shortest solution."""
+    values, vectors = np.linalg.eigh(left)
+    kept = values > _TOLERANCE * max(float(values.max(initial=0.0)), 1e-300)
+    part = vectors[:, kept]
+    return np.asarray(part @ ((part.T @ right) / values[kept]), dtype=np.float64)
+
+
+def square(cells: Cells, values: Floats | Ints, empty: float) -> Floats:
+    """Spread values of pairs over both halves of a square, shape (n, n)."""
+    n = len(cells.expressions)
+    whole = np.full((n, n), empty)
+    whole[cells.first, cells.second] = whole[cells.second, cells.first] = values
+    return whole
+
+
+# A tree of expressions over their mean differences, and how stable its clusters are.
+
+
+Linkage: TypeAlias = Literal["average", "complete", "single", "ward"]
+LINKAGES = ("average", "complete", "single", "ward")
+Missing: TypeAlias = Literal["leave-out", "fill"]
+MISSING = ("leave-out", "fill")
+
+
+def expression_tree(
+    names: tuple[str, ...],
+    matrix: Floats,
+    replicates: Iterable[Floats],
+    *,
+    linkage: Linkage,
+    k: int | Choice,
+    missing: Missing,
+) -> LabelClusters:
+    """Cluster expressions by their mean differences.
+
+    Parameters
+    ----------
+    matrix
+        Mean differences, shape (n, n), ``nan`` where two expressions were not compared.
+    replicates
+        Bootstrap replicates of it, for the stability.
+
+    Returns
+    -------
+    LabelClusters
+        Where cells are missing, the expression with most of them is left out, one after the other,
+        or they are filled; see :func:`expression_differences`.
+    """
+    kept = np.arange(len(names)) if missing == "fill" else _complete(matrix)
+    left_out = tuple(name for at, name in enumerate(names) if at not in set(kept.tolist()))
+    own = tuple(names[at] for at in kept.tolist())
+    n = len(own)
+    words = f"{linkage} linkage of mean differences"
+    together = np.full((n, n), np.nan)
+    if n < 3:
+        why = f"undefined: {plural(n, 'expression')} compared with all others, expected 3 or more"
+        empty, none, at = np.empty((0, 4)), np.zeros(n, dtype=np.int64), np.arange(n)
+        return LabelClusters(
+            own, empty, at, none, together, {}, words, left_out=left_out, status=why
+        )
+    from scipy.cluster.hierarchy import leaves_list
+
+    distance = _distances(matrix, kept)
+    tree = tree_of(distance, linkage, ordered=True)
+    scores = {count: silhouette(distance, cut_into(tree, count)) for count in range(2, n)}
+    count, chosen = choose(k, scores, tree, n)
+    order: Ints = np.asarray(leaves_list(tree), dtype=np.int64)
+    total, used = np.zeros((n, n)), 0
+    for replicate in replicates:
+        drawn = tree_of(_distances(replicate, kept), linkage, ordered=False)
+        cut = _parts(drawn, count)
+        total += cut[:, None] == cut[None, :]
+        used += 1
+    return LabelClusters(
+        own,
+        tree,
+        order,
+        numbered(cut_into(tree, count), order),
+        total / used if used else together,
+        scores,
+        words,
+        chosen,
+        used,
+        left_out,
+    )
+
+
+def elbow_of(clusters: LabelClusters) -> pl.DataFrame:
+    r"""Give the heights of a tree by number of clusters, and how much they bend there.
+
+    With :math:`h_k` the mean difference at which k clusters become k - 1, and n expressions, the
+    bend at k is :math:`1 - (k - 1) / (n - 1) - h_{k+1} / h_2`: how far k clusters are below a
+    straight line from one cluster to n. The elbow is the k where it is largest.
+    """
+    heights = clusters.linkage[::-1, 2]
+    bend = np.full(heights.size, np.nan)
+    bend[:-1] = bends(clusters.linkage)
+    return pl.DataFrame(
+        {"n_clusters": np.arange(2, heights.size + 2), "height": heights, "bend": bend}
+    )
+
+
+def _parts(tree: Floats, count: int) -> Ints:
+    """Cut a tree into exactly so many clusters; of equal heights the first joining stays.
+
+    SciPy's ``cut_tree`` takes ten times as long, which a thousand replicates would feel.
+    """
+    n = len(tree) + 1
+    held: dict[int, list[int]] = {leaf: [leaf] for leaf in range(n)}
+    for step, (first, second) in enumerate(tree[: n - count, :2].astype(np.int64).tolist()):
+        held[n + step] = held.pop(first) + held.pop(second)
+    cut = np.empty(n, dtype=np.int64)
+    for part, leaves in enumerate(held.values()):
+        cut[leaves] = part
+    return cut
+
+
+def _off(n: int) -> tuple[Ints, Ints]:
+    first, second = np.triu_indices(n, 1)
+    return first.astype(np.int64), second.astype(np.int64)
+
+
+def _complete(matrix: Floats) -> Ints:
+    """Leave out the expression with most missing cells, until none is missing."""
+    missing = np.isnan(matrix)
+    np.fill_diagonal(missing, False)
+    kept = np.arange(len(matrix))
+    while kept.size and missing[np.ix_(kept, kept)].any():
+        kept = np.delete(kept, int(missing[np.ix_(kept, kept)].sum(axis=1).argmax()))
+    return kept
+
+
+def _distances(matrix: Floats, kept: Ints) -> Floats:
+    """Take the part of a matrix that is clustered; missing cells are the sum of two effects."""
+    distance = np.array(matrix[np.ix_(kept, kept)])
+    first, second = _off(kept.size)
+    cells = distance[first, second]
+    known = ~np.isnan(cells)
+    if not known.all():
+        # The mean of a cell is the sum of one half-effect of either expression.
+        design = np.zeros((cells.size, kept.size))
+        rows = np.arange(cells.size)
+        design[rows, first] = design[rows, second] = 1.0
+        effect = np.linalg.lstsq(design[known], cells[known], rcond=None)[0]
+        cells = np.where(known, cells, design @ effect)
+        distance[first, second] = distance[second, first] = cells
+    # Scores of a subject model may lie below the scale; a distance may not.
+    distance = np.maximum(distance, 0.0)
+    np.fill_diagonal(distance, 0.0)
+    return distance
+
+
+# Mean difference of each expression from all others, and its place among them.
+
+
+_ONE_ACTOR = "no interval: one actor"
+
+
+def priority_of(
+    cells: Cells,
+    matrix: Floats,
+    drawn: Floats,
+    clusters: LabelClusters,
+    resample: str,
+    confidence: float,
+    method: str,
+    n_pairs: Ints,
+) -> pl.DataFrame:
+    """Rank expressions by their mean difference from the others, the smallest first.
+
+    Parameters
+    ----------
+    matrix
+        Mean differences, shape (n, n), ``nan`` where there is none.
+    drawn
+        Bootstrap replicates of it, shape (B, n, n).
+    """
+    n = len(cells.expressions)
+    value = _row_means(matrix[None])[0]
+    order = np.argsort(value, kind="stable")
+    n_actors = len(cells.actors)
+    plain = relative = Uncertainty.none(n)
+    rank_low = rank_high = np.full(n, np.nan)
+    apart = value - np.nanmean(value)
+    status = ["ok"] * n
+    if drawn.size and resample == "actors" and n_actors < 2:
+        status = [_ONE_ACTOR] * n
+    elif drawn.size:
+        means = _row_means(drawn)
+        few = _Few.actors(n_actors) if resample == "actors" else _Few.cells(cells)
+        plain = _spread(value, means, confidence, few)
+        # How high the drawn actors are in general moves all expressions alike.
+        relative = _spread(apart, means - np.nanmean(means, axis=1)[:, None], confidence, few)
+        status = [why or "ok" for why in plain.missing]
+        rank_low, rank_high = _rank_ends(value, means, confidence, few)
+    of_cluster = {
+        name: int(number)
+        for name, number in zip(clusters.labels, clusters.cluster, strict=True)
+        if number
+    }
+    asked = _shown_by(cells)
+    names = [cells.expressions[k] for k in order]
+    return pl.DataFrame(
+        {
+            "rank": np.arange(1, n + 1),
+            "expression": names,
+            "value": value[order],
+            "se": plain.se[order],
+            "low": plain.low[order],
+            "high": plain.high[order],
+            "relative": apart[order],
+            "relative_low": relative.low[order],
+            "relative_high": relative.high[order],
+            "rank_low": _whole(rank_low[order]),
+            "rank_high": _whole(rank_high[order]),
+            "cluster": [of_cluster.get(name) for name in names],
+            "n_others": (~np.isnan(matrix)).sum(axis=1)[order],
+            "n_actors": asked.sum(axis=1)[order],
+            "n_pairs": n_pairs.sum(axis=1)[order],
+            "method": [f"mean difference from the others, {method}"] * n,
+            "resampled": [resample if drawn.size else "none"] * n,
+            "status": [status[k] for k in order],
+        },
+        schema_overrides={
+            "cluster": pl.Int64,
+            "n_others": pl.Int64,
+            "n_actors": pl.Int64,
+        },
+    )
+
+
+def _spread(point: Floats, means: Floats, confidence: float, few: _Few) -> Uncertainty:
+    """Take Student's intervals with the standard errors of replicates, made wider as told."""
+    from scipy.special import stdtrit
+
+    found = summarise(point, means, confidence)
+    se = found.se * few.wider
+    half = stdtrit(few.df, (1 + confidence) / 2) * se
+    return replace(found, se=se, low=point - half, high=point + half)
+
+
+@dataclass(frozen=True)
+class _Few:
+    """By how much weights drawn for a handful of things understate errors, and degrees of freedom.
+
+    Dirichlet weights of m things give (m - 1) / (m + 1) of the variance of their mean.
+    """
+
+    wider: Floats
+    df: Floats
+
+    @classmethod
+    def actors(cls, n: int) -> _Few:
+        return cls(np.array(np.sqrt((n + 1) / (n - 1))), np.array(n - 1.0))
+
+    @classmethod
+    def cells(cls, cells: Cells) -> _Few:
+        """Each pair of an expression is the mean of m cells, with one variance for all cells."""
+        m = cells.asked.sum(axis=1)
+        parts = np.zeros((3, len(cells.expressions)))
+        for side in (cells.first, cells.second):
+            for row, part in enumerate((1 / m, (m - 1) / (m * (m + 1)), m - 1)):
+                np.add.at(parts[row], side, part)
+        full, seen, df = parts
+        known = seen > 0
+        ratio = np.divide(full, seen, out=np.full(full.size, np.nan), where=known)
+        return cls(np.sqrt(ratio), np.where(known, df, 1.0))
+
+
+def _rank_ends(point: Floats, means: Floats, confidence: float, few: _Few) -> tuple[Floats, Floats]:
+    """Give the percentiles of the rank of each expression over whole replicates.
+
+    These are stretched about the point as the intervals of the means are: with a handful of actors
+    they lie too close to it.
+    """
+    from scipy.special import ndtri, stdtrit
+
+    share = (1 + confidence) / 2
+    stretch = few.wider * stdtrit(few.df, share) / ndtri(share)
+    whole = point + stretch * (means - point)
+    whole = whole[~np.isnan(whole).any(axis=1)]
+    if not whole.size:
+        unknown = np.full(means.shape[1], np.nan)
+        return unknown, unknown
+    ranks = 1 + np.argsort(np.argsort(whole, axis=1, kind="stable"), axis=1, kind="stable")
+    tails = [(1 - confidence) / 2, (1 + confidence) / 2]
+    low, high = np.quantile(ranks, tails, axis=0, method="nearest")
+    return low.astype(np.float64), high.astype(np.float64)
+
+
+def _row_means(matrices: Floats) -> Floats:
+    """Average rows over what is known, shape (B, n); ``nan`` where nothing is."""
+    known = ~np.isnan(matrices)
+    count = known.sum(axis=2)
+    total = np.where(known, matrices, 0.0).sum(axis=2)
+    mean: Floats = np.divide(total, count, out=np.full(total.shape, np.nan), where=count > 0)
+    return mean
+
+
+def _shown_by(cells: Cells) -> Bools:
+    """Say which actors show each expression in a pair, shape (n, A)."""
+    shows = np.zeros((len(cells.expressions), len(cells.actors)), dtype=bool)
+    asked = cells.n_pairs > 0
+    for side in (cells.first, cells.second):
+        np.logical_or.at(shows, side, asked)
+    return shows
+
+
+def _whole(ranks: Floats) -> pl.Series:
+    """Write ranks as whole numbers, null where there are none."""
+    return pl.Series(ranks, dtype=pl.Float64).fill_nan(None).cast(pl.Int64)
+
+
+Resample: TypeAlias = Literal["actors", "pairs"]
+RESAMPLES = ("actors", "pairs")
+_FEWEST = 6
+"""Expressions below which a tree has too few heights to say that it shows no groups."""
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class ExpressionDifferences:
+    """Mean differences of expressions; see :func:`expression_differences`.
+
+    Everything of shape (n, n) is in the order of ``expressions``.
+    """
+
+    expressions: tuple[str, ...]
+    actors: tuple[str, ...]
+    matrix: Floats
+    """Mean difference of two expressions, shape (n, n), ``nan`` on the diagonal and where they were
+    not compared."""
+    n_actors: Ints
+    """Actors behind each mean, shape (n, n)."""
+    n_pairs: Ints
+    """Pairs of frames behind each mean, shape (n, n)."""
+    clusters: LabelClusters
+    """Tree and clusters of the expressions; ``stability`` is over the bootstrap replicates."""
+    priority: pl.DataFrame
+    """One row per expression, the one that needs most care first: ``rank``, ``expression``,
+    ``value`` (mean difference from the others) with ``se``, ``low`` and ``high``; ``relative``
+    (the same less its mean over expressions) with ``relative_low`` and ``relative_high``, which
+    tell expressions apart: how high actors are in general does not count there; ``rank_low``,
+    ``rank_high``, ``cluster``, ``n_others``, ``n_actors``, ``n_pairs``, ``method``, ``resampled``,
+    ``status``."""
+    actor_effects: dict[str, float]
+    """How much higher each actor is than the mean actor on the same pairs; empty when means were
+    not adjusted."""
+    role_effects: dict[str, float]
+    """The same for the role of a frame."""
+    method: str
+    unit: str
+    notes: tuple[str, ...] = ()
+
+    @property
+    def elbow(self) -> pl.DataFrame:
+        """Heights of the tree and their bends: ``n_clusters``, ``height``, ``bend``."""
+        return elbow_of(self.clusters)
+
+    def to_frame(self) -> pl.DataFrame:
+        """Give one row per pair of expressions that was compared."""
+        first, second = np.triu_indices(len(self.expressions), 1)
+        names = np.array(self.expressions, dtype=object)
+        frame = pl.DataFrame(
+            {
+                "expression_a": names[first].tolist(),
+                "expression_b": names[second].tolist(),
+                "value": self.matrix[first, second],
+                "n_actors": self.n_actors[first, second],
+                "n_pairs": self.n_pairs[first, second],
+            },
+            schema_overrides={"expression_a": pl.String, "expression_b": pl.String},
+        )
+        return frame.filter(pl.col("n_actors") > 0)
+
+    def __repr__(self) -> str:
+        return (
+            f"ExpressionDifferences({plural(len(self.expressions), 'expression')}, "
+            f"{plural(len(self.actors), 'actor')}, {plural(self.clusters.k, 'cluster')})"
+        )
+
+    def __rich__(self) -> Table:
+        return self.clusters.__rich__()
+
+
+def expression_differences(
+    scores: PairSource,
+    *,
+    adjust: bool = True,
+    linkage: Linkage = "average",
+    k: int | Choice = "elbow",
+    missing: Missing = "leave-out",
+    resample: Resample = "actors",
+    n_boot: int = 1000,
+    confidence: float = 0.95,
+    seed: int | np.random.Generator | None = 0,
+) -> ExpressionDifferences:
+    r"""Average differences of two expressions, cluster expressions, and rank them by care needed.
+
+    Scores of the pairs of frames of one actor and two expressions are averaged, then these cells
+    over actors. In the design of the paper each pair of expressions is shown on half of the actors
+    and with three of four frames drawn anew, so that a plain mean also depends on who and what was
+    drawn. With `adjust` the means are those of
+
+    .. math:: y = \mu_{ef} + \alpha_\mathrm{actor} + \rho_\mathrm{role\,a} + \rho_\mathrm{role\,b}
+
+    by least squares, effects with mean 0: first the roles, within cells, then the actors, between
+    cells. Where every actor has every pair with the same frames both means are the same.
+
+    An expression that differs little from the others on average is easily taken for another, so
+    it needs most care in rendering (appendix A.5).
+
+    Parameters
+    ----------
+    scores
+        Ratings or scores of pairs; see :func:`pair_scores`. Pairs of kind inter count.
+    adjust
+        Take out effects of actors and roles; False for the plain means of the paper.
+    linkage
+        How clusters are joined. The paper does not say; Ward's needs Euclidean distances, which
+        mean scores are not.
+    k
+        Number of clusters, or how it is found: ``"elbow"``, as in the paper, where the heights of
+        the tree sag farthest below a straight line (see ``elbow``; a note says where they hardly
+        show groups); ``"silhouette"``, at the highest mean silhouette.
+    missing
+        What becomes of expressions that were not compared with all others in the tree:
+        ``"leave-out"`` leaves out those with most missing cells until none is missing; ``"fill"``
+        puts the sum of an effect of either expression, from least squares, into missing cells. The
+        matrix keeps its gaps.
+    resample
+        What the Bayesian bootstrap draws weights for: ``"actors"`` (how far the result is that of
+        these actors, errors of the scores included), or ``"pairs"`` (cells of an actor and two
+        expressions, for these actors). All keep a positive weight, so that no replicate loses a
+        pair of expressions that only some actors were shown in. Intervals are Student's, with the
+        bootstrap's standard error made wider by what it understates for a handful of actors.
+    n_boot
+        Bootstrap replicates; 0: no intervals and no stability.
+    confidence
+        Coverage of the intervals.
+    seed
+        Same seed, same result.
+
+    Returns
+    -------
+    ExpressionDifferences
+        The mean difference of an expression is over the others that it was compared with
+        (``n_others``), each of which counts once. Effects of roles are estimated once, not in each
+        replicate.
+
+    Raises
+    ------
+    InputError
+        When there are no inter-expression pairs, or an option is not known or out of range.
+
+    References
+    ----------
+    Saha et al. (2025), FaceExpressions-70k, section 3.5.3, appendix A.5, figures 10 and 21. Rubin
+    (1981), The Bayesian bootstrap.
+
+    Examples
+    --------
+    >>> table = pl.DataFrame({
+    ...     "actor": ["ann"] * 3, "expression_a": ["joy", "joy", "awe"], "role_a": ["peak"] * 3,
+    ...     "expression_b": ["awe", "fear", "fear"], "role_b": ["peak"] * 3,
+    ...     "value": [20.0, 80.0, 70.0],
+    ... })
+    >>> found = expression_differences(table, n_boot=0)
+    >>> found.clusters.members(), found.priority["expression"].to_list()
+    ({1: ('fear',), 2: ('awe', 'joy')}, ['awe', 'joy', 'fear'])
+    """
+    _check(linkage, missing, resample, n_boot, confidence)
+    pairs = pair_scores(scores)
+    inter = pairs.inter()
+    if not len(inter):
+        raise InputError(
+            "there are no pairs of two expressions; expected pairs of kind inter, whose "
+            "expression_a and expression_b differ"
+        )
+    cells = cells_of(inter, adjust=adjust)
+    asked = cells.asked
+    ones = np.ones(len(cells.actors)) if adjust else None
+    mean, effect = adjusted(cells, asked, ones)
+    matrix = square(cells, mean, np.nan)
+    drawn = [
+        square(cells, adjusted(cells, weights, who if adjust else None)[0], np.nan)
+        for weights, who in _replicates(cells, resample, n_boot, np.random.default_rng(seed))
+    ]
+    clusters = expression_tree(
+        cells.expressions, matrix, drawn, linkage=linkage, k=k, missing=missing
+    )
+    method = "mean over actors" + (", adjusted for actors and roles" if adjust else "")
+    n_actors = square(cells, asked.sum(axis=1), 0).astype(np.int64)
+    n_pairs = square(cells, cells.n_pairs.sum(axis=1), 0).astype(np.int64)
+    priority = priority_of(
+        cells, matrix, np.array(drawn), clusters, resample, confidence, method, n_pairs
+    )
+    return ExpressionDifferences(
+        cells.expressions,
+        cells.actors,
+        matrix,
+        n_actors,
+        n_pairs,
+        clusters,
+        priority,
+        dict(zip(cells.actors, effect.tolist(), strict=True)) if adjust else {},
+        cells.role_effects,
+        method,
+        pairs.unit,
+        (*cells.notes(), *_gaps(cells, clusters, missing), *_groups(clusters, k), *pairs.notes),
+    )
+
+
+def _check(linkage: str, missing: str, resample: str, n_boot: int, confidence: float) -> None:
+    for kind, name, known in (
+        ("linkage", linkage, LINKAGES),
+        ("way to treat missing cells", missing, MISSING),
+        ("kind of resampling", resample, RESAMPLES),
+    ):
+        if name not in known:
+            raise unknown_name(kind, name, known)
+    if n_boot < 0:
+        raise InputError(f"n_boot {n_boot}: expected 0 or more replicates")
+    check_confidence(confidence)
+
+
+def _replicates(
+    cells: Cells, resample: Resample, n_boot: int, rng: np.random.Generator
+) -> Iterator[tuple[Floats, Floats]]:
+    """Draw how much each cell and each actor counts; all keep some weight."""
+    asked = cells.asked
+    places = np.nonzero(asked)
+    who = np.ones(len(cells.actors))
+    for _ in range(n_boot):
+        if resample == "actors":
+            who = _weights(rng, who.size)
+            weights = asked * who
+        else:
+            weights = np.zeros_like(asked)
+            weights[places] = _weights(rng, places[0].size)
+        yield weights, who
+
+
+def _weights(rng: np.random.Generator, n: int) -> Floats:
+    drawn = rng.standard_exponential(n)
+    return np.asarray(drawn / drawn.mean(), dtype=np.float64)
+
+
+def _gaps(cells: Cells, clusters: LabelClusters, missing: Missing) -> tuple[str, ...]:
+    n = len(cells.expressions)
+    lacking = n * (n - 1) // 2 - cells.first.size
+    if not lacking:
+        return ()
+    said = f"{plural(lacking, 'pair')} of expressions of {n * (n - 1) // 2:,} not compared"
+    if missing == "fill":
+        return (f"{said}; filled from the effects of both expressions for the clusters",)
+    if clusters.left_out:
+        return (f"{said}; not clustered for want of them: {joined(clusters.left_out)}",)
+    return (said,)
+
+
+def _groups(clusters: LabelClusters, k: int | Choice) -> tuple[str, ...]:
+    """Say where an elbow was asked for and the tree has none to speak of."""
+    of = len(clusters.labels)
+    if k != "elbow" or clusters.status != "ok" or of < _FEWEST:
+        return ()
+    elbow = elbow_of(clusters)
+    bend = elbow.filter(n_clusters=clusters.k)["bend"].to_list()
+    if 2 * clusters.k <= of and bend and bend[0] > 0:
+        return ()
+    return (
+        f"the heights of the tree sag most at {plural(clusters.k, 'cluster')} of "
+        f"{plural(of, 'expression')}: they show no groups",
+    )

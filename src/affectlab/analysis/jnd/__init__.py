@@ -1,0 +1,55 @@
+"""Just noticeable differences: staircases, QUEST, scores, times and sampling rates."""
+
+from affectlab.analysis.jnd.latency import LatencyBudget, latency_budget
+from affectlab.analysis.jnd.pooling import (
+    PooledJnd,
+    TransitionJnd,
+    pooled_jnd,
+    pooled_jnds,
+    transition_jnd,
+)
+from affectlab.analysis.jnd.psychometric import (
+    SimulatedObserver,
+    psychometric_function,
+    simulate_observer,
+)
+from affectlab.analysis.jnd.quest import Quest, QuestSettings, quest
+from affectlab.analysis.jnd.sampling_interval import (
+    SamplingInterval,
+    common_rate,
+    sampling_interval,
+)
+from affectlab.analysis.jnd.score import jnd_score, jnd_scores
+from affectlab.analysis.jnd.staircase import FrameStaircase, StaircaseResult
+from affectlab.analysis.jnd.steps import JndSteps, jnd_steps
+from affectlab.analysis.jnd.strip import jnd_strip, strip_choices
+from affectlab.analysis.jnd.times import JndTimes, jnd_times
+
+__all__ = [
+    "FrameStaircase",
+    "JndSteps",
+    "JndTimes",
+    "LatencyBudget",
+    "PooledJnd",
+    "Quest",
+    "QuestSettings",
+    "SamplingInterval",
+    "SimulatedObserver",
+    "StaircaseResult",
+    "TransitionJnd",
+    "common_rate",
+    "jnd_score",
+    "jnd_scores",
+    "jnd_steps",
+    "jnd_strip",
+    "jnd_times",
+    "latency_budget",
+    "pooled_jnd",
+    "pooled_jnds",
+    "psychometric_function",
+    "quest",
+    "sampling_interval",
+    "simulate_observer",
+    "strip_choices",
+    "transition_jnd",
+]

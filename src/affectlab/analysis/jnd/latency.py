@@ -1,0 +1,222 @@
+"""What a given delay costs: how many expressions stay within 1 JND, and how far they move."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+import polars as pl
+
+from affectlab.analysis.jnd.times import JndTimes
+from affectlab.core.errors import InputError, unknown_name
+from affectlab.core.inference import check_confidence, draw_weights
+from affectlab.core.types import Floats, Ints
+from affectlab.core.words import percent
+
+__all__ = ["LatencyBudget", "latency_budget"]
+
+_ALL = "all"
+_BY = ("actor", "expression")
+_HALVINGS = 30
+
+
+@dataclass(frozen=True, eq=False)
+class LatencyBudget:
+    """What delays cost; see :func:`latency_budget`."""
+
+    frame: pl.DataFrame
+    """One row per delay and group: ``latency_ms``, ``group`` (``all``, then each of `by`),
+    ``n_sequences``; ``below``, the share of sequences that change by less than 1 JND, with ``low``
+    and ``high``; ``jnds``, the mean change, with ``jnds_low`` and ``jnds_high``; ``jnds_most``, the
+    largest change."""
+    by: str
+    """What the groups are."""
+    confidence: float
+
+    def at(self, latency_ms: float, group: str = _ALL) -> dict[str, Any]:
+        """Give the row of one delay and group.
+
+        Raises
+        ------
+        InputError
+            When it was not asked for.
+        """
+        row = self.frame.filter(pl.col("latency_ms") == latency_ms, pl.col("group") == group)
+        if not row.height:
+            raise InputError(
+                f"there is no row for {latency_ms:g} ms and {group!r}; expected a delay and a "
+                "group that were asked for"
+            )
+        return row.row(0, named=True)
+
+    def to_frame(self) -> pl.DataFrame:
+        """Give one row per delay and group."""
+        return self.frame
+
+    def __repr__(self) -> str:
+        rows = self.frame.filter(pl.col("group") == _ALL)
+        said = [f"{row['latency_ms']:g} ms: {percent(row['below'])}" for row in rows.to_dicts()]
+        return f"LatencyBudget(below 1 JND within {', '.join(said[:5])}{', …' * (len(said) > 5)})"
+
+    def _repr_html_(self) -> str:
+        return self.frame._repr_html_()
+
+
+def latency_budget(
+    times: JndTimes,
+    latency_ms: float | Sequence[float],
+    *,
+    by: Literal["actor", "expression"] = "actor",
+    n_boot: int = 1000,
+    confidence: float = 0.95,
+    seed: int | np.random.Generator | None = 0,
+) -> LatencyBudget:
+    r"""Say what happens within a delay: between a movement of the face and that of its avatar.
+
+    An expression that takes :math:`\tau` for 1 JND changes by :math:`x / \tau` JNDs within a delay
+    of :math:`x`, in its faster segment, along the straight line that JND times suppose. So the
+    numbers are about the fastest moment of each expression. Those above about 2 JNDs are rough:
+    scores do not add up that far (:func:`jnd_steps`), and the face slows down at last.
+
+    Parameters
+    ----------
+    times
+        From :func:`jnd_times`.
+    latency_ms
+        One delay or several, in milliseconds, 0 or more.
+    by
+        Groups beside all sequences: ``"actor"`` or ``"expression"``.
+    n_boot
+        Draws behind the intervals.
+    confidence, seed
+        Of the intervals.
+
+    Returns
+    -------
+    LatencyBudget
+        The interval of the share takes sequences as drawn from more of their kind (Jeffreys), and
+        1 JND with its error. That of the mean is a bootstrap over sequences, with the same error of
+        1 JND. Sequences that do not change stay below 1 JND for ever.
+
+    Raises
+    ------
+    InputError
+        When a delay is below 0 or no number, or a name is unknown.
+
+    References
+    ----------
+    Saha et al. (2025), FaceExpressions-70k, section 5.2.
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> from affectlab.analysis import jnd_times
+    >>> scores = pl.DataFrame({
+    ...     "actor": "ann", "expression_a": ["joy", "awe"], "expression_b": ["joy", "awe"],
+    ...     "role_a": "near_peak", "role_b": "middle", "value": [40.0, 10.0], "se": 2.0,
+    ... })
+    >>> frames = pl.DataFrame({
+    ...     "actor": "ann", "expression": ["joy", "joy", "awe", "awe"],
+    ...     "role": ["near_peak", "middle"] * 2, "time_ms": [100, 200, 100, 200],
+    ... })
+    >>> row = latency_budget(jnd_times(scores, frames, jnd=20.0), 75).at(75)
+    >>> row["below"], row["jnds"]
+    (0.5, 0.9375)
+    """
+    check_confidence(confidence)
+    if by not in _BY:
+        raise unknown_name("grouping", by, _BY)
+    if n_boot < 1:
+        raise InputError(f"n_boot {n_boot}: expected 1 or more draws")
+    delays = _delays(latency_ms)
+    rng = np.random.default_rng(seed)
+    groups = {_ALL: times.sequences}
+    parts = times.sequences.partition_by(by, as_dict=True, maintain_order=True)
+    groups |= {str(key[0]): part for key, part in parts.items()}
+    error = times.jnd.se if math.isfinite(times.jnd.se) else 0.0
+    relative = np.maximum(1e-9, 1 + error / times.jnd.value * rng.standard_normal(n_boot))
+    rows: list[dict[str, Any]] = []
+    for name, part in groups.items():
+        speed = 1 / part["time_ms"].fill_nan(math.inf).to_numpy()
+        rows += [
+            {"latency_ms": delay, "group": name, "n_sequences": speed.size, **found}
+            for delay, found in zip(
+                delays, _budget(speed, delays, relative, confidence, rng), strict=True
+            )
+        ]
+    frame = pl.DataFrame(rows)
+    order = {name: place for place, name in enumerate(groups)}
+    place = pl.col("group").replace_strict(order, return_dtype=pl.Int64)
+    return LatencyBudget(frame.sort("latency_ms", place, maintain_order=True), by, confidence)
+
+
+def _delays(latency_ms: float | Sequence[float]) -> list[float]:
+    given = np.atleast_1d(np.asarray(latency_ms, dtype=np.float64))
+    wrong = given[~(np.isfinite(given) & (given >= 0))]
+    if given.ndim != 1 or not given.size:
+        raise InputError("latency_ms: expected one delay, or a list of them, in milliseconds")
+    if wrong.size:
+        raise InputError(f"latency_ms {wrong[0]:g}: expected milliseconds from 0 on")
+    found: list[float] = np.unique(given).tolist()
+    return found
+
+
+def _budget(
+    speed: Floats,
+    delays: Sequence[float],
+    relative: Floats,
+    confidence: float,
+    rng: np.random.Generator,
+) -> list[dict[str, float]]:
+    """Give share and mean of one group for each delay.
+
+    Parameters
+    ----------
+    speed
+        JNDs per millisecond of n sequences, 0 where nothing changes.
+    relative
+        Draws of 1 JND over its estimate.
+    """
+    tails = [(1 - confidence) / 2, (1 + confidence) / 2]
+    n = speed.size
+    again = np.concatenate(list(draw_weights(rng, n, relative.size)))
+    # JNDs are fewer where 1 JND is larger.
+    means = again @ speed / n / relative
+    spread = np.quantile(means, tails) if n > 1 else np.array([math.nan, math.nan])
+    rows = []
+    for delay in delays:
+        change = delay * speed
+        within = (change < 1).sum()
+        counts = (change[None, :] < relative[:, None]).sum(axis=1)
+        low, high = (_jeffreys(counts, n, tail) for tail in tails)
+        rows.append(
+            {
+                "below": float(within / n),
+                # What was seen lies in the interval, also where nothing else was seen.
+                "low": float(min(low, within / n)),
+                "high": float(max(high, within / n)),
+                "jnds": float(change.mean()),
+                "jnds_low": float(delay * spread[0]),
+                "jnds_high": float(delay * spread[1]),
+                "jnds_most": float(change.max()),
+            }
+        )
+    return rows
+
+
+def _jeffreys(counts: Ints, n: int, tail: float) -> float:
+    """Give a quantile of Jeffreys' posterior of a share, averaged over possible counts of n."""
+    from scipy.special import betainc
+
+    held, times = np.unique(counts, return_counts=True)
+    low, high = 0.0, 1.0
+    for _ in range(_HALVINGS):
+        middle = (low + high) / 2
+        if float(times @ betainc(held + 0.5, n - held + 0.5, middle)) / counts.size < tail:
+            low = middle
+        else:
+            high = middle
+    return (low + high) / 2

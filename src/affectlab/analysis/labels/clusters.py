@@ -1,0 +1,389 @@
+"""Labels that are used alike: a tree over correlations, clusters, and how stable they are."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+import numpy as np
+import polars as pl
+from numpy.typing import ArrayLike
+
+from affectlab.analysis.labels.correlations import LabelCorrelations
+from affectlab.analysis.labels.trees import (
+    METRICS,
+    Choice,
+    choose,
+    cut_into,
+    distances,
+    numbered,
+    silhouette,
+    tree_of,
+)
+from affectlab.core.errors import InputError, unknown_name
+from affectlab.core.types import Floats, Ints
+from affectlab.core.words import plural, shown
+
+if TYPE_CHECKING:
+    from affectlab.core.terminal import Table
+
+
+__all__ = [
+    "ConfusionClusters",
+    "LabelClusters",
+    "cluster_confusion",
+    "cluster_labels",
+]
+
+_METHODS = ("ward", "average", "complete", "single")
+
+
+@dataclass(frozen=True, repr=False)
+class LabelClusters:
+    """A tree of labels, and the clusters it is cut into; n of the L labels are in it."""
+
+    labels: tuple[str, ...]
+    """The labels in the tree, in the order they were given, shape (n,)."""
+    linkage: Floats
+    """The tree as SciPy writes it, shape (n - 1, 4)."""
+    order: Ints
+    """Positions of the labels from left to right under the tree, shape (n,)."""
+    cluster: Ints
+    """Cluster of each label, 1 for the leftmost under the tree, shape (n,)."""
+    together: Floats
+    """Share of bootstrap replicates in which two labels share a cluster, shape (n, n)."""
+    scores: dict[int, float]
+    """Mean silhouette for each number of clusters from 2 to n - 1."""
+    method: str
+    """Linkage and distance, in words."""
+    chosen: str = "given"
+    """How the number of clusters was found."""
+    n_boot: int = 0
+    """Replicates behind ``together``; those with an undefined correlation do not count."""
+    left_out: tuple[str, ...] = ()
+    """Labels with undefined correlations."""
+    groups: tuple[str, ...] | None = None
+    """Sentiment of each label in the tree, where known."""
+    status: str = "ok"
+    """``ok``, or why there is no tree."""
+
+    @property
+    def k(self) -> int:
+        """Number of clusters."""
+        return int(self.cluster.max(initial=0))
+
+    def members(self) -> dict[int, tuple[str, ...]]:
+        """Labels of each cluster, in the order of the tree."""
+        return {
+            number: tuple(self.labels[k] for k in self.order if self.cluster[k] == number)
+            for number in range(1, self.k + 1)
+        }
+
+    def stability(self) -> dict[int, float]:
+        """Give the mean share of replicates that keep two labels of a cluster together.
+
+        ``nan`` for a cluster of one label, and without replicates.
+        """
+        found = {}
+        for number in range(1, self.k + 1):
+            inside = np.flatnonzero(self.cluster == number)
+            pairs = self.together[np.ix_(inside, inside)][np.triu_indices(inside.size, 1)]
+            found[number] = float(pairs.mean()) if pairs.size else float("nan")
+        return found
+
+    def to_frame(self) -> pl.DataFrame:
+        """Give one row per label in the order of the tree: label, cluster, stability, group.
+
+        Without a tree there are no rows.
+        """
+        stability = self.stability()
+        order = self.order if self.status == "ok" else self.order[:0]
+        numbers = [int(self.cluster[k]) for k in order]
+        frame = pl.DataFrame(
+            {
+                "label": [self.labels[k] for k in order],
+                "cluster": numbers,
+                "stability": [stability[number] for number in numbers],
+            },
+            schema={"label": pl.String, "cluster": pl.Int64, "stability": pl.Float64},
+        )
+        if self.groups is None:
+            return frame
+        return frame.with_columns(
+            pl.Series("group", [self.groups[k] for k in order], dtype=pl.String)
+        )
+
+    def __repr__(self) -> str:
+        if self.status != "ok":
+            return f"LabelClusters({self.status})"
+        return f"LabelClusters({plural(len(self.labels), 'label')}, {plural(self.k, 'cluster')})"
+
+    def __rich__(self) -> Table:
+        from rich.text import Text
+
+        from affectlab.core.terminal import Table
+
+        table = Table(box=None, header_style="bold")
+        table.add_column("cluster", justify="right")
+        table.add_column("labels")
+        table.add_column("stability", justify="right")
+        stability = self.stability()
+        for number, names in self.members().items():
+            share = stability[number]
+            text = Text(", ".join(shown(name) for name in names))
+            table.add_row(str(number), text, "–" if share != share else f"{share:.2f}")
+        return table
+
+
+def cluster_labels(
+    correlations: LabelCorrelations | ArrayLike,
+    labels: Sequence[str] | None = None,
+    *,
+    method: Literal["ward", "average", "complete", "single"] = "ward",
+    metric: Literal["correlation", "euclidean", "absolute"] = "correlation",
+    k: int | Choice | None = None,
+) -> LabelClusters:
+    r"""Cluster labels hierarchically by their correlations.
+
+    Parameters
+    ----------
+    correlations
+        From :func:`label_correlations` (with its replicates, the clusters get a stability), or a
+        symmetric matrix of correlations of shape (L, L).
+    labels
+        Names of the rows of a matrix.
+    method
+        How clusters are joined; ``"ward"`` as in the paper.
+    metric
+        Distance of two labels with correlation r. ``"correlation"``: :math:`1 - r`, as in the
+        paper; ``"euclidean"``: :math:`\sqrt{2 (1 - r)}`, the distance of the standardised columns,
+        for which Ward's criterion is the variance within clusters (with :math:`1 - r` it is used
+        as a formula only); ``"absolute"``: :math:`1 - |r|`, opposites are close.
+    k
+        Number of clusters; or how it is found: ``"silhouette"`` (also None), the number with the
+        highest mean silhouette; ``"elbow"``, the number at which the heights of the tree sag
+        farthest below a straight line from one cluster to single labels.
+
+    Returns
+    -------
+    LabelClusters
+        With the labels whose correlations are all defined: the label with most undefined ones is
+        left out, one after the other, and named in ``left_out``. With fewer than three labels left
+        there is no tree, and ``status`` says so.
+
+    Raises
+    ------
+    InputError
+        If the matrix is not symmetric, has a value outside [-1, 1], or ``k`` is out of range.
+
+    References
+    ----------
+    Demszky et al. (2020), GoEmotions, section 4.2. Rousseeuw (1987), Silhouettes.
+
+    Examples
+    --------
+    >>> r = [[1, 0.8, -0.5, -0.4], [0.8, 1, -0.4, -0.5], [-0.5, -0.4, 1, 0.7], [-0.4, -0.5, 0.7, 1]]
+    >>> found = cluster_labels(r, ["joy", "awe", "fear", "sadness"])
+    >>> found.members()
+    {1: ('joy', 'awe'), 2: ('fear', 'sadness')}
+    """
+    if method not in _METHODS:
+        raise unknown_name("method", method, _METHODS)
+    if metric not in METRICS:
+        raise unknown_name("metric", metric, METRICS)
+    matrix, names, groups, replicates = _given(correlations, labels)
+    kept = _complete(matrix)
+    left_out = tuple(name for at, name in enumerate(names) if at not in set(kept.tolist()))
+    return _cluster(
+        matrix[np.ix_(kept, kept)],
+        tuple(names[at] for at in kept),
+        None if groups is None else tuple(groups[at] for at in kept),
+        None if replicates is None else _replicate_matrices(replicates, len(names), kept),
+        method=method,
+        metric=metric,
+        k="silhouette" if k is None else k,
+        left_out=left_out,
+    )
+
+
+def _given(
+    correlations: LabelCorrelations | ArrayLike, labels: Sequence[str] | None
+) -> tuple[Floats, tuple[str, ...], tuple[str, ...] | None, Floats | None]:
+    if isinstance(correlations, LabelCorrelations):
+        if labels is not None:
+            raise InputError("labels: correlations name their own; expected None")
+        found = correlations
+        return found.matrix, found.labels, found.groups, found.replicates
+    try:
+        matrix = np.array(correlations, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise InputError("expected correlations, or a square array of numbers") from None
+    if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1]:
+        raise InputError(f"expected a square matrix of correlations, got shape {matrix.shape}")
+    if not np.allclose(matrix, matrix.T, atol=1e-8, equal_nan=True):
+        raise InputError("the matrix of correlations is not symmetric")
+    if np.nanmax(np.abs(matrix), initial=0.0) > 1 + 1e-8:
+        raise InputError("a correlation lies outside [-1, 1]")
+    names = tuple(f"label {k}" for k in range(len(matrix))) if labels is None else tuple(labels)
+    if len(names) != len(matrix):
+        raise InputError(f"labels: expected {len(matrix)} names, got {len(names)}")
+    return matrix, names, None, None
+
+
+def _complete(matrix: Floats) -> Ints:
+    """Leave out the label with most undefined correlations, until none is undefined."""
+    kept = np.arange(len(matrix))
+    missing = np.isnan(matrix)
+    while kept.size and missing[np.ix_(kept, kept)].any():
+        kept = np.delete(kept, int(missing[np.ix_(kept, kept)].sum(axis=1).argmax()))
+    return kept
+
+
+def _replicate_matrices(replicates: Floats, n_labels: int, kept: Ints) -> Floats:
+    """Spread replicates of pairs over squares of the labels kept, shape (B, n, n)."""
+    first, second = np.triu_indices(n_labels, 1)
+    square = np.ones((len(replicates), n_labels, n_labels))
+    square[:, first, second] = square[:, second, first] = replicates
+    return square[:, kept][:, :, kept]
+
+
+def _cluster(
+    matrix: Floats,
+    names: tuple[str, ...],
+    groups: tuple[str, ...] | None,
+    replicates: Floats | None,
+    *,
+    method: str,
+    metric: str,
+    k: int | Choice,
+    left_out: tuple[str, ...],
+) -> LabelClusters:
+    from scipy.cluster.hierarchy import leaves_list
+
+    n = len(names)
+    words = f"{method} linkage, {metric} distance"
+    unknown = np.full((n, n), np.nan)
+    if n < 3:
+        why = f"undefined: {plural(n, 'label')} with all correlations defined, expected 3 or more"
+        empty, none = np.empty((0, 4)), np.zeros(n, dtype=np.int64)
+        at = np.arange(n)
+        return LabelClusters(
+            names, empty, at, none, unknown, {}, words, left_out=left_out, groups=groups, status=why
+        )
+    distance = distances(matrix, metric)
+    tree = tree_of(distance, method, ordered=True)
+    cuts = {count: cut_into(tree, count) for count in range(2, n)}
+    scores = {count: silhouette(distance, cut) for count, cut in cuts.items()}
+    count, chosen = choose(k, scores, tree, n)
+    order = np.asarray(leaves_list(tree), dtype=np.int64)
+    together, n_boot = unknown, 0
+    if replicates is not None:
+        together, n_boot = _together(replicates, method, metric, count)
+    cluster = numbered(cut_into(tree, count), order)
+    return LabelClusters(
+        names,
+        tree,
+        order,
+        cluster,
+        together,
+        scores,
+        words,
+        chosen,
+        n_boot,
+        left_out,
+        groups,
+    )
+
+
+def _together(replicates: Floats, method: str, metric: str, count: int) -> tuple[Floats, int]:
+    n = replicates.shape[1]
+    total, used = np.zeros((n, n)), 0
+    for matrix in replicates:
+        if np.isnan(matrix).any():
+            continue
+        cut = cut_into(tree_of(distances(matrix, metric), method, ordered=False), count)
+        total += cut[:, None] == cut[None, :]
+        used += 1
+    return (total / used if used else np.full((n, n), np.nan)), used
+
+
+# Labels that a model confuses alike.
+
+
+@dataclass(frozen=True)
+class ConfusionClusters:
+    """A confusion matrix by rows, and the tree of its labels."""
+
+    labels: tuple[str, ...]
+    rows: Floats
+    """Share of each row, shape (L, L): what the label in the row was taken for; rows sum to 1,
+    ``nan`` where the label does not occur."""
+    counts: Floats
+    """Sum of each row before, shape (L,)."""
+    clusters: LabelClusters
+    """The tree over the rows; labels that do not occur, or whose row is flat, are left out."""
+
+
+def cluster_confusion(
+    matrix: ArrayLike,
+    labels: Sequence[str],
+    *,
+    method: Literal["ward", "average", "complete", "single"] = "ward",
+    metric: Literal["correlation", "euclidean", "absolute"] = "correlation",
+    k: int | Choice | None = None,
+) -> ConfusionClusters:
+    """Normalise the rows of a confusion matrix, and cluster labels by the correlation of rows.
+
+    Parameters
+    ----------
+    matrix
+        Counts, shape (L, L): true label in the row, predicted label in the column. With several
+        labels per example, every true label counts once for every predicted one.
+    labels
+        Names of rows and columns, shape (L,).
+    method, metric, k
+        As in :func:`cluster_labels`.
+
+    Raises
+    ------
+    InputError
+        If the matrix is not square, or has a negative count.
+
+    References
+    ----------
+    Demszky et al. (2020), GoEmotions, appendix G.
+
+    Examples
+    --------
+    >>> found = cluster_confusion([[8, 2, 0], [3, 7, 0], [0, 1, 9]], ["joy", "awe", "fear"])
+    >>> found.rows[0].tolist(), found.clusters.members()
+    ([0.8, 0.2, 0.0], {1: ('joy', 'awe'), 2: ('fear',)})
+    """
+    try:
+        counts = np.array(matrix, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise InputError("expected a confusion matrix of numbers") from None
+    n = len(labels)
+    if counts.shape != (n, n):
+        raise InputError(f"expected a matrix of shape ({n}, {n}), got shape {counts.shape}")
+    if not np.isfinite(counts).all() or (counts < 0).any():
+        row, column = np.argwhere(~np.isfinite(counts) | (counts < 0))[0]
+        raise InputError(
+            f"row {labels[row]!r}, column {labels[column]!r}: {counts[row, column]:g} is no count"
+        )
+    total = counts.sum(axis=1)
+    rows = np.divide(
+        counts, total[:, None], out=np.full((n, n), np.nan), where=(total > 0)[:, None]
+    )
+    clusters = cluster_labels(_row_correlations(rows), labels, method=method, metric=metric, k=k)
+    return ConfusionClusters(tuple(labels), rows, total, clusters)
+
+
+def _row_correlations(rows: Floats) -> Floats:
+    """Correlate rows; ``nan`` for rows that are missing or flat."""
+    centred = rows - rows.mean(axis=1, keepdims=True)
+    length = np.sqrt((centred**2).sum(axis=1))
+    length = np.where(length > 1e-12, length, np.nan)
+    matrix: Floats = np.clip(centred @ centred.T / length / length[:, None], -1, 1)
+    return matrix

@@ -1,0 +1,390 @@
+"""How labels go together: correlations over stimuli."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+import numpy as np
+import polars as pl
+from numpy.typing import ArrayLike
+
+from affectlab.analysis.profiles import label_groups, neutral_label, vectors_of
+from affectlab.core.errors import InputError, unknown_name
+from affectlab.core.estimates import Estimates
+from affectlab.core.inference import Uncertainty, check_confidence, draw_weights, summarise
+from affectlab.core.types import Bools, Floats, Ints
+from affectlab.core.words import number, shown
+from affectlab.ratings import Ratings
+from affectlab.ratings.arrays import require_order
+from affectlab.ratings.order import canonical
+
+if TYPE_CHECKING:
+    from affectlab.core.terminal import Table
+
+
+__all__ = [
+    "LabelCorrelations",
+    "label_correlations",
+    "pearson",
+    "spearman",
+    "weight_blocks",
+]
+
+# Correlations of the columns of a table, and of its bootstrap samples, from weighted moments.
+
+
+_TOLERANCE = 1e-12
+"""Spread, relative to the largest value, below which a column counts as constant."""
+_BLOCK = 1 << 22
+"""Entries of a matrix of products that are held at once."""
+
+
+def weight_blocks(rng: np.random.Generator, counts: Ints, n_boot: int) -> Iterator[Floats]:
+    """Draw how often each kind of stimulus enters each bootstrap sample of all stimuli.
+
+    Parameters
+    ----------
+    counts
+        Stimuli of each kind, shape (k,).
+
+    Yields
+    ------
+    Blocks of shape (replicates, k), ``n_boot`` rows in all, that sum to the number of stimuli.
+    """
+    n = int(counts.sum())
+    if n == counts.size:
+        yield from draw_weights(rng, n, n_boot)
+        return
+    rows = max(1, _BLOCK // counts.size)
+    for start in range(0, n_boot, rows):
+        size = min(rows, n_boot - start)
+        yield rng.multinomial(n, counts / n, size=size).astype(np.float64)
+
+
+def pearson(values: Floats, weights: Floats, first: Ints, second: Ints) -> Floats:
+    """Correlate pairs of columns over the rows that both have, for each row of weights.
+
+    Parameters
+    ----------
+    values
+        Shape (n, L), ``nan`` where missing.
+    weights
+        How often each row counts, shape (B, n).
+    first, second
+        Columns of each pair, shape (P,).
+
+    Returns
+    -------
+    Shape (B, P), ``nan`` where a column is constant or fewer than two rows are shared.
+    """
+    present = ~np.isnan(values)
+    sizes = np.nanmax(np.abs(values), axis=0, initial=0.0, where=present)
+    centre = np.where(present, values, 0.0).sum(axis=0) / np.maximum(present.sum(axis=0), 1)
+    x = np.where(present, values - centre, 0.0)
+    limit_a, limit_b = (_TOLERANCE * (1 + sizes[at]) ** 2 for at in (first, second))
+    if present.all():
+        n = np.maximum(weights.sum(axis=1, keepdims=True), 1.0)
+        own = weights @ x
+        squares = weights @ (x * x) - own**2 / n
+        mean_a, mean_b = own[:, first], own[:, second]
+        both = _products(weights, x, x, first, second) - mean_a * mean_b / n
+        return _ratio(both, squares[:, first], squares[:, second], n, limit_a, limit_b)
+    m = present.astype(np.float64)
+    n = _products(weights, m, m, first, second)
+    safe = np.maximum(n, 1.0)
+    mean_a = _products(weights, x, m, first, second)
+    mean_b = _products(weights, m, x, first, second)
+    both = _products(weights, x, x, first, second) - mean_a * mean_b / safe
+    square_a = _products(weights, x * x, m, first, second) - mean_a**2 / safe
+    square_b = _products(weights, m, x * x, first, second) - mean_b**2 / safe
+    return _ratio(both, square_a, square_b, n, limit_a, limit_b)
+
+
+def _ratio(
+    both: Floats, square_a: Floats, square_b: Floats, n: Floats, limit_a: Floats, limit_b: Floats
+) -> Floats:
+    defined = (square_a > limit_a * n) & (square_b > limit_b * n) & (n > 1.5)
+    scale = np.sqrt(np.where(defined, square_a, 1.0)) * np.sqrt(np.where(defined, square_b, 1.0))
+    return np.where(defined, np.clip(both / scale, -1, 1), np.nan)
+
+
+def _products(weights: Floats, a: Floats, b: Floats, first: Ints, second: Ints) -> Floats:
+    """Weighted sums of products of columns, a block of rows at a time."""
+    total = np.zeros((weights.shape[0], first.size))
+    rows = max(1, _BLOCK // max(first.size, 1))
+    for start in range(0, a.shape[0], rows):
+        part = slice(start, start + rows)
+        total += weights[:, part] @ (a[part][:, first] * b[part][:, second])
+    return total
+
+
+def spearman(values: Floats, weights: Floats, first: Ints, second: Ints) -> Floats:
+    """Correlate the ranks of pairs of columns, ranked anew for each row of weights.
+
+    Takes and gives what :func:`pearson` does. Rows that a pair does not share are left out before
+    ranking.
+    """
+    present = ~np.isnan(values)
+    if present.all():
+        return _rank_correlations(values, weights)[:, first, second]
+    found = np.full((weights.shape[0], first.size), np.nan)
+    for k in range(first.size):
+        shared = present[:, first[k]] & present[:, second[k]]
+        if shared.sum() > 1:
+            pair = values[shared][:, [first[k], second[k]]]
+            found[:, k] = _rank_correlations(pair, weights[:, shared])[:, 0, 1]
+    return found
+
+
+def _rank_correlations(values: Floats, weights: Floats) -> Floats:
+    from affectlab.analysis.labels.kernels import weighted_ranks
+    from affectlab.core.compiled import in_threads, n_threads
+
+    n, n_labels = values.shape
+    order = np.ascontiguousarray(np.argsort(values, axis=0, kind="stable").T)
+    rising = np.take_along_axis(values.T, order, axis=1)
+    last: Bools = np.ones(order.shape, dtype=np.bool_)
+    last[:, :-1] = rising[:, 1:] != rising[:, :-1]
+    found = np.empty((weights.shape[0], n_labels, n_labels))
+
+    def some(rows: slice) -> None:
+        rank = np.empty((n, n_labels))
+        for replicate in range(*rows.indices(weights.shape[0])):
+            weight = np.ascontiguousarray(weights[replicate])
+            weighted_ranks(order, last, weight, rank)
+            product = (rank * weight[:, None]).T @ rank
+            spread = np.sqrt(np.maximum(np.diagonal(product), 0.0))
+            # Ranks are multiples of one half, so equal ranks give exactly no spread.
+            spread = np.where(spread > 0, spread, np.nan)
+            found[replicate] = np.clip(product / spread / spread[:, None], -1, 1)
+
+    step = -(-weights.shape[0] // n_threads())
+    in_threads(some, [slice(k, k + step) for k in range(0, weights.shape[0], step)])
+    return found
+
+
+_METHODS = {"pearson": pearson, "spearman": spearman}
+
+
+@dataclass(frozen=True, repr=False)
+class LabelCorrelations:
+    """Correlations of every pair of labels over stimuli.
+
+    Everything of shape (L, L) is in the order of ``labels``.
+    """
+
+    labels: tuple[str, ...]
+    matrix: Floats
+    """Correlations in [-1, 1], shape (L, L); 1 on the diagonal, ``nan`` where not defined."""
+    low: Floats
+    """Lower ends of the intervals, shape (L, L)."""
+    high: Floats
+    """Upper ends of the intervals, shape (L, L)."""
+    n: Ints
+    """Stimuli that both labels were asked about, shape (L, L)."""
+    table: Estimates
+    """One row per pair, by ``label_a`` and ``label_b``."""
+    groups: tuple[str, ...] | None = None
+    """Sentiment of each label, where the taxonomy says."""
+    excluded: tuple[str, ...] = ()
+    """Labels that were left out on request."""
+    replicates: Floats | None = None
+    """Bootstrap replicates of the pairs of ``table``, shape (n_boot, pairs)."""
+
+    def to_frame(self) -> pl.DataFrame:
+        """Give one row per pair as a polars data frame."""
+        return self.table.to_frame()
+
+    def strongest(self, n: int = 5) -> pl.DataFrame:
+        """Give the n highest and the n lowest of the defined correlations, highest first."""
+        known = self.to_frame().filter(pl.col("value").is_not_nan())
+        ordered = known.sort("value", descending=True, maintain_order=True)
+        if ordered.height <= 2 * n:
+            return ordered
+        return pl.concat([ordered.head(n), ordered.tail(n)])
+
+    def __repr__(self) -> str:
+        pairs = len(self.table)
+        return f"LabelCorrelations({len(self.labels)} labels, {pairs} pairs)"
+
+    def __rich__(self) -> Table:
+        from rich.text import Text
+
+        from affectlab.core.terminal import Table
+
+        table = Table(box=None, header_style="bold")
+        table.add_column("label")
+        table.add_column("label")
+        for name in ("correlation", "interval", "stimuli"):
+            table.add_column(name, justify="right")
+        for row in self.strongest().iter_rows(named=True):
+            low, high = number(row["low"], 3), number(row["high"], 3)
+            ends = "" if row["low"] != row["low"] else f"{low} to {high}"
+            pair = (Text(shown(row[name], 30)) for name in ("label_a", "label_b"))
+            table.add_row(*pair, number(row["value"], 3), ends, f"{row['n_items']:,}")
+        return table
+
+
+def label_correlations(
+    ratings: Ratings | ArrayLike,
+    *,
+    labels: Sequence[str] | None = None,
+    method: Literal["pearson", "spearman"] = "pearson",
+    exclude_neutral: bool = True,
+    n_boot: int = 1000,
+    confidence: float = 0.95,
+    seed: int | np.random.Generator | None = 0,
+) -> LabelCorrelations:
+    """Correlate labels over stimuli, after averaging the people's answers per stimulus.
+
+    Parameters
+    ----------
+    ratings
+        Ratings (people where there are both people and models; main trials; of a rater's repeats
+        the first; on a nominal scale without labels the categories are the labels), or an array of
+        shape (stimuli, labels), ``nan`` where a label was not asked about.
+    labels
+        Names of the columns of an array.
+    method
+        ``"pearson"``, as in the paper, or ``"spearman"``.
+    exclude_neutral
+        Leave out the label that stands for no emotion.
+    n_boot
+        Bootstrap replicates over stimuli for the intervals; 0: no intervals.
+    confidence
+        Coverage of the (percentile) intervals.
+    seed
+        Same seed, same result.
+
+    Returns
+    -------
+    LabelCorrelations
+        A pair is correlated over the stimuli that both labels were asked about; it is ``nan``,
+        with a status, where these are fewer than three or a label does not vary over them. A label
+        that was not asked about is missing, not 0: see :meth:`affectlab.Ratings.fill_absent`.
+
+    Raises
+    ------
+    InputError
+        If the answers are no numbers, or fewer than two labels are left.
+
+    References
+    ----------
+    Demszky et al. (2020), GoEmotions, section 4.2.
+
+    Examples
+    --------
+    >>> found = label_correlations([[0, 0, 5], [1, 2, 4], [3, 3, 1]], labels=["joy", "awe", "fear"])
+    >>> found.matrix.round(2).tolist()
+    [[1.0, 0.93, -1.0], [0.93, 1.0, -0.89], [-1.0, -0.89, 1.0]]
+    >>> found.table["joy", "awe"].n_items
+    3
+    """
+    ratings = canonical(ratings)
+    if method not in _METHODS:
+        raise unknown_name("method", method, _METHODS)
+    if n_boot < 0:
+        raise InputError(f"n_boot {n_boot}: expected 0 or more replicates")
+    check_confidence(confidence)
+    if not (isinstance(ratings, Ratings) and ratings.scale.kind == "nominal"):
+        require_order(ratings, "the correlation of labels")
+    profiles = vectors_of(ratings, labels)
+    neutral = neutral_label(ratings, profiles.labels) if exclude_neutral else None
+    used = [k for k, name in enumerate(profiles.labels) if name != neutral]
+    if len(used) < 2:
+        raise InputError(f"{len(used)} label is left; expected two or more to correlate")
+    names = tuple(profiles.labels[k] for k in used)
+    values = profiles.mean[:, used]
+    first, second = (part.astype(np.int64) for part in np.triu_indices(len(used), 1))
+    kinds, counts = _kinds(values)
+    correlate = _METHODS[method]
+    shared = _shared(values, first, second)
+    point = correlate(kinds, counts[None, :].astype(np.float64), first, second)[0]
+    point[shared < 3] = np.nan
+    found, replicates = Uncertainty.none(first.size), None
+    if n_boot:
+        defined = np.flatnonzero(~np.isnan(point))
+        replicates = np.full((n_boot, first.size), np.nan)
+        start = 0
+        for weights in weight_blocks(np.random.default_rng(seed), counts, n_boot):
+            part = correlate(kinds, weights, first[defined], second[defined])
+            replicates[start : start + weights.shape[0], defined] = part
+            start += weights.shape[0]
+        found = summarise(point, replicates, confidence)
+    table = Estimates.build(
+        {"label_a": [names[k] for k in first], "label_b": [names[k] for k in second]},
+        value=point,
+        se=found.se,
+        low=found.low,
+        high=found.high,
+        method=f"{method.capitalize()} correlation over stimuli of mean answers"
+        + (f"; percentile bootstrap, {n_boot} replicates" if n_boot else ""),
+        resampled="units" if n_boot else "none",
+        n_items=shared,
+        n_raters=profiles.n_raters,
+        n_ratings=profiles.n_ratings,
+        status=_statuses(point, shared, found),
+    )
+    return LabelCorrelations(
+        names,
+        _square(point, first, second, len(used), _diagonal(values)),
+        _square(found.low, first, second, len(used)),
+        _square(found.high, first, second, len(used)),
+        _square(shared, first, second, len(used), (~np.isnan(values)).sum(axis=0)).astype(np.int64),
+        table,
+        label_groups(ratings, names),
+        () if neutral is None else (neutral,),
+        replicates,
+    )
+
+
+def _kinds(values: Floats) -> tuple[Floats, Ints]:
+    """Join stimuli whose answers are the same, where that makes far fewer of them.
+
+    A bootstrap sample of stimuli is then drawn as counts of their kinds, which is the same draw.
+    """
+    single = np.ones(values.shape[0], dtype=np.int64)
+    if np.isnan(values).any():
+        return values, single
+    kinds, counts = np.unique(values, axis=0, return_counts=True)
+    return (kinds, counts.astype(np.int64)) if 4 * len(counts) < len(values) else (values, single)
+
+
+def _shared(values: Floats, first: Ints, second: Ints) -> Ints:
+    present = (~np.isnan(values)).astype(np.float64)
+    both: Ints = np.rint(present.T @ present).astype(np.int64)[first, second]
+    return both
+
+
+def _diagonal(values: Floats) -> Floats:
+    """1 for a label that varies, ``nan`` for one that does not."""
+    known = ~np.isnan(values)
+    spread = np.where(known, values, -np.inf).max(axis=0) > np.where(known, values, np.inf).min(
+        axis=0
+    )
+    return np.where(spread, 1.0, np.nan)
+
+
+def _statuses(point: Floats, shared: Ints, found: Uncertainty) -> list[str]:
+    status = [why or "ok" for why in found.missing]
+    for k in np.flatnonzero(np.isnan(point)):
+        few = shared[k] < 3
+        status[k] = (
+            "undefined: fewer than three stimuli in common"
+            if few
+            else "undefined: a label does not vary"
+        )
+    return status
+
+
+def _square(
+    pairs: Floats | Ints, first: Ints, second: Ints, n: int, diagonal: Floats | Ints | None = None
+) -> Floats:
+    """Spread values of pairs over both halves of a square."""
+    square = np.full((n, n), np.nan)
+    square[first, second] = square[second, first] = pairs
+    if diagonal is not None:
+        np.fill_diagonal(square, diagonal)
+    return square

@@ -1,0 +1,408 @@
+"""Scores of pairs of faces: one reader for all analyses of expression differences."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, Literal, TypeAlias
+
+import polars as pl
+
+from affectlab.core.errors import InputError, unknown_name
+from affectlab.core.words import joined, option, plural
+from affectlab.ratings import Ratings, Scale, read_ratings
+
+__all__ = [
+    "COLUMNS",
+    "KINDS",
+    "PairScores",
+    "PairSource",
+    "checked_pairs",
+    "pair_scores",
+    "with_attributes",
+]
+
+# Tables of pairs with scores: what each column must hold.
+
+
+KINDS = ("intra", "inter")
+"""Two frames of one transition, and frames of two expressions of one actor."""
+_NAMES = ("actor", "expression_a", "role_a", "expression_b", "role_b")
+_NUMBERS = ("value", "se", "sd", "se_stimulus")
+COLUMNS = ("stimulus", "kind", *_NAMES, *_NUMBERS)
+"""Columns of a checked table, in order."""
+
+
+def _hint() -> str:
+    given = option("pairs", "pairs.csv", cli="--stimuli pairs.csv")
+    return f"give the table of pairs ({given})"
+
+
+def with_attributes(table: pl.DataFrame, pairs: pl.DataFrame) -> pl.DataFrame:
+    """Put the attributes of pairs beside scores, by stimulus; what the scores say stays.
+
+    Raises
+    ------
+    InputError
+        When a table has no column ``stimulus``, or the pairs name one twice.
+    """
+    for what, one in (("the scores", table), ("the table of pairs", pairs)):
+        if "stimulus" not in one.columns:
+            raise InputError(
+                f"{what}: column 'stimulus' is missing; expected one, found "
+                f"{joined(one.columns) if one.columns else 'none'}"
+            )
+    told = pairs.select("stimulus", *(name for name in ("kind", *_NAMES) if name in pairs.columns))
+    told = told.with_columns(pl.all().cast(pl.String))
+    twice = told.filter(pl.col("stimulus").is_duplicated())
+    if twice.height:
+        raise InputError(
+            f"the table of pairs: stimulus {twice['stimulus'][0]!r} stands twice; expected once"
+        )
+    own = table.with_columns(pl.col("stimulus").cast(pl.String))
+    new = [name for name in told.columns if name == "stimulus" or name not in own.columns]
+    return own.join(told.select(new), on="stimulus", how="left", maintain_order="left")
+
+
+def checked_pairs(table: pl.DataFrame) -> tuple[pl.DataFrame, tuple[str, ...]]:
+    """Bring a table of pairs with scores into :data:`COLUMNS`, and say what was left out.
+
+    Without a column ``stimulus`` rows are numbered; without ``kind`` a pair within one expression
+    is intra, and any other inter; ``se``, ``sd`` and ``se_stimulus`` are ``nan`` where they are not
+    given. Pairs of another kind, such as those of known difference, and pairs without a score are
+    left out.
+
+    Raises
+    ------
+    InputError
+        When a column is missing, a cell is empty or no number, a stimulus stands twice, a kind
+        does not fit its expressions, or no pair has a score.
+    """
+    missing = [name for name in (*_NAMES, "value") if name not in table.columns]
+    if missing:
+        found = joined(table.columns) if table.columns else "none"
+        raise InputError(
+            f"column {missing[0]!r} is missing; expected {joined((*_NAMES, 'value'))}, found "
+            f"{found}; {_hint()}"
+        )
+    if not table.height:
+        raise InputError("there are no pairs; expected one row per pair")
+    found_names = _text(table)
+    notes = []
+    known = found_names["kind"].is_in(KINDS)
+    other = found_names.filter(~known.fill_null(True))
+    if other.height:
+        kinds = joined(repr(kind) for kind in other["kind"].unique().sort())
+        notes.append(f"{plural(other.height, 'pair')} of kind {kinds} left out")
+    kept = known.fill_null(True)
+    _check_names(found_names.filter(kept))
+    numbers = [_number(table, name) for name in _NUMBERS]
+    whole = found_names.with_columns(numbers).filter(kept)
+    _check_numbers(whole)
+    unscored = whole.filter(pl.col("value").is_nan())
+    if unscored.height:
+        notes.append(f"{plural(unscored.height, 'pair')} without a score left out")
+    whole = whole.filter(pl.col("value").is_not_nan()).select(COLUMNS)
+    if not whole.height:
+        raise InputError("no pair of kind intra or inter has a score; expected at least one")
+    return whole, tuple(notes)
+
+
+def _text(table: pl.DataFrame) -> pl.DataFrame:
+    """Give the names of a table as stripped text, with a stimulus and a kind for every row."""
+    rows = pl.int_range(1, pl.len() + 1)
+    stimulus = (
+        pl.col("stimulus").cast(pl.String).str.strip_chars()
+        if "stimulus" in table.columns
+        else pl.format("pair {}", rows)
+    )
+    names = table.select(stimulus.alias("stimulus"), *(_stripped(name) for name in _NAMES))
+    if "kind" in table.columns:
+        given = table.select(_stripped("kind"))["kind"].str.to_lowercase()
+        return names.with_columns(given)
+    same = pl.col("expression_a") == pl.col("expression_b")
+    kind = pl.when(same).then(pl.lit("intra")).otherwise(pl.lit("inter"))
+    return names.with_columns(kind.alias("kind"))
+
+
+def _stripped(name: str) -> pl.Expr:
+    return pl.col(name).cast(pl.String).str.strip_chars()
+
+
+def _check_names(names: pl.DataFrame) -> None:
+    for name in ("stimulus", "kind", *_NAMES):
+        empty = names[name].is_null() | (names[name] == "")
+        if empty.any():
+            row = int(empty.arg_max() or 0)
+            raise InputError(
+                f"pair {names['stimulus'][row]!r}: {name} is empty; expected a name; {_hint()}"
+            )
+    twice = names.filter(pl.col("stimulus").is_duplicated())
+    if twice.height:
+        raise InputError(
+            f"stimulus {twice['stimulus'][0]!r} stands {_times(twice)} times; expected one score "
+            "for each pair"
+        )
+    one_expression = pl.col("expression_a") == pl.col("expression_b")
+    wrong = names.filter(one_expression != (pl.col("kind") == "intra"))
+    if wrong.height:
+        one = wrong.row(0, named=True)
+        raise InputError(
+            f"pair {one['stimulus']!r} is {one['kind']} with the expressions "
+            f"{one['expression_a']!r} and {one['expression_b']!r}; expected one expression for "
+            "intra, two for inter"
+        )
+
+
+def _times(twice: pl.DataFrame) -> int:
+    return int((twice["stimulus"] == twice["stimulus"][0]).sum())
+
+
+def _number(table: pl.DataFrame, name: str) -> pl.Series:
+    """Read a column of numbers, ``nan`` where it says nothing."""
+    if name not in table.columns:
+        return pl.Series(name, [float("nan")] * table.height, dtype=pl.Float64)
+    given = table[name]
+    if given.dtype == pl.String:
+        given = given.str.strip_chars().replace("", None)
+    elif not (given.dtype.is_numeric() or given.dtype == pl.Null):
+        raise InputError(f"column {name!r} holds {given.dtype} values; expected numbers")
+    numbers = given.cast(pl.Float64, strict=False)
+    lost = numbers.is_null() & given.is_not_null()
+    if lost.any():
+        row = int(lost.arg_max() or 0)
+        raise InputError(f"row {row + 1}, {name}: {given[row]!r}; expected a number")
+    return numbers.fill_null(float("nan")).alias(name)
+
+
+def _check_numbers(table: pl.DataFrame) -> None:
+    for name in _NUMBERS:
+        wrong = table[name].is_infinite()
+        if name != "value":
+            wrong |= (table[name] < 0).fill_null(False)
+        if wrong.any():
+            row = int(wrong.arg_max() or 0)
+            wanted = "a finite number" if name == "value" else "a number from 0"
+            raise InputError(
+                f"pair {table['stimulus'][row]!r}, {name}: {table[name][row]:g}; expected {wanted}"
+            )
+
+
+Score: TypeAlias = Literal["subject-model", "mean"]
+_SCORES = ("subject-model", "mean")
+
+
+@dataclass(frozen=True, eq=False)
+class PairScores:
+    """How different the two faces of each pair look; see :func:`pair_scores`."""
+
+    frame: pl.DataFrame
+    """One row per pair: ``stimulus``, ``kind`` (intra, inter), ``actor``, ``expression_a``,
+    ``role_a``, ``expression_b``, ``role_b``, ``value``, ``se``, ``sd`` and ``se_stimulus``."""
+    unit: str = "score"
+    """What a value is measured in, in words."""
+    method: str = "scores as given"
+    """How the values came about, in words."""
+    notes: tuple[str, ...] = ()
+    """What a reader should know, such as pairs left out, in words."""
+
+    def intra(self) -> PairScores:
+        """Keep the pairs of frames within one transition; there may be none."""
+        return self._only("intra")
+
+    def inter(self) -> PairScores:
+        """Keep the pairs of frames of two expressions; there may be none."""
+        return self._only("inter")
+
+    def _only(self, kind: str) -> PairScores:
+        return replace(self, frame=self.frame.filter(pl.col("kind") == kind))
+
+    @property
+    def actors(self) -> tuple[str, ...]:
+        """Names of the actors, numbers by size and before words."""
+        return tuple(sorted(self.frame["actor"].unique().to_list(), key=_natural))
+
+    @property
+    def expressions(self) -> tuple[str, ...]:
+        """Names of the expressions on either side, sorted in the same way."""
+        both = pl.concat([self.frame["expression_a"], self.frame["expression_b"]])
+        return tuple(sorted(both.unique().to_list(), key=_natural))
+
+    def to_frame(self) -> pl.DataFrame:
+        """Give the pairs as a polars data frame."""
+        return self.frame
+
+    def __len__(self) -> int:
+        return self.frame.height
+
+    def __repr__(self) -> str:
+        n_intra = int((self.frame["kind"] == "intra").sum())
+        parts = (
+            plural(len(self), "pair"),
+            f"{n_intra:,} intra and {len(self) - n_intra:,} inter",
+            plural(len(self.actors), "actor"),
+            plural(len(self.expressions), "expression"),
+            self.method,
+        )
+        return f"PairScores({', '.join(parts)})"
+
+
+PairSource: TypeAlias = PairScores | Ratings | pl.DataFrame | str | Path
+"""What analyses of pairs take: ratings, or scores."""
+
+
+def pair_scores(
+    ratings: PairSource,
+    *,
+    score: Score = "subject-model",
+    pairs: pl.DataFrame | str | Path | None = None,
+    label: str | None = None,
+) -> PairScores:
+    """Read scores of pairs of faces, or make them from ratings of the protocol ``difference``.
+
+    Parameters
+    ----------
+    ratings
+        Ratings (people where there are both people and models) whose stimuli carry the attributes
+        ``kind``, ``actor``, ``expression_a``, ``role_a``, ``expression_b`` and ``role_b``; or a
+        table, or a CSV or Parquet file, with these columns, ``value`` and perhaps ``stimulus``,
+        ``se`` (standard error of the value), ``sd`` (standard deviation of its ratings) and
+        ``se_stimulus`` (standard error from the ratings of this pair alone). A file with a column
+        ``rater`` is read as ratings. :class:`PairScores` come back as they are.
+    score
+        How ratings become scores: ``"subject-model"``, as in the paper, or ``"mean"``. ``se`` of
+        the subject model follows from how inconsistent the raters are, and is one number for all
+        pairs that the same people rated. ``se_stimulus`` is how far the ratings of the pair lie
+        apart, biases removed: the "standard deviation of the obtained scores" of the paper, which
+        is larger where a pair is ambiguous.
+    pairs
+        Table of pairs, such as ``pairs.csv`` of :func:`~affectlab.stimuli.pair_design`, joined by
+        ``stimulus`` where `ratings` lacks the attributes.
+    label
+        Label to take, where ratings have several.
+
+    Returns
+    -------
+    PairScores
+        Pairs of another kind, such as pairs of known difference, and pairs without a score are
+        left out, and ``notes`` say how many.
+
+    Raises
+    ------
+    InputError
+        When a column is missing, a cell is empty or no number, a pair stands twice, or no pair has
+        a score.
+
+    References
+    ----------
+    Saha et al. (2025), FaceExpressions-70k, section 3.4.7.
+
+    Examples
+    --------
+    >>> table = pl.DataFrame({
+    ...     "actor": ["ann", "ann"], "expression_a": ["joy", "joy"], "role_a": ["peak", "peak"],
+    ...     "expression_b": ["joy", "fear"], "role_b": ["neutral", "peak"], "value": [60.5, 71.0],
+    ... })
+    >>> pair_scores(table)
+    PairScores(2 pairs, 1 intra and 1 inter, 1 actor, 2 expressions, scores as given)
+    """
+    if score not in _SCORES:
+        raise unknown_name("score", score, _SCORES)
+    if isinstance(ratings, PairScores):
+        return ratings
+    told = None if pairs is None else _pairs_table(pairs)
+    if isinstance(ratings, str | Path):
+        from affectlab.core.csv import read_table
+
+        table = read_table(ratings, "scores of pairs")
+        if "rater" in table.columns:
+            return _of_ratings(read_ratings(ratings), score, told, label)
+        try:
+            return _of_table(table, told)
+        except InputError as problem:
+            raise InputError(f"{ratings}: {problem}") from None
+    if isinstance(ratings, Ratings):
+        return _of_ratings(ratings, score, told, label)
+    return _of_table(_frame(ratings), told)
+
+
+def _frame(given: Any) -> pl.DataFrame:
+    from affectlab.ratings.files import as_frame
+
+    return as_frame(given, what="the table of scores")
+
+
+def _pairs_table(pairs: pl.DataFrame | str | Path) -> pl.DataFrame:
+    if not isinstance(pairs, str | Path):
+        return _frame(pairs)
+    from affectlab.core.csv import read_table
+
+    return read_table(pairs, "pairs")
+
+
+def _of_table(table: pl.DataFrame, pairs: pl.DataFrame | None) -> PairScores:
+    if "rater" in table.columns:
+        raise InputError(
+            "column 'rater' says that these are ratings, not scores; expected Ratings(table), or "
+            "one score for each pair"
+        )
+    frame, notes = checked_pairs(table if pairs is None else with_attributes(table, pairs))
+    return PairScores(frame, notes=notes)
+
+
+def _of_ratings(
+    ratings: Ratings, score: Score, pairs: pl.DataFrame | None, label: str | None
+) -> PairScores:
+    from affectlab.reliability import mean_opinion_scores, subject_model
+
+    people = _one_label(_people(ratings), label)
+    means = mean_opinion_scores(people).to_frame()
+    said: tuple[str, ...] = ()
+    if score == "mean":
+        scored, method = means, "mean opinion scores"
+        own = means
+    else:
+        model = subject_model(people)
+        scored, method, said = model.to_frame(), f"subject model, {model.method}", model.notes
+        own = replace(model, se="stimulus").to_frame()
+    errors = own.select("stimulus", pl.col("se").alias("se_stimulus"))
+    spread = means.select("stimulus", "sd").join(errors, on="stimulus", how="left")
+    table = scored.select("stimulus", "value", "se").join(
+        spread, on="stimulus", how="left", maintain_order="left"
+    )
+    table = with_attributes(table, people.stimuli)
+    frame, notes = checked_pairs(table if pairs is None else with_attributes(table, pairs))
+    n_people = people.answers().n_raters
+    of = f"{method} of {plural(n_people, 'rater')}"
+    return PairScores(frame, _unit(people.scale), of, (*said, *notes))
+
+
+def _people(ratings: Ratings) -> Ratings:
+    """Keep people where there are both people and models."""
+    kinds = set(ratings.rater_kinds)
+    both = kinds & {"model", "baseline"} and kinds & {"human", "simulated"}
+    return ratings.humans() if both else ratings
+
+
+def _one_label(ratings: Ratings, label: str | None) -> Ratings:
+    if label is not None:
+        if not ratings.has_labels:
+            raise InputError(f"label {label!r}: the ratings have no labels")
+        return ratings.select(labels=label)
+    if ratings.has_labels and ratings.n_labels > 1:
+        raise InputError(
+            f"the ratings have {ratings.n_labels} labels; expected label to be one of: "
+            f"{', '.join(ratings.label_names[:8])}{', …' if ratings.n_labels > 8 else ''}"
+        )
+    return ratings
+
+
+def _unit(scale: Scale) -> str:
+    if scale.low is None or scale.high is None:
+        return "score"
+    return f"score, {scale.low:g} to {scale.high:g}"
+
+
+def _natural(name: str) -> tuple[int, float, str]:
+    """Sort whole numbers by size and before words."""
+    return (0, float(name), name) if name.isdecimal() else (1, 0.0, name)

@@ -1,0 +1,386 @@
+"""Reactions that are nearly the same text as others, or as the caption."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from affectlab.core.errors import InputError
+from affectlab.core.types import Floats, Ints
+from affectlab.core.words import plural
+
+__all__ = [
+    "NearCopies",
+    "alike",
+    "near_copies",
+    "runs",
+]
+
+# Which texts are alike: all pairs above a threshold, without comparing all pairs.
+
+
+_PRODUCT = 2_000_000
+"""Pairs that a block of texts may at most have in common with all others, about."""
+_AT_ONCE = 20_000
+"""Pairs of texts whose runs are compared at once."""
+_LANES = 4
+"""Words of 64 bits in the signature of a text."""
+_EDGE = 1e-9
+"""What rounding may add to a product that must just reach a whole number."""
+
+
+def runs(text: str, n: int) -> frozenset[str]:
+    """Give the runs of n characters of a text with a space at both ends."""
+    padded = f" {text} "
+    return frozenset(padded[k : k + n] for k in range(max(len(padded) - n + 1, 1)))
+
+
+def _table(texts: Sequence[frozenset[str]]) -> Any:
+    """Give a sparse table of 0 and 1: texts by runs, the rarest run first."""
+    from scipy.sparse import csr_array
+
+    codes: dict[str, int] = {}
+    indices = [codes.setdefault(run, len(codes)) for found in texts for run in sorted(found)]
+    ends = np.concatenate([[0], np.cumsum([len(found) for found in texts], dtype=np.int64)])
+    # Columns from the rarest run on, so that the first entries of a row are its rarest ones.
+    rank = np.empty(len(codes), dtype=np.int64)
+    order = np.argsort(np.bincount(indices, minlength=len(codes)), kind="stable")
+    rank[order] = np.arange(len(codes))
+    table = csr_array(
+        (np.ones(len(indices), dtype=np.int32), rank[indices].astype(np.int32), ends),
+        shape=(len(texts), max(len(codes), 1)),
+    )
+    table.sort_indices()
+    return table
+
+
+def alike(texts: Sequence[frozenset[str]], threshold: float) -> tuple[Ints, Ints, Floats]:
+    r"""Find which sets are joined by pairs whose similarity reaches a threshold.
+
+    With :math:`|A| \le |B|` and :math:`|A \cap B| / |A \cup B| \ge t` the two share one of the
+    :math:`|A| - \lceil 2 t |A| / (1 + t) \rceil + 1` rarest runs of A and of the
+    :math:`|B| - \lceil t |B| \rceil + 1` rarest of B, :math:`|A| \ge t |B|`, and no more than
+    :math:`(|A| + |B|) (1 - t) / (1 + t)` bits of their signatures differ. Only pairs that pass all
+    three, and are not joined yet by others, are compared: none that would join two groups is lost,
+    and a thousand copies of one text give a thousand pairs, no million.
+
+    Returns
+    -------
+    tuple of arrays
+        Places of the two, the earlier one first, and their similarity, shape (p,).
+    """
+    if len(texts) < 2:
+        return np.empty(0, dtype=np.int64), np.empty(0, dtype=np.int64), np.empty(0)
+    # From the smallest set on, so that those that may be alike stand in one stretch.
+    order = np.argsort([len(found) for found in texts], kind="stable")
+    table = _table([texts[k] for k in order])
+    sizes = np.diff(table.indptr).astype(np.int64)
+    asked = _rarest(table, sizes, np.ceil(threshold * sizes - _EDGE))
+    kept = _rarest(table, sizes, np.ceil(2 * threshold / (1 + threshold) * sizes - _EDGE))
+    signatures = _signatures(table)
+    groups = np.arange(len(texts), dtype=np.int64)
+    found: list[tuple[Ints, Ints, Floats]] = []
+    for start, end in _blocks(asked, kept):
+        small, large, ahead = _candidates(sizes, signatures, asked, kept, start, end, threshold)
+        while len(small):
+            one, two = small[:ahead], large[:ahead]
+            small, large, ahead = small[ahead:], large[ahead:], _AT_ONCE
+            both = _in_common(table, one, two)
+            similarity = both / (sizes[one] + sizes[two] - both)
+            near = similarity >= threshold - 1e-12
+            if near.any():
+                found.append((one[near], two[near], similarity[near]))
+                groups = _joined(groups, one[near], two[near])
+                apart = groups[small] != groups[large]
+                small, large = small[apart], large[apart]
+    ones, others = (
+        order[np.concatenate([one[k] for one in found], dtype=np.int64)]
+        if found
+        else np.empty(0, dtype=np.int64)
+        for k in (0, 1)
+    )
+    alikeness = np.concatenate([one[2] for one in found]) if found else np.empty(0)
+    return np.minimum(ones, others), np.maximum(ones, others), alikeness
+
+
+def _joined(groups: Ints, ones: Ints, others: Ints) -> Ints:
+    """Groups after pairs of members of theirs were joined."""
+    from scipy.sparse import coo_array
+    from scipy.sparse.csgraph import connected_components
+
+    n = len(groups)
+    links = (np.ones(len(ones), dtype=bool), (groups[ones], groups[others]))
+    new = connected_components(coo_array(links, shape=(n, n)), directed=False)[1]
+    joined: Ints = new[groups].astype(np.int64)
+    return joined
+
+
+def _rarest(table: Any, sizes: Ints, shared: Floats) -> Any:
+    """The first entries of each row, of which two must have one in common to share so many."""
+    from scipy.sparse import csr_array
+
+    wanted = sizes - shared.astype(np.int64) + 1
+    place = np.arange(table.nnz) - np.repeat(table.indptr[:-1], sizes)
+    first = place < np.repeat(wanted, sizes)
+    ends = np.concatenate([[0], np.cumsum(wanted)])
+    return csr_array((table.data[first], table.indices[first], ends), shape=table.shape)
+
+
+def _blocks(asked: Any, kept: Any) -> list[tuple[int, int]]:
+    """Stretches of rows, each of which meets a bounded number of others."""
+    holders = np.bincount(kept.indices, minlength=kept.shape[1])
+    met = np.concatenate([[0], np.cumsum(holders[asked.indices])])[asked.indptr]
+    blocks, start = [], 0
+    while start < asked.shape[0]:
+        end = int(np.searchsorted(met, met[start] + _PRODUCT, side="right")) - 1
+        end = max(end, start + 1)
+        blocks.append((start, end))
+        start = end
+    return blocks
+
+
+def _candidates(
+    sizes: Ints,
+    signatures: np.ndarray[Any, np.dtype[np.uint64]],
+    asked: Any,
+    kept: Any,
+    start: int,
+    end: int,
+    threshold: float,
+) -> tuple[Ints, Ints, int]:
+    """Pairs that may be alike, whose larger set is in a stretch of rows.
+
+    The likeliest one of each row comes first; how many these are is the last that is given.
+    """
+    first = int(np.searchsorted(sizes, threshold * sizes[start] - _EDGE))
+    shared = (asked[start:end] @ kept[first:end].T).tocoo()
+    large = shared.row.astype(np.int64) + start
+    small = shared.col.astype(np.int64) + first
+    may = (small < large) & (sizes[small] >= threshold * sizes[large] - _EDGE)
+    small, large = small[may], large[may]
+    differ = np.zeros(len(small), dtype=np.int64)
+    for lane in signatures:
+        differ += np.bitwise_count(lane[small] ^ lane[large])
+    most = (sizes[small] + sizes[large]) * ((1 - threshold) / (1 + threshold)) + _EDGE
+    likely = differ <= most
+    small, large, differ = small[likely], large[likely], differ[likely]
+    if not len(large):
+        return small, large, 0
+    # A product has its rows one after the other.
+    starts = np.flatnonzero(np.diff(large, prepend=-1))
+    least = np.repeat(np.minimum.reduceat(differ, starts), np.diff(starts, append=len(large)))
+    best = np.flatnonzero(differ == least)
+    best = best[np.diff(large[best], prepend=-1) != 0]
+    rest = np.ones(len(large), dtype=bool)
+    rest[best] = False
+    order = np.concatenate([best, np.flatnonzero(rest)])
+    return small[order], large[order], len(best)
+
+
+def _signatures(table: Any) -> np.ndarray[Any, np.dtype[np.uint64]]:
+    """Bits of each row, shape (lanes, rows); a run sets the same one wherever it stands."""
+    bits = 64 * _LANES
+    held = np.zeros((table.shape[0], bits), dtype=bool)
+    row = np.repeat(np.arange(table.shape[0]), np.diff(table.indptr))
+    held[row, table.indices % bits] = True
+    return np.ascontiguousarray(np.packbits(held, axis=1).view(np.uint64).T)
+
+
+def _in_common(table: Any, ones: Ints, others: Ints) -> Floats:
+    """How many runs rows of a table share, two by two."""
+    parts = [
+        np.asarray(table[ones[k : k + _AT_ONCE]].multiply(table[others[k : k + _AT_ONCE]]).sum(1))
+        for k in range(0, len(ones), _AT_ONCE)
+    ]
+    return np.concatenate(parts).astype(np.float64) if parts else np.empty(0)
+
+
+_SIGNS = re.compile(r"[\W_]+")
+
+
+@dataclass(frozen=True, repr=False)
+class NearCopies:
+    """Groups of reactions with nearly the same text; made by :func:`near_copies`."""
+
+    rows: pl.DataFrame
+    """One row per reaction that is nearly a copy of another: ``row``, ``group`` (numbered from 1,
+    the largest first), ``n`` and ``n_raters`` of the group, ``kind`` (``same person`` where a copy
+    in the group is by the same person, else ``same pair``, else ``other pair``)."""
+    links: pl.DataFrame
+    """Pairs of different texts that are alike, enough of them to join each group: ``one``,
+    ``other`` (rows) and ``similarity``."""
+    captions: pl.DataFrame
+    """Reactions that are taken from their caption: ``row`` and ``similarity``."""
+    n_texts: int
+    """Reactions that were long enough to be compared."""
+
+    def __repr__(self) -> str:
+        return (
+            f"NearCopies({plural(self.rows.height, 'reaction', 'reactions')} of {self.n_texts:,}, "
+            f"{self.captions.height:,} from captions)"
+        )
+
+
+def near_copies(
+    texts: Sequence[str],
+    raters: Sequence[str],
+    stimuli: Sequence[str],
+    *,
+    captions: Sequence[str | None] | None = None,
+    threshold: float = 0.8,
+    ngram: int = 4,
+    min_words: int = 5,
+) -> NearCopies:
+    r"""Find reactions with nearly the same text, by one person or by several.
+
+    Two texts are compared by the sets of runs of `ngram` characters that they hold, in small
+    letters and without signs, :math:`J = |A \cap B| / |A \cup B|`. Texts that are joined by pairs
+    from `threshold` on, be it through others, are a group. None is found or missed by chance: only
+    texts that share one of their rarest runs, and are of like length and with like signatures,
+    can be that alike, and these are compared. Short texts are left out: *it is sad* is written by
+    many.
+
+    Parameters
+    ----------
+    texts, raters, stimuli
+        Reason, person and pair of each reaction, shape (n,).
+    captions
+        Caption of each; a reaction whose runs of characters are in it, from `threshold` on, is one
+        that was taken from it.
+    threshold
+        Least similarity, above 0, at most 1.
+    ngram
+        Characters of a run.
+    min_words
+        Words of the shortest text that is compared.
+
+    Raises
+    ------
+    InputError
+        When the lengths differ or a setting is out of range.
+
+    Notes
+    -----
+    Which texts need not be compared: S. Chaudhuri, V. Ganti and R. Kaushik (2006), A primitive
+    operator for similarity joins in data cleaning, ICDE; C. Xiao, W. Wang, X. Lin and J. X. Yu
+    (2008), Efficient similarity joins for near duplicate detection, WWW.
+
+    Examples
+    --------
+    >>> found = near_copies(
+    ...     ["It makes me sad to see them go.", "It makes me sad to see them go!", "I love it"],
+    ...     ["r", "s", "t"], ["a", "b", "a"])
+    >>> found.rows.rows()
+    [(0, 1, 2, 2, 'other pair'), (1, 1, 2, 2, 'other pair')]
+    """
+    n = len(texts)
+    if not n == len(raters) == len(stimuli) or (captions is not None and len(captions) != n):
+        raise InputError("texts, raters, stimuli and captions differ in length; expected one each")
+    if not 0 < threshold <= 1:
+        raise InputError(f"threshold = {threshold!r}: expected above 0, at most 1")
+    for name, value in (("ngram", ngram), ("min_words", min_words)):
+        if value < 1:
+            raise InputError(f"{name} = {value!r}: expected at least 1")
+    plain = [_plain(text) for text in texts]
+    compared = [k for k, text in enumerate(plain) if len(text.split()) >= min_words]
+    first: dict[str, int] = {}
+    for k in compared:
+        first.setdefault(plain[k], k)
+    different = list(first)
+    held = {text: runs(text, ngram) for text in different}
+    ones, others, similarity = alike(list(held.values()), threshold)
+    rows = _rows(plain, compared, first, ones, others, raters, stimuli)
+    return NearCopies(
+        rows,
+        _links(
+            [first[different[k]] for k in ones], [first[different[k]] for k in others], similarity
+        ),
+        _from_captions(plain, held, compared, captions, threshold, ngram),
+        len(compared),
+    )
+
+
+def _plain(text: str) -> str:
+    return _SIGNS.sub(" ", unicodedata.normalize("NFKC", text).casefold()).strip()
+
+
+def _rows(
+    plain: Sequence[str],
+    compared: Sequence[int],
+    first: dict[str, int],
+    ones: Ints,
+    others: Ints,
+    raters: Sequence[str],
+    stimuli: Sequence[str],
+) -> pl.DataFrame:
+    from scipy.sparse import coo_array
+    from scipy.sparse.csgraph import connected_components
+
+    number = {text: k for k, text in enumerate(first)}
+    shape = (len(number), len(number))
+    graph = coo_array((np.ones(len(ones), dtype=bool), (ones, others)), shape=shape)
+    group = connected_components(graph, directed=False)[1] if number else np.empty(0, dtype=int)
+    frame = pl.DataFrame(
+        {
+            "row": list(compared),
+            "found": [int(group[number[plain[k]]]) for k in compared],
+            "rater": [raters[k] for k in compared],
+            "stimulus": [stimuli[k] for k in compared],
+        },
+        schema={"row": pl.Int64, "found": pl.Int64, "rater": pl.String, "stimulus": pl.String},
+    )
+    by_person = pl.len().over("found", "rater") > 1
+    by_pair = pl.len().over("found", "stimulus") > 1
+    frame = frame.with_columns(
+        pl.len().over("found").cast(pl.Int64).alias("n"),
+        pl.col("rater").n_unique().over("found").cast(pl.Int64).alias("n_raters"),
+        pl.when(by_person)
+        .then(pl.lit("same person"))
+        .when(by_pair)
+        .then(pl.lit("same pair"))
+        .otherwise(pl.lit("other pair"))
+        .alias("kind"),
+    ).filter(pl.col("n") > 1)
+    order = frame.group_by("found").agg(pl.col("n").first(), pl.col("row").min().alias("first"))
+    order = order.sort("n", "first", descending=[True, False]).with_row_index("group", offset=1)
+    return (
+        frame.join(order.select("found", pl.col("group").cast(pl.Int64)), on="found")
+        .select("row", "group", "n", "n_raters", "kind")
+        .sort("group", "row")
+    )
+
+
+def _links(ones: list[int], others: list[int], similarity: Floats) -> pl.DataFrame:
+    return pl.DataFrame(
+        {"one": ones, "other": others, "similarity": similarity},
+        schema={"one": pl.Int64, "other": pl.Int64, "similarity": pl.Float64},
+    ).sort("one", "other")
+
+
+def _from_captions(
+    plain: Sequence[str],
+    held: dict[str, frozenset[str]],
+    compared: Sequence[int],
+    captions: Sequence[str | None] | None,
+    threshold: float,
+    ngram: int,
+) -> pl.DataFrame:
+    told: dict[str, frozenset[str]] = {}
+    found: list[tuple[int, float]] = []
+    for k in compared if captions is not None else ():
+        caption = captions[k] if captions is not None else None
+        if caption is None:
+            continue
+        if caption not in told:
+            told[caption] = runs(_plain(caption), ngram)
+        own = held[plain[k]]
+        share = len(own & told[caption]) / len(own)
+        if share >= threshold - 1e-12:
+            found.append((k, share))
+    return pl.DataFrame(found, schema={"row": pl.Int64, "similarity": pl.Float64}, orient="row")

@@ -1,0 +1,185 @@
+"""Signs that reactions were written by a machine: reasons to look, never a verdict."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter, defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from importlib.resources import files
+
+import numpy as np
+import polars as pl
+
+from affectlab.core.errors import InputError
+from affectlab.core.types import Floats, Ints
+from affectlab.core.words import plural
+
+__all__ = ["MachineSigns", "machine_signs"]
+
+_KINDS = {"assistant": "speaks as an assistant", "stock": "stock phrase of language models"}
+_WORD = re.compile(r"\w+(?:['’]\w+)*")
+
+
+@dataclass(frozen=True, repr=False)
+class MachineSigns:
+    """Signs in reactions and in people; made by :func:`machine_signs`."""
+
+    reactions: pl.DataFrame
+    """``row``, ``rater``, ``sign`` and ``evidence``, one row per sign in a reaction."""
+    raters: pl.DataFrame
+    """``rater``, ``sign``, ``evidence`` and ``n`` (reactions), one row per sign in a person."""
+    n_raters: int
+    n_judged: int
+    """People with enough reactions for what only shows over several."""
+    min_reactions: int
+    false_alarms: float
+    """People that the sign of uniform lengths points out by chance alone."""
+
+    def __repr__(self) -> str:
+        return (
+            f"MachineSigns({plural(self.reactions.height, 'sign', 'signs')} in reactions, "
+            f"{self.raters.height} in people; {self.n_judged:,} of "
+            f"{plural(self.n_raters, 'person', 'people')} with {self.min_reactions} reactions)"
+        )
+
+
+def machine_signs(
+    texts: Sequence[str],
+    raters: Sequence[str],
+    *,
+    min_reactions: int = 8,
+    opening: int = 3,
+    same_openings: float = 0.8,
+    level: float = 0.001,
+    seed: int = 0,
+) -> MachineSigns:
+    """Point out what machines write more often than people do.
+
+    In a reaction: sentences of an assistant (a refusal, "as an AI") and stock phrases. In a person
+    with enough reactions: lengths that are more alike than those of as many reactions drawn from
+    all, with a chance of `level` or less, and openings that are the same. People write stock
+    phrases and fall into habits too: each sign is a reason to read on, and none says who wrote.
+
+    Parameters
+    ----------
+    texts, raters
+        Reason and person of each reaction, shape (n,).
+    min_reactions
+        Least reactions of a person for what shows over several only.
+    opening
+        Words of an opening.
+    same_openings
+        Share of a person's reactions, from which on the same opening is a sign.
+    level
+        Chance of so uniform lengths from which on they are a sign.
+    seed
+        Seed of what is drawn.
+
+    Raises
+    ------
+    InputError
+        When the lengths differ or a setting is out of range.
+
+    Examples
+    --------
+    >>> found = machine_signs(["As an AI, I do not feel.", "It hurts to see."], ["r", "s"])
+    >>> found.reactions.rows()
+    [(0, 'r', 'speaks as an assistant', 'as an ai')]
+    """
+    if len(texts) != len(raters):
+        raise InputError(f"{len(texts)} texts and {len(raters)} raters; expected one each")
+    for name, value, least in (("min_reactions", min_reactions, 3), ("opening", opening, 1)):
+        if value < least:
+            raise InputError(f"{name} = {value!r}: expected at least {least}")
+    for name, share in (("same_openings", same_openings), ("level", level)):
+        if not 0 < share <= 1:
+            raise InputError(f"{name} = {share!r}: expected above 0, at most 1")
+    words = [_WORD.findall(text.casefold().replace("’", "'")) for text in texts]
+    own: dict[str, list[int]] = defaultdict(list)
+    for k, rater in enumerate(raters):
+        if words[k]:
+            own[rater].append(k)
+    judged = {rater: rows for rater, rows in own.items() if len(rows) >= min_reactions}
+    found = [
+        *_uniform(words, judged, level, seed),
+        *_openings(words, judged, opening, same_openings),
+    ]
+    told = {"row": pl.Int64, "rater": pl.String, "sign": pl.String, "evidence": pl.String}
+    of_rater = {"rater": pl.String, "sign": pl.String, "evidence": pl.String, "n": pl.Int64}
+    return MachineSigns(
+        pl.DataFrame(_phrases(words, raters), schema=told, orient="row"),
+        pl.DataFrame(found, schema=of_rater, orient="row").sort("rater", "sign"),
+        len(own),
+        len(judged),
+        min_reactions,
+        level * len(judged),
+    )
+
+
+def _phrases(words: Sequence[list[str]], raters: Sequence[str]) -> list[tuple[int, str, str, str]]:
+    found = []
+    for k, own in enumerate(words):
+        text = " ".join(own)
+        for kind, pattern in _patterns():
+            matches = dict.fromkeys(one.group() for one in pattern.finditer(text))
+            found += [(k, raters[k], _KINDS[kind], match) for match in matches]
+    return found
+
+
+@lru_cache(maxsize=1)
+def _patterns() -> tuple[tuple[str, re.Pattern[str]], ...]:
+    text = (files("affectlab.analysis.reactions") / "data" / "machine_phrases.txt").read_text(
+        encoding="utf-8"
+    )
+    told: dict[str, list[str]] = defaultdict(list)
+    for line in text.splitlines():
+        kind, colon, phrase = line.split("#", 1)[0].strip().partition(": ")
+        if colon:
+            parts = [" ".join(_WORD.findall(part)) for part in phrase.split("...")]
+            told[kind].append(r"(?: \w[\w']*){0,3} ".join(map(re.escape, parts)))
+    return tuple(
+        (
+            kind,
+            re.compile(rf"(?<![\w'])(?:{'|'.join(sorted(own, key=len, reverse=True))})(?![\w'])"),
+        )
+        for kind, own in told.items()
+    )
+
+
+def _uniform(
+    words: Sequence[list[str]], judged: dict[str, list[int]], level: float, seed: int
+) -> list[tuple[str, str, str, int]]:
+    lengths: Ints = np.array([len(own) for own in words if own], dtype=np.int64)
+    rng = np.random.default_rng(seed)
+    drawn: dict[int, Floats] = {}
+    found = []
+    for rater, rows in judged.items():
+        m = len(rows)
+        if m not in drawn:
+            sample = rng.choice(lengths, size=(int(np.ceil(4 / level)), m))
+            drawn[m] = np.sort(sample.std(axis=1))
+        mine = np.array([len(words[k]) for k in rows], dtype=np.float64)
+        below = int(np.searchsorted(drawn[m], mine.std() + 1e-12, side="right"))
+        chance = (below + 1) / (drawn[m].size + 1)
+        if chance <= level:
+            evidence = (
+                f"{mine.mean():.1f} words with a standard deviation of {mine.std():.1f}, "
+                f"{np.median(drawn[m]):.1f} in as many reactions of all"
+            )
+            found.append((rater, "lengths are more alike than by chance", evidence, m))
+    return found
+
+
+def _openings(
+    words: Sequence[list[str]], judged: dict[str, list[int]], opening: int, least: float
+) -> list[tuple[str, str, str, int]]:
+    found = []
+    for rater, rows in judged.items():
+        starts = Counter(" ".join(words[k][:opening]) for k in rows)
+        start, n = max(starts.items(), key=lambda one: (one[1], one[0]))
+        if n / len(rows) >= least:
+            evidence = f"“{start} …” opens {n} of {len(rows)}"
+            found.append((rater, "openings are the same", evidence, len(rows)))
+    return found

@@ -1,0 +1,435 @@
+"""Free emotion words as labels of a taxonomy: by which route, how surely, and which of them not."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+from typing import NamedTuple, TypeVar
+
+import numpy as np
+import polars as pl
+
+from affectlab.analysis.reactions.lexicon import synonym_groups
+from affectlab.analysis.reactions.words import EmotionWords
+from affectlab.core.emotion_words import emotion_key, told_words
+from affectlab.core.errors import InputError
+from affectlab.core.types import Floats
+from affectlab.core.words import percent, plural
+from affectlab.taxonomy import Taxonomy
+
+__all__ = [
+    "ROUTES",
+    "EmotionMap",
+    "Found",
+    "LabelIndex",
+    "MappedWord",
+    "Similarity",
+    "map_emotions",
+]
+
+# The routes that lead from a word to a label, from the surest on.
+
+
+_T = TypeVar("_T")
+
+ROUTES = (
+    "given",
+    "name",
+    "alias",
+    "descriptor",
+    "form",
+    "synonym",
+    "by way of another taxonomy",
+    "similarity",
+)
+"""All routes, from the surest on; what a word is mapped by says more after a colon."""
+
+_GRADES = {"name": 1.0, "alias": 0.95, "descriptor": 0.85}
+_FORM = 0.05
+_SYNONYM = 0.6
+_OTHER = 0.7
+_FIRM = 0.8
+"""Grade that a label of another taxonomy must have for its mapping to be followed."""
+_SOURCES = ("goemotions", "emonet_face", "mikels")
+
+
+class Found(NamedTuple):
+    """What a route leads to."""
+
+    label: str | None
+    confidence: float
+    route: str
+    open: bool = True
+    """Whether a weaker route may still be tried."""
+
+
+@dataclass(frozen=True)
+class LabelIndex:
+    """The words by which the labels of a taxonomy are found."""
+
+    labels: tuple[str, ...]
+    exact: Mapping[str, Mapping[str, tuple[str, ...]]]
+    """Labels by word as it is written, per kind of word."""
+    forms: Mapping[str, Mapping[str, tuple[tuple[str, str], ...]]]
+    """Labels with the word they are found by, by what its forms have in common."""
+    groups: Mapping[str, tuple[tuple[str, tuple[str, ...]], ...]]
+    """Groups of synonyms that a word is in, by what its forms have in common."""
+    others: tuple[tuple[str, LabelIndex, Mapping[str, str]], ...] = ()
+    """Other taxonomies whose labels are mapped to those of this one."""
+
+    @classmethod
+    def of(cls, taxonomy: Taxonomy, *, others: bool = True) -> LabelIndex:
+        """Index the names, aliases and descriptor words of a taxonomy."""
+        told: dict[str, list[tuple[str, str]]] = {kind: [] for kind in _GRADES}
+        for entry in taxonomy.entries:
+            names = [entry.name, *(entry.name.split("/") if "/" in entry.name else [])]
+            told["name"] += [(name, entry.name) for name in names]
+            told["alias"] += [(alias, entry.name) for alias in entry.aliases]
+            told["descriptor"] += [(word, entry.name) for word in entry.words]
+        exact: dict[str, dict[str, tuple[str, ...]]] = {}
+        forms: dict[str, dict[str, tuple[tuple[str, str], ...]]] = {}
+        for kind, pairs in told.items():
+            exact[kind], forms[kind] = {}, {}
+            for word, label in pairs:
+                plain, key = word.casefold().strip(), emotion_key(word)
+                exact[kind][plain] = _with(exact[kind].get(plain, ()), label)
+                forms[kind][key] = _with(forms[kind].get(key, ()), (label, plain))
+        return cls(taxonomy.labels, exact, forms, _groups(), _others(taxonomy) if others else ())
+
+    def find(self, word: str) -> Found:
+        """Follow the routes until one leads to a single label."""
+        found = self.own(word)
+        if found.label is None and found.open:
+            synonym = self._synonym(word)
+            if synonym.label is not None:
+                return synonym
+            other = self._other(word)
+            if other is not None:
+                return other
+            return synonym if synonym.route != "unknown word" else found
+        return found
+
+    def own(self, word: str) -> Found:
+        """Find a word among those of the taxonomy itself."""
+        plain, key = " ".join(word.casefold().split()), emotion_key(word)
+        doubtful = None
+        for kind, grade in _GRADES.items():
+            labels = self.exact[kind].get(plain, ())
+            if len(labels) == 1:
+                return Found(labels[0], grade, kind)
+            doubtful = doubtful or _doubtful(labels)
+        for kind, grade in _GRADES.items():
+            pairs = self.forms[kind].get(key, ())
+            labels = tuple(dict.fromkeys(label for label, _ in pairs))
+            if len(labels) == 1 and doubtful is None:
+                return Found(labels[0], round(grade - _FORM, 3), f"form: of {pairs[0][1]}")
+            doubtful = doubtful or _doubtful(labels)
+        return doubtful or Found(None, 0.0, "unknown word")
+
+    def _synonym(self, word: str) -> Found:
+        """The label of the groups of synonyms that the word is in.
+
+        The heads of groups say what they are about: a label that is a head comes before one that is
+        only another word of a group.
+        """
+        groups = self.groups.get(emotion_key(word), ())
+        heads = self._labels([(group[0],) for _, group in groups], _FIRM)
+        members = heads or self._labels([group for _, group in groups], 1 - _FORM, named=True)
+        labels = tuple(members)
+        if len(labels) == 1:
+            return Found(labels[0], _SYNONYM, f"synonym: {members[labels[0]]}")
+        return _doubtful(labels) or Found(None, 0.0, "unknown word")
+
+    def _labels(
+        self, groups: Iterable[tuple[str, ...]], least: float, *, named: bool = False
+    ) -> dict[str, str]:
+        found: dict[str, str] = {}
+        for group in groups:
+            for other in group:
+                own = self.own(other)
+                # An alias of a label, such as fun, is further from the rest of a group.
+                if (
+                    own.label is not None
+                    and own.confidence >= least
+                    and not (named and own.route == "alias")
+                ):
+                    found.setdefault(own.label, other)
+        return found
+
+    def _other(self, word: str) -> Found | None:
+        for name, index, targets in self.others:
+            there = index.own(word)
+            if there.label is not None and there.confidence >= _FIRM and there.label in targets:
+                route = f"by way of another taxonomy: {name} {there.label}"
+                return Found(targets[there.label], round(_OTHER * there.confidence, 3), route)
+        return None
+
+
+def _with(before: tuple[_T, ...], one: _T) -> tuple[_T, ...]:
+    return before if one in before else (*before, one)
+
+
+def _doubtful(labels: tuple[str, ...]) -> Found | None:
+    if len(labels) < 2:
+        return None
+    return Found(None, 0.0, f"doubtful: {' or '.join(labels)}")
+
+
+@lru_cache(maxsize=1)
+def _groups() -> dict[str, tuple[tuple[str, tuple[str, ...]], ...]]:
+    found: dict[str, tuple[tuple[str, tuple[str, ...]], ...]] = {}
+    for head, group in synonym_groups():
+        for word in group:
+            key = emotion_key(word)
+            found[key] = _with(found.get(key, ()), (head, group))
+    return found
+
+
+def _others(taxonomy: Taxonomy) -> tuple[tuple[str, LabelIndex, Mapping[str, str]], ...]:
+    from affectlab.taxonomy import load_taxonomy, map_labels
+
+    found = []
+    for name in _SOURCES:
+        if name == taxonomy.name:
+            continue
+        source = load_taxonomy(name)
+        try:
+            mapping = map_labels(source, taxonomy)
+        except InputError:
+            # There is no built-in mapping between the two, or this is another taxonomy of the name.
+            continue
+        found.append((name, LabelIndex.of(source, others=False), mapping.targets))
+    return tuple(found)
+
+
+Similarity = Callable[[list[str], list[str]], Floats]
+"""Takes words and labels, and gives how alike they are, shape (words, labels), 1 for equal."""
+
+_NEGATIONS = frozenset(["not", "no", "never", "isn't", "don't", "nothing", "without", "un", "non"])
+_BETWEEN = frozenset(["and", "or", "but", "yet", "with"])
+
+
+class MappedWord(NamedTuple):
+    """Where one emotion belongs in a taxonomy."""
+
+    word: str
+    label: str | None
+    """None when it is unmapped."""
+    confidence: float
+    """Grade of the route, 0 to 1; 0 when unmapped. It is no probability."""
+    route: str
+    """How the label was found, or why there is none."""
+    n: int
+    """How often the emotion was named."""
+
+
+@dataclass(frozen=True, repr=False)
+class EmotionMap:
+    """Emotions as labels of a taxonomy; made by :func:`map_emotions`."""
+
+    taxonomy: Taxonomy
+    entries: tuple[MappedWord, ...]
+    """One per emotion, in the order of the words given."""
+
+    @cached_property
+    def label_of(self) -> dict[str, str | None]:
+        """Label of each emotion; None when unmapped."""
+        return {entry.word: entry.label for entry in self.entries}
+
+    @cached_property
+    def unmapped(self) -> tuple[str, ...]:
+        """Emotions without a label, those named most often first."""
+        left = [entry for entry in self.entries if entry.label is None]
+        return tuple(one.word for one in sorted(left, key=lambda one: (-one.n, one.word)))
+
+    @property
+    def unmapped_words(self) -> float:
+        """Share of the emotions that have no label; ``nan`` without emotions."""
+        return len(self.unmapped) / len(self.entries) if self.entries else math.nan
+
+    @property
+    def unmapped_answers(self) -> float:
+        """Share of the answers whose emotion has no label; ``nan`` without answers."""
+        total = sum(entry.n for entry in self.entries)
+        left = sum(entry.n for entry in self.entries if entry.label is None)
+        return left / total if total else math.nan
+
+    def polarity(self, word: str) -> str | None:
+        """Polarity of the label of an emotion; None when it has none."""
+        label = self.label_of[word]
+        return None if label is None else self.taxonomy.polarity.get(label)
+
+    def to_frame(self) -> pl.DataFrame:
+        """One row per emotion: ``word``, ``label``, ``confidence``, ``route``, ``n``."""
+        return pl.DataFrame(
+            list(self.entries),
+            schema={
+                "word": pl.String,
+                "label": pl.String,
+                "confidence": pl.Float64,
+                "route": pl.String,
+                "n": pl.Int64,
+            },
+            orient="row",
+        ).sort("n", "word", descending=[True, False])
+
+    def routes(self) -> pl.DataFrame:
+        """How much each route mapped: ``route``, ``n_words`` and ``n_answers``."""
+        words: Counter[str] = Counter()
+        answers: Counter[str] = Counter()
+        for entry in self.entries:
+            kind = "unmapped" if entry.label is None else entry.route.split(":", 1)[0]
+            words[kind] += 1
+            answers[kind] += entry.n
+        order = [route for route in (*ROUTES, "unmapped") if words[route]]
+        return pl.DataFrame(
+            {
+                "route": order,
+                "n_words": [words[route] for route in order],
+                "n_answers": [answers[route] for route in order],
+            },
+            schema={"route": pl.String, "n_words": pl.Int64, "n_answers": pl.Int64},
+        )
+
+    def __repr__(self) -> str:
+        return (
+            f"EmotionMap({self.taxonomy.name}: {plural(len(self.entries), 'word', 'words')}, "
+            f"{percent(self.unmapped_words)} unmapped)"
+        )
+
+
+def map_emotions(
+    words: EmotionWords | Sequence[str] | Mapping[str, int],
+    taxonomy: str | Taxonomy,
+    *,
+    given: Mapping[str, str] | None = None,
+    similarity: Similarity | None = None,
+    min_similarity: float = 0.6,
+    min_margin: float = 0.05,
+    min_confidence: float = 0.0,
+) -> EmotionMap:
+    """Find the label of a taxonomy for each free emotion word, where there is one.
+
+    The routes are tried from the surest on, and the first that leads to a single label is taken:
+    what you give, the name of a label, an alias, a descriptor word of the taxonomy, a form of one
+    of these (*happily* of *happy*), a near synonym from affectlab's list, a built-in mapping
+    from another taxonomy, and last your own measure of similarity. A word with a negation or of
+    several emotions (*happy and sad*) is left unmapped, and so is one that a route leads to two
+    labels: nothing is guessed.
+
+    Parameters
+    ----------
+    words
+        Emotions brought together by :func:`normalise_emotions`, or words, each with how often it
+        was named where a mapping is given.
+    taxonomy
+        The taxonomy or its name.
+    given
+        Labels for words of your own choice.
+    similarity
+        Measure for the words that no other route maps, such as the cosine of embeddings; see
+        :data:`Similarity`.
+    min_similarity, min_margin
+        Least similarity that is taken for the same meaning, and how far the second label must be
+        behind. The similarity is the confidence.
+    min_confidence
+        Leave words unmapped whose route is graded lower.
+
+    Returns
+    -------
+    EmotionMap
+        Per word the label, the confidence and the route. Confidences grade routes (name 1, alias
+        0.95, descriptor 0.85, their forms 0.05 less, synonym 0.6, by way of another taxonomy 0.7
+        of the grade there); they are no probabilities.
+
+    Raises
+    ------
+    InputError
+        When the taxonomy is not known, a label that is given is not one of its labels, or the
+        similarity has another shape.
+
+    Examples
+    --------
+    >>> found = map_emotions(["sadness", "happily", "glad", "not happy", "schmaltzy"], "ekman")
+    >>> [(one.label, one.route) for one in found.entries[:3]]
+    [('sadness', 'name'), ('joy', 'form: of happiness'), ('joy', 'synonym: joy')]
+    >>> found.unmapped
+    ('not happy', 'schmaltzy')
+    """
+    from affectlab.taxonomy import load_taxonomy
+
+    target = load_taxonomy(taxonomy)
+    for name, value in (("min_similarity", min_similarity), ("min_confidence", min_confidence)):
+        if not 0 <= value <= 1:
+            raise InputError(f"{name} = {value!r}: expected 0 to 1")
+    counts = _counts(words)
+    own = {word.casefold(): target.name_of(label) for word, label in (given or {}).items()}
+    index = LabelIndex.of(target)
+    found = {word: _find(word, own, index) for word in counts}
+    left = [word for word, one in found.items() if one.label is None and one.open]
+    if similarity is not None and left:
+        found |= _similar(left, index.labels, similarity, min_similarity, min_margin)
+    entries = []
+    for word, one in found.items():
+        if one.label is not None and one.confidence < min_confidence:
+            one = Found(None, 0.0, f"confidence {one.confidence:.2f} of {one.label}: too low")
+        entries.append(MappedWord(word, one.label, one.confidence, one.route, counts[word]))
+    return EmotionMap(target, tuple(entries))
+
+
+def _counts(words: EmotionWords | Sequence[str] | Mapping[str, int]) -> dict[str, int]:
+    from affectlab.analysis.reactions.words import EmotionWords
+
+    if isinstance(words, EmotionWords):
+        return words.emotions
+    if isinstance(words, str):
+        raise InputError("words: expected a list of words, not one text")
+    counts = dict(words) if isinstance(words, Mapping) else dict(Counter(words))
+    wrong = next((word for word in counts if not isinstance(word, str) or not word.strip()), None)
+    if wrong is not None or "" in counts:
+        raise InputError(f"words hold {wrong!r:.60}; expected emotion words")
+    return counts
+
+
+def _find(word: str, own: Mapping[str, str], index: LabelIndex) -> Found:
+    if word.casefold() in own:
+        return Found(own[word.casefold()], 1.0, "given")
+    found = index.find(word)
+    if found.label is not None:
+        return found
+    told = told_words(word)
+    if len(told) > 1:
+        if _NEGATIONS & set(told):
+            return Found(None, 0.0, "negated", open=False)
+        parts = [index.find(one).label for one in told if one not in _BETWEEN]
+        if len({label for label in parts if label is not None}) > 1:
+            return Found(None, 0.0, "several emotions", open=False)
+    return found
+
+
+def _similar(
+    words: list[str],
+    labels: tuple[str, ...],
+    similarity: Similarity,
+    least: float,
+    margin: float,
+) -> dict[str, Found]:
+    values = np.asarray(similarity(words, list(labels)), dtype=np.float64)
+    if values.shape != (len(words), len(labels)):
+        raise InputError(
+            f"similarity: gave shape {values.shape}; expected {(len(words), len(labels))}, one row "
+            "per word and one column per label"
+        )
+    if not np.isfinite(values).all():
+        raise InputError("similarity: gave values that are no finite numbers")
+    found = {}
+    for word, row in zip(words, values, strict=True):
+        order = np.argsort(-row, kind="stable")
+        best = row[order[0]]
+        behind = best - row[order[1]] if len(order) > 1 else math.inf
+        if best >= least and behind >= margin:
+            found[word] = Found(labels[order[0]], float(min(best, 1.0)), "similarity")
+    return found

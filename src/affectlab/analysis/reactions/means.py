@@ -1,0 +1,83 @@
+"""Means with intervals from resampled clusters."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from affectlab.core.errors import InputError
+from affectlab.core.estimates import Estimate
+from affectlab.core.inference import check_confidence, draw_weights, summarise
+from affectlab.core.types import Floats, Ints
+
+__all__ = ["check_draws", "codes_of", "ratio_estimate"]
+
+
+def check_draws(n_boot: int, confidence: float) -> None:
+    """Refuse a number of draws, or a confidence, that gives no interval."""
+    check_confidence(confidence)
+    if n_boot < 2:
+        raise InputError(f"n_boot = {n_boot!r}: expected at least 2 draws")
+
+
+def codes_of(names: Sequence[str]) -> tuple[Ints, int]:
+    """Number names from 0 in the order in which they come, and count them."""
+    order: dict[str, int] = {}
+    codes = np.fromiter((order.setdefault(n, len(order)) for n in names), np.int64, len(names))
+    return codes, len(order)
+
+
+def ratio_estimate(
+    above: Floats,
+    below: Floats,
+    clusters: Ints,
+    *,
+    method: str,
+    resampled: str,
+    n_boot: int,
+    confidence: float,
+    seed: int,
+    n_items: int = 0,
+    n_raters: int = 0,
+) -> Estimate:
+    """Give the sum of `above` over that of `below`, with an interval over clusters.
+
+    Parameters
+    ----------
+    above, below
+        Shape (n,); rows without a value have 0 in both.
+    clusters
+        Cluster of each row, from 0, shape (n,). Whole clusters are drawn with replacement.
+    """
+    total = float(below.sum())
+    about: dict[str, Any] = {
+        "n_items": n_items,
+        "n_raters": n_raters,
+        "n_ratings": int((below > 0).sum()),
+    }
+    if total == 0:
+        status = "undefined: nothing to count"
+        return Estimate(math.nan, method=method, status=status, **about)
+    n = int(clusters.max()) + 1
+    sums = np.bincount(clusters, above, n), np.bincount(clusters, below, n)
+    used = sums[1] > 0
+    tops, bottoms = sums[0][used], sums[1][used]
+    value = float(above.sum() / total)
+    if tops.size < 2:
+        return Estimate(value, method=f"{method}; one cluster, no interval", **about)
+    drawn = draw_weights(np.random.default_rng(seed), tops.size, n_boot)
+    draws = [(weights @ tops) / (weights @ bottoms) for weights in drawn]
+    found = summarise(np.array([value]), np.concatenate(draws)[:, None], confidence)
+    return Estimate(
+        value,
+        float(found.se[0]),
+        float(found.low[0]),
+        float(found.high[0]),
+        method,
+        resampled,
+        status="ok",
+        **about,
+    )

@@ -1,0 +1,218 @@
+"""Free emotion words, brought together where they are one word in other case, spelling or form."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import polars as pl
+
+from affectlab.core.emotion_words import emotion_key, told_words
+from affectlab.core.errors import InputError
+from affectlab.core.words import plural
+
+if TYPE_CHECKING:
+    from affectlab.analysis.reactions.spelling import Speller
+
+__all__ = ["EmotionWords", "normalise_emotions"]
+
+
+@dataclass(frozen=True, repr=False)
+class EmotionWords:
+    """What each answer is taken for; made by :func:`normalise_emotions`."""
+
+    raw: tuple[str, ...]
+    """The different answers as they were written, shape (W,)."""
+    word: tuple[str, ...]
+    """The emotion that each stands for: the form of it that most people wrote."""
+    spelling: tuple[str, ...]
+    """Each answer with its spelling corrected, in small letters, without words such as *very*."""
+    counts: tuple[int, ...]
+    """How often each was written."""
+    routes: tuple[str, ...]
+    """What was done to each: ``as written``, or some of ``case``, ``filler words``, ``misspelt``,
+    ``confused``, ``joined`` and ``form of a word``."""
+
+    @cached_property
+    def emotion_of(self) -> dict[str, str]:
+        """The emotion of each answer as it was written."""
+        return dict(zip(self.raw, self.word, strict=True))
+
+    @cached_property
+    def emotions(self) -> dict[str, int]:
+        """How often each emotion was named, most often first."""
+        total: Counter[str] = Counter()
+        for word, count in zip(self.word, self.counts, strict=True):
+            total[word] += count
+        return dict(sorted(total.items(), key=lambda one: (-one[1], one[0])))
+
+    def of(self, answers: Sequence[str]) -> list[str]:
+        """The emotion of each of n answers.
+
+        Raises
+        ------
+        InputError
+            When an answer is not among those that were brought together.
+        """
+        unknown = next((one for one in answers if one not in self.emotion_of), None)
+        if unknown is not None:
+            raise InputError(f"the emotion {unknown!r:.60} is not among the words brought together")
+        return [self.emotion_of[one] for one in answers]
+
+    def to_frame(self) -> pl.DataFrame:
+        """One row per answer as written: ``raw``, ``word``, ``spelling``, ``count``, ``route``."""
+        return pl.DataFrame(
+            {
+                "raw": self.raw,
+                "word": self.word,
+                "spelling": self.spelling,
+                "count": self.counts,
+                "route": self.routes,
+            },
+            schema={
+                "raw": pl.String,
+                "word": pl.String,
+                "spelling": pl.String,
+                "count": pl.Int64,
+                "route": pl.String,
+            },
+        ).sort("count", "raw", descending=[True, False])
+
+    def corrections(self) -> pl.DataFrame:
+        """The rows of :meth:`to_frame` whose spelling was changed, for a person to look over."""
+        return self.to_frame().filter(pl.col("route").str.contains("misspelt|confused|joined"))
+
+    def __repr__(self) -> str:
+        return (
+            f"EmotionWords({plural(len(self.raw), 'word', 'words')} as written, "
+            f"{plural(len(self.emotions), 'emotion', 'emotions')})"
+        )
+
+
+def normalise_emotions(
+    answers: Sequence[str],
+    *,
+    spelling: bool = True,
+    known: Iterable[str] = (),
+    language: str = "en",
+) -> EmotionWords:
+    """Bring emotion words together that differ in case, spelling or form only.
+
+    Words such as *very* and *a bit* are left out. A word that stands in no dictionary becomes the
+    emotion word within one mistake (two from seven letters on), when all such words are forms of
+    one emotion or one of them is far more common; a word of the dictionary stays, but for a short
+    list of confusions in which the written word names no feeling (*exited*). Forms of one word
+    (*inspire*, *inspired*, *inspiring*) are one emotion, and have the name that most people wrote;
+    this is the rule by which the bonus for the most popular emotion compares words, too. Words that
+    mean the same (*glad*, *happy*) stay apart, as do opposites and what is negated (*not happy*).
+
+    Parameters
+    ----------
+    answers
+        Emotions as they were written, one per reaction, shape (n,).
+    spelling
+        Correct the spelling; it needs the extra ``reactions``.
+    known
+        Words that are right as they are, beside those of the dictionary and of all taxonomies.
+    language
+        Language of the dictionary (``en``, ``es``, ``fr``, ``pt``, ``de``, ``it``, ``nl``). Emotion
+        words, confusions and forms are known in English only.
+
+    Returns
+    -------
+    EmotionWords
+        What each answer is taken for; nothing that was written is lost.
+
+    Raises
+    ------
+    InputError
+        When an answer is no text or an empty one, the language has no dictionary, or the extra is
+        absent.
+
+    Notes
+    -----
+    Source: Socratis (2023), section 2, whose 980 emotions are words as written.
+
+    Examples
+    --------
+    >>> found = normalise_emotions(["inspired", "Inspired", "inspiring", "excitied", "a bit sad"])
+    >>> found.emotions
+    {'inspired': 3, 'excited': 1, 'sad': 1}
+    >>> found.corrections().rows()
+    [('excitied', 'excited', 'excited', 1, 'misspelt')]
+    """
+    if isinstance(answers, str):
+        raise InputError("emotions: expected a list of words, not one text")
+    given = list(answers)
+    for k, answer in enumerate(given):
+        if not isinstance(answer, str) or not answer.strip():
+            raise InputError(f"emotions[{k}] is {answer!r:.60}; expected an emotion word")
+    counts = Counter(given)
+    told = {raw: told_words(raw) or [raw.strip().casefold()] for raw in counts}
+    speller = _speller(counts, told, frozenset(map(str.casefold, known)), language, spelling)
+    right = {raw: _spelt(words, speller) for raw, words in told.items()}
+    names = _names(counts, {raw: " ".join(words) for raw, (words, _) in right.items()})
+    raws = tuple(counts)
+    spelt = {raw: " ".join(right[raw][0]) for raw in raws}
+    return EmotionWords(
+        raws,
+        tuple(names[spelt[raw]] for raw in raws),
+        tuple(spelt[raw] for raw in raws),
+        tuple(counts[raw] for raw in raws),
+        tuple(_route(raw, told[raw], *right[raw], names[spelt[raw]]) for raw in raws),
+    )
+
+
+def _speller(
+    counts: Counter[str],
+    told: dict[str, list[str]],
+    known: frozenset[str],
+    language: str,
+    wanted: bool,
+) -> Speller | None:
+    if not wanted:
+        return None
+    from affectlab.analysis.reactions.spelling import Speller
+
+    single: Counter[str] = Counter()
+    for raw, words in told.items():
+        for word in words:
+            single[word] += counts[raw]
+    return Speller(single, known=known, language=language)
+
+
+def _spelt(words: list[str], speller: Speller | None) -> tuple[list[str], list[str]]:
+    """The words as they are spelt, and what was done to them."""
+    if speller is None:
+        return words, []
+    if len(words) == 2 and speller.is_emotion("".join(words)):
+        return ["".join(words)], ["joined"]
+    found = [speller.correct(word) for word in words]
+    right = [word if one is None else one.word for word, one in zip(words, found, strict=True)]
+    return right, sorted({one.reason for one in found if one is not None})
+
+
+def _names(counts: Counter[str], spelt: dict[str, str]) -> dict[str, str]:
+    """The name of the emotion of each answer: of all its forms the one written most."""
+    forms: dict[str, Counter[str]] = defaultdict(Counter)
+    for raw, text in spelt.items():
+        forms[emotion_key(text)][text] += counts[raw]
+    names: dict[str, str] = {}
+    for of_one in forms.values():
+        best = min(of_one, key=lambda form: (-of_one[form], len(form), form))
+        names |= dict.fromkeys(of_one, best)
+    return names
+
+
+def _route(raw: str, told: list[str], right: list[str], done: list[str], name: str) -> str:
+    plain = " ".join(raw.split())
+    steps = ["case"] if plain != plain.casefold() else []
+    if " ".join(told) != " ".join(plain.casefold().split()):
+        steps.append("filler words")
+    steps += done
+    if " ".join(right) != name:
+        steps.append("form of a word")
+    return ", ".join(steps) or "as written"

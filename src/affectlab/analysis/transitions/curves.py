@@ -1,0 +1,348 @@
+"""How the difference from neutral falls from the peak of an expression on."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+import polars as pl
+
+from affectlab.analysis.pairs import PairSource, pair_scores
+from affectlab.analysis.transitions.roles import place_of_role, placed
+from affectlab.core.errors import InputError
+from affectlab.core.types import Floats
+from affectlab.core.words import joined, number, plural, shown
+
+if TYPE_CHECKING:
+    from affectlab.core.terminal import Table
+
+
+__all__ = [
+    "TransitionCurves",
+    "transition_curves",
+    "with_times",
+]
+
+# Times of the frames of a transition.
+
+
+_TRANSITION = ("actor", "expression")
+
+
+def _times(frames: pl.DataFrame | str | Path) -> pl.DataFrame:
+    """Read the time of each frame, null where it is not known."""
+    where = "the table of frames"
+    if isinstance(frames, str | Path):
+        from affectlab.core.csv import read_table
+
+        where, frames = str(frames), read_table(frames, "frames")
+    needed = ("actor", "expression", "role", "time_ms")
+    missing = [name for name in needed if name not in frames.columns]
+    if missing:
+        raise InputError(
+            f"{where}: column {missing[0]!r} is missing; expected {joined(needed)}, found "
+            f"{joined(frames.columns) if frames.columns else 'none'}"
+        )
+    table = frames.select(needed).with_columns(pl.col(needed[:3]).cast(pl.String).str.strip_chars())
+    given = table["time_ms"].cast(pl.String).str.strip_chars().replace("", None)
+    time = given.cast(pl.Float64, strict=False)
+    wrong = given.is_not_null() & ~time.is_finite().fill_null(False)
+    if wrong.any():
+        row = int(wrong.arg_max() or 0)
+        raise InputError(f"{where}, row {row + 1}, time_ms: {given[row]!r}; expected a number")
+    table = table.with_columns(time.alias("time_ms"))
+    twice = table.filter(pl.struct(needed[:3]).is_duplicated())
+    if twice.height:
+        actor, expression, role, _ = twice.row(0)
+        raise InputError(
+            f"{where}: actor {actor!r}, expression {expression!r} has the role {role!r} twice; "
+            "expected once"
+        )
+    return table
+
+
+def with_times(points: pl.DataFrame, frames: pl.DataFrame | str | Path) -> pl.DataFrame:
+    """Put the time since the peak beside each frame; a film may run from neutral to peak.
+
+    Parameters
+    ----------
+    points
+        ``actor``, ``expression``, ``role``, and whatever else.
+    frames
+        The same three and ``time_ms``.
+
+    Returns
+    -------
+    The points with ``time_ms`` since the peak and ``x``, the same; ``nan`` where not known.
+
+    Raises
+    ------
+    InputError
+        When the table of frames lacks a column, holds a time that is no number, or a role twice.
+    """
+    times = _times(frames)
+    whole = points.join(times, on=[*_TRANSITION, "role"], how="left", maintain_order="left")
+    firsts = [role for role in times["role"].unique().drop_nulls() if place_of_role(role) == 1]
+    peaks = (
+        times.filter(pl.col("role").is_in(firsts))
+        .unique(_TRANSITION)
+        .select(*_TRANSITION, pl.col("time_ms").alias("start"))
+    )
+    whole = whole.join(peaks, on=_TRANSITION, how="left", maintain_order="left")
+    since = (pl.col("time_ms") - pl.col("start")).abs().fill_null(math.nan)
+    return whole.with_columns(since.alias("time_ms"), since.alias("x"))
+
+
+_KEYS = ("actor", "expression")
+_NO_PEAK = "undefined: no score of the peak beside the neutral frame"
+_FLAT = "undefined: the peak does not differ from the neutral frame"
+_NO_TIMES = "undefined: a frame has no time"
+_DISORDER = "undefined: times do not follow the places"
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class TransitionCurves:
+    """Differences from neutral along transitions; see :func:`transition_curves`."""
+
+    points: pl.DataFrame
+    """One row per frame, by actor, expression and place: ``actor``, ``expression``, ``place`` (1
+    for the peak), ``role``, ``time_ms`` since the peak (``nan`` without times), ``x`` (time, or
+    place where no times were given), ``value`` (difference from neutral), ``se``, ``share`` (of
+    the difference of the peak), ``share_se``, ``rated`` (false for the neutral frame, which differs
+    from itself by nothing and was not rated)."""
+    frame: pl.DataFrame
+    """One row per transition: ``actor``, ``expression``, ``peak`` (its difference), ``half`` (where
+    half of it is left, in the unit of ``x``), ``rises`` (steps towards neutral at which the
+    difference grows), ``n_frames``, ``status``."""
+    timed: bool
+    """Whether ``x`` is a time in milliseconds."""
+    normalised: bool
+    """Whether curves are meant to be drawn as shares of their peaks."""
+    unit: str
+
+    @property
+    def defined(self) -> pl.DataFrame:
+        """Points of the transitions with status ``ok``."""
+        known = self.frame.filter(pl.col("status") == "ok").select(_KEYS)
+        return self.points.join(known, on=_KEYS, how="semi", maintain_order="left")
+
+    @property
+    def x_name(self) -> str:
+        """What ``x`` is."""
+        return "time since the peak (ms)" if self.timed else "place in the transition"
+
+    @property
+    def y_name(self) -> str:
+        """What is drawn: the difference from neutral, or its share of the peak's."""
+        if self.normalised:
+            return "share of the difference of the peak"
+        return f"difference from neutral ({self.unit})"
+
+    def curve(self, actor: str, expression: str) -> tuple[Floats, Floats, Floats]:
+        """Give x, y and the standard error of y of one transition, each of shape (frames,).
+
+        Raises
+        ------
+        InputError
+            When there is no such transition.
+        """
+        own = self.points.filter(actor=actor, expression=expression)
+        if not own.height:
+            raise InputError(f"actor {actor!r} has no transition of expression {expression!r}")
+        y, se = ("share", "share_se") if self.normalised else ("value", "se")
+        return own["x"].to_numpy(), own[y].to_numpy(), own[se].to_numpy()
+
+    def to_frame(self) -> pl.DataFrame:
+        """Give one row per frame of each transition."""
+        return self.points
+
+    def __len__(self) -> int:
+        return self.frame.height
+
+    def __repr__(self) -> str:
+        over = "over time" if self.timed else "over places"
+        return f"TransitionCurves({plural(len(self), 'transition')}, {over})"
+
+    def __rich__(self) -> Table:
+        from rich.text import Text
+
+        from affectlab.core.terminal import Table
+
+        table = Table(box=None, header_style="bold")
+        table.add_column("actor")
+        unit = "ms" if self.timed else "places"
+        for name in ("transitions", f"half left after ({unit}), median", "lowest – highest"):
+            table.add_column(name, justify="right")
+        start = 0.0 if self.timed else 1.0
+        for actor, own in self.frame.group_by("actor", maintain_order=True):
+            half = own.filter(pl.col("half").is_not_nan())["half"] - start
+            ends = f"{number(_of(half.min()), 1)} – {number(_of(half.max()), 1)}"
+            middle = number(_of(half.median()), 1)
+            table.add_row(Text(shown(actor[0])), f"{own.height:,}", middle, ends)
+        return table
+
+
+def _of(value: object) -> float:
+    return float(value) if isinstance(value, int | float) else math.nan
+
+
+def transition_curves(
+    scores: PairSource,
+    *,
+    normalise: bool = True,
+    frames: pl.DataFrame | str | Path | None = None,
+) -> TransitionCurves:
+    r"""Follow the difference from neutral from the peak of each expression to its neutral frame.
+
+    Parameters
+    ----------
+    scores
+        Ratings or scores of pairs; see :func:`pair_scores`. Pairs with the neutral frame count.
+    normalise
+        Look at shares of the difference of the peak, as in the paper.
+    frames
+        Table of frames with ``actor``, ``expression``, ``role`` and ``time_ms``, such as
+        ``frames.csv``: curves are then over time since the peak. The neutral frame of one
+        transition may come sooner than that of another.
+
+    Returns
+    -------
+    TransitionCurves
+        The neutral frame differs from itself by 0, which was not rated. With the difference
+        :math:`d` of a frame, :math:`p` of the peak, and their standard errors, a share
+        :math:`d / p` has the standard error :math:`\sqrt{s_d^2 + (d / p)^2 s_p^2} / p` (first
+        order, errors taken as independent); that of the peak is 1 by definition. A transition
+        without a positive difference of the peak, or with unknown or disordered times, says so in
+        ``status``, and has no shares or no ``x``.
+
+    Raises
+    ------
+    InputError
+        When there are no pairs with a neutral frame, or the table of frames lacks a column.
+
+    References
+    ----------
+    Saha et al. (2025), FaceExpressions-70k, section 3.5.2, figures 9 and 17 to 20.
+
+    Examples
+    --------
+    >>> table = pl.DataFrame({
+    ...     "actor": ["ann"] * 2, "expression_a": ["joy"] * 2, "role_a": ["peak", "middle"],
+    ...     "expression_b": ["joy"] * 2, "role_b": ["neutral"] * 2, "value": [60.0, 45.0],
+    ... })
+    >>> found = transition_curves(table)
+    >>> found.points["place"].to_list(), found.points["share"].to_list()
+    ([1, 3, 5], [1.0, 0.75, 0.0])
+    """
+    pairs = pair_scores(scores)
+    points = _points(pairs.intra().frame)
+    if not points.height:
+        raise InputError(
+            "no pair shows a frame beside the neutral one; expected pairs of kind intra with the "
+            "role neutral"
+        )
+    points = _with_shares(points)
+    if frames is None:
+        points = points.with_columns(
+            pl.lit(math.nan).alias("time_ms"), pl.col("place").cast(pl.Float64).alias("x")
+        )
+    else:
+        points = with_times(points, frames)
+    summary = pl.DataFrame(
+        [_summary(key, own) for key, own in points.group_by(_KEYS, maintain_order=True)],
+        schema_overrides={"half": pl.Float64, "peak": pl.Float64},
+        orient="row",
+    )
+    undefined = summary.filter(pl.col("status").is_in([_NO_TIMES, _DISORDER])).select(_KEYS)
+    lost = points.join(undefined.with_columns(lost=True), on=_KEYS, how="left")["lost"]
+    points = points.with_columns(
+        pl.when(lost.fill_null(False)).then(math.nan).otherwise(pl.col("x")).alias("x")
+    )
+    order = ["actor", "expression", "place", "role", "time_ms", "x", "value", "se"]
+    points = points.select(*order, "share", "share_se", "rated")
+    return TransitionCurves(points, summary, frames is not None, normalise, pairs.unit)
+
+
+def _points(intra: pl.DataFrame) -> pl.DataFrame:
+    """Differences of frames from neutral, and a row for the neutral frame itself."""
+    pairs = placed(intra).with_columns(
+        pl.min_horizontal("place_a", "place_b").alias("place"),
+        pl.max_horizontal("place_a", "place_b").alias("far"),
+        pl.when(pl.col("place_a") <= pl.col("place_b"))
+        .then("role_a")
+        .otherwise("role_b")
+        .alias("role"),
+        pl.when(pl.col("place_a") <= pl.col("place_b"))
+        .then("role_b")
+        .otherwise("role_a")
+        .alias("end"),
+    )
+    pairs = pairs.filter((pl.col("far") == pl.col("last")) & (pl.col("place") < pl.col("last")))
+    rated = pairs.group_by("actor", "place", expression="expression_a").agg(
+        pl.col("role").first(),
+        pl.col("value").mean(),
+        (pl.col("se").pow(2).sum().sqrt() / pl.len()).alias("se"),
+        pl.lit(True).alias("rated"),
+    )
+    neutral = pairs.group_by("actor", expression="expression_a").agg(
+        pl.col("last").first().alias("place"),
+        pl.col("end").first().alias("role"),
+        pl.lit(0.0).alias("value"),
+        pl.lit(0.0).alias("se"),
+        pl.lit(False).alias("rated"),
+    )
+    columns = ["actor", "expression", "place", "role", "value", "se", "rated"]
+    both = pl.concat([rated.select(columns), neutral.select(columns)])
+    return both.sort("actor", "expression", "place")
+
+
+def _with_shares(points: pl.DataFrame) -> pl.DataFrame:
+    peaks = points.filter((pl.col("place") == 1) & pl.col("rated")).select(
+        *_KEYS, pl.col("value").alias("peak"), pl.col("se").alias("peak_se")
+    )
+    whole = points.join(peaks, on=_KEYS, how="left", maintain_order="left")
+    peak = pl.when(pl.col("peak") > 0).then(pl.col("peak")).otherwise(math.nan)
+    share = pl.col("value") / peak
+    error = (pl.col("se").pow(2) + (share * pl.col("peak_se")).pow(2)).sqrt() / peak
+    return whole.with_columns(
+        share.fill_null(math.nan).alias("share"),
+        pl.when(pl.col("place") == 1)
+        .then(share * 0.0)
+        .otherwise(error)
+        .fill_null(math.nan)
+        .alias("share_se"),
+    )
+
+
+def _summary(key: tuple[object, ...], own: pl.DataFrame) -> dict[str, object]:
+    """Say of one transition where half is left, and why it has no curve where it has none."""
+    x, y = own["x"].to_numpy(), own["value"].to_numpy()
+    peak = own["peak"][0]
+    status = "ok"
+    if peak is None:
+        status = _NO_PEAK
+    elif not peak > 0:
+        status = _FLAT
+    elif np.isnan(x).any():
+        status = _NO_TIMES
+    elif (np.diff(x) <= 0).any():
+        status = _DISORDER
+    return {
+        "actor": key[0],
+        "expression": key[1],
+        "peak": math.nan if peak is None else float(peak),
+        "half": _half(x, y / float(peak)) if status == "ok" else math.nan,
+        "rises": int((np.diff(y) > 0).sum()),
+        "n_frames": own.height,
+        "status": status,
+    }
+
+
+def _half(x: Floats, share: Floats) -> float:
+    """Find where a curve first falls to a half, on straight lines between its points."""
+    at = int(np.flatnonzero(share <= 0.5)[0])
+    fall = share[at - 1] - share[at]
+    return float(x[at - 1] + (share[at - 1] - 0.5) / fall * (x[at] - x[at - 1]))

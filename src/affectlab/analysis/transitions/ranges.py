@@ -1,0 +1,181 @@
+"""How far the peak of each expression is from neutral, and how much actors differ in it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import polars as pl
+
+from affectlab.analysis.pairs import PairSource, pair_scores
+from affectlab.analysis.transitions.roles import placed
+from affectlab.core.errors import InputError
+from affectlab.core.words import number, plural, shown
+
+if TYPE_CHECKING:
+    from affectlab.core.terminal import Table
+
+__all__ = ["TransitionRanges", "transition_ranges"]
+
+_MOST_SAID = 8
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class TransitionRanges:
+    """Peak-to-neutral differences by expression; see :func:`transition_ranges`."""
+
+    frame: pl.DataFrame
+    """One row per expression, the largest median first: ``expression``, ``median``, ``low`` and
+    ``high`` (least and largest value over actors), ``range``, ``sd`` (standard deviation over
+    actors), ``sd_beyond_error`` (the same less the standard errors of the scores), ``n_actors``,
+    ``actor_low``, ``actor_high``."""
+    points: pl.DataFrame
+    """One row per actor and expression: ``actor``, ``expression``, ``value``, ``se``."""
+    actors: tuple[str, ...]
+    left_out: tuple[str, ...]
+    """Expressions that not all actors have, when only shared ones were asked for."""
+    unit: str
+    note: str
+    """Which expressions these are, in a sentence."""
+
+    def to_frame(self) -> pl.DataFrame:
+        """Give one row per expression, the largest median first."""
+        return self.frame
+
+    def __repr__(self) -> str:
+        expressions = plural(self.frame.height, "expression")
+        return f"TransitionRanges({expressions}, {plural(len(self.actors), 'actor')})"
+
+    def __rich__(self) -> Table:
+        from rich.text import Text
+
+        from affectlab.core.terminal import Table
+
+        table = Table(box=None, header_style="bold")
+        table.add_column("expression")
+        for name in ("median", "least – largest", "range", "actors"):
+            table.add_column(name, justify="right", no_wrap=True)
+        for row in self.frame.iter_rows(named=True):
+            table.add_row(
+                Text(shown(row["expression"], 40)),
+                number(row["median"], 1),
+                f"{number(row['low'], 1)} – {number(row['high'], 1)}",
+                number(row["range"], 1),
+                f"{row['n_actors']:,}",
+            )
+        return table
+
+
+def transition_ranges(scores: PairSource, *, shared: bool = True) -> TransitionRanges:
+    r"""Compare actors in the difference between the peak of an expression and its neutral frame.
+
+    Parameters
+    ----------
+    scores
+        Ratings or scores of pairs; see :func:`pair_scores`.
+    shared
+        Take only the expressions that all actors have, as in the paper (41 of 61): ranges over
+        different actors cannot be compared.
+
+    Returns
+    -------
+    TransitionRanges
+        In the unit of the scores. Part of a range is error of measurement, and a range grows with
+        the number of actors, so the standard deviation over actors stands beside it, and
+
+        .. math:: \mathrm{sd\_beyond\_error} = \sqrt{\max(0, s^2 - \overline{\mathrm{se}^2})}
+
+        which is ``nan`` where a score has no standard error or there is one actor.
+
+    Raises
+    ------
+    InputError
+        When no pair shows a peak and a neutral frame, or the actors share no expression.
+
+    References
+    ----------
+    Saha et al. (2025), FaceExpressions-70k, section 3.5.1 and figure 6.
+
+    Examples
+    --------
+    >>> table = pl.DataFrame({
+    ...     "actor": ["ann", "bob"], "expression_a": ["joy"] * 2, "role_a": ["peak"] * 2,
+    ...     "expression_b": ["joy"] * 2, "role_b": ["neutral"] * 2, "value": [60.0, 80.0],
+    ... })
+    >>> transition_ranges(table).frame.select("expression", "median", "low", "high").rows()
+    [('joy', 70.0, 60.0, 80.0)]
+    """
+    pairs = pair_scores(scores)
+    ends = placed(pairs.intra().frame).filter(
+        (pl.min_horizontal("place_a", "place_b") == 1)
+        & (pl.max_horizontal("place_a", "place_b") == pl.col("last"))
+        & (pl.col("last") > 1)
+    )
+    if not ends.height:
+        raise InputError(
+            "no pair shows the peak of an expression beside its neutral frame; expected pairs of "
+            "kind intra with the roles peak and neutral"
+        )
+    points = (
+        ends.group_by("actor", expression="expression_a", maintain_order=True)
+        .agg(pl.col("value").mean(), (pl.col("se").pow(2).sum().sqrt() / pl.len()).alias("se"))
+        .select("actor", "expression", "value", "se")
+        .sort("expression", "actor")
+    )
+    actors = tuple(name for name in pairs.actors if name in set(points["actor"].to_list()))
+    points, left_out = _only_shared(points, len(actors)) if shared else (points, ())
+    return TransitionRanges(
+        _by_expression(points),
+        points,
+        actors,
+        left_out,
+        pairs.unit,
+        _note(points["expression"].n_unique(), len(actors), left_out, shared=shared),
+    )
+
+
+def _only_shared(points: pl.DataFrame, n_actors: int) -> tuple[pl.DataFrame, tuple[str, ...]]:
+    full = pl.col("actor").n_unique().over("expression") == n_actors
+    kept = points.filter(full)
+    left_out = tuple(points.filter(~full)["expression"].unique().sort().to_list())
+    if not kept.height:
+        raise InputError(
+            f"the {n_actors} actors share no expression; expected one that all have, or "
+            "shared=False (--every-expression)"
+        )
+    return kept, left_out
+
+
+def _by_expression(points: pl.DataFrame) -> pl.DataFrame:
+    lowest, highest = pl.col("value").arg_min(), pl.col("value").arg_max()
+    beyond = (pl.col("value").var() - pl.col("se").pow(2).mean()).clip(0.0).sqrt()
+    return (
+        points.group_by("expression", maintain_order=True)
+        .agg(
+            pl.col("value").median().alias("median"),
+            pl.col("value").min().alias("low"),
+            pl.col("value").max().alias("high"),
+            (pl.col("value").max() - pl.col("value").min()).alias("range"),
+            pl.col("value").std().alias("sd"),
+            beyond.alias("sd_beyond_error"),
+            pl.len().cast(pl.Int64).alias("n_actors"),
+            pl.col("actor").get(lowest).alias("actor_low"),
+            pl.col("actor").get(highest).alias("actor_high"),
+        )
+        .with_columns(pl.col("sd", "sd_beyond_error").fill_null(float("nan")))
+        .sort("median", "expression", descending=[True, False])
+    )
+
+
+def _note(n: int, n_actors: int, left_out: tuple[str, ...], *, shared: bool) -> str:
+    who = plural(n_actors, "actor")
+    if not shared:
+        return f"All {plural(n, 'expression')} of {who}, also those that not every actor has."
+    if not left_out:
+        return f"{plural(n, 'expression')}, each of which all of {who} have."
+    names = ", ".join(map(shown, left_out[:_MOST_SAID]))
+    more = ", …" if len(left_out) > _MOST_SAID else ""
+    return (
+        f"{plural(n, 'expression')} that all of {who} have; {len(left_out)} that some lack left "
+        f"out: {names}{more}."
+    )

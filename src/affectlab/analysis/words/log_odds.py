@@ -1,0 +1,651 @@
+"""Which words go with which label: log odds with an informative Dirichlet prior."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from itertools import chain
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+import polars as pl
+from numpy.typing import ArrayLike
+from scipy.special import ndtri
+
+from affectlab.analysis.profiles import people_of, profiles_of, texts_of
+from affectlab.analysis.words.tokens import Tokenizer, Tokens, tokenize
+from affectlab.core.errors import InputError, unknown_name
+from affectlab.core.estimates import Estimates
+from affectlab.core.inference import benjamini_hochberg, holm
+from affectlab.core.types import Bools, Floats, Ints, by_name
+from affectlab.core.words import count, plural, shown
+from affectlab.ratings import Ratings
+
+__all__ = [
+    "LogOdds",
+    "Membership",
+    "corrected",
+    "counts_of",
+    "log_odds",
+    "texts_with",
+]
+
+# Which labels each text has.
+
+
+@dataclass(frozen=True)
+class Membership:
+    """Which labels each of n texts has."""
+
+    labels: tuple[str, ...]
+    label: Ints
+    """Labels of all texts one after the other, as positions in ``labels``; none twice per text."""
+    end: Ints
+    """Where each text ends in ``label``, shape (n,)."""
+    text: Ints
+    """Row of each text, shape (n,)."""
+    weight: Ints
+    """How often each text counts, shape (n,)."""
+    rule: str = "each text once"
+
+    @classmethod
+    def of_table(
+        cls,
+        table: Bools,
+        labels: tuple[str, ...],
+        weight: Ints | None = None,
+        rule: str = "each text once",
+    ) -> Membership:
+        """Read an array of shape (texts, labels)."""
+        n = table.shape[0]
+        _, label = np.nonzero(table)
+        end = np.cumsum(table.sum(axis=1), dtype=np.int64)
+        one = np.ones(n, dtype=np.int64) if weight is None else weight
+        return cls(labels, label.astype(np.int64), end, np.arange(n), one, rule)
+
+    @classmethod
+    def of_sets(cls, sets: Sequence[Any]) -> Membership:
+        """Read one label, or several, per text."""
+        single = str in {*map(type, sets)}
+        each = [(own,) if isinstance(own, str) else own for own in sets] if single else sets
+        try:
+            flat = list(chain.from_iterable(each))
+            codes = {name: k for k, name in enumerate(dict.fromkeys(flat))}
+            size = np.fromiter(map(len, each), dtype=np.int64, count=len(each))
+        except TypeError:
+            wrong = next(k for k, own in enumerate(each) if not _is_set(own))
+            raise InputError(
+                f"labels[{wrong}] is {sets[wrong]!r:.60}; expected a label or a list of labels"
+            ) from None
+        for name in codes:
+            if not isinstance(name, str):
+                raise InputError(f"label {name!r:.60}: expected a text")
+        label = np.fromiter(map(codes.__getitem__, flat), dtype=np.int64, count=len(flat))
+        n, n_labels = len(each), max(len(codes), 1)
+        table = np.zeros(n * n_labels, dtype=np.bool_)
+        table[np.repeat(np.arange(n), size) * n_labels + label] = True
+        if int(table.sum()) < label.size:
+            return cls.of_table(table.reshape(n, n_labels)[:, : len(codes)], tuple(codes))
+        one = np.ones(n, dtype=np.int64)
+        return cls(tuple(codes), label, np.cumsum(size), np.arange(n), one)
+
+    @property
+    def sizes(self) -> Ints:
+        """Labels of each text, shape (n,)."""
+        return np.diff(self.end, prepend=0)
+
+    @property
+    def row(self) -> Ints:
+        """Text of each entry of ``label``."""
+        return np.repeat(np.arange(self.text.size), self.sizes)
+
+    def ordered(self, names: Sequence[str] | None) -> Membership:
+        """Keep these labels, in this order; a name that no text has is kept, too."""
+        if names is None or tuple(names) == self.labels:
+            return self
+        if isinstance(names, str) or len(set(names)) != len(names):
+            raise InputError("names: expected a list of different labels")
+        place = {name: k for k, name in enumerate(names)}
+        rest = [name for name in self.labels if name not in place]
+        order = tuple(names) + tuple(rest)
+        where = {name: k for k, name in enumerate(order)}
+        code = np.array([where[name] for name in self.labels] or [0], dtype=np.int64)
+        return replace(self, labels=order, label=code[self.label])
+
+    def by_substring(self) -> Membership:
+        """Give a text with a label also every label whose name is part of that label's name."""
+        n = len(self.labels)
+        contains = np.array([[a in b for a in self.labels] for b in self.labels], dtype=np.bool_)
+        if contains.sum() == n:
+            return self
+        table = np.zeros((self.text.size, n), dtype=np.bool_)
+        table[self.row, self.label] = True
+        wide = (table.astype(np.float32) @ contains.astype(np.float32)) > 0
+        found = Membership.of_table(wide, self.labels, self.weight, self.rule)
+        return replace(found, text=self.text)
+
+    def labelled(self) -> Membership:
+        """Leave out texts without a label."""
+        has = self.sizes > 0
+        return replace(self, end=self.end[has], text=self.text[has], weight=self.weight[has])
+
+
+def _is_set(own: Any) -> bool:
+    try:
+        hash(next(iter(own), ""))
+    except TypeError:
+        return False
+    return hasattr(own, "__len__")
+
+
+# Counting words by label, and p-values of many words at once.
+
+
+def counts_of(
+    tokens: Tokens, members: Membership, n_labels: int, *, once: bool = False
+) -> tuple[Ints, Ints]:
+    """Count the uses of each word with each label, and in all; or the texts that hold it."""
+    from affectlab.analysis.words.kernels import count_words
+    from affectlab.core.compiled import in_threads
+
+    n_words, n = len(tokens.words), members.text.size
+    counted = tokens.first if once else np.empty(0, dtype=np.bool_)
+    weight = np.ones_like(members.weight) if once else members.weight
+    text = tokens.text[members.text]
+    all_of_it = np.zeros(n, dtype=np.int64), np.arange(1, n + 1)
+    counts = np.zeros((len(members.labels), n_words), dtype=np.int64)
+    total = np.zeros((1, n_words), dtype=np.int64)
+
+    def some(part: tuple[Ints, Ints, Ints]) -> None:
+        label, end, out = part
+        count_words(tokens.word, tokens.end, counted, text, label, end, weight, out)
+
+    in_threads(some, [(members.label, members.end, counts), (*all_of_it, total)])
+    return counts[:n_labels], total[0]
+
+
+def texts_with(members: Membership, n_labels: int) -> Ints:
+    weight = members.weight[members.row].astype(np.float64)
+    found = np.bincount(members.label, weight, minlength=len(members.labels))
+    return np.rint(found).astype(np.int64)[:n_labels]
+
+
+def corrected(p: Floats, how: str) -> Floats:
+    """Correct p-values for their number, ``nan`` left out."""
+    adjust = holm if how == "holm" else benjamini_hochberg
+    return adjust(p.ravel()).reshape(p.shape)
+
+
+# How often words go with labels, and what follows from the counts.
+
+if TYPE_CHECKING:
+    from affectlab.core.terminal import Table
+else:
+    Table = by_name("affectlab.core.terminal", "Table")
+
+
+Rule = Literal["z", "holm", "bh"]
+"""How words are kept: by z, or by a corrected p-value."""
+
+
+@dataclass(frozen=True, repr=False, eq=False)
+class LogOdds:
+    """Log odds of W words for L labels, with the counts they rest on."""
+
+    labels: tuple[str, ...]
+    words: tuple[str, ...]
+    count: Ints
+    """Times that each word is used in texts with the label, shape (L, W)."""
+    total: Ints
+    """Times that each word is used in all texts, shape (W,)."""
+    n_texts: Ints
+    """Texts with each label, shape (L,)."""
+    n_all: int
+    """Texts in all; with ``paper_compat`` of ratings, a text counts once per rater."""
+    status: tuple[str, ...]
+    """``ok``, or why the label has no values, shape (L,)."""
+    method: str
+    """How texts were cut into words and labels matched, in words."""
+    confidence: float
+    _tokens: Tokens
+    _members: Membership
+    _repeated: bool
+
+    @classmethod
+    def from_members(
+        cls,
+        tokens: Tokens,
+        members: Membership,
+        n_labels: int,
+        method: str,
+        confidence: float,
+        *,
+        repeated: bool,
+    ) -> LogOdds:
+        """Count words, for the first ``n_labels`` of the labels."""
+        counts, total = counts_of(tokens, members, n_labels)
+        n_texts = texts_with(members, n_labels)
+        n_all = int(members.weight.sum())
+        inside = counts.sum(axis=1)
+        n_words = int(total.sum())
+        status = np.where(n_texts == 0, "undefined: no text has the label", "ok")
+        status = np.where(n_texts == n_all, "undefined: all texts have the label", status)
+        one_side = (inside == 0) | (inside == n_words)
+        status = np.where(one_side & (status == "ok"), "undefined: no words on one side", status)
+        status = np.where((total == n_words).any(), "undefined: only one word", status)
+        return cls(
+            members.labels[:n_labels],
+            tokens.words,
+            counts,
+            total,
+            n_texts,
+            n_all,
+            tuple(map(str, status)),
+            method,
+            confidence,
+            tokens,
+            members,
+            repeated,
+        )
+
+    @cached_property
+    def delta(self) -> Floats:
+        """Log odds ratio of each word, shape (L, W); ``nan`` where there is none."""
+        return self._scores[0]
+
+    @cached_property
+    def z(self) -> Floats:
+        """``delta`` over its standard error, shape (L, W)."""
+        return self._scores[1]
+
+    @cached_property
+    def _scores(self) -> tuple[Floats, Floats]:
+        from affectlab.analysis.words.kernels import score_words
+        from affectlab.core.compiled import in_threads
+
+        delta = np.full(self.count.shape, np.nan)
+        z = np.full(self.count.shape, np.nan)
+
+        def one(label: int) -> None:
+            score_words(self.count[label], self.total, delta[label], z[label])
+
+        in_threads(one, [k for k, word in enumerate(self.status) if word == "ok"])
+        return delta, z
+
+    @property
+    def null_sd(self) -> Floats:
+        """Standard deviation of z for a word used alike with and without the label, shape (L,)."""
+        s = self.count.sum(axis=1) / max(int(self.total.sum()), 1)
+        return np.asarray(np.sqrt(3 * s * (1 - s) / ((1 + s) * (2 - s))))
+
+    @cached_property
+    def p(self) -> Floats:
+        """Chance of so many texts with word and label, were the two unrelated, shape (L, W).
+
+        Of the D texts with the word, d have the label, which the share s of all texts has: the
+        probability of d or more under a binomial distribution of D and s, in which each text counts
+        once however often it repeats the word. ``nan`` with ``paper_compat`` of ratings, whose
+        repeated texts are not independent.
+        """
+        from scipy.special import betainc
+
+        found = np.full(self.count.shape, np.nan)
+        if self._repeated:
+            return found
+        with_label, texts = counts_of(self._tokens, self._members, len(self.labels), once=True)
+        for k, share in enumerate(self.n_texts / self.n_all):
+            if self.status[k] == "ok":
+                d = with_label[k]
+                found[k] = np.where(
+                    d > 0, betainc(np.maximum(d, 1), np.maximum(texts - d + 1, 1), share), 1.0
+                )
+        found[:, texts == 0] = np.nan
+        return found
+
+    @cached_property
+    def p_holm(self) -> Floats:
+        """The p-values corrected after Holm for all words of all labels, shape (L, W)."""
+        return corrected(self.p, "holm")
+
+    @cached_property
+    def p_bh(self) -> Floats:
+        """The p-values corrected after Benjamini and Hochberg in the same way, shape (L, W)."""
+        return corrected(self.p, "bh")
+
+    def kept(self, rule: Rule = "z", *, min_z: float = 3.0, level: float = 0.05) -> Bools:
+        """Say which words go with which labels, shape (L, W).
+
+        Parameters
+        ----------
+        rule
+            ``"z"``: z is at least `min_z`, as in the paper; ``"holm"`` or ``"bh"``: the corrected
+            p-value (see :attr:`p`) is at most `level`.
+        """
+        if rule == "z":
+            return np.asarray(self.z >= min_z)
+        if rule not in ("holm", "bh"):
+            raise unknown_name("rule", rule, ("z", "holm", "bh"))
+        if self._repeated:
+            raise InputError(f"rule {rule!r}: texts that count once per rater have no p-values")
+        # A word that is rarer with the label than without can have a small p by rounding only.
+        return np.asarray(((self.p_holm if rule == "holm" else self.p_bh) <= level) & (self.z > 0))
+
+    def top(
+        self,
+        label: str,
+        n: int | None = 10,
+        *,
+        rule: Rule = "z",
+        min_z: float = 3.0,
+        level: float = 0.05,
+    ) -> pl.DataFrame:
+        """Give the words that go with one label, as :meth:`to_frame` gives those of all."""
+        if label not in self.labels:
+            raise unknown_name("label", label, self.labels)
+        kept = self.kept(rule, min_z=min_z, level=level)
+        return self._rows([self.labels.index(label)], n, kept, rule)
+
+    def to_frame(
+        self,
+        n: int | None = None,
+        *,
+        rule: Rule = "z",
+        min_z: float = 3.0,
+        level: float = 0.05,
+    ) -> pl.DataFrame:
+        """Give the words that go with each label; highest z first, or smallest p with such a rule.
+
+        A label without values has one row without a word, with its status.
+
+        Parameters
+        ----------
+        n
+            Most words per label; None: all.
+        rule, min_z, level
+            Which words are given; see :meth:`kept`.
+
+        Returns
+        -------
+        polars.DataFrame
+            ``label``, ``word``; the columns of every estimate, where ``value`` is the log odds
+            ratio with a normal interval, and ``n_items`` the texts with the label; ``z``; ``p``,
+            ``p_holm`` and ``p_bh`` (see :attr:`p`); ``count``, uses of the word with the label, and
+            ``share``, these over all words with the label.
+        """
+        kept = self.kept(rule, min_z=min_z, level=level)
+        return self._rows(range(len(self.labels)), n, kept, rule)
+
+    def _rows(self, labels: Iterable[int], n: int | None, kept: Bools, rule: Rule) -> pl.DataFrame:
+        label, word = [], []
+        for k in labels:
+            if self.status[k] != "ok":
+                label.append(np.array([k]))
+                word.append(np.array([-1]))
+                continue
+            found = np.flatnonzero(kept[k])
+            # Equal ones: in the order of the alphabet, whatever the order of the texts.
+            by_name = np.array([self.words[w] for w in found], dtype=str)
+            first = -self.z[k][found] if rule == "z" else self.p[k][found]
+            found = found[np.lexsort((by_name, -self.z[k][found], first))][:n]
+            label.append(np.full(found.size, k))
+            word.append(found)
+        at = np.concatenate(label) if label else np.empty(0, dtype=np.int64)
+        of = np.concatenate(word).astype(np.int64) if word else at
+        values = self._values(at, of)
+        names = [self.words[w] if w >= 0 else "" for w in of]
+        table = Estimates.build(
+            {"label": [self.labels[k] for k in at], "word": names},
+            value=values["delta"],
+            se=values["se"],
+            low=values["delta"] - ndtri((1 + self.confidence) / 2) * values["se"],
+            high=values["delta"] + ndtri((1 + self.confidence) / 2) * values["se"],
+            method=f"log odds, informative Dirichlet prior; {self.method}",
+            n_items=self.n_texts[at],
+            n_ratings=self.n_all,
+            status=[self.status[k] for k in at],
+        )
+        extra = [pl.Series(name, values[name]) for name in ("z", "p", "p_holm", "p_bh")]
+        extra += [pl.Series("count", values["count"].astype(np.int64))]
+        extra += [pl.Series("share", values["share"])]
+        return table.to_frame().with_columns(extra)
+
+    def _values(self, label: Ints, word: Ints) -> dict[str, Floats]:
+        """Values of some words for some labels; ``nan`` where there is no word."""
+        there = word >= 0
+        at = np.where(there, word, 0)
+        values: dict[str, Floats] = {}
+        for name in ("delta", "z", "p", "p_holm", "p_bh"):
+            values[name] = np.where(there, getattr(self, name)[label, at], np.nan)
+        uses = (self.count[label, at] * there).astype(np.float64)
+        with_label = np.maximum(self.count[label, at] + self.total[at], 1)
+        without = np.maximum(2 * self.total[at] - self.count[label, at], 1)
+        values["se"] = np.where(there, np.sqrt(1 / with_label + 1 / without), np.nan)
+        values["count"] = uses
+        inside = self.count.sum(axis=1)[label]
+        values["share"] = np.divide(
+            uses, inside, out=np.full(uses.shape, np.nan), where=there & (inside > 0)
+        )
+        return values
+
+    def __repr__(self) -> str:
+        return (
+            f"LogOdds({len(self.labels)} labels, {len(self.words):,} words, {self.n_all:,} texts)"
+        )
+
+    def __rich__(self) -> Table:
+        return self.table()
+
+    def table(
+        self, n: int = 5, *, rule: Rule = "z", min_z: float = 3.0, level: float = 0.05
+    ) -> Table:
+        """Write one row per label with its first n words, to be printed with rich."""
+        from rich.text import Text
+
+        from affectlab.core.terminal import Table
+
+        kept = self.kept(rule, min_z=min_z, level=level)
+        table = Table(box=None, header_style="bold")
+        table.add_column("label")
+        table.add_column("texts", justify="right")
+        table.add_column("words", justify="right")
+        table.add_column("first words (z)")
+        for k, name in enumerate(self.labels):
+            known = self.status[k] == "ok"
+            rows = self._rows([k], n, kept, rule).iter_rows(named=True) if known else ()
+            words = ", ".join(f"{shown(row['word'], 20)} ({row['z']:.1f})" for row in rows)
+            table.add_row(
+                Text(shown(name, 30)),
+                count(self.n_texts[k]),
+                count(kept[k].sum()) if known else "–",
+                Text(words if known else self.status[k]),
+            )
+        return table
+
+
+def log_odds(
+    texts: Ratings | Tokens | Sequence[str],
+    labels: Iterable[str | Iterable[str]] | ArrayLike | None = None,
+    *,
+    names: Sequence[str] | None = None,
+    min_raters: int | None = None,
+    keep_unlabelled: bool = False,
+    tokenizer: Tokenizer | None = None,
+    paper_compat: bool = False,
+    text: str = "text",
+    confidence: float = 0.95,
+) -> LogOdds:
+    r"""Compare how often each word is used with a label and without it.
+
+    For word w, used :math:`y_1` times in the texts with the label and :math:`y_2` times in the
+    others, of :math:`n_1` and :math:`n_2` words in all, with the prior :math:`a_w = y_1 + y_2` and
+    :math:`a_0 = \sum_w a_w`,
+
+    .. math::
+
+        \delta_w &= \ln \frac{y_1 + a_w}{n_1 + a_0 - y_1 - a_w}
+                  - \ln \frac{y_2 + a_w}{n_2 + a_0 - y_2 - a_w}, \\
+        z_w &= \delta_w \Big/ \sqrt{\tfrac{1}{y_1 + a_w} + \tfrac{1}{y_2 + a_w}},
+
+    and words with :math:`z \ge 3` are the correlates of the label.
+
+    Parameters
+    ----------
+    texts
+        Texts; or :class:`Tokens` from :func:`tokenize`; or ratings whose stimuli have a `text`.
+    labels
+        One label or a set of labels per text, or an array of 0 and 1 of shape (texts, labels) with
+        `names`. None for ratings.
+    names
+        The labels to look at, in this order. None: all that occur, in order of first use.
+    min_raters
+        For ratings: raters who must have chosen a label for it to count. None: at least half of
+        those who answered about the stimulus.
+    keep_unlabelled
+        Take texts without any label as texts without the label. Otherwise, as a contrast with the
+        other labels, they are left out and counted.
+    tokenizer
+        Takes a text and gives its words. None: see :func:`tokenize`.
+    paper_compat
+        Compute as the published table of GoEmotions was. Three things differ. Labels are matched
+        by substring, so a text with *disapproval* counts for *approval* too. For ratings, a text
+        counts once for each of its raters (with the labels that two of them agreed on, or one
+        where no text has two raters), which multiplies all counts, and so inflates z by the root
+        of that number. Words of one and two characters are dropped, and so are the parts of *n't*.
+        None of these is a property of the language of emotions, so this is not the default.
+        Texts without a label stay in, as they did in the paper.
+    text
+        Column of the stimuli that holds the texts, for ratings.
+    confidence
+        Coverage of the intervals of :math:`\delta`.
+
+    Returns
+    -------
+    LogOdds
+        A label that is never used, or that all texts have, is ``nan`` with a status.
+
+    Raises
+    ------
+    InputError
+        If the ratings have no texts, or labels and texts do not fit together.
+
+    Notes
+    -----
+    The prior is as large as the data, which pulls z to zero; the rarer the label, the more. Were a
+    word used alike with and without a label that holds the share s of all words, z would have the
+    standard deviation :math:`\sqrt{3 s (1 - s) / ((1 + s)(2 - s))}`: at most .58, and .12 at
+    s = 1 %. So :math:`z \ge 3` is a stricter rule for a rare label than for a frequent one;
+    ``null_sd`` gives the number. The p-values of :meth:`LogOdds.to_frame` do not rest on z.
+
+    References
+    ----------
+    Monroe, Colaresi and Quinn (2008), Fightin' Words. Demszky et al. (2020), GoEmotions,
+    section 4.4 and table 3.
+
+    Examples
+    --------
+    >>> texts = ["so happy today", "happy happy birthday", "afraid of today", "so afraid"]
+    >>> found = log_odds(texts, ["joy", "joy", "fear", "fear"])
+    >>> found.top("joy", n=1, min_z=0)["word"].to_list()
+    ['happy']
+    """
+    if not 0 < confidence < 1:
+        raise InputError(f"confidence {confidence!r}: expected a share between 0 and 1, like 0.95")
+    if isinstance(texts, Ratings):
+        if labels is not None:
+            raise InputError("labels: ratings name their own; expected None")
+        tokens, given = _of_ratings(texts, min_raters, tokenizer, paper_compat, text)
+    else:
+        if labels is None:
+            raise InputError("labels: expected one set of labels per text")
+        if min_raters is not None:
+            raise InputError("min_raters is for ratings; these texts come with their labels")
+        tokens = _tokens(texts, tokenizer, paper_compat)
+        given = _membership(labels, names, len(tokens))
+    given = given.ordered(names)
+    if paper_compat:
+        given = given.by_substring()
+    n_unlabelled = int((given.sizes == 0).sum())
+    kept = keep_unlabelled or paper_compat
+    if not kept and n_unlabelled:
+        given = given.labelled()
+    if given.text.size == 0:
+        raise InputError("no text has a label; expected at least one")
+    if given.text.size and not len(tokens.words):
+        raise InputError("the texts hold no words; expected at least one")
+    words = [tokens.rule, given.rule]
+    if paper_compat:
+        words.append("labels matched by substring")
+    if not kept and n_unlabelled:
+        words.append(f"{plural(n_unlabelled, 'text')} without a label left out")
+    repeated = bool((given.weight != 1).any())
+    n_labels = len(given.labels) if names is None else len(names)
+    return LogOdds.from_members(
+        tokens, given, n_labels, "; ".join(words), confidence, repeated=repeated
+    )
+
+
+def _tokens(
+    texts: Tokens | Sequence[str], tokenizer: Tokenizer | None, paper_compat: bool
+) -> Tokens:
+    if isinstance(texts, Tokens):
+        if tokenizer is not None:
+            raise InputError("tokenizer: the texts are cut into words already; expected None")
+        return texts
+    return tokenize(texts, tokenizer, paper_compat=paper_compat)
+
+
+def _of_ratings(
+    ratings: Ratings,
+    min_raters: int | None,
+    tokenizer: Tokenizer | None,
+    paper_compat: bool,
+    column: str,
+) -> tuple[Tokens, Membership]:
+    """Texts of the stimuli, the labels chosen for each, and how often each counts."""
+    people = people_of(ratings)
+    texts = texts_of(people, column)
+    if min_raters is not None and min_raters < 1:
+        raise InputError(f"min_raters {min_raters}: expected 1 or more")
+    profiles = profiles_of(people)
+    if paper_compat and min_raters is None:
+        min_raters = min(2, int(profiles.raters.max()))
+    chosen = profiles.chosen_by(min_raters)
+    at = {name: k for k, name in enumerate(people.stimulus_names)}
+    stimulus = np.fromiter((at[name] for name in profiles.stimuli), np.int64)
+    weight = _rows_per_stimulus(people)[stimulus] if paper_compat else None
+    tokens = tokenize([texts[k] for k in stimulus], tokenizer, paper_compat=paper_compat)
+    who = "at least half of the raters" if min_raters is None else _raters(min_raters)
+    rule = f"labels chosen by {who} ({profiles.rule})"
+    if paper_compat:
+        rule += ", each text once per rater"
+    return tokens, Membership.of_table(chosen, profiles.labels, weight, rule)
+
+
+def _raters(n: int) -> str:
+    return f"{n} or more raters" if n > 1 else "any rater"
+
+
+def _rows_per_stimulus(ratings: Ratings) -> Ints:
+    """Raters of each stimulus, those without a usable answer included."""
+    n = ratings.n_raters
+    pair = np.unique(ratings.stimulus_code.astype(np.int64) * n + ratings.rater_code)
+    return np.bincount(pair // n, minlength=ratings.n_stimuli).astype(np.int64)
+
+
+def _membership(labels: Any, names: Sequence[str] | None, n: int) -> Membership:
+    """Read one label, a set of labels, or a row of 0 and 1 per text."""
+    if isinstance(labels, np.ndarray) and labels.ndim == 2:
+        if labels.shape[0] != n:
+            raise InputError(f"labels: expected {n} rows, one per text, got {labels.shape[0]}")
+        if names is None or len(names) != labels.shape[1] or len(set(names)) != len(names):
+            raise InputError(f"names: expected the names of the {labels.shape[1]} columns")
+        if not np.isin(labels, (0, 1)).all():
+            raise InputError("labels: expected an array of 0 and 1")
+        return Membership.of_table(labels == 1, tuple(names))
+    if isinstance(labels, str):
+        raise InputError("labels: expected one set of labels per text, not one text")
+    sets = labels.to_list() if hasattr(labels, "to_list") else list(labels)
+    if len(sets) != n:
+        raise InputError(f"labels: expected {n} sets, one per text, got {len(sets)}")
+    return Membership.of_sets(sets)

@@ -1,0 +1,76 @@
+"""What goes wrong, said in one sentence.
+
+Every error that affectlab raises on purpose is an :class:`AffectlabError`. Its text is one
+sentence that names the place (file, line or key), the value found there and what was expected, so
+that the command line can print it as it is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from difflib import get_close_matches
+
+__all__ = ["AffectlabError", "InputError", "MissingDependencyError", "name_hint", "unknown_name"]
+
+
+class AffectlabError(Exception):
+    """Base of all errors raised on purpose by affectlab."""
+
+
+class InputError(AffectlabError, ValueError):
+    """Input that cannot be used: a file, a table, an option or an argument.
+
+    Examples
+    --------
+    >>> raise InputError("ratings.csv, line 7: value '9' is off the scale 0..7")
+    Traceback (most recent call last):
+    affectlab.core.errors.InputError: ratings.csv, line 7: value '9' is off the scale 0..7
+    """
+
+
+class MissingDependencyError(AffectlabError, ImportError):
+    """A library that an optional part needs is not installed."""
+
+
+def unknown_name(kind: str, name: str, known: Iterable[str], where: str = "") -> InputError:
+    """Build the error for a name that is not known, with the closest known ones.
+
+    Parameters
+    ----------
+    kind
+        What was looked up, in the singular: ``"label"``, ``"taxonomy"``.
+    name
+        The name that was asked for.
+    known
+        All names that would have been accepted.
+    where
+        Where the name was looked up, put before the sentence.
+
+    Examples
+    --------
+    >>> str(unknown_name("label", "angre", ["anger", "fear"]))
+    "unknown label 'angre'; did you mean 'anger'?"
+    """
+    names = list(known)
+    prefix = f"{where}: " if where else ""
+    hint = name_hint(name, names) if names else f"there is no {kind} here"
+    return InputError(f"{prefix}unknown {kind} {name!r}; {hint}")
+
+
+def name_hint(name: str, known: Iterable[str]) -> str:
+    """Say which of the known names was meant, or else what they are.
+
+    Examples
+    --------
+    >>> name_hint("angre", ["anger", "fear"])
+    "did you mean 'anger'?"
+    >>> name_hint("x", ["anger", "fear"])
+    'expected one of: anger, fear'
+    """
+    names = list(known)
+    folded = {known_name.casefold(): known_name for known_name in names}
+    close = [folded[match] for match in get_close_matches(name.casefold(), folded, n=3, cutoff=0.6)]
+    if close:
+        return "did you mean " + " or ".join(repr(match) for match in close) + "?"
+    shown = ", ".join(names[:8]) + (", …" if len(names) > 8 else "")
+    return f"expected one of: {shown}"

@@ -1,0 +1,115 @@
+"""Reading the TOML files that users write, checked by pydantic, with errors a person can act on."""
+
+from __future__ import annotations
+
+import tomllib
+from pathlib import Path
+from typing import Any, TypeVar, get_args
+
+from pydantic import BaseModel, ValidationError
+
+from affectlab.core.errors import InputError, name_hint
+
+__all__ = ["parse_toml", "read_toml"]
+
+Model = TypeVar("Model", bound=BaseModel)
+
+
+def read_toml(path: str | Path, model: type[Model]) -> Model:
+    """Read a TOML file and check it against a pydantic model.
+
+    Raises
+    ------
+    InputError
+        When the file is missing, is not UTF-8, is not TOML, or a value is not what `model` expects;
+        the sentence names the file, the key, the value and what was expected.
+    """
+    path = Path(path)
+    try:
+        text = path.read_text(encoding="utf-8-sig")
+    except FileNotFoundError:
+        raise InputError(f"{path}: no such file") from None
+    except IsADirectoryError:
+        raise InputError(f"{path} is a folder; expected a TOML file") from None
+    except UnicodeDecodeError as error:
+        raise InputError(
+            f"{path}: byte {error.start} is not UTF-8; save the file as UTF-8"
+        ) from None
+    return parse_toml(text, model, where=str(path))
+
+
+def parse_toml(text: str, model: type[Model], *, where: str) -> Model:
+    """Parse TOML text and check it against a pydantic model; `where` names it in errors.
+
+    Examples
+    --------
+    >>> class Point(BaseModel):
+    ...     x: float
+    >>> parse_toml("x = 1", Point, where="point.toml").x
+    1.0
+    >>> parse_toml("", Point, where="point.toml")
+    Traceback (most recent call last):
+    affectlab.core.errors.InputError: point.toml: key 'x' is missing
+    """
+    try:
+        content = tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        raise InputError(f"{where}: not valid TOML: {error}") from None
+    try:
+        return model.model_validate(content)
+    except ValidationError as error:
+        raise InputError(f"{where}: {_first_problem(error, model)}") from None
+
+
+def _first_problem(error: ValidationError, model: type[BaseModel]) -> str:
+    """Put the first problem of a validation error, and the number of others, into words."""
+    problems = error.errors(include_url=False)
+    first = problems[0]
+    key = ".".join(str(part) for part in first["loc"])
+    message = first["msg"].removeprefix("Value error, ").removeprefix("Assertion failed, ")
+    message = message[:1].lower() + message[1:]
+    if first["type"] == "missing":
+        text = f"key '{key}' is missing"
+    elif first["type"] == "extra_forbidden":
+        text = f"key '{key}' is not known here"
+        known = _keys_beside(model, first["loc"])
+        text += f"; {name_hint(str(first['loc'][-1]), known)}" if known else ""
+    elif first["type"] == "union_tag_invalid":
+        # One of several kinds of tables, told apart by the value of a key.
+        context = first["ctx"]
+        tags = context["expected_tags"].replace("'", "").split(", ")
+        which, tag = context["discriminator"].strip("'"), str(context["tag"])
+        text = f"{key}.{which} = {tag!r}: {name_hint(tag, tags)}"
+    elif not key:
+        text = message
+    else:
+        text = f"{key} = {_shown(first['input'])}: {message}"
+    others = len(problems) - 1
+    return text + (f" (and {others} more problem{'s' if others > 1 else ''})" if others else "")
+
+
+def _keys_beside(model: type[BaseModel], place: tuple[int | str, ...]) -> list[str]:
+    """Keys that are known in the table of a file that holds the one at a place."""
+    models = [model]
+    for part in place[:-1]:
+        fields = [outer.model_fields.get(str(part)) for outer in models]
+        inner = [found for field in fields if field for found in _models_in(field.annotation)]
+        # Places in lists, and names of tables that the user chose, are no fields.
+        models = inner or models
+    return list(
+        dict.fromkeys(
+            field.alias or name for found in models for name, field in found.model_fields.items()
+        )
+    )
+
+
+def _models_in(annotation: Any) -> list[type[BaseModel]]:
+    """Models that a type speaks of, however deep."""
+    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
+        return [annotation]
+    return [found for part in get_args(annotation) for found in _models_in(part)]
+
+
+def _shown(value: Any) -> str:
+    shown = repr(value)
+    return shown if len(shown) <= 60 else shown[:57] + "…"

@@ -1,0 +1,206 @@
+"""How a sentence points at an option: as a parameter in Python, else as the command line has it."""
+
+from __future__ import annotations
+
+import re
+import shlex
+import unicodedata
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from hashlib import blake2b
+
+__all__ = [
+    "command_line",
+    "count",
+    "file_part",
+    "joined",
+    "number",
+    "option",
+    "percent",
+    "plural",
+    "popular_without",
+    "shown",
+]
+
+# What most others named for the same thing.
+
+
+_FEWEST = 2
+"""Others who must have named something before it counts as popular."""
+
+
+def popular_without(counts: Counter[str], own: frozenset[str]) -> set[str]:
+    """Give what was named most often by others than the one who named `own`.
+
+    Parameters
+    ----------
+    counts
+        How many people named each, the one in question among them.
+
+    Examples
+    --------
+    >>> popular_without(Counter({"hope": 3, "fear": 3}), frozenset({"hope"}))
+    {'fear'}
+    >>> popular_without(Counter({"hope": 2, "fear": 1}), frozenset({"hope"}))
+    set()
+    """
+    others = {key: n - (key in own) for key, n in counts.items()}
+    most = max(others.values(), default=0)
+    return {key for key, n in others.items() if n == most} if most >= _FEWEST else set()
+
+
+# Names, numbers and counts as people read them: no control characters, true signs, units.
+
+
+_HIDDEN = {"Cc", "Cs", "Co", "Cn"}
+_TURNING = frozenset(map(chr, [*range(0x202A, 0x202F), *range(0x2066, 0x206A)]))
+
+
+def shown(name: object, limit: int = 0) -> str:
+    """Make a name fit to be printed.
+
+    Control characters become spaces, marks that turn the direction of all text behind them are
+    left out, and what is longer than `limit` (0: any length) is cut.
+
+    Examples
+    --------
+    >>> shown("a\\tvery long name", 8)
+    'a very …'
+    """
+    text = "".join(
+        " " if unicodedata.category(c) in _HIDDEN else c for c in str(name) if c not in _TURNING
+    )
+    return text if not limit or len(text) <= limit else text[: limit - 1] + "…"
+
+
+def file_part(name: str) -> str:
+    """Make a name fit to be part of a file name: lower case letters, digits, ``-`` and ``_``.
+
+    A name that is changed by it gets a hash, so that two names stay two files.
+
+    Examples
+    --------
+    >>> file_part("ekman"), file_part("Joy/Fear")
+    ('ekman', 'joy_fear-2908bf')
+    """
+    plain = re.sub(r"[^a-z0-9_-]+", "_", name.lower())[:60]
+    if plain == name:
+        return plain
+    return f"{plain}-{blake2b(name.encode(errors='replace'), digest_size=3).hexdigest()}"
+
+
+def number(value: float | None, digits: int = 2) -> str:
+    """Write a number with fixed digits and a true minus; an en dash where there is none."""
+    if value is None or value != value:
+        return "–"
+    text = f"{value:,.{digits}f}"
+    if float(text.replace(",", "")) == 0:
+        text = text.lstrip("-")
+    return text.replace("-", "−")
+
+
+def count(value: float) -> str:
+    """Write a whole number with thousands separated."""
+    return f"{value:,.0f}"
+
+
+def percent(share: float, digits: int = 0) -> str:
+    """Write a share as a percentage, its sign kept on the line of the number.
+
+    Only none is written as 0 and only all as 100.
+
+    Examples
+    --------
+    >>> [percent(share).replace("\\u00a0", " ") for share in (0.0, 0.002, 0.25, 0.999, 1.0)]
+    ['0 %', '< 1 %', '25 %', '> 99 %', '100 %']
+    """
+    if share != share:
+        return "–"
+    least = 10.0**-digits
+    if 0 < 100 * share < least / 2:
+        return f"<\u00a0{least:.{digits}f}\u00a0%"
+    if 0 < 100 * (1 - share) < least / 2:
+        return f">\u00a0{100 - least:.{digits}f}\u00a0%"
+    return f"{100 * share:.{digits}f}\u00a0%"
+
+
+def plural(n: float, one: str, many: str = "") -> str:
+    """Write a count with its noun.
+
+    Examples
+    --------
+    >>> plural(1, "person", "people"), plural(12, "label")
+    ('1 person', '12 labels')
+    """
+    return f"{count(n)} {one if n == 1 else many or one + 's'}"
+
+
+def joined(parts: Iterable[str], last_word: str = "and") -> str:
+    """Join phrases as a sentence does.
+
+    Examples
+    --------
+    >>> joined(["a", "b", "c"])
+    'a, b and c'
+    >>> joined(["a", "b"], "or")
+    'a or b'
+    """
+    *most, last = list(parts)
+    return f"{', '.join(most)} {last_word} {last}" if most else last
+
+
+class _Reader:
+    """Who reads the sentences of this process; threads of the command line are the command line."""
+
+    on_command_line = False
+
+
+@contextmanager
+def command_line() -> Iterator[None]:
+    """Let sentences name options of the command line instead of parameters."""
+    before = _Reader.on_command_line
+    _Reader.on_command_line = True
+    try:
+        yield
+    finally:
+        _Reader.on_command_line = before
+
+
+def option(name: str, *values: object, cli: str = "") -> str:
+    """Name an option and what to give it, as whoever reads the sentence has to write it.
+
+    Parameters
+    ----------
+    name
+        Name of the parameter in Python.
+    values
+        What to give it; several are a choice, and none names the option alone.
+    cli
+        How the command line says it, where it does not have an option of that name.
+
+    Examples
+    --------
+    >>> option("columns", {"rater": "coder"})
+    "columns={'rater': 'coder'}"
+    >>> option("wide", "labels", "stimuli")
+    "wide='labels' or 'stimuli'"
+    >>> with command_line():
+    ...     print(option("columns", {"rater": "coder"}), option("wide", "labels", "stimuli"))
+    --columns rater=coder --wide labels or stimuli
+    """
+    if _Reader.on_command_line:
+        name = cli or f"--{name.replace('_', '-')}"
+        given = [] if cli else [shlex.quote(_written(value)) for value in values]
+    else:
+        given = [repr(value) for value in values]
+    between = " " if _Reader.on_command_line else "="
+    return f"{name}{between}{joined(given, 'or')}" if given else name
+
+
+def _written(value: object) -> str:
+    if isinstance(value, Mapping):
+        value = [f"{key}={entry}" for key, entry in value.items()]
+    if not isinstance(value, list):
+        return str(value)
+    return ",".join(f'"{entry}"' if "," in str(entry) else str(entry) for entry in value)

@@ -1,0 +1,492 @@
+"""From ratings to classes: the truth, and what models and people answered."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from affectlab.core.errors import InputError
+from affectlab.core.types import Bools, Floats, Ints
+from affectlab.core.words import count, joined, option, plural
+from affectlab.evaluation.classes.class_map import ClassMap, class_map
+from affectlab.evaluation.classes.classes import Classes, PeopleAnswers
+from affectlab.evaluation.classes.panel import Panel, panel_of, score_variants
+from affectlab.evaluation.classes.rules import (
+    AnswerRule,
+    Decided,
+    Threshold,
+    TruthRule,
+    load_thresholds,
+)
+from affectlab.evaluation.classes.score_mapping import ScoreMapping, load_score_mapping
+from affectlab.evaluation.classes.truth import Truth, TruthSource, truth_source
+from affectlab.evaluation.classes.votes import AnswerTies, Rule, Ties
+from affectlab.ratings import HUMAN_KINDS, MODEL_KINDS, Ratings
+from affectlab.ratings.order import canonical
+from affectlab.taxonomy import LabelMapping, Taxonomy
+
+__all__ = [
+    "CHOSEN",
+    "Counted",
+    "answer_notes",
+    "classes_of",
+    "counted",
+    "neutral_offsets",
+    "offset_note",
+    "split_panels",
+    "truth_notes",
+]
+
+# Who is judged, and what is taken off the scores first.
+
+
+CHOSEN = "chosen"
+"""Column in which a model says 1 for each label that its own thresholds choose."""
+
+
+def split_panels(
+    ratings: Ratings,
+    models: Ratings | None,
+    scores: str | Sequence[str] | None,
+    told_by: str | None,
+    *,
+    own_sets: bool = False,
+) -> tuple[Panel | None, list[Panel]]:
+    """Panels of the people and of the models, without the rater who tells the truth.
+
+    People may be absent, and may have answered in another form than models; so this asks less of
+    the two than :func:`affectlab.evaluation.sides` does. With `own_sets`, models that say which
+    labels they choose (column ``chosen``) answer these, and not scores.
+    """
+    kinds = set(ratings.rater_kinds)
+    people = None
+    if kinds & set(HUMAN_KINDS):
+        people = _without(ratings.humans() if kinds & set(MODEL_KINDS) else ratings, told_by)
+    tables = [ratings.models()] if kinds & set(MODEL_KINDS) else []
+    tables += [models] if models is not None else []
+    judged = [
+        table for table in (_without(table, told_by) for table in tables) if table is not None
+    ]
+    if scores is not None:
+        columns = [scores] if isinstance(scores, str) else list(scores)
+        judged = [score_variants(table, columns) for table in judged]
+    elif own_sets:
+        judged = [_chosen_sets(table) for table in judged]
+    panels = [panel_of(table) for table in judged]
+    names = [rater for panel in panels for rater in panel.raters]
+    names += people.rater_names if people is not None else ()
+    twice = next((name for name in names if names.count(name) > 1), None)
+    if twice is not None:
+        raise InputError(f"rater {twice!r} is in both tables; expected a name of its own for each")
+    return None if people is None else panel_of(people), panels
+
+
+def _chosen_sets(table: Ratings) -> Ratings:
+    """Take the labels that a model chose by thresholds of its own, where it says so."""
+    frame = table.frame
+    if table.scale.kind == "binary" or CHOSEN not in frame.columns:
+        return table
+    chosen = frame[CHOSEN]
+    if not chosen.dtype.is_integer() or chosen.null_count() or not chosen.is_in([0, 1]).all():
+        return table
+    return table.with_values(
+        chosen.to_numpy(), "binary", step=f"labels as the model chose them (column {CHOSEN!r})"
+    )
+
+
+def _without(table: Ratings, rater: str | None) -> Ratings | None:
+    if rater is None or rater not in table.rater_names:
+        return table
+    others = [name for name in table.rater_names if name != rater]
+    return table.select(raters=others) if others else None
+
+
+def neutral_offsets(
+    panel: Panel, classes: ClassMap, truth: Ints | Bools, multilabel: bool
+) -> Floats | None:
+    """What the mapping takes off the scores of each row, where it looks at neutral stimuli.
+
+    Raises
+    ------
+    InputError
+        When a model answered fewer than two neutral stimuli.
+    """
+    mapping = classes.mapping
+    if mapping is None or mapping.subtract != "neutral" or not classes.is_mapped(panel.labels):
+        return None
+    if panel.form != "scale":
+        return None
+    neutral = classes.labels.index(str(mapping.neutral_class))
+    is_neutral = truth[:, neutral].astype(bool) if multilabel else truth == neutral
+    chosen = is_neutral[panel.stimulus]
+    offsets = np.zeros_like(panel.scores)
+    for place, rater in enumerate(panel.raters):
+        rows = panel.rater == place
+        own = rows & chosen
+        if own.sum() < 2:
+            answered = plural(int(own.sum()), "neutral stimulus", "neutral stimuli")
+            raise InputError(
+                f"rater {rater!r} answered {answered}; taking neutral means off needs two or more"
+            )
+        known = ~np.isnan(panel.scores[own])
+        total = np.nansum(panel.scores[own], axis=0)
+        number = known.sum(axis=0)
+        offsets[rows] = total / np.maximum(number, 1)
+        # A stimulus has no part in the mean that is taken off its own scores.
+        offsets[own] = (total - np.nan_to_num(panel.scores[own])) / np.maximum(number - known, 1)
+    return offsets
+
+
+# What was left out on the way from answers to classes, in words.
+
+
+def truth_notes(decided: Decided, settings: TruthRule, *, of_people: bool) -> list[str]:
+    notes = []
+    tied = int(decided.tied.sum())
+    if tied:
+        done = {
+            "leave_out": "left out",
+            "first": "given the first of them in the order of the taxonomy (without one, by name)",
+            "random": "given one of them at random",
+        }[settings.ties]
+        notes.append(
+            f"{plural(tied, 'stimulus', 'stimuli')} with several highest classes in the truth: "
+            f"{done}"
+        )
+    scarce = int((decided.size < settings.min_people).sum())
+    if scarce:
+        notes.append(
+            f"{plural(scarce, 'stimulus', 'stimuli')} with fewer than "
+            f"{plural(settings.min_people, 'person', 'people')}: left out"
+        )
+    gone = ~decided.known & ~decided.tied & (decided.size >= settings.min_people)
+    if gone.any():
+        why = "majority or true class" if settings.rule == "majority" else "true class"
+        notes.append(f"{plural(int(gone.sum()), 'stimulus', 'stimuli')} without a {why}: left out")
+    alone = int((decided.known & (decided.size == 1)).sum())
+    if of_people and alone:
+        all_known = plural(int(decided.known.sum()), "stimulus", "stimuli")
+        notes.append(f"the truth of {count(alone)} of {all_known} rests on one person")
+    return notes
+
+
+def offset_note(neutral: str | None, raters: Sequence[str]) -> str:
+    """Say that the truth was used to take neutral means off."""
+    return (
+        f"means over stimuli whose truth is {neutral!r} were taken off the scores of "
+        f"{joined(raters)}: this uses the truth, each such stimulus left out of its own mean"
+    )
+
+
+@dataclass(frozen=True)
+class Counted:
+    """What is worth saying of the answers of one rater."""
+
+    rater: str
+    tied: int
+    """Stimuli with several highest classes."""
+    outside: int
+    """Answers that name a label of no class."""
+    partly: int
+    """Stimuli of which some label was not answered."""
+
+
+def counted(rater: str, panel: Panel, given: Decided, rows: Bools) -> Counted:
+    """Count what is worth saying of the rows of one rater."""
+    partly = 0
+    if panel.form != "nominal" and rows.any():
+        reachable = ~np.isnan(panel.scores).all(axis=0)
+        gaps = np.isnan(panel.scores[rows][:, reachable]).any(axis=1)
+        partly = int((gaps & given.known[rows]).sum())
+    return Counted(rater, int(given.tied[rows].sum()), int((panel.unmapped & rows).sum()), partly)
+
+
+def answer_notes(found: Sequence[Counted], ties: AnswerTies) -> list[str]:
+    """Put what was counted into words, one note for all raters."""
+    done = {
+        "random": "one of them was taken at random",
+        "first": "the first in the order of the taxonomy (without one, by name) was taken",
+        "missing": "taken as no answer",
+    }[ties]
+    said = {
+        "tied": f"several highest classes in answers, of which {done}",
+        "outside": "answers that name a label of no class, taken as no answer",
+        "partly": "labels that were not answered, which is not taken as 0 "
+        f"({option('absent', 'zero')} does that)",
+    }
+    notes = []
+    for name, text in said.items():
+        number = {entry.rater: n for entry in found if (n := getattr(entry, name))}
+        if not number:
+            continue
+        shown = [f"{rater} ({plural(n, 'stimulus', 'stimuli')})" for rater, n in number.items()]
+        more = [f"{len(shown) - 3} others"] if len(shown) > 4 else []
+        notes.append(f"{text}: {joined([*(shown[:3] if more else shown), *more])}")
+    return notes
+
+
+def classes_of(
+    ratings: Ratings,
+    models: Ratings | None = None,
+    *,
+    truth: Truth = "people",
+    taxonomy: str | Taxonomy | None = None,
+    mapping: str | Path | ScoreMapping | LabelMapping | None = None,
+    scores: str | Sequence[str] | None = None,
+    multilabel: bool = False,
+    threshold: Threshold | None = None,
+    truth_threshold: Threshold | None = None,
+    rule: Rule | None = None,
+    agree: float = 0.5,
+    min_people: int = 1,
+    ties: Ties = "leave_out",
+    answer_ties: AnswerTies = "random",
+    seed: int | np.random.Generator | None = 0,
+) -> Classes:
+    """Say which class each stimulus has, and which one each model and person saw in it.
+
+    Answers may be names of classes (a nominal scale), yes or no to each label, or a score for each
+    label; people, models and truth may differ in this.
+
+    Parameters
+    ----------
+    ratings
+        Answers of people, of models, or of both.
+    models
+        Answers of models in a table of their own; every rater in it is judged.
+    truth
+        - ``"people"``: what the people of `ratings` say; each person is judged by the *others*.
+        - ``"rater:NAME"``: what one rater says, who is not judged.
+        - ``"attribute:NAME"``: an attribute of the stimuli; several classes are separated by comma,
+          semicolon or ``|`` where classes are sets.
+        - another table of ratings, whose raters are pooled; or a class (or several) by stimulus.
+    taxonomy
+        Taxonomy of the classes; by default that of the mapping, or of the ratings.
+    mapping
+        How many labels become few classes: a :class:`ScoreMapping`, its name or file, or a
+        :class:`~affectlab.taxonomy.LabelMapping`. Tables whose labels are classes already are left
+        as they are.
+    scores
+        Columns of scores of the models to be used in place of ``value``; with several, each model
+        is judged once for each (see :func:`score_variants`).
+    multilabel
+        Whether a stimulus has a set of classes, rather than one.
+    threshold
+        For sets: scores from which on a class counts as answered. Not needed for yes and no, nor
+        for models that say which labels they choose (a column ``chosen`` of 0 and 1).
+    truth_threshold
+        The same for pooled scores of people.
+    rule
+        For one class: ``"plurality"`` of votes, ``"majority"`` (more than half of them), or the
+        class with the highest ``"mean"`` or ``"median"`` rating. By default the mean for ratings,
+        and the plurality otherwise.
+    agree
+        For sets: share of people (a float), or their number (an int), that makes a class true.
+    min_people
+        Raters below which pooled answers make no truth.
+    ties
+        Several classes highest in the truth: ``"leave_out"``, ``"first"`` in the order of the
+        taxonomy (without one, by name), or ``"random"``.
+    answer_ties
+        The same in an answer, where ``"missing"`` takes it as none.
+    seed
+        For random choices among ties.
+
+    Raises
+    ------
+    InputError
+        When there is no such truth, no stimulus has one, a label is not known, or truth and
+        answers share no class or no stimulus.
+
+    Examples
+    --------
+    >>> table = Ratings({"stimulus": ["a"] * 3 + ["b"] * 3, "rater": ["r1", "r2", "net"] * 2,
+    ...                  "value": ["joy", "joy", "joy", "fear", "fear", "joy"]},
+    ...                 raters={"rater": ["net"], "rater_kind": ["model"]})
+    >>> found = classes_of(table)
+    >>> found.to_frame().rows()
+    [('a', 'joy', 'joy'), ('b', 'fear', 'joy')]
+    >>> found.truth_said
+    'people (plurality of 2)'
+    """
+    ratings, models = canonical(ratings, listed="models"), canonical(models, listed="raters")
+    rng = np.random.default_rng(seed)
+    settings = TruthRule(
+        rule,
+        agree,
+        min_people,
+        ties,
+        None if truth_threshold is None else load_thresholds(truth_threshold),
+        multilabel,
+    )
+    reading = AnswerRule(
+        None if threshold is None else load_thresholds(threshold), answer_ties, multilabel
+    )
+    used = None if mapping is None else load_score_mapping(mapping)
+    source = truth_source(truth, ratings, models, multilabel=multilabel)
+    told_by = truth.partition(":")[2] if source.kind == "rater" and isinstance(truth, str) else None
+    if source.kind == "rater":
+        settings = replace(settings, min_people=1)
+    people, judged = split_panels(
+        ratings, models, scores, told_by, own_sets=multilabel and threshold is None
+    )
+    if source.kind == "people":
+        if people is None:
+            raise InputError(
+                f"{ratings.source or 'the ratings'}: no rater is human, so people cannot be the "
+                "truth; name another (truth 'attribute:NAME', 'rater:NAME' or a table)"
+            )
+        source = replace(source, panel=people)
+    if people is None and not judged:
+        raise InputError(f"{ratings.source or 'the ratings'}: there is nobody left to be judged")
+    panels = [*judged, *([people] if people is not None else [])]
+    if source.panel is not None:
+        panels.append(source.panel)
+    classes = class_map(
+        list(dict.fromkeys(label.strip() for panel in panels for label in panel.labels)),
+        [] if source.panel is not None else source.labels,
+        taxonomy=taxonomy,
+        known=[ratings.taxonomy, None if models is None else models.taxonomy, source.taxonomy],
+        mapping=used,
+        where=source.said,
+    )
+    stimuli, decided, said = _truth(source, settings, classes, rng)
+    kept = np.flatnonzero(decided.known)
+    names = tuple(stimuli[place] for place in kept)
+    notes = truth_notes(decided, settings, of_people=source.kind == "people")
+    if not names:
+        raise InputError(f"no stimulus has a true class: {'; '.join(notes) or 'there is none'}")
+    values = decided.code[kept]
+    raters: list[str] = []
+    parts: list[tuple[NDArray[Any], Bools]] = []
+    tied = {"truth": int(decided.tied.sum())}
+    worth: list[Counted] = []
+    for panel in judged:
+        placed = panel.on_stimuli(names)
+        offsets = neutral_offsets(placed, classes, values, multilabel)
+        mapped = classes.panel(placed, offsets)
+        given = reading.decide(mapped, classes, rng)
+        if offsets is not None and classes.mapping is not None:
+            notes.append(offset_note(classes.mapping.neutral_class, placed.raters))
+        for place, rater in enumerate(panel.raters):
+            rows = mapped.rater == place
+            raters.append(rater)
+            parts.append(_spread(given, mapped.stimulus, rows, len(names), len(classes.labels)))
+            worth.append(counted(rater, mapped, given, rows))
+            tied[rater] = worth[-1].tied
+    if judged and not any(known.any() for _, known in parts):
+        raise InputError(
+            f"no model answered a stimulus that has a true class: the truth has {names[0]!r}, …, "
+            f"the models {judged[0].stimuli[0]!r}, …; expected the same names"
+        )
+    notes += answer_notes(worth, answer_ties)
+    beside = None
+    if people is not None:
+        beside, of_people = _people(people, source, settings, classes, names, values, reading, rng)
+        tied |= of_people
+    shape = (0, len(names), len(classes.labels)) if multilabel else (0, len(names))
+    predicted: NDArray[Any] = np.zeros(shape, dtype=bool if multilabel else np.int64)
+    answered = np.zeros((0, len(names)), dtype=bool)
+    if parts:
+        predicted = np.stack([part for part, _ in parts])
+        answered = np.stack([known for _, known in parts])
+    return Classes(
+        labels=classes.labels,
+        taxonomy=classes.taxonomy,
+        stimuli=names,
+        truth=values,
+        raters=tuple(raters),
+        predicted=predicted,
+        answered=answered,
+        people=beside,
+        truth_said=said,
+        multilabel=multilabel,
+        ties=tied,
+        notes=tuple(dict.fromkeys(notes)),
+    )
+
+
+def _truth(
+    source: TruthSource, settings: TruthRule, classes: ClassMap, rng: np.random.Generator
+) -> tuple[tuple[str, ...], Decided, str]:
+    """Stimuli, their truth, and what it is in words."""
+    if source.panel is not None:
+        panel = source.panel
+        decided = settings.decide(panel, len(panel.stimuli), classes, rng)
+        said = source.said
+        if source.kind == "people" or len(panel.raters) > 1:
+            sizes = decided.size[decided.known]
+            low, high = (int(sizes.min()), int(sizes.max())) if sizes.size else (0, 0)
+            of = f"{low}" if low == high else f"{low} to {high}"
+            said = f"{said} ({settings.said(panel)} of {of})"
+        return panel.stimuli, decided, said
+    assert source.names is not None
+    n = len(source.names)
+    size = np.ones(n, dtype=np.int64)
+    if settings.multilabel:
+        sets = np.zeros((n, len(classes.labels)), dtype=bool)
+        for row, names in enumerate(source.names.values()):
+            for name in names:
+                place = classes.code(name, source.said)
+                if place >= 0:
+                    sets[row, place] = True
+        known = np.ones(n, dtype=bool)
+        return tuple(source.names), Decided(sets, known, ~known, size), source.said
+    found = {name: classes.code(name, source.said) for name in source.labels}
+    code = np.array([found[names[0]] for names in source.names.values()], dtype=np.int64)
+    decided = Decided(code, code >= 0, np.zeros(n, dtype=bool), size)
+    return tuple(source.names), decided, source.said
+
+
+def _spread(
+    given: Decided, stimulus: Ints, rows: Bools, n: int, k: int
+) -> tuple[Ints | Bools, Bools]:
+    """Put the answers of one rater at the places of their stimuli."""
+    known = np.zeros(n, dtype=bool)
+    known[stimulus[rows]] = given.known[rows]
+    if given.code.ndim == 2:
+        sets = np.zeros((n, k), dtype=bool)
+        sets[stimulus[rows]] = given.code[rows]
+        return sets, known
+    code = np.full(n, -1, dtype=np.int64)
+    code[stimulus[rows]] = given.code[rows]
+    return code, known
+
+
+def _people(
+    people: Panel,
+    source: TruthSource,
+    settings: TruthRule,
+    classes: ClassMap,
+    names: tuple[str, ...],
+    truth: Ints | Bools,
+    reading: AnswerRule,
+    rng: np.random.Generator,
+) -> tuple[PeopleAnswers, dict[str, int]]:
+    """Answers of people beside the truth; where they are the truth, beside that of the others."""
+    if source.kind == "people":
+        panel = people
+        other = settings.decide_without(panel, len(panel.stimuli), classes, rng)
+        beside, known = other.code, other.known
+    else:
+        panel = people.on_stimuli(names)
+        beside, known = truth[panel.stimulus], np.ones(len(panel.stimulus), dtype=bool)
+    mapped = classes.panel(panel, np.zeros(len(panel.labels)))
+    given = reading.decide(mapped, classes, rng)
+    rows = known & given.known
+    tied = np.bincount(panel.rater[given.tied], minlength=len(panel.raters))
+    found = PeopleAnswers(
+        panel.raters,
+        panel.stimuli,
+        panel.rater[rows],
+        panel.stimulus[rows],
+        beside[rows],
+        given.code[rows],
+        source.kind == "people",
+    )
+    return found, dict(zip(panel.raters, tied.tolist(), strict=True))

@@ -1,0 +1,194 @@
+"""Answers of raters as one row per rater and stimulus, with a score for every label."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Literal, TypeAlias
+
+import numpy as np
+import polars as pl
+
+from affectlab.core.errors import InputError, unknown_name
+from affectlab.core.types import Bools, Floats, Ints
+from affectlab.ratings import Ratings
+from affectlab.ratings.arrays import answers_of
+
+__all__ = ["Panel", "panel_of", "score_variants"]
+
+Form: TypeAlias = Literal["nominal", "binary", "scale"]
+
+_MANY = 1 << 25
+"""Pairs of rater and stimulus up to which a table of all of them is made."""
+
+
+@dataclass(frozen=True, eq=False)
+class Panel:
+    """Answers, one row per rater and stimulus, sorted by rater, then stimulus."""
+
+    raters: tuple[str, ...]
+    kinds: tuple[str, ...]
+    stimuli: tuple[str, ...]
+    labels: tuple[str, ...]
+    rater: Ints
+    """Code of the rater of each row, shape (m,)."""
+    stimulus: Ints
+    """Code of the stimulus of each row, shape (m,)."""
+    scores: Floats
+    """Shape (m, number of labels), ``nan`` where a label has no answer; 0 and 1 for a nominal or
+    binary form."""
+    form: Form
+    """``nominal``: a row names one label; ``binary``: yes or no to each; ``scale``: any score."""
+    unmapped: Bools
+    """Rows whose answer is a label that belongs to no class, shape (m,)."""
+
+    def take(self, rows: Bools) -> Panel:
+        """Keep some of the rows, and all of the names."""
+        return replace(
+            self,
+            rater=self.rater[rows],
+            stimulus=self.stimulus[rows],
+            scores=self.scores[rows],
+            unmapped=self.unmapped[rows],
+        )
+
+    def on_stimuli(self, stimuli: Sequence[str]) -> Panel:
+        """Keep the rows of some stimuli, and code them in the order given."""
+        position = {name: place for place, name in enumerate(stimuli)}
+        code = np.array([position.get(name, -1) for name in self.stimuli], dtype=np.int64)
+        found = code[self.stimulus] if len(code) else np.zeros(0, dtype=np.int64)
+        kept = replace(self, stimuli=tuple(stimuli), stimulus=found).take(found >= 0)
+        order = np.lexsort((kept.stimulus, kept.rater))
+        return replace(
+            kept,
+            rater=kept.rater[order],
+            stimulus=kept.stimulus[order],
+            scores=kept.scores[order],
+            unmapped=kept.unmapped[order],
+        )
+
+    def with_labels(self, labels: Sequence[str], scores: Floats, unmapped: Bools | None) -> Panel:
+        """Give the rows other labels, with their scores."""
+        missed = self.unmapped if unmapped is None else self.unmapped | unmapped
+        return replace(self, labels=tuple(labels), scores=scores, unmapped=missed)
+
+
+def panel_of(ratings: Ratings) -> Panel:
+    """Bring the answers of a table into rows of scores.
+
+    Of repeated answers of a rater to the same stimulus and label, the first counts.
+
+    Raises
+    ------
+    InputError
+        When the answers are text, or one number without labels.
+    """
+    scale = ratings.scale
+    where = ratings.source or "the ratings"
+    if scale.kind == "nominal":
+        if ratings.n_labels > 1:
+            raise InputError(
+                f"{where}: there are {ratings.n_labels} labels, and the answers are names "
+                f"({scale}); expected one named class per stimulus, or a score for each label"
+            )
+        labels: tuple[str, ...] = scale.categories
+    elif scale.kind == "text" or not ratings.has_labels:
+        raise InputError(
+            f"{where}: the answers ({scale}) name no class; expected class names on a nominal "
+            "scale, or answers to labels"
+        )
+    else:
+        labels = ratings.label_names
+    answers = answers_of(ratings)
+    occasions, row = _occasions(
+        answers.rater * len(answers.units) + answers.unit, len(answers.raters) * len(answers.units)
+    )
+    rater, stimulus = np.divmod(occasions, len(answers.units))
+    scores = np.full((len(occasions), len(labels)), np.nan)
+    if scale.kind == "nominal":
+        scores[:] = 0.0
+        scores[row, answers.value.astype(np.int64)] = 1.0
+    else:
+        scores[row, answers.label] = answers.value
+    form: Form = scale.kind if scale.kind in ("nominal", "binary") else "scale"
+    return Panel(
+        answers.raters,
+        answers.rater_kinds,
+        answers.units,
+        labels,
+        rater,
+        stimulus,
+        scores,
+        form,
+        np.zeros(len(occasions), dtype=bool),
+    )
+
+
+def _occasions(code: Ints, n_codes: int) -> tuple[Ints, Ints]:
+    """Codes that occur, in rising order, and the place of each answer among them."""
+    if n_codes > _MANY:
+        return np.unique(code, return_inverse=True)
+    present = np.zeros(n_codes, dtype=bool)
+    present[code] = True
+    return np.flatnonzero(present), (np.cumsum(present) - 1)[code]
+
+
+def score_variants(ratings: Ratings, columns: Sequence[str]) -> Ratings:
+    """Take several columns of scores as answers of so many raters, to be judged side by side.
+
+    Some files hold more than one score per label, such as the raw one and one from which a neutral
+    mean was taken off; they stand beside ``value`` in :attr:`Ratings.frame`.
+
+    Parameters
+    ----------
+    ratings
+        A table in which each row has these columns.
+    columns
+        ``"value"`` and other columns of numbers. With several, each rater becomes one rater per
+        column, named ``rater (column)``.
+
+    Returns
+    -------
+    Ratings
+        On an interval scale unless only ``value`` is taken.
+
+    Raises
+    ------
+    InputError
+        When a column is not there or holds no numbers.
+
+    Examples
+    --------
+    >>> table = Ratings({"stimulus": ["a", "a"], "rater": ["net", "net"], "label": ["joy", "fear"],
+    ...                  "value": [2.0, 1.0], "softmax": [0.7, 0.3]}, scale="interval")
+    >>> score_variants(table, ["value", "softmax"]).rater_names
+    ('net (value)', 'net (softmax)')
+    """
+    wanted = list(dict.fromkeys(columns))
+    if not wanted:
+        raise InputError("scores: expected the name of at least one column")
+    frame = ratings.to_frame()
+    numbers = [name for name in frame.columns if frame.schema[name].is_numeric()]
+    for name in wanted:
+        if name not in numbers:
+            raise unknown_name("column of scores", name, numbers, ratings.source)
+    if wanted == ["value"]:
+        return ratings
+    parts, tables = [], []
+    for name in wanted:
+        own = pl.col("rater") if len(wanted) == 1 else pl.format("{} ({})", "rater", pl.lit(name))
+        rest = [column for column in frame.columns if column not in numbers]
+        parts.append(
+            frame.select(*rest, pl.col(name).cast(pl.Float64).alias("value")).with_columns(
+                own.alias("rater")
+            )
+        )
+        tables.append(ratings.raters.with_columns(own.alias("rater")))
+    return Ratings(
+        pl.concat(parts),
+        scale="interval",
+        raters=pl.concat(tables),
+        stimuli=ratings.stimuli,
+        taxonomy=ratings.taxonomy,
+        source=ratings.source,
+    )

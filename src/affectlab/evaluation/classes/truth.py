@@ -1,0 +1,158 @@
+"""Where the true class of a stimulus comes from."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, TypeAlias
+
+from affectlab.core.errors import InputError, unknown_name
+from affectlab.core.words import plural
+from affectlab.evaluation.classes.panel import Panel, panel_of
+from affectlab.ratings import HUMAN_KINDS, Peek, Ratings, read_ratings
+from affectlab.taxonomy import Taxonomy
+
+__all__ = ["Truth", "TruthSource", "read_truth", "truth_source"]
+
+Truth: TypeAlias = str | Ratings | Mapping[str, str | Sequence[str]]
+
+_SEPARATORS = re.compile(r"[;,|]")
+
+
+@dataclass(frozen=True, eq=False)
+class TruthSource:
+    """What the truth is made of: the answers of a panel, or the class of each stimulus by name."""
+
+    kind: str
+    """people, rater, attribute, table or given."""
+    said: str
+    """What it is, in words that a sentence can take."""
+    panel: Panel | None = None
+    names: Mapping[str, tuple[str, ...]] | None = None
+    """Class names by stimulus; several, or none, only where classes are sets."""
+    taxonomy: Taxonomy | None = None
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """All names that occur, or that a panel could answer."""
+        if self.panel is not None:
+            return self.panel.labels
+        assert self.names is not None
+        return tuple(dict.fromkeys(name for names in self.names.values() for name in names))
+
+
+def read_truth(path: str | Path, **options: Any) -> Ratings:
+    """Read the truth from a file.
+
+    Parameters
+    ----------
+    path
+        A table with one row per stimulus and two columns, the stimulus and its class, or with a
+        column called ``truth`` or ``class``; or a table of ratings, whose raters are pooled.
+    options
+        Further options of :func:`affectlab.ratings.read_ratings`.
+
+    Raises
+    ------
+    InputError
+        When the file cannot be read as either.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> file = Path(tempfile.mkdtemp()) / "truth.csv"
+    >>> _ = file.write_text("image,expression\\n007,happy\\n008,sad\\n")
+    >>> read_truth(file).scale.categories
+    ('happy', 'sad')
+    """
+    header = Peek.open(path).header
+    classes = [name for name in ("truth", "class") if name in header]
+    columns = dict(options.pop("columns", None) or {})
+    if classes:
+        columns.setdefault("value", classes[0])
+    elif len(header) == 2:
+        columns = {"stimulus": header[0], "value": header[1], **columns}
+    else:
+        return read_ratings(path, columns=columns or None, **options)
+    return read_ratings(path, columns=columns, rater="truth", **options)
+
+
+def truth_source(
+    truth: Truth, ratings: Ratings, models: Ratings | None, *, multilabel: bool
+) -> TruthSource:
+    """Find what the truth is made of.
+
+    Raises
+    ------
+    InputError
+        When there are no such people, rater or attribute.
+    """
+    if isinstance(truth, Ratings):
+        name = truth.source or "the table of truth"
+        return TruthSource("table", name, panel=panel_of(truth), taxonomy=truth.taxonomy)
+    if isinstance(truth, Mapping):
+        names = {
+            str(stimulus): (given.strip(),) if isinstance(given, str) else tuple(given)
+            for stimulus, given in truth.items()
+        }
+        for stimulus, given in names.items():
+            if not multilabel and len(given) != 1:
+                raise InputError(
+                    f"truth: stimulus {stimulus!r} has {plural(len(given), 'class', 'classes')}; "
+                    "expected one, or multilabel=True"
+                )
+        return TruthSource("given", "the truth", names=names)
+    if not isinstance(truth, str):
+        raise InputError(f"truth: expected text, ratings or a mapping, not {type(truth).__name__}")
+    kind, _, name = truth.partition(":")
+    if kind == "people" and not name:
+        return TruthSource("people", "people")
+    if kind == "attribute" and name:
+        return _attribute(name, ratings, models, multilabel)
+    if kind == "rater" and name:
+        return _rater(name, ratings, models)
+    raise InputError(
+        f"truth {truth!r} is not understood; expected 'people', 'attribute:NAME', 'rater:NAME', "
+        "or a table"
+    )
+
+
+def _attribute(
+    name: str, ratings: Ratings, models: Ratings | None, multilabel: bool
+) -> TruthSource:
+    tables = [table for table in (ratings, models) if table is not None]
+    known = [column for table in tables for column in table.stimuli.columns if column != "stimulus"]
+    holders = [table for table in tables if name in table.stimuli.columns and name != "stimulus"]
+    if not holders:
+        raise unknown_name("attribute of stimuli", name, dict.fromkeys(known), ratings.source)
+    names: dict[str, tuple[str, ...]] = {}
+    for table in holders:
+        for stimulus, value in table.stimuli.select("stimulus", name).iter_rows():
+            if value is None or value != value:
+                continue
+            text = str(value).strip()
+            parts = _SEPARATORS.split(text) if multilabel else [text]
+            names.setdefault(stimulus, tuple(part.strip() for part in parts if part.strip()))
+    if not multilabel:
+        names = {stimulus: given for stimulus, given in names.items() if given}
+    if not names:
+        raise InputError(f"{ratings.source or 'the ratings'}: attribute {name!r} has no value")
+    return TruthSource("attribute", f"the attribute {name!r}", names=names)
+
+
+def _rater(name: str, ratings: Ratings, models: Ratings | None) -> TruthSource:
+    tables = [table for table in (ratings, models) if table is not None]
+    for table in tables:
+        if name in table.rater_names:
+            panel = panel_of(table.select(raters=name))
+            return TruthSource("rater", f"rater {name!r}", panel=panel, taxonomy=table.taxonomy)
+    kinds = {
+        rater: kind
+        for table in tables
+        for rater, kind in zip(table.rater_names, table.rater_kinds, strict=True)
+    }
+    # A truth is told by a person more often than by a model: people come first.
+    known = sorted(kinds, key=lambda rater: kinds[rater] not in HUMAN_KINDS)
+    raise unknown_name("rater", name, known, "truth")

@@ -1,0 +1,82 @@
+"""How often the right class is seen, and how bad mistakes are: metrics and comparisons."""
+
+from affectlab.evaluation.classification.both_wrong import BothWrong, both_wrong
+from affectlab.evaluation.classification.bounds import (
+    Possibility,
+    SeverityBounds,
+    figures_possible,
+    severity_bounds,
+)
+from affectlab.evaluation.classification.confusion import (
+    Confusion,
+    MultilabelConfusion,
+    confusion,
+    multilabel_confusion,
+)
+from affectlab.evaluation.classification.estimates import (
+    classification_metrics,
+    metrics_of_confusion,
+)
+from affectlab.evaluation.classification.evaluation import (
+    ClassificationResult,
+    evaluate_classification,
+)
+from affectlab.evaluation.classification.few_mistakes import FEWEST_MISTAKES, few_mistakes
+from affectlab.evaluation.classification.metrics import (
+    CLASSIFICATION_METRICS,
+    ClassificationMetric,
+    acc,
+    acc2,
+    accuracy,
+    affect_scorer,
+    ecc,
+    emc,
+    mean_emotional_distance,
+    rests_on_mistakes,
+    why_not,
+)
+from affectlab.evaluation.classification.model_comparison import ModelComparison, compare_models
+from affectlab.evaluation.classification.precision_recall_f1 import (
+    PrecisionRecallF1,
+    precision_recall_f1,
+)
+from affectlab.evaluation.classification.prediction_comparison import (
+    Comparison,
+    compare_predictions,
+)
+
+__all__ = [
+    "CLASSIFICATION_METRICS",
+    "FEWEST_MISTAKES",
+    "BothWrong",
+    "ClassificationMetric",
+    "ClassificationResult",
+    "Comparison",
+    "Confusion",
+    "ModelComparison",
+    "MultilabelConfusion",
+    "Possibility",
+    "PrecisionRecallF1",
+    "SeverityBounds",
+    "acc",
+    "acc2",
+    "accuracy",
+    "affect_scorer",
+    "both_wrong",
+    "classification_metrics",
+    "compare_models",
+    "compare_predictions",
+    "confusion",
+    "ecc",
+    "emc",
+    "evaluate_classification",
+    "few_mistakes",
+    "figures_possible",
+    "mean_emotional_distance",
+    "metrics_of_confusion",
+    "multilabel_confusion",
+    "precision_recall_f1",
+    "rests_on_mistakes",
+    "severity_bounds",
+    "why_not",
+]

@@ -1,0 +1,358 @@
+"""Which label is taken for which: the confusion matrix of one label per item."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+import numpy as np
+import polars as pl
+from numpy.typing import ArrayLike, NDArray
+
+from affectlab.core.errors import InputError, unknown_name
+from affectlab.core.types import Floats, Ints
+from affectlab.evaluation.classification.estimates import checked_counts
+from affectlab.evaluation.classification.labels import (
+    LabelSets,
+    LabelsLike,
+    code_labels,
+    label_sets,
+)
+from affectlab.evaluation.classification.metrics import CLASSIFICATION_METRICS, counts_of, why_not
+from affectlab.evaluation.classification.tally import tally_of_counts
+from affectlab.evaluation.label_facts import (
+    CostsLike,
+    GroupsLike,
+    LabelFacts,
+    TaxonomyLike,
+    label_facts,
+)
+
+__all__ = [
+    "Axis",
+    "Confusion",
+    "MultilabelConfusion",
+    "confusion",
+    "multilabel_confusion",
+    "share_of",
+]
+
+Axis = Literal["true", "pred", "all"]
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Confusion:
+    """Counts of (true, predicted) labels, true labels in rows.
+
+    Made by :func:`confusion`, or from a published matrix by :meth:`from_counts`.
+
+    Examples
+    --------
+    >>> seen = Confusion.from_counts([[8, 2], [1, 9]], ["awe", "fear"], "mikels")
+    >>> seen
+    Confusion(2 labels, 20 items, accuracy 0.850)
+    >>> round(seen.ecc, 3), round(seen.emc, 3)
+    (0.875, 0.2)
+    """
+
+    labels: tuple[str, ...]
+    counts: NDArray[Any]
+    """Shape (k, k): whole numbers, or sums of weights."""
+    facts: LabelFacts = field(default_factory=lambda: LabelFacts(()))
+    """What is known of the labels: costs, polarity or groups."""
+
+    def __post_init__(self) -> None:
+        self.counts.setflags(write=False)
+
+    @classmethod
+    def from_counts(
+        cls,
+        counts: ArrayLike,
+        labels: Sequence[str],
+        taxonomy: TaxonomyLike | None = None,
+        *,
+        costs: CostsLike | None = None,
+        groups: GroupsLike | None = None,
+    ) -> Confusion:
+        """Take a confusion matrix as it is, such as a published one.
+
+        Parameters
+        ----------
+        counts
+            Shape (k, k), true labels in rows; counts or shares of all items.
+        labels
+            The k labels, in the order of rows and columns.
+        taxonomy, costs, groups
+            As for :func:`confusion`.
+
+        Raises
+        ------
+        InputError
+            When the shape does not fit, a count is negative, or a label is not known.
+        """
+        facts = label_facts(taxonomy, labels=labels, costs=costs, groups=groups)
+        facts = facts or LabelFacts(tuple(labels))
+        matrix = checked_counts(counts, facts)
+        if matrix.ndim != 2:
+            raise InputError(f"counts: shape {matrix.shape}; expected one matrix")
+        whole = np.asarray(counts).dtype.kind in "iu"
+        return cls(facts.labels, matrix.astype(np.int64) if whole else matrix.copy(), facts)
+
+    @property
+    def n(self) -> float:
+        """Items, or the sum of their weights."""
+        total = self.counts.sum()
+        return int(total) if self.counts.dtype.kind == "i" else float(total)
+
+    @property
+    def accuracy(self) -> float:
+        """Share of items whose label is right."""
+        return self.metric("accuracy")
+
+    @property
+    def acc2(self) -> float:
+        """Share of items whose predicted label has the polarity of the true one."""
+        return self.metric("acc2")
+
+    @property
+    def ecc(self) -> float:
+        """Emotion confusion confidence; see :func:`ecc`."""
+        return self.metric("ecc")
+
+    @property
+    def emc(self) -> float:
+        """Emotional misclassification confidence, ``nan`` without mistakes; see :func:`emc`."""
+        return self.metric("emc")
+
+    @property
+    def mean_emotional_distance(self) -> float:
+        """Mean distance W between true and predicted label."""
+        return self.metric("mean_emotional_distance")
+
+    def metric(self, name: str, *, zero_division: float = 0.0) -> float:
+        """Compute a metric among :data:`CLASSIFICATION_METRICS` from the counts.
+
+        Raises
+        ------
+        InputError
+            When the name is not known, or the labels have not what the metric needs.
+        """
+        if name not in CLASSIFICATION_METRICS:
+            raise unknown_name("metric", name, CLASSIFICATION_METRICS)
+        metric = CLASSIFICATION_METRICS[name]
+        used = np.flatnonzero(self.counts.sum(axis=0) + self.counts.sum(axis=1))
+        why = why_not(metric, self.facts, used)
+        if why:
+            raise InputError(f"{metric.title}: {why}")
+        tally = tally_of_counts(self.facts, self.counts.astype(np.float64))
+        return float(metric.formula(tally, zero_division))
+
+    def normalized(self, axis: Axis = "true") -> Floats:
+        """Divide the counts.
+
+        Parameters
+        ----------
+        axis
+            ``"true"``: rows sum to 1, the shares of the answers to each true label; ``"pred"``:
+            columns do; ``"all"``: everything does.
+
+        Returns
+        -------
+        Shape (k, k), ``nan`` in rows, or columns, that hold nothing.
+        """
+        return share_of(self.counts.astype(np.float64), axis)
+
+    def mistakes(self) -> pl.DataFrame:
+        """List the mistakes, those that lose most first.
+
+        Returns
+        -------
+        One row per pair that occurs: ``true``, ``predicted``, ``count``, ``share`` of all
+        mistakes, and, where costs are known, ``cost`` W and ``lost``, the part of 1 - ECC that is
+        due to the pair, count (1 - 1 / W) / n; the sum of ``lost`` is 1 - ECC.
+        """
+        counts = self.counts.astype(np.float64)
+        np.fill_diagonal(counts, 0.0)
+        true, predicted = np.nonzero(counts)
+        count = counts[true, predicted]
+        columns: dict[str, Any] = {
+            "true": [self.labels[place] for place in true],
+            "predicted": [self.labels[place] for place in predicted],
+            "count": self.counts[true, predicted],
+            "share": count / max(count.sum(), 1e-300),
+        }
+        order = ["count"]
+        if self.facts.costs is not None:
+            cost = self.facts.costs[true, predicted]
+            columns |= {"cost": cost, "lost": count * (1 - 1 / cost) / max(self.n, 1e-300)}
+            order = ["lost", "count"]
+        frame = pl.DataFrame(columns, schema_overrides={"true": pl.String, "predicted": pl.String})
+        return frame.sort(order, descending=True, maintain_order=True)
+
+    def to_frame(self) -> pl.DataFrame:
+        """One row per pair of labels: ``true``, ``predicted``, ``count``, ``share`` of the row."""
+        return long_frame(self.labels, self.counts, self.normalized("true"))
+
+    def __repr__(self) -> str:
+        n = f"{self.n:,}" if isinstance(self.n, int) else f"{self.n:,.1f}"
+        right = f"{self.accuracy:.3f}" if self.n else "undefined"
+        return f"Confusion({len(self.labels)} labels, {n} items, accuracy {right})"
+
+
+def confusion(
+    y_true: LabelsLike,
+    y_pred: LabelsLike,
+    taxonomy: TaxonomyLike | None = None,
+    *,
+    labels: Sequence[str] | None = None,
+    costs: CostsLike | None = None,
+    groups: GroupsLike | None = None,
+    sample_weight: ArrayLike | None = None,
+) -> Confusion:
+    """Count which label is taken for which.
+
+    Parameters
+    ----------
+    y_true, y_pred
+        True and predicted label of each item, shape (n,): names, or integer codes with `labels`.
+    taxonomy
+        A taxonomy, its name or path, or a cost matrix; gives the labels, their costs and polarity.
+    labels
+        The labels in the order of rows and columns, which integer codes stand for; by default
+        those of the taxonomy, or those that occur, sorted.
+    costs
+        A cost matrix, or the kind of costs that the taxonomy makes; its own by default.
+    groups
+        Group of each label, or a level of the taxonomy, for ACC2; by default polarity.
+    sample_weight
+        Weight of each item, shape (n,).
+
+    Raises
+    ------
+    InputError
+        When lengths differ, or a label is missing or not known.
+
+    Examples
+    --------
+    >>> seen = confusion(["awe", "fear", "fear"], ["awe", "anger", "fear"],
+    ...                  labels=["anger", "awe", "fear"])
+    >>> seen.counts.tolist()
+    [[0, 0, 0], [0, 1, 0], [1, 0, 1]]
+    >>> seen.normalized("true")[2].tolist()
+    [0.5, 0.0, 0.5]
+    """
+    facts = label_facts(taxonomy, labels=labels, costs=costs, groups=groups)
+    coded = code_labels(facts, y_true, {"y_pred": y_pred}, coded_by=labels)
+    return Confusion(coded.facts.labels, counts_of(coded, 0, sample_weight), coded.facts)
+
+
+def share_of(counts: Floats, axis: Axis) -> Floats:
+    """Divide counts by their row, their column, or all; ``nan`` where there is nothing."""
+    if axis not in ("true", "pred", "all"):
+        raise unknown_name("axis", str(axis), ("true", "pred", "all"))
+    sums = {"true": 1, "pred": 0, "all": None}[axis]
+    total = counts.sum(axis=sums, keepdims=True)
+    share: Floats = np.divide(counts, total, out=np.full(counts.shape, np.nan), where=total > 0)
+    return share
+
+
+def long_frame(labels: tuple[str, ...], counts: NDArray[Any], share: Floats) -> pl.DataFrame:
+    """One row per (true, predicted), with the count and the share of the row."""
+    return pl.DataFrame(
+        {
+            "true": [label for label in labels for _ in labels],
+            "predicted": list(labels) * len(labels),
+            "count": counts.ravel(),
+            "share": share.ravel(),
+        },
+        schema_overrides={"true": pl.String, "predicted": pl.String},
+    )
+
+
+# Which labels go with which where items may have several.
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class MultilabelConfusion:
+    """Counts of (true, predicted) labels over items that may have several of each."""
+
+    labels: tuple[str, ...]
+    counts: Ints
+    """Shape (k, k): items with true label i and predicted label j."""
+    per_label: Ints
+    """Shape (k, 2, 2): for each label [[neither, only predicted], [only true, both]]."""
+    n: int
+    """Items."""
+
+    def normalized(self, axis: Axis = "true") -> Floats:
+        """Divide the counts by their row (``"true"``), column (``"pred"``) or ``"all"``.
+
+        Rows divided sum to 1; ``nan`` where a row holds nothing.
+        """
+        return share_of(self.counts.astype(np.float64), axis)
+
+    def to_frame(self) -> pl.DataFrame:
+        """One row per pair of labels: ``true``, ``predicted``, ``count``, ``share`` of the row."""
+        return long_frame(self.labels, self.counts, self.normalized("true"))
+
+    def per_label_frame(self) -> pl.DataFrame:
+        """One row per label: neither, only_predicted, only_true, both."""
+        names = ("neither", "only_predicted", "only_true", "both")
+        table = self.per_label.reshape(-1, 4)
+        columns = {name: table[:, column] for column, name in enumerate(names)}
+        return pl.DataFrame({"label": pl.Series(self.labels, dtype=pl.String), **columns})
+
+    def __repr__(self) -> str:
+        return f"MultilabelConfusion({len(self.labels)} labels, {self.n:,} items)"
+
+
+def multilabel_confusion(
+    y_true: LabelSets,
+    y_pred: LabelSets,
+    taxonomy: TaxonomyLike | None = None,
+    *,
+    labels: Sequence[str] | None = None,
+) -> MultilabelConfusion:
+    """Count, for each true label of an item, each of its predicted labels.
+
+    Parameters
+    ----------
+    y_true, y_pred
+        Labels of each item: lists or sets of names, or 0/1 arrays of shape (n, k) with `labels`.
+    taxonomy
+        Gives the labels, and understands names in any spelling.
+    labels
+        The labels in the order of rows, and of the columns of arrays.
+
+    Returns
+    -------
+    The counts and, for each label, its two-by-two table.
+
+    Raises
+    ------
+    InputError
+        When lengths differ, a label is not known, or an array is not 0/1 with a column per label.
+
+    References
+    ----------
+    Demszky et al. (2020), GoEmotions, appendix G.
+
+    Examples
+    --------
+    >>> seen = multilabel_confusion([["joy", "love"]], [["joy", "pride"]],
+    ...                             labels=["joy", "love", "pride"])
+    >>> seen.counts.tolist()
+    [[1, 0, 1], [1, 0, 1], [0, 0, 0]]
+    >>> seen.per_label[0].tolist()
+    [[0, 0], [0, 1]]
+    """
+    names, true, predicted = label_sets(y_true, y_pred, taxonomy, labels)
+    # Sums of 0/1 in floats are exact, and their product runs on the fast path.
+    t, p = true.astype(np.float64), predicted.astype(np.float64)
+    counts = np.rint(t.T @ p).astype(np.int64)
+    both = np.diagonal(counts)
+    only_true, only_predicted = true.sum(axis=0) - both, predicted.sum(axis=0) - both
+    neither = len(true) - both - only_true - only_predicted
+    per_label = np.stack([neither, only_predicted, only_true, both], axis=-1)
+    return MultilabelConfusion(names, counts, per_label.reshape(-1, 2, 2), len(true))

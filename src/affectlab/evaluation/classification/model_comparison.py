@@ -1,0 +1,296 @@
+"""Which model is better on what, pair by pair."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from itertools import combinations
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from affectlab.core.errors import InputError, unknown_name
+from affectlab.core.estimates import Estimates
+from affectlab.core.inference import holm
+from affectlab.core.words import joined, number
+from affectlab.evaluation.classes import (
+    Classes,
+    Costs,
+    ScoreMapping,
+    Truth,
+    check_choice,
+    classes_of,
+    judging_of,
+)
+from affectlab.evaluation.classification.evaluation import (
+    MISSING,
+    Missing,
+    facts_of,
+    judged_on,
+    wanted_metrics,
+)
+from affectlab.evaluation.classification.metrics import CLASSIFICATION_METRICS
+from affectlab.evaluation.classification.prediction_comparison import (
+    Comparison,
+    compare_predictions,
+)
+from affectlab.ratings import Ratings
+from affectlab.ratings.order import canonical
+from affectlab.taxonomy import LabelMapping, Taxonomy
+
+__all__ = ["ModelComparison", "compare_models"]
+
+_DEFAULT = ("accuracy", "acc2", "ecc", "emc", "macro_f1")
+_KEYS = ("model_a", "model_b", "metric")
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class ModelComparison:
+    """Differences of models, pair by pair; made by :func:`compare_models`."""
+
+    classes: Classes
+    """Truth and answers, stimulus by stimulus."""
+    estimates: Estimates
+    """By ``model_a``, ``model_b`` and ``metric``: the value of the first minus that of the second,
+    with the extra columns ``value_a``, ``value_b``, ``p_value``, ``p_adjusted`` (Holm, over all
+    pairs and metrics), ``test``, ``better`` (a name; empty where no difference is shown) and
+    ``equivalent`` (null without a margin)."""
+    pairs: Mapping[tuple[str, str], Comparison]
+    """Each pair by itself, adjusted over its own metrics only."""
+    alpha: float
+    """Level of the tests."""
+    notes: tuple[str, ...]
+    """What was left out or assumed, in words."""
+
+    @property
+    def verdicts(self) -> dict[tuple[str, str], str]:
+        """One sentence per pair, by the p values adjusted over all pairs and metrics."""
+        return {pair: _verdict(self, *pair) for pair in self.pairs}
+
+    @property
+    def verdict(self) -> str:
+        """One sentence: which model is better than which, and on what."""
+        said = list(self.verdicts.values())
+        if len(said) == 1:
+            return said[0]
+        frame = self.estimates.frame
+        wins: dict[str, list[str]] = {}
+        for (a, b), group in frame.group_by("model_a", "model_b", maintain_order=True):
+            better = [name for name in group["better"].unique(maintain_order=True) if name]
+            if len(better) == 1:
+                wins.setdefault(better[0], []).append(str(b if better[0] == a else a))
+        if not wins:
+            return (
+                f"No model is shown to be better than another in {len(said)} pairs (p values "
+                "adjusted for all pairs and metrics)."
+            )
+        parts = [
+            f"{winner} is better than {joined(losers)}"
+            for winner, losers in sorted(wins.items(), key=lambda entry: -len(entry[1]))
+        ]
+        decided = sum(map(len, wins.values()))
+        rest = len(said) - decided
+        tail = "" if not rest else f"; {rest} of {len(said)} pairs are not decided one way"
+        return f"{joined(parts)} on at least one measure and worse on none{tail}."
+
+    def to_frame(self) -> pl.DataFrame:
+        """Give the estimates: one row per pair and metric."""
+        return self.estimates.to_frame()
+
+    def __repr__(self) -> str:
+        return f"ModelComparison({self.verdict})"
+
+
+def compare_models(
+    ratings: Ratings | Classes,
+    models: Ratings | None = None,
+    *,
+    a: str | None = None,
+    b: str | None = None,
+    truth: Truth = "people",
+    taxonomy: str | Taxonomy | None = None,
+    costs: Costs | None = None,
+    groups: Mapping[str, str] | str | None = None,
+    mapping: str | Path | ScoreMapping | LabelMapping | None = None,
+    scores: str | list[str] | None = None,
+    missing: Missing = "common",
+    metrics: Iterable[str] | None = None,
+    margin: float | None = None,
+    alpha: float = 0.05,
+    n_boot: int = 1000,
+    n_permutations: int = 9999,
+    confidence: float = 0.95,
+    seed: int | np.random.Generator | None = 0,
+    **options: Any,
+) -> ModelComparison:
+    """Say which model is better on what, with intervals and paired tests.
+
+    Parameters
+    ----------
+    ratings, models
+        Answers of people, of models, or of both; or :class:`Classes` made before.
+    a, b
+        Two models. With one name, it is compared with all others; without, all are compared with
+        all.
+    truth, taxonomy, mapping, scores, options
+        As for :func:`classes_of`. Classes are one per stimulus here.
+    costs, groups, missing
+        As for :func:`evaluate_classification`; ``"own"`` is the same as ``"common"`` for a pair,
+        but takes the stimuli that *these two* answered.
+    metrics
+        By default accuracy, ACC2, ECC, EMC and macro F1, as far as the classes allow. Every metric
+        is one more test to adjust for.
+    margin
+        A difference up to which two models count as equivalent.
+    alpha, n_boot, n_permutations, confidence, seed
+        As for :func:`compare_predictions`.
+
+    Raises
+    ------
+    InputError
+        When a name is no model, there are fewer than two models, or two have no stimulus in
+        common.
+
+    Examples
+    --------
+    >>> stimuli = [f"s{i}" for i in range(40)]
+    >>> gold = ["awe", "fear", "anger", "sadness"] * 10
+    >>> far = ["fear" if label == "awe" else label for label in gold]
+    >>> near = ["sadness" if label == "fear" else label for label in gold]
+    >>> table = Ratings({"stimulus": stimuli * 2, "rater": ["far"] * 40 + ["near"] * 40,
+    ...                  "value": far + near}, taxonomy="mikels",
+    ...                 raters={"rater": ["far", "near"], "rater_kind": ["model", "model"]})
+    >>> found = compare_models(table, truth=dict(zip(stimuli, gold)), n_boot=0)
+    >>> found.estimates["far", "near", "accuracy"].value
+    0.0
+    >>> found.to_frame().filter(found.to_frame()["metric"] == "emc")["better"][0]
+    'near'
+    """
+    ratings, models = canonical(ratings, listed="models"), canonical(models, listed="raters")
+    check_choice("missing", missing, MISSING)
+    of_ties, of_draws = np.random.default_rng(seed).spawn(2)
+    if isinstance(ratings, Classes):
+        given = (models, taxonomy, mapping, scores, *options.values())
+        if truth != "people" or any(value is not None for value in given):
+            raise InputError(
+                "the classes are made already; truth, models, taxonomy, mapping and scores are for "
+                "classes_of"
+            )
+        classes = ratings
+    else:
+        classes = classes_of(
+            ratings, models, truth=truth, taxonomy=taxonomy, mapping=mapping, scores=scores,
+            seed=of_ties, **options,
+        )  # fmt: skip
+    if classes.multilabel:
+        raise InputError("models are compared on one class per stimulus; these are sets of classes")
+    pairs = _pairs(classes, a, b)
+    judging = judging_of(classes, costs, groups)
+    judged = judged_on(classes, judging, missing)
+    allowed = wanted_metrics(None, judged.judging)
+    chosen = tuple(metrics) if metrics is not None else tuple(m for m in _DEFAULT if m in allowed)
+    facts = facts_of(judged.judging)
+    truth_codes = np.asarray(classes.truth)
+    found: dict[tuple[str, str], Comparison] = {}
+    for one, other in pairs:
+        rows = judged.rows[one] & judged.rows[other]
+        if not rows.any():
+            raise InputError(
+                f"{one} and {other} answered no stimulus with a true class in common; they cannot "
+                "be compared"
+            )
+        found[one, other] = compare_predictions(
+            truth_codes[rows],
+            judged.predicted[one][rows],
+            judged.predicted[other][rows],
+            names=(one, other),
+            metrics=chosen,
+            margin=margin,
+            alpha=alpha,
+            n_boot=n_boot,
+            n_permutations=n_permutations,
+            confidence=confidence,
+            seed=of_draws,
+            **facts,
+        )
+    return ModelComparison(
+        classes, _together(found, alpha), found, alpha, (*classes.notes, *judged.notes)
+    )
+
+
+def _pairs(classes: Classes, a: str | None, b: str | None) -> list[tuple[str, str]]:
+    known = classes.raters
+    people = () if classes.people is None else classes.people.raters
+    for name in (a, b):
+        if name is not None and name not in known:
+            if name in people:
+                raise InputError(
+                    f"{name!r} is a person; models are compared here (alignment compares a model "
+                    "with people)"
+                )
+            raise unknown_name("model", name, known)
+    if a is not None and a == b:
+        raise InputError(f"{a!r} is compared with itself; expected two different models")
+    if len(known) < 2:
+        held = f"only {known[0]!r}" if known else "none"
+        raise InputError(f"expected two models or more to compare; there is {held}")
+    if a is None and b is None:
+        return list(combinations(known, 2))
+    first = a if a is not None else b
+    assert first is not None
+    others = [b] if a is not None and b is not None else [name for name in known if name != first]
+    return [(first, other) for other in others]
+
+
+def _together(found: Mapping[tuple[str, str], Comparison], alpha: float) -> Estimates:
+    """All pairs in one table, p values adjusted over all of it."""
+    parts = [
+        comparison.frame.select(
+            pl.lit(one, dtype=pl.String).alias("model_a"),
+            pl.lit(other, dtype=pl.String).alias("model_b"),
+            pl.all(),
+        )
+        for (one, other), comparison in found.items()
+    ]
+    frame = pl.concat(parts)
+    adjusted = holm(frame["p_value"].cast(pl.Float64).fill_null(np.nan).to_numpy())
+    shown = adjusted < alpha
+    lower = np.array([CLASSIFICATION_METRICS[m].better == "lower" for m in frame["metric"]])
+    ahead = np.where(lower, -frame["value"].to_numpy(), frame["value"].to_numpy())
+    better = [
+        "" if not sure or not gap else (one if gap > 0 else other)
+        for sure, gap, one, other in zip(
+            shown.tolist(), ahead.tolist(), frame["model_a"], frame["model_b"], strict=True
+        )
+    ]
+    return Estimates(
+        frame.with_columns(
+            pl.Series("p_adjusted", adjusted), pl.Series("better", better, dtype=pl.String)
+        ),
+        _KEYS,
+    )
+
+
+def _verdict(result: ModelComparison, a: str, b: str) -> str:
+    frame = result.estimates.frame
+    rows = frame.filter((pl.col("model_a") == a) & (pl.col("model_b") == b))
+    shown: dict[str, list[str]] = {}
+    for row in rows.iter_rows(named=True):
+        if row["better"]:
+            title = CLASSIFICATION_METRICS[row["metric"]].title
+            first, second = (row["value_a"], row["value_b"])
+            pair = (first, second) if row["better"] == a else (second, first)
+            shown.setdefault(row["better"], []).append(
+                f"{title} ({number(pair[0])} against {number(pair[1])})"
+            )
+    n = rows["n_items"][0]
+    if not shown:
+        titles = [CLASSIFICATION_METRICS[name].title for name in rows["metric"]]
+        return f"Neither {a} nor {b} is shown to be better on {joined(titles)} ({n:,} stimuli)."
+    parts = [
+        f"{winner} is better than {b if winner == a else a} on {joined(titles)}"
+        for winner, titles in shown.items()
+    ]
+    return f"{joined(parts)} ({n:,} stimuli)."

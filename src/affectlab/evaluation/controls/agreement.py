@@ -1,0 +1,197 @@
+"""How much of a model's agreement with people is left without the image, or on a wrong one."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from affectlab.core.estimates import Estimates
+from affectlab.core.inference import Uncertainty, draw_weights, streams, summarise
+from affectlab.core.types import Bools, Floats
+from affectlab.evaluation.people_and_models import Panel
+
+__all__ = ["MEASURES", "QUANTITIES", "agreement_of_runs"]
+
+MEASURES = ("answers", "labels")
+"""Agreement over all answers together, and within each label, averaged over labels."""
+QUANTITIES = ("main", "control", "same", "kept", "gain")
+"""Agreement of the main run with people; of the control run with people; of both runs; the second
+divided by the first; the first less the second."""
+
+
+def agreement_of_runs(
+    panel: Panel, n_boot: int, confidence: float, rng: np.random.Generator
+) -> Estimates:
+    """Compare each run without the image, or on a wrong one, with its main run and with people."""
+    keys: dict[str, list[str]] = {"rater": [], "run": [], "measure": [], "quantity": []}
+    kinds: list[str] = []
+    point: list[Floats] = []
+    spread: list[Uncertainty] = []
+    counts: list[tuple[int, int]] = []
+    measures = MEASURES if len(panel.labels) > 1 else MEASURES[:1]
+    own = streams(rng, (control.run for control in panel.controls))
+    for control in panel.controls:
+        if control.kind == "decoy_hint":
+            continue
+        main, run = panel.matrix(control.of), panel.matrix(control.run)
+        value, uncertainty, n = _compare(
+            panel, main, run, measures, n_boot, confidence, own[control.run]
+        )
+        point.append(value)
+        spread.append(uncertainty)
+        for measure in measures:
+            for quantity in QUANTITIES:
+                for name, key in zip(
+                    keys, (control.of, control.run, measure, quantity), strict=True
+                ):
+                    keys[name].append(key)
+                kinds.append(control.kind)
+                counts.append(n)
+    import polars as pl
+
+    value = np.concatenate(point) if point else np.zeros(0)
+    parts = {
+        name: np.concatenate([getattr(part, name) for part in spread]) if spread else np.zeros(0)
+        for name in ("se", "low", "high")
+    }
+    coefficient = "Cohen's kappa" if panel.scale.kind == "nominal" else "quadratic kappa"
+    over = {"answers": "over all answers", "labels": "mean over labels"}
+    table = Estimates.build(
+        keys,
+        value=value,
+        **parts,
+        method=[
+            f"{coefficient} with people's {_middle(panel)}, {over[m]}" for m in keys["measure"]
+        ],
+        resampled="units" if n_boot else "none",
+        n_items=[n for n, _ in counts],
+        n_raters=0 if panel.people is None else len(panel.people.raters),
+        n_ratings=[n for _, n in counts],
+        status=[
+            "ok" if found == found else _why(panel, quantity, n)
+            for found, quantity, (n, _) in zip(value, keys["quantity"], counts, strict=True)
+        ],
+    )
+    return Estimates(
+        table.frame.with_columns(pl.Series("control", kinds, dtype=pl.String)), table.keys
+    )
+
+
+def _middle(panel: Panel) -> str:
+    return "most frequent answer" if panel.scale.kind == "nominal" else "median"
+
+
+def _why(panel: Panel, quantity: str, n_items: int) -> str:
+    if panel.people is None and quantity != "same":
+        return "undefined: no people"
+    if n_items < 2:
+        return "undefined: fewer than two stimuli in common"
+    if quantity == "kept":
+        return "undefined: the main run has no clear agreement to keep"
+    return "undefined: no variation"
+
+
+def _compare(
+    panel: Panel,
+    main: Floats,
+    run: Floats,
+    measures: tuple[str, ...],
+    n_boot: int,
+    confidence: float,
+    rng: np.random.Generator,
+) -> tuple[Floats, Uncertainty, tuple[int, int]]:
+    """Compute all quantities of one control run, measure by measure, and their uncertainty."""
+    both = ~np.isnan(main) & ~np.isnan(run)
+    target = np.zeros(main.shape)
+    if panel.people is not None:
+        target = panel.target
+        both &= ~np.isnan(target)
+    kept = both.any(axis=1)
+    main, run, target, both = main[kept], run[kept], target[kept], both[kept]
+    pairs = [
+        _moments(first, second, both, panel)
+        for first, second in ((main, target), (run, target), (main, run))
+    ]
+    if panel.people is None:
+        pairs[:2] = [np.full_like(moments, np.nan) for moments in pairs[:2]]
+    n = int(kept.sum())
+
+    def compute(weights: Floats) -> Floats:
+        sums = [_weigh(weights, moments) for moments in pairs]
+        return np.concatenate([_quantities(sums, measure, panel) for measure in measures], axis=1)
+
+    if n < 2:
+        nothing = np.full(len(measures) * len(QUANTITIES), np.nan)
+        return nothing, Uncertainty.none(nothing.size), (n, int(both.sum()))
+    point = compute(np.ones((1, n)))[0]
+    if not n_boot:
+        return point, Uncertainty.none(point.size), (n, int(both.sum()))
+    replicates = np.concatenate([compute(weights) for weights in draw_weights(rng, n, n_boot)])
+    found = summarise(point, replicates, confidence)
+    # A share of an agreement that may be none says nothing.
+    main_at = np.arange(0, point.size, len(QUANTITIES)) + QUANTITIES.index("main")
+    kept_at = main_at - QUANTITIES.index("main") + QUANTITIES.index("kept")
+    unclear = kept_at[found.low[main_at] <= 0]
+    for column in (point, found.se, found.low, found.high):
+        column[unclear] = np.nan
+    return point, found, (n, int(both.sum()))
+
+
+def _moments(first: Floats, second: Floats, both: Bools, panel: Panel) -> Floats:
+    """Sums from which kappa follows, per stimulus and label, shape (stimuli, labels, sums)."""
+    a, b = np.where(both, first, 0.0), np.where(both, second, 0.0)
+    if panel.scale.kind != "nominal":
+        # About the middle of the scale, so that squares do not swallow small differences.
+        centre = float(np.nanmean(first[both])) if both.any() else 0.0
+        a, b = np.where(both, a - centre, 0.0), np.where(both, b - centre, 0.0)
+        return np.stack([both.astype(np.float64), a, b, a * a, b * b, a * b], axis=-1)
+    levels = np.arange(len(panel.scale.categories))
+    one = (a[..., None] == levels) & both[..., None]
+    other = (b[..., None] == levels) & both[..., None]
+    equal = both & (a == b)
+    parts = [both[..., None], equal[..., None], one, other]
+    return np.concatenate(parts, axis=-1).astype(np.float64)
+
+
+def _weigh(weights: Floats, moments: Floats) -> Floats:
+    n, labels, sums = moments.shape
+    return (weights @ moments.reshape(n, labels * sums)).reshape(-1, labels, sums)
+
+
+def _quantities(sums: list[Floats], measure: str, panel: Panel) -> Floats:
+    """Compute the quantities of every replicate, shape (replicates, quantities)."""
+    kappa = _nominal_kappa if panel.scale.kind == "nominal" else _quadratic_kappa
+    if measure == "answers":
+        main, control, same = (kappa(part.sum(axis=1)) for part in sums)
+    else:
+        main, control, same = (_mean(kappa(part)) for part in sums)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        kept = np.where(main > 0, control / main, np.nan)
+    return np.stack([main, control, same, kept, main - control], axis=1)
+
+
+def _mean(values: Floats) -> Floats:
+    """Average over the labels for which it is defined."""
+    defined = ~np.isnan(values)
+    count = defined.sum(axis=1)
+    total = np.where(defined, values, 0.0).sum(axis=1)
+    return np.where(count > 0, total / np.maximum(count, 1), np.nan)
+
+
+def _quadratic_kappa(sums: Floats) -> Floats:
+    """Quadratic kappa from sums; with numbers off the steps it is Lin's concordance."""
+    n, a, b, aa, bb, ab = np.moveaxis(sums, -1, 0)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        mean_a, mean_b = a / n, b / n
+        covariance = ab / n - mean_a * mean_b
+        spread = aa / n - mean_a**2 + bb / n - mean_b**2 + (mean_a - mean_b) ** 2
+        # Where both are constant and equal, what is left is rounding noise.
+        defined = spread > 1e-12 * (1 + np.abs(aa + bb) / n)
+        return np.where(defined, 2 * covariance / np.where(defined, spread, 1.0), np.nan)
+
+
+def _nominal_kappa(sums: Floats) -> Floats:
+    n, equal = sums[..., 0], sums[..., 1]
+    size = (sums.shape[-1] - 2) // 2
+    with np.errstate(invalid="ignore", divide="ignore"):
+        expected = (sums[..., 2 : 2 + size] * sums[..., 2 + size :]).sum(axis=-1) / n**2
+        return np.where(expected < 1, (equal / n - expected) / (1 - expected), np.nan)

@@ -1,0 +1,371 @@
+"""Whether a model's score shows that it looked: repeated answers, and runs without the image."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from affectlab.core.errors import InputError
+from affectlab.core.estimates import Estimate, Estimates
+from affectlab.core.inference import check_confidence
+from affectlab.core.words import count, number, percent, shown
+from affectlab.evaluation.controls.agreement import agreement_of_runs
+from affectlab.evaluation.controls.duplicates import duplicates
+from affectlab.evaluation.controls.hints import hint_acceptance, hints_of
+from affectlab.evaluation.people_and_models import Panel, panel_of
+from affectlab.ratings import Ratings
+from affectlab.ratings.order import canonical
+
+if TYPE_CHECKING:
+    from rich.console import Group
+
+    from affectlab.core.terminal import Table
+
+
+__all__ = [
+    "ControlChecks",
+    "control_checks",
+    "rich_controls",
+    "sentence_of",
+]
+
+# What the controls say about a model, in one sentence.
+
+
+_WITHOUT = {"no_image": "without the image it", "wrong_image": "shown a wrong image it"}
+_MOST = 0.5
+"""Share of the agreement from which on most of it is left."""
+
+
+def sentence_of(
+    name: str, panel: Panel, repeated: Estimates, runs: Estimates, hints: Estimates
+) -> str:
+    """Put what is known of one model into a sentence."""
+    parts = [_repeated(name, panel, repeated)]
+    for control in panel.controls:
+        if control.of != name:
+            continue
+        if control.kind == "decoy_hint":
+            parts.append(
+                _hinted(
+                    hints[name, control.run, "accepted"], hints[name, control.run, "unprompted"]
+                )
+            )
+        else:
+            parts.append(_kept(name, control.run, control.kind, panel, runs))
+    if len(parts) == 1:
+        parts.append("no control run says whether its answers need the image")
+    return f"{name} {'; '.join(parts)}."
+
+
+def _repeated(name: str, panel: Panel, repeated: Estimates) -> str:
+    found = repeated[name]
+    if not found.ok:
+        return f"answered {count(found.n_items)} stimuli, too few to repeat itself"
+    row = next(row for row in repeated.to_frame().iter_rows(named=True) if row["rater"] == name)
+    thing = "answer vector" if len(panel.labels) > 1 else "answer"
+    text = f"gave the same {thing} to {percent(found.value)} of stimuli as to another one"
+    beside = []
+    if row["people"] == row["people"]:
+        beside.append(f"people on the same stimuli: {percent(row['people'])}")
+        # On the stimuli of one person there are fewer to repeat an answer on.
+        if percent(row["same_stimuli"]) != percent(found.value):
+            beside.append(f"the model there: {percent(row['same_stimuli'])}")
+    if len(panel.labels) == 1 and found.value > 0:
+        beside.append("with one label that says little")
+    return text + (f" ({'; '.join(beside)})" if beside else "")
+
+
+def _kept(name: str, run: str, kind: str, panel: Panel, runs: Estimates) -> str:
+    found = {
+        (measure, quantity): runs[name, run, measure, quantity]
+        for measure in (("answers", "labels") if len(panel.labels) > 1 else ("answers",))
+        for quantity in ("main", "control", "same", "kept", "gain")
+    }
+    whole = {quantity: found["answers", quantity] for quantity in ("main", "control", "kept")}
+    start = _WITHOUT[kind]
+    if not whole["main"].ok:
+        same = found["answers", "same"]
+        if same.ok:
+            return f"{start} agrees with itself at {number(same.value)}"
+        return f"{start} cannot be compared ({same.status.removeprefix('undefined: ')})"
+    if not whole["kept"].ok:
+        return (
+            f"{start} agrees with people at {number(whole['control'].value)}, else at "
+            f"{number(whole['main'].value)}: there is no clear agreement to explain"
+        )
+    coefficient = "kappa" if panel.scale.kind == "nominal" else "quadratic kappa"
+    over = " over all answers" if len(panel.labels) > 1 else ""
+    text = (
+        f"{start} keeps {percent(max(whole['kept'].value, 0.0))} of its agreement with people"
+        f"{over} ({coefficient} {number(whole['control'].value)} of {number(whole['main'].value)})"
+    )
+    within = found.get(("labels", "kept"))
+    if within is not None and within.ok:
+        text += f" and {percent(max(within.value, 0.0))} of its agreement within labels"
+    return text + _verdict(found["answers", "gain"], whole["kept"], within)
+
+
+def _verdict(gain: Estimate, kept: Estimate, within: Estimate | None) -> str:
+    """Conclude, where the interval allows it."""
+    if gain.low != gain.low:
+        return ""
+    if gain.low <= 0:
+        return ": its score does not show that it looks"
+    if kept.value < _MOST:
+        return ""
+    if within is not None and within.ok and within.value < _MOST:
+        return ": most of a score over all answers does not need the image"
+    return ": most of its score does not need the image"
+
+
+def _hinted(accepted: Estimate, unprompted: Estimate) -> str:
+    if not accepted.ok:
+        return "no wrong hint can be judged"
+    return (
+        f"it followed {percent(accepted.value)} of {count(accepted.n_items)} wrong hints, and gave "
+        f"these labels to {percent(unprompted.value)} without a hint"
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class ControlChecks:
+    """What the controls say about each model.
+
+    Made by :func:`control_checks`.
+    """
+
+    duplicates: Estimates
+    """Share of stimuli whose answer vector another stimulus got, too, keyed by ``rater``. Extra
+    columns: ``n_vectors`` (different ones), ``most_repeated`` (in words), ``n_most_repeated``,
+    ``chance`` (the share when the answers to each label are shuffled among the stimuli),
+    ``same_stimuli`` and ``people`` (the shares of the model and of people on the stimuli that a
+    person saw, averaged over people)."""
+    runs: Estimates
+    """Agreement without the image or on a wrong one, keyed by ``rater``, ``run``, ``measure`` and
+    ``quantity``; the extra column ``control`` says which. Measures are ``answers`` (over all
+    answers together) and ``labels`` (within each label, averaged); quantities ``main`` (agreement
+    of the main run with people), ``control`` (of the control run), ``same`` (of the two runs with
+    each other), ``kept`` (the second divided by the first) and ``gain`` (the first less the
+    second)."""
+    hints: Estimates
+    """Wrong hints, keyed by ``rater``, ``run`` and ``quantity``: ``accepted``, ``unprompted`` and
+    ``difference``; the extra column ``n_confirmed`` counts hints that people confirm, which are no
+    decoys and are left out."""
+    by_model: dict[str, str]
+    """What the controls say about each model, in a sentence."""
+
+    @property
+    def sentences(self) -> tuple[str, ...]:
+        """One sentence per model."""
+        return tuple(self.by_model.values())
+
+    def as_dict(self) -> dict[str, Any]:
+        """Give everything as plain data (for JSON)."""
+        return {
+            "duplicates": self.duplicates.to_frame().to_dicts(),
+            "runs": self.runs.to_frame().to_dicts(),
+            "hints": self.hints.to_frame().to_dicts(),
+            "sentences": self.sentences,
+            "by_model": self.by_model,
+        }
+
+    def __repr__(self) -> str:
+        runs = self.runs.to_frame()["run"].n_unique() + self.hints.to_frame()["run"].n_unique()
+        return f"ControlChecks({len(self.by_model)} models, {runs} control runs)"
+
+    def __rich__(self) -> Group:
+
+        return rich_controls(self)
+
+
+def control_checks(
+    ratings: Ratings,
+    models: Ratings | None = None,
+    *,
+    n_boot: int = 1000,
+    confidence: float = 0.95,
+    seed: int | np.random.Generator | None = 0,
+) -> ControlChecks:
+    r"""Check whether the answers of models depend on what they were shown.
+
+    A control run is a rater of its own with two attributes: ``control`` says which control it is,
+    ``of`` names the rater it controls.
+
+    - ``no_image``: the same questions without the stimulus. What is left of the agreement with
+      people needs no stimulus.
+    - ``wrong_image``: another stimulus was shown than the one the answer is filed under.
+    - ``decoy_hint``: the question held a wrong hint; the column ``hint``, of the answers or of the
+      stimuli, names the label. A hint is followed when the label gets more than the lowest value of
+      the scale. Hints that the median person confirms are left out.
+
+    Without control runs there is still the share of stimuli that got the same answers, label by
+    label, as another stimulus; compared with people on the same stimuli, and with what the
+    frequency of the answers to each label alone would give. It grows with the number of stimuli
+    and falls with the number of labels; with one label nearly all answers are repeated, which says
+    nothing.
+
+    Parameters
+    ----------
+    ratings
+        The answers of people and models, or of models only; then nothing is said of agreement.
+    models
+        Answers of models in a table of their own.
+    n_boot
+        Bootstrap replicates over stimuli for the agreement of runs; 0 for no interval. The share
+        of repeated answers has an interval by jackknife, since a bootstrap makes duplicates.
+    confidence
+        Coverage that is aimed at, in (0, 1).
+    seed
+        Seed or generator.
+
+    Raises
+    ------
+    InputError
+        When there is no model, or a control run does not say what it controls.
+
+    Notes
+    -----
+    Agreement is the quadratic kappa of a run with the median of people, on stimuli and labels that
+    all three answered (Cohen's kappa with the most frequent answer on a nominal scale). Over all
+    answers together it rewards knowing which labels are common, which needs no stimulus; within
+    labels it does not.
+
+    Examples
+    --------
+    >>> from affectlab.ratings import Ratings
+    >>> stimuli = list("abcd")
+    >>> table = Ratings(
+    ...     {"stimulus": stimuli * 3, "rater": ["ann"] * 4 + ["net"] * 4 + ["blind"] * 4,
+    ...      "value": [0, 2, 4, 7, 1, 2, 5, 7, 3, 3, 3, 3]},
+    ...     scale="0-7",
+    ...     raters={"rater": ["ann", "net", "blind"], "rater_kind": ["human", "model", "model"],
+    ...             "control": [None, None, "no_image"], "of": [None, None, "net"]})
+    >>> found = control_checks(table, n_boot=0)
+    >>> found.runs["net", "blind", "answers", "kept"].value
+    0.0
+    >>> print(found.by_model["net"].replace("\xa0", " "))
+    net gave the same answer to 0 % of stimuli as to another one (people on the same stimuli: 0 %);
+    without the image it keeps 0 % of its agreement with people (quadratic kappa 0.00 of 0.96).
+    """
+    ratings, models = canonical(ratings, listed="models"), canonical(models, listed="raters")
+    check_confidence(confidence)
+    if n_boot < 0:
+        raise InputError(f"n_boot {n_boot}: expected 0 or the number of bootstrap samples")
+    rng = np.random.default_rng(seed)
+    panel = panel_of(ratings, models)
+    source = ratings if models is None else models
+    hints = {
+        control.run: hints_of(_holder(control.run, source, ratings), control.run)
+        for control in panel.controls
+        if control.kind == "decoy_hint"
+    }
+    repeated = duplicates(panel, confidence, rng)
+    runs = agreement_of_runs(panel, n_boot, confidence, rng)
+    accepted = hint_acceptance(panel, hints, n_boot, confidence, rng)
+    by_model = {name: sentence_of(name, panel, repeated, runs, accepted) for name in panel.main}
+    return ControlChecks(repeated, runs, accepted, by_model)
+
+
+def _holder(run: str, *tables: Ratings) -> Ratings:
+    """Find the table that a run's answers came from."""
+    return next(table for table in tables if run in table.rater_names)
+
+
+# What the controls say, for a terminal.
+
+
+def rich_controls(checks: ControlChecks) -> Group:
+    """Show the sentences, then the tables behind them."""
+    from rich.console import Group
+    from rich.text import Text
+
+    parts: list[Text | Table] = [Text(f"- {shown(said)}") for said in checks.sentences]
+    parts += [Text(), Text("Repeated answers", style="bold"), _duplicates_table(checks)]
+    if len(checks.runs):
+        parts += [Text(), Text("Agreement with people", style="bold"), _runs_table(checks)]
+    if len(checks.hints):
+        parts += [Text(), Text("Wrong hints", style="bold"), _hints_table(checks)]
+    return Group(*parts)
+
+
+def _table(left: list[str], right: list[str]) -> Table:
+    from affectlab.core.terminal import Table
+
+    table = Table(box=None, header_style="bold")
+    for name in left:
+        table.add_column(name, overflow="fold")
+    for name in right:
+        table.add_column(name, justify="right")
+    return table
+
+
+def _interval(low: float, high: float) -> str:
+    return "–" if low != low else f"{number(100 * low, 0)} – {_percent(high)}"
+
+
+def _percent(share: float) -> str:
+    return percent(share).replace("-", "−")
+
+
+def _duplicates_table(checks: ControlChecks) -> Table:
+    from rich.text import Text
+
+    heads = ["stimuli", "repeated", "interval", "chance", "people", "most often"]
+    table = _table(["rater"], heads)
+    table.columns[-1].justify = "left"
+    table.columns[-1].overflow = "fold"
+    for row in checks.duplicates.to_frame().iter_rows(named=True):
+        often = f"{row['n_most_repeated']:,} x {shown(row['most_repeated'])}"
+        table.add_row(
+            Text(shown(row["rater"])),
+            count(row["n_items"]),
+            percent(row["value"]),
+            _interval(row["low"], row["high"]),
+            percent(row["chance"]),
+            percent(row["people"]),
+            Text(often if row["n_most_repeated"] > 1 else "–"),
+        )
+    return table
+
+
+def _runs_table(checks: ControlChecks) -> Table:
+    from rich.text import Text
+
+    heads = ["with image", "control", "kept", "interval", "same answers"]
+    table = _table(["rater", "run", "over"], heads)
+    frame = checks.runs.to_frame()
+    for key in frame.select("rater", "run", "measure").unique(maintain_order=True).rows():
+        found = {
+            quantity: checks.runs[(*key, quantity)] for quantity in ("main", "control", "same")
+        }
+        kept = checks.runs[(*key, "kept")]
+        table.add_row(
+            *(Text(shown(name)) for name in key),
+            number(found["main"].value),
+            number(found["control"].value),
+            _percent(kept.value),
+            _interval(kept.low, kept.high),
+            number(found["same"].value),
+        )
+    return table
+
+
+def _hints_table(checks: ControlChecks) -> Table:
+    from rich.text import Text
+
+    table = _table(["rater", "run"], ["hints", "followed", "interval", "without hint"])
+    frame = checks.hints.to_frame()
+    for rater, run in frame.select("rater", "run").unique(maintain_order=True).rows():
+        accepted = checks.hints[rater, run, "accepted"]
+        table.add_row(
+            Text(shown(rater)),
+            Text(shown(run)),
+            count(accepted.n_items),
+            percent(accepted.value),
+            _interval(accepted.low, accepted.high),
+            percent(checks.hints[rater, run, "unprompted"].value),
+        )
+    return table

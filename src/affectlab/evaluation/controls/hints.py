@@ -1,0 +1,173 @@
+"""How often a model follows a hint that is wrong."""
+
+from __future__ import annotations
+
+import numpy as np
+import polars as pl
+
+from affectlab.core.errors import InputError, unknown_name
+from affectlab.core.estimates import Estimates
+from affectlab.core.inference import Uncertainty, draw_weights, streams, summarise
+from affectlab.core.types import Floats, Ints
+from affectlab.evaluation.outcomes import row_column
+from affectlab.evaluation.people_and_models import Control, Panel
+from affectlab.evaluation.wilson import wilson_interval
+from affectlab.ratings import Ratings
+
+__all__ = ["hint_acceptance", "hints_of"]
+
+_METHODS = {
+    "accepted": "share of stimuli that got the label hinted at, Wilson interval",
+    "unprompted": "share of stimuli that got that label without the hint, Wilson interval",
+    "difference": "share with the hint less share without",
+}
+_QUANTITIES = tuple(_METHODS)
+
+
+def hints_of(ratings: Ratings, run: str) -> dict[str, str]:
+    """Find the label that was hinted at for each stimulus of a run.
+
+    Raises
+    ------
+    InputError
+        When there is no column ``hint``, or a stimulus has two.
+    """
+    column = row_column(ratings, "hint")
+    if column is None:
+        raise InputError(
+            f"rater {run!r} is a decoy_hint run, but there is no column 'hint'; expected the label "
+            "that was hinted at, for each answer or stimulus"
+        )
+    rows = np.flatnonzero(ratings.rater_code == ratings.rater_names.index(run))
+    found: dict[str, str] = {}
+    stimuli = ratings.stimulus_code[rows]
+    given = column.gather(rows).cast(pl.String).to_list()
+    for code, hint in zip(stimuli.tolist(), given, strict=True):
+        if hint is None or not hint.strip():
+            continue
+        name = ratings.stimulus_names[code]
+        if found.setdefault(name, hint.strip()) != hint.strip():
+            raise InputError(
+                f"rater {run!r}, stimulus {name!r}: hints {found[name]!r} and {hint.strip()!r}; "
+                "expected one"
+            )
+    return found
+
+
+def hint_acceptance(
+    panel: Panel,
+    hints: dict[str, dict[str, str]],
+    n_boot: int,
+    confidence: float,
+    rng: np.random.Generator,
+) -> Estimates:
+    """Compute how often a hinted label is given with the hint and without it.
+
+    Parameters
+    ----------
+    panel
+        Runs and people.
+    hints
+        Run to stimulus to the label hinted at.
+    """
+    keys: dict[str, list[str]] = {"rater": [], "run": [], "quantity": []}
+    value: list[float] = []
+    spread: list[Uncertainty] = []
+    counts: list[int] = []
+    confirmed: list[int] = []
+    own = streams(rng, (control.run for control in panel.controls))
+    for control in panel.controls:
+        if control.kind != "decoy_hint":
+            continue
+        taken, n_confirmed = _taken(panel, control, hints[control.run])
+        point = taken.mean(axis=0) if len(taken) else np.full(len(_QUANTITIES), np.nan)
+        value += point.tolist()
+        spread.append(_spread(taken, point, n_boot, confidence, own[control.run]))
+        for quantity in _QUANTITIES:
+            for name, key in zip(keys, (control.of, control.run, quantity), strict=True):
+                keys[name].append(key)
+            counts.append(len(taken))
+            confirmed.append(n_confirmed)
+    parts = {
+        name: np.concatenate([getattr(part, name) for part in spread]) if spread else np.zeros(0)
+        for name in ("se", "low", "high")
+    }
+    table = Estimates.build(
+        keys,
+        value=value,
+        **parts,
+        method=[_METHODS[quantity] for quantity in keys["quantity"]],
+        resampled=["units" if n_boot and q == "difference" else "none" for q in keys["quantity"]],
+        n_items=counts,
+        n_raters=1,
+        n_ratings=counts,
+        status=[
+            "ok" if found == found else "undefined: no stimulus with a hint" for found in value
+        ],
+    )
+    extra = pl.Series("n_confirmed", confirmed, dtype=pl.Int64)
+    return Estimates(table.frame.with_columns(extra), table.keys)
+
+
+def _taken(panel: Panel, control: Control, hints: dict[str, str]) -> tuple[Floats, int]:
+    """Say for each stimulus whether the hinted label was given; and how many hints were true.
+
+    Returns
+    -------
+    Shape (stimuli, 3): with the hint, without it, difference; and the hints that people confirm,
+    which are no decoys and are left out.
+    """
+    stimulus, label = _cells(panel, control, hints)
+    ground = _ground(panel)
+    target = panel.target[stimulus, label]
+    with np.errstate(invalid="ignore"):
+        true = target > ground
+    run, main = panel.matrix(control.run), panel.matrix(control.of)
+    with_hint, without = run[stimulus, label], main[stimulus, label]
+    # A label that was left out of an answer was not given; a stimulus without an answer is unknown.
+    asked = ~np.isnan(run[stimulus]).all(axis=1) & ~np.isnan(main[stimulus]).all(axis=1)
+    used = asked & ~true
+    given = np.stack(
+        [np.nan_to_num(part[used], nan=-np.inf) > ground for part in (with_hint, without)], axis=1
+    ).astype(np.float64)
+    taken = np.column_stack([given, given[:, 0] - given[:, 1]])
+    return taken, int((asked & true).sum())
+
+
+def _cells(panel: Panel, control: Control, hints: dict[str, str]) -> tuple[Ints, Ints]:
+    stimuli = {name: k for k, name in enumerate(panel.stimuli)}
+    labels = {name.casefold(): k for k, name in enumerate(panel.labels)}
+    pairs = []
+    for stimulus, hint in hints.items():
+        if hint.casefold() not in labels:
+            raise unknown_name(
+                "label", hint, panel.labels, f"rater {control.run!r}, stimulus {stimulus!r}, hint"
+            )
+        if stimulus in stimuli:
+            pairs.append((stimuli[stimulus], labels[hint.casefold()]))
+    found = np.array(pairs, dtype=np.int64).reshape(-1, 2)
+    return found[:, 0], found[:, 1]
+
+
+def _ground(panel: Panel) -> float:
+    """Give the value that says that a label does not apply."""
+    if panel.scale.kind == "nominal" or panel.scale.low is None or panel.scale.low < 0:
+        raise InputError(
+            f"hints need labels on a scale whose lowest value says 'not at all', such as 0-7; "
+            f"this is {panel.scale}"
+        )
+    return panel.scale.low
+
+
+def _spread(
+    taken: Floats, point: Floats, n_boot: int, confidence: float, rng: np.random.Generator
+) -> Uncertainty:
+    """Wilson intervals for the two shares, a bootstrap for their difference."""
+    n = len(taken)
+    if not n_boot or n < 2:
+        return Uncertainty.none(len(point))
+    replicates = np.concatenate([weights @ taken / n for weights in draw_weights(rng, n, n_boot)])
+    found = summarise(point, replicates, confidence)
+    low, high = wilson_interval(taken[:, :2].sum(axis=0), n, confidence)
+    found.low[:2], found.high[:2] = low, high
+    return found

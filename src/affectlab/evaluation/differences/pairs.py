@@ -1,0 +1,366 @@
+"""Scores of stimuli beside what metrics predict, and the groups and clusters of the stimuli."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Literal, TypeAlias, get_args
+
+import numpy as np
+import polars as pl
+from numpy.typing import ArrayLike
+
+from affectlab.core.errors import InputError, unknown_name
+from affectlab.core.types import Floats, Ints
+from affectlab.core.words import plural
+from affectlab.evaluation.people_and_models import judged_runs, sides
+from affectlab.ratings import Ratings
+
+__all__ = [
+    "ALL",
+    "SCORES",
+    "Attributes",
+    "Clusters",
+    "Group",
+    "Pairs",
+    "Score",
+    "labels_as_metrics",
+    "pairs_of",
+]
+
+ALL = "all"
+"""Name of the group that every stimulus belongs to."""
+Score: TypeAlias = Literal["mean", "reml", "p910", "mle"]
+SCORES: tuple[Score, ...] = get_args(Score)
+"""How the ratings of people become one score per stimulus."""
+_MOST_LEVELS = 1000
+
+Attributes: TypeAlias = str | Sequence[str] | Mapping[str, ArrayLike]
+
+
+@dataclass(frozen=True, eq=False)
+class Group:
+    """Stimuli with one value of an attribute; the first group holds all."""
+
+    name: str
+    attribute: str
+    level: str
+    items: Ints
+    """Places of its stimuli, ascending."""
+
+
+@dataclass(frozen=True, eq=False)
+class Clusters:
+    """Which stimuli are drawn together."""
+
+    name: str
+    code: Ints
+    """Cluster of each stimulus, shape (n,)."""
+    n: int
+
+
+@dataclass(frozen=True, eq=False)
+class Pairs:
+    """Scores and predictions of the same stimuli."""
+
+    scores: Floats
+    """Shape (n,)."""
+    predictions: Floats
+    """Shape (metrics, n), ``nan`` where a metric says nothing."""
+    raters: tuple[str, ...]
+    stimuli: tuple[str, ...]
+    groups: tuple[Group, ...]
+    clusters: Clusters | None
+    n_people: int
+    """People behind the scores; 0 where the scores came as numbers."""
+    n_ratings: Ints
+    """Ratings behind the score of each stimulus, shape (n,)."""
+    score_name: str
+    notes: tuple[str, ...] = ()
+
+    def only(self, kept: Ints) -> Pairs:
+        """Keep some of the stimuli, and every group."""
+        place = np.full(self.scores.size, -1)
+        place[kept] = np.arange(kept.size)
+        groups = tuple(
+            replace(group, items=place[group.items][place[group.items] >= 0])
+            for group in self.groups
+        )
+        clusters = self.clusters and replace(self.clusters, code=self.clusters.code[kept])
+        return replace(
+            self,
+            scores=self.scores[kept],
+            predictions=self.predictions[:, kept],
+            stimuli=tuple(self.stimuli[k] for k in kept.tolist()),
+            groups=groups,
+            clusters=clusters,
+            n_ratings=self.n_ratings[kept],
+        )
+
+
+def pairs_of(
+    scores: Ratings | ArrayLike,
+    predictions: Ratings | ArrayLike | None,
+    *,
+    names: Sequence[str] | None,
+    by: Attributes,
+    clusters: str | ArrayLike | None,
+    score: Score,
+    label: str | None,
+) -> tuple[Pairs, Ratings | None]:
+    """Align scores and predictions; give the ratings of people, too, where there are any.
+
+    Raises
+    ------
+    InputError
+        If the two do not fit each other, an attribute is not known, or an option goes with the
+        other kind of input.
+    """
+    if isinstance(scores, Ratings):
+        if predictions is not None and not isinstance(predictions, Ratings):
+            raise InputError("expected ratings twice or arrays twice, got ratings and an array")
+        if names is not None:
+            raise InputError("names goes with arrays; ratings name their raters themselves")
+        return _from_ratings(scores, predictions, by, clusters, score, label)
+    if isinstance(predictions, Ratings) or predictions is None:
+        raise InputError(
+            "expected ratings twice or arrays twice, got an array of scores and "
+            + ("no predictions" if predictions is None else "ratings")
+        )
+    if label is not None:
+        raise InputError("label goes with ratings, not with arrays")
+    return _from_arrays(scores, predictions, names, by, clusters), None
+
+
+def _from_arrays(
+    scores: ArrayLike,
+    predictions: ArrayLike,
+    names: Sequence[str] | None,
+    by: Attributes,
+    clusters: str | ArrayLike | None,
+) -> Pairs:
+    y, x = _numbers("scores", scores), _numbers("predictions", predictions)
+    if x.ndim == 1:
+        x = x[None]
+    if y.ndim != 1 or x.ndim != 2 or x.shape[1] != y.size:
+        raise InputError(
+            f"expected scores of shape (n,) and predictions of shape (n,) or (metrics, n), got "
+            f"{y.shape} and {np.shape(predictions)}"
+        )
+    raters = _names(names, x.shape[0])
+    if not isinstance(by, Mapping):
+        if by:
+            raise InputError(
+                "by names stimulus attributes, which arrays lack; expected {'actor': values}"
+            )
+        by = {}
+    if isinstance(clusters, str):
+        if clusters not in by:
+            raise unknown_name("attribute", clusters, by, "clusters")
+        code, n = _coded(clusters, by[clusters], y.size)
+        own: Clusters | None = Clusters(clusters, code, n)
+    elif clusters is not None:
+        code, n = _coded("clusters", clusters, y.size)
+        own = Clusters("cluster", code, n)
+    else:
+        own = None
+    known = ~np.isnan(y) & ~np.isnan(x).all(axis=0)
+    pairs = Pairs(
+        scores=y,
+        predictions=x,
+        raters=raters,
+        stimuli=tuple(map(str, range(y.size))),
+        groups=_groups({name: _text(name, values, y.size) for name, values in by.items()}, y.size),
+        clusters=own,
+        n_people=0,
+        n_ratings=np.ones(y.size, dtype=np.int64),
+        score_name="the scores given",
+    )
+    return _complete(pairs, known)
+
+
+def _from_ratings(
+    ratings: Ratings,
+    models: Ratings | None,
+    by: Attributes,
+    clusters: str | ArrayLike | None,
+    score: Score,
+    label: str | None,
+) -> tuple[Pairs, Ratings]:
+    from affectlab.ratings.arrays import answers_of, require_order
+
+    if models is not None and models.has_labels and not ratings.has_labels:
+        models = labels_as_metrics(models)
+    found = sides(ratings, models)
+    people = found.people
+    judged, left_out = judged_runs(found.models)
+    for side in (people, judged):
+        require_order(side, "a correlation with scores")
+    people, judged = (_one_label(side, label) for side in (people, judged))
+    table, score_name, notes = _scored(people, score)
+    stimuli = table["stimulus"].to_list()
+    place = {name: k for k, name in enumerate(stimuli)}
+    answers = answers_of(judged)
+    where = np.array([place.get(name, -1) for name in answers.units], dtype=np.int64)
+    at = where[answers.unit]
+    x = np.full((len(answers.raters), len(stimuli)), np.nan)
+    x[answers.rater[at >= 0], at[at >= 0]] = answers.value[at >= 0]
+    said = np.unique(answers.rater[at >= 0])
+    y = table["value"].to_numpy().astype(np.float64)
+    if isinstance(by, Mapping) or not (clusters is None or isinstance(clusters, str)):
+        raise InputError(
+            "by and clusters are names of stimulus attributes here, as in by=['actor']"
+        )
+    wanted = [by] if isinstance(by, str) else list(by)
+    columns = {
+        name: _attribute(name, stimuli, people, judged)
+        for name in dict.fromkeys([*wanted, *([clusters] if clusters else [])])
+    }
+    own = None
+    if clusters:
+        code, n = _coded(clusters, columns[clusters], y.size)
+        own = Clusters(clusters, code, n)
+    pairs = Pairs(
+        scores=y,
+        predictions=x[said],
+        raters=tuple(answers.raters[k] for k in said.tolist()),
+        stimuli=tuple(stimuli),
+        groups=_groups({name: columns[name] for name in wanted}, y.size),
+        clusters=own,
+        n_people=len(set(people.answers().rater_code.tolist())),
+        n_ratings=table["n_ratings"].to_numpy().astype(np.int64),
+        score_name=score_name,
+        notes=(*left_out, *notes),
+    )
+    return _complete(pairs, ~np.isnan(y) & ~np.isnan(pairs.predictions).all(axis=0)), people
+
+
+def _complete(pairs: Pairs, known: np.ndarray) -> Pairs:
+    """Leave out stimuli without a score or without any prediction, and say how many."""
+    if not known.any():
+        raise InputError("no stimulus has both a score and a prediction; expected at least one")
+    dropped = int((~known).sum())
+    if not dropped:
+        return pairs
+    said = f"{plural(dropped, 'stimulus', 'stimuli')} without a score or any prediction left out"
+    return replace(pairs.only(np.flatnonzero(known)), notes=(*pairs.notes, said))
+
+
+def labels_as_metrics(models: Ratings) -> Ratings:
+    """Take each label as a metric of its own, as in a file with a column per metric."""
+    used = models.answers()
+    labels = np.array(used.label_names, dtype=object)[used.label_code]
+    if used.n_raters > 1:
+        labels = np.array(used.rater_names, dtype=object)[used.rater_code] + ": " + labels
+    stimulus = np.array(used.stimulus_names, dtype=object)[used.stimulus_code]
+    return Ratings(
+        {"stimulus": stimulus.tolist(), "rater": labels.tolist(), "value": used.value},
+        scale=used.scale,
+        raters={"rater": list(dict.fromkeys(labels.tolist()))}
+        | {"rater_kind": ["model"] * len(set(labels.tolist()))},
+        stimuli=used.stimuli,
+        source=used.source,
+    )
+
+
+def _one_label(ratings: Ratings, label: str | None) -> Ratings:
+    if not ratings.has_labels:
+        if label is not None:
+            raise InputError(f"label {label!r}: the ratings have no labels")
+        return ratings
+    if label is None and ratings.n_labels > 1:
+        names = ", ".join(ratings.label_names[:8])
+        more = ", …" if ratings.n_labels > 8 else ""
+        raise InputError(
+            f"the ratings have {ratings.n_labels} labels: expected label to be one of: "
+            f"{names}{more}"
+        )
+    return ratings.select(labels=label or ratings.label_names[0])
+
+
+def _scored(people: Ratings, score: Score) -> tuple[pl.DataFrame, str, tuple[str, ...]]:
+    from affectlab.reliability import mean_opinion_scores, subject_model
+
+    if score == "mean":
+        return mean_opinion_scores(people).to_frame(), "the mean opinion score", ()
+    model = subject_model(people, method=score)
+    return model.to_frame(), f"the score of the subject model ({score})", model.notes
+
+
+def _attribute(
+    name: str, stimuli: Sequence[str], people: Ratings, models: Ratings
+) -> list[str | None]:
+    """Give a stimulus attribute, from the people's table or else from the models'."""
+    tables = (people.stimuli, models.stimuli)
+    for table in tables:
+        if name in table.columns and name != "stimulus":
+            found = pl.DataFrame({"stimulus": list(stimuli)}).join(
+                table.select("stimulus", pl.col(name).cast(pl.String)),
+                on="stimulus",
+                how="left",
+                maintain_order="left",
+            )
+            values: list[str | None] = found[name].to_list()
+            return values
+    known = [column for table in tables for column in table.columns if column != "stimulus"]
+    raise unknown_name("stimulus attribute", name, dict.fromkeys(known))
+
+
+def _groups(columns: Mapping[str, Sequence[str | None]], n: int) -> tuple[Group, ...]:
+    groups = [Group(ALL, "", "", np.arange(n))]
+    for name, values in columns.items():
+        levels = sorted({value for value in values if value is not None}, key=_natural)
+        if len(levels) > _MOST_LEVELS:
+            raise InputError(
+                f"attribute {name!r} has {len(levels):,} values; expected at most {_MOST_LEVELS:,} "
+                "groups"
+            )
+        of_level: dict[str, list[int]] = {level: [] for level in levels}
+        for place, value in enumerate(values):
+            if value is not None:
+                of_level[value].append(place)
+        groups += [
+            Group(f"{name}={level}", name, level, np.array(places, dtype=np.int64))
+            for level, places in of_level.items()
+        ]
+    return tuple(groups)
+
+
+def _natural(level: str) -> tuple[int, float, str]:
+    """Sort whole numbers by size and before words."""
+    return (0, float(level), level) if level.isdecimal() else (1, 0.0, level)
+
+
+def _coded(name: str, values: Any, n: int) -> tuple[Ints, int]:
+    text = _text(name, values, n)
+    if any(value is None for value in text):
+        k = text.index(None)
+        raise InputError(f"clusters {name!r}: item {k} belongs to none; expected one for each")
+    names, code = np.unique(np.array(text, dtype=object).astype(str), return_inverse=True)
+    if names.size < 2:
+        raise InputError(f"clusters {name!r}: all items belong to one; expected two or more")
+    return code.astype(np.int64), int(names.size)
+
+
+def _text(name: str, values: Any, n: int) -> list[str | None]:
+    given = values.to_list() if hasattr(values, "to_list") else list(values)
+    if len(given) != n:
+        raise InputError(f"{name!r} has {len(given)} values; expected one for each of {n} scores")
+    return [None if value is None or value != value else str(value) for value in given]
+
+
+def _names(names: Sequence[str] | None, n: int) -> tuple[str, ...]:
+    found = tuple(map(str, range(n))) if names is None else tuple(map(str, names))
+    if len(found) != n or len(set(found)) != n:
+        raise InputError(f"names {list(found)!r}: expected {n} different names, one per metric")
+    return found
+
+
+def _numbers(what: str, given: ArrayLike) -> Floats:
+    try:
+        array = np.asarray(given, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise InputError(f"{what}: expected an array of numbers") from None
+    if np.isinf(array).any():
+        raise InputError(f"{what}: a value is infinite; expected numbers, or nan where none is")
+    return array

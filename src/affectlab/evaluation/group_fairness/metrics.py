@@ -1,0 +1,445 @@
+"""Metrics that a group of stimuli or of people can be judged by, found by name or given."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import cache
+from typing import Any, Literal, TypeAlias
+
+import numpy as np
+
+from affectlab.core.errors import InputError, unknown_name
+from affectlab.core.registry import added_names, find_plug
+from affectlab.core.types import Bools, Floats, Ints
+from affectlab.evaluation.classification import CLASSIFICATION_METRICS, metrics_of_confusion
+from affectlab.evaluation.label_facts import CostsLike, TaxonomyLike
+
+__all__ = [
+    "SCORE_METRICS",
+    "AnswerMetric",
+    "Compared",
+    "MetricLike",
+    "class_metrics",
+    "list_metrics",
+    "load_metric",
+]
+
+GROUP = "affectlab.metrics"
+"""Entry points through which other packages add metrics."""
+
+Needs: TypeAlias = Literal["scores", "pairs", "classes", "answers", "people"]
+Better: TypeAlias = Literal["higher", "lower", "zero", "neither"]
+
+
+@dataclass(frozen=True)
+class Compared:
+    """Answers beside what they are compared with: n rows, arrays of shape (n,).
+
+    A *unit* is what is resampled: a stimulus, a cluster of stimuli, or a person.
+    """
+
+    unit: Ints
+    """Unit of each row, 0 to n_units - 1."""
+    n_units: int
+    label: Ints
+    """Code of the label of each row; 0 throughout for classes."""
+    labels: tuple[str, ...]
+    """Names of the labels, or of the classes."""
+    stimulus: Ints
+    """Code of the stimulus of each row."""
+    rater: Ints
+    """Code of the person of each row: who answered, or whom the answer is compared with."""
+    answer: Floats
+    """The answer; for classes its code."""
+    truth: Floats
+    """What it is compared with, ``nan`` where a metric looks at answers alone."""
+    of_raters: bool = False
+    """Whether the units are people."""
+    nominal: bool = False
+    """Whether the answers have no order."""
+    taxonomy: TaxonomyLike | None = None
+    costs: CostsLike | None = None
+
+    def take(self, rows: Any) -> Compared:
+        """Keep some of the rows and all of the names."""
+        from dataclasses import replace
+
+        return replace(
+            self,
+            unit=self.unit[rows],
+            label=self.label[rows],
+            stimulus=self.stimulus[rows],
+            rater=self.rater[rows],
+            answer=self.answer[rows],
+            truth=self.truth[rows],
+        )
+
+    def totals(self, values: Floats, weights: Floats) -> Floats:
+        """Sum values over rows, each row as often as its unit counts, shape (b,)."""
+        per_unit = np.bincount(self.unit, weights=values, minlength=self.n_units)
+        total: Floats = weights @ per_unit
+        return total
+
+    def grouped(self, group: Ints, n_groups: int, values: Floats, weights: Floats) -> Floats:
+        """Sum values over the rows of each group, shape (b, groups)."""
+        from scipy.sparse import coo_array
+
+        table = coo_array((values, (group, self.unit)), shape=(n_groups, self.n_units)).tocsr()
+        return np.ascontiguousarray((table @ np.ascontiguousarray(weights.T)).T)
+
+
+@dataclass(frozen=True)
+class AnswerMetric:
+    """A metric of answers, and what it is computed from.
+
+    Make one of your own with :meth:`of`.
+    """
+
+    name: str
+    title: str
+    """What it is called in a sentence."""
+    weighted: Callable[[Compared, Floats], Floats]
+    """From rows and weights of units, shape (b, n_units), to values, shape (b,)."""
+    needs: Needs = "scores"
+    """``scores``: answers and the people's mean; ``pairs``: answers and those of each person;
+    ``classes``: one class per stimulus and the true one; ``answers``: answers alone; ``people``:
+    the answers of all people together."""
+    better: Better = "neither"
+    with_self: bool = False
+    """Whether a person belongs to the people that the person is compared with."""
+    pooled: bool = False
+    """Whether the answers of several people are taken together; otherwise each person has a value,
+    and the mean of these counts."""
+    any_scale: bool = False
+    """Whether answers and truth may be on different scales."""
+
+    @classmethod
+    def of(
+        cls,
+        function: Callable[..., float],
+        name: str = "",
+        *,
+        title: str = "",
+        needs: Needs = "scores",
+        better: Better = "neither",
+    ) -> AnswerMetric:
+        """Make a metric of a plain function.
+
+        Parameters
+        ----------
+        function
+            Takes the truth and the answers, arrays of shape (n,): numbers, or for
+            ``needs="classes"`` names of labels; for ``needs="answers"`` the answers alone. Gives a
+            number, ``nan`` where it is not defined.
+        name, title
+            By default the name of the function.
+        needs, better
+            As the fields.
+
+        Examples
+        --------
+        >>> def largest(truth, answer):
+        ...     return abs(answer - truth).max()
+        >>> AnswerMetric.of(largest, better="lower").name
+        'largest'
+        """
+        if not callable(function):
+            raise InputError(f"metric: expected a function, got {type(function).__name__}")
+        if needs == "people":
+            raise InputError("metric: a plain function cannot need 'people'; give 'weighted'")
+        called = name or getattr(function, "__name__", "metric")
+
+        def weighted(data: Compared, weights: Floats) -> Floats:
+            return np.array([_call(function, called, needs, data, row) for row in weights])
+
+        return cls(called, title or called.replace("_", " "), weighted, needs, better)
+
+    def __call__(self, data: Compared, weights: Floats) -> Floats:
+        """Compute the metric for every row of weights, shape (b,)."""
+        if data.unit.size == 0:
+            return np.full(weights.shape[0], np.nan)
+        return self.weighted(data, weights)
+
+
+MetricLike: TypeAlias = str | AnswerMetric | Callable[..., float]
+
+
+def _call(
+    function: Callable[..., float], name: str, needs: Needs, data: Compared, weights: Floats
+) -> float:
+    rows = np.repeat(np.arange(data.unit.size), weights[data.unit].astype(np.int64))
+    if rows.size == 0:
+        return float("nan")
+    answer, truth = data.answer[rows], data.truth[rows]
+    if needs == "answers":
+        given: tuple[Any, ...] = (answer,)
+    elif needs == "classes":
+        names = np.array(data.labels, dtype=object)
+        given = (names[truth.astype(np.int64)], names[answer.astype(np.int64)])
+    else:
+        given = (truth, answer)
+    found = function(*given)
+    try:
+        return float(found)
+    except (TypeError, ValueError):
+        raise InputError(
+            f"metric {name!r} gives {type(found).__name__}; expected a number"
+        ) from None
+
+
+@cache
+def _builtin() -> Mapping[str, AnswerMetric]:
+
+    return {metric.name: metric for metric in (*SCORE_METRICS, *class_metrics())}
+
+
+def list_metrics() -> tuple[str, ...]:
+    """Names of the metrics there are: built in, and those of installed packages.
+
+    A package adds metrics through entry points of the group ``affectlab.metrics``: each names an
+    :class:`AnswerMetric`, or a function of the truth and the answers.
+
+    Examples
+    --------
+    >>> "mae" in list_metrics()
+    True
+    """
+    return (*_builtin(), *(name for name in added_names(GROUP) if name not in _builtin()))
+
+
+def load_metric(metric: MetricLike) -> AnswerMetric:
+    """Find a metric by name; a metric is given back as it is, a function becomes one.
+
+    Raises
+    ------
+    InputError
+        When nothing has that name, or an entry point cannot be used.
+
+    Examples
+    --------
+    >>> load_metric("mae").title
+    'mean absolute error'
+    """
+    if isinstance(metric, AnswerMetric):
+        return metric
+    if not isinstance(metric, str):
+        return AnswerMetric.of(metric)
+    plain = metric.strip().casefold().replace("-", "_").replace(" ", "_")
+    if plain in _builtin():
+        return _builtin()[plain]
+    plug = find_plug(GROUP, metric)
+    if plug is None:
+        raise unknown_name("metric", metric, list_metrics())
+    if isinstance(plug.found, AnswerMetric):
+        return plug.found
+    if callable(plug.found):
+        return AnswerMetric.of(plug.found, plug.name)
+    raise InputError(
+        f"{plug.where} gives {type(plug.found).__name__}; expected an AnswerMetric or a function"
+    )
+
+
+# The metrics of a classification, for any weights of the units.
+
+
+def class_metrics() -> Iterator[AnswerMetric]:
+    """All metrics that follow from a confusion matrix."""
+    for name, metric in CLASSIFICATION_METRICS.items():
+        yield AnswerMetric(
+            name, metric.title, _weighted(name), "classes", metric.better, pooled=True
+        )
+
+
+def _weighted(name: str) -> Callable[[Compared, Floats], Floats]:
+    def compute(data: Compared, weights: Floats) -> Floats:
+        k = len(data.labels)
+        cell = data.truth.astype(np.int64) * k + data.answer.astype(np.int64)
+        counts = data.grouped(cell, k * k, np.ones_like(data.answer), weights)
+        found = metrics_of_confusion(
+            counts.reshape(-1, k, k), data.labels, data.taxonomy, metrics=[name], costs=data.costs
+        )
+        return np.asarray(found[name], dtype=np.float64)
+
+    return compute
+
+
+# Metrics of ratings: errors, correlation and agreement, for any weights of the units.
+
+
+_SMALL = 1e-12
+_BLOCK = 1 << 22
+"""Sums over cells that are held at once."""
+
+
+def _ratio(top: Floats, bottom: Floats) -> Floats:
+    """Divide, ``nan`` where there is nothing to divide by."""
+    value: Floats = np.divide(top, bottom, out=np.full_like(top, np.nan), where=bottom > 0)
+    return value
+
+
+def _mean_of(data: Compared, values: Floats, weights: Floats) -> Floats:
+    """Mean over all rows."""
+    return _ratio(data.totals(values, weights), data.totals(np.ones_like(values), weights))
+
+
+def mean_defined(values: Floats) -> Floats:
+    """Mean over the columns that are defined, shape (b, m) to (b,)."""
+    known = ~np.isnan(values)
+    return _ratio(np.where(known, values, 0.0).sum(axis=1), known.sum(axis=1).astype(np.float64))
+
+
+def _absolute(data: Compared, weights: Floats) -> Floats:
+    return _mean_of(data, np.abs(data.answer - data.truth), weights)
+
+
+def _signed(data: Compared, weights: Floats) -> Floats:
+    return _mean_of(data, data.answer - data.truth, weights)
+
+
+def _level(data: Compared, weights: Floats) -> Floats:
+    return _mean_of(data, data.answer, weights)
+
+
+def _spearman(data: Compared, weights: Floats) -> Floats:
+    """Mean over labels of the correlation of the ranks, ranked anew for every row of weights."""
+    from affectlab.core.compiled import in_threads
+    from affectlab.evaluation.group_fairness.spearman_kernel import weighted_spearman
+
+    parts = [np.flatnonzero(data.label == label) for label in np.unique(data.label)]
+    found = np.full((len(parts), weights.shape[0]), np.nan)
+    given = np.ascontiguousarray(weights)
+
+    def work(place: int) -> None:
+        rows = parts[place]
+        first, second = data.answer[rows], data.truth[rows]
+        order, last = _rising(first)
+        other, other_last = _rising(second)
+        weighted_spearman(data.unit[rows], order, last, other, other_last, given, found[place])
+
+    in_threads(work, range(len(parts)))
+    return mean_defined(found.T)
+
+
+def _rising(values: Floats) -> tuple[Ints, Bools]:
+    """Places by rising value, and whether the next one's is larger, or there is none."""
+    order = np.argsort(values, kind="stable").astype(np.int64)
+    ordered = values[order]
+    return order, np.append(ordered[1:] > ordered[:-1] + _SMALL, True)
+
+
+def _quadratic_kappa(data: Compared, weights: Floats) -> Floats:
+    """Mean over people and labels of 1 - E(a - t)² / E(a - t')², t' drawn apart from a."""
+    key = data.rater * len(data.labels) + data.label
+    _, group = np.unique(key, return_inverse=True)
+    m = int(group.max()) + 1
+    a, t = data.answer, data.truth
+
+    def total(values: Floats) -> Floats:
+        return data.grouped(group.astype(np.int64), m, values, weights)
+
+    n = total(np.ones_like(a))
+    mean_a, mean_t = _ratio(total(a), n), _ratio(total(t), n)
+    squares = _ratio(total(a * a + t * t), n)
+    apart = squares - 2 * mean_a * mean_t
+    observed = _ratio(total((a - t) ** 2), n)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        kappa = np.where(apart > _SMALL, 1 - observed / apart, np.nan)
+    return mean_defined(kappa)
+
+
+def _coordinates(data: Compared) -> list[Floats]:
+    """Answers as points whose squared distance is the disagreement of two answers."""
+    if not data.nominal:
+        return [data.answer - data.answer.mean()]
+    # Two different categories are 2 apart, a factor that cancels.
+    return [(data.answer == value).astype(np.float64) for value in np.unique(data.answer)]
+
+
+def _alpha(data: Compared, weights: Floats) -> Floats:
+    """Krippendorff's alpha, mean over labels; interval distance, nominal without an order."""
+    found = [
+        (_alpha_over_raters if data.of_raters else _alpha_over_units)(part, weights)
+        for part in _by_label(data)
+    ]
+    return mean_defined(np.stack(found, axis=1))
+
+
+def _by_label(data: Compared) -> Iterator[Compared]:
+    for label in np.unique(data.label):
+        yield data.take(data.label == label)
+
+
+def _alpha_over_units(data: Compared, weights: Floats) -> Floats:
+    _, cell = np.unique(data.stimulus, return_inverse=True)
+    n_cells = int(cell.max()) + 1
+    unit = np.zeros(n_cells, dtype=np.int64)
+    unit[cell] = data.unit
+    m = _summed(cell, np.ones_like(data.answer), n_cells)
+    paired = m > 1
+    points = _coordinates(data)
+    sums = [_summed(cell, x, n_cells) for x in points]
+    squares = _summed(cell, _squared(points), n_cells)
+    apart = m * squares - sum(s * s for s in sums)
+    observed = np.divide(2 * apart, m - 1, out=np.zeros(n_cells), where=paired)
+
+    def total(values: Floats) -> Floats:
+        kept = np.where(paired, values, 0.0)
+        out: Floats = weights @ np.bincount(unit, weights=kept, minlength=data.n_units)
+        return out
+
+    return _alpha_of(total(m), total(observed), [total(s) for s in sums], total(squares))
+
+
+def _alpha_over_raters(data: Compared, weights: Floats) -> Floats:
+    """As over stimuli, where people count several times; a person is not paired with themselves."""
+    _, cell = np.unique(data.stimulus, return_inverse=True)
+    n_cells = int(cell.max()) + 1
+    points = _coordinates(data)
+    step = max(1, _BLOCK // n_cells)
+    found = []
+    for start in range(0, weights.shape[0], step):
+        block = weights[start : start + step]
+        of = [data.grouped(cell, n_cells, x, block) for x in points]
+        m = data.grouped(cell, n_cells, np.ones_like(data.answer), block)
+        own = data.grouped(cell, n_cells, np.ones_like(data.answer), block**2)
+        squares = data.grouped(cell, n_cells, _squared(points), block)
+        pairs = m * m - own
+        paired: Bools = pairs > _SMALL
+        apart = m * squares - sum(s * s for s in of)
+        observed = np.divide(2 * m * apart, pairs, out=np.zeros_like(m), where=paired)
+        kept = [np.where(paired, s, 0.0).sum(axis=1) for s in (m, observed, squares, *of)]
+        found.append(_alpha_of(kept[0], kept[1], kept[3:], kept[2]))
+    return np.concatenate(found)
+
+
+def _summed(cell: Ints, values: Floats, n_cells: int) -> Floats:
+    total = np.bincount(cell, weights=values, minlength=n_cells)
+    return np.asarray(total, dtype=np.float64)
+
+
+def _squared(points: list[Floats]) -> Floats:
+    total: Floats = np.sum([x * x for x in points], axis=0)
+    return total
+
+
+def _alpha_of(n: Floats, observed: Floats, sums: list[Floats], squares: Floats) -> Floats:
+    """1 - D_o / D_e from sums over the units with two answers or more."""
+    apart = n * squares - sum(s * s for s in sums)
+    expected = _ratio(2 * apart, n - 1)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        found: Floats = np.where(expected > _SMALL, 1 - observed / expected, np.nan)
+    return found
+
+
+SCORE_METRICS: tuple[AnswerMetric, ...] = (
+    AnswerMetric("mae", "mean absolute error", _absolute, "scores", "lower", pooled=True),
+    AnswerMetric(
+        "bias", "mean signed difference", _signed, "scores", "zero", with_self=True, pooled=True
+    ),
+    AnswerMetric("spearman", "Spearman correlation", _spearman, "scores", "higher", any_scale=True),
+    AnswerMetric("quadratic_kappa", "quadratic kappa", _quadratic_kappa, "pairs", "higher"),
+    AnswerMetric("mean", "mean rating", _level, "answers", pooled=True, any_scale=True),
+    AnswerMetric("alpha", "Krippendorff's alpha of people", _alpha, "people", "higher"),
+)
+"""Metrics of ratings, built in."""

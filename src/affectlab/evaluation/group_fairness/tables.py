@@ -1,0 +1,313 @@
+"""Tables of groups and of gaps."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from affectlab.core.errors import unknown_name
+from affectlab.core.estimates import Estimates
+from affectlab.core.inference import Uncertainty, summarise
+from affectlab.core.types import Bools, Floats, Ints
+from affectlab.evaluation.classification import FEWEST_MISTAKES, few_mistakes
+from affectlab.evaluation.group_fairness.gaps import Contrast, Correction, Judged, corrected
+from affectlab.evaluation.group_fairness.metrics import AnswerMetric
+from affectlab.evaluation.group_fairness.units import Side, Units, counted
+
+__all__ = [
+    "Limits",
+    "Plan",
+    "Words",
+    "gap_table",
+    "group_table",
+]
+
+# Which groups of one who is judged are shown, which are tested, and against what.
+
+
+class Plan:
+    """The groups of one side, and the gaps between them.
+
+    Sets of groups are arrays of booleans, shape (groups,).
+    """
+
+    def __init__(
+        self, side: Side, units: Units, groups: tuple[str, ...], against: str, min_items: int
+    ) -> None:
+        if against not in ("rest", "largest") and against not in groups:
+            raise unknown_name("group", against, ("rest", "largest", *groups), "against")
+        self.side = side
+        self.groups = groups
+        self.against = against
+        self.min_items = min_items
+        self.things = units.things
+        self.codes: Ints = np.where(side.present, units.group, -1)
+        """Group of each unit, -1 where it has no answer."""
+        self.size = np.array(
+            [int(side.members[self.codes == place].sum()) for place in range(len(groups))]
+        )
+        self.present: Bools = self.size > 0
+        self.tested: Bools = self.size >= min_items
+
+    def units(self, groups: Bools) -> Bools:
+        """Units of some of the groups, shape (U,)."""
+        return np.asarray(np.append(groups, False)[self.codes], dtype=np.bool_)
+
+    def single(self, place: int) -> Bools:
+        """The set of one group."""
+        return np.asarray(np.arange(len(self.groups)) == place)
+
+    def contrasts(self, values: Floats) -> tuple[Contrast, ...]:
+        """The gaps that are tested."""
+        if self.against == "largest":
+            return self._furthest_apart(values)
+        return tuple(
+            Contrast(self.groups[at], name, self.single(at), others, self.single(at) | others)
+            for at, others, name in self._pairs()
+            if self._testable(at, others)
+        )
+
+    def untested(self) -> list[tuple[str, str, Bools, str]]:
+        """Group, what it would be held against, the groups of both, and why that is not tested."""
+        if self.against == "largest":
+            if int(self.tested.sum()) >= 2:
+                return []
+            why = f"not tested: fewer than two groups of {counted(self.min_items, self.things)}"
+            return [("largest", "smallest", self.present, why)]
+        return [
+            (self.groups[at], name, self.single(at) | others, self._why(at, others))
+            for at, others, name in self._pairs()
+            if not self._testable(at, others)
+        ]
+
+    def _pairs(self) -> list[tuple[int, Bools, str]]:
+        """Group, what it is held against, and the name of that, tested or not."""
+        present = [int(at) for at in np.flatnonzero(self.present)]
+        if self.against in self.groups:
+            reference = self.groups.index(self.against)
+            held = self.single(reference)
+            return [(at, held, self.against) for at in present if at != reference]
+        if len(present) == 2:
+            # One gap seen from both sides would be tested twice: the smaller group comes first.
+            first, second = sorted(present, key=lambda at: (int(self.size[at]), -at))
+            return [(first, self.single(second), self.groups[second])]
+        return [(at, self.present & ~self.single(at), "rest") for at in present]
+
+    def _testable(self, place: int, others: Bools) -> bool:
+        alone = int(self.size[others].sum())
+        return bool(self.tested[place]) and alone >= self.min_items
+
+    def _why(self, place: int, others: Bools) -> str:
+        small = min(int(self.size[place]), int(self.size[others].sum()))
+        return f"not tested: {counted(small, self.things)}, fewer than {self.min_items}"
+
+    def _furthest_apart(self, values: Floats) -> tuple[Contrast, ...]:
+        usable = np.flatnonzero(self.tested & ~np.isnan(values))
+        if usable.size < 2:
+            return ()
+        top = int(usable[np.argmax(values[usable])])
+        # The last of equals, so that the two differ.
+        bottom = int(usable[::-1][np.argmin(values[usable][::-1])])
+        pool = np.isin(np.arange(len(self.groups)), usable)
+        return (
+            Contrast(
+                self.groups[top],
+                self.groups[bottom],
+                self.single(top),
+                self.single(bottom),
+                pool,
+                largest=True,
+            ),
+        )
+
+
+_POWER = 0.8
+
+
+@dataclass(frozen=True)
+class Limits:
+    """What makes a gap worth a flag."""
+
+    alpha: float
+    min_gap: float
+    correction: Correction
+
+
+@dataclass(frozen=True)
+class Words:
+    """Keys and words of the tables."""
+
+    metric: AnswerMetric
+    by_label: bool
+    cluster: str | None
+    n_boot: int
+
+    def keys(self, sides: Sequence[Side], **more: list[str]) -> dict[str, list[str]]:
+        keys = {"rater": [side.rater for side in sides]}
+        if self.by_label:
+            keys["label"] = [side.label for side in sides]
+        return keys | more
+
+    def resampled(self, plan: Plan) -> str:
+        if self.n_boot == 0:
+            return "none"
+        if self.cluster is not None:
+            return "clusters"
+        return "raters" if plan.things == "people" else "units"
+
+
+def _spread(values: Floats, replicates: Floats, confidence: float) -> Uncertainty:
+    if replicates.shape[0] == 0:
+        return Uncertainty.none(values.size)
+    return summarise(values, replicates, confidence)
+
+
+def group_table(
+    plans: Sequence[Plan], results: Sequence[Judged], words: Words, confidence: float
+) -> Estimates:
+    rows: list[dict[str, Any]] = []
+    for plan, result in zip(plans, results, strict=True):
+        spread = _spread(result.values, result.replicates, confidence)
+        for at in np.flatnonzero(plan.present):
+            value = float(result.values[at])
+            mistakes = _too_few_mistakes(plan, plan.codes == at) if words.n_boot else ""
+            ends = (spread.se[at], spread.low[at], spread.high[at])
+            se, low, high = (math.nan if mistakes else float(end) for end in ends)
+            few = plan.size[at] < plan.min_items
+            status = (f"no interval: {mistakes}" if mistakes else spread.missing[at]) or "ok"
+            if few:
+                status = f"small: {counted(int(plan.size[at]), plan.things)}, not tested"
+            if math.isnan(value):
+                status = f"undefined: {words.metric.title} is not defined for this group"
+            rows.append(
+                {
+                    "side": plan.side,
+                    "group": plan.groups[at],
+                    "value": value,
+                    "se": se,
+                    "low": low,
+                    "high": high,
+                    "resampled": words.resampled(plan),
+                    "status": status,
+                    **plan.side.counts(plan.codes == at),
+                }
+            )
+    return _table(rows, words, ("group",))
+
+
+def gap_table(
+    plans: Sequence[Plan],
+    results: Sequence[Judged],
+    words: Words,
+    limits: Limits,
+    confidence: float,
+    n_permutations: int,
+) -> tuple[Estimates, int]:
+    import polars as pl
+    from scipy.special import ndtri
+
+    rows: list[dict[str, Any]] = []
+    for plan, result in zip(plans, results, strict=True):
+        spread = _spread(result.gaps, result.gap_replicates, confidence)
+        blank = {"value": math.nan, "se": math.nan, "low": math.nan, "high": math.nan}
+        own: list[dict[str, Any]] = []
+        common = {"side": plan.side, "resampled": words.resampled(plan)}
+        for at, contrast in enumerate(result.contrasts):
+            both = plan.units(contrast.first | contrast.second)
+            pool, inside = plan.units(contrast.pool).sum(), plan.units(contrast.first).sum()
+            things = "clusters" if words.cluster is not None else plan.things
+            undefined = math.isnan(float(result.gaps[at]))
+            sides = (plan.units(contrast.first), plan.units(contrast.second))
+            few = _too_few_mistakes(plan, *sides)
+            ends = (spread.se[at], spread.low[at], spread.high[at])
+            se, low, high = (math.nan if few else float(end) for end in ends)
+            status = spread.missing[at] or "ok"
+            own.append(
+                {
+                    **common,
+                    "group": contrast.group,
+                    "against": contrast.against,
+                    "value": float(result.gaps[at]),
+                    "se": se,
+                    "low": low,
+                    "high": high,
+                    "p": math.nan if few else float(result.p[at]),
+                    "ways": math.comb(int(pool), int(inside)),
+                    "spread": f"{pool} {things} can be shared out",
+                    "status": "undefined: the metric is not defined on one side"
+                    if undefined
+                    else f"not tested: {few}, on one side"
+                    if few
+                    else status,
+                    **plan.side.counts(both),
+                }
+            )
+        own += [
+            {
+                **common,
+                **blank,
+                "group": group,
+                "against": against,
+                "p": math.nan,
+                "status": why,
+                **plan.side.counts(plan.units(both)),
+            }
+            for group, against, both, why in plan.untested()
+        ]
+        order = {group: at for at, group in enumerate(plan.groups)}
+        own.sort(key=lambda row, order=order: order.get(row["group"], 0))  # type: ignore[misc]
+        rows += own
+    p = np.array([row["p"] for row in rows], dtype=np.float64)
+    adjusted = corrected(p, limits.correction)
+    n_tests = int((~np.isnan(p)).sum())
+    share = limits.alpha / max(n_tests, 1) if limits.correction != "none" else limits.alpha
+    reach = float(ndtri(1 - share / 2) + ndtri(_POWER))
+    for row in rows:
+        if not math.isnan(row["value"]) and row.get("ways", math.inf) < 1 / share:
+            row["se_of_test"] = math.nan
+            row["status"] = f"cannot be shown: {row['spread']} in {row['ways']} ways only"
+    table = _table(rows, words, ("group", "against"))
+    with np.errstate(invalid="ignore"):
+        large = np.abs(table.frame["value"].to_numpy()) >= limits.min_gap
+        flagged = (adjusted <= limits.alpha) & large
+    how = {"holm": ", Holm's correction", "bh": ", Benjamini-Hochberg correction", "none": ""}
+    tested = f"; {n_permutations:,} permutations{how[limits.correction]}" if n_permutations else ""
+    frame = table.frame.with_columns(
+        pl.col("method") + tested,
+        pl.Series("p", p),
+        pl.Series("p_corrected", adjusted),
+        pl.Series("flagged", flagged, dtype=pl.Boolean),
+        pl.Series("detectable", [row.get("se_of_test", row["se"]) * reach for row in rows]),
+    )
+    return Estimates(frame, table.keys), n_tests
+
+
+def _too_few_mistakes(plan: Plan, *sides: Bools) -> str:
+    """Say that a side has too few mistakes for a metric of mistakes; empty where it has not."""
+    if plan.side.mistakes is None:
+        return ""
+    fewest = min(int(plan.side.mistakes[units].sum()) for units in sides)
+    return few_mistakes(fewest) if fewest < FEWEST_MISTAKES else ""
+
+
+def _table(rows: Sequence[dict[str, Any]], words: Words, keys: tuple[str, ...]) -> Estimates:
+    def column(name: str) -> list[Any]:
+        return [row[name] for row in rows]
+
+    return Estimates.build(
+        words.keys(column("side"), **{key: column(key) for key in keys}),
+        value=column("value"),
+        se=column("se"),
+        low=column("low"),
+        high=column("high"),
+        method=words.metric.title,
+        resampled=column("resampled"),
+        n_items=column("n_items"),
+        n_raters=column("n_raters"),
+        n_ratings=column("n_ratings"),
+        status=column("status"),
+    )

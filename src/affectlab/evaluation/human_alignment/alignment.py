@@ -1,0 +1,784 @@
+"""Are models inside the range of people? All that is needed to say so, in one call."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from affectlab.core.estimates import Estimates
+from affectlab.core.inference import check_confidence, holm
+from affectlab.core.types import Floats
+from affectlab.core.words import count, joined, number, percent, plural, shown
+from affectlab.evaluation.human_alignment.alt_test import AltTest, alt_test_of
+from affectlab.evaluation.human_alignment.bootstrap import (
+    Draws,
+    Resample,
+    columns_of,
+    draw,
+    mean_of_defined,
+    spread_of,
+)
+from affectlab.evaluation.human_alignment.ceiling import HumanCeiling, ceiling_of, method_of
+from affectlab.evaluation.human_alignment.equivalence import Verdict, check_margin, two_one_sided
+from affectlab.evaluation.human_alignment.measures import Measure, measures_of
+from affectlab.evaluation.human_alignment.panel import Panel, panel_of
+from affectlab.ratings import Ratings
+
+__all__ = [
+    "AlignmentResult",
+    "alignment",
+    "notes_on",
+    "sentence_on",
+]
+
+# What an alignment found: the verdicts, and the tables behind them.
+
+
+@dataclass(frozen=True)
+class AlignmentResult:
+    """Models beside people.
+
+    The first measure decides: kappa, or Lin's concordance on a scale without steps.
+    """
+
+    sentences: tuple[str, ...]
+    """A verdict per model, in words that may be printed as they are."""
+    verdicts: dict[str, Verdict]
+    """Model to ``inside`` (the human range), ``below``, ``above``, ``not shown``, ``undefined``."""
+    notes: tuple[str, ...]
+    """What a reader has to know about the comparison."""
+    agreement: Estimates
+    """By ``measure`` and ``rater``: each model with people."""
+    difference: Estimates
+    """By ``measure`` and ``rater``: the model with people less people with one another, on the same
+    stimuli and labels, and for Spearman with the same panels. Beside it ``agreement``, ``people``,
+    ``margin``, ``p_lower``, ``p_upper``, ``p``, ``p_holm`` (for all
+    models together), ``test_low`` and ``test_high`` (the interval of
+    coverage 1 - 2 alpha, which decides), ``verdict``, ``at_least`` (not worse than a person by the
+    margin), ``df``, ``people_share`` (of the variance, due to the choice of people),
+    ``n_labels``, ``coverage``, ``people_below`` (people who agree less with the others than the
+    model does) and ``n_people``."""
+    by_label: Estimates
+    """By ``measure``, ``rater``, ``label``: the difference, with ``agreement`` and ``people``."""
+    ceiling: HumanCeiling
+    """People against the other people, on all stimuli."""
+    alt: AltTest
+    """The alternative-annotator test."""
+    margin: float
+    alpha: float
+    """Level of each of the two one-sided tests."""
+    primary: str
+    """The measure that decides."""
+    measure_words: str
+    """Its name in a sentence."""
+    pooled: bool = False
+    """Whether it is from disagreement pooled over pairs, since people share few stimuli."""
+
+    @property
+    def pair_words(self) -> str:
+        """Name of the measure of one pair."""
+        return self.measure_words.removeprefix("pooled ")
+
+    def to_frame(self) -> pl.DataFrame:
+        """One row per model, with the columns of the measure that decides.
+
+        ``rater``, ``rater_kind``, ``verdict``, ``measure``, ``agreement``, ``people``,
+        ``difference``, ``low``, ``high``, ``test_low``, ``test_high``, ``p``, ``p_holm``,
+        ``at_least``;
+        ``spearman``, ``spearman_people``, ``spearman_difference``, ``spearman_low``,
+        ``spearman_high``, ``spearman_labels`` (null on a nominal scale); ``people_below``,
+        ``n_people``;
+        ``winning_rate``, ``advantage``, ``passed``; ``n_items``, ``n_labels``, ``n_ratings``,
+        ``coverage``, ``margin``, ``epsilon``, ``status``.
+        """
+        frame = self.difference.to_frame()
+        first = frame.filter(pl.col("measure") == self.primary)
+        second = frame.filter(pl.col("measure") == "spearman").select(
+            "rater",
+            spearman="agreement",
+            spearman_people="people",
+            spearman_difference="value",
+            spearman_low="low",
+            spearman_high="high",
+            spearman_labels="n_labels",
+        )
+        alt = self.alt.to_frame().select(
+            "rater", "advantage", "passed", "epsilon", winning_rate="value"
+        )
+        joined = first.join(second, on="rater", how="left", maintain_order="left").join(
+            alt, on="rater", how="left", maintain_order="left"
+        )
+        return joined.rename({"value": "difference"}).select(
+            *("rater", "rater_kind", "verdict", "measure", "agreement", "people", "difference"),
+            *("low", "high", "test_low", "test_high", "p", "p_holm", "at_least"),
+            *("spearman", "spearman_people"),
+            *("spearman_difference", "spearman_low", "spearman_high", "spearman_labels"),
+            *("people_below", "n_people"),
+            *("winning_rate", "advantage", "passed", "n_items", "n_labels", "n_ratings"),
+            *("coverage", "margin", "epsilon", "status"),
+        )
+
+    def people_frame(self) -> pl.DataFrame:
+        """One row per person: ``rater`` and each measure, against the other people."""
+        frame = self.ceiling.people_frame().select("measure", "rater", "value")
+        names = frame["measure"].unique(maintain_order=True).to_list()
+        table = frame.filter(pl.col("measure") == names[0]).select("rater", **{names[0]: "value"})
+        for name in names[1:]:
+            other = frame.filter(pl.col("measure") == name).select("rater", **{name: "value"})
+            table = table.join(other, on="rater", how="left", maintain_order="left")
+        return table
+
+    def models_frame(self) -> pl.DataFrame:
+        """One row per model: ``rater`` and each measure, against people."""
+        frame = self.difference.to_frame()
+        names = frame["measure"].unique(maintain_order=True).to_list()
+        table = frame.filter(pl.col("measure") == names[0]).select(
+            "rater", **{names[0]: "agreement"}
+        )
+        for name in names[1:]:
+            other = frame.filter(pl.col("measure") == name).select("rater", **{name: "agreement"})
+            table = table.join(other, on="rater", how="left", maintain_order="left")
+        return table
+
+    def __repr__(self) -> str:
+        return f"AlignmentResult({len(self.verdicts)} models: {', '.join(self.verdicts.values())})"
+
+
+# Verdicts on models in words, and what a reader has to know beside them.
+
+
+_FEW_PEOPLE = 5
+_FEW_SHARED = 30
+_WIDE = 0.5
+"""Share of the agreement of people from which on a margin is wide."""
+_FEW_REPLICATES = 100
+_LITTLE = 0.2
+"""Agreement of people below which a smaller epsilon is advised."""
+_HARDLY = 0.1
+"""Share of the median agreement of people below which a person hardly agrees with anybody."""
+
+
+def sentence_on(
+    panel: Panel,
+    f: int,
+    measures: Sequence[Measure],
+    difference: Estimates,
+    alt: AltTest,
+    draws: Draws,
+    confidence: float,
+    alpha: float,
+) -> str:
+    """Say in one sentence where a model stands, and what that rests on."""
+    model, name = panel.models[f], shown(panel.models[f])
+    rows = {row["measure"]: row for row in difference.frame.to_dicts() if row["rater"] == model}
+    first = rows[measures[0].name]
+    basis = _basis(panel, f, first)
+    if first["verdict"] == "undefined":
+        why = first["status"].removeprefix("undefined: ")
+        return f"{name} cannot be placed: {why} ({basis})."
+    scope = _scope(panel, first, draws)
+    parts = [f"{name} {_opening(first, measures[0], scope, confidence, alpha)}"]
+    second = None if measures[0].name == "spearman" else rows.get("spearman")
+    if second is not None and not math.isnan(second["value"]):
+        parts.append(
+            f"its Spearman correlation with the median of people is "
+            f"{number(second['agreement'], 3)}, that of a person left out "
+            f"{number(second['people'], 3)}{_order(second, confidence)}"
+        )
+    parts.append(_alternative(alt, model, first))
+    return "; ".join(parts) + f" ({basis})."
+
+
+def _scope(panel: Panel, row: dict[str, Any], draws: Draws) -> str:
+    """Say whom, or what, the interval is about where it is not about any people and stimuli."""
+    if draws.resample == "both" or not draws.n_boot:
+        return ""
+    if draws.resample == "units":
+        return f" of these {count(panel.n_people)} people"
+    return f" on these {plural(row['n_items'], 'stimulus', 'stimuli')}"
+
+
+def _order(row: dict[str, Any], confidence: float) -> str:
+    """Say how far the order of stimuli differs, and whether that is shown."""
+    if math.isnan(row["se"]):
+        return f" (difference {number(row['value'], 3)})"
+    shown_to = "" if row["low"] > 0 or row["high"] < 0 else ": not shown to differ in order"
+    return (
+        f" (difference {number(row['value'], 3)}, {percent(confidence)} interval "
+        f"{number(row['low'], 3)} to {number(row['high'], 3)}{shown_to})"
+    )
+
+
+def _opening(
+    row: dict[str, Any], measure: Measure, scope: str, confidence: float, alpha: float
+) -> str:
+    own, people = number(row["agreement"], 3), number(row["people"], 3)
+    name = measure.words if measure.pooled else f"mean {measure.words}"
+    compared = f"its {name} with people is {own}, theirs with one another {people}"
+    if measure.name == "spearman":
+        compared = (
+            f"its Spearman correlation with the median of people is {own}, that of a person left "
+            f"out {people}"
+        )
+    where = f"the human range{scope}"
+    if math.isnan(row["se"]):
+        return f"is not shown to be inside {where}, for want of an interval: {compared}"
+    margin = number(row["margin"], 2 if round(row["margin"], 2) == row["margin"] else 3)
+    interval = (
+        f"difference {number(row['value'], 3)}, {percent(confidence)} interval "
+        f"{number(row['low'], 3)} to {number(row['high'], 3)}"
+    )
+    p = _p(row["p"])
+    verdict = row["verdict"]
+    if verdict == "inside":
+        return (
+            f"is inside {where}: {compared} ({interval}), a difference shown to be smaller "
+            f"than the margin of {margin} (two one-sided tests, {p}: {percent(1 - 2 * alpha)} "
+            f"interval {number(row['test_low'], 3)} to {number(row['test_high'], 3)})"
+        )
+    if verdict == "below":
+        return (
+            f"is below {where}: {compared} ({interval}), less by more than the margin of {margin}"
+        )
+    if verdict == "above":
+        return (
+            f"is above {where}: {compared} ({interval}), more by more than the margin of "
+            f"{margin}; it agrees with people better than they do with one another"
+        )
+    if row["margin"] >= row["people"]:
+        return (
+            f"is not shown to be inside {where}: {compared} ({interval}), and the margin of "
+            f"{margin} shows nothing, since a model that agrees with nobody would lie within it"
+        )
+    if row["low"] > 0:
+        open_question = f"it agrees more, and whether by more than the margin of {margin} is open"
+    elif row["high"] < 0:
+        open_question = f"it agrees less, and whether by more than the margin of {margin} is open"
+    else:
+        open_question = (
+            f"the data do not say whether they differ by more than the margin of {margin}"
+        )
+    if row["at_least"] and not row["high"] < 0:
+        open_question += (
+            f", though worse by more than that it is not (one-sided test, "
+            f"{percent(1 - 2 * alpha)} interval from {number(row['test_low'], 3)})"
+        )
+    return f"is not shown to be inside {where}: {compared} ({interval}), so {open_question}"
+
+
+def _alternative(alt: AltTest, model: str, first: dict[str, Any]) -> str:
+    row = next(row for row in alt.to_frame().to_dicts() if row["rater"] == model)
+    test = f"the alternative-annotator test (ε = {row['epsilon']:g})"
+    if row["passed"] is None:
+        why = row["status"].removeprefix("undefined: ")
+        return f"{test} cannot be done: {why}"
+    won = f"with {row['wins']} of {plural(row['n_people'], 'person', 'people')} won against"
+    if row["passed"]:
+        but = "yet " if first["verdict"] == "below" else ""
+        return f"{but}it passes {test}, {won}"
+    but = "yet " if first["verdict"] in ("inside", "above") else ""
+    return f"{but}it does not pass {test}, {won}"
+
+
+def _basis(panel: Panel, f: int, row: dict[str, Any]) -> str:
+    people = plural(panel.n_people, "person", "people")
+    labels = plural(row["n_labels"] or len(panel.labels), "label")
+    stimuli = count(row["n_items"])
+    total = panel.n_offered_stimuli
+    of = f" of {count(total)}" if row["n_items"] != total else ""
+    share = panel.coverage[f]
+    covered = "" if share > 1 - 1e-9 else f", {percent(share, 1)} of what people rated"
+    word = "stimulus" if total == 1 else "stimuli"
+    return f"{people}, {stimuli}{of} {word}, {labels}{covered}"
+
+
+def _p(value: float) -> str:
+    return "p < 0.001" if value < 0.001 else f"p = {number(value, 3)}"
+
+
+def notes_on(
+    panel: Panel,
+    measures: Sequence[Measure],
+    difference: Estimates,
+    draws: Draws,
+    alt: AltTest,
+    alpha: float,
+) -> tuple[str, ...]:
+    """Say what weakens the comparison."""
+    first = measures[0]
+    rows = [row for row in difference.frame.to_dicts() if row["measure"] == first.name]
+    notes = [f"{note[:1].upper()}{note[1:]}." for note in panel.notes]
+    if panel.unmapped:
+        notes.append(
+            "Kappa, the alternative-annotator test and differences of means need one scale for "
+            f"models and people, and are left out: {panel.unmapped}. Models are judged by their "
+            "order of stimuli, which needs none."
+        )
+    notes += _on_people(panel, first, draws)
+    notes += _on_strangers(panel, first)
+    notes += _on_margin(rows, first.words, alt)
+    partial = [
+        f"{shown(row['rater'])} ({percent(row['coverage'], 1)})"
+        for row in rows
+        if row["coverage"] < 1 - 1e-9
+    ]
+    if partial:
+        notes.append(
+            f"Compared on the part of the answers of people that they share: {joined(partial)}; "
+            "what a model leaves out may be what is hard."
+        )
+    for measure in measures:
+        left_out = [
+            f"{shown(name)} ({plural(n, 'label')})"
+            for name, n in zip(panel.models, measure.left_out, strict=True)
+            if n and panel.n_people > 1
+        ]
+        if left_out:
+            notes.append(
+                f"Labels without a defined {measure.words} are left out of the means of models "
+                f"and people: {joined(left_out)}. A model that answers the same throughout on hard "
+                "labels is spared them."
+            )
+    notes += _on_several(rows, alpha)
+    if 0 < draws.n_boot < _FEW_REPLICATES:
+        notes.append(f"Intervals rest on {draws.n_boot} replicates, which is few; 1,000 are usual.")
+    return tuple(notes)
+
+
+def _on_several(rows: list[dict[str, Any]], alpha: float) -> list[str]:
+    """Say what holds for all models together, where there are several."""
+    tested = [row for row in rows if not math.isnan(row["p"])]
+    inside = [row for row in tested if row["verdict"] == "inside"]
+    if len(tested) < 2 or not inside:
+        return []
+    held = [shown(row["rater"]) for row in inside if row["p_holm"] <= alpha]
+    lost = [shown(row["rater"]) for row in inside if row["p_holm"] > alpha]
+    text = f"{count(len(tested))} models are judged, each at a level of {percent(alpha)}. "
+    if not lost:
+        return [f"{text}With Holm's correction for all of them, the same are inside."]
+    kept = f"only {joined(held)} {'is' if len(held) == 1 else 'are'}" if held else "none is"
+    return [f"{text}With Holm's correction for all of them, {kept} shown to be inside."]
+
+
+def _on_people(panel: Panel, measure: Measure, draws: Draws) -> list[str]:
+    n = panel.n_people
+    notes = []
+    if n == 1:
+        notes.append("One person cannot show how far people agree; two or more are needed.")
+    elif n == 2 and draws.n_boot:
+        notes.append(
+            "Two people cannot be resampled: intervals are over stimuli, and about these two alone."
+        )
+    elif n < _FEW_PEOPLE and draws.n_boot and draws.resample != "units":
+        notes.append(
+            f"With {n} people the intervals rest on {plural(n - 1, 'degree')} of freedom for the "
+            "choice of people, and are wide."
+        )
+    if draws.n_boot and draws.resample == "units" and n > 2:
+        notes.append("Intervals are over stimuli: about these people, and no others.")
+    if n > 1:
+        notes += _on_shared(_shared_by_pairs(panel), measure)
+    return notes
+
+
+def _on_shared(shared: float, measure: Measure) -> list[str]:
+    """Say what follows where two people share few stimuli."""
+    middle = plural(round(shared), "stimulus", "stimuli")
+    meet = f"Two people who meet share {middle} in the middle"
+    if measure.pooled:
+        return [
+            f"{meet}, a person and a model more. A mean of kappas of pairs, each biased towards 0 "
+            "on few stimuli, would put models above people; so disagreement is pooled over pairs "
+            f"before it is divided ({measure.words}). Tables of pairs are not, and models "
+            "and people must not be compared in them."
+        ]
+    if shared < _FEW_SHARED and measure.name != "spearman":
+        return [
+            f"{meet}, as do a person and a model, so the {measure.words} of any pair is uncertain "
+            "and somewhat too near to 0, of models and people alike."
+        ]
+    return []
+
+
+def _on_strangers(panel: Panel, measure: Measure) -> list[str]:
+    """Name people who hardly agree with anybody, while the others do."""
+    own = mean_of_defined(measure.persons[:, :, 0], axis=1)
+    known = own[~np.isnan(own)]
+    middle = float(np.median(known)) if known.size > 2 else 0.0
+    if middle < _HARDLY:
+        return []
+    far = [
+        f"{shown(name)} ({number(value, 3)})"
+        for name, value in zip(panel.people, own, strict=True)
+        if value < _HARDLY * middle
+    ]
+    if not far:
+        return []
+    return [
+        f"Hardly in agreement with any other person, where the middle person reaches "
+        f"{number(middle, 3)}: {joined(far)}. Beside careless people any model looks good; screen "
+        "people before models are judged."
+    ]
+
+
+def _shared_by_pairs(panel: Panel) -> float:
+    """Median number of stimuli that two people share who share any, on the fullest label."""
+    part = max(panel.parts, key=lambda part: part.value.size)
+    if part.whole:
+        return float(part.rated.sum())
+    n = panel.n_people
+    if n * part.n_items > 1 << 26:
+        # Too large for a table: what a person shares with the average other person they meet.
+        size = np.bincount(part.item, minlength=part.n_items)
+        met = np.bincount(part.person, weights=size[part.item] - 1.0, minlength=n)
+        return float(np.median(met / (n - 1)))
+    table = np.zeros((n, part.n_items), dtype=np.float32)
+    table[part.person, part.item] = 1.0
+    together = (table @ table.T)[np.triu_indices(n, 1)]
+    shared = together[together > 0]
+    return float(np.median(shared)) if shared.size else 0.0
+
+
+def _on_margin(rows: list[dict[str, Any]], measure: str, alt: AltTest) -> list[str]:
+    people = [row["people"] for row in rows if not math.isnan(row["people"])]
+    if not people:
+        return []
+    least, margin, notes = min(people), rows[0]["margin"], []
+    if margin >= least:
+        notes.append(
+            f"The margin of {margin:g} is not below the agreement of people ({number(least, 3)}): "
+            "a model that agrees with nobody would lie within it, so that no model is shown to be "
+            "inside. State a smaller one."
+        )
+    elif margin >= _WIDE * least:
+        notes.append(
+            f"The margin of {margin:g} is {percent(margin / least)} of the agreement of people "
+            f"(mean {measure} {number(least, 3)}), which is wide."
+        )
+    if least < _LITTLE and alt.epsilon > 0.1:
+        notes.append(
+            f"People agree little; the authors of the alternative-annotator test advise a smaller "
+            f"epsilon than {alt.epsilon:g} then."
+        )
+    return notes
+
+
+def alignment(
+    ratings: Ratings,
+    models: Ratings | None = None,
+    *,
+    margin: float = 0.05,
+    epsilon: float = 0.2,
+    exclude: Collection[str] = (),
+    truncate: bool = False,
+    n_boot: int = 1000,
+    resample: Resample = "both",
+    confidence: float = 0.95,
+    alpha: float = 0.05,
+    seed: int | np.random.Generator | None = 0,
+) -> AlignmentResult:
+    r"""Place models in the range of people, and say what is shown about them.
+
+    With :math:`\kappa_{abe}` the quadratic weighted kappa of raters a and b on label e, P people
+    and E labels, the agreement of a model f with people, and that of people with one another, are
+
+    .. math::
+
+        \kappa_f = \frac{1}{E} \sum_e \frac{1}{P} \sum_j \kappa_{fje}, \qquad
+        \kappa_h = \frac{1}{E} \sum_e \frac{2}{P (P - 1)} \sum_{j < k} \kappa_{jke},
+
+    and what is judged is their difference. Where pairs of people share few stimuli, kappas of pairs
+    are biased towards 0, and more so than those with a model, which answered all; disagreement,
+    observed and by chance, is then pooled over pairs before dividing (a *pooled* kappa, see
+    ``measure_words`` and the notes), which puts a model that answers as a person does where people
+    are. Complete tables keep the means over pairs.
+
+    By Spearman's correlation each person meets the median of the *other* people, and a model meets
+    the same medians, those without each person in turn: a median of more people is less noisy and
+    agrees better with anybody. A model that answered part
+    of the stimuli is compared with people on that part.
+
+    Intervals come from a two-way bootstrap: stimuli are drawn, and people are drawn, and kappas,
+    medians and ranks are computed anew, since another study would have other stimuli and other
+    people. In a replicate a pair of people counts with the product of their numbers of copies, and
+    **a person never meets a copy of theirs**: two copies agree perfectly, which would raise the
+    agreement of people in every replicate. Likewise all copies of a person are left out together.
+
+    Whether a model is inside the human range is decided by two one-sided tests: the difference must
+    be *shown* to be smaller than the margin, see :func:`equivalence`. Beside it stands the
+    alternative-annotator test, see :func:`alt_test`.
+
+    Parameters
+    ----------
+    ratings, models
+        People and models, see :func:`affectlab.evaluation.sides`. Ranks are those of the models'
+        own values. For kappa, concordance and the alternative-annotator test models are put on the
+        people's scale, see :func:`affectlab.evaluation.on_scale`: linearly between the bounds where
+        both are declared; the steps of kappa are rounded to. Where there is no such map these
+        measures are left out, the notes say why, and Spearman's correlation decides.
+    margin
+        The largest difference of agreement that does not matter; state it before looking. The
+        default of 0.05 is a quarter of the width of the customary bands of kappa (0.2 to 0.4 fair,
+        0.4 to 0.6 moderate), and about what one person of a panel differs from the next; where
+        people hardly agree it is too wide, and the notes say so; where it is not below their
+        agreement nothing is shown by it, and no model is ``inside``.
+    epsilon
+        What a model may lose in the alternative-annotator test for being cheaper: 0.2 beside
+        experts, 0.15 beside skilled people, 0.1 beside crowd workers.
+    exclude
+        Labels that are left out.
+    truncate
+        Drop the fractions of models for kappa, in place of rounding.
+    n_boot
+        Bootstrap replicates, two or more; 0 for no interval, and no verdict.
+    resample
+        ``"both"``; ``"units"`` for stimuli alone, which claims less: about these people and no
+        others; ``"raters"`` for people alone, three or more.
+    confidence
+        Coverage of the intervals, in (0, 1). Verdicts use their own, of coverage 1 - 2 alpha.
+    alpha
+        Level of the tests of equivalence.
+    seed
+        Seed or generator; the same seed gives the same bytes.
+
+    Returns
+    -------
+    AlignmentResult: sentences, verdicts and the tables behind them. Labels on which a model or
+    people are not defined (one answer throughout) are left out of the mean of both, and counted.
+    Every model is tested at the level alpha; ``p_holm`` holds for all of them together.
+
+    Raises
+    ------
+    InputError
+        When people or models are missing, they share nothing, or an option cannot be used.
+
+    Notes
+    -----
+    Drawing P of P people shows only (P - 1)/P of the variance due to people; the rest is added
+    from leaving out each person in turn. Drawing people and stimuli at once counts what is due to
+    single answers three times; two of these are taken out, with the help of leaving out groups of
+    stimuli. Two people cannot be resampled: intervals are then over stimuli, and say so.
+
+    References
+    ----------
+    Schuhmann et al. (2025), EmoNet-Face, section 4. Owen (2007), The Pigeonhole Bootstrap, Annals
+    of Applied Statistics 1. Schuirmann (1987). Calderon, Reichart and Dror (2025).
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(1)
+    >>> truth = rng.normal(3.5, 2, 600)
+    >>> def answers(names, noise, kind):
+    ...     value = [truth + rng.normal(0, noise, 600) for _ in names]
+    ...     return Ratings({"stimulus": [f"s{k}" for _ in names for k in range(600)],
+    ...                     "rater": [name for name in names for _ in range(600)],
+    ...                     "value": np.clip(np.rint(np.concatenate(value)), 0, 7)}, scale="0-7",
+    ...                    raters={"rater": names, "rater_kind": [kind] * len(names)})
+    >>> people = answers([f"p{k}" for k in range(12)], 1.5, "human")
+    >>> models = answers(["good"], 1.5, "model").merge(answers(["poor"], 4, "model"))
+    >>> alignment(people, models, n_boot=200, seed=1).verdicts
+    {'good': 'inside', 'poor': 'below'}
+    """
+    check_margin(margin, alpha)
+    check_confidence(confidence)
+    panel = panel_of(ratings, models, exclude=exclude, truncate=truncate)
+    draws = draw(panel.stimuli, panel.people, n_boot, resample, seed)
+    measures = measures_of(panel, draws)
+    difference = _differences(panel, measures, draws, margin, confidence, alpha)
+    ceiling = ceiling_of(panel, measures, draws, confidence)
+    alt = alt_test_of(panel, epsilon=epsilon)
+    first = measures[0]
+    rows = difference.frame.to_dicts()
+    verdicts = {row["rater"]: row["verdict"] for row in rows if row["measure"] == first.name}
+    sentences = tuple(
+        sentence_on(panel, f, measures, difference, alt, draws, confidence, alpha)
+        for f in range(len(panel.models))
+    )
+    return AlignmentResult(
+        sentences=sentences,
+        verdicts=verdicts,
+        notes=notes_on(panel, measures, difference, draws, alt, alpha),
+        agreement=_agreement(panel, measures, draws, confidence),
+        difference=difference,
+        by_label=_by_label(panel, measures, draws, confidence),
+        ceiling=ceiling,
+        alt=alt,
+        margin=margin,
+        alpha=alpha,
+        primary=first.name,
+        measure_words=first.words,
+        pooled=first.pooled,
+    )
+
+
+def _keys(panel: Panel, measures: Sequence[Measure]) -> dict[str, list[str]]:
+    return {
+        "measure": [measure.name for measure in measures for _ in panel.models],
+        "rater": list(panel.models) * len(measures),
+    }
+
+
+def _agreement(
+    panel: Panel, measures: Sequence[Measure], draws: Draws, confidence: float
+) -> Estimates:
+    n_items = len(panel.stimuli)
+    spreads = []
+    for measure in measures:
+        # A single person has no others; a model may still agree with that person.
+        rows = measure.alone() if panel.n_people < 2 else measure.over_labels()[0]
+        spreads.append(spread_of(rows, draws, n_items, confidence).clipped())
+    columns = columns_of(spreads)
+    counts = [panel.counts(f) for f in range(len(panel.models))] * len(measures)
+    return Estimates.build(
+        _keys(panel, measures),
+        **columns,
+        method=[
+            f"{_method(measure)}, mean over people and labels{method_of(draws)}"
+            for measure in measures
+            for _ in panel.models
+        ],
+        resampled=spreads[0].resampled,
+        n_items=[n for n, _ in counts],
+        n_raters=panel.n_people,
+        n_ratings=[cells for _, cells in counts],
+        status=_status(measures, columns["value"], panel),
+    )
+
+
+def _differences(
+    panel: Panel,
+    measures: Sequence[Measure],
+    draws: Draws,
+    margin: float,
+    confidence: float,
+    alpha: float,
+) -> Estimates:
+    import polars as pl
+
+    n_items = len(panel.stimuli)
+    spreads, extra = [], []
+    for measure in measures:
+        models, among = measure.over_labels()
+        spread = spread_of(models - among, draws, n_items, confidence)
+        spreads.append(spread)
+        beside = measure.persons_beside()
+        for f in range(len(panel.models)):
+            tested = two_one_sided(
+                float(spread.value[f]), float(spread.se[f]), margin, float(spread.df[f]), alpha
+            )
+            # Within such a margin lies a model that agrees with nobody.
+            too_wide = margin >= among[f, 0]
+            verdict = tested.verdict
+            if too_wide and verdict == "inside":
+                verdict = "not shown"
+            tells = not (np.isnan(tested.p_lower) or too_wide)
+            known = beside[f][~np.isnan(beside[f])]
+            defined = not np.isnan(spread.value[f])
+            extra.append(
+                {
+                    "rater_kind": panel.model_kinds[f],
+                    "agreement": float(models[f, 0]),
+                    "people": float(among[f, 0]),
+                    "margin": margin,
+                    "p_lower": tested.p_lower,
+                    "p_upper": tested.p_upper,
+                    "p": tested.p,
+                    "test_low": tested.low,
+                    "test_high": tested.high,
+                    "verdict": verdict,
+                    "at_least": tested.at_least if tells else None,
+                    "df": float(spread.df[f]),
+                    "people_share": float(spread.people_share[f]),
+                    "n_labels": int(measure.both[f].sum()),
+                    "coverage": float(panel.coverage[f]),
+                    "people_below": int((known < models[f, 0]).sum()) if defined else None,
+                    "people_min": float(known.min()) if known.size else None,
+                    "people_max": float(known.max()) if known.size else None,
+                    "n_people": panel.n_people,
+                }
+            )
+    columns = columns_of(spreads)
+    counts = [panel.counts(f) for f in range(len(panel.models))] * len(measures)
+    table = Estimates.build(
+        _keys(panel, measures),
+        **columns,
+        method=[
+            f"{_method(measure)}, models less people{method_of(draws)}"
+            for measure in measures
+            for _ in panel.models
+        ],
+        resampled=spreads[0].resampled,
+        n_items=[n for n, _ in counts],
+        n_raters=panel.n_people,
+        n_ratings=[cells for _, cells in counts],
+        status=_status(measures, columns["value"], panel),
+    )
+    for start in range(0, len(extra), len(panel.models)):
+        of_measure = extra[start : start + len(panel.models)]
+        adjusted = holm(np.array([row["p"] for row in of_measure], dtype=np.float64))
+        for row, p in zip(of_measure, adjusted, strict=True):
+            row["p_holm"] = float(p)
+    frame = pl.DataFrame(extra, schema_overrides={"at_least": pl.Boolean, "people_below": pl.Int64})
+    return Estimates(table.frame.hstack(frame), table.keys)
+
+
+def _by_label(
+    panel: Panel, measures: Sequence[Measure], draws: Draws, confidence: float
+) -> Estimates:
+    import polars as pl
+
+    n_items, n_models, n_labels = len(panel.stimuli), len(panel.models), len(panel.labels)
+    spreads, agreement, people = [], [], []
+    for measure in measures:
+        rows = (measure.models - measure.among).reshape(n_models * n_labels, -1)
+        spreads.append(spread_of(rows, draws, n_items, confidence))
+        agreement.append(measure.models[:, :, 0].ravel())
+        people.append(measure.among[:, :, 0].ravel())
+    shared = np.array(
+        [(~np.isnan(part.models) & part.rated).sum(axis=1) for part in panel.parts]
+    ).T.ravel()
+    k = len(measures)
+    columns = columns_of(spreads)
+    table = Estimates.build(
+        {
+            "measure": [m.name for m in measures for _ in range(n_models * n_labels)],
+            "rater": [name for name in panel.models for _ in panel.labels] * k,
+            "label": list(panel.labels) * (n_models * k),
+        },
+        **columns,
+        method=[
+            f"{_method(m)}, models less people{method_of(draws)}"
+            for m in measures
+            for _ in range(n_models * n_labels)
+        ],
+        resampled=spreads[0].resampled,
+        n_items=np.tile(shared, k),
+        n_raters=panel.n_people,
+        n_ratings=np.tile(shared, k),
+        status=[
+            "ok" if ok else "undefined: one answer throughout" for ok in ~np.isnan(columns["value"])
+        ],
+    )
+    frame = table.frame.with_columns(
+        pl.Series("agreement", np.concatenate(agreement)),
+        pl.Series("people", np.concatenate(people)),
+    )
+    return Estimates(frame, table.keys)
+
+
+def _method(measure: Measure) -> str:
+    return measure.method("", "all people but one" if measure.name == "spearman" else "the people")
+
+
+def _status(measures: Sequence[Measure], values: Floats, panel: Panel) -> list[str]:
+    parts = np.split(values, len(measures))
+    return [
+        text
+        for measure, part in zip(measures, parts, strict=True)
+        for text in measure.status(part, panel.n_people)
+    ]

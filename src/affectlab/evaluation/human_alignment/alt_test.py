@@ -1,0 +1,461 @@
+"""The alternative-annotator test: may a model take the place of a person?"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Collection
+from dataclasses import dataclass
+from typing import Literal, TypeAlias, get_args
+
+import numpy as np
+import polars as pl
+from scipy.special import stdtr
+
+from affectlab.core.errors import InputError, unknown_name
+from affectlab.core.estimates import Estimates
+from affectlab.core.inference import benjamini_yekutieli
+from affectlab.core.types import Bools, Floats, Ints
+from affectlab.evaluation.human_alignment.panel import LabelPanel, Panel, panel_of
+from affectlab.ratings import Ratings
+
+__all__ = [
+    "AltTest",
+    "Duels",
+    "Items",
+    "Score",
+    "alt_test",
+    "alt_test_of",
+    "duels_of",
+]
+
+# Who is closer to the other people, a model or the person who is left out: item by item.
+
+
+Score: TypeAlias = Literal["accuracy", "rmse", "jaccard"]
+Items: TypeAlias = Literal["stimuli", "cells"]
+
+_TIE = 1e-9
+"""Distances that differ by less, relative to their size, are equal."""
+
+
+@dataclass(frozen=True)
+class Duels:
+    """The items of one model, person after person."""
+
+    person: Ints
+    """Shape (items of all people,)."""
+    model_wins: Bools
+    """Whether the model is at least as close to the other people as this person is."""
+    person_wins: Bools
+    """Whether the person is at least as close; both win a tie."""
+
+
+def duels_of(panel: Panel, score: Score, items: Items, min_people: int) -> list[Duels]:
+    """Compare every model with every person.
+
+    Parameters
+    ----------
+    panel
+        People and models.
+    score
+        How close an answer is to those of the other people: see :func:`alt_test`.
+    items
+        What is an item: a stimulus with all its labels, or each (stimulus, label).
+    min_people
+        People who answered an item, the one who is left out included.
+
+    Returns
+    -------
+    One per model.
+    """
+    found = []
+    people = [] if score == "jaccard" else [_People.of(part, score) for part in panel.parts]
+    for f in range(len(panel.models)):
+        if score == "jaccard":
+            keys, theirs, own = _of_sets(panel, f, min_people)
+        else:
+            parts = [
+                _distances(part, beside, f, score, min_people)
+                for part, beside in zip(panel.parts, people, strict=True)
+            ]
+            keys, theirs, own = (np.concatenate(column) for column in zip(*parts, strict=True))
+            if items == "stimuli":
+                keys, theirs, own = _summed(keys, theirs, own)
+        person = keys // len(panel.stimuli)
+        room = _TIE * (1.0 + np.abs(own))
+        found.append(Duels(person, theirs <= own + room, own <= theirs + room))
+    return found
+
+
+def _summed(keys: Ints, theirs: Floats, own: Floats) -> tuple[Ints, Floats, Floats]:
+    """Add up the labels of each person and stimulus."""
+    n = int(keys.max(initial=0)) + 1
+    if n <= 4 * keys.size:
+        present = np.flatnonzero(np.bincount(keys, minlength=n))
+        sums = [np.bincount(keys, weights=one, minlength=n)[present] for one in (theirs, own)]
+    else:
+        present, place = np.unique(keys, return_inverse=True)
+        sums = [np.bincount(place, weights=one, minlength=present.size) for one in (theirs, own)]
+    return present.astype(np.int64), sums[0].astype(np.float64), sums[1].astype(np.float64)
+
+
+@dataclass(frozen=True)
+class _People:
+    """What every model needs of the answers of people to one label: shape (answers,) each."""
+
+    others: Ints
+    """Other people who answered the item."""
+    total: Floats
+    """Sum of their answers; of squares of them."""
+    squares: Floats
+    own: Floats
+    """Distance of the person to the other people, as a sum of squares."""
+
+    @classmethod
+    def of(cls, part: LabelPanel, score: Score) -> _People:
+        item, value, none = part.item, part.value, np.zeros(0)
+        others = np.bincount(item, minlength=part.n_items)[item] - 1
+        if score != "rmse":
+            return cls(others, none, none, none)
+        total = np.bincount(item, weights=value, minlength=part.n_items)[item] - value
+        squares = np.bincount(item, weights=value**2, minlength=part.n_items)[item] - value**2
+        return cls(others, total, squares, others * value**2 - 2 * value * total + squares)
+
+
+def _distances(
+    part: LabelPanel, people: _People, f: int, score: Score, min_people: int
+) -> tuple[Ints, Floats, Floats]:
+    """Distance of the model, and of each person, to the other people on one label."""
+    item, value, others = part.item, part.value, people.others
+    of_model = (part.exact if score == "rmse" else part.steps)[f][item]
+    kept = (others >= max(min_people - 1, 1)) & ~np.isnan(of_model)
+    if score == "rmse":
+        # Sums of squared distances; people and models share the number of others, and the root
+        # keeps their order.
+        own = people.own
+        theirs = others * of_model**2 - 2 * of_model * people.total + people.squares
+    else:
+        levels, place = np.unique(np.concatenate([value, of_model]), return_inverse=True)
+        by_person, by_model = place[: value.size], place[value.size :]
+        counts = np.bincount(item * levels.size + by_person, minlength=part.n_items * levels.size)
+        own = others - (counts[item * levels.size + by_person] - 1.0)
+        agreed = counts[item * levels.size + by_model] - (by_model == by_person)
+        theirs = others - agreed.astype(np.float64)
+    key = part.person * part.n_items + item
+    if kept.all():
+        return key, theirs, own
+    return key[kept], theirs[kept], own[kept]
+
+
+def _of_sets(panel: Panel, f: int, min_people: int) -> tuple[Ints, Floats, Floats]:
+    """Distance of label sets: 1 less the mean Jaccard similarity with the other people."""
+    n_items, n_labels = len(panel.stimuli), len(panel.labels)
+    label = np.concatenate([np.full(p.item.size, k) for k, p in enumerate(panel.parts)])
+    item = np.concatenate([part.item for part in panel.parts])
+    person = np.concatenate([part.person for part in panel.parts])
+    value = np.concatenate([part.value for part in panel.parts])
+    of_model = np.stack([part.steps[f] for part in panel.parts])
+    order = np.argsort(item, kind="stable")
+    bounds = np.searchsorted(item[order], np.arange(n_items + 1))
+    keys, theirs, own = [], [], []
+    for s in range(n_items):
+        rows = order[bounds[s] : bounds[s + 1]]
+        answered = ~np.isnan(of_model[:, s])
+        who, place = np.unique(person[rows], return_inverse=True)
+        if who.size < max(min_people, 2) or not answered.any():
+            continue
+        # The model stands in the last row.
+        table = np.full((who.size + 1, n_labels), np.nan)
+        table[place, label[rows]] = value[rows]
+        table[-1] = of_model[:, s]
+        table = table[:, answered]
+        present = ~np.isnan(table)
+        chosen = np.where(present, table, 0.0)
+        shared = chosen @ chosen.T
+        either = chosen @ present.T
+        either = either + either.T - shared
+        # Two empty sets are the same.
+        alike = np.divide(shared, either, out=np.ones(shared.shape), where=either > 0)
+        people = alike[:-1, :-1]
+        others = who.size - 1
+        own.append(1 - (people.sum(axis=1) - np.diag(people)) / others)
+        theirs.append(1 - (alike[-1, :-1].sum() - alike[-1, :-1]) / others)
+        keys.append(who * n_items + s)
+    if not keys:
+        return np.zeros(0, dtype=np.int64), np.zeros(0), np.zeros(0)
+    return np.concatenate(keys), np.concatenate(theirs), np.concatenate(own)
+
+
+PASSED = 0.5
+"""Winning rate from which on the test is passed."""
+
+
+@dataclass(frozen=True)
+class AltTest:
+    """Whether each model passes, and how it stands against each person."""
+
+    table: Estimates
+    """By ``rater`` (the model): the winning rate, and beside it ``passed``, ``advantage`` (the
+    average advantage probability), ``wins``, ``n_people`` (people tested), ``epsilon``."""
+    people: pl.DataFrame
+    """One row per model and person left out: ``rater``, ``person``, ``n_items``, ``advantage`` (how
+    often the model is at least as close to the others as the person), ``person_advantage``,
+    ``difference`` (of the two, person less model), ``t``, ``p``, ``p_adjusted``, ``wins``,
+    ``status``."""
+    score: Score
+    """How closeness is measured."""
+    items: Items
+    """What was compared: stimuli or cells."""
+    epsilon: float
+
+    def to_frame(self) -> pl.DataFrame:
+        """One row per model."""
+        return self.table.to_frame()
+
+    def people_frame(self) -> pl.DataFrame:
+        """One row per model and person."""
+        return self.people
+
+
+def alt_test(
+    ratings: Ratings,
+    models: Ratings | None = None,
+    *,
+    epsilon: float = 0.2,
+    score: Score | None = None,
+    items: Items = "stimuli",
+    alpha: float = 0.05,
+    min_people: int = 3,
+    min_items: int = 30,
+    exclude: Collection[str] = (),
+) -> AltTest:
+    r"""Test whether a model represents the panel at least as well as the people in it do.
+
+    Each person :math:`h_j` is left out in turn. On every item i that they answered, the model f
+    and the person are scored by their closeness S to the remaining people:
+
+    .. math:: W^f_{ij} = [S(f, x_i, j) \ge S(h_j, x_i, j)], \quad
+        W^h_{ij} = [S(h_j, x_i, j) \ge S(f, x_i, j)],
+
+    so that both win a tie. :math:`\rho^f_j` and :math:`\rho^h_j` are their means over items: the
+    advantage probabilities. A paired t-test of :math:`H_0: \rho^f_j \le \rho^h_j - \varepsilon`
+    says whether the model *wins against* person j, given that it costs less; p-values of all people
+    are corrected by Benjamini and Yekutieli's procedure, since the tests share data. The winning
+    rate :math:`\omega` is the share of people whose hypothesis is rejected; the model passes when
+    :math:`\omega \ge 0.5`. The average advantage probability :math:`\rho` is the mean of
+    :math:`\rho^f_j`, and ranks models.
+
+    Parameters
+    ----------
+    ratings, models
+        People and models, see :func:`affectlab.evaluation.sides`.
+    epsilon
+        What the model may lose for being cheaper: by the authors' rule of thumb 0.2 where people
+        are experts, 0.15 where they are skilled, 0.1 for crowd workers; smaller when they agree
+        little.
+    score
+        ``"accuracy"``: the share of the remaining people who gave the same answer. ``"rmse"``: the
+        negative root mean squared distance to them. ``"jaccard"``: the mean similarity of the sets
+        of chosen labels. By default from the scale: nominal and binary answers by accuracy, binary
+        answers to several labels as sets, numbers by distance (models with their fractions).
+    items
+        ``"stimuli"``: an item is a stimulus, scored over all its labels together. ``"cells"``:
+        every (stimulus, label) is an item, as the authors do; these are not independent, and where
+        most answers are 0 most are ties, which both win.
+    alpha
+        False discovery rate.
+    min_people
+        People who answered an item (the one left out included) for it to count, and people with
+        enough items for a verdict. The authors advise 3; 2 is possible.
+    min_items
+        Items of a person for the t-test.
+    exclude
+        Labels that are left out.
+
+    Returns
+    -------
+    AltTest. The winning rate is ``nan`` with a status where too few people, or people with too few
+    items, are left. Where all differences of a person are equal the p-value is 0 or 1.
+
+    Raises
+    ------
+    InputError
+        When an option cannot be used, the scale does not fit the score, or models cannot be put on
+        the people's scale (see :func:`affectlab.evaluation.on_scale`).
+
+    Notes
+    -----
+    The test asks who is closer to the others on single items. A model that gives everything the
+    average answer is close to everybody and may pass; whether it tells stimuli apart is what
+    :func:`alignment` asks.
+
+    References
+    ----------
+    Calderon, Reichart and Dror (2025), The Alternative Annotator Test for LLM-as-a-Judge: How to
+    Statistically Justify Replacing Human Annotators with LLMs, ACL, sections 3 and 4.
+
+    Examples
+    --------
+    >>> from affectlab.ratings import Ratings
+    >>> stimuli = [f"s{k}" for k in range(40)]
+    >>> def answers(rater, values, kind):
+    ...     return Ratings({"stimulus": stimuli, "rater": [rater] * 40, "value": values},
+    ...                    scale="0-7", raters={"rater": [rater], "rater_kind": [kind]})
+    >>> truth = [k % 8 for k in range(40)]
+    >>> people = answers("ann", truth, "human").merge(
+    ...     answers("ben", truth, "human"), answers("cai", [7 - x for x in truth], "human"))
+    >>> found = alt_test(people, answers("net", truth, "model"))
+    >>> found.table["net"].value, found.people["wins"].to_list()
+    (1.0, [True, True, True])
+    """
+    panel = panel_of(ratings, models, exclude=exclude)
+    if panel.unmapped:
+        raise InputError(panel.unmapped)
+    return alt_test_of(
+        panel,
+        epsilon=epsilon,
+        score=score,
+        items=items,
+        alpha=alpha,
+        min_people=min_people,
+        min_items=min_items,
+    )
+
+
+def alt_test_of(
+    panel: Panel,
+    *,
+    epsilon: float,
+    score: Score | None = None,
+    items: Items = "stimuli",
+    alpha: float = 0.05,
+    min_people: int = 3,
+    min_items: int = 30,
+) -> AltTest:
+    """Do the test on a panel that is arranged already."""
+    chosen = _score(panel, score)
+    _check(epsilon, alpha, items, min_people, min_items)
+    frames, winning, advantage, wins, tested, counts, status = [], [], [], [], [], [], []
+    for f, duels in enumerate(duels_of(panel, chosen, items, min_people)):
+        frame = _against_people(panel, duels, epsilon, alpha, min_items)
+        known = frame.filter(pl.col("status") == "ok")
+        enough = known.height >= min_people
+        frames.append(frame.insert_column(0, pl.Series("rater", [panel.models[f]] * frame.height)))
+        won = int(known["wins"].sum())
+        wins.append(won)
+        tested.append(known.height)
+        winning.append(won / known.height if enough else math.nan)
+        advantage.append(float(known["advantage"].to_numpy().mean()) if enough else math.nan)
+        counts.append(panel.counts(f))
+        unit = "stimuli" if items == "stimuli" else "items"
+        why = f"undefined: fewer than {min_people} people with {min_items} {unit}"
+        if panel.unmapped:
+            why = "undefined: models and people have no common scale"
+        status.append("ok" if enough else why)
+    table = Estimates.build(
+        {"rater": panel.models},
+        value=winning,
+        method=f"winning rate in the alternative-annotator test, {_WORDS[chosen]}, "
+        f"items are {'stimuli' if items == 'stimuli' else 'stimuli by labels'}",
+        n_items=[n for n, _ in counts],
+        n_raters=tested,
+        n_ratings=[cells for _, cells in counts],
+        status=status,
+    )
+    rate = np.array(winning)
+    passed = [None if math.isnan(value) else bool(value >= PASSED) for value in rate]
+    frame = table.frame.with_columns(
+        pl.Series("passed", passed, dtype=pl.Boolean),
+        pl.Series("advantage", advantage, dtype=pl.Float64),
+        pl.Series("wins", wins, dtype=pl.Int64),
+        pl.Series("n_people", tested, dtype=pl.Int64),
+        pl.Series("epsilon", [epsilon] * len(wins), dtype=pl.Float64),
+    )
+    return AltTest(Estimates(frame, table.keys), pl.concat(frames), chosen, items, epsilon)
+
+
+_WORDS = {
+    "accuracy": "share of the others with the same answer",
+    "rmse": "distance to the others",
+    "jaccard": "similarity of label sets",
+}
+
+
+def _score(panel: Panel, score: Score | None) -> Score:
+    kind = panel.scale.kind
+    if score is None:
+        if kind == "nominal":
+            return "accuracy"
+        if kind == "binary":
+            return "jaccard" if len(panel.labels) > 1 else "accuracy"
+        return "rmse"
+    if score not in get_args(Score):
+        raise unknown_name("score", str(score), get_args(Score))
+    if score == "rmse" and kind == "nominal":
+        raise InputError(f"score 'rmse' needs numbers; the answers are {panel.scale}")
+    if score == "jaccard" and kind != "binary":
+        raise InputError(f"score 'jaccard' needs yes/no answers; the scale is {panel.scale}")
+    return score
+
+
+def _check(epsilon: float, alpha: float, items: str, min_people: int, min_items: int) -> None:
+    if not 0 <= epsilon < 1:
+        raise InputError(f"epsilon {epsilon!r}: expected a number from 0 to below 1, such as 0.2")
+    if not 0 < alpha < 1:
+        raise InputError(f"alpha {alpha!r}: expected a rate between 0 and 1, such as 0.05")
+    if items not in get_args(Items):
+        raise unknown_name("items", str(items), get_args(Items))
+    if min_people < 2:
+        raise InputError(f"min_people {min_people}: expected 2 or more, so that somebody is left")
+    if min_items < 2:
+        raise InputError(f"min_items {min_items}: expected 2 or more, for a spread")
+
+
+def _against_people(
+    panel: Panel, duels: Duels, epsilon: float, alpha: float, min_items: int
+) -> pl.DataFrame:
+    size = panel.n_people
+    n = np.bincount(duels.person, minlength=size)
+    model, own, squares = (
+        np.bincount(duels.person, weights=column, minlength=size)
+        for column in (
+            duels.model_wins.astype(np.float64),
+            duels.person_wins.astype(np.float64),
+            (duels.model_wins != duels.person_wins).astype(np.float64),
+        )
+    )
+    with np.errstate(divide="ignore", invalid="ignore"):
+        of_model, of_person = model / n, own / n
+    difference: Floats = of_person - of_model
+    t, p = _t_test(difference, squares.astype(np.float64), n, epsilon)
+    enough = n >= min_items
+    p = np.where(enough, p, np.nan)
+    adjusted = benjamini_yekutieli(p)
+    few = f"left out: fewer than {min_items} items"
+    return pl.DataFrame(
+        {
+            "person": list(panel.people),
+            "n_items": n.astype(np.int64),
+            "advantage": of_model,
+            "person_advantage": of_person,
+            "difference": difference,
+            "t": np.where(enough, t, np.nan),
+            "p": p,
+            "p_adjusted": adjusted,
+            "wins": enough & (adjusted <= alpha),
+            "status": ["ok" if one else few for one in enough],
+        }
+    )
+
+
+def _t_test(difference: Floats, squares: Floats, n: Ints, epsilon: float) -> tuple[Floats, Floats]:
+    """Test that the mean difference is at or above epsilon, against below.
+
+    Differences are -1, 0 or 1, so their sum of squares counts those that are not 0.
+    """
+    with np.errstate(divide="ignore", invalid="ignore"):
+        variance = np.maximum(squares - n * difference**2, 0.0) / (n - 1)
+        t = (difference - epsilon) / np.sqrt(variance / n)
+    p: Floats = stdtr(np.maximum(n - 1, 1).astype(np.float64), t)
+    constant: Bools = variance <= 1e-15
+    return t, np.where(constant, np.where(difference < epsilon, 0.0, 1.0), p)

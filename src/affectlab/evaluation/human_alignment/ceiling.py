@@ -1,0 +1,191 @@
+"""How far people agree with other people: what may be asked of a model."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import polars as pl
+
+from affectlab.core.estimates import Estimate, Estimates
+from affectlab.core.inference import check_confidence
+from affectlab.evaluation.human_alignment.bootstrap import (
+    Draws,
+    Resample,
+    columns_of,
+    draw,
+    mean_of_defined,
+    spread_of,
+)
+from affectlab.evaluation.human_alignment.measures import Measure, measures_of
+from affectlab.evaluation.human_alignment.panel import Panel, panel_of
+from affectlab.ratings import Ratings
+
+__all__ = ["HumanCeiling", "ceiling_of", "human_ceiling", "method_of"]
+
+
+@dataclass(frozen=True)
+class HumanCeiling:
+    """Each person against the other people, and their mean."""
+
+    people: Estimates
+    """By ``measure`` and ``rater``: a person with the other people, mean over labels."""
+    mean: Estimates
+    """By ``measure``: the mean over people, with an interval over stimuli and people. Beside it
+    ``min`` and ``max`` (the range of people), ``sd`` (between people) and ``best`` (who)."""
+
+    def __getitem__(self, measure: str) -> Estimate:
+        return self.mean[measure]
+
+    def to_frame(self) -> pl.DataFrame:
+        """One row per measure."""
+        return self.mean.to_frame()
+
+    def people_frame(self) -> pl.DataFrame:
+        """One row per measure and person."""
+        return self.people.to_frame()
+
+
+def human_ceiling(
+    ratings: Ratings,
+    *,
+    exclude: Collection[str] = (),
+    n_boot: int = 1000,
+    resample: Resample = "both",
+    confidence: float = 0.95,
+    seed: int | np.random.Generator | None = 0,
+) -> HumanCeiling:
+    r"""Compare each person with the other people, leaving one out in turn.
+
+    What a person reaches is what a model that answers like a person can be expected to reach. By
+    kappa a person meets every other person; by Spearman's correlation, the median of the others.
+    Both are means over labels. The mean over people is the ceiling, the best person its upper end;
+    a model may pass both, since averaging out noise makes agree better than people do.
+
+    Parameters
+    ----------
+    ratings
+        The answers of people; models among them are left out.
+    exclude
+        Labels that are left out.
+    n_boot
+        Bootstrap replicates; 0 for no interval.
+    resample
+        ``"both"`` draws stimuli and people, ``"units"`` stimuli, ``"raters"`` people. For a single
+        person, people are always the others.
+    confidence
+        Coverage of the intervals, in (0, 1).
+    seed
+        Seed or generator; the same seed gives the same bytes.
+
+    Returns
+    -------
+    HumanCeiling, with values in [-1, 1]: ``kappa`` (quadratic; unweighted on a nominal scale;
+    Lin's ``concordance`` on a scale without steps) and ``spearman`` (not on a nominal scale). Where
+    pairs of people share few stimuli, kappa is from disagreement pooled over pairs, as in
+    :func:`alignment`; ``method`` says so.
+
+    Raises
+    ------
+    InputError
+        When no rater is human, or an option cannot be used.
+
+    References
+    ----------
+    Schuhmann et al. (2025), EmoNet-Face, Table 6, for pairs with all other people.
+
+    Examples
+    --------
+    >>> people = Ratings({"stimulus": list("abcd") * 3, "rater": list("xxxxyyyyzzzz"),
+    ...                   "value": [0, 3, 7, 1, 0, 3, 6, 2, 1, 2, 7, 0]}, scale="0-7")
+    >>> found = human_ceiling(people)
+    >>> round(found["kappa"].value, 3)
+    0.92
+    >>> found.to_frame()["best"].to_list()
+    ['x', 'x']
+    """
+    check_confidence(confidence)
+    panel = panel_of(ratings, exclude=exclude, alone=True)
+    draws = draw(panel.stimuli, panel.people, n_boot, resample, seed)
+    return ceiling_of(panel, measures_of(panel, draws), draws, confidence)
+
+
+def ceiling_of(
+    panel: Panel, measures: Sequence[Measure], draws: Draws, confidence: float
+) -> HumanCeiling:
+    """Sum up what was measured of people."""
+    n_items = len(panel.stimuli)
+    n_answers = int(sum(part.value.size for part in panel.parts))
+    own = np.zeros(panel.n_people, dtype=np.int64)
+    for part in panel.parts:
+        own += np.bincount(part.person, minlength=panel.n_people)
+    means, singles, about = [], [], []
+    for measure in measures:
+        mean = spread_of(mean_of_defined(measure.people)[None], draws, n_items, confidence)
+        rows = mean_of_defined(measure.persons, axis=1)
+        # A person who is not drawn meets no panel without them: a third of the replicates.
+        each = spread_of(rows, draws, n_items, confidence, most_undefined=0.75).clipped()
+        means.append(mean.clipped())
+        singles.append(each)
+        known = each.value[~np.isnan(each.value)]
+        best = int(np.nanargmax(each.value)) if known.size else -1
+        about.append(
+            {
+                "min": float(known.min(initial=np.inf)) if known.size else None,
+                "max": float(known.max(initial=-np.inf)) if known.size else None,
+                "sd": float(known.std(ddof=1)) if known.size > 1 else None,
+                "best": panel.people[best] if known.size else None,
+            }
+        )
+    whole = Estimates.build(
+        {"measure": [measure.name for measure in measures]},
+        **columns_of(means),
+        method=[f"{_method(m)}, mean over people and labels{method_of(draws)}" for m in measures],
+        resampled=means[0].resampled,
+        n_items=n_items,
+        n_raters=panel.n_people,
+        n_ratings=n_answers,
+        status=[
+            text
+            for measure, mean in zip(measures, means, strict=True)
+            for text in measure.status(mean.value, panel.n_people)
+        ],
+    )
+    schema = {"min": pl.Float64, "max": pl.Float64, "sd": pl.Float64, "best": pl.String}
+    frame = whole.frame.hstack(pl.DataFrame(about, schema=schema))
+    k = len(measures)
+    people = Estimates.build(
+        {
+            "measure": [measure.name for measure in measures for _ in panel.people],
+            "rater": list(panel.people) * k,
+        },
+        **columns_of(singles),
+        method=[
+            f"{_method(m)}, mean over labels{method_of(draws)}"
+            for m in measures
+            for _ in panel.people
+        ],
+        resampled=singles[0].resampled,
+        n_items=n_items,
+        n_raters=max(panel.n_people - 1, 0),
+        n_ratings=np.tile(own, k),
+        status=[
+            text
+            for measure, single in zip(measures, singles, strict=True)
+            for text in measure.status(single.value, panel.n_people)
+        ],
+    )
+    return HumanCeiling(people, Estimates(frame, whole.keys))
+
+
+def _method(measure: Measure) -> str:
+    return measure.method(" of a person", "the other people")
+
+
+def method_of(draws: Draws) -> str:
+    """Say how intervals were found."""
+    if not draws.n_boot:
+        return ""
+    what = {"both": "stimuli and people", "units": "stimuli", "raters": "people"}[draws.resample]
+    return f"; bootstrap of {what}, {draws.n_boot} replicates, t interval"

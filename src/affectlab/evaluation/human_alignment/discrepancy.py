@@ -1,0 +1,177 @@
+"""By how much people rate higher than a model, label by label."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.sparse import csr_array
+
+from affectlab.core.errors import InputError
+from affectlab.core.estimates import Estimates
+from affectlab.core.inference import check_confidence
+from affectlab.core.types import Floats, Ints
+from affectlab.evaluation.human_alignment.bootstrap import Draws, Resample, draw, spread_of
+from affectlab.evaluation.human_alignment.ceiling import method_of
+from affectlab.evaluation.human_alignment.panel import LabelPanel, Panel, panel_of
+from affectlab.ratings import Ratings
+from affectlab.ratings.arrays import require_order
+
+__all__ = ["discrepancy"]
+
+_DENSE = 1 << 24
+"""Places of a table of people by stimuli above which it is kept as a list."""
+_ROWS = 64
+"""Replicates that are summed at once: few, so that they stay in the cache."""
+
+
+def discrepancy(
+    ratings: Ratings,
+    models: Ratings | None = None,
+    *,
+    exclude: Collection[str] = (),
+    n_boot: int = 1000,
+    resample: Resample = "both",
+    confidence: float = 0.95,
+    seed: int | np.random.Generator | None = 0,
+) -> Estimates:
+    """Compute the mean of people less that of each model, per label.
+
+    The mean runs over all answers of people to stimuli that the model answered, too: above 0 people
+    see more of an emotion than the model does. A difference of means says nothing about which
+    stimuli: a model may be right on average and wrong on each.
+
+    Parameters
+    ----------
+    ratings, models, exclude
+        As for :func:`alignment`; models keep their fractions.
+    n_boot
+        Bootstrap replicates; 0 for no interval.
+    resample, confidence, seed
+        As for :func:`alignment`.
+
+    Returns
+    -------
+    Estimates by ``rater`` and ``label`` in units of the scale, with ``mean_people`` and
+    ``mean_model``. ``nan`` with a status where nothing is shared.
+
+    Raises
+    ------
+    InputError
+        When a side is missing, the answers have no order, or models cannot be put on the people's
+        scale (see :func:`affectlab.evaluation.on_scale`).
+
+    References
+    ----------
+    Schuhmann et al. (2025), EmoNet-Face, Figure 10.
+
+    Examples
+    --------
+    >>> people = Ratings({"stimulus": list("abcd") * 2, "rater": list("xxxxyyyy"),
+    ...                   "value": [0, 3, 7, 1, 0, 3, 6, 2]}, scale="0-7")
+    >>> model = Ratings({"stimulus": list("ab"), "rater": ["m"] * 2, "value": [0.5, 1.5]},
+    ...                 scale="0-7 interval")
+    >>> discrepancy(people, model)["m", "rating"].value
+    0.5
+    """
+    check_confidence(confidence)
+    require_order(ratings, "a difference of means")
+    panel = panel_of(ratings, models, exclude=exclude)
+    if panel.unmapped:
+        raise InputError(panel.unmapped)
+    if not panel.ordered:
+        raise InputError(f"a difference of means needs numbers; the answers are {panel.scale}")
+    draws = draw(panel.stimuli, panel.people, n_boot, resample, seed)
+    parts = _side_by_side(panel, draws)
+    n_models = len(panel.models)
+    rows = np.stack([part.rows[f] for f in range(n_models) for part in parts])
+    spread = spread_of(rows, draws, len(panel.stimuli), confidence)
+    shared = [part.n_items[f] for f in range(n_models) for part in parts]
+    import polars as pl
+
+    table = Estimates.build(
+        {
+            "rater": [name for name in panel.models for _ in panel.labels],
+            "label": list(panel.labels) * len(panel.models),
+        },
+        value=spread.value,
+        se=spread.se,
+        low=spread.low,
+        high=spread.high,
+        method=f"mean of people less that of the model{method_of(draws)}",
+        resampled=spread.resampled,
+        n_items=shared,
+        n_raters=panel.n_people,
+        n_ratings=[part.n_answers[f] for f in range(n_models) for part in parts],
+        status=["ok" if n else "undefined: no common stimuli" for n in shared],
+    )
+    means = {
+        "mean_people": [part.mean_people[f] for f in range(n_models) for part in parts],
+        "mean_model": [part.mean_model[f] for f in range(n_models) for part in parts],
+    }
+    frame = table.frame.with_columns(
+        pl.Series(name, column, dtype=pl.Float64) for name, column in means.items()
+    )
+    return Estimates(frame, table.keys)
+
+
+@dataclass(frozen=True)
+class _Differences:
+    """People less each model on one label."""
+
+    rows: Floats
+    """In every row of the draws, shape (models, rows)."""
+    mean_people: Floats
+    """Over the answers of people to stimuli that the model answered, too: shape (models,)."""
+    mean_model: Floats
+    n_items: Ints
+    """Common stimuli, shape (models,)."""
+    n_answers: Ints
+    """Answers of people to them, shape (models,)."""
+
+
+def _side_by_side(panel: Panel, draws: Draws) -> list[_Differences]:
+    """Compute all labels, one core each."""
+    from threadpoolctl import threadpool_limits
+
+    from affectlab.core.compiled import in_threads
+
+    found: dict[int, _Differences] = {}
+
+    def one_label(k: int) -> None:
+        found[k] = _of_label(panel.parts[k], draws)
+
+    with threadpool_limits(1 if len(panel.parts) > 1 else None, user_api="blas"):
+        in_threads(one_label, range(len(panel.parts)))
+    return [found[k] for k in range(len(panel.parts))]
+
+
+def _of_label(part: LabelPanel, draws: Draws) -> _Differences:
+    """Sum what the drawn people say of each stimulus once, for all models."""
+    answered = (~np.isnan(part.exact)).astype(np.float64)
+    own = np.nan_to_num(part.exact)
+    shape = (part.n_people, part.n_items)
+    said = csr_array((part.value, (part.person, part.item)), shape=shape)
+    present = csr_array((np.ones(part.item.size), (part.person, part.item)), shape=shape)
+    dense = part.n_people * part.n_items <= _DENSE
+    values, counts = (table.toarray() if dense else table for table in (said, present))
+    out = np.empty((len(own), draws.n_rows))
+    for first in range(0, draws.n_rows, _ROWS):
+        rows = slice(first, first + _ROWS)
+        copies, weights = draws.people[rows].astype(np.float64), draws.items[rows]
+        total, n_drawn = copies @ values, copies @ counts
+        total *= weights
+        n_drawn *= weights
+        summed = total @ answered.T - n_drawn @ own.T
+        n = n_drawn @ answered.T
+        out[:, rows] = np.divide(summed, n, out=np.full(n.shape, np.nan), where=n > 0).T
+    size = np.bincount(part.item, minlength=part.n_items).astype(np.float64)
+    total = np.bincount(part.item, weights=part.value, minlength=part.n_items)
+    n_answers = answered @ size
+    with np.errstate(invalid="ignore"):
+        mean_people, mean_model = answered @ total / n_answers, own @ size / n_answers
+    n_items = (answered * part.rated).sum(axis=1)
+    return _Differences(
+        out, mean_people, mean_model, n_items.astype(np.int64), n_answers.astype(np.int64)
+    )

@@ -1,0 +1,283 @@
+"""People and models on the same stimuli and labels, as the arrays that alignment works on."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from affectlab.core.errors import InputError, unknown_name
+from affectlab.core.types import Bools, Floats, Ints
+from affectlab.evaluation.people_and_models import (
+    Rounding,
+    answer_steps,
+    judged_sides,
+    people_of,
+    scale_map,
+)
+from affectlab.ratings import HUMAN_KINDS, Ratings, Scale
+from affectlab.ratings.arrays import Answers, answers_of
+
+__all__ = ["LabelPanel", "Panel", "panel_of"]
+
+
+@dataclass(frozen=True)
+class LabelPanel:
+    """The answers to one label: those of people as lists, those of models as arrays."""
+
+    item: Ints
+    """Stimulus of each answer of a person, rising, shape (answers,)."""
+    person: Ints
+    value: Floats
+    models: Floats
+    """Answers of models on their own scale, for what looks at ranks: shape (models, stimuli)."""
+    exact: Floats
+    """The same on the scale of people, with their fractions; ``nan`` where there is no map."""
+    steps: Floats
+    """The same, on the steps of the scale where it has any."""
+    n_people: int
+
+    @property
+    def n_items(self) -> int:
+        """Stimuli, answered or not."""
+        return int(self.models.shape[1])
+
+    @cached_property
+    def rated(self) -> Bools:
+        """Stimuli that any person answered, shape (stimuli,)."""
+        rated = np.zeros(self.n_items, dtype=np.bool_)
+        rated[self.item] = True
+        return rated
+
+    @cached_property
+    def by_person(self) -> tuple[Ints, NDArray[np.int32], Floats]:
+        """Answers person after person: where each starts, stimuli (rising), and values."""
+        order = np.argsort(self.person, kind="stable")
+        start = np.searchsorted(self.person[order], np.arange(self.n_people + 1)).astype(np.int64)
+        return start, self.item[order].astype(np.int32), self.value[order]
+
+    @cached_property
+    def whole(self) -> bool:
+        """Whether every person answered every stimulus that anyone answered."""
+        return self.value.size == self.n_people * int(self.rated.sum())
+
+    @cached_property
+    def sets(self) -> tuple[Bools, NDArray[np.int32]]:
+        """The different sets of rated stimuli that models answered.
+
+        Returns
+        -------
+        Shape (sets, stimuli), all rated stimuli first; and the set of each model.
+        """
+        answered = ~np.isnan(self.models) & self.rated
+        known = {self.rated.tobytes(): 0}
+        rows = [self.rated]
+        of_model = np.zeros(len(answered), dtype=np.int32)
+        for f, row in enumerate(answered):
+            key = row.tobytes()
+            if key not in known:
+                known[key] = len(rows)
+                rows.append(row)
+            of_model[f] = known[key]
+        return np.stack(rows), of_model
+
+
+@dataclass(frozen=True)
+class Panel:
+    """Everything that is compared."""
+
+    labels: tuple[str, ...]
+    stimuli: tuple[str, ...]
+    """Stimuli that people rated and, where there are models, any of them answered."""
+    people: tuple[str, ...]
+    models: tuple[str, ...]
+    model_kinds: tuple[str, ...]
+    scale: Scale
+    parts: tuple[LabelPanel, ...]
+    """One per label."""
+    n_offered: int
+    """(Stimulus, label) cells that people rated, answered by models or not."""
+    n_offered_stimuli: int
+    """Stimuli that people rated."""
+    notes: tuple[str, ...] = ()
+    """What was done to the answers of people and models, in words."""
+    unmapped: str = ""
+    """Why the answers of models cannot be put on the scale of people; empty where they can."""
+
+    @property
+    def n_people(self) -> int:
+        """Number of people."""
+        return len(self.people)
+
+    @property
+    def ordered(self) -> bool:
+        """Whether the categories of the scale have an order."""
+        return self.scale.kind != "nominal"
+
+    @cached_property
+    def has_steps(self) -> bool:
+        """Whether the scale has a step and bounds."""
+        scale = self.scale
+        return scale.step is not None and scale.low is not None and scale.high is not None
+
+    @cached_property
+    def coverage(self) -> Floats:
+        """Share of the rated (stimulus, label) cells that each model answered, shape (models,)."""
+        n = sum((~np.isnan(part.models) & part.rated).sum(axis=1) for part in self.parts)
+        return np.asarray(n, dtype=np.float64) / max(self.n_offered, 1)
+
+    def counts(self, f: int) -> tuple[int, int]:
+        """Stimuli and (stimulus, label) cells on which a model and people can be compared."""
+        any_label = np.zeros(len(self.stimuli), dtype=np.bool_)
+        cells = 0
+        for part in self.parts:
+            shared = ~np.isnan(part.models[f]) & part.rated
+            any_label |= shared
+            cells += int(shared.sum())
+        return int(any_label.sum()), cells
+
+
+def panel_of(
+    ratings: Ratings,
+    models: Ratings | None = None,
+    *,
+    exclude: Collection[str] = (),
+    truncate: bool = False,
+    alone: bool = False,
+) -> Panel:
+    """Arrange people and models.
+
+    Parameters
+    ----------
+    ratings, models
+        As for :func:`affectlab.evaluation.sides`.
+    exclude
+        Labels that are left out.
+    truncate
+        Drop the fractions of models in place of rounding.
+    alone
+        Take people alone, whether or not there are models.
+
+    Raises
+    ------
+    InputError
+        When a side is missing, nothing is shared, a label to leave out is not known, or the
+        answers are texts.
+    """
+    how: Rounding = "truncate" if truncate else "round"
+    if alone:
+        if not set(ratings.rater_kinds) & set(HUMAN_KINDS):
+            raise InputError("no rater is human; expected the answers of people")
+        people, judged = people_of(ratings), None
+    else:
+        both = judged_sides(ratings, models)
+        people, judged = both.people, both.models
+    for name in exclude:
+        if name not in people.label_names:
+            raise unknown_name("label", name, people.label_names, "exclude")
+    answers = answers_of(people)
+    scale = people.scale
+    if judged is None:
+        labels = [name for name in answers.labels if name not in exclude]
+        units: tuple[str, ...] = answers.units
+        used = way = None
+        notes: tuple[str, ...] = ()
+    else:
+        used = judged.answers()
+        known = set(used.label_names)
+        labels = [name for name in answers.labels if name in known and name not in exclude]
+        answered = set(used.stimulus_names)
+        units = tuple(name for name in answers.units if name in answered)
+        way = scale_map(used, scale, together=models is None)
+        said = () if way.missing else (way.words(how),)
+        notes = (*both.notes, *answer_steps(people, used), *(words for words in said if words))
+    if not labels:
+        raise InputError("no label is left to compare people and models on")
+    if not units:
+        raise InputError("people and models share no stimulus")
+    own = _present(_kept(answers, labels, units))
+    model_names: tuple[str, ...] = () if used is None else used.rater_names
+    shape = (len(model_names), len(labels), len(units))
+    loose = np.empty(shape) if used is None else _cube(used, labels, units)
+    exact = loose if way is None else way.apply(loose)
+    steps = loose if way is None else way.apply(loose, how)
+    parts = tuple(
+        LabelPanel(
+            part.unit,
+            part.rater,
+            part.value,
+            loose[:, k],
+            exact[:, k],
+            steps[:, k],
+            len(own.raters),
+        )
+        for k, part in enumerate(own.by_label())
+    )
+    return Panel(
+        tuple(labels),
+        units,
+        own.raters,
+        model_names,
+        () if used is None else used.rater_kinds,
+        scale,
+        parts,
+        _n_cells(answers, labels),
+        int(np.unique(answers.unit).size),
+        notes,
+        "" if way is None else way.missing,
+    )
+
+
+def _kept(answers: Answers, labels: list[str], units: tuple[str, ...]) -> Answers:
+    """Keep some labels and stimuli, numbered anew, in their order."""
+    label = _places(answers.labels, tuple(labels))[answers.label]
+    unit = _places(answers.units, units)[answers.unit]
+    rows = (label >= 0) & (unit >= 0)
+    if rows.all() and len(units) == len(answers.units) and len(labels) == len(answers.labels):
+        return answers
+    return replace(
+        answers.take(rows),
+        label=label[rows],
+        unit=unit[rows],
+        labels=tuple(labels),
+        units=units,
+    )
+
+
+def _present(answers: Answers) -> Answers:
+    """Leave out people without an answer, and number the others anew."""
+    present = np.bincount(answers.rater, minlength=len(answers.raters)) > 0
+    if present.all():
+        return answers
+    names = tuple(name for name, here in zip(answers.raters, present, strict=True) if here)
+    return replace(answers, rater=(np.cumsum(present) - 1)[answers.rater], raters=names)
+
+
+def _places(own: tuple[str, ...], wanted: tuple[str, ...]) -> Ints:
+    """Place of every name among the wanted ones, -1 where it is not wanted."""
+    place = {name: k for k, name in enumerate(wanted)}
+    return np.array([place.get(name, -1) for name in own], dtype=np.int64)
+
+
+def _cube(models: Ratings, labels: list[str], units: tuple[str, ...]) -> Floats:
+    """Arrange answers by model, label and stimulus, ``nan`` where there is none."""
+    label = _places(models.label_names, tuple(labels))[models.label_code]
+    unit = _places(models.stimulus_names, units)[models.stimulus_code]
+    # One place more for labels and stimuli that people lack: they get the index -1.
+    cube = np.full((len(models.rater_names), len(labels) + 1, len(units) + 1), np.nan)
+    # Of repeated answers the first counts: written last.
+    back = slice(None, None, -1)
+    cube[models.rater_code[back], label[back], unit[back]] = models.value[back]
+    cube[np.isinf(cube)] = np.nan
+    return np.ascontiguousarray(cube[:, :-1, :-1])
+
+
+def _n_cells(answers: Answers, labels: list[str]) -> int:
+    """(Stimulus, label) cells of some labels that anybody answered."""
+    wanted = set(labels)
+    used = np.array([name in wanted for name in answers.labels], dtype=np.bool_)
+    cell = answers.cell[used[answers.label]]
+    return int((np.diff(cell, prepend=-1) != 0).sum()) if cell.size else 0

@@ -1,0 +1,250 @@
+"""Spearman correlation with the median of people, one person left out, in every replicate."""
+
+from __future__ import annotations
+
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from affectlab.core.types import Bools, Floats, Ints
+from affectlab.evaluation.human_alignment.bootstrap import Draws
+from affectlab.evaluation.human_alignment.kappa import Agreements
+from affectlab.evaluation.human_alignment.panel import LabelPanel
+
+__all__ = ["spearman_of_label"]
+
+Codes: TypeAlias = NDArray[np.unsignedinteger[Any]]
+
+_MOST_LEVELS = 256
+"""Levels above which answers are compared as numbers."""
+_LATTICE = 1e-9
+"""How far, in steps, a value may lie from a regular grid."""
+_ROWS = 64
+"""Replicates that one task computes."""
+
+
+def spearman_of_label(part: LabelPanel, draws: Draws) -> Agreements:
+    """Correlate models, and people, with the median of all people but one, on one label.
+
+    A person meets the median of the others; a model meets the same medians on the same stimuli,
+    those of each person in turn. The value of the model is the mean over the people left out, and
+    so is that of people. All copies of a person are left out together; ranks and medians are found
+    anew in every replicate.
+    """
+    own, models = _correlations(part, draws)
+    _, of_model = part.sets
+    weight = draws.people.astype(np.float64)
+    # A person without a correlation of their own (one answer throughout) is no comparison.
+    paired = np.isnan(own[:, :, of_model]) | np.isnan(models)
+    theirs = np.where(paired, np.nan, own[:, :, of_model])
+    judged = np.where(paired, np.nan, models)
+    return Agreements(
+        models=_mean(judged, weight).T,
+        among=_mean(theirs, weight).T,
+        people=_mean(own[:, :, 0], weight),
+        persons=np.ascontiguousarray(own[:, :, 0].T),
+        beside=np.ascontiguousarray(own[0][:, of_model].T),
+    )
+
+
+def _mean(values: Floats, weight: Floats) -> Floats:
+    """Mean over people, shape (rows, people, …), of the values that are defined."""
+    defined = ~np.isnan(values)
+    used = weight.reshape(weight.shape + (1,) * (values.ndim - 2)) * defined
+    total = used.sum(axis=1)
+    summed = (used * np.where(defined, values, 0.0)).sum(axis=1)
+    mean: Floats = np.divide(summed, total, out=np.full(total.shape, np.nan), where=total > 0)
+    return mean
+
+
+def _correlations(part: LabelPanel, draws: Draws) -> tuple[Floats, Floats]:
+    """Correlations of each person, by set of stimuli, and of each model with each panel."""
+    from affectlab.core.compiled import in_threads
+    from affectlab.evaluation.human_alignment.spearman_kernels import (
+        MOST_DRAWN,
+        correlate_any,
+        correlate_words,
+    )
+
+    sets, of_model = part.sets
+    start, item, value = part.by_person
+    rows = draws.n_rows
+    own = np.full((rows, part.n_people, len(sets)), np.nan)
+    models = np.full((rows, part.n_people, of_model.size), np.nan)
+    tasks = _tasks(rows)
+    level, n_levels, regular = _levels(value)
+    largest = np.bincount(part.item).max(initial=0) * int(draws.people.max(initial=1))
+    largest = min(largest, int(draws.people.sum(axis=1).max(initial=1)))
+    in_bytes = regular and n_levels <= _MOST_LEVELS and largest <= MOST_DRAWN
+    if in_bytes and part.whole:
+        shape = (part.n_people, int(part.rated.sum()))
+        # Twice a level is the largest code of a median.
+        code: Codes = level.astype(np.uint8) if n_levels <= 128 else level.astype(np.uint16)
+        code = code.reshape(shape)
+        for g, answered in enumerate(sets):
+            judged = np.flatnonzero(of_model == g)
+            _correlate_set(part, draws, answered, judged, code, n_levels, own[:, :, g], models)
+        return own, models
+    answered = sets[:, item]
+    order, last = _order_by_person(part.models, start, item, answered, of_model)
+    if in_bytes:
+        words = _words(level, n_levels)
+
+        def in_words(where: slice) -> None:
+            correlate_words(
+                start,
+                item,
+                words,
+                level,
+                n_levels,
+                of_model,
+                answered,
+                order,
+                last,
+                draws.items[where],
+                draws.people[where],
+                own[where],
+                models[where],
+            )
+
+        in_threads(in_words, tasks)
+        return own, models
+    by_value = np.lexsort((part.value, part.item))
+    cell = np.searchsorted(part.item, np.arange(part.n_items + 1)).astype(np.int64)
+    person = part.person[by_value].astype(np.int32)
+    ordered = np.ascontiguousarray(part.value[by_value])
+
+    def anyhow(where: slice) -> None:
+        correlate_any(
+            cell,
+            person,
+            ordered,
+            start,
+            item,
+            level,
+            n_levels,
+            of_model,
+            answered,
+            order,
+            last,
+            draws.items[where],
+            draws.people[where],
+            own[where],
+            models[where],
+        )
+
+    in_threads(anyhow, tasks)
+    return own, models
+
+
+def _correlate_set(
+    part: LabelPanel,
+    draws: Draws,
+    answered: Bools,
+    judged: Ints,
+    code: Codes,
+    n_levels: int,
+    own: Floats,
+    models: Floats,
+) -> None:
+    """Fill in people, and the models of one set of stimuli, where people answered everything."""
+    from affectlab.core.compiled import in_threads
+    from affectlab.evaluation.human_alignment.spearman_kernels import correlate_whole
+
+    kept = np.flatnonzero(answered)
+    here = answered[part.rated]
+    level = np.ascontiguousarray(code[:, here])
+    steps = np.arange(n_levels - 1, dtype=code.dtype)
+    reached = (level[:, None] <= steps[:, None]).astype(np.uint8)
+    order, last = _order(part.models[np.ix_(judged, kept)])
+    weights = draws.items if kept.size == part.n_items else draws.items[:, kept]
+
+    def some_rows(where: slice) -> None:
+        size = where.stop - where.start
+        alone = np.full((size, part.n_people), np.nan)
+        found = np.full((size, part.n_people, judged.size), np.nan)
+        correlate_whole(
+            reached,
+            level,
+            order,
+            last,
+            weights[where],
+            draws.people[where],
+            alone,
+            found,
+        )
+        own[where] = alone
+        models[where, :, judged] = found
+
+    in_threads(some_rows, _tasks(draws.n_rows))
+
+
+def _tasks(n_rows: int) -> list[slice]:
+    return [slice(first, min(first + _ROWS, n_rows)) for first in range(0, n_rows, _ROWS)]
+
+
+def _levels(value: Floats) -> tuple[NDArray[np.int32], int, bool]:
+    """Number the values from 0 in their order, with gaps where they lie on a regular grid.
+
+    Returns
+    -------
+    Levels, how many there are, and whether they lie on a grid, so that the middle of two levels is
+    the level between them.
+    """
+    distinct, place = np.unique(value, return_inverse=True)
+    if distinct.size < 2:
+        return np.zeros(value.size, dtype=np.int32), 1, True
+    step = float(np.diff(distinct).min())
+    grid = (distinct - distinct[0]) / step
+    if grid[-1] < _MOST_LEVELS and np.abs(grid - np.rint(grid)).max() < _LATTICE * grid[-1]:
+        return np.rint(grid).astype(np.int32)[place], round(float(grid[-1])) + 1, True
+    return place.astype(np.int32), distinct.size, False
+
+
+def _words(level: NDArray[np.int32], n_levels: int) -> NDArray[np.uint64]:
+    """Code levels as bytes "at most l", eight to a word, shape (words, answers).
+
+    The last byte stands for the highest level or beyond, and so counts every answer.
+    """
+    n_words = -(-n_levels // 8)
+    words = np.zeros((n_words, level.size), dtype=np.uint64)
+    for place in range(8 * n_words):
+        reached = (level <= place).astype(np.uint64)
+        words[place // 8] |= reached << np.uint64(8 * (place % 8))
+    return words
+
+
+def _order(values: Floats) -> tuple[NDArray[np.int32], Bools]:
+    """Sort every row: places by rising value, and whether the next value is larger."""
+    order = np.argsort(values, axis=1).astype(np.int32)
+    ordered = np.take_along_axis(values, order.astype(np.int64), axis=1)
+    last = np.ones(values.shape, dtype=np.bool_)
+    last[:, :-1] = ordered[:, 1:] > ordered[:, :-1]
+    return order, last
+
+
+def _order_by_person(
+    models: Floats,
+    start: Ints,
+    item: NDArray[np.int32],
+    answered: Bools,
+    of_model: NDArray[np.int32],
+) -> tuple[NDArray[np.int32], Bools]:
+    """Sort the answers of each person by the answer of each model to the same stimulus."""
+    order = np.full((len(models), item.size), -1, dtype=np.int32)
+    last = np.zeros(order.shape, dtype=np.bool_)
+    person = np.repeat(np.arange(start.size - 1), np.diff(start))
+    for f, values in enumerate(models):
+        kept = np.flatnonzero(answered[of_model[f]])
+        who, value = person[kept], values[item[kept]]
+        by_value = np.lexsort((value, who))
+        who, value, places = who[by_value], value[by_value], kept[by_value]
+        # The n-th of a person's answers stands in the n-th place of that person.
+        nth = np.arange(who.size) - np.searchsorted(who, who)
+        at = start[who] + nth
+        order[f, at] = places - start[who]
+        ends = np.ones(who.size, dtype=np.bool_)
+        ends[:-1] = (who[1:] != who[:-1]) | (value[1:] > value[:-1])
+        last[f, at] = ends
+    return order, last

@@ -1,0 +1,577 @@
+"""Spearman correlations with the median of the other people, in every replicate.
+
+The answers of a person are coded as bytes "at most this level", eight to a word, so that one
+weighted sum of words counts the panel on all levels at once, and leaving a person out is one
+subtraction. Twice a rank is a whole number and so are all sums below, hence they are exact.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from affectlab.core.compiled import kernel
+from affectlab.core.types import Bools, Floats, Ints
+
+__all__ = [
+    "MOST_DRAWN",
+    "correlate_any",
+    "correlate_whole",
+    "correlate_words",
+]
+
+MOST_DRAWN = 127
+"""Answers to one stimulus that a byte can count, with the bit that comparisons need."""
+
+Words = NDArray[np.uint64]
+
+
+@kernel
+def _ones(word: np.uint64) -> np.uint64:
+    """Count the bits that are set; compilers know this form and use the instruction for it."""
+    word = word - ((word >> np.uint64(1)) & np.uint64(0x5555555555555555))
+    word = (word & np.uint64(0x3333333333333333)) + (
+        (word >> np.uint64(2)) & np.uint64(0x3333333333333333)
+    )
+    word = (word + (word >> np.uint64(4))) & np.uint64(0x0F0F0F0F0F0F0F0F)
+    return (word * np.uint64(0x0101010101010101)) >> np.uint64(56)
+
+
+@kernel
+def _medians(counts: Words, own: Words, copies: int, middle: NDArray[np.int32]) -> None:
+    """Find the median of every panel without one person, as the sum of its two middle levels.
+
+    Parameters
+    ----------
+    counts
+        Weighted sums of words, shape (words, items); the last byte holds the size of the panel.
+    own
+        Words of the person, shape (words, items), counted `copies` times.
+    middle
+        Overwritten: shape (items,); without meaning where nobody is left.
+    """
+    one, top = np.uint64(0x0101010101010101), np.uint64(0x8080808080808080)
+    several = np.uint64(copies)
+    n_words, n = counts.shape
+    sizes, own_sizes = counts[n_words - 1], own[n_words - 1]
+    for q in range(n_words):
+        counted, theirs = counts[q], own[q]
+        for s in range(n):
+            size = (sizes[s] - several * own_sizes[s]) >> np.uint64(56)
+            left = (counted[s] - several * theirs[s]) | top
+            lower = ((size + np.uint64(1)) >> np.uint64(1)) * one
+            upper = ((size >> np.uint64(1)) + np.uint64(1)) * one
+            reached = _ones((left - lower) & top) + _ones((left - upper) & top)
+            # Bytes that count fewer than half of the answers stand for levels below the median.
+            below = np.int32(16) - np.int32(reached)
+            middle[s] = below if q == 0 else middle[s] + below
+
+
+@kernel
+def _midranks(table: Ints, rank: Floats) -> tuple[float, float]:
+    """Give midranks from counts per level, their number, and the sum of their squares."""
+    n, squares = 0.0, 0.0
+    for m in range(table.shape[1]):
+        total = 0.0
+        for k in range(table.shape[0]):
+            total += table[k, m]
+        rank[m] = n + 0.5 * (total + 1.0)
+        squares += total * rank[m] * rank[m]
+        n += total
+    return n, squares
+
+
+@kernel
+def _rho(products: float, n: float, squares_a: float, squares_b: float) -> float:
+    centre = n * (0.5 * (n + 1.0)) ** 2
+    size = (squares_a - centre) * (squares_b - centre)
+    return (products - centre) / np.sqrt(size) if size > 0.0 else np.nan
+
+
+@kernel
+def _correlate_panel(
+    middle: NDArray[np.int32],
+    n_middles: int,
+    code: NDArray[np.int32],
+    n_levels: int,
+    weight: Ints,
+    group: NDArray[np.int32],
+    answered: Bools,
+    order: NDArray[np.int32],
+    last: Bools,
+    own: Floats,
+    models: Floats,
+) -> None:
+    """Correlate one person, and the models, with the medians of that person's items.
+
+    Parameters
+    ----------
+    middle
+        Code of the median, in its order, shape (items,).
+    code
+        Level of the person, shape (items,).
+    weight
+        How often an item counts, shape (items,): 0 where there is no median.
+    group
+        Set of items of each model, shape (models,).
+    answered
+        The sets, shape (sets, items).
+    order, last
+        Items by rising answer of each model, shape (models, items), -1 where there are no more.
+    own
+        Overwritten: the person's correlation on each set, shape (sets,).
+    models
+        Overwritten: each model's correlation on its set, shape (models,).
+    """
+    n = middle.size
+    middles = np.empty((1, n_middles), np.int64)
+    levels = np.empty((1, n_levels), np.int64)
+    middle_rank, level_rank = np.empty(n_middles), np.empty(n_levels)
+    for g in range(answered.shape[0]):
+        middles[:] = 0
+        levels[:] = 0
+        for t in range(n):
+            if weight[t] > 0 and answered[g, t]:
+                middles[0, middle[t]] += weight[t]
+                levels[0, code[t]] += weight[t]
+        total, of_medians = _midranks(middles, middle_rank)
+        total, of_person = _midranks(levels, level_rank)
+        products = 0.0
+        for t in range(n):
+            if weight[t] > 0 and answered[g, t]:
+                products += weight[t] * level_rank[code[t]] * middle_rank[middle[t]]
+        own[g] = _rho(products, total, of_medians, of_person)
+        for f in range(group.size):
+            if group[f] != g:
+                continue
+            before, tied, summed = 0.0, 0.0, 0.0
+            products, squares = 0.0, 0.0
+            for k in range(n):
+                t = order[f, k]
+                if t < 0:
+                    break
+                if weight[t] > 0:
+                    tied += weight[t]
+                    summed += weight[t] * middle_rank[middle[t]]
+                if last[f, k] and tied > 0:
+                    rank = before + 0.5 * (tied + 1.0)
+                    products += rank * summed
+                    squares += tied * rank * rank
+                    before += tied
+                    tied, summed = 0.0, 0.0
+            models[f] = _rho(products, total, of_medians, squares)
+
+
+@kernel
+def correlate_words(
+    start: Ints,
+    item: NDArray[np.int32],
+    words: Words,
+    code: NDArray[np.int32],
+    n_levels: int,
+    group: NDArray[np.int32],
+    answered: Bools,
+    order: NDArray[np.int32],
+    last: Bools,
+    weights: NDArray[np.uint8],
+    copies: NDArray[np.int32],
+    own: Floats,
+    models: Floats,
+) -> None:
+    """Correlate people and models with the median of the other people.
+
+    Everybody is compared on the items of the person who is left out, and of the model.
+
+    Parameters
+    ----------
+    start
+        Where the answers of each person start, shape (people + 1,).
+    item, code
+        Item and level of each answer, shape (answers,), person after person.
+    words
+        Shape (words, answers).
+    group
+        Set of items of each model, shape (models,).
+    answered
+        The sets, by answer of people: shape (sets, answers).
+    order, last
+        For each model, the answers of a person by rising answer of the model to the same item,
+        counted from the start of that person: shape (models, answers); -1 behind the last.
+    weights
+        How often each item counts, shape (replicates, items).
+    copies
+        How often each person was drawn, shape (replicates, people).
+    own
+        Shape (replicates, people, sets).
+    models
+        Shape (replicates, people, models).
+    """
+    n_people, n_words, n = start.size - 1, words.shape[0], weights.shape[1]
+    counts = np.empty((n_words, n), np.uint64)
+    most = 0
+    for i in range(n_people):
+        most = max(most, start[i + 1] - start[i])
+    theirs = np.empty((n_words, most), np.uint64)
+    middle = np.empty(most, np.int32)
+    weight = np.empty(most, np.int64)
+    for b in range(weights.shape[0]):
+        counts[:] = 0
+        for j in range(n_people):
+            if copies[b, j] > 0:
+                several = np.uint64(copies[b, j])
+                for q in range(n_words):
+                    for k in range(start[j], start[j + 1]):
+                        counts[q, item[k]] += several * words[q, k]
+        for i in range(n_people):
+            size = start[i + 1] - start[i]
+            if copies[b, i] == 0 or size == 0:
+                continue
+            here = slice(start[i], start[i + 1])
+            for q in range(n_words):
+                for t in range(size):
+                    theirs[q, t] = counts[q, item[start[i] + t]]
+            _medians(theirs[:, :size], words[:, here], copies[b, i], middle[:size])
+            for t in range(size):
+                # The person alone answered where the count is their own copies.
+                alone = (theirs[n_words - 1, t] >> np.uint64(56)) == np.uint64(copies[b, i])
+                weight[t] = 0 if alone else weights[b, item[start[i] + t]]
+            _correlate_panel(
+                middle[:size],
+                16 * n_words + 1,
+                code[here],
+                n_levels,
+                weight[:size],
+                group,
+                answered[:, here],
+                order[:, here],
+                last[:, here],
+                own[b, i],
+                models[b, i],
+            )
+
+
+@kernel
+def correlate_any(
+    cell: Ints,
+    person: NDArray[np.int32],
+    value: Floats,
+    start: Ints,
+    item: NDArray[np.int32],
+    code: NDArray[np.int32],
+    n_levels: int,
+    group: NDArray[np.int32],
+    answered: Bools,
+    order: NDArray[np.int32],
+    last: Bools,
+    weights: NDArray[np.uint8],
+    copies: NDArray[np.int32],
+    own: Floats,
+    models: Floats,
+) -> None:
+    """Do what :func:`correlate_words` does for any values and any number of people.
+
+    Parameters
+    ----------
+    cell
+        Where the answers to each item start in ``person`` and ``value``, shape (items + 1,).
+    person, value
+        Who answered and what, shape (answers,), by rising value within an item.
+    start, item, code, n_levels, group, answered, order, last, weights, copies, own, models
+        As for :func:`correlate_words`.
+    """
+    n_people = start.size - 1
+    most = 0
+    for i in range(n_people):
+        most = max(most, start[i + 1] - start[i])
+    median = np.empty(most)
+    middle = np.empty(most, np.int32)
+    weight = np.empty(most, np.int64)
+    size_of = np.empty(cell.size - 1, np.int64)
+    for b in range(weights.shape[0]):
+        for s in range(cell.size - 1):
+            size_of[s] = 0
+            for k in range(cell[s], cell[s + 1]):
+                size_of[s] += copies[b, person[k]]
+        for i in range(n_people):
+            n = start[i + 1] - start[i]
+            if copies[b, i] == 0 or n == 0:
+                continue
+            for t in range(n):
+                s = item[start[i] + t]
+                size = size_of[s] - copies[b, i]
+                median[t] = np.inf
+                weight[t] = weights[b, s] if size > 0 else 0
+                if weight[t] == 0:
+                    continue
+                seen, lower = 0, np.nan
+                for k in range(cell[s], cell[s + 1]):
+                    if person[k] == i:
+                        continue
+                    seen += copies[b, person[k]]
+                    if lower != lower and 2 * seen >= size:
+                        lower = value[k]
+                    if 2 * seen > size:
+                        median[t] = (lower + value[k]) / 2
+                        break
+            by_median = np.argsort(median[:n])
+            n_middles = 0
+            for k in range(n):
+                t = by_median[k]
+                if k > 0 and median[t] > median[by_median[k - 1]]:
+                    n_middles += 1
+                middle[t] = n_middles
+            here = slice(start[i], start[i + 1])
+            _correlate_panel(
+                middle[:n],
+                n_middles + 1,
+                code[here],
+                n_levels,
+                weight[:n],
+                group,
+                answered[:, here],
+                order[:, here],
+                last[:, here],
+                own[b, i],
+                models[b, i],
+            )
+
+
+# Spearman correlations with the median of the other people, where everyone rated everything.
+#
+# A correlation of ranks needs no more than a table of counts, of the levels of one side by those
+# of
+# the other. So a person and a panel are counted into such a table in one pass over the stimuli
+# that
+# were drawn; only the ranks of models, which may give any number, are multiplied one by one. The
+# panel is counted in bytes, one for each level of each stimulus, which vector registers hold many
+# of;
+# leaving a person out is one subtraction. Twice a rank is a whole number, hence all sums are exact
+# and do not depend on their order.
+
+
+Bytes = NDArray[np.uint8]
+Codes = NDArray[np.unsignedinteger[Any]]
+Places = NDArray[np.uint32]
+_MOST_JOINT = 1 << 11
+"""Places of a table of counts up to which adding it up costs less than a pass over the stimuli."""
+
+
+@kernel
+def correlate_whole(
+    reached: Bytes,
+    code: Codes,
+    order: NDArray[np.int32],
+    last: Bools,
+    weights: Bytes,
+    copies: NDArray[np.int32],
+    own: Floats,
+    models: Floats,
+) -> None:
+    """Correlate people and models with the median of the other people.
+
+    Parameters
+    ----------
+    reached
+        Whether the answer of a person is at most each level but the highest, 0 or 1: shape
+        (people, levels - 1, items).
+    code
+        Levels of people from 0, shape (people, items); a type that holds twice the highest.
+    order
+        Items by rising answer of each model, shape (models, items).
+    last
+        Whether the next item of ``order`` has a larger answer, or there is none.
+    weights
+        How often each item counts, shape (replicates, items).
+    copies
+        How often each person was drawn, shape (replicates, people); up to 127 in all.
+    own
+        Overwritten where a person was drawn: shape (replicates, people).
+    models
+        Overwritten likewise, where any item counts: shape (replicates, people, models), each model
+        with the panel without that person.
+    """
+    n_people, n_steps, n = reached.shape
+    n_models = order.shape[0]
+    n_levels, n_middles = n_steps + 1, 2 * n_steps + 1
+    answer, n_answers = _answers(order, last)
+    counts, left = np.empty((n_steps, n), np.uint8), np.empty(n, np.uint8)
+    middle, cell = np.empty(n, code.dtype), np.empty(n, np.uint32)
+    room, more_room = np.empty(n_models * n), np.empty(n_people * n)
+    squares = np.empty(n_models)
+    tied, rank = np.empty((1, n), np.int64), np.empty(n)
+    place, weight = np.empty(n, np.uint32), np.empty(n, np.int64)
+    here, there = np.empty(n, np.uint32), np.empty(n, np.uint32)
+    joint = n_levels * n_middles <= _MOST_JOINT
+    n_cells = n_levels * n_middles if joint else 0
+    table, rank_of = np.empty(n_cells, np.int64), np.empty(n_cells)
+    middles, levels = np.empty((1, n_middles), np.int64), np.empty((1, n_levels), np.int64)
+    middle_rank, level_rank = np.empty(n_middles), np.empty(n_levels)
+    met, of_medians = np.empty(n_people, np.int64), np.empty(n_people)
+    for b in range(weights.shape[0]):
+        n_drawn = _drawn(weights[b], place, weight)
+        drawn, times = place[:n_drawn], weight[:n_drawn]
+        ranked = room[: n_models * n_drawn].reshape(n_models, n_drawn)
+        for f in range(n_models):
+            _tally(answer[f], drawn, times, tied[0, : n_answers[f]])
+            _, squares[f] = _midranks(tied[:, : n_answers[f]], rank)
+            _look_up(answer[f], drawn, times, rank, ranked[f])
+        counts[:] = 0
+        everyone = 0
+        for j in range(n_people):
+            everyone += copies[b, j]
+            if copies[b, j] > 0:
+                for k in range(n_steps):
+                    _add(reached[j, k], copies[b, j], counts[k])
+        n_met, total = 0, 0.0
+        panels = more_room[: n_people * n_drawn].reshape(n_people, n_drawn)
+        for i in range(n_people):
+            if copies[b, i] == 0 or copies[b, i] == everyone:
+                continue
+            size = everyone - copies[b, i]
+            middle[:] = 0
+            for k in range(n_steps):
+                _leave_out(counts[k], reached[i, k], copies[b, i], left)
+                _below(left, (size + 1) // 2, size // 2 + 1, middle)
+            ranks = panels[n_met]
+            products = 0.0
+            if joint:
+                _pair(code[i], middle, n_middles, cell)
+                _take(cell, drawn, here)
+                _count(here[:n_drawn], times, table)
+                _add_up(table.reshape(n_levels, n_middles), levels[0], middles[0])
+            else:
+                _take(code[i], drawn, there)
+                _count(there[:n_drawn], times, levels[0])
+                _take(middle, drawn, here)
+                _count(here[:n_drawn], times, middles[0])
+            total, of_medians[n_met] = _midranks(middles, middle_rank)
+            total, of_person = _midranks(levels, level_rank)
+            if joint:
+                for level in range(n_levels):
+                    part, row = 0.0, level * n_middles
+                    for m in range(n_middles):
+                        part += table[row + m] * middle_rank[m]
+                        rank_of[row + m] = middle_rank[m]
+                    products += part * level_rank[level]
+                _ranks(here, rank_of, ranks)
+            else:
+                _ranks(here, middle_rank, ranks)
+                for t in range(n_drawn):
+                    products += times[t] * level_rank[there[t]] * ranks[t]
+            own[b, i] = _rho(products, total, of_medians[n_met], of_person)
+            met[n_met] = i
+            n_met += 1
+        if n_met == 0 or n_models == 0 or n_drawn == 0:
+            continue
+        together = np.dot(panels[:n_met], ranked.T)
+        for k in range(n_met):
+            for f in range(n_models):
+                models[b, met[k], f] = _rho(together[k, f], total, of_medians[k], squares[f])
+
+
+@kernel
+def _answers(order: NDArray[np.int32], last: Bools) -> tuple[NDArray[np.int32], Ints]:
+    """Number the distinct answers of each model from 0 in their order, and count them."""
+    answer = np.empty(order.shape, np.int32)
+    n_answers = np.zeros(order.shape[0], np.int64)
+    for f in range(order.shape[0]):
+        for k in range(order.shape[1]):
+            answer[f, order[f, k]] = n_answers[f]
+            n_answers[f] += last[f, k]
+    return answer, n_answers
+
+
+@kernel
+def _drawn(weights: Bytes, place: Places, weight: Ints) -> int:
+    """List the items that count, and how often; give their number."""
+    n_drawn = 0
+    for s in range(weights.size):
+        place[n_drawn] = np.uint32(s)
+        weight[n_drawn] = weights[s]
+        n_drawn += weights[s] > 0
+    return n_drawn
+
+
+# One statement to a loop: then compilers keep to bytes, of which a register holds the most.
+
+
+@kernel
+def _add(reached: Bytes, copies: int, counts: Bytes) -> None:
+    several = np.uint8(copies)
+    for s in range(counts.size):
+        counts[s] += several * reached[s]
+
+
+@kernel
+def _leave_out(counts: Bytes, reached: Bytes, copies: int, left: Bytes) -> None:
+    several = np.uint8(copies)
+    for s in range(counts.size):
+        left[s] = counts[s] - several * reached[s]
+
+
+@kernel
+def _below(left: Bytes, lower: int, upper: int, middle: Codes) -> None:
+    """Count the two middle answers that lie above a level, which fewer answers do not exceed."""
+    first, second = np.uint8(lower), np.uint8(upper)
+    for s in range(left.size):
+        middle[s] += np.uint8(left[s] < first) + np.uint8(left[s] < second)
+
+
+# Unsigned places, here and below: signed ones are tested for counting from the end.
+
+
+@kernel
+def _tally(code: NDArray[np.int32], drawn: Places, weight: Ints, table: Ints) -> None:
+    """Count the codes of the items that were drawn."""
+    table[:] = 0
+    for t in range(drawn.size):
+        table[np.uint64(code[drawn[t]])] += weight[t]
+
+
+@kernel
+def _look_up(
+    code: NDArray[np.int32], drawn: Places, weight: Ints, rank: Floats, out: Floats
+) -> None:
+    """Give the rank of every item that was drawn, times how often it was."""
+    for t in range(drawn.size):
+        out[t] = rank[np.uint64(code[drawn[t]])] * weight[t]
+
+
+@kernel
+def _pair(code: Codes, middle: Codes, n_middles: int, cell: Places) -> None:
+    """Give the place in a table of levels by medians of every item."""
+    width = np.uint32(n_middles)
+    for s in range(cell.size):
+        cell[s] = np.uint32(code[s]) * width + middle[s]
+
+
+@kernel
+def _take(cell: Codes, drawn: Places, out: Places) -> None:
+    for t in range(drawn.size):
+        out[t] = cell[drawn[t]]
+
+
+@kernel
+def _count(cell: Places, weight: Ints, table: Ints) -> None:
+    table[:] = 0
+    for t in range(cell.size):
+        table[cell[t]] += weight[t]
+
+
+@kernel
+def _ranks(cell: Places, rank: Floats, out: Floats) -> None:
+    for t in range(out.size):
+        out[t] = rank[cell[t]]
+
+
+@kernel
+def _add_up(table: Ints, rows: Ints, columns: Ints) -> None:
+    columns[:] = 0
+    for i in range(table.shape[0]):
+        total = 0
+        for j in range(table.shape[1]):
+            total += table[i, j]
+            columns[j] += table[i, j]
+        rows[i] = total

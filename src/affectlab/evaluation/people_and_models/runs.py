@@ -1,0 +1,343 @@
+"""The answers of each run of a model, and which run controls which."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from affectlab.core.errors import InputError, unknown_name
+from affectlab.core.types import Bools, Floats, Ints
+from affectlab.core.words import joined, plural
+from affectlab.evaluation.outcomes import row_column
+from affectlab.evaluation.people_and_models.scale_map import moved
+from affectlab.evaluation.people_and_models.sides import Sides, sides
+from affectlab.ratings import HUMAN_KINDS, Ratings, Scale
+from affectlab.ratings.arrays import Answers, answers_of
+
+if TYPE_CHECKING:
+    import polars as pl
+
+
+__all__ = [
+    "CONTROLS",
+    "Control",
+    "JudgedSides",
+    "Panel",
+    "judged_runs",
+    "judged_sides",
+    "main_runs",
+    "panel_of",
+]
+
+CONTROLS = ("none", "no_image", "wrong_image", "decoy_hint")
+"""What the rater attribute ``control`` may say; ``none``, or an empty cell, is a main run."""
+
+
+@dataclass(frozen=True)
+class Control:
+    """A run that controls another."""
+
+    run: str
+    kind: str
+    of: str
+
+
+@dataclass(frozen=True, eq=False)
+class Side:
+    """Answers as arrays, ordered by rater; stimuli and labels are positions in shared names."""
+
+    raters: tuple[str, ...]
+    starts: Ints
+    """First row of each rater, and the end; shape (raters + 1,)."""
+    stimulus: Ints
+    label: Ints
+    value: Floats
+
+    def rows(self, rater: str) -> slice:
+        """Rows of one rater."""
+        k = self.raters.index(rater)
+        return slice(int(self.starts[k]), int(self.starts[k + 1]))
+
+
+@dataclass(frozen=True, eq=False)
+class Panel:
+    """People, models, and which run of a model controls which."""
+
+    stimuli: tuple[str, ...]
+    labels: tuple[str, ...]
+    scale: Scale
+    people: Side | None
+    """None where there are no people."""
+    models: Side
+    main: tuple[str, ...]
+    """Runs of models that control nothing."""
+    controls: tuple[Control, ...]
+
+    def matrix(self, run: str) -> Floats:
+        """Answers of a run, shape (stimuli, labels), ``nan`` where there is none."""
+        rows = self.models.rows(run)
+        made = np.full((len(self.stimuli), len(self.labels)), np.nan)
+        made[self.models.stimulus[rows], self.models.label[rows]] = self.models.value[rows]
+        return made
+
+    @cached_property
+    def target(self) -> Floats:
+        """What people say in the middle, shape (stimuli, labels), ``nan`` where they say nothing.
+
+        The median; on a nominal scale the most frequent category, and ``nan`` where two tie.
+        """
+        made = np.full(len(self.stimuli) * len(self.labels), np.nan)
+        if self.people is not None:
+            cell = self.people.stimulus * len(self.labels) + self.people.label
+            middle = _plurality if self.scale.kind == "nominal" else _median
+            cells, values = middle(cell, self.people.value)
+            made[cells] = values
+        return made.reshape(len(self.stimuli), len(self.labels))
+
+
+def _median(cell: Ints, value: Floats) -> tuple[Ints, Floats]:
+    order = np.lexsort((value, cell))
+    cells, start, size = np.unique(cell[order], return_index=True, return_counts=True)
+    ordered = value[order]
+    return cells, (ordered[start + (size - 1) // 2] + ordered[start + size // 2]) / 2
+
+
+def _plurality(cell: Ints, value: Floats) -> tuple[Ints, Floats]:
+    pairs, size = np.unique(np.stack([cell, value]), axis=1, return_counts=True)
+    order = np.lexsort((-size, pairs[0]))
+    cells, first = np.unique(pairs[0][order], return_index=True)
+    top, size = order[first], size[order]
+    tied = np.append(pairs[0][order][1:] == pairs[0][order][:-1], False)[first]
+    tied &= np.append(size[1:] == size[:-1], False)[first]
+    return cells.astype(np.int64), np.where(tied, np.nan, pairs[1][top])
+
+
+def main_runs(ratings: Ratings) -> Ratings:
+    """Leave out the runs that control another, such as those without the image.
+
+    Parameters
+    ----------
+    ratings
+        Any ratings; the attribute ``control`` of a rater says whether its answers are a control.
+
+    Raises
+    ------
+    InputError
+        When an attribute ``control`` is not one of those known, or nothing is left.
+
+    Examples
+    --------
+    >>> table = Ratings({"stimulus": ["a", "a"], "rater": ["net", "blind"], "value": [1, 0]},
+    ...                 raters={"rater": ["net", "blind"], "rater_kind": ["model", "model"],
+    ...                         "control": [None, "no_image"], "of": [None, "net"]})
+    >>> main_runs(table).rater_names
+    ('net',)
+    """
+    kinds = _control_kinds(ratings)
+    if set(kinds.values()) == {"none"}:
+        return ratings
+    main = np.array([kinds[name] == "none" for name in ratings.rater_names])
+    n = int((~main).sum())
+    step = f"left out {n} control run{'s' if n > 1 else ''} of models"
+    return ratings.where(main[ratings.rater_code], step=step)
+
+
+def panel_of(ratings: Ratings, models: Ratings | None) -> Panel:
+    """Bring people and the runs of models together.
+
+    Raises
+    ------
+    InputError
+        When there is no model, scales cannot be compared, or a control run names no main run.
+    """
+    tables = _tables(ratings, models)
+    people, judged = tables
+    if people is not None:
+        if "nominal" in (people.scale.kind, judged.scale.kind) and people.scale != judged.scale:
+            raise InputError(
+                f"people answer on {people.scale}, models on {judged.scale}; expected one scale"
+            )
+        judged = moved(judged, people.scale, "none", together=models is None)
+    given = [answers_of(table) for table in (people, judged) if table is not None]
+    stimuli = tuple(dict.fromkeys(name for part in given for name in part.units))
+    labels = tuple(dict.fromkeys(name for part in given for name in part.labels))
+    sides_ = [_side(part, stimuli, labels) for part in given]
+    controls = _controls(judged)
+    control_names = {control.run for control in controls}
+    return Panel(
+        stimuli=stimuli,
+        labels=labels,
+        scale=judged.scale if people is None else people.scale,
+        people=None if people is None else sides_[0],
+        models=sides_[-1],
+        main=tuple(name for name in judged.rater_names if name not in control_names),
+        controls=controls,
+    )
+
+
+def _tables(ratings: Ratings, models: Ratings | None) -> tuple[Ratings | None, Ratings]:
+    """People, or None, and models; the checks that need no people do without them."""
+    from affectlab.evaluation.people_and_models.sides import sides
+
+    if models is None and not set(ratings.rater_kinds) & set(HUMAN_KINDS):
+        return None, ratings
+    found = sides(ratings, models)
+    return found.people, found.models
+
+
+def _side(answers: Answers, stimuli: tuple[str, ...], labels: tuple[str, ...]) -> Side:
+    place = {name: k for k, name in enumerate(stimuli)}
+    unit = np.array([place[name] for name in answers.units], dtype=np.int64)
+    place = {name: k for k, name in enumerate(labels)}
+    label = np.array([place[name] for name in answers.labels], dtype=np.int64)
+    order = np.argsort(answers.rater, kind="stable")
+    starts = np.searchsorted(answers.rater[order], np.arange(len(answers.raters) + 1))
+    return Side(
+        raters=answers.raters,
+        starts=starts.astype(np.int64),
+        stimulus=unit[answers.unit[order]],
+        label=label[answers.label[order]],
+        value=answers.value[order],
+    )
+
+
+def _control_kinds(ratings: Ratings) -> dict[str, str]:
+    kinds = _per_rater(ratings, "control", "none")
+    for name, kind in kinds.items():
+        if kind not in CONTROLS:
+            raise unknown_name("control", kind, CONTROLS, f"rater {name!r}")
+    return kinds
+
+
+def _controls(models: Ratings) -> tuple[Control, ...]:
+    kinds, controlled = _control_kinds(models), _per_rater(models, "of", "")
+    found = []
+    for run, kind in kinds.items():
+        if kind == "none":
+            continue
+        of = controlled[run]
+        if not of:
+            raise InputError(
+                f"rater {run!r} is a {kind} run, but its attribute 'of' is empty; expected the "
+                "name of the rater it controls"
+            )
+        if of not in kinds:
+            main = [name for name in kinds if kinds[name] == "none"]
+            raise unknown_name("rater", of, main, f"rater {run!r}, attribute 'of'")
+        if kinds[of] != "none":
+            raise InputError(
+                f"rater {run!r} controls {of!r}, which is itself a {kinds[of]} run; expected a "
+                "main run"
+            )
+        found.append(Control(run, kind, of))
+    return tuple(found)
+
+
+def _per_rater(ratings: Ratings, name: str, absent: str) -> dict[str, str]:
+    """Give an attribute of each rater as text, wherever the table keeps it.
+
+    A file of one rater cannot tell its attributes from those of its stimuli, and keeps them with
+    the stimuli unless their name begins with ``rater_``.
+    """
+    given: list[object] = [None] * ratings.n_raters
+    for column in (name, f"rater_{name}"):
+        if column in ratings.stimuli.columns and ratings.n_raters > 1:
+            raise InputError(
+                f"column {column!r} was read as an attribute of the stimuli; name it "
+                f"'rater_{name}' or put it into a table of raters, so that it says which run is "
+                "meant"
+            )
+    for column in (name, f"rater_{name}"):
+        found = row_column(ratings, column)
+        if found is not None and found.null_count() < ratings.n_rows:
+            given = _only_value(ratings, found, column)
+            break
+    said = ("" if value is None else str(value).strip() for value in given)
+    return {rater: text or absent for rater, text in zip(ratings.rater_names, said, strict=True)}
+
+
+def _only_value(ratings: Ratings, column: pl.Series, name: str) -> list[object]:
+    first = np.zeros(ratings.n_raters, dtype=np.int64)
+    first[ratings.rater_code[::-1]] = np.arange(ratings.n_rows - 1, -1, -1)
+    if not column.eq_missing(column.gather(first[ratings.rater_code])).all():
+        raise InputError(f"attribute {name!r} differs within a rater; expected one value each")
+    return column.gather(first).to_list()
+
+
+def present(values: Floats) -> Bools:
+    """Say which stimuli have an answer to at least one label."""
+    return np.asarray(np.any(~np.isnan(values), axis=1))
+
+
+# The runs of models that are judged: all but those that control another.
+
+
+_NAMED = 5
+
+
+def judged_runs(models: Ratings) -> tuple[Ratings, tuple[str, ...]]:
+    """Leave out control runs, such as those without the image, and say so in a sentence.
+
+    Raises
+    ------
+    InputError
+        When the attribute ``control`` of a rater is not understood, or nothing is left.
+    """
+    kept = main_runs(models)
+    left = [name for name in models.rater_names if name not in set(kept.rater_names)]
+    if not left:
+        return kept, ()
+    named = joined([*left[:_NAMED], f"{len(left) - _NAMED} more"] if len(left) > _NAMED else left)
+    return kept, (f"{plural(len(left), 'control run')} not judged: {named}",)
+
+
+# People, and the runs of models that are judged.
+
+
+@dataclass(frozen=True)
+class JudgedSides(Sides):
+    """People, and models without their control runs."""
+
+    notes: tuple[str, ...] = ()
+    """Which control runs were left out, in words."""
+
+
+def judged_sides(ratings: Ratings, models: Ratings | None = None) -> JudgedSides:
+    """Tell people and models apart; runs of models that control another are not judged.
+
+    A run without the image, or with a wrong one, says something about the run that it controls, and
+    is no model: see :func:`affectlab.evaluation.control_checks`.
+
+    Raises
+    ------
+    InputError
+        As :func:`affectlab.evaluation.sides`; also when a person and a model have one name, or
+        every run of models is a control.
+    """
+    both = sides(ratings, models)
+    same = set(both.people.rater_names) & set(both.models.rater_names)
+    if same:
+        raise InputError(
+            f"{min(same)!r} is the name of a person and of a model; expected different names"
+        )
+    if not _names_controls(both.models):
+        return JudgedSides(both.people, both.models)
+    # Once more: what only control runs answered does not make models and people comparable.
+    kept, notes = judged_runs(both.models)
+    main = sides(both.people, kept)
+    return JudgedSides(main.people, main.models, notes)
+
+
+def _names_controls(models: Ratings) -> bool:
+    """Say whether an attribute ``control`` means control runs; of stimuli it may mean anything."""
+    names = ("control", "rater_control")
+    if set(names) & {*models.raters.columns, *models.frame.columns}:
+        return True
+    return any(
+        {str(value) for value in models.stimuli[name].unique() if value is not None} <= {*CONTROLS}
+        for name in names
+        if name in models.stimuli.columns
+    )

@@ -1,0 +1,190 @@
+"""One map from the scale of models to that of people, for every measure that needs one scale."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
+
+import numpy as np
+
+from affectlab.core.errors import InputError
+from affectlab.core.types import Floats
+from affectlab.core.words import option
+from affectlab.ratings import Ratings, Scale
+from affectlab.ratings.scale import fits_scale
+
+__all__ = ["Rounding", "ScaleMap", "answer_steps", "moved", "on_scale", "scale_map"]
+
+Rounding: TypeAlias = Literal["round", "truncate", "none"]
+
+_DIGITS = 9
+"""Decimals, in steps, to which a mapped answer is exact: 4.5 stays half-way on every scale."""
+
+
+@dataclass(frozen=True)
+class ScaleMap:
+    """How the answers of models get onto the scale of people, or why they cannot."""
+
+    source: Scale
+    target: Scale
+    guess: str = ""
+    """What was assumed of a scale that was not declared, in words."""
+    missing: str = ""
+    """Why there is no map; empty where there is one."""
+
+    @property
+    def same(self) -> bool:
+        """Whether both sides have the same bounds and steps."""
+        ours, theirs = self.target, self.source
+        return ours == theirs or (
+            (ours.kind, ours.low, ours.high, ours.step)
+            == (theirs.kind, theirs.low, theirs.high, theirs.step)
+            and not (ours.categories or theirs.categories)
+        )
+
+    @property
+    def spreads(self) -> bool:
+        """Whether bounds differ, so that answers are mapped linearly."""
+        ends = (self.source.low, self.source.high), (self.target.low, self.target.high)
+        return not (self.guess or self.missing) and ends[0] != ends[1]
+
+    def apply(self, value: Floats, how: Rounding = "none") -> Floats:
+        """Move answers to the scale of people; ``nan`` where there is no map."""
+        if self.missing:
+            return np.full(value.shape, np.nan)
+        low, high = float(self.target.low or 0.0), float(self.target.high or 0.0)
+        if self.spreads:
+            low_there, high_there = float(self.source.low or 0.0), float(self.source.high or 0.0)
+            value = low + (value - low_there) * ((high - low) / (high_there - low_there))
+            # Answers lie within the declared bounds: what is cut off here is rounding noise.
+            value = np.clip(value, low, high)
+        step = self.target.step
+        if how == "none" or step is None or self.same:
+            return value
+        places = np.round((value - low) / step, _DIGITS)
+        return low + (np.floor(places) if how == "truncate" else np.rint(places)) * step
+
+    def words(self, how: Rounding) -> str:
+        """Say what is done to the answers; nothing where both scales are the same."""
+        if self.same:
+            return ""
+        target = self.target if how != "none" else _without_steps(self.target)
+        ends = (self.source.low, self.source.high, target.low, target.high)
+        steps = [self.guess] if self.guess else []
+        if self.spreads:
+            steps.append("{:g}–{:g} mapped to {:g}–{:g}, linearly".format(*ends))
+        if target.step is not None:
+            steps.append("truncated to steps" if how == "truncate" else "rounded to steps")
+        said = "; ".join(steps) or "taken on the people's scale"
+        return f"answers of models: {said} ({target})"
+
+
+def _without_steps(scale: Scale) -> Scale:
+    return Scale("interval", scale.low, scale.high, declared=scale.declared)
+
+
+def scale_map(models: Ratings, scale: Scale, *, together: bool = False) -> ScaleMap:
+    """Find the map: none is needed on the same bounds, a linear one between declared bounds.
+
+    Answers on a scale that was not declared are taken on that of people where all lie within its
+    bounds, unless all lie between 0 and 1 and the scale is longer: these may be shares. The words
+    of the map say so. Two scales without bounds are one where both sides come `together`, in one
+    table; in tables of their own, nothing tells what the numbers of one are on the other.
+
+    Raises
+    ------
+    InputError
+        When one of two different scales has no order.
+    """
+    theirs = models.scale
+    between = f"from the scale of models ({theirs}) to that of people ({scale})"
+    if not together and theirs.kind == scale.kind == "interval":
+        ends = {theirs.low, theirs.high, scale.low, scale.high}
+        if ends == {None}:
+            return ScaleMap(theirs, scale, missing=f"{_no_way(between)} neither scale has bounds")
+    if theirs == scale:
+        return ScaleMap(theirs, scale)
+    for name, given in (("the people's scale", scale), ("the models' scale", theirs)):
+        if given.kind in ("nominal", "text"):
+            raise InputError(f"{name} ({given}) has no order; expected numbers to compare")
+    if scale.low is None or scale.high is None:
+        return ScaleMap(theirs, scale, missing=f"{_no_way(between)} that of people has no bounds")
+    if (theirs.low, theirs.high) == (scale.low, scale.high):
+        return ScaleMap(theirs, scale)
+    if not theirs.declared:
+        if fits_scale(models.value, scale):
+            guess = (
+                "scale not declared: all lie within the bounds of that of people, and are taken "
+                f"on it ({option('models_scale', '…')} for another)"
+            )
+            return ScaleMap(theirs, scale, guess=guess)
+        why = f"that of models is not declared ({option('models_scale', '0-1 interval')})"
+        return ScaleMap(theirs, scale, missing=f"{_no_way(between)} {why}")
+    if theirs.low is None or theirs.high is None:
+        why = f"that of models has no bounds ({option('models_scale', '0-1 interval')})"
+        return ScaleMap(theirs, scale, missing=f"{_no_way(between)} {why}")
+    if not scale.declared:
+        why = f"that of people is not declared ({option('scale', '0-7')})"
+        return ScaleMap(theirs, scale, missing=f"{_no_way(between)} {why}")
+    return ScaleMap(theirs, scale)
+
+
+def _no_way(between: str) -> str:
+    return f"there is no map {between}:"
+
+
+def on_scale(models: Ratings, scale: Scale, how: Rounding = "round") -> Ratings:
+    """Bring the answers of models to the scale of people.
+
+    Answers on another declared scale are mapped linearly, from its bounds to those of `scale`; they
+    are never cut off at a bound.
+
+    Parameters
+    ----------
+    models
+        Answers of models.
+    scale
+        The scale of the people.
+    how
+        ``"round"`` takes the nearest step (halves go to the even one); ``"truncate"`` the next
+        lower one, as the EmoNet-Face study does, which loses half a step on average; ``"none"``
+        keeps the fractions, on a scale with the bounds of `scale` and no steps.
+
+    Returns
+    -------
+    Ratings on `scale`; :attr:`~affectlab.ratings.Ratings.history` says what was done.
+
+    Raises
+    ------
+    InputError
+        When a scale has no order, or there is no map: different bounds, not all of them declared.
+
+    Examples
+    --------
+    >>> model = Ratings({"stimulus": ["a", "b"], "rater": ["m", "m"], "value": [0.4, 1.0]},
+    ...                 scale="0-1 interval")
+    >>> on_scale(model, Scale.parse("0-7")).value.tolist()
+    [3.0, 7.0]
+    >>> on_scale(model, Scale.parse("0-7"), "none").history[-1]
+    'answers of models: 0–1 mapped to 0–7, linearly (interval 0 to 7)'
+    """
+    return moved(models, scale, how)
+
+
+def moved(models: Ratings, scale: Scale, how: Rounding, *, together: bool = False) -> Ratings:
+    """Do as :func:`on_scale`, for models in a table of their own or `together` with people."""
+    way = scale_map(models, scale, together=together)
+    if way.missing:
+        raise InputError(way.missing)
+    if how == "none" and scale.kind not in ("nominal", "text"):
+        scale = _without_steps(scale)
+    if models.scale == scale:
+        return models
+    value = way.apply(np.array(models.value, dtype=np.float64), how)
+    return models.with_values(value, scale, step=way.words(how))
+
+
+def answer_steps(*tables: Ratings) -> tuple[str, ...]:
+    """Give the steps of histories that say what was done to answers, each once."""
+    steps = (step for table in tables for step in table.history)
+    return tuple(dict.fromkeys(step for step in steps if step.startswith("answers of ")))

@@ -1,0 +1,54 @@
+"""What people prefer, and which metrics see it."""
+
+from affectlab.evaluation.preference.areas import (
+    area,
+    drawn_areas,
+    edge_interval,
+    error_of,
+    few_clusters,
+    fold_areas,
+    logit_interval,
+    normal_interval,
+)
+from affectlab.evaluation.preference.judged_items import Choices, judged_items, machine_of
+from affectlab.evaluation.preference.label_pairs import preference_pairs, top_labels
+from affectlab.evaluation.preference.metric_scores import MetricScores, metric_scores
+from affectlab.evaluation.preference.metrics import (
+    MetricPreferences,
+    area_verdict,
+    evaluate_preference_metrics,
+)
+from affectlab.evaluation.preference.preferences import Preferences, preferences
+from affectlab.evaluation.preference.reaction_pairs import reaction_pairs
+from affectlab.evaluation.preference.scale import PreferenceScale, preference_scale
+from affectlab.evaluation.preference.separation import metric_sees_preference
+from affectlab.evaluation.preference.verdicts import preference_verdicts, verdict_sentences
+
+__all__ = [
+    "Choices",
+    "MetricPreferences",
+    "MetricScores",
+    "PreferenceScale",
+    "Preferences",
+    "area",
+    "area_verdict",
+    "drawn_areas",
+    "edge_interval",
+    "error_of",
+    "evaluate_preference_metrics",
+    "few_clusters",
+    "fold_areas",
+    "judged_items",
+    "logit_interval",
+    "machine_of",
+    "metric_scores",
+    "metric_sees_preference",
+    "normal_interval",
+    "preference_pairs",
+    "preference_scale",
+    "preference_verdicts",
+    "preferences",
+    "reaction_pairs",
+    "top_labels",
+    "verdict_sentences",
+]

@@ -1,0 +1,305 @@
+"""The area under the curve: how often a good item has a larger value than a poor one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+
+from affectlab.core.inference import draw_weights
+from affectlab.core.types import Bools, Floats, Ints
+
+__all__ = [
+    "area",
+    "cluster_weights",
+    "delong_errors",
+    "drawn_areas",
+    "edge_interval",
+    "error_of",
+    "expanded_tails",
+    "few_clusters",
+    "fold_areas",
+    "logit_interval",
+    "normal_interval",
+    "replicated_areas",
+    "weighted_means",
+]
+
+
+def area(values: Floats, good: Bools) -> float:
+    """Give the area for values without ``nan``; ``nan`` without a good or a poor item."""
+    return float(replicated_areas(values, good, np.ones((1, values.size)))[0])
+
+
+def replicated_areas(values: Floats, good: Bools, weights: Floats) -> Floats:
+    """Give the area in every replicate.
+
+    Parameters
+    ----------
+    values, good
+        Shape (n,).
+    weights
+        How often each item counts, shape (replicates, n).
+    """
+    from affectlab.core.compiled import LANES, in_threads
+    from affectlab.evaluation.preference.area_kernels import auc_lanes
+
+    order = np.argsort(values, kind="stable").astype(np.int32)
+    ordered = values[order]
+    last = np.append(ordered[1:] > ordered[:-1], np.ones(min(values.size, 1), dtype=bool))
+    out = np.full(weights.shape[0], np.nan)
+
+    def one(start: int) -> None:
+        lanes = np.ascontiguousarray(weights[start : start + LANES].T, dtype=np.float64)
+        auc_lanes(order, last, good, lanes, out[start : start + LANES])
+
+    in_threads(one, range(0, weights.shape[0], LANES))
+    return out
+
+
+def delong_errors(values: Floats, good: Bools) -> tuple[float, float]:
+    r"""Give the area and its standard error after DeLong.
+
+    With :math:`V_i` the share of poor items that good item i beats, and :math:`W_j` the share of
+    good items that beat poor item j, :math:`\mathrm{var} = s_V^2 / n_{good} + s_W^2 / n_{poor}`.
+    """
+    high, low = np.sort(values[good]), np.sort(values[~good])
+    if high.size == 0 or low.size == 0:
+        return float("nan"), float("nan")
+
+    def beaten(those: Floats, sorted_others: Floats) -> Floats:
+        less = np.searchsorted(sorted_others, those, side="left")
+        not_more = np.searchsorted(sorted_others, those, side="right")
+        share: Floats = (less + not_more) / (2 * sorted_others.size)
+        return share
+
+    of_good, of_poor = beaten(high, low), 1 - beaten(low, high)
+    if high.size < 2 or low.size < 2:
+        return float(of_good.mean()), float("nan")
+    variance = of_good.var(ddof=1) / high.size + of_poor.var(ddof=1) / low.size
+    return float(of_good.mean()), float(np.sqrt(variance))
+
+
+def logit_interval(area: float, error: float, confidence: float) -> tuple[float, float]:
+    r"""Give an interval for an area that stays within 0 and 1 and is wider towards 0.5.
+
+    .. math:: \mathrm{logit}(A) \pm z\,\mathrm{se} / (A (1 - A))
+
+    With few items an area near 1 is skewed: an interval about the area itself covers too rarely.
+
+    References
+    ----------
+    Pepe (2003), The statistical evaluation of medical tests for classification and prediction, 5.2.
+
+    Examples
+    --------
+    >>> low, high = logit_interval(0.9, 0.05, 0.95)
+    >>> round(low, 3), round(high, 3)
+    (0.752, 0.964)
+    """
+    from scipy.special import expit, logit, ndtri
+
+    if not (0 < area < 1 and error > 0):
+        return float("nan"), float("nan")
+    half = float(ndtri((1 + confidence) / 2)) * error / (area * (1 - area))
+    return float(expit(logit(area) - half)), float(expit(logit(area) + half))
+
+
+def edge_interval(area: float, n_good: int, n_poor: int, confidence: float) -> tuple[float, float]:
+    r"""Give an interval for an area of 0 or 1, where no draw varies.
+
+    The areas :math:`\theta` for which :math:`|A - \theta| \le z \sqrt{V(\theta)}`, with the
+    variance of Hanley and McNeil and :math:`N = (n_{good} + n_{poor}) / 2`:
+
+    .. math:: V = \frac{\theta (1 - \theta)}{n_{good} n_{poor}} \left(1 + (N - 1)
+        \left(\frac{1 - \theta}{2 - \theta} + \frac{\theta}{1 + \theta}\right)\right)
+
+    Parameters
+    ----------
+    n_good, n_poor
+        Independent cases, such as groups of items that hold a good, or a poor one.
+
+    References
+    ----------
+    Newcombe (2006), Confidence intervals for an effect size measure based on the Mann-Whitney
+    statistic, part 2, Statistics in Medicine 25, method 5.
+
+    Examples
+    --------
+    >>> [round(end, 2) for end in edge_interval(1.0, 20, 30, 0.95)]
+    [0.92, 1.0]
+    """
+    from scipy.optimize import brentq
+    from scipy.special import ndtri
+
+    if area not in (0.0, 1.0) or min(n_good, n_poor) < 1:
+        return float("nan"), float("nan")
+    z, more = float(ndtri((1 + confidence) / 2)), (n_good + n_poor) / 2 - 1
+
+    def ahead(at: float) -> float:
+        """Say by how much an area lies below 1 for all that chance would do."""
+        spread = at * (1 - at) * (1 + more * ((1 - at) / (2 - at) + at / (1 + at)))
+        return 1 - at - z * float(np.sqrt(spread / (n_good * n_poor)))
+
+    low = float(brentq(ahead, 0.0, 1 - 1e-9))
+    return (low, 1.0) if area == 1.0 else (0.0, 1 - low)
+
+
+# Areas and means of metrics over good and poor items, also when whole stimuli are drawn again.
+
+
+_AT_ONCE = 256
+_MOST_UNDEFINED = 0.1
+
+
+def cluster_weights(
+    clusters: Ints, base: Floats, n_boot: int, rng: np.random.Generator
+) -> Iterator[Floats]:
+    """Draw clusters with replacement; yields how often each row counts, (replicates, rows)."""
+    n = int(clusters.max()) + 1
+    for start in range(0, n_boot, _AT_ONCE):
+        drawn = np.concatenate(list(draw_weights(rng, n, min(_AT_ONCE, n_boot - start))))
+        yield drawn[:, clusters] * base
+
+
+def fold_areas(
+    values: Floats, good: Bools, weights: Floats, folds: Sequence[Ints] | None = None
+) -> Floats:
+    """Give the area of every metric in every replicate.
+
+    Parameters
+    ----------
+    values
+        Shape (rows, metrics), without ``nan``.
+    good
+        Shape (rows,).
+    weights
+        Shape (replicates, rows).
+    folds
+        For each metric the fold of each row: only rows of one fold are compared, since scores that
+        two models gave do not share a scale. By default all rows are.
+
+    Returns
+    -------
+    Shape (replicates, metrics), ``nan`` without a good or a poor row.
+    """
+    out = np.empty((weights.shape[0], values.shape[1]))
+    for m in range(values.shape[1]):
+        if folds is None:
+            out[:, m] = replicated_areas(values[:, m], good, weights)
+            continue
+        won, pairs = np.zeros(weights.shape[0]), np.zeros(weights.shape[0])
+        for fold in np.unique(folds[m]):
+            rows = folds[m] == fold
+            part = weights[:, rows]
+            n = part[:, good[rows]].sum(axis=1) * part[:, ~good[rows]].sum(axis=1)
+            areas = replicated_areas(values[rows, m], good[rows], part)
+            won += np.where(n > 0, np.nan_to_num(areas) * n, 0.0)
+            pairs += n
+        out[:, m] = np.divide(won, pairs, out=np.full(won.size, np.nan), where=pairs > 0)
+    return out
+
+
+def drawn_areas(
+    values: Floats,
+    good: Bools,
+    clusters: Ints,
+    *,
+    n_boot: int,
+    rng: np.random.Generator,
+    base: Floats | None = None,
+    folds: Sequence[Ints] | None = None,
+) -> Floats:
+    """Give the area of every metric for each time that whole clusters are drawn again.
+
+    Parameters
+    ----------
+    values, good, folds
+        As for :func:`fold_areas`.
+    clusters
+        Cluster of each row, from 0 on, shape (rows,).
+    base
+        How often a row counts when its cluster is drawn once, shape (rows,); by default once.
+
+    Returns
+    -------
+    Shape (n_boot, metrics).
+    """
+    once = np.ones(good.size) if base is None else base
+    drawn = cluster_weights(clusters, once, n_boot, rng)
+    return np.concatenate([fold_areas(values, good, weights, folds) for weights in drawn])
+
+
+def weighted_means(values: Floats, rows: Bools, weights: Floats) -> Floats:
+    """Give means over some rows, shape (replicates, metrics)."""
+    # About their mean, so that far from 0 digits are kept.
+    centre = values[rows].mean(axis=0) if rows.any() else np.zeros(values.shape[1])
+    with np.errstate(invalid="ignore", divide="ignore"):
+        found: Floats = (weights[:, rows] @ (values[rows] - centre)) / weights[:, rows].sum(
+            axis=1, keepdims=True
+        ) + centre
+    return found
+
+
+def error_of(drawn: Floats) -> Floats:
+    """Standard errors of replicates, ``nan`` where too many are undefined or none varies.
+
+    Parameters
+    ----------
+    drawn
+        Shape (replicates, k).
+    """
+    missing = np.isnan(drawn)
+    out = np.full(drawn.shape[1], np.nan)
+    for k in range(drawn.shape[1]):
+        known = drawn[~missing[:, k], k]
+        if known.size > 1 and missing[:, k].mean() <= _MOST_UNDEFINED:
+            error = float(known.std(ddof=1))
+            if error > 1e-12 * max(1.0, float(np.abs(known).max())):
+                out[k] = error
+    return out
+
+
+def few_clusters(confidence: float, n: int) -> float:
+    r"""Say by how much intervals from draws of `n` clusters are too narrow.
+
+    The bootstrap divides by n where n - 1 is right, and a normal quantile takes its error as
+    known: :math:`t_{n-1} \sqrt{n / (n - 1)} / z`.
+
+    References
+    ----------
+    Hesterberg (2015), What teachers should know about the bootstrap, The American Statistician 69.
+
+    Examples
+    --------
+    >>> [round(few_clusters(0.95, n), 2) for n in (6, 20, 300)]
+    [1.44, 1.1, 1.01]
+    """
+    from scipy.special import ndtri, stdtrit
+
+    if n < 2:
+        return 1.0
+    tail = (1 + confidence) / 2
+    return float(stdtrit(n - 1, tail) / ndtri(tail) * np.sqrt(n / (n - 1)))
+
+
+def expanded_tails(confidence: float, n: int) -> tuple[float, float]:
+    """Give the shares below the two ends of a percentile interval from draws of `n` clusters.
+
+    Examples
+    --------
+    >>> [round(tail, 4) for tail in expanded_tails(0.95, 10)]
+    [0.0086, 0.9914]
+    """
+    from scipy.special import ndtr, ndtri
+
+    tail = float(ndtr(-ndtri((1 + confidence) / 2) * few_clusters(confidence, n)))
+    return tail, 1 - tail
+
+
+def normal_interval(value: Floats, error: Floats, confidence: float) -> tuple[Floats, Floats]:
+    """Give ``value ± z error``."""
+    from scipy.special import ndtri
+
+    half = float(ndtri((1 + confidence) / 2)) * error
+    return value - half, value + half

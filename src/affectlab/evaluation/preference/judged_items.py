@@ -1,0 +1,217 @@
+"""Items of a preference study as good and poor outputs of one system."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal, TypeAlias
+
+import numpy as np
+import polars as pl
+
+from affectlab.core.errors import InputError, unknown_name
+from affectlab.core.types import Bools, Floats, Ints
+from affectlab.core.words import joined
+from affectlab.evaluation.preference.choices import is_both, is_system
+from affectlab.evaluation.preference.preferences import Preferences
+
+__all__ = [
+    "Choices",
+    "JudgedItems",
+    "Unit",
+    "cluster_codes",
+    "judged_items",
+    "machine_of",
+    "verdicts_of",
+]
+
+Choices: TypeAlias = Preferences | Mapping[str, str] | pl.DataFrame
+"""The result of :func:`preferences`; a verdict by item; or a table with item and verdict."""
+Unit: TypeAlias = Literal["item", "vote"]
+
+_MACHINES = ("model", "machine")
+
+
+@dataclass(frozen=True, eq=False)
+class JudgedItems:
+    """Which outputs of one system are good, and which poor.
+
+    With votes as units a row is an item with one side of its votes, which count as often as judges
+    voted so.
+    """
+
+    items: tuple[str, ...]
+    """Name of the item of each row, shape (rows,)."""
+    verdict: tuple[str, ...]
+    """What people chose, shape (rows,)."""
+    good: Bools
+    """Shape (rows,)."""
+    weight: Floats
+    """How often a row counts, shape (rows,)."""
+    system: str
+    """The system whose outputs are good or poor."""
+    other: str
+    aside: dict[str, int]
+    """Verdicts that are neither good nor poor, with their counts."""
+    unit: Unit
+
+    @property
+    def n_good(self) -> int:
+        """Good items, or votes for good."""
+        return int(self.weight[self.good].sum())
+
+    @property
+    def n_poor(self) -> int:
+        """Poor items, or votes for poor."""
+        return int(self.weight[~self.good].sum())
+
+    def clusters(self, of_item: Mapping[str, str] | None) -> Ints:
+        """Code of what each row belongs to; without a mapping an item belongs to itself."""
+        return cluster_codes(self.items, of_item)
+
+
+def judged_items(
+    choices: Choices, *, system: str | None = None, unit: Unit = "item"
+) -> JudgedItems:
+    """Say which items are good and which are poor, after Socratis (2023), section 4.
+
+    A machine's text is good where people choose it or both, and poor where they choose the other;
+    items where both are bad, or that have no majority, are set aside and counted.
+
+    Parameters
+    ----------
+    choices
+        The result of :func:`preferences`; a verdict by item; or a table with ``item`` and
+        ``verdict``.
+    system
+        The system that is judged; by default the one called model or machine.
+    unit
+        ``"item"``: the verdict of each item; ``"vote"``: each judge's choice.
+
+    Raises
+    ------
+    InputError
+        If the system is not told, or no item is good, or none poor.
+
+    Examples
+    --------
+    >>> found = judged_items({"a": "model", "b": "human", "c": "both", "d": "neither"})
+    >>> found.n_good, found.n_poor, found.aside
+    (2, 1, {'neither': 1})
+    """
+    if unit not in ("item", "vote"):
+        raise unknown_name("unit", str(unit), ("item", "vote"))
+    items, said, weight, systems = _rows(choices, unit)
+    name = machine_of(systems, system)
+    others = sorted(set(systems) - {name})
+    if len(others) != 1:
+        raise InputError(
+            f"the choices name {joined(map(repr, systems))}; expected {name!r} and one other system"
+        )
+    good = np.array([verdict == name or is_both(verdict) for verdict in said], dtype=bool)
+    poor = np.array([verdict == others[0] for verdict in said], dtype=bool)
+    aside: dict[str, int] = {}
+    for k in np.flatnonzero(~(good | poor)).tolist():
+        aside[said[k]] = aside.get(said[k], 0) + int(weight[k])
+    for side, of in ((good, "good"), (poor, "poor")):
+        if not weight[side].sum():
+            raise InputError(
+                f"no {unit} is {of}, since people chose {name if of == 'good' else others[0]!r}"
+                f"{' or both' if of == 'good' else ''} on none; expected some good and poor ones"
+            )
+    kept = np.flatnonzero(good | poor)
+    return JudgedItems(
+        items=tuple(items[k] for k in kept),
+        verdict=tuple(said[k] for k in kept),
+        good=good[kept],
+        weight=weight[kept],
+        system=name,
+        other=others[0],
+        aside=aside,
+        unit=unit,
+    )
+
+
+def _rows(choices: Choices, unit: Unit) -> tuple[list[str], list[str], Floats, tuple[str, ...]]:
+    if isinstance(choices, Preferences):
+        if not choices.items:
+            raise InputError("only counts are known; expected the verdict of every item")
+        if unit == "vote":
+            row, column = np.nonzero(choices.votes)
+            return (
+                [choices.items[k] for k in row.tolist()],
+                [choices.choices[k] for k in column.tolist()],
+                choices.votes[row, column],
+                choices.systems,
+            )
+        frame = choices.verdicts()
+        names, said = frame["item"].to_list(), frame["verdict"].to_list()
+        return names, said, np.ones(len(names)), choices.systems
+    if unit == "vote":
+        raise InputError("unit 'vote' needs the votes; expected the result of preferences")
+    names, said = verdicts_of(choices)
+    systems = tuple(dict.fromkeys(verdict for verdict in said if is_system(verdict)))
+    return names, said, np.ones(len(names)), systems
+
+
+def cluster_codes(items: Sequence[str], of_item: Mapping[str, str] | None) -> Ints:
+    """Give the code of what each item belongs to; an item of which nothing is said is by itself.
+
+    Examples
+    --------
+    >>> cluster_codes(["a", "b", "c", "d"], {"a": "p", "b": "", "c": "p"}).tolist()
+    [0, 1, 0, 2]
+    """
+    belongs = of_item or {}
+    # Pairs, so that an item that is called like a cluster is not taken for it.
+    keys = [(1, belongs[name]) if belongs.get(name) else (2, name) for name in items]
+    code = {key: k for k, key in enumerate(sorted(set(keys)))}
+    return np.array([code[key] for key in keys], dtype=np.int64)
+
+
+def verdicts_of(choices: Mapping[str, str] | pl.DataFrame | Any) -> tuple[list[str], list[str]]:
+    """Give the items and their verdicts.
+
+    Raises
+    ------
+    InputError
+        If a verdict is missing, or an item has two.
+    """
+    if isinstance(choices, Mapping):
+        names, said = list(choices), list(choices.values())
+    elif hasattr(choices, "columns") and {"item", "verdict"} <= set(choices.columns):
+        names, said = choices["item"].to_list(), choices["verdict"].to_list()
+    else:
+        raise InputError(
+            "choices: expected the result of preferences, a verdict by item, or a table with the "
+            "columns item and verdict"
+        )
+    for name, verdict in zip(names, said, strict=True):
+        if not isinstance(verdict, str) or not verdict.strip():
+            raise InputError(f"item {name!r}: verdict {verdict!r}; expected the name of a choice")
+    texts = [str(name) for name in names]
+    if len(set(texts)) != len(texts):
+        twice = next(name for name in texts if texts.count(name) > 1)
+        raise InputError(f"item {twice!r} has two verdicts; expected one")
+    return texts, [str(verdict) for verdict in said]
+
+
+def machine_of(systems: Sequence[str], system: str | None) -> str:
+    """Tell whose outputs are judged.
+
+    Raises
+    ------
+    InputError
+        If it is not one of those compared, or not told by their names.
+    """
+    if system is not None:
+        if system not in systems:
+            raise unknown_name("system", system, systems)
+        return system
+    likely = [name for name in systems if any(word in name.casefold() for word in _MACHINES)]
+    if len(likely) != 1:
+        raise InputError(
+            f"whose output the metrics score is not told by {joined(map(repr, systems)) or 'none'}"
+            "; expected system to name it"
+        )
+    return likely[0]

@@ -1,0 +1,602 @@
+"""Which metric sees what people prefer: areas, group means and differences between metrics."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from affectlab.core.errors import InputError
+from affectlab.core.inference import check_confidence
+from affectlab.core.types import Bools, Floats, Ints
+from affectlab.core.words import count, joined, number, percent, plural
+from affectlab.evaluation.preference.areas import (
+    cluster_weights,
+    drawn_areas,
+    edge_interval,
+    error_of,
+    expanded_tails,
+    few_clusters,
+    fold_areas,
+    logit_interval,
+    normal_interval,
+    weighted_means,
+)
+from affectlab.evaluation.preference.judged_items import Choices, JudgedItems, Unit, judged_items
+from affectlab.evaluation.preference.metric_scores import MetricScores, metric_scores
+
+__all__ = [
+    "MetricPreferences",
+    "area_rows",
+    "area_verdict",
+    "difference_rows",
+    "evaluate_preference_metrics",
+    "mean_rows",
+]
+
+# What a comparison of metrics with people's preferences found, as tables and in words.
+
+
+_FEW = 10
+"""Groups with good, or with poor items, below which a bootstrap of them says little."""
+
+
+@dataclass(frozen=True, eq=False)
+class MetricPreferences:
+    """Which metrics see what people prefer.
+
+    Made by :func:`evaluate_preference_metrics`.
+    """
+
+    areas: pl.DataFrame
+    """``metric``, ``by`` (empty for all items), ``group``, ``value`` (area under the curve, 0 to
+    1), ``se``, ``low``, ``high``, ``all_low``, ``all_high``, ``n_together``, ``n_good``,
+    ``n_poor``, ``n_clusters``, ``verdict``, ``status``."""
+    means: pl.DataFrame
+    """``metric``, ``group`` (a verdict, ``good`` or ``poor``), ``value``, ``se``, ``low``,
+    ``high``, ``n``, ``status``."""
+    differences: pl.DataFrame
+    """``metric``, ``other``, ``value`` (difference of the areas), ``se``, ``low``, ``high``,
+    ``all_low``, ``all_high``, ``n_together``, ``n``, ``verdict``, ``status``."""
+    judged: JudgedItems
+    groups: Ints
+    """Code of what each row of ``judged`` belongs to, shape (rows,)."""
+    n_clusters: int
+    """Clusters that were drawn for intervals."""
+    cluster: str | None
+    """Column that says which items belong together."""
+    n_without: int
+    """Decided items (or rows of votes) without any score."""
+    margin: float | None
+    min_size: int
+    n_boot: int
+    confidence: float
+
+    @property
+    def sentences(self) -> tuple[str, ...]:
+        """Which metric sees what people prefer, in plain words.
+
+        Examples
+        --------
+        >>> from affectlab.evaluation import evaluate_preference_metrics
+        >>> table = {"item": list("abcd"), "metric": ["clip"] * 4, "score": [4, 3, 2, 1]}
+        >>> said = dict(zip("abcd", ["model", "human", "both", "human"]))
+        >>> evaluate_preference_metrics(said, table, n_boot=0).sentences[0]
+        'clip: AUC 0.75, without an interval.'
+        """
+        judged = self.judged
+        unit = "item" if judged.unit == "item" else "vote"
+        aside = [f"{count(n)} {name}" for name, n in judged.aside.items()]
+        said = [self._about(row) for row in self._rows(self.areas) if row["by"] == ""]
+        said += [self._between(row) for row in self._rows(self.differences)]
+        for by in dict.fromkeys(self.areas["by"].to_list()):
+            if by:
+                said.append(self._by(by))
+        said.append(
+            f"{plural(judged.n_good, f'good {unit}')} ({judged.system} chosen, or both), "
+            f"{count(judged.n_poor)} poor ({judged.other} chosen); set aside: "
+            f"{joined(aside) if aside else 'none'}."
+        )
+        if self.n_boot and self._few_apart() < _FEW:
+            groups = f"{unit}s" if self.cluster is None and unit == "item" else "groups"
+            what = (
+                f"good or poor {groups}" if groups == "items" else "groups with good or poor ones"
+            )
+            said.append(
+                f"With fewer than {_FEW} {what} intervals are rough; take them as a sign of how "
+                "little is known."
+            )
+        if self.n_without:
+            said.append(f"{plural(self.n_without, f'decided {unit}')} without any score.")
+        return tuple(said)
+
+    @staticmethod
+    def _rows(frame: pl.DataFrame) -> list[dict[str, Any]]:
+        return frame.to_dicts()
+
+    def _about(self, row: dict[str, Any]) -> str:
+        if row["status"] != "ok":
+            return f"{row['metric']}: {row['status']}."
+        if row["low"] != row["low"]:
+            return f"{row['metric']}: AUC {number(row['value'])}, without an interval."
+        found = (
+            f"{row['metric']}: AUC {number(row['value'])} ({number(row['low'])} to "
+            f"{number(row['high'])})"
+        )
+        said = {
+            "sees": "sees what people prefer",
+            "sees the wrong way round": "scores what people prefer lower",
+            "does not show that it sees": "does not show that it sees what people prefer; areas "
+            f"up to {number(max(row['high'], 1 - row['low']))} would fit these data",
+            "sees no more than the margin": "is within the stated margin of "
+            f"{number(self.margin, 3)} from blind",
+        }[row["verdict"]]
+        if row["verdict"].startswith("sees ") or row["verdict"] == "sees":
+            ends = (row["all_low"], row["all_high"])
+            if row["verdict"] != "sees no more than the margin" and ends[0] <= 0.5 <= ends[1]:
+                said += (
+                    f", though not with intervals that hold for all {row['n_together']} metrics at "
+                    "once"
+                )
+        return f"{found}: {said}."
+
+    def _few_apart(self) -> int:
+        """Count groups with good or with poor items, whichever are fewer."""
+        good = self.judged.good
+        return min(len(set(self.groups[side].tolist())) for side in (good, ~good))
+
+    @staticmethod
+    def _between(row: dict[str, Any]) -> str:
+        pair = f"AUC of {row['metric']} less that of {row['other']}"
+        if row["status"] != "ok":
+            return f"{pair}: {row['status']}."
+        interval = ""
+        if row["all_low"] == row["all_low"]:
+            # The verdict is read from these ends; with one difference they are its own.
+            interval = f" ({number(row['all_low'], 3)} to {number(row['all_high'], 3)}"
+            more = row["n_together"] > 1
+            interval += f", for all {row['n_together']} differences at once)" if more else ")"
+        return f"{pair}: {number(row['value'], 3)}{interval}, {row['verdict']}."
+
+    def _by(self, by: str) -> str:
+        rows = [row for row in self._rows(self.areas) if row["by"] == by]
+        groups = list(dict.fromkeys(row["group"] for row in rows))
+        told = {row["group"] for row in rows if row["status"] == "ok"}
+        sees = [f"{row['metric']} for {row['group']}" for row in rows if row["verdict"] == "sees"]
+        together = max((row["n_together"] for row in rows), default=0)
+        few = len(groups) - len(told)
+        left = (
+            f" {plural(few, 'has', 'have')} fewer than {self.min_size} good or poor." if few else ""
+        )
+        if not told:
+            return f"By {by}: {plural(len(groups), 'group')}.{left}"
+        clear = joined(sees) if sees else "none"
+        return (
+            f"By {by}: {plural(len(told), 'group')} of {len(groups)} large enough.{left} With "
+            f"{percent(self.confidence)} intervals that hold for all {together} areas at once, a "
+            f"metric sees it in: {clear}."
+        )
+
+
+# The tables of a comparison of metrics with what people prefer.
+
+
+_NAN = float("nan")
+
+
+def area_verdict(low: float, high: float, margin: float | None) -> str:
+    """Say what the interval of an area says.
+
+    A wide interval about 0.5 never says that a metric is blind; only one within a stated margin
+    says that it sees no more than that.
+
+    Examples
+    --------
+    >>> area_verdict(0.55, 0.7, None), area_verdict(0.4, 0.6, None), area_verdict(0.46, 0.54, 0.05)
+    ('sees', 'does not show that it sees', 'sees no more than the margin')
+    """
+    if low != low:
+        return "no interval"
+    if margin is not None and low >= 0.5 - margin and high <= 0.5 + margin:
+        return "sees no more than the margin"
+    if low > 0.5:
+        return "sees"
+    if high < 0.5:
+        return "sees the wrong way round"
+    return "does not show that it sees"
+
+
+def area_rows(
+    judged: JudgedItems,
+    clusters: Ints,
+    metrics: Sequence[str],
+    values: Floats,
+    n_boot: int,
+    confidence: float,
+    bits: int,
+    *,
+    groups: Mapping[str, tuple[list[str], Ints]],
+    min_size: int,
+    margin: float | None,
+) -> pl.DataFrame:
+    """Areas over all items and in groups: a row by ``metric``, ``by`` and ``group``."""
+    everything = np.ones(clusters.size, dtype=bool)
+    parts: list[tuple[str, str, Bools]] = [("", "all", everything)]
+    for name, (names, code) in groups.items():
+        parts += [(name, group, code == k) for k, group in enumerate(names)]
+    rows = [
+        _area(judged, clusters, values[:, m], rows, n_boot, bits)
+        | {"metric": metric, "by": by, "group": group}
+        for by, group, rows in parts
+        for m, metric in enumerate(metrics)
+    ]
+    for row in rows:
+        least = 1 if row["by"] == "" else min_size
+        if min(row["n_good"], row["n_poor"]) < least:
+            row |= {"value": _NAN, "se": _NAN}
+            row["status"] = (
+                f"too few: {row['n_good']} good, {row['n_poor']} poor; fewest is {least}"
+            )
+        else:
+            row["status"] = "ok"
+    for row in rows:
+        together = sum(one["by"] == row["by"] and one["status"] == "ok" for one in rows)
+        wide = 1 - (1 - confidence) / max(together, 1)
+        row["low"], row["high"] = _area_ends(row, confidence, n_boot)
+        row["all_low"], row["all_high"] = _area_ends(row, wide, n_boot)
+        row["n_together"] = together
+        seen = (row["low"], row["high"]) if row["by"] == "" else (row["all_low"], row["all_high"])
+        row["verdict"] = area_verdict(*seen, margin) if row["status"] == "ok" else "too few to tell"
+    return _frame(rows, _AREAS)
+
+
+def _area_ends(row: Mapping[str, Any], confidence: float, n_boot: int) -> tuple[float, float]:
+    """Ends of the interval of an area, also where all good items are above all poor ones."""
+    if n_boot and row["value"] in (0.0, 1.0):
+        with_good, with_poor = row["apart"]
+        return edge_interval(row["value"], with_good, with_poor, confidence)
+    wider = few_clusters(confidence, row["n_clusters"])
+    return logit_interval(row["value"], row["se"] * wider, confidence)
+
+
+_AREAS = (
+    *("metric", "by", "group", "value", "se", "low", "high", "all_low", "all_high"),
+    *("n_together", "n_good", "n_poor", "n_clusters", "verdict", "status"),
+)
+
+
+def _area(
+    judged: JudgedItems, clusters: Ints, column: Floats, rows: Bools, n_boot: int, bits: int
+) -> dict[str, Any]:
+    kept = rows & ~np.isnan(column)
+    good, base = judged.good[kept], judged.weight[kept]
+    found = {
+        "value": _NAN,
+        "se": _NAN,
+        "n_good": int(base[good].sum()),
+        "n_poor": int(base[~good].sum()),
+        "n_clusters": int(np.unique(clusters[kept]).size),
+        # Clusters that hold good items, and those that hold poor ones.
+        "apart": [int(np.unique(clusters[kept][side]).size) for side in (good, ~good)],
+    }
+    if not (found["n_good"] and found["n_poor"]):
+        return found
+    column = column[kept, None]
+    found["value"] = float(fold_areas(column, good, base[None, :])[0, 0])
+    if n_boot:
+        own = np.unique(clusters[kept], return_inverse=True)[1].astype(np.int64)
+        rng = np.random.default_rng(bits)
+        drawn = drawn_areas(column, good, own, base=base, n_boot=n_boot, rng=rng)
+        found["se"] = float(error_of(drawn)[0])
+    return found
+
+
+def mean_rows(
+    judged: JudgedItems,
+    clusters: Ints,
+    metrics: Sequence[str],
+    values: Floats,
+    n_boot: int,
+    confidence: float,
+    bits: int,
+) -> pl.DataFrame:
+    """Means by ``metric`` and ``group``: every verdict, then all good and all poor ones."""
+    verdict = np.array(judged.verdict, dtype=object)
+    kinds: list[tuple[str, Bools]] = [
+        (name, verdict == name) for name in dict.fromkeys(sorted(judged.verdict))
+    ]
+    kinds += [("good", judged.good), ("poor", ~judged.good)]
+    rows = []
+    for m, metric in enumerate(metrics):
+        known = ~np.isnan(values[:, m])
+        x, base = values[known, m : m + 1], judged.weight[known]
+        own = np.unique(clusters[known], return_inverse=True)[1].astype(np.int64)
+        drawn: list[Floats] = []
+        if n_boot and known.any():
+            rng = np.random.default_rng(bits)
+            drawn = [
+                np.column_stack([weighted_means(x, side[known], w) for _, side in kinds])
+                for w in cluster_weights(own, base, n_boot, rng)
+            ]
+        made = np.concatenate(drawn) if drawn else np.full((1, len(kinds)), _NAN)
+        errors = error_of(made)
+        for k, (name, side) in enumerate(kinds):
+            some = side[known]
+            value = float(weighted_means(x, some, base[None, :])[0, 0]) if some.any() else _NAN
+            low, high = _NAN, _NAN
+            if errors[k] == errors[k]:
+                n_groups = int(np.unique(own[some]).size)
+                low, high = np.nanquantile(made[:, k], expanded_tails(confidence, n_groups))
+            n = int(base[some].sum())
+            rows.append(
+                {
+                    "metric": metric,
+                    "group": name,
+                    "value": value,
+                    "se": float(errors[k]),
+                    "low": float(low),
+                    "high": float(high),
+                    "n": n,
+                    "status": "ok" if n else "undefined: no item with a score",
+                }
+            )
+    return _frame(rows, _MEANS)
+
+
+_MEANS = ("metric", "group", "value", "se", "low", "high", "n", "status")
+
+
+def difference_rows(
+    judged: JudgedItems,
+    clusters: Ints,
+    metrics: Sequence[str],
+    values: Floats,
+    n_boot: int,
+    confidence: float,
+    bits: int,
+) -> pl.DataFrame:
+    """Differences of areas, ``metric`` less ``other``, over the items that both score."""
+    pairs = [(a, b) for a in range(len(metrics)) for b in range(a + 1, len(metrics))]
+    rows: list[dict[str, Any]] = []
+    for a, b in pairs:
+        known = ~np.isnan(values[:, [a, b]]).any(axis=1)
+        x, good, base = values[known][:, [a, b]], judged.good[known], judged.weight[known]
+        areas = np.full((1, 2), _NAN)
+        if known.any():
+            areas = fold_areas(x, good, base[None, :])
+        value = float(areas[0, 0] - areas[0, 1])
+        error, n_clusters = _NAN, 0
+        if n_boot and value == value:
+            own = np.unique(clusters[known], return_inverse=True)[1].astype(np.int64)
+            rng = np.random.default_rng(bits)
+            both = drawn_areas(x, good, own, base=base, n_boot=n_boot, rng=rng)
+            error = float(error_of(both[:, :1] - both[:, 1:])[0])
+            n_clusters = int(own.max()) + 1
+        rows.append(
+            {
+                "metric": metrics[a],
+                "other": metrics[b],
+                "value": value,
+                "se": error,
+                "n": int(base.sum()),
+                "n_clusters": n_clusters,
+            }
+        )
+    together = sum(row["value"] == row["value"] for row in rows)
+    for row in rows:
+        wide = 1 - (1 - confidence) / max(together, 1)
+        for prefix, level in (("", confidence), ("all_", wide)):
+            error = row["se"] * few_clusters(level, row["n_clusters"])
+            low, high = normal_interval(np.array([row["value"]]), np.array([error]), level)
+            row[f"{prefix}low"], row[f"{prefix}high"] = float(low[0]), float(high[0])
+        row["n_together"] = together
+        row["verdict"] = _ahead(row)
+        row["status"] = (
+            "ok" if row["value"] == row["value"] else "undefined: no item that both score"
+        )
+    return _frame(rows, _DIFFERENCES)
+
+
+_DIFFERENCES = (
+    *("metric", "other", "value", "se", "low", "high", "all_low", "all_high"),
+    *("n_together", "n", "verdict", "status"),
+)
+
+
+def _ahead(row: Mapping[str, Any]) -> str:
+    if row["all_low"] != row["all_low"]:
+        return "no interval"
+    if row["all_low"] > 0:
+        return f"{row['metric']} sees more"
+    if row["all_high"] < 0:
+        return f"{row['other']} sees more"
+    return "no difference is shown"
+
+
+_COUNTS = ("n", "n_good", "n_poor", "n_clusters", "n_together")
+_TEXTS = ("metric", "other", "by", "group", "verdict", "status")
+
+
+def _frame(rows: Sequence[Mapping[str, Any]], columns: Sequence[str]) -> pl.DataFrame:
+    import polars as pl
+
+    kind = {
+        name: pl.String if name in _TEXTS else pl.Int64 if name in _COUNTS else pl.Float64
+        for name in columns
+    }
+    return pl.DataFrame({name: [row[name] for row in rows] for name in columns}, schema=kind)
+
+
+def evaluate_preference_metrics(
+    choices: Choices,
+    scores: MetricScores | str | Path | pl.DataFrame | Mapping[str, Any],
+    *,
+    system: str | None = None,
+    items: pl.DataFrame | None = None,
+    by: Sequence[str] = (),
+    cluster: str | None = None,
+    unit: Unit = "item",
+    margin: float | None = None,
+    min_size: int = 10,
+    n_boot: int = 1000,
+    confidence: float = 0.95,
+    seed: int | np.random.Generator | None = 0,
+) -> MetricPreferences:
+    r"""Ask of every metric whether it scores what people accept above what they reject.
+
+    An output is good where people choose it or both, and poor where they choose the other; where
+    neither is good, or there is no majority, the item is set aside and counted. The area under the
+    curve is the chance that a good item scores above a poor one, ties counting half; 0.5 is blind.
+
+    Parameters
+    ----------
+    choices
+        The result of :func:`preferences`; a verdict by item; or a table with ``item`` and
+        ``verdict``.
+    scores
+        A table with ``item``, ``metric`` and ``score``, see :func:`metric_scores`.
+    system
+        The system whose outputs are scored; by default the one called model or machine.
+    items
+        A table with ``item`` and what is known of the items, for `by` and `cluster`; the columns of
+        `scores` are known, too.
+    by
+        Columns by whose values areas are given, such as ``emotion`` and ``source``.
+    cluster
+        Column that says which items belong together, such as the image-caption pair; whole clusters
+        are drawn for intervals. By default each item is by itself.
+    unit
+        ``"item"``: the verdict of each item. ``"vote"``: each judge's choice counts, also on items
+        without a majority; votes on one item belong together.
+    margin
+        Distance of an area from 0.5 that would not matter. With one, a metric whose interval lies
+        within is said to see no more than that; without one, that is never said.
+    min_size
+        Fewest good and fewest poor items for the area of a group.
+    n_boot
+        Bootstrap replicates; 0 for no intervals.
+    confidence
+        Coverage of the intervals, in (0, 1).
+    seed
+        Seed or generator; the same seed gives the same bytes.
+
+    Returns
+    -------
+    MetricPreferences: ``areas`` (all items, then groups), ``means``, ``differences``.
+
+    Raises
+    ------
+    InputError
+        If no item has a verdict and a score, a column is not there, or an option is out of range.
+
+    Notes
+    -----
+    Intervals of areas are :math:`\mathrm{logit}^{-1}(\mathrm{logit} A \pm z\,\mathrm{se}/(A(1-A)))`
+    with the standard error of the bootstrap; they stay within 0 and 1. For z stands a t quantile
+    with one degree of freedom less than clusters, and the error is :math:`\sqrt{n/(n-1)}` times as
+    large: otherwise intervals from few clusters are too narrow. An area of 0 or 1, where no draw
+    varies, has Newcombe's interval of as many cases as clusters. Each holds by itself. With
+    k rows that are looked at together (metrics times groups) ``all_low`` and ``all_high`` hold for
+    all of them, by :math:`z` at :math:`1 - \alpha/k`; verdicts on groups and on differences are
+    read from these.
+
+    References
+    ----------
+    Socratis (2023), section 4 and Table 2; Newcombe (2006), Statistics in Medicine 25, method 5;
+    Hesterberg (2015), The American Statistician 69.
+
+    Examples
+    --------
+    >>> said = dict(zip("abcdef", ["model", "both", "human", "human", "neither", "model"]))
+    >>> table = {"item": list("abcdef"), "metric": ["clip"] * 6,
+    ...          "score": [0.9, 0.7, 0.4, 0.8, 0.1, 0.6]}
+    >>> found = evaluate_preference_metrics(said, table, n_boot=0)
+    >>> found.areas.select("metric", "value", "n_good", "n_poor").rows()
+    [('clip', 0.6666666666666666, 3, 2)]
+    """
+    check_confidence(confidence)
+    _check(n_boot, min_size, margin)
+    judged = judged_items(choices, system=system, unit=unit)
+    read = scores if isinstance(scores, MetricScores) else metric_scores(scores, system=system)
+    columns = {**_read_columns(read), **_columns(items)}
+    place = {name: k for k, name in enumerate(read.items)}
+    at = np.array([place.get(name, -1) for name in judged.items], dtype=np.int64)
+    if not (at >= 0).any():
+        raise InputError(
+            f"the scores and the verdicts share no item; the scores are of {read.items[0]!r}, the "
+            f"verdicts of {judged.items[0]!r}"
+        )
+    values = np.full((at.size, len(read.metrics)), np.nan)
+    values[at >= 0] = read.values[at[at >= 0]]
+    clusters = judged.clusters(None if cluster is None else _column(columns, cluster))
+    groups = {name: _groups(_column(columns, name), judged) for name in by}
+    rng = np.random.default_rng(seed)
+    bits = int(rng.integers(0, 2**63))
+    told = (judged, clusters, read.metrics, values, n_boot, confidence, bits)
+    return MetricPreferences(
+        areas=area_rows(*told, groups=groups, min_size=min_size, margin=margin),
+        means=mean_rows(*told),
+        differences=difference_rows(*told),
+        judged=judged,
+        groups=clusters,
+        n_clusters=int(clusters.max()) + 1,
+        cluster=cluster,
+        n_without=int((at < 0).sum()),
+        margin=margin,
+        min_size=min_size,
+        n_boot=n_boot,
+        confidence=confidence,
+    )
+
+
+def _check(n_boot: int, min_size: int, margin: float | None) -> None:
+    if n_boot < 0:
+        raise InputError(f"n_boot {n_boot}: expected 0 or the number of bootstrap replicates")
+    if min_size < 1:
+        raise InputError(f"min_size {min_size}: expected at least one good and one poor item")
+    if margin is not None and not 0 < margin < 0.5:
+        raise InputError(f"margin {margin!r}: expected a distance from 0.5, above 0 and below 0.5")
+
+
+def _read_columns(read: MetricScores) -> dict[str, dict[str, str]]:
+    """Give what the table of scores says of its items, by column and item."""
+    return {name: dict(zip(read.items, texts, strict=True)) for name, texts in read.columns.items()}
+
+
+def _columns(items: pl.DataFrame | None) -> dict[str, dict[str, str]]:
+    """Give columns of the table of items by item; what is empty is an empty text."""
+    if items is None:
+        return {}
+    if "item" not in items.columns:
+        raise InputError(f"items: no column 'item'; found {', '.join(items.columns[:12])}")
+    names = items["item"].cast(pl.String).to_list()
+    if len(set(names)) < len(names):
+        twice = items["item"].cast(pl.String).filter(items["item"].is_duplicated())[0]
+        raise InputError(f"items: {twice!r} has two rows; expected one for each")
+    return {
+        column: dict(zip(names, items[column].cast(pl.String).fill_null("").to_list(), strict=True))
+        for column in items.columns
+        if column != "item" and not items[column].dtype.is_nested()
+    }
+
+
+def _column(columns: Mapping[str, dict[str, str]], name: str) -> dict[str, str]:
+    if name not in columns:
+        known = ", ".join(sorted(columns)[:12]) or "no column"
+        raise InputError(
+            f"nothing says the {name!r} of the items; expected a column of the scores or of the "
+            f"table of items, which have: {known}"
+        )
+    return columns[name]
+
+
+def _groups(of_item: Mapping[str, str], judged: JudgedItems) -> tuple[list[str], Ints]:
+    """Name the groups, by rising name, and give the code of every row; -1 for none."""
+    said = [of_item.get(name, "") for name in judged.items]
+    names = sorted({name for name in said if name})
+    code = {name: k for k, name in enumerate(names)}
+    return names, np.array([code.get(name, -1) for name in said], dtype=np.int64)

@@ -1,0 +1,661 @@
+"""Preference studies: which of two do people choose, when they do not know which is whose."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+import numpy as np
+import polars as pl
+from numpy.typing import ArrayLike, NDArray
+
+from affectlab.core.errors import InputError, unknown_name
+from affectlab.core.estimates import Estimate, Estimates
+from affectlab.core.inference import check_confidence, summarise
+from affectlab.core.types import Bools, Floats
+from affectlab.core.words import count, number, percent, plural
+from affectlab.evaluation.paired_tests import sign_test
+from affectlab.evaluation.preference.choices import comparisons_of, is_system, two_systems
+from affectlab.evaluation.preference.tally import (
+    Resample,
+    Rule,
+    Tally,
+    clustered_variance,
+    exact_interval,
+    no_verdict,
+    replicates,
+    shares,
+    tally_of,
+    verdicts,
+)
+from affectlab.evaluation.wilson import wilson_interval
+from affectlab.ratings import Ratings, Scale
+from affectlab.ratings.order import canonical
+
+if TYPE_CHECKING:
+    from affectlab.core.terminal import Table
+
+
+__all__ = [
+    "Preferences",
+    "p_value",
+    "preferences",
+    "sentences",
+    "share_table",
+    "side_check",
+]
+
+# The table of a preference study: shares, with intervals that know which votes go together.
+
+
+_CLUSTERS = {"units": "items", "raters": "judges", "both": "items and judges"}
+
+
+def share_table(
+    tally: Tally,
+    rule: Rule,
+    over: Resample | None,
+    n_boot: int,
+    confidence: float,
+    rng: np.random.Generator,
+) -> Estimates:
+    """Count, and give every share its interval and test; see :func:`preferences`."""
+    import polars as pl
+
+    rows = tally.rows(rule)
+    k, n = shares(tally, rule)
+    value = np.divide(k, n, out=np.full(k.size, np.nan), where=n > 0)
+    two = np.array([about.startswith("decided") for about, _ in rows])
+    low, high = wilson_interval(k, n, confidence)
+    exact = exact_interval(k, n, confidence)
+    with np.errstate(invalid="ignore"):
+        se = np.sqrt(value * (1 - value) / n)
+    columns = {
+        "se": se,
+        "low": np.where(two, exact[0], low),
+        "high": np.where(two, exact[1], high),
+        "p": np.where(two, sign_test(k, n), np.nan),
+    }
+    method = [
+        f"share of {about}; {'exact' if both else 'Wilson'} interval"
+        for (about, _), both in zip(rows, two.tolist(), strict=True)
+    ]
+    if over is not None:
+        # The first rows are about votes, which may belong together.
+        votes = slice(0, len(tally.choices) + 2)
+        found, how = (
+            _drawn(tally, over, value[votes], n_boot, confidence, rng)
+            if n_boot
+            else _clustered(tally, over, value[votes], n[votes], confidence)
+        )
+        for name, column in found.items():
+            columns[name][votes] = column
+        columns["p"][~two] = np.nan
+        method[votes] = [
+            f"share of {about}; {text}" for (about, _), text in zip(rows[votes], how, strict=True)
+        ]
+    p = columns.pop("p")
+    n_votes = int(tally.counts.sum())
+    table = Estimates.build(
+        {"about": [about for about, _ in rows], "choice": [choice for _, choice in rows]},
+        value=value,
+        **columns,
+        method=method,
+        resampled=[over if over and n_boot and "bootstrap" in text else "none" for text in method],
+        n_items=n_votes if tally.single else len(tally.items),
+        n_raters=0 if tally.votes is None else len(tally.votes.judges),
+        n_ratings=n_votes,
+        status=np.where(n > 0, "ok", "undefined: nothing was decided").tolist(),
+    )
+    extra = [
+        pl.Series("count", k, dtype=pl.Int64),
+        pl.Series("of", n, dtype=pl.Int64),
+        pl.Series("p", p, dtype=pl.Float64),
+    ]
+    return Estimates(table.frame.with_columns(extra), table.keys)
+
+
+def _clustered(
+    tally: Tally, over: Resample, value: Floats, n: Floats, confidence: float
+) -> tuple[dict[str, Floats], list[str]]:
+    """Wilson intervals and tests with as many votes as their clustered variance is worth."""
+    from scipy.special import ndtr
+
+    variance = clustered_variance(tally, over)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        worth = np.where(variance > 0, value * (1 - value) / variance, _fewest(tally, over))
+        worth = np.where(n > 0, np.minimum(worth, n), 0.0)
+    low, high = wilson_interval(np.nan_to_num(value) * worth, worth, confidence)
+    p = 2 * ndtr(-np.abs(value - 0.5) / np.sqrt(0.25 / np.maximum(worth, 1e-300)))
+    text = f"Wilson interval, votes clustered by {_CLUSTERS[over]}"
+    columns = {"se": np.sqrt(variance), "low": low, "high": high, "p": p}
+    return columns, [text] * value.size
+
+
+def _fewest(tally: Tally, over: Resample) -> int:
+    """Clusters behind a share that does not vary among them."""
+    sizes = {
+        "units": len(tally.items),
+        "raters": 0 if tally.votes is None else len(tally.votes.judges),
+    }
+    return min(sizes.values()) if over == "both" else sizes[over]
+
+
+def _drawn(
+    tally: Tally,
+    over: Resample,
+    value: Floats,
+    n_boot: int,
+    confidence: float,
+    rng: np.random.Generator,
+) -> tuple[dict[str, Floats], list[str]]:
+    """Percentile intervals and tests from replicates."""
+    found = replicates(tally, over, n_boot, rng)
+    spread = summarise(value, found, confidence)
+    text = f"percentile bootstrap of {_CLUSTERS[over]}, {n_boot} replicates"
+    columns = {
+        "se": spread.se,
+        "low": spread.low,
+        "high": spread.high,
+        "p": _crossing(found, spread.low),
+    }
+    return columns, [text + (f"; {reason}" if reason else "") for reason in spread.missing]
+
+
+def _crossing(drawn: Floats, low: Floats) -> Floats:
+    """Twice the share of replicates on the far side of one half, the data counting as one more."""
+    known = ~np.isnan(drawn)
+    with np.errstate(invalid="ignore"):
+        far = np.minimum((drawn <= 0.5).sum(axis=0), (drawn >= 0.5).sum(axis=0))
+    p = np.minimum(1.0, 2.0 * (far + 1) / (known.sum(axis=0) + 1))
+    return np.where(np.isnan(low), np.nan, p)
+
+
+# Did judges choose a side, whatever stood there?
+
+
+def side_check(tally: Tally, confidence: float) -> Estimates | None:
+    """Give the share of decided votes for one side, and a test that does not mind the design.
+
+    Where one system stood on the left more often, the better one draws votes to the left without
+    any bias. So the test asks whether a system is chosen more often on one side than on the other:
+    Fisher's exact test of side by choice.
+
+    Returns
+    -------
+    One row, keyed and with extra columns as the table of :func:`preferences`; ``None`` where sides
+    are not known.
+    """
+    import polars as pl
+
+    votes, choice = tally.votes, tally.choice
+    if votes is None or choice is None or not votes.side:
+        return None
+    a_first = votes.first == votes.systems.index(tally.choices[0])
+    rows: Bools = (votes.first_left >= 0) & (choice < 2)
+    a_left = np.where(a_first, votes.first_left, 1 - votes.first_left)[rows] == 1
+    chose_a = choice[rows] == 0
+    k, n = int((a_left == chose_a).sum()), int(rows.sum())
+    value = k / n if n else np.nan
+    low, high = exact_interval(np.array([k]), np.array([n]), confidence)
+    p = np.nan
+    if a_left.any() and not a_left.all():
+        from scipy.stats import fisher_exact
+
+        table = [[(chose_a & side).sum(), (~chose_a & side).sum()] for side in (a_left, ~a_left)]
+        p = float(fisher_exact(table).pvalue)
+    made = Estimates.build(
+        {"about": ["side"], "choice": [votes.side]},
+        value=[value],
+        se=[np.sqrt(value * (1 - value) / n) if n else np.nan],
+        low=low,
+        high=high,
+        method="share of decided votes for the side; exact interval, p from Fisher's test of side "
+        "by choice, votes as independent",
+        n_items=np.unique(votes.item[rows]).size,
+        n_raters=np.unique(votes.judge[rows]).size,
+        n_ratings=n,
+        status=["ok" if n else "undefined: nothing was decided"],
+    )
+    extra = [
+        pl.Series("count", [k], dtype=pl.Int64),
+        pl.Series("of", [n], dtype=pl.Int64),
+        pl.Series("p", [p], dtype=pl.Float64),
+    ]
+    return Estimates(made.frame.with_columns(extra), made.keys)
+
+
+# A preference study in plain sentences.
+
+
+_Row: TypeAlias = Mapping[str, Any]
+_Rows: TypeAlias = Mapping[tuple[str, str], _Row]
+
+
+def sentences(
+    table: Estimates,
+    choices: tuple[str, ...],
+    rule: Rule,
+    agreement: Estimate | None,
+    confidence: float,
+) -> tuple[str, ...]:
+    """Say who is preferred, on how many items, how far judges agree, and whether a side was."""
+    rows = {(row["about"], row["choice"]): row for row in table.frame.to_dicts()}
+    said = [_preferred(rows, choices[0], choices[1], confidence)]
+    neither = [
+        f"{choice} {count(rows['votes', choice]['count'])}"
+        for choice in choices[2:]
+        if rows["votes", choice]["count"]
+    ]
+    if neither:
+        total = count(rows["votes", choices[0]]["of"])
+        said.append(f"Votes for neither side, of all {total}: {', '.join(neither)}.")
+    if ("items", "tied") in rows:
+        said += [_about_items(rows, choices[0], choices[1]), _about_verdicts(rows, choices, rule)]
+    if agreement is not None:
+        said.append(
+            f"Judges agree with an alpha of {number(agreement.value)} over all choices."
+            if agreement.ok
+            else f"Agreement of the judges is {agreement.status}."
+        )
+    side = next((row for (about, _), row in rows.items() if about == "side"), None)
+    if side is not None and side["of"]:
+        said.append(_about_side(side))
+    return tuple(said)
+
+
+def _preferred(rows: _Rows, first: str, second: str, confidence: float) -> str:
+    pair = [rows["decided votes", system] for system in (first, second)]
+    if not pair[0]["of"]:
+        return f"No vote decides between {first} and {second}."
+    better, worse = sorted(pair, key=lambda row: -row["count"])
+    votes = f"{count(better['count'])} of {count(better['of'])} decided votes"
+    share = percent(better["value"], 1)
+    if better["low"] == better["low"]:
+        ends = f"{percent(better['low'], 1)} to {percent(better['high'], 1)}"
+        share += f", {percent(confidence)} interval {ends}"
+    if better["low"] > 0.5:
+        return f"{better['choice']} is preferred to {worse['choice']}: {votes} ({share})."
+    if better["count"] == worse["count"]:
+        return f"{first} and {second} have {count(better['count'])} decided votes each ({share})."
+    return (
+        f"Neither {first} nor {second} is clearly preferred: {better['choice']} has {votes} "
+        f"({share})."
+    )
+
+
+def _about_items(rows: _Rows, first: str, second: str) -> str:
+    a, b, tied = (rows["items", name] for name in (first, second, "tied"))
+    decided = rows["decided items", first]
+    test = f"; sign test p {p_value(decided['p'])}" if decided["of"] else ""
+    return (
+        f"More judges prefer {first} on {count(a['count'])} of {plural(a['of'], 'item')}, "
+        f"{second} on {count(b['count'])}, and {count(tied['count'])} are tied{test}."
+    )
+
+
+def _about_verdicts(rows: _Rows, choices: tuple[str, ...], rule: Rule) -> str:
+    parts = [f"{name} {count(rows['verdicts', name]['count'])}" for name in choices]
+    none = rows["verdicts", no_verdict(rule)]
+    return f"Verdicts by {rule}: {', '.join(parts)}; {no_verdict(rule)} {count(none['count'])}."
+
+
+def _about_side(side: _Row) -> str:
+    where = "the left" if side["choice"] == "left" else f"option {side['choice']}"
+    found = f"{percent(side['value'], 1)} of decided votes went to {where}"
+    if side["p"] != side["p"]:
+        return f"{found}; each system stood on one side only, so that a bias cannot be told."
+    verdict = "a sign of side bias" if side["p"] < 0.05 else "no sign of side bias"
+    return f"{found}: {verdict} (p {p_value(side['p'])})."
+
+
+def p_value(p: float) -> str:
+    """Write a p-value with its sign.
+
+    Examples
+    --------
+    >>> p_value(0.0312), p_value(1e-9)
+    ('= 0.031', '< 0.001')
+    """
+    if p != p:
+        return "not known"
+    return "< 0.001" if p < 0.001 else f"= {p:.3f}"
+
+
+# What a preference study found, as tables and in words.
+
+
+@dataclass(frozen=True, eq=False)
+class Preferences:
+    """Verdicts of blind comparisons.
+
+    Made by :func:`preferences`.
+    """
+
+    table: Estimates
+    """Shares by ``about`` and ``choice``, with extra columns ``count``, ``of`` and ``p``; the last
+    row is about the side (``about`` is ``side``) where sides are known."""
+    systems: tuple[str, str]
+    """The two systems that are compared."""
+    tally: Tally
+    rule: Rule
+    """What makes the verdict of an item."""
+    agreement: Estimate | None
+    """Krippendorff's alpha of the judges over all choices; ``None`` where no item has several
+    votes of known judges."""
+    confidence: float
+    notes: tuple[str, ...]
+    """What a reader should know, in sentences."""
+
+    @property
+    def choices(self) -> tuple[str, ...]:
+        """The two systems, then the other choices."""
+        return self.tally.choices
+
+    @property
+    def items(self) -> tuple[str, ...]:
+        """Names of the items that were judged; empty where only counts are known."""
+        return self.tally.items
+
+    @property
+    def votes(self) -> Floats:
+        """Votes of shape (items, choices)."""
+        return self.tally.counts
+
+    @property
+    def side(self) -> Estimate | None:
+        """Share of decided votes for the left side, or for option A; ``None`` where not known."""
+        frame = self.table.frame
+        found = frame["choice"].filter(frame["about"] == "side").to_list()
+        return self.table["side", found[0]] if found else None
+
+    def verdicts(self) -> pl.DataFrame:
+        """Give the verdict of every item.
+
+        Returns
+        -------
+        ``item``, ``verdict`` (a choice, or ``no majority`` or ``tied``), ``preferred`` (the system
+        that more judges chose, or ``tied``), ``n_votes``, and the votes for each choice.
+        """
+        names = np.array([*self.choices, no_verdict(self.rule)], dtype=object)
+        lead = np.sign(self.votes[:, 0] - self.votes[:, 1]).astype(int)
+        sides = np.array([self.systems[1], "tied", self.systems[0]], dtype=object)
+        n = self.votes.sum(axis=1).astype(np.int64)
+        kept = np.flatnonzero(n) if self.items else np.zeros(0, dtype=np.int64)
+        columns = {
+            "item": [self.items[k] for k in kept.tolist()],
+            "verdict": names[verdicts(self.votes, self.rule)[kept]].tolist(),
+            "preferred": sides[lead[kept] + 1].tolist(),
+            "n_votes": n[kept],
+        }
+        schema = {"item": pl.String, "verdict": pl.String, "preferred": pl.String}
+        frame = pl.DataFrame(columns, schema_overrides=schema)
+        taken = set(frame.columns)
+        return frame.with_columns(
+            pl.Series(
+                f"votes for {choice}" if choice in taken else choice, self.votes[kept, k]
+            ).cast(pl.Int64)
+            for k, choice in enumerate(self.choices)
+        )
+
+    @property
+    def sentences(self) -> tuple[str, ...]:
+        """What people prefer, in plain words.
+
+        Examples
+        --------
+        >>> from affectlab.evaluation import preferences
+        >>> preferences({"human": 707, "model": 292}).sentences[0].replace("\\u00a0", " ")
+        'human is preferred to model: 707 of 999 decided votes (70.8 %, 95 % interval 67.8 % to
+        73.6 %).'
+        """
+        return sentences(self.table, self.choices, self.rule, self.agreement, self.confidence)
+
+    def to_frame(self) -> pl.DataFrame:
+        """Give the table as a polars data frame."""
+        return self.table.to_frame()
+
+    def __getitem__(self, key: tuple[str, str]) -> Estimate:
+        """Look a share up by what it is about and the choice."""
+        return self.table[key]
+
+    def __iter__(self) -> Iterator[tuple[tuple[str, ...], Estimate]]:
+        return iter(self.table)
+
+    def __len__(self) -> int:
+        return len(self.table)
+
+    def __repr__(self) -> str:
+        votes = plural(int(self.votes.sum()), "vote")
+        return f"Preferences({self.systems[0]} and {self.systems[1]}, {votes})"
+
+    def _repr_html_(self) -> str:
+        return self.to_frame()._repr_html_()
+
+    def __rich__(self) -> Table:
+        return self.table.__rich__()
+
+
+_ENOUGH_JUDGES = 5
+"""Fewest judges whose differences are taken into intervals unless the caller says so."""
+
+
+def preferences(
+    ratings: Ratings | Mapping[str, int] | ArrayLike,
+    *,
+    choices: Sequence[str] | None = None,
+    systems: Sequence[str] | None = None,
+    rule: Rule = "majority",
+    resample: Resample | None = None,
+    n_boot: int = 0,
+    confidence: float = 0.95,
+    seed: int | np.random.Generator | None = 0,
+) -> Preferences:
+    """Count the verdicts of blind comparisons between two systems, such as people and a model.
+
+    Parameters
+    ----------
+    ratings
+        One of
+
+        - ratings on a nominal scale, such as those of the protocol ``preference``
+          (``A, B, both, neither``): raters are judges and stimuli are items. Stimulus columns
+          ``A`` and ``B`` name the systems that stood there; without them the choices are the
+          systems. A column ``left`` (of answers or stimuli) names the option on the left;
+        - counts by choice, ``{"human": 707, "model": 292}``;
+        - votes of shape (items, choices), with `choices`.
+    choices
+        Names of the columns of an array.
+    systems
+        The two systems, where others are compared, too, or choices have unusual names. Choices
+        called both, neither, indistinct, tie and the like are none.
+    rule
+        What makes the verdict of an item with several votes: ``"majority"``, more than half of
+        them; ``"plurality"``, more than any other choice. Items without one are counted.
+    resample
+        What intervals of shares of votes are about: other items (``"units"``), other judges
+        (``"raters"``), or ``"both"``. By default both where there are at least five judges, and
+        items otherwise.
+    n_boot
+        0: votes on an item, and votes of a judge, are taken as going together by the two-way
+        clustered variance, in a Wilson interval. Above: bootstrap replicates that draw items,
+        judges or both.
+    confidence
+        Coverage of the intervals, in (0, 1).
+    seed
+        Seed or generator; the same seed gives the same bytes.
+
+    Returns
+    -------
+    Preferences, whose ``table`` is by ``about`` and ``choice``: shares of the ``votes``, of the
+    ``decided votes`` (those for a system) and, where items have several votes, of the ``items``
+    (that more judges prefer a system on, or ``tied``), the ``decided items``, the ``verdicts`` and
+    the ``decided verdicts``.
+
+    Where votes are of their own (counts, or one vote per item), shares among several choices have
+    Wilson intervals, each choice by itself, and shares of two the exact interval of Clopper and
+    Pearson. Shares of items and verdicts have these, too: they are about other items judged by
+    these judges. ``p`` tests a decided share against one half: binomial, or normal from the
+    clustered variance, or from the replicates; over items it is the sign test.
+
+    Raises
+    ------
+    InputError
+        If the two systems cannot be told, a count is not a whole number from 0, or an option does
+        not fit the data.
+
+    Notes
+    -----
+    In simulations with items and judges that differ, the clustered intervals cover 94 to 95 % at
+    a nominal 95 %; those that take votes as independent 53 to 93 %; and the bootstrap of items and
+    judges at once 97 % and more, since it draws the chance of single votes up to three times.
+
+    References
+    ----------
+    EmoNet-Face (2025), B.3; To Err Like Human (2024), user study; Socratis (2023), section 4;
+    Cameron, Gelbach, Miller (2011), "Robust inference with multiway clustering"; Owen (2007), "The
+    pigeonhole bootstrap".
+
+    Examples
+    --------
+    >>> found = preferences({"human": 707, "model": 292})
+    >>> found["decided votes", "human"]
+    Estimate(0.708 [0.678, 0.736], share of decided votes; exact interval; 999 items, ...)
+    """
+    ratings = canonical(ratings)
+    check_confidence(confidence)
+    if rule not in ("majority", "plurality"):
+        raise unknown_name("rule", str(rule), ("majority", "plurality"))
+    if n_boot < 0:
+        raise InputError(f"n_boot {n_boot}: expected 0 or the number of bootstrap replicates")
+    if resample not in (None, "units", "raters", "both"):
+        raise unknown_name("resample", str(resample), ("units", "raters", "both"))
+    tally = _tally(ratings, choices, systems)
+    if n_boot and isinstance(ratings, Mapping):
+        raise InputError("counts alone cannot be resampled; expected n_boot=0 or the votes")
+    over, why = _about(tally, resample)
+    rng = np.random.default_rng(seed)
+    table = share_table(tally, rule, over, n_boot, confidence, rng)
+    side = side_check(tally, confidence)
+    return Preferences(
+        table=table if side is None else _joined(table, side),
+        systems=(tally.choices[0], tally.choices[1]),
+        tally=tally,
+        rule=rule,
+        agreement=_agreement(tally, n_boot, confidence, rng),
+        confidence=confidence,
+        notes=tuple(why),
+    )
+
+
+def _joined(*tables: Estimates) -> Estimates:
+    import polars as pl
+
+    return Estimates(pl.concat([table.frame for table in tables]), tables[0].keys)
+
+
+def _tally(
+    data: Ratings | Mapping[str, int] | ArrayLike,
+    choices: Sequence[str] | None,
+    systems: Sequence[str] | None,
+) -> Tally:
+    if isinstance(data, Ratings):
+        if choices is not None:
+            raise InputError("choices goes with an array; the scale of ratings names them")
+        found = comparisons_of(data, systems)
+        tally = tally_of(found, two_systems(found, systems))
+        if not tally.items:
+            raise InputError(
+                f"no item compares {tally.choices[0]!r} with {tally.choices[1]!r}; expected at "
+                "least one"
+            )
+        return tally
+    if isinstance(data, Mapping):
+        if choices is not None:
+            raise InputError("choices goes with an array; counts have names already")
+        names, votes = tuple(map(str, data)), np.array([list(data.values())], dtype=object)
+    else:
+        votes = np.atleast_2d(np.asarray(data))
+        names = tuple(map(str, choices or ()))
+        if votes.ndim != 2 or votes.shape[1] != len(names) or len(set(names)) != len(names):
+            raise InputError(
+                f"votes of shape {votes.shape} with choices {list(names)!r}: expected one "
+                "different name for each column"
+            )
+    counts = _counts(votes)
+    order = _systems_first(names, systems)
+    ordered = tuple(names[k] for k in order)
+    if isinstance(data, Mapping):
+        # Each vote is taken as one of its own.
+        return Tally(counts[:, order], ordered, (), single=True)
+    items = tuple(map(str, range(counts.shape[0])))
+    return Tally(counts[:, order], ordered, items)
+
+
+def _counts(votes: NDArray[Any]) -> Floats:
+    try:
+        counts = votes.astype(np.float64)
+    except (TypeError, ValueError):
+        raise InputError("votes are not numbers; expected whole numbers from 0") from None
+    wrong = ~(np.isfinite(counts) & (counts >= 0) & (counts == np.rint(counts)))
+    if wrong.any():
+        raise InputError(f"a count is {counts[wrong][0]:g}; expected whole numbers from 0")
+    if not counts.any():
+        raise InputError("there is no vote; expected at least one")
+    return counts
+
+
+def _systems_first(names: tuple[str, ...], systems: Sequence[str] | None) -> list[int]:
+    pair = [name for name in names if is_system(name)] if systems is None else list(systems)
+    for name in pair:
+        if name not in names:
+            raise unknown_name("system", str(name), names)
+    if len(pair) != 2 or pair[0] == pair[1]:
+        raise InputError(
+            f"the choices are {', '.join(map(repr, names))}; expected two systems among them, "
+            "named by systems"
+        )
+    first = [names.index(name) for name in pair]
+    return first + [k for k in range(len(names)) if k not in first]
+
+
+def _about(tally: Tally, resample: Resample | None) -> tuple[Resample | None, list[str]]:
+    """Say what intervals are about (None: votes of their own), and what a reader should know."""
+    judges = 0 if tally.votes is None else len(tally.votes.judges)
+    if resample in ("raters", "both") and judges < 2:
+        raise InputError(
+            f"resample {resample!r}: {'one judge' if judges else 'the judges are not known'}; "
+            "expected two or more judges, or resample='units'"
+        )
+    if resample is not None:
+        return resample, []
+    if judges >= _ENOUGH_JUDGES:
+        return "both", []
+    notes = []
+    if not tally.single:
+        few = f"{plural(judges, 'judge')}" if judges else "judges unknown"
+        notes.append(f"{few}: intervals are about other items, not about other judges")
+    return ("units" if tally.repeated else None), notes
+
+
+def _agreement(
+    tally: Tally, n_boot: int, confidence: float, rng: np.random.Generator
+) -> Estimate | None:
+    """Krippendorff's alpha of the judges, each choice being a category."""
+    if tally.votes is None or tally.choice is None or not tally.repeated:
+        return None
+    from affectlab.reliability import krippendorff_alpha
+
+    votes = Ratings(
+        {
+            "stimulus": tally.votes.item.astype(str),
+            "rater": tally.votes.judge.astype(str),
+            "value": tally.choice,
+        },
+        scale=Scale.nominal(tally.choices),
+    )
+    found = krippendorff_alpha(
+        votes, level="nominal", n_boot=n_boot, confidence=confidence, seed=rng, by_label=False
+    )
+    return found["pooled"] if isinstance(found, Estimates) else found

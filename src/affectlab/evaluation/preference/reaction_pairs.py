@@ -1,0 +1,206 @@
+"""Reactions for a blind study: what a person wrote beside what a machine wrote."""
+
+from __future__ import annotations
+
+from string import Formatter
+
+import numpy as np
+import polars as pl
+
+from affectlab.core.errors import InputError
+from affectlab.core.words import joined
+from affectlab.ratings import HUMAN_KINDS, MODEL_KINDS, Ratings
+from affectlab.ratings.order import canonical
+
+__all__ = ["reaction_pairs"]
+
+_HUMAN, _MACHINE = "human", "machine"
+_ASKED = "{caption}\nA person feels {emotion}. Which reason fits better?"
+
+
+def reaction_pairs(
+    people: Ratings,
+    machines: Ratings,
+    *,
+    n: int | None = None,
+    text: str = _ASKED,
+    seed: int | np.random.Generator | None = 0,
+) -> pl.DataFrame:
+    """Make the items of a blind study: a person's reason for an emotion beside a machine's.
+
+    Both are about the same stimulus (an image with its caption) and the same emotion, whatever its
+    case. Of several people's reasons one is drawn; of several of a machine the first is taken.
+
+    Parameters
+    ----------
+    people, machines
+        Reactions, as answers to the protocol ``reaction``: the emotion is a column ``emotion`` or
+        the label, the reason is ``text``. Models among `people` are not shown.
+    n
+        Items to draw; by default all.
+    text
+        What is shown above both reasons; ``{emotion}`` and the columns of the stimuli, such as
+        ``{caption}``, are filled in.
+    seed
+        Seed or generator. The person's reason stands as option A on half of the items of each
+        machine (to one); the study draws which option stands on the left for each judge again.
+
+    Returns
+    -------
+    The table of stimuli of a study with the protocol ``preference``: ``stimulus`` (a name that
+    tells nothing), ``file`` (where the stimuli have an ``image``), ``text``, ``option_a``,
+    ``system_a``, ``option_b``, ``system_b`` (``human``, and ``machine`` or, of several, the names
+    of the machines), ``pair`` (the stimulus), ``emotion``, and the other columns of the stimuli,
+    such as ``source``. Items whose reasons are the same text are left out: there is nothing to
+    choose.
+
+    Raises
+    ------
+    InputError
+        If people and machines share no stimulus and emotion, or fewer than `n`.
+
+    References
+    ----------
+    Socratis (2023), section 4: 500 items drawn from the data, three judges each.
+
+    Examples
+    --------
+    >>> one = {"stimulus": ["1"], "emotion": ["sad"]}
+    >>> shown = {"stimulus": ["1"], "caption": ["The last ferry leaves"]}
+    >>> human = Ratings(one | {"rater": ["ann"], "text": ["Nobody will come back."]},
+    ...                 scale="text", stimuli=shown)
+    >>> net = Ratings(one | {"rater": ["net"], "text": ["It is a ferry."]}, scale="text")
+    >>> reaction_pairs(human, net, seed=0).select("stimulus", "pair", "emotion").rows()
+    [('item0001', '1', 'sad')]
+    """
+    people, machines = canonical(people, listed="models"), canonical(machines, listed="raters")
+
+    if set(people.rater_kinds) & set(MODEL_KINDS) and set(people.rater_kinds) & set(HUMAN_KINDS):
+        people = people.humans()
+    rng = np.random.default_rng(seed)
+    written = _reactions(people, "people")
+    drawn = written[rng.permutation(written.height).tolist()].unique(
+        ["stimulus", "key"], keep="first", maintain_order=True
+    )
+    made = _reactions(machines, "machines").unique(
+        ["stimulus", "key", "rater"], keep="first", maintain_order=True
+    )
+    both = made.rename({"text": "of_machine"}).join(
+        drawn.select("stimulus", "key", pl.col("text").alias("of_human")),
+        on=["stimulus", "key"],
+        how="inner",
+    )
+    same = pl.col("of_human").str.to_lowercase() == pl.col("of_machine").str.to_lowercase()
+    both = both.filter(~same).sort("stimulus", "key", "rater")
+    if not both.height:
+        raise InputError(
+            "people and machines share no stimulus and emotion with different reasons; expected "
+            "reactions to the same stimuli"
+        )
+    if n is not None:
+        if not 0 < n <= both.height:
+            raise InputError(f"n {n}: expected 1 up to the {both.height} items that there are")
+        both = both[rng.permutation(both.height)[:n].tolist()]
+    else:
+        both = both[rng.permutation(both.height).tolist()]
+    names = both["rater"].unique().sort().to_list()
+    system = both["rater"].to_list() if len(names) > 1 else [_MACHINE] * both.height
+    if _HUMAN in names:
+        raise InputError(f"a machine is called {_HUMAN!r}; expected another name")
+    return _items(both, system, _shown(people, machines), text, rng)
+
+
+def _reactions(ratings: Ratings, what: str) -> pl.DataFrame:
+    """Reactions with an emotion and a reason: stimulus, rater, emotion, key, text."""
+    frame = ratings.to_frame()
+    # A column with one value per stimulus or rater is held as an attribute of these.
+    for key, table in (("stimulus", ratings.stimuli), ("rater", ratings.raters)):
+        more = [c for c in ("emotion", "text") if c in table.columns and c not in frame.columns]
+        if more:
+            frame = frame.join(table.select(key, *more), on=key, how="left", maintain_order="left")
+    name = next((c for c in ("emotion", "label") if c in frame.columns), None)
+    if name is None or "text" not in frame.columns:
+        raise InputError(
+            f"{what}: expected reactions with a column 'emotion' (or labels) and a column 'text'; "
+            f"found {', '.join(frame.columns[:12])}"
+        )
+    found = frame.select(
+        pl.col("stimulus", "rater").cast(pl.String),
+        pl.col(name).cast(pl.String).str.strip_chars().alias("emotion"),
+        pl.col("text").cast(pl.String).str.strip_chars(),
+    ).filter(pl.col("emotion").fill_null("") != "", pl.col("text").fill_null("") != "")
+    return found.with_columns(pl.col("emotion").str.to_lowercase().alias("key"))
+
+
+def _shown(people: Ratings, machines: Ratings) -> pl.DataFrame:
+    """Say what is known of the stimuli, by either table."""
+    known, other = (
+        given.stimuli.with_columns(given.stimuli["stimulus"].cast(str))
+        for given in (people, machines)
+    )
+    more = [name for name in other.columns if name not in known.columns]
+    return known.join(other.select("stimulus", *more), on="stimulus", how="left")
+
+
+def _items(
+    both: pl.DataFrame,
+    system: list[str],
+    shown: pl.DataFrame,
+    text: str,
+    rng: np.random.Generator,
+) -> pl.DataFrame:
+    first = np.zeros(both.height, dtype=bool)
+    for name in dict.fromkeys(system):
+        rows = np.array([k for k, other in enumerate(system) if other == name])
+        half = rows.size // 2 + int(rows.size % 2 and rng.random() < 0.5)
+        first[rng.permutation(rows)[:half]] = True
+    about = both.select("stimulus", "emotion").join(
+        shown.drop([c for c in ("emotion", "text") if c in shown.columns]),
+        on="stimulus",
+        how="left",
+        maintain_order="left",
+    )
+    wanted = [name for _, name, _, _ in _parsed(text) if name is not None]
+    for name in wanted:
+        if name not in about.columns:
+            raise InputError(
+                f"text names {{{name}}}; expected emotion or a column of the stimuli, which have "
+                f"{joined(about.columns)}"
+            )
+        if about[name].null_count():
+            pair = about.filter(about[name].is_null())["stimulus"][0]
+            raise InputError(f"stimulus {pair!r} has no {name}, which is shown with the reasons")
+    width = max(4, len(str(both.height)))
+    human, machine = both["of_human"].to_list(), both["of_machine"].to_list()
+    columns: dict[str, list[str]] = {
+        "stimulus": [f"item{k:0{width}d}" for k in range(1, both.height + 1)]
+    }
+    if "image" in about.columns and not about["image"].null_count():
+        columns["file"] = about["image"].cast(pl.String).to_list()
+    columns["text"] = [
+        text.format(**{name: str(row[name]) for name in wanted}) for row in about.to_dicts()
+    ]
+    for letter, is_human in (("a", first), ("b", ~first)):
+        columns[f"option_{letter}"] = [
+            human[k] if person else machine[k] for k, person in enumerate(is_human.tolist())
+        ]
+        columns[f"system_{letter}"] = [
+            _HUMAN if person else system[k] for k, person in enumerate(is_human.tolist())
+        ]
+    columns["pair"] = about["stimulus"].to_list()
+    columns["emotion"] = about["emotion"].to_list()
+    rest = [name for name in about.columns if name not in (*columns, "stimulus", "image")]
+    return pl.DataFrame(columns).with_columns(*(about[name] for name in rest))
+
+
+def _parsed(text: str) -> list[tuple[str, str | None, str | None, str | None]]:
+    try:
+        parts = list(Formatter().parse(text))
+    except ValueError as error:
+        raise InputError(
+            f"text {text!r} is not understood ({error}); expected {{emotion}}"
+        ) from None
+    for _, name, form, turned in parts:
+        if name is not None and (not name.isidentifier() or form or turned):
+            raise InputError(f"text names {{{name}}}; expected the name of a column in the braces")
+    return parts

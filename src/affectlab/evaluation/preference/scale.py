@@ -1,0 +1,543 @@
+"""A scale of systems from choices between two of them at a time."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from typing import TYPE_CHECKING, Literal, TypeAlias
+
+import numpy as np
+import polars as pl
+from numpy.typing import ArrayLike
+
+from affectlab.core.errors import InputError, unknown_name
+from affectlab.core.estimates import Estimate, Estimates
+from affectlab.core.inference import Uncertainty, check_confidence, draw_weights, summarise
+from affectlab.core.types import Floats, Ints
+from affectlab.core.words import joined, plural
+from affectlab.evaluation.preference.choices import Comparisons, comparisons_of
+from affectlab.evaluation.preference.tally import Resample
+from affectlab.ratings import Ratings
+from affectlab.ratings.order import canonical
+
+if TYPE_CHECKING:
+    from affectlab.core.terminal import Table
+
+
+__all__ = [
+    "MODELS",
+    "PreferenceScale",
+    "chance_of_win",
+    "fit_strengths",
+    "preference_scale",
+    "why_undefined",
+]
+
+# Strengths of systems from counts of wins: Bradley-Terry by choix, Thurstone by Newton steps.
+
+
+MODELS = ("bradley-terry", "thurstone")
+
+_ROUNDS = 1000
+_NEWTON_ROUNDS = 100
+_SMALL = 1e-10
+_NOT_CONVERGED = "not converged"
+
+
+def fit_strengths(wins: Floats, model: str) -> Floats | None:
+    """Give the strengths of largest likelihood, with mean 0; None where the search fails.
+
+    Parameters
+    ----------
+    wins
+        How often the row was chosen over the column, shape (k, k); need not be whole. Everyone has
+        to have won and lost, directly or through others, for there to be a maximum.
+    model
+        A name of :data:`MODELS`.
+    """
+    if model == "bradley-terry":
+        return _bradley_terry(wins)
+    if model == "thurstone":
+        return _thurstone(wins)
+    raise unknown_name("model", str(model), MODELS)
+
+
+def chance_of_win(difference: Floats, model: str) -> Floats:
+    """Give the chance that the first wins from the difference of strengths."""
+    from scipy.special import expit, ndtr
+
+    chance: Floats = expit(difference) if model == "bradley-terry" else ndtr(difference)
+    return chance
+
+
+def _bradley_terry(wins: Floats) -> Floats | None:
+    from choix import ilsr_pairwise_dense
+
+    try:
+        with warnings.catch_warnings():
+            # Strengths that run away are told by the result, not by how it came about.
+            warnings.simplefilter("ignore", RuntimeWarning)
+            found = np.asarray(ilsr_pairwise_dense(wins, alpha=0.0, max_iter=_ROUNDS))
+    except (RuntimeError, ValueError):
+        return None
+    return found - found.mean() if np.isfinite(found).all() else None
+
+
+def _thurstone(wins: Floats) -> Floats | None:
+    """Maximise sum wins_ij log Phi(s_i - s_j), which is concave."""
+    from scipy.special import log_ndtr
+
+    k = wins.shape[0]
+    strength = np.zeros(k)
+
+    def loss(at: Floats) -> float:
+        return -float((wins * log_ndtr(at[:, None] - at)).sum())
+
+    now = loss(strength)
+    for _ in range(_NEWTON_ROUNDS):
+        apart = strength[:, None] - strength
+        # phi / Phi, by logarithms, so that it holds far out in the tail.
+        ratio = np.exp(-0.5 * apart**2 - 0.5 * np.log(2 * np.pi) - log_ndtr(apart))
+        slope = wins * ratio
+        bend = wins * ratio * (ratio + apart)
+        bend = bend + bend.T
+        gradient = slope.sum(axis=1) - slope.sum(axis=0)
+        # Strengths have no zero of their own: the ones fix their mean.
+        hessian = np.diag(bend.sum(axis=1)) - bend + 1.0 / k
+        step = np.linalg.solve(hessian, gradient)
+        size = 1.0
+        while size > _SMALL and not loss(strength + size * step) <= now:
+            size /= 2
+        strength = strength + size * step
+        strength -= strength.mean()
+        now = loss(strength)
+        if np.abs(step).max() * size < _SMALL * max(1.0, np.abs(strength).max()):
+            return strength
+    return None
+
+
+def why_undefined(wins: Floats, systems: tuple[str, ...]) -> str:
+    """Say why there is no finite scale; empty where there is one.
+
+    There is one when every system has a chain of wins over every other one (Ford 1957).
+    """
+    from scipy.sparse import csr_matrix
+    from scipy.sparse.csgraph import connected_components
+
+    won = csr_matrix(wins > 0)
+    groups, _ = connected_components(won, connection="weak")
+    if groups > 1:
+        return f"undefined: {groups} groups of systems were never compared with each other"
+    parts, of = connected_components(won, connection="strong")
+    if parts == 1:
+        return ""
+    # Of a part that no other wins over, nobody knows how far ahead it is.
+    for part in range(parts):
+        inside = of == part
+        name = joined(np.array(systems, dtype=object)[inside][:5].tolist())
+        if not (wins[np.ix_(~inside, inside)] > 0).any():
+            return f"undefined: {name} never lost to the others (prior gives a finite scale)"
+    return "undefined: no chain of wins over all (prior gives a finite scale)"
+
+
+def connected(wins: Floats) -> bool:
+    """Say whether every system has a chain of wins over every other one."""
+    reach = wins > 0
+    np.fill_diagonal(reach, True)
+    steps = 1
+    while steps < wins.shape[0]:
+        reach = (reach.astype(np.float32) @ reach.astype(np.float32)) > 0
+        steps *= 2
+    return bool(reach.all())
+
+
+Model: TypeAlias = Literal["bradley-terry", "thurstone"]
+Ties: TypeAlias = Literal["half", "drop"]
+
+_ENOUGH_JUDGES = 5
+_AT_ONCE = 1 << 22
+
+
+@dataclass(frozen=True, eq=False)
+class _Wins:
+    """Wins one by one, each in the cell winner x k + loser of a vote."""
+
+    vote: Ints
+    cell: Ints
+    weight: Floats
+    """1, or 1/2 for either side of a tie."""
+    item: Ints
+    judge: Ints
+    """Of each vote."""
+    systems: tuple[str, ...]
+    ties: Floats
+    """Ties between every two, shape (k, k)."""
+
+    @property
+    def matrix(self) -> Floats:
+        """Wins of the row over the column, shape (k, k)."""
+        k = len(self.systems)
+        wins: Floats = np.bincount(self.cell, self.weight, minlength=k * k).astype(np.float64)
+        return wins.reshape(k, k)
+
+
+@dataclass(frozen=True, eq=False)
+class PreferenceScale:
+    """Strengths of systems on one scale.
+
+    Made by :func:`preference_scale`.
+    """
+
+    estimates: Estimates
+    """Strength by ``system``, strongest first, with mean 0, and the extra columns ``wins``,
+    ``losses``, ``ties``, ``rank``, and ``first``: the share of replicates in which the system is
+    the strongest."""
+    systems: tuple[str, ...]
+    """In the order of the arrays, which is that of the names."""
+    wins: Floats
+    """How often the row was chosen over the column, ties counting half, shape (k, k)."""
+    model: Model
+    replicates: Floats | None
+    """Strengths, shape (n_boot, k), ``nan`` where a replicate has no scale."""
+    confidence: float
+    notes: tuple[str, ...]
+    """What a reader should know, in sentences."""
+
+    def pairs(self) -> Estimates:
+        """Compare every two systems.
+
+        Returns
+        -------
+        Chance that a system is chosen over the other, as the scale has it, by ``system`` and
+        ``other``, in [0, 1], with extra columns ``difference`` of strengths, ``observed``, the
+        share of their comparisons that the first won (ties counting half), and ``p``, from the
+        replicates, for no difference.
+
+        Examples
+        --------
+        >>> wins = [[0, 30], [10, 0]]
+        >>> round(preference_scale(wins, systems=["a", "b"]).pairs()["a", "b"].value, 2)
+        0.75
+        """
+        place = {name: k for k, name in enumerate(self.systems)}
+        frame = self.estimates.frame
+        order = [place[name] for name in frame["system"].to_list()]
+        strength = dict(zip(order, frame["value"].to_list(), strict=True))
+        two = list(combinations(order, 2))
+        apart = np.array([strength[a] - strength[b] for a, b in two])
+        n = np.array([self.wins[a, b] + self.wins[b, a] for a, b in two])
+        with np.errstate(invalid="ignore"):
+            observed = np.array([self.wins[a, b] for a, b in two]) / n
+        spread, p = Uncertainty.none(len(two)), np.full(len(two), np.nan)
+        chance = chance_of_win(apart, self.model)
+        if self.replicates is not None:
+            drawn = np.stack(
+                [self.replicates[:, a] - self.replicates[:, b] for a, b in two], axis=1
+            )
+            spread = summarise(chance, chance_of_win(drawn, self.model), self.confidence)
+            far = np.minimum((drawn <= 0).sum(axis=0), (drawn >= 0).sum(axis=0))
+            p = np.minimum(1.0, 2.0 * (far + 1) / ((~np.isnan(drawn)).sum(axis=0) + 1))
+            p[np.isnan(spread.low)] = np.nan
+        first = frame.row(0, named=True)
+        table = Estimates.build(
+            {
+                "system": [self.systems[a] for a, _ in two],
+                "other": [self.systems[b] for _, b in two],
+            },
+            value=chance,
+            se=spread.se,
+            low=spread.low,
+            high=spread.high,
+            method=f"chance of being chosen; {first['method']}",
+            resampled=first["resampled"],
+            n_items=first["n_items"],
+            n_raters=first["n_raters"],
+            n_ratings=np.rint(n).astype(np.int64),
+            status=first["status"],
+        )
+        extra = [
+            pl.Series("difference", apart),
+            pl.Series("observed", observed),
+            pl.Series("p", p),
+        ]
+        return Estimates(table.frame.with_columns(extra), table.keys)
+
+    def to_frame(self) -> pl.DataFrame:
+        """Give the strengths as a polars data frame."""
+        return self.estimates.to_frame()
+
+    def __getitem__(self, key: str) -> Estimate:
+        """Look a strength up by the name of its system."""
+        return self.estimates[key]
+
+    def __iter__(self) -> Iterator[tuple[tuple[str, ...], Estimate]]:
+        return iter(self.estimates)
+
+    def __len__(self) -> int:
+        return len(self.systems)
+
+    def __repr__(self) -> str:
+        return f"PreferenceScale({self.model}, {plural(len(self), 'system')})"
+
+    def _repr_html_(self) -> str:
+        return self.to_frame()._repr_html_()
+
+    def __rich__(self) -> Table:
+        return self.estimates.__rich__()
+
+
+def preference_scale(
+    ratings: Ratings | ArrayLike,
+    *,
+    systems: Sequence[str] | None = None,
+    model: Model = "bradley-terry",
+    ties: Ties = "half",
+    prior: float = 0.0,
+    resample: Resample | None = None,
+    n_boot: int = 1000,
+    confidence: float = 0.95,
+    seed: int | np.random.Generator | None = 0,
+) -> PreferenceScale:
+    r"""Put systems on one scale, from choices between two of them at a time.
+
+    With strengths :math:`s`, system i is chosen over j with the chance
+
+    .. math:: P(i \succ j) = \frac{1}{1 + e^{-(s_i - s_j)}} \;\text{(Bradley-Terry)}, \qquad
+        P(i \succ j) = \Phi(s_i - s_j) \;\text{(Thurstone, case V)}.
+
+    Parameters
+    ----------
+    ratings
+        Ratings on a nominal scale whose stimuli say in columns named like two choices (``A`` and
+        ``B``) which systems stood there, as for :func:`preferences`; or wins of shape (k, k), how
+        often the row was chosen over the column, with `systems`.
+    systems
+        Names of the rows of an array.
+    model
+        ``"bradley-terry"``, fitted by the library choix, or ``"thurstone"``.
+    ties
+        Answers for neither side count as ``"half"`` a win for both, or are left out (``"drop"``).
+    prior
+        Wins that every system is given over every other beforehand, such as 0.5. With 0 a system
+        that never lost is infinitely strong, and there is no scale; any prior makes it finite, and
+        draws all strengths together.
+    resample
+        What the bootstrap draws: items (``"units"``), judges (``"raters"``) or ``"both"`` (which
+        is rather too wide than too narrow). By default both with five or more judges, and items
+        otherwise; wins of an array are drawn one by one.
+    n_boot
+        Bootstrap replicates; 0 for no interval.
+    confidence
+        Coverage of the intervals, in (0, 1).
+    seed
+        Seed or generator; the same seed gives the same bytes.
+
+    Returns
+    -------
+    PreferenceScale. Where there is no scale, because systems were never compared or one never
+    lost, values are ``nan`` and the status says which. Replicates without a scale are left out and
+    counted in ``method``.
+
+    Raises
+    ------
+    InputError
+        If the answers do not compare systems, or an option cannot be used.
+
+    References
+    ----------
+    Bradley and Terry (1952); Thurstone (1927); Ford (1957) for when there is a scale; Maystre and
+    Grossglauser (2015) for the algorithm of choix.
+
+    Examples
+    --------
+    >>> wins = [[0, 12, 18], [8, 0, 13], [2, 7, 0]]
+    >>> scale = preference_scale(wins, systems=["human", "large", "small"])
+    >>> [round(value, 2) for value in scale.to_frame()["value"]]
+    [0.77, 0.08, -0.85]
+    """
+    ratings = canonical(ratings)
+    check_confidence(confidence)
+    _check(model, ties, prior, resample, n_boot)
+    if isinstance(ratings, Ratings):
+        if systems is not None:
+            raise InputError("systems goes with an array; ratings name their systems themselves")
+        found = comparisons_of(ratings)
+        wins = _from_comparisons(found, ties)
+        items, judges = (np.unique(codes).size for codes in (found.item, found.judge))
+    else:
+        wins, items, judges = _from_matrix(ratings, systems), 0, 0
+    over = _drawn(resample, judges)
+    matrix = wins.matrix
+    status = "" if prior > 0 else why_undefined(matrix, wins.systems)
+    strength = None if status else fit_strengths(_with_prior(matrix, prior), model)
+    if strength is None:
+        status = status or "undefined: the search for the strengths did not converge"
+        strength = np.full(len(wins.systems), np.nan)
+    drawn = None
+    if n_boot:
+        rng = np.random.default_rng(seed)
+        drawn = _replicates(wins, over, model, prior, n_boot, rng)
+    notes = []
+    if isinstance(ratings, Ratings) and resample is None and judges < _ENOUGH_JUDGES and n_boot:
+        notes.append(
+            f"{plural(judges, 'judge')}: intervals are about other items, not about other judges"
+        )
+    table = _table(wins, strength, drawn, model, prior, over, status, confidence, (items, judges))
+    return PreferenceScale(table, wins.systems, matrix, model, drawn, confidence, tuple(notes))
+
+
+def _check(model: str, ties: str, prior: float, resample: str | None, n_boot: int) -> None:
+    if model not in MODELS:
+        raise unknown_name("model", str(model), MODELS)
+    if ties not in ("half", "drop"):
+        raise unknown_name("ties", str(ties), ("half", "drop"))
+    if not 0 <= prior < np.inf:
+        raise InputError(f"prior {prior!r}: expected a number of wins from 0")
+    if resample not in (None, "units", "raters", "both"):
+        raise unknown_name("resample", str(resample), ("units", "raters", "both"))
+    if n_boot < 0:
+        raise InputError(f"n_boot {n_boot}: expected 0 or the number of bootstrap replicates")
+
+
+def _drawn(resample: Resample | None, judges: int) -> Resample:
+    if resample in ("raters", "both") and judges < 2:
+        raise InputError(
+            f"resample {resample!r}: expected two or more judges; the data name {judges}"
+        )
+    return resample or ("both" if judges >= _ENOUGH_JUDGES else "units")
+
+
+def _from_comparisons(found: Comparisons, ties: Ties) -> _Wins:
+    k = len(found.systems)
+    tied = found.choice > 1
+    forth, back = found.first * k + found.second, found.second * k + found.first
+    votes = np.arange(found.item.size)
+    decided = np.where(found.choice == 0, forth, back)
+    parts = [(votes[~tied], decided[~tied], 1.0)]
+    if ties == "half":
+        parts += [(votes[tied], forth[tied], 0.5), (votes[tied], back[tied], 0.5)]
+    return _Wins(
+        vote=np.concatenate([vote for vote, _, _ in parts]),
+        cell=np.concatenate([cell for _, cell, _ in parts]),
+        weight=np.concatenate([np.full(vote.size, weight) for vote, _, weight in parts]),
+        item=np.unique(found.item, return_inverse=True)[1].astype(np.int64),
+        judge=np.unique(found.judge, return_inverse=True)[1].astype(np.int64),
+        systems=found.systems,
+        ties=_symmetric(np.concatenate([forth[tied], back[tied]]), k),
+    )
+
+
+def _symmetric(cell: Ints, k: int) -> Floats:
+    return np.bincount(cell, minlength=k * k).reshape(k, k).astype(np.float64)
+
+
+def _from_matrix(data: ArrayLike, systems: Sequence[str] | None) -> _Wins:
+    try:
+        wins = np.asarray(data, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise InputError("expected wins as an array of numbers of shape (k, k)") from None
+    if wins.ndim != 2 or wins.shape[0] != wins.shape[1] or wins.shape[0] < 2:
+        raise InputError(f"expected wins of shape (k, k) for k systems, got shape {wins.shape}")
+    if not ((wins >= 0) & (wins == np.rint(wins))).all() or np.diag(wins).any():
+        raise InputError("wins: expected whole numbers from 0, and 0 on the diagonal")
+    if not wins.any():
+        raise InputError("there is no win; expected at least one")
+    k = wins.shape[0]
+    names = tuple(map(str, range(k))) if systems is None else tuple(map(str, systems))
+    if len(names) != k or len(set(names)) != k:
+        raise InputError(f"systems {list(names)!r}: expected {k} different names")
+    cell = np.repeat(np.arange(k * k), wins.astype(np.int64).ravel())
+    votes = np.arange(cell.size)
+    return _Wins(
+        votes, cell, np.ones(cell.size), votes, np.zeros_like(votes), names, np.zeros((k, k))
+    )
+
+
+def _with_prior(wins: Floats, prior: float) -> Floats:
+    return wins + prior * (1 - np.eye(wins.shape[0]))
+
+
+def _replicates(
+    wins: _Wins, over: Resample, model: Model, prior: float, n_boot: int, rng: np.random.Generator
+) -> Floats:
+    """Fit the scale to every replicate; ``nan`` where there is none."""
+    k = len(wins.systems)
+    out = np.full((n_boot, k), np.nan)
+    n_items, n_judges = int(wins.item.max()) + 1, int(wins.judge.max()) + 1
+    size = max(1, _AT_ONCE // max(n_items, n_judges))
+    for start in range(0, n_boot, size):
+        n = min(size, n_boot - start)
+        items = judges = None
+        if over in ("units", "both"):
+            items = np.concatenate(list(draw_weights(rng, n_items, n)))
+        if over in ("raters", "both"):
+            judges = np.concatenate(list(draw_weights(rng, n_judges, n)))
+        for b in range(n):
+            counts = np.ones(wins.item.size) if items is None else items[b, wins.item]
+            if judges is not None:
+                counts = counts * judges[b, wins.judge]
+            drawn = np.bincount(wins.cell, wins.weight * counts[wins.vote], minlength=k * k)
+            matrix = _with_prior(drawn.reshape(k, k).astype(np.float64), prior)
+            if connected(matrix):
+                found = fit_strengths(matrix, model)
+                if found is not None:
+                    out[start + b] = found
+    return out
+
+
+def _table(
+    wins: _Wins,
+    strength: Floats,
+    drawn: Floats | None,
+    model: Model,
+    prior: float,
+    over: Resample,
+    status: str,
+    confidence: float,
+    counts: tuple[int, int],
+) -> Estimates:
+    k = len(wins.systems)
+    spread, first = Uncertainty.none(k), np.full(k, np.nan)
+    text = f"{_NAMES[model]} strength" + (f", {prior:g} wins beforehand" if prior else "")
+    method = [text] * k
+    if drawn is not None:
+        spread = summarise(strength, drawn, confidence)
+        known = drawn[~np.isnan(drawn).any(axis=1)]
+        if known.shape[0]:
+            first = np.bincount(known.argmax(axis=1), minlength=k) / known.shape[0]
+        text += f"; percentile bootstrap, {drawn.shape[0]} replicates"
+        lost = drawn.shape[0] - known.shape[0]
+        text += f", {lost} without a scale" if lost else ""
+        method = [text + (f"; {reason}" if reason else "") for reason in spread.missing]
+    order = np.argsort(-strength, kind="stable")
+    matrix = wins.matrix - (wins.ties / 2 if np.any(wins.weight == 0.5) else 0)
+    rank = np.empty(k, dtype=np.int64)
+    rank[order] = np.arange(1, k + 1)
+    n = (wins.matrix + wins.matrix.T).sum(axis=1)
+    items, judges = counts
+    table = Estimates.build(
+        {"system": [wins.systems[s] for s in order.tolist()]},
+        value=strength[order],
+        se=spread.se[order],
+        low=spread.low[order],
+        high=spread.high[order],
+        method=[method[s] for s in order.tolist()],
+        resampled=over if drawn is not None else "none",
+        n_items=items or int(wins.item.size),
+        n_raters=judges,
+        n_ratings=np.rint(n[order]).astype(np.int64),
+        status=status or "ok",
+    )
+    extra = [
+        pl.Series("wins", np.rint(matrix.sum(axis=1)[order]), dtype=pl.Int64),
+        pl.Series("losses", np.rint(matrix.sum(axis=0)[order]), dtype=pl.Int64),
+        pl.Series("ties", wins.ties.sum(axis=1)[order], dtype=pl.Int64),
+        pl.Series("rank", np.where(np.isnan(strength), 0, rank)[order], dtype=pl.Int64),
+        pl.Series("first", first[order]),
+    ]
+    return Estimates(table.frame.with_columns(extra), table.keys)
+
+
+_NAMES = {"bradley-terry": "Bradley-Terry", "thurstone": "Thurstone"}

@@ -1,0 +1,329 @@
+"""The verdicts of a preference study: shares, how often one is preferred to the other, how many
+machine texts are good."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from affectlab.core.errors import InputError
+from affectlab.core.estimates import Estimates
+from affectlab.core.inference import check_confidence
+from affectlab.core.types import Floats
+from affectlab.core.words import count, number, percent
+from affectlab.evaluation.preference.areas import cluster_weights, expanded_tails
+from affectlab.evaluation.preference.choices import is_both
+from affectlab.evaluation.preference.judged_items import cluster_codes, machine_of
+from affectlab.evaluation.preference.preferences import Preferences
+from affectlab.evaluation.preference.tally import exact_interval, no_verdict, verdicts
+from affectlab.evaluation.wilson import wilson_interval
+
+__all__ = [
+    "preference_verdicts",
+    "verdict_sentences",
+]
+
+_NAN = float("nan")
+
+
+def preference_verdicts(
+    preferences: Preferences,
+    *,
+    system: str | None = None,
+    sampled: int | None = None,
+    cluster: Mapping[str, str] | None = None,
+    n_boot: int = 0,
+    confidence: float = 0.95,
+    seed: int | np.random.Generator | None = 0,
+) -> Estimates:
+    r"""Count the verdicts of items, with intervals, and those that have none.
+
+    Parameters
+    ----------
+    preferences
+        The result of :func:`preferences`; of counts alone, such as published ones, each count is
+        taken as verdicts of items.
+    system
+        The system whose texts are good or poor; by default the one called model or machine. Where
+        none is, the rows about good texts are left out.
+    sampled
+        Items that were judged, where `preferences` holds only those with a verdict.
+    cluster
+        What each item belongs to, such as its image-caption pair, for the bootstrap.
+    n_boot
+        Bootstrap replicates that draw items, or clusters; 0: Wilson and exact intervals, which take
+        each verdict as one of its own. Percentiles lie further out where clusters are few.
+    confidence
+        Coverage of the intervals, in (0, 1).
+    seed
+        Seed or generator.
+
+    Returns
+    -------
+    Estimates by ``statistic`` and ``of_what``, with extra columns ``count``, ``of``, ``all_low``
+    and ``all_high``:
+
+    - ``verdict``: the share of each choice among items with a verdict; ``all_low`` and
+      ``all_high`` hold for all choices at once (Goodman's intervals of multinomial shares; with
+      `n_boot`, percentiles of the draws at the same coverage);
+    - ``ratio``: how many times as often the more preferred system is preferred; with
+      :math:`\pi` its share of the two and an interval of Clopper and Pearson,
+      :math:`\pi/(1-\pi)`;
+    - ``good``: the share of verdicts for the judged system or both;
+    - ``decided``: the share of the sampled items that has a verdict;
+    - ``good, at least`` and ``good, at most``: the share of the sampled items were all without a
+      verdict poor, or good. These are bounds and no estimates.
+
+    Raises
+    ------
+    InputError
+        If there is no verdict, or fewer items were sampled than have one.
+
+    References
+    ----------
+    Socratis (2023), Table 1; Goodman (1965), "On simultaneous confidence intervals for multinomial
+    proportions", Technometrics 7.
+
+    Examples
+    --------
+    >>> from affectlab.evaluation import preferences
+    >>> counts = {"machine": 91, "human": 233, "both good": 47, "both bad": 11}
+    >>> table = preference_verdicts(preferences(counts), sampled=500)
+    >>> table["ratio", "human to machine"]
+    Estimate(2.560 [2.001, 3.299], ...)
+    """
+    check_confidence(confidence)
+    if n_boot < 0:
+        raise InputError(f"n_boot {n_boot}: expected 0 or the number of bootstrap replicates")
+    k, without = _counted(preferences)
+    decided = int(k.sum())
+    if not decided:
+        raise InputError("no item has a verdict; expected at least one")
+    if sampled is not None and sampled < decided + without:
+        raise InputError(f"sampled {sampled}: there are {decided + without} items; expected more")
+    total = decided + without if sampled is None else sampled
+    rows = _rows(preferences, k, total, system, confidence)
+    if n_boot:
+        chosen, names = _verdicts(preferences)
+        _bootstrap(rows, chosen, names, cluster, n_boot, confidence, np.random.default_rng(seed))
+    return _table(rows, total)
+
+
+def _counted(found: Preferences) -> tuple[Floats, int]:
+    """Count the verdicts, and items without one; counts stay counts, however large they are."""
+    if not found.items:
+        return found.votes[0].astype(np.float64), 0
+    tally = np.bincount(verdicts(found.votes, found.rule), minlength=len(found.choices) + 1)
+    return tally[:-1].astype(np.float64), int(tally[-1])
+
+
+def _verdicts(found: Preferences) -> tuple[Floats, tuple[str, ...]]:
+    """One row per item: 1 at its verdict; the last column is for none."""
+    n_choices = len(found.choices)
+    if found.items:
+        code = verdicts(found.votes, found.rule)
+        return np.eye(n_choices + 1)[code], found.items
+    counts = found.votes[0].astype(np.int64)
+    return np.eye(n_choices + 1)[np.repeat(np.arange(n_choices), counts)], ()
+
+
+def _rows(
+    found: Preferences, k: Floats, total: int, system: str | None, confidence: float
+) -> list[dict[str, Any]]:
+    choices, decided = found.choices, float(k.sum())
+    each = 1 - (1 - confidence) / len(choices)
+    rows = []
+    for at, name in enumerate(choices):
+        rows.append(_share("verdict", name, k[at], decided, confidence) | {"columns": [at]})
+        low, high = wilson_interval(k[at], decided, each)
+        rows[-1] |= {"all_low": float(low), "all_high": float(high)}
+    more, less = (0, 1) if k[0] >= k[1] else (1, 0)
+    rows.append(_ratio(choices[more], choices[less], k[more], k[less], confidence))
+    rows[-1]["columns"] = [more, less]
+    judged = _judged(found, system)
+    good = [at for at, name in enumerate(choices) if name == judged or is_both(name)]
+    n_good = float(k[good].sum()) if judged else 0.0
+    if judged:
+        rows.append(_share("good", judged, n_good, decided, confidence) | {"columns": good})
+    rows.append(_share("decided", "items", decided, float(total), confidence))
+    if judged:
+        for text, n in (("least", n_good), ("most", n_good + total - decided)):
+            row = _share(f"good, at {text}", judged, n, float(total), confidence)
+            rows.append(row | {"low": _NAN, "high": _NAN, "method": "bound, not an estimate"})
+    return rows
+
+
+def _judged(found: Preferences, system: str | None) -> str:
+    """Name the system whose texts are good or poor; empty where that is not told."""
+    try:
+        return machine_of(found.systems, system)
+    except InputError:
+        if system is not None:
+            raise
+        return ""
+
+
+def _share(statistic: str, name: str, k: float, n: float, confidence: float) -> dict[str, Any]:
+    low, high = wilson_interval(k, n, confidence)
+    return {
+        "statistic": statistic,
+        "of_what": name,
+        "value": k / n,
+        "low": float(low),
+        "high": float(high),
+        "all_low": _NAN,
+        "all_high": _NAN,
+        "count": int(k),
+        "of": int(n),
+        "method": f"share of {int(n)} items; Wilson interval",
+        "resampled": "none",
+        "status": "ok",
+    }
+
+
+def _ratio(more: str, less: str, a: float, b: float, confidence: float) -> dict[str, Any]:
+    low, high = (float(end[0]) for end in exact_interval(*_pair(a, a + b), confidence))
+    row = {
+        "statistic": "ratio",
+        "of_what": f"{more} to {less}",
+        "value": a / b if b else _NAN,
+        "low": low / (1 - low) if low < 1 else _NAN,
+        "high": high / (1 - high) if high < 1 else float("inf"),
+        "all_low": _NAN,
+        "all_high": _NAN,
+        "count": int(a),
+        "of": int(b),
+        "method": "ratio of verdicts; from the exact interval of the share of two",
+        "resampled": "none",
+        "status": "ok",
+    }
+    if not b:
+        row["status"] = f"undefined: {less} is never preferred"
+    return row
+
+
+def _pair(a: float, n: float) -> tuple[Floats, Floats]:
+    return np.array([a]), np.array([n])
+
+
+def _bootstrap(
+    rows: list[dict[str, Any]],
+    chosen: Floats,
+    names: tuple[str, ...],
+    cluster: Mapping[str, str] | None,
+    n_boot: int,
+    confidence: float,
+    rng: np.random.Generator,
+) -> None:
+    """Replace intervals of shares and the ratio by those of drawn items or clusters."""
+    own = np.arange(chosen.shape[0], dtype=np.int64)
+    if cluster is not None and names:
+        own = cluster_codes(names, cluster)
+    what = "items" if cluster is None or not names else "clusters"
+    weights = cluster_weights(own, np.ones(own.size), n_boot, rng)
+    counts = np.concatenate([block @ chosen for block in weights])
+    decided = counts[:, :-1].sum(axis=1)
+    n_drawn, each = int(own.max()) + 1, 1 - (1 - confidence) / (chosen.shape[1] - 1)
+    for row in rows:
+        if "columns" not in row or row["status"] != "ok":
+            continue
+        if row["statistic"] == "ratio":
+            top, bottom = (counts[:, at] for at in row["columns"])
+        else:
+            top, bottom = counts[:, row["columns"]].sum(axis=1), decided
+        drawn = np.divide(top, bottom, out=np.full(top.size, np.inf), where=bottom > 0)
+        if (drawn == drawn[0]).all():
+            # Nothing that could vary is no certainty: the interval stays as it is.
+            continue
+        for prefix, level in (("", confidence), ("all_", each)):
+            if row[f"{prefix}low"] == row[f"{prefix}low"]:
+                tails = expanded_tails(level, n_drawn)
+                ends = map(float, np.quantile(drawn, tails, method="nearest"))
+                row[f"{prefix}low"], row[f"{prefix}high"] = ends
+        row["resampled"] = "units"
+        row["method"] = (
+            f"{row['method'].partition(';')[0]}; percentile bootstrap of {what}, {n_boot} "
+            "replicates"
+        )
+
+
+def _table(rows: list[dict[str, Any]], total: int) -> Estimates:
+    import polars as pl
+
+    def column(name: str) -> list[Any]:
+        return [row[name] for row in rows]
+
+    made = Estimates.build(
+        {"statistic": column("statistic"), "of_what": column("of_what")},
+        value=column("value"),
+        low=column("low"),
+        high=column("high"),
+        method=column("method"),
+        resampled=column("resampled"),
+        n_items=total,
+        status=column("status"),
+    )
+    extra = [
+        pl.Series("count", column("count"), dtype=pl.Int64),
+        pl.Series("of", column("of"), dtype=pl.Int64),
+        pl.Series("all_low", column("all_low"), dtype=pl.Float64),
+        pl.Series("all_high", column("all_high"), dtype=pl.Float64),
+    ]
+    return Estimates(made.frame.with_columns(extra), made.keys)
+
+
+# The verdicts of a preference study in plain words.
+
+
+def verdict_sentences(table: Estimates, rule: str = "majority") -> tuple[str, ...]:
+    """Say what the verdicts are in plain words.
+
+    Parameters
+    ----------
+    table
+        The result of :func:`preference_verdicts`.
+    rule
+        What makes a verdict.
+
+    Examples
+    --------
+    >>> from affectlab.evaluation import preference_verdicts, preferences
+    >>> counts = {"machine": 91, "human": 233, "both good": 47, "both bad": 11}
+    >>> said = verdict_sentences(preference_verdicts(preferences(counts), sampled=500))
+    >>> said[0]
+    'human is preferred 2.56 times as often as machine (233 to 91; interval 2.00 to 3.30).'
+    """
+    rows = {row["statistic"]: row for row in table.frame.to_dicts()}
+    ratio = rows["ratio"]
+    more, _, less = ratio["of_what"].rpartition(" to ")
+    said = []
+    if ratio["status"] == "ok":
+        said.append(
+            f"{more} is preferred {number(ratio['value'])} times as often as {less} "
+            f"({count(ratio['count'])} to {count(ratio['of'])}; interval "
+            f"{number(ratio['low'])} to {number(ratio['high'])})."
+        )
+    if "good" in rows:
+        good = rows["good"]
+        said.append(
+            f"{good['of_what']} is good on {count(good['count'])} of {count(good['of'])} items "
+            f"with a verdict ({percent(good['value'], 1)}, {percent(good['low'], 1)} to "
+            f"{percent(good['high'], 1)}): preferred, or as good."
+        )
+    decided = rows["decided"]
+    left = decided["of"] - decided["count"]
+    if left:
+        said.append(
+            f"{count(left)} of {count(decided['of'])} items have no verdict "
+            f"({no_verdict('majority') if rule == 'majority' else 'tied'}, "
+            f"{percent(1 - decided['value'], 1)})"
+            + (
+                f"; whatever they are, between {percent(rows['good, at least']['value'], 1)} and "
+                f"{percent(rows['good, at most']['value'], 1)} of all items are good."
+                if "good" in rows
+                else "."
+            )
+        )
+    return tuple(said)

@@ -1,0 +1,259 @@
+"""Groups of raters compared by their agreement with people, as published."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Collection, Mapping
+from itertools import combinations
+from typing import Literal, TypeAlias
+
+import numpy as np
+
+from affectlab.core.errors import InputError, unknown_name
+from affectlab.core.estimates import Estimates
+from affectlab.core.inference import check_confidence, draw_weights
+from affectlab.core.types import Floats
+from affectlab.evaluation.rater_comparison.pairs import merged
+from affectlab.evaluation.rater_comparison.rater_table import cells_with_people
+from affectlab.ratings import HUMAN_KINDS, Ratings
+from affectlab.ratings.order import canonical
+from affectlab.reliability import KappaResult, pairwise_kappa
+
+__all__ = ["Cells", "group_comparison", "group_values"]
+
+Cells: TypeAlias = Literal["raters", "pairs"]
+
+CAUTION = "as published: treats cells as independent, which overstates certainty"
+
+
+def group_comparison(
+    ratings: Ratings,
+    models: Ratings | None = None,
+    *,
+    groups: str | Mapping[str, str] | None = None,
+    cells: Cells = "raters",
+    exclude: Collection[str] = (),
+    truncate: bool = False,
+    pairs: KappaResult | None = None,
+    n_boot: int = 1000,
+    confidence: float = 0.95,
+    seed: int | np.random.Generator | None = 0,
+) -> Estimates:
+    """Compare groups of raters by Mann-Whitney's U and a bootstrapped difference of means.
+
+    **This is what the EmoNet-Face study does, and not what we recommend.** It takes the kappas of a
+    rater on 40 labels as 40 independent observations, though they share stimuli and people, so
+    that p-values are too small and intervals too narrow; and a difference that is "not significant"
+    is no evidence of equality. :func:`alignment` answers the same question.
+
+    Parameters
+    ----------
+    ratings, models, exclude, truncate, pairs
+        As for :func:`rater_table`.
+    groups
+        Groups of models: the name of an attribute of raters (``"family"``, ``"prompt"``), or a
+        mapping of model to group. By default all models are one group. People are one group. The
+        name ``"kinds"`` compares kinds of pairs (human-human, human-model, model-model).
+    cells
+        ``"raters"``: one value per rater and label, the mean over the people met. ``"pairs"``: one
+        per pair and label.
+    n_boot
+        Bootstrap replicates, drawn from the cells of each group; 0 for no interval.
+    confidence
+        Coverage of the interval, in (0, 1).
+    seed
+        Seed or generator.
+
+    Returns
+    -------
+    Estimates by ``group_a`` and ``group_b``: the difference of means, a less b, with ``mean_a``,
+    ``mean_b``, ``u`` (of group a), ``p`` (two-sided), ``share`` (of pairs of cells in which a is
+    higher, ties half), ``n_a`` and ``n_b`` (cells). ``nan`` with a status for an empty group.
+
+    Raises
+    ------
+    InputError
+        When a side is missing, or groups are not known.
+
+    References
+    ----------
+    Schuhmann et al. (2025), EmoNet-Face, section 4.2 (people less its own models: 0.019,
+    p = 0.103) and appendix A.4.
+
+    Examples
+    --------
+    >>> people = Ratings({"stimulus": list("abcd") * 2, "rater": list("xxxxyyyy"),
+    ...                   "value": [0, 3, 7, 1, 0, 3, 6, 2]}, scale="0-7")
+    >>> model = Ratings({"stimulus": list("abcd"), "rater": ["m"] * 4, "value": [0, 7, 3, 1]},
+    ...                 scale="0-7")
+    >>> found = group_comparison(people, model, n_boot=0)["people", "models"]
+    >>> round(found.value, 3), found.method.split(": ")[-1]
+    (0.51, 'treats cells as independent, which overstates certainty')
+    """
+    ratings, models = canonical(ratings, listed="models"), canonical(models, listed="raters")
+    check_confidence(confidence)
+    if n_boot < 0:
+        raise InputError(f"n_boot {n_boot}: expected 0 or the number of bootstrap replicates")
+    values = group_values(
+        ratings,
+        models,
+        groups=groups,
+        cells=cells,
+        exclude=exclude,
+        truncate=truncate,
+        pairs=pairs,
+    )
+    rng = np.random.default_rng(seed)
+    means = {name: _means(values[name], n_boot, rng) for name in sorted(values)}
+    compared = list(combinations(values, 2))
+    rows = [_compare(values[a], values[b]) for a, b in compared]
+    spread = [_interval(means[a] - means[b], confidence) for a, b in compared]
+    import polars as pl
+
+    known = [not math.isnan(row["value"]) for row in rows]
+    boot = f"; percentile bootstrap of cells, {n_boot} replicates" if n_boot else ""
+    what = "pairs by labels" if cells == "pairs" or groups == "kinds" else "raters by labels"
+    table = Estimates.build(
+        {"group_a": [a for a, _ in compared], "group_b": [b for _, b in compared]},
+        value=[row["value"] for row in rows],
+        se=[one[0] for one in spread],
+        low=[one[1] for one in spread],
+        high=[one[2] for one in spread],
+        method=f"difference of mean kappas over {what}{boot}; {CAUTION}",
+        resampled="cells" if n_boot else "none",
+        n_items=[row["n_a"] + row["n_b"] for row in rows],
+        status=["ok" if one else "undefined: a group has no defined kappa" for one in known],
+    )
+    columns = ("mean_a", "mean_b", "u", "p", "share", "n_a", "n_b")
+    more = [
+        pl.Series(
+            name,
+            [row[name] for row in rows],
+            dtype=pl.Int64 if name.startswith("n_") else pl.Float64,
+        )
+        for name in columns
+    ]
+    return Estimates(table.frame.with_columns(more), table.keys)
+
+
+def group_values(
+    ratings: Ratings,
+    models: Ratings | None = None,
+    *,
+    groups: str | Mapping[str, str] | None = None,
+    cells: Cells = "raters",
+    exclude: Collection[str] = (),
+    truncate: bool = False,
+    pairs: KappaResult | None = None,
+) -> dict[str, Floats]:
+    """Give the kappas that :func:`group_comparison` compares, group by group, people first."""
+    if cells not in ("raters", "pairs"):
+        raise unknown_name("cells", str(cells), ("raters", "pairs"))
+    import polars as pl
+
+    table = merged(ratings, models, exclude=exclude, truncate=truncate)
+    found = pairwise_kappa(table) if pairs is None else pairs
+    if groups == "kinds":
+        kinds = ("human-human", "human-model", "model-model")
+        present = set(found.pair_kind.unique())
+        return {
+            kind: found.of_kind(kind).filter(pl.col("status") == "ok")["value"].to_numpy()
+            for kind in kinds
+            if kind in present
+        }
+    of_model = _groups_of(table, groups)
+    with_people = cells_with_people(found)
+    if cells == "raters":
+        with_people = with_people.group_by("rater", "label", maintain_order=True).agg(
+            pl.col("value").mean(), other=pl.lit("")
+        )
+    person = {
+        name
+        for name, kind in zip(found.raters, found.rater_kinds, strict=True)
+        if kind in HUMAN_KINDS
+    }
+    frame = with_people.with_columns(
+        group=pl.col("rater").replace_strict(
+            dict.fromkeys(person, "people") | of_model, default=None
+        )
+    ).filter(pl.col("group").is_not_null())
+    if cells == "pairs":
+        # Each pair of people stands in the table of both.
+        twice = pl.col("group") == "people"
+        frame = frame.filter(~twice | (pl.col("rater") < pl.col("other")))
+    names = ["people", *dict.fromkeys(of_model.values())]
+    return {name: frame.filter(pl.col("group") == name)["value"].to_numpy() for name in names}
+
+
+def _groups_of(table: Ratings, groups: str | Mapping[str, str] | None) -> dict[str, str]:
+    """Group of each model."""
+    names = [
+        name
+        for name, kind in zip(table.rater_names, table.rater_kinds, strict=True)
+        if kind not in HUMAN_KINDS
+    ]
+    if groups is None:
+        return dict.fromkeys(names, "models")
+    if isinstance(groups, str):
+        attributes = [name for name in table.raters.columns if name not in ("rater", "rater_kind")]
+        if groups not in attributes:
+            raise unknown_name("attribute of raters", groups, attributes, "groups")
+        column = dict(zip(table.raters["rater"], table.raters[groups], strict=True))
+        if all(column[name] is None for name in names):
+            raise InputError(
+                f"groups {groups!r}: no model has this attribute; expected it as a column of the "
+                "models' answers or in a table of raters that names the models"
+            )
+        return {name: "none" if column[name] is None else str(column[name]) for name in names}
+    for name in groups:
+        if name not in names:
+            raise unknown_name("model", name, names, "groups")
+    if "people" in groups.values():
+        raise InputError(
+            "groups: 'people' is the group of people; expected another name for models"
+        )
+    return {name: groups[name] for name in names if name in groups}
+
+
+def _compare(a: Floats, b: Floats) -> dict[str, float]:
+    from scipy.stats import mannwhitneyu
+
+    nan = math.nan
+    if not (a.size and b.size):
+        means = {"mean_a": nan, "mean_b": nan}
+        return {
+            "value": nan,
+            **means,
+            "u": nan,
+            "p": nan,
+            "share": nan,
+            "n_a": a.size,
+            "n_b": b.size,
+        }
+    found = mannwhitneyu(a, b, alternative="two-sided")
+    return {
+        "value": float(a.mean() - b.mean()),
+        "mean_a": float(a.mean()),
+        "mean_b": float(b.mean()),
+        "u": float(found.statistic),
+        "p": float(found.pvalue),
+        "share": float(found.statistic / (a.size * b.size)),
+        "n_a": a.size,
+        "n_b": b.size,
+    }
+
+
+def _means(values: Floats, n_boot: int, rng: np.random.Generator) -> Floats:
+    if not (n_boot and values.size):
+        return np.full(max(n_boot, 1), np.nan)
+    # Sorted, so that the draws do not depend on the order in which raters are listed.
+    values = np.sort(values)
+    parts = [weights @ values / values.size for weights in draw_weights(rng, values.size, n_boot)]
+    return np.concatenate(parts)
+
+
+def _interval(differences: Floats, confidence: float) -> tuple[float, float, float]:
+    if differences.size < 2 or np.isnan(differences).any():
+        return math.nan, math.nan, math.nan
+    low, high = np.quantile(differences, [(1 - confidence) / 2, (1 + confidence) / 2])
+    return float(differences.std(ddof=1)), float(low), float(high)

@@ -1,0 +1,376 @@
+"""Pairs of people and models as the EmoNet-Face study reports them: by kind of pair."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from typing import Literal
+
+import numpy as np
+import polars as pl
+
+from affectlab.core.errors import InputError
+from affectlab.core.estimates import Estimates
+from affectlab.core.types import Floats, Ints
+from affectlab.evaluation.people_and_models import Rounding, judged_sides, moved, scale_map
+from affectlab.ratings import HUMAN_KINDS, MODEL_KINDS, Ratings
+from affectlab.ratings.arrays import answers_of, require_order
+from affectlab.ratings.order import canonical
+from affectlab.reliability import KappaResult, krippendorff_alpha, mean_spearman, pairwise_kappa
+
+__all__ = [
+    "alpha_by_side",
+    "kappa_of_pairs",
+    "merged",
+    "pair_kinds",
+    "pairwise_spearman",
+    "spearman_with_people",
+]
+
+
+def merged(
+    ratings: Ratings,
+    models: Ratings | None = None,
+    *,
+    truncate: bool = False,
+    exclude: Collection[str] = (),
+) -> Ratings:
+    """Put people and models into one table, on the scale of people.
+
+    Raises
+    ------
+    InputError
+        When a side is missing, a model has the name of a person, or models cannot be put on the
+        people's scale (see :func:`affectlab.evaluation.on_scale`).
+    """
+    both = judged_sides(ratings, models)
+    together = models is None and both.people.scale == ratings.scale
+    if together and both.people.n_raters + both.models.n_raters == ratings.n_raters:
+        table = ratings
+    else:
+        how: Rounding = "truncate" if truncate else "round"
+        judged = moved(both.models, both.people.scale, how, together=models is None)
+        import polars as pl
+
+        kinds = [kind if kind in MODEL_KINDS else "model" for kind in judged.rater_kinds]
+        judged = judged.with_raters(
+            judged.raters.with_columns(pl.Series("rater_kind", kinds, dtype=pl.String))
+        )
+        table = both.people.merge(judged)
+    return _without(table, exclude)
+
+
+def _without(table: Ratings, exclude: Collection[str]) -> Ratings:
+    kept = [name for name in table.label_names if name not in exclude]
+    return table.select(labels=kept) if len(kept) < table.n_labels else table
+
+
+def kappa_of_pairs(
+    ratings: Ratings,
+    models: Ratings | None = None,
+    *,
+    exclude: Collection[str] = (),
+    truncate: bool = False,
+) -> KappaResult:
+    """Compute kappa of all pairs of people and models; quadratic weights, none on a nominal scale.
+
+    Parameters are those of :func:`alignment`; the result is that of
+    :func:`affectlab.reliability.pairwise_kappa`.
+    """
+    table = merged(ratings, models, truncate=truncate, exclude=exclude)
+    return pairwise_kappa(table)
+
+
+def pair_kinds(pairs: KappaResult, *, by_label: bool = False) -> pl.DataFrame:
+    """Sum up agreement by kind of pair.
+
+    Parameters
+    ----------
+    pairs
+        What :func:`pairwise_spearman` or :func:`affectlab.reliability.pairwise_kappa` gave.
+    by_label
+        One row per label and kind.
+
+    Returns
+    -------
+    ``pair_kind``, ``mean``, ``sd``, ``median``, ``n`` (defined pairs by labels) and
+    ``n_undefined``; people first.
+
+    References
+    ----------
+    Schuhmann et al. (2025), EmoNet-Face, appendix A.4.
+
+    Examples
+    --------
+    >>> from affectlab.reliability import pairwise_kappa
+    >>> pairs = pairwise_kappa([[0, 3, 7, 0], [0, 3, 3, 0], [1, 4, 7, 0]], scale="0-7")
+    >>> pair_kinds(pairs).row(0)[:4]
+    ('human-human', 0.748..., 0.191..., 0.652...)
+    """
+    value = pl.col("value").filter(pl.col("status") == "ok")
+    keys = ["label", "pair_kind"] if by_label else ["pair_kind"]
+    order = {"human-human": 0, "human-model": 1, "model-model": 2}
+    found = pairs.frame.group_by(keys, maintain_order=True).agg(
+        mean=value.mean(),
+        sd=value.std(),
+        median=value.median(),
+        n=value.len().cast(pl.Int64),
+        n_undefined=(pl.col("status") != "ok").sum().cast(pl.Int64),
+    )
+    place = pl.col("pair_kind").replace_strict(order, default=3)
+    return found if by_label else found.sort(place, maintain_order=True)
+
+
+def pairwise_spearman(
+    ratings: Ratings,
+    models: Ratings | None = None,
+    *,
+    exclude: Collection[str] = (),
+) -> KappaResult:
+    """Compute Spearman's correlation of every pair of raters on every label.
+
+    Parameters
+    ----------
+    ratings, models
+        People and models, see :func:`affectlab.evaluation.sides`. The scales need not be the same:
+        ranks do not change.
+    exclude
+        Labels that are left out.
+
+    Returns
+    -------
+    A table like that of :func:`affectlab.reliability.pairwise_kappa`: by ``label``, ``rater_a``,
+    ``rater_b``, with ``pair_kind``; people first. ``nan`` with a status where a pair shares fewer
+    than two stimuli or a side is constant on them.
+
+    Raises
+    ------
+    InputError
+        When a side is missing or the answers have no order.
+
+    Examples
+    --------
+    >>> people = Ratings({"stimulus": list("abcd") * 2, "rater": list("xxxxyyyy"),
+    ...                   "value": [0, 3, 7, 1, 0, 3, 6, 2]}, scale="0-7")
+    >>> model = Ratings({"stimulus": list("abcd"), "rater": ["m"] * 4, "value": [.1, .9, .4, .2]},
+    ...                 scale="0-1 interval")
+    >>> pairwise_spearman(people, model)["rating", "x", "m"].value
+    0.8
+    """
+    both = judged_sides(ratings, models)
+    require_order(both.people, "Spearman's correlation")
+    require_order(both.models, "Spearman's correlation")
+    people, judged = answers_of(both.people), answers_of(both.models)
+    shared = set(judged.labels)
+    labels = [name for name in people.labels if name in shared and name not in exclude]
+    if not labels:
+        raise InputError("no label is left to compare people and models on")
+    units = {name: k for k, name in enumerate(people.units)}
+    for name in judged.units:
+        units.setdefault(name, len(units))
+    places = [
+        np.array([units[name] for name in side.units], dtype=np.int64) for side in (people, judged)
+    ]
+    n_raters = len(people.raters) + len(judged.raters)
+    n_pairs = n_raters * (n_raters - 1) // 2
+    rho, n = np.full((len(labels), n_pairs), np.nan), np.zeros((len(labels), n_pairs), np.int64)
+    parts = [
+        {side.labels[k]: part for k, part in enumerate(side.by_label())}
+        for side in (people, judged)
+    ]
+
+    def one_label(k: int) -> None:
+        from affectlab.evaluation.rater_comparison.pair_kernels import spearman_of_pairs
+
+        of_people, of_models = (part[labels[k]] for part in parts)
+        item = np.concatenate([places[0][of_people.unit], places[1][of_models.unit]])
+        rater = np.concatenate([of_people.rater, of_models.rater + len(people.raters)])
+        value = np.concatenate([of_people.value, of_models.value])
+        spearman_of_pairs(*_lists(rater, item, value, n_raters), rho[k], n[k])
+
+    from affectlab.core.compiled import in_threads
+
+    in_threads(one_label, range(len(labels)))
+    names = (*people.raters, *judged.raters)
+    kinds = (*people.rater_kinds, *("model" for _ in judged.raters))
+    return _pair_table(labels, names, kinds, rho.ravel(), n.ravel())
+
+
+def _lists(
+    rater: Ints, item: Ints, value: Floats, n_raters: int
+) -> tuple[Ints, np.ndarray, np.ndarray, Ints]:
+    """Sort answers by rater and item, with each answer's place among those of its rater."""
+    by_value = np.lexsort((value, rater))
+    new = np.diff(value[by_value], prepend=np.nan) != 0
+    first = np.diff(rater[by_value], prepend=-1) != 0
+    steps = np.cumsum(new | first) - 1
+    start = np.searchsorted(rater[by_value], np.arange(n_raters + 1)).astype(np.int64)
+    before = np.append(steps, 0)[np.minimum(start[:-1], max(steps.size - 1, 0))]
+    code = np.empty(value.size, dtype=np.int64)
+    code[by_value] = steps - before[rater[by_value]]
+    order = np.lexsort((item, rater))
+    n_codes = np.zeros(n_raters, dtype=np.int64)
+    np.maximum.at(n_codes, rater, code + 1)
+    return start, item[order].astype(np.int32), code[order].astype(np.int32), n_codes
+
+
+def _pair_table(
+    labels: list[str], names: tuple[str, ...], kinds: tuple[str, ...], rho: Floats, n: Ints
+) -> KappaResult:
+    first, second = np.triu_indices(len(names), 1)
+    raters = np.array(names, dtype=object)
+    human = np.array([kind in HUMAN_KINDS for kind in kinds])
+    pair = np.array(["model-model", "human-model", "human-human"], dtype=object)
+    kind = pair[human[first].astype(int) + human[second]]
+    status = np.where(np.isnan(rho), "undefined: constant ratings", "ok")
+    status = np.where(n < 2, "undefined: fewer than two common items", status)
+    table = Estimates.build(
+        {
+            "label": np.repeat(np.array(labels, dtype=object), first.size).tolist(),
+            "rater_a": np.tile(raters[first], len(labels)).tolist(),
+            "rater_b": np.tile(raters[second], len(labels)).tolist(),
+        },
+        value=np.clip(rho, -1, 1),
+        method="Spearman's correlation of two raters",
+        n_items=n,
+        n_raters=2,
+        n_ratings=2 * n,
+        status=status.tolist(),
+    )
+    column = pl.Series("pair_kind", np.tile(kind, len(labels)).tolist(), dtype=pl.String)
+    return KappaResult(
+        table.frame.with_columns(column), table.keys, raters=names, rater_kinds=kinds
+    )
+
+
+def alpha_by_side(
+    ratings: Ratings,
+    models: Ratings | None = None,
+    *,
+    level: Literal["nominal", "ordinal", "interval", "ratio"] | None = None,
+    exclude: Collection[str] = (),
+    n_boot: int = 1000,
+    seed: int | np.random.Generator | None = 0,
+) -> Estimates:
+    """Compute Krippendorff's alpha of people, of models, and of all together, per label.
+
+    Parameters
+    ----------
+    ratings, models, exclude
+        As for :func:`alignment`; models are rounded to the scale of people.
+    level
+        Level of measurement, by default that of the scale; the study uses ``"interval"``.
+    n_boot, seed
+        Bootstrap over stimuli.
+
+    Returns
+    -------
+    Estimates by ``side`` (``human``, ``model``, ``all``) and ``label``. One model alone has no
+    agreement: ``nan`` with a status. Without a map of the models' scale to that of people, models
+    stay on their own, and there is no ``all``.
+
+    References
+    ----------
+    Schuhmann et al. (2025), EmoNet-Face, appendix A.4 and Figure 9.
+
+    Examples
+    --------
+    >>> people = Ratings({"stimulus": list("abcd") * 2, "rater": list("xxxxyyyy"),
+    ...                   "value": [0, 3, 7, 1, 0, 3, 6, 2]}, scale="0-7")
+    >>> model = Ratings({"stimulus": list("abcd"), "rater": ["m"] * 4, "value": [0, 7, 3, 1]},
+    ...                 scale="0-7")
+    >>> found = alpha_by_side(people, model, level="interval")
+    >>> round(found["human", "rating"].value, 3), found["model", "rating"].ok
+    (0.963, False)
+    """
+    ratings, models = canonical(ratings, listed="models"), canonical(models, listed="raters")
+    both = judged_sides(ratings, models)
+    if scale_map(both.models, both.people.scale, together=models is None).missing:
+        apart = (_without(side, exclude) for side in (both.people, both.models))
+        parts = dict(zip(("human", "model"), apart, strict=True))
+    else:
+        table = merged(ratings, models, exclude=exclude)
+        parts = {"human": table.humans(), "model": table.models(), "all": table}
+    frames = []
+    for side, part in parts.items():
+        found = krippendorff_alpha(part, level=level, by_label=True, n_boot=n_boot, seed=seed)
+        frame = found.to_frame()
+        frames.append(frame.insert_column(0, pl.Series("side", [side] * frame.height)))
+    return Estimates(pl.concat(frames), ("side", "label"))
+
+
+def spearman_with_people(
+    ratings: Ratings,
+    models: Ratings | None = None,
+    *,
+    exclude: Collection[str] = (),
+    n_boot: int = 1000,
+    resample: Literal["units", "labels"] = "units",
+    confidence: float = 0.95,
+    seed: int | np.random.Generator | None = 0,
+) -> Estimates:
+    """Correlate each model with the median of people, as published.
+
+    Spearman's correlation over stimuli, mean over labels; see
+    :func:`affectlab.reliability.mean_spearman`. It is not to be compared with the correlation of a
+    person with the other people, whose median holds one person less: :func:`alignment` compares
+    like with like.
+
+    Parameters
+    ----------
+    ratings, models, exclude
+        As for :func:`alignment`; models keep their fractions.
+    n_boot
+        Bootstrap replicates; 0 for no interval.
+    resample
+        ``"units"`` draws stimuli; ``"labels"`` draws labels, which is the likelier reading of the
+        study's Figure 4.
+    confidence, seed
+        As for :func:`alignment`.
+
+    Returns
+    -------
+    Estimates by ``rater`` with ``n_labels`` (in the mean), ``n_undefined`` (labels on which a side
+    gave one answer throughout, left out of the mean), ``value_all`` (the mean with those as 0) and
+    ``coverage`` (the share of the (stimulus, label) cells of people that the model answered). The
+    highest ``value_all`` comes first, so that nobody gains by not answering the hard labels.
+
+    References
+    ----------
+    Schuhmann et al. (2025), EmoNet-Face, section 4.2 and Figure 4.
+
+    Examples
+    --------
+    >>> people = Ratings({"stimulus": list("abcd") * 2, "rater": list("xxxxyyyy"),
+    ...                   "value": [0, 3, 7, 1, 0, 3, 6, 2]}, scale="0-7")
+    >>> model = Ratings({"stimulus": list("abcd"), "rater": ["m"] * 4, "value": [.1, .9, .4, .2]},
+    ...                 scale="0-1 interval")
+    >>> spearman_with_people(people, model)["m"].value
+    0.8
+    """
+    ratings, models = canonical(ratings, listed="models"), canonical(models, listed="raters")
+
+    both = judged_sides(ratings, models)
+    known = set(both.people.label_names)
+    table = mean_spearman(
+        both.people,
+        both.models,
+        exclude=[name for name in exclude if name in known],
+        n_boot=n_boot,
+        resample=resample,
+        confidence=confidence,
+        seed=seed,
+    )
+    used = both.people.answers()
+    kept = np.array([name not in exclude for name in used.label_names])[used.label_code]
+    kept &= np.isfinite(used.value)
+    rated = np.zeros((used.n_labels, used.n_stimuli), dtype=np.bool_)
+    rated[used.label_code[kept], used.stimulus_code[kept]] = True
+    cells = int(rated.sum())
+    labels = pl.col("n_labels") + pl.col("n_undefined")
+    frame = table.frame.with_columns(
+        (pl.col("value") * pl.col("n_labels") / labels).alias("value_all"),
+        (pl.col("n_ratings") / max(cells, 1)).alias("coverage"),
+    )
+    frame = frame.sort("value_all", descending=True, nulls_last=True, maintain_order=True)
+    defined = frame.filter(pl.col("value").is_not_nan())
+    return Estimates(pl.concat([defined, frame.filter(pl.col("value").is_nan())]), table.keys)

@@ -1,0 +1,150 @@
+"""All tables that the EmoNet-Face study gives, in one call."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+import polars as pl
+
+from affectlab.core.estimates import Estimates
+from affectlab.evaluation.human_alignment import discrepancy
+from affectlab.evaluation.people_and_models import judged_sides, scale_map
+from affectlab.evaluation.rater_comparison.groups import group_comparison
+from affectlab.evaluation.rater_comparison.pairs import (
+    alpha_by_side,
+    merged,
+    pair_kinds,
+    pairwise_spearman,
+    spearman_with_people,
+)
+from affectlab.evaluation.rater_comparison.rater_table import Over, rater_table
+from affectlab.ratings import Ratings
+from affectlab.reliability import KappaResult, pairwise_kappa
+
+__all__ = ["PublishedTables", "published_tables"]
+
+
+@dataclass(frozen=True)
+class PublishedTables:
+    """Tables as published; those that a scale does not allow are ``None``.
+
+    Kappa needs steps, the others but ``alpha`` an order; kappa and discrepancies need models on the
+    scale of people (see :func:`affectlab.evaluation.on_scale`).
+    """
+
+    kappa: KappaResult | None
+    """Kappa of all pairs and labels."""
+    kinds: pl.DataFrame | None
+    """Kappa by kind of pair."""
+    kinds_by_label: pl.DataFrame | None
+    """The same per label."""
+    raters: pl.DataFrame | None
+    """See :func:`rater_table`."""
+    groups: Estimates | None
+    """See :func:`group_comparison`."""
+    kind_groups: Estimates | None
+    """The same for kinds of pairs."""
+    spearman: KappaResult | None
+    """Spearman's correlation of all pairs and labels."""
+    spearman_kinds: pl.DataFrame | None
+    """The same by kind of pair."""
+    with_median: Estimates | None
+    """See :func:`spearman_with_people`."""
+    alpha: Estimates
+    """See :func:`alpha_by_side`; at the interval level, as published, where answers are numbers."""
+    discrepancy: Estimates | None
+    """See :func:`discrepancy`."""
+
+
+def published_tables(
+    ratings: Ratings,
+    models: Ratings | None = None,
+    *,
+    groups: str | Mapping[str, str] | None = None,
+    over: Over = "labels",
+    exclude: Collection[str] = (),
+    truncate: bool = False,
+    n_boot: int = 1000,
+    seed: int | np.random.Generator | None = 0,
+) -> PublishedTables:
+    """Compute what the EmoNet-Face study reports of people and models.
+
+    These are descriptions, and tests that take cells as independent; :func:`alignment` is what
+    verdicts should rest on.
+
+    Parameters
+    ----------
+    ratings, models, exclude, truncate
+        As for :func:`alignment`.
+    groups
+        Groups of models, see :func:`group_comparison`.
+    over
+        What the SD of the rater table runs over, see :func:`rater_table`.
+    n_boot
+        Bootstrap replicates for the differences of groups, the correlation with the median, alpha
+        and the discrepancies; 0 for no intervals.
+    seed
+        Seed or generator.
+
+    Returns
+    -------
+    PublishedTables.
+
+    References
+    ----------
+    Schuhmann et al. (2025), EmoNet-Face, section 4.2, appendix A.4, Table 6, Figures 3, 4, 6, 10.
+
+    Examples
+    --------
+    >>> people = Ratings({"stimulus": list("abcd") * 2, "rater": list("xxxxyyyy"),
+    ...                   "value": [0, 3, 7, 1, 0, 3, 6, 2]}, scale="0-7")
+    >>> model = Ratings({"stimulus": list("abcd"), "rater": ["m"] * 4, "value": [0, 7, 3, 1]},
+    ...                 scale="0-7")
+    >>> published_tables(people, model).kinds["pair_kind"].to_list()
+    ['human-human', 'human-model']
+    """
+    rng = np.random.default_rng(seed)
+    both = judged_sides(ratings, models)
+    scale = both.people.scale
+    mapped = not scale_map(both.models, scale, together=models is None).missing
+    if mapped:
+        table = merged(ratings, models, truncate=truncate, exclude=exclude)
+    steps = scale.step is not None and scale.low is not None and scale.high is not None
+    ordered = scale.kind != "nominal"
+    # The study takes the steps 0 to 7 as numbers, for alpha as for kappa.
+    level: Literal["interval"] | None = "interval" if scale.kind == "ordinal" else None
+    kappa = pairwise_kappa(table) if mapped and (steps or not ordered) else None
+    spearman = pairwise_spearman(ratings, models, exclude=exclude) if ordered else None
+
+    def compared(how: str | Mapping[str, str] | None) -> Estimates | None:
+        if kappa is None:
+            return None
+        return group_comparison(table, groups=how, pairs=kappa, n_boot=n_boot, seed=rng)
+
+    return PublishedTables(
+        kappa=kappa,
+        kinds=None if kappa is None else pair_kinds(kappa),
+        kinds_by_label=None if kappa is None else pair_kinds(kappa, by_label=True),
+        raters=None if kappa is None else rater_table(table, over=over, pairs=kappa),
+        groups=compared(groups),
+        kind_groups=compared("kinds"),
+        spearman=spearman,
+        spearman_kinds=None if spearman is None else pair_kinds(spearman),
+        with_median=spearman_with_people(ratings, models, exclude=exclude, n_boot=n_boot, seed=rng)
+        if ordered
+        else None,
+        alpha=alpha_by_side(
+            table if mapped else ratings,
+            None if mapped else models,
+            level=level,
+            exclude=exclude,
+            n_boot=n_boot,
+            seed=rng,
+        ),
+        discrepancy=discrepancy(ratings, models, exclude=exclude, n_boot=n_boot, seed=rng)
+        if ordered and mapped
+        else None,
+    )

@@ -1,0 +1,330 @@
+"""Soft labels in one call: distances, what they are held against, calibration, and sentences."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Literal
+
+import numpy as np
+
+from affectlab.core.estimates import Estimate, Estimates
+from affectlab.core.inference import check_confidence
+from affectlab.core.words import joined, number, percent, plural
+from affectlab.evaluation.label_facts import CostsLike, TaxonomyLike
+from affectlab.evaluation.soft_labels.calibration import Calibration, calibrations, names_one_label
+from affectlab.evaluation.soft_labels.comparison import compare_sides
+from affectlab.evaluation.soft_labels.distances import SOFT_METRICS
+from affectlab.evaluation.soft_labels.distributions import LabelDistributions
+from affectlab.evaluation.soft_labels.human_reference import HALVES, ONE_PERSON
+from affectlab.evaluation.soft_labels.metrics import (
+    BASELINE,
+    measures_of,
+    metric_names,
+    metrics_of_sides,
+)
+from affectlab.evaluation.soft_labels.sides import SoftSides, aligned, soft_sides
+from affectlab.evaluation.soft_labels.votes import Absent, Rule
+from affectlab.ratings import Ratings
+from affectlab.ratings.order import canonical, rows_as_listed
+
+__all__ = [
+    "SoftLabels",
+    "evaluate_soft_labels",
+    "sentence_on",
+]
+
+# What soft labels say of a model, in one sentence.
+
+
+_TITLES = {
+    "cross_entropy": "cross-entropy",
+    "kullback_leibler": "Kullback-Leibler divergence",
+    "jensen_shannon": "Jensen-Shannon divergence",
+    "jensen_shannon_distance": "Jensen-Shannon distance",
+    "earth_movers_distance": "earth mover's distance",
+    "brier": "Brier score",
+    "mean_absolute_difference": "mean absolute difference",
+}
+_SPOKEN = ("jensen_shannon", "earth_movers_distance", "brier", "jensen_shannon_distance")
+"""Metrics in the order in which a sentence takes up to two of them."""
+
+
+def sentence_on(result: SoftLabels, model: str) -> str:
+    """Say how near a model comes to people, beside people themselves, and whether it is too sure.
+
+    One who names one label is held against a person who does so, too; one who spreads mass over
+    labels against half of the people together, since a single person cannot hedge.
+    """
+    metrics = _chosen(result, model)
+    if not metrics:
+        return f"{model} has no stimulus in common with people, and is not judged."
+    parts = [_distances(result, model, metrics), _people(result, model, metrics)]
+    parts += [_baseline(result, model, metrics[0]), _calibration(result, model)]
+    return f"{model} {'; '.join(part for part in parts if part)}."
+
+
+def _chosen(result: SoftLabels, model: str) -> list[str]:
+    known = dict(iter(result.metrics))
+    order = [*_SPOKEN, *(name for name in SOFT_METRICS if name not in _SPOKEN)]
+    usable = [name for name in order if (model, name) in known and known[model, name].ok]
+    return usable[:2]
+
+
+def _interval(one: Estimate, sign: int = 1, digits: int = 2) -> str:
+    low, high = sorted((sign * one.low, sign * one.high))
+    value = number(sign * one.value, digits)
+    if low != low:
+        return value
+    return f"{value} ({number(low, digits)} to {number(high, digits)})"
+
+
+def _distances(result: SoftLabels, model: str, metrics: list[str]) -> str:
+    said = [f"{_interval(result.metrics[model, name])} in {_TITLES[name]}" for name in metrics]
+    n = result.metrics[model, metrics[0]].n_items
+    return f"is {joined(said)} from the answers of people on {n:,} stimuli"
+
+
+def _people(result: SoftLabels, model: str, metrics: list[str]) -> str:
+    """Hold it against people, on the metrics on which that is defined."""
+    against = ONE_PERSON if model in result.one_label else HALVES
+    known = dict(iter(result.comparison))
+    found = [
+        (name, known[model, against, name])
+        for name in metrics
+        if (model, against, name) in known and known[model, against, name].ok
+    ]
+    if not found:
+        return ""
+    if against is ONE_PERSON:
+        who = "a person judged by the others"
+    else:
+        sizes = result.people.n_raters[result.people.n_raters > 1] // 2
+        who = f"half of the people ({int(np.median(sizes))}) judged by the other half"
+    return f"beside {who} it is {joined(_apart(name, one) for name, one in found)}"
+
+
+def _apart(name: str, one: Estimate) -> str:
+    title = _TITLES[name]
+    if one.low <= 0 <= one.high:
+        ends = f"{number(one.low)} to {number(one.high)}"
+        return f"not clearly nearer or further in {title} ({number(one.value)}, {ends})"
+    side, sign = ("nearer", -1) if one.value < 0 else ("further", 1)
+    return f"{side} by {_interval(one, sign)} in {title}"
+
+
+def _baseline(result: SoftLabels, model: str, metric: str) -> str:
+    one = result.comparison[model, BASELINE, metric]
+    if not one.ok or one.low != one.low or one.high < 0:
+        return ""
+    return "it is no nearer than one distribution for all stimuli, as if it had not looked"
+
+
+def _calibration(result: SoftLabels, model: str) -> str:
+    found = result.calibration.get(model)
+    if found is None:
+        return "it claims no probabilities" if model in result.one_label else ""
+    over = found["overconfidence"]
+    aim = (
+        "people are united"
+        if result.truth == "distribution"
+        else "it is right by the majority of people"
+    )
+    ends = "" if over.low != over.low else f" ({_points(over.low)} to {_points(over.high)})"
+    error = f"ECE {_interval(found['ece'], digits=3)}"
+    if over.low <= 0 <= over.high:
+        return f"it is about as sure as {aim}: {_points(over.value)} points{ends}, {error}"
+    side = "surer" if over.value > 0 else "less sure"
+    return f"it is {side} than {aim}, by {_points(over.value)} points{ends}, {error}"
+
+
+def _points(share: float) -> str:
+    return percent(share, 1).removesuffix("\u00a0%").replace("-", "−")
+
+
+_METRICS = ("jensen_shannon", "earth_movers_distance", "cross_entropy")
+_IN_A_BIN = 10
+_BINS = (5, 15)
+"""Fewest and most bins of confidence, unless the caller says so."""
+
+
+@dataclass(frozen=True, eq=False)
+class SoftLabels:
+    """How near models come to the distribution of people's answers.
+
+    Made by :func:`evaluate_soft_labels`.
+    """
+
+    people: LabelDistributions
+    """What people said of each stimulus."""
+    predictions: Mapping[str, LabelDistributions]
+    """What each model said."""
+    metrics: Estimates
+    """By ``rater`` and ``metric``, see :func:`~affectlab.evaluation.soft_label_metrics`."""
+    comparison: Estimates
+    """By ``rater``, ``against`` and ``metric``, see
+    :func:`~affectlab.evaluation.soft_label_comparison`."""
+    calibration: Mapping[str, Calibration]
+    """Of each model that gives probabilities."""
+    one_label: tuple[str, ...]
+    """Models that name one label per stimulus, and so claim no probability."""
+    truth: Literal["distribution", "majority"]
+    """What calibration is measured against."""
+    floor: float
+    """Smallest share of a prediction in the cross-entropy."""
+    costs: str
+    """Why there is no earth mover's distance; empty where there is one."""
+    confidence: float
+    notes: tuple[str, ...]
+    """What a reader should know, in sentences."""
+
+    @property
+    def models(self) -> tuple[str, ...]:
+        """Names of the models."""
+        return tuple(self.predictions)
+
+    @cached_property
+    def sentences(self) -> tuple[str, ...]:
+        """What was found, in one sentence per model."""
+        return tuple(sentence_on(self, model) for model in self.models)
+
+    def __repr__(self) -> str:
+        return f"SoftLabels({plural(len(self.models), 'model')}, {self.people!r})"
+
+
+def evaluate_soft_labels(
+    ratings: Ratings | LabelDistributions,
+    models: Ratings | Mapping[str, LabelDistributions] | None = None,
+    *,
+    taxonomy: TaxonomyLike | None = None,
+    costs: CostsLike | None = None,
+    metrics: Sequence[str] | None = None,
+    rule: Rule | None = None,
+    labels: Sequence[str] | None = None,
+    absent: Absent = "auto",
+    smoothing: float = 0.0,
+    floor: float = 0.01,
+    truth: Literal["distribution", "majority"] = "distribution",
+    by_person: bool = False,
+    n_splits: int = 10,
+    n_bins: int | None = None,
+    n_boot: int = 1000,
+    confidence: float = 0.95,
+    seed: int | np.random.Generator | None = 0,
+) -> SoftLabels:
+    """Judge models by the distribution of people's answers, and by whether they know when to doubt.
+
+    Parameters
+    ----------
+    ratings, models, taxonomy, costs, rule, labels, absent, smoothing, by_person, n_splits
+        As for :func:`~affectlab.evaluation.soft_label_metrics`.
+    metrics
+        As there. By default the Jensen-Shannon divergence, the earth mover's distance where costs
+        of mistakes are known, and the cross-entropy.
+    floor
+        As there. Without one, an answer that names one label is infinitely far in cross-entropy
+        from a distribution with two; so the cross-entropy of such answers says how large the floor
+        is. Never above half of what labels would get if all had the same.
+    truth
+        As for :func:`~affectlab.evaluation.model_calibration`.
+    n_bins
+        As there; by default 5 to 15, so that a bin holds ten stimuli on average.
+    n_boot
+        Bootstrap replicates over stimuli; 0 gives no interval.
+    confidence
+        Coverage of the intervals.
+    seed
+        For halves and replicates.
+
+    Returns
+    -------
+    Distances with what people reach, comparisons, calibration, and a sentence per model.
+
+    Raises
+    ------
+    InputError
+        As the functions above. A model that names one label per stimulus has no calibration, which
+        is no error.
+
+    Examples
+    --------
+    >>> answers = {"stimulus": list("aaaabbbb"), "rater": list("rstu") * 2,
+    ...            "value": ["joy", "joy", "joy", "awe"] + ["fear"] * 4}
+    >>> people = Ratings(answers, scale="nominal:joy,awe,fear")
+    >>> scores = {"stimulus": ["a"] * 3 + ["b"] * 3, "rater": ["net"] * 6,
+    ...           "label": ["joy", "awe", "fear"] * 2, "value": [0.7, 0.3, 0, 0.1, 0.1, 0.8]}
+    >>> net = Ratings(scores, scale="0-1 interval")
+    >>> found = evaluate_soft_labels(people, net, n_boot=0, seed=0)
+    >>> round(found.metrics["net", "jensen_shannon"].value, 3)
+    0.055
+    >>> round(found.calibration["net"]["overconfidence"].value, 3)
+    -0.125
+    """
+    listed = ratings
+    ratings, models = canonical(ratings, listed="models"), canonical(models, listed="raters")
+    check_confidence(confidence)
+    names = metric_names(_METRICS if metrics is None else metrics)
+    both = soft_sides(ratings, models, rule=rule, labels=labels, absent=absent, smoothing=smoothing)
+    bits = int(np.random.default_rng(seed).integers(2**63))
+    lowest = min(floor, 0.5 / len(both.people.labels))
+    measures = measures_of(names, both, taxonomy, costs, lowest)
+    missing = measures.why("earth_movers_distance")
+    if missing and metrics is None:
+        names = tuple(name for name in names if name != "earth_movers_distance")
+        measures = measures_of(names, both, taxonomy, costs, lowest)
+    scored = metrics_of_sides(
+        both, measures, n_splits, n_boot, confidence, bits, by_person=by_person
+    )
+    return SoftLabels(
+        people=both.people,
+        predictions=both.predictions,
+        metrics=replace(scored, frame=rows_as_listed(scored.frame, listed)),
+        comparison=compare_sides(both, measures, n_splits, n_boot, confidence, bits),
+        calibration=calibrations(
+            both,
+            truth=truth,
+            n_bins=_n_bins(both) if n_bins is None else n_bins,
+            n_boot=n_boot,
+            confidence=confidence,
+            seed=bits,
+        ),
+        one_label=tuple(_one_label(both)),
+        truth=truth,
+        floor=lowest,
+        costs=missing.removeprefix("undefined: "),
+        confidence=confidence,
+        notes=(*both.notes, *_notes(both)),
+    )
+
+
+def _n_bins(both: SoftSides) -> int:
+    return int(np.clip(len(both.people) // _IN_A_BIN, *_BINS))
+
+
+def _one_label(both: SoftSides) -> list[str]:
+    found = []
+    for name, given in both.predictions.items():
+        predicted = aligned(name, both.people, given)
+        rows = ~np.isnan(predicted).any(axis=1)
+        if rows.any() and names_one_label(predicted[rows]):
+            found.append(name)
+    return found
+
+
+def _notes(both: SoftSides) -> list[str]:
+    notes = []
+    empty = sum(status != "ok" for status in both.people.status)
+    if empty:
+        notes.append(
+            f"{plural(empty, 'stimulus', 'stimuli')} on which nobody chose a label: left out"
+        )
+    n = len(both.people) - empty
+    for name, given in both.predictions.items():
+        predicted = aligned(name, both.people, given)
+        known = ~np.isnan(predicted + both.people.values).any(axis=1)
+        if 0 < int(known.sum()) < n:
+            notes.append(
+                f"{name} answers {int(known.sum()):,} of {n:,} stimuli and is judged on these"
+            )
+    return notes

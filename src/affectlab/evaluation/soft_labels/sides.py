@@ -1,0 +1,157 @@
+"""Whose distributions are compared: people's answers, and what models say, in one set of labels."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from affectlab.core.errors import InputError
+from affectlab.core.types import Floats
+from affectlab.evaluation.people_and_models import judged_runs, sides
+from affectlab.evaluation.soft_labels.distributions import (
+    LabelDistributions,
+    label_distributions,
+    rater_distributions,
+)
+from affectlab.evaluation.soft_labels.human_reference import Ballots
+from affectlab.evaluation.soft_labels.votes import Absent, Rule
+from affectlab.ratings import MODEL_KINDS, Ratings, Scale
+
+__all__ = ["SoftSides", "aligned", "soft_sides"]
+
+
+@dataclass(frozen=True, eq=False)
+class SoftSides:
+    """People's distributions, and those that are compared with them."""
+
+    people: LabelDistributions
+    predictions: dict[str, LabelDistributions]
+    source: Ratings | None
+    """The answers of people; ``None`` where distributions were given."""
+    ballots: Ballots | None
+    """The same, person by person."""
+    notes: tuple[str, ...]
+    """What was left out, in words."""
+
+
+def soft_sides(
+    ratings: Ratings | LabelDistributions,
+    models: Ratings | Mapping[str, LabelDistributions] | None,
+    *,
+    rule: Rule | None = None,
+    labels: Sequence[str] | None = None,
+    absent: Absent = "auto",
+    smoothing: float = 0.0,
+) -> SoftSides:
+    """Make the distributions of both sides; see :func:`~affectlab.evaluation.soft_label_metrics`.
+
+    People may name one label where models score each: the labels are then the categories.
+
+    Raises
+    ------
+    InputError
+        When the two sides do not fit each other, or only control runs are there.
+    """
+    if isinstance(ratings, LabelDistributions):
+        if isinstance(models, Ratings):
+            judged, notes = judged_runs(models)
+            given = rater_distributions(judged, rule=rule, labels=labels, absent=absent)
+        else:
+            given, notes = dict(models or {}), ()
+        if not given:
+            raise InputError(
+                f"{ratings!r}: expected the distributions of at least one model beside it"
+            )
+        _check_answered(ratings)
+        return SoftSides(ratings, given, None, None, notes)
+    notes = ()
+    if models is None or isinstance(models, Ratings):
+        people, judged = _two_sides(ratings, models)
+        judged, notes = judged_runs(judged)
+        people = _widened(people, judged)
+        # One question to people, scores of its categories from models: each by its own rule.
+        theirs = None if judged.has_labels and not people.has_labels else rule
+        given = rater_distributions(judged, rule=theirs, labels=labels, absent=absent)
+    else:
+        people, given = ratings.humans(), dict(models)
+    found = label_distributions(
+        people, rule=rule, labels=labels, absent=absent, smoothing=smoothing
+    )
+    _check_answered(found)
+    ballots = Ballots.of(people, rule, labels, absent, smoothing)
+    return SoftSides(found, given, people, ballots, notes)
+
+
+def _check_answered(people: LabelDistributions) -> None:
+    if np.isnan(people.values).any(axis=1).all():
+        raise InputError("nobody chose a label for any stimulus; expected answers to compare with")
+
+
+def _two_sides(ratings: Ratings, models: Ratings | None) -> tuple[Ratings, Ratings]:
+    if models is None or not models.has_labels or ratings.scale.kind != "nominal":
+        both = sides(ratings, models)
+        return both.people, both.models
+    if ratings.has_labels:
+        both = sides(ratings, models)
+        return both.people, both.models
+    mixed = bool(set(ratings.rater_kinds) & set(MODEL_KINDS))
+    if mixed and ratings.models().n_raters:
+        raise InputError(
+            f"{_name(ratings)} holds models that name one label, {_name(models)} models that score "
+            "each; compare them in two calls"
+        )
+    people = ratings.humans()
+    if models.scale.kind == "nominal":
+        raise InputError(
+            f"{_name(models)}: people name one label, and here is a name for each; where these are "
+            "scores, declare their scale, as in '0-1 interval' (--models-scale '0-1 interval')"
+        )
+    if not set(people.stimulus_names) & set(models.stimulus_names):
+        raise InputError(
+            f"people and models share no stimulus: people have {people.stimulus_names[0]!r}, …, "
+            f"models {models.stimulus_names[0]!r}, …; expected the same names"
+        )
+    return people, models
+
+
+def _widened(people: Ratings, models: Ratings) -> Ratings:
+    """Let people have chosen, and never have chosen, what only models name.
+
+    Where the categories were not declared, people may have been asked about more than they named.
+    """
+    scale = people.scale
+    if scale.kind != "nominal" or scale.declared or people.has_labels:
+        return people
+    theirs = models.label_names if models.has_labels else models.scale.categories
+    extra = [name for name in theirs if name not in scale.categories]
+    if not extra:
+        return people
+    return people.with_values(
+        np.array(people.value, dtype=np.float64),
+        Scale.nominal((*scale.categories, *extra)),
+        step=f"labels that only models name added: {', '.join(extra[:5])}",
+    )
+
+
+def _name(ratings: Ratings) -> str:
+    return ratings.source or "the ratings"
+
+
+def aligned(name: str, people: LabelDistributions, found: LabelDistributions) -> Floats:
+    """Predictions in the order of the people's stimuli and labels, ``nan`` where there is none."""
+    place = {label: at for at, label in enumerate(people.labels)}
+    extra = [at for at, label in enumerate(found.labels) if label not in place]
+    if extra and bool((np.nan_to_num(found.values[:, extra]) > 0).any()):
+        raise InputError(
+            f"model {name!r} answers {found.labels[extra[0]]!r}, which people were not asked "
+            "about; choose labels that both have"
+        )
+    row_of = {stimulus: row for row, stimulus in enumerate(found.stimuli)}
+    rows = np.array([row_of.get(stimulus, -1) for stimulus in people.stimuli], dtype=np.int64)
+    columns = [at for at, label in enumerate(found.labels) if label in place]
+    wide = np.zeros(people.values.shape)
+    wide[:, [place[found.labels[at]] for at in columns]] = found.values[rows][:, columns]
+    wide[(rows < 0) | np.isnan(wide).any(axis=1)] = np.nan
+    return wide

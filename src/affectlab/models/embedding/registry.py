@@ -1,0 +1,410 @@
+"""Encoders by name: those of affectlab, and those that installed packages add."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from affectlab.core.errors import InputError, unknown_name
+from affectlab.core.registry import Plug, added_names, find_plug
+from affectlab.models.embedding.card import PROBE
+from affectlab.models.embedding.encoder import DEFAULT_BATCH, Encoder, Kind, check_encoder, digest
+from affectlab.models.embedding.settings import (
+    FaceSettings,
+    HogSettings,
+    LbpSettings,
+    NoSettings,
+    TextSettings,
+    TransformersSettings,
+    read_settings,
+)
+
+if TYPE_CHECKING:
+    from affectlab.models.embedding.card import EncoderCard
+
+
+__all__ = [
+    "GROUP",
+    "PLACES",
+    "FunctionEncoder",
+    "encoder_of",
+    "list_encoders",
+    "load_encoder",
+    "of_function",
+]
+
+# Functions as encoders.
+
+
+_TEXTS = ("so happy for you", "this is not what we agreed on", "…")
+_SIDE = 96
+_PROBED = 16
+"""Numbers of a row that are remembered."""
+
+
+@dataclass(frozen=True)
+class FunctionEncoder:
+    """An encoder made of a function; see :func:`load_encoder`."""
+
+    name: str
+    kind: Kind
+    width: int
+    fingerprint: str
+    function: Callable[[Any], Any] = field(repr=False)
+    settings: Mapping[str, Any] = field(default_factory=dict)
+    batch: int = DEFAULT_BATCH
+
+    def encode(self, batch: Sequence[Any]) -> NDArray[np.float32]:
+        """Give one row per input, shape (n, width)."""
+        return np.asarray(self.function(batch), dtype=np.float32)
+
+
+def of_function(function: Callable[[Any], Any], given: Mapping[str, Any]) -> FunctionEncoder:
+    """Make an encoder of a function from a list of images, or texts, to rows of numbers.
+
+    Its width is seen from what it gives for fixed inputs; so is whether it is still the same, where
+    no version says so.
+
+    Parameters
+    ----------
+    given
+        `name`, `kind`, `version`, `batch`; each by default the attribute of the function.
+
+    Raises
+    ------
+    InputError
+        When it fails on these inputs, or gives no rows of numbers.
+    """
+    name = str(given.get("name") or getattr(function, "name", "") or _name_of(function))
+    where = f"encoder {name!r}"
+    for key in given:
+        if key not in ("name", "kind", "version", "batch"):
+            raise InputError(
+                f"{where}: setting {key!r}; a function takes 'name', 'kind', 'version' and 'batch'"
+            )
+    kind = given.get("kind") or getattr(function, "kind", "image")
+    if kind not in ("image", "text"):
+        raise InputError(f"{where}: kind {kind!r}; expected 'image' or 'text'")
+    version = str(given.get("version") or getattr(function, "version", ""))
+    batch = given.get("batch") or getattr(function, "batch", DEFAULT_BATCH)
+    if isinstance(batch, bool) or not isinstance(batch, int) or batch < 1:
+        raise InputError(f"{where}: batch {batch!r}; expected a whole number from 1 on")
+    probes: Any = list(_TEXTS) if kind == "text" else _pictures()
+    rows = _tried(function, probes, where)
+    settings: dict[str, Any]
+    if version:
+        # Who gives a version says by it what the numbers are; their last digits do not matter.
+        seen, settings = b"", {"version": version}
+    else:
+        seen = (np.round(rows.astype(np.float64), 4) + 0.0).tobytes()
+        settings = {PROBE: _probe(rows)}
+    return FunctionEncoder(
+        name,
+        kind,
+        int(rows.shape[1]),
+        digest("function", name, kind, version, str(rows.shape[1]), seen),
+        function,
+        settings,
+        batch,
+    )
+
+
+def _tried(function: Callable[[Any], Any], probes: Sequence[Any], where: str) -> NDArray[Any]:
+    try:
+        rows = np.asarray(function(probes), dtype=np.float32)
+    # The function is anybody's code.
+    except Exception as error:
+        raise InputError(
+            f"{where} fails on {len(probes)} inputs ({type(error).__name__}: {error})"
+        ) from error
+    if rows.ndim != 2 or len(rows) != len(probes) or rows.shape[1] < 1:
+        raise InputError(
+            f"{where} gave an array of shape {rows.shape} for {len(probes)} inputs; expected "
+            f"({len(probes)}, width)"
+        )
+    return rows
+
+
+def _probe(rows: NDArray[np.float32]) -> list[float]:
+    """Choose some numbers of each row, with six digits."""
+    columns = np.unique(np.linspace(0, rows.shape[1] - 1, _PROBED).astype(int))
+    return [float(f"{value:.6g}") for value in rows[:, columns].ravel()]
+
+
+def _name_of(function: object) -> str:
+    own = getattr(function, "__qualname__", None)
+    return str(own or type(function).__qualname__)
+
+
+def _pictures() -> list[Any]:
+    """Three pictures that are always the same: slopes of colour, rings, and grey."""
+    from PIL import Image
+
+    row, column = np.mgrid[0:_SIDE, 0:_SIDE]
+    slopes = np.stack([row * 2, column * 2, 255 - row - column], axis=-1)
+    rings = ((row - 48) ** 2 + (column - 40) ** 2) // 20 % 256
+    found = [slopes, np.stack([rings, rings // 2, 255 - rings], axis=-1)]
+    return [
+        *(Image.fromarray(part.astype(np.uint8)) for part in found),
+        Image.new("RGB", (_SIDE, _SIDE), (128, 128, 128)),
+    ]
+
+
+GROUP = "affectlab.encoders"
+"""Entry points through which other packages add encoders."""
+PLACES: Mapping[str, str] = {
+    "siglip2": "google/siglip2-so400m-patch14-384",
+    "clip": "openai/clip-vit-base-patch16",
+    "dinov2": "facebook/dinov2-base",
+}
+"""Checkpoints that short names stand for."""
+_ELSEWHERE = {"device": ("auto", "cpu"), "precision": ("auto", "fp32")}
+"""What may be said to encoders that compute nowhere else."""
+
+
+def _faces(place: str, settings: Mapping[str, Any]) -> Encoder:
+    from affectlab.models.embedding.offline_images import faces_encoder
+
+    _nothing_behind("faces", place)
+    read_settings(FaceSettings, _here("faces", settings), "faces")
+    return faces_encoder()
+
+
+def _hog(place: str, settings: Mapping[str, Any]) -> Encoder:
+    from affectlab.models.embedding.offline_images import hog_encoder
+
+    _nothing_behind("hog", place)
+    return hog_encoder(read_settings(HogSettings, _here("hog", settings), "hog"))
+
+
+def _lbp(place: str, settings: Mapping[str, Any]) -> Encoder:
+    from affectlab.models.embedding.offline_images import lbp_encoder
+
+    _nothing_behind("lbp", place)
+    return lbp_encoder(read_settings(LbpSettings, _here("lbp", settings), "lbp"))
+
+
+def _texts(place: str, settings: Mapping[str, Any]) -> Encoder:
+    given = _here("texts", settings)
+    if place:
+        from affectlab.models.embedding.offline_texts import load_text_encoder
+
+        read_settings(NoSettings, given, f"texts:{place}")
+        return load_text_encoder(Path(place))
+    from affectlab.models.embedding.offline_texts import HashedTexts
+
+    chosen = read_settings(TextSettings, given, "texts")
+    return HashedTexts(chosen.width, chosen.seed)
+
+
+def _transformers(place: str, settings: Mapping[str, Any]) -> Encoder:
+    from affectlab.models.embedding.towers import transformers_encoder
+
+    if not place:
+        raise InputError(
+            "encoder 'transformers': expected a folder or the name of a checkpoint behind a colon, "
+            "such as transformers:google/siglip2-base-patch16-224"
+        )
+    name = f"transformers:{place}"
+    return transformers_encoder(place, read_settings(TransformersSettings, settings, name))
+
+
+def _short(name: str) -> Callable[[str, Mapping[str, Any]], Encoder]:
+    return lambda place, settings: _transformers(place or PLACES[name], settings)
+
+
+_OURS: Mapping[str, Callable[[str, Mapping[str, Any]], Encoder]] = {
+    "faces": _faces,
+    "hog": _hog,
+    "lbp": _lbp,
+    "texts": _texts,
+    **{name: _short(name) for name in PLACES},
+    "transformers": _transformers,
+}
+
+
+def list_encoders() -> tuple[str, ...]:
+    """Names that :func:`load_encoder` knows, affectlab's own first.
+
+    Another package adds one by an entry point in the group ``affectlab.encoders`` that leads to a
+    function: it is given what stands behind the colon of the name, if anything does, and the
+    settings by name, and gives an :class:`Encoder`, or a function from images or texts to rows.
+
+    Examples
+    --------
+    >>> list_encoders()[:4]
+    ('faces', 'hog', 'lbp', 'texts')
+    """
+    return (*_OURS, *(name for name in added_names(GROUP) if name not in _OURS))
+
+
+def load_encoder(
+    encoder: str | Encoder | Callable[[Any], Any] = "faces", **settings: Any
+) -> Encoder:
+    """Find an encoder.
+
+    Parameters
+    ----------
+    encoder
+        For images without any weights: ``"faces"``, directions of edges and local patterns in
+        centred faces; ``"hog"`` and ``"lbp"``, either alone. For texts without any weights:
+        ``"texts"``, words and pieces of words in a fixed projection, or ``"texts:FOLDER"``, one
+        that :func:`fit_text_encoder` has fitted. With weights: ``"transformers:PLACE"``, a
+        checkpoint of the transformers library, from a folder or by its name on the hub, of which a
+        local copy is taken where there is one; ``"siglip2"``, ``"clip"`` and ``"dinov2"`` are short
+        for checkpoints in common use, ``"siglip2:FOLDER"`` is a copy of yours. The name of an entry
+        point of another package. An encoder, which is given back; or a function from a list of
+        images, or of texts, to rows of numbers.
+    **settings
+        Of an encoder by name. ``hog``: `size`, `cell`, `orientations`. ``lbp``: `size`, `grid`,
+        `radii`. ``texts``: `width`, `seed`. ``transformers``: `kind`, `pooling`, `device`,
+        `precision`, `batch`, `max_tokens`. A function: `name`, `kind`, `version`, `batch`.
+        `device` and `precision` may be ``"auto"`` for any encoder.
+
+    Raises
+    ------
+    InputError
+        When the name or a setting is not known, or the encoder cannot be loaded.
+    MissingDependencyError
+        When it needs libraries that are not installed.
+
+    Examples
+    --------
+    >>> load_encoder("texts", width=64).encode(["so happy"]).shape
+    (1, 64)
+    >>> load_encoder("face")
+    Traceback (most recent call last):
+    affectlab.core.errors.InputError: unknown encoder 'face'; did you mean 'faces'?
+    """
+    given = {
+        name: value
+        for name, value in settings.items()
+        if not (name in _ELSEWHERE and value == "auto")
+    }
+    if not isinstance(encoder, str):
+        return _ready(encoder, given)
+    name, _, place = encoder.partition(":")
+    if name in _OURS:
+        return _OURS[name](place, given)
+    plug = find_plug(GROUP, name)
+    if plug is not None:
+        return _of_package(plug, place, given)
+    if encoder and Path(encoder).is_dir():
+        raise InputError(
+            f"encoder {encoder!r} is a folder; expected transformers:{encoder} for a checkpoint, "
+            f"or texts:{encoder} for an encoder of texts that was fitted"
+        )
+    raise unknown_name("encoder", name, list_encoders())
+
+
+def _ready(encoder: Any, given: Mapping[str, Any]) -> Encoder:
+    if hasattr(encoder, "encode"):
+        if given:
+            raise InputError(
+                f"encoder {getattr(encoder, 'name', '')!r} is given ready; settings are for "
+                "encoders by name"
+            )
+        return check_encoder(encoder, "the encoder given")
+    if not callable(encoder):
+        raise InputError(
+            f"encoder: expected a name, an encoder or a function, not {type(encoder).__name__}"
+        )
+    return of_function(encoder, given)
+
+
+def _of_package(plug: Plug, place: str, given: Mapping[str, Any]) -> Encoder:
+    try:
+        made: Any = plug.found(*([place] if place else []), **given)
+    except Exception as error:
+        raise InputError(f"{plug.where} cannot be loaded: {error}") from error
+    if hasattr(made, "encode"):
+        return check_encoder(made, plug.where)
+    if callable(made):
+        return of_function(made, {"name": getattr(made, "name", plug.name)})
+    raise InputError(f"{plug.where} gives {type(made).__name__}; expected an encoder or a function")
+
+
+def _nothing_behind(name: str, place: str) -> None:
+    if place:
+        raise InputError(f"encoder '{name}:{place}': {name!r} takes nothing behind a colon")
+
+
+def _here(name: str, settings: Mapping[str, Any]) -> dict[str, Any]:
+    """Take out device and precision, which this encoder has no choice of."""
+    for key, known in _ELSEWHERE.items():
+        if settings.get(key, known[0]) not in known:
+            raise InputError(
+                f"encoder {name!r}: {key} = {settings[key]!r}; it computes on the CPU in fp32, "
+                f"expected {known[0]!r} or {known[1]!r}"
+            )
+    return {key: value for key, value in settings.items() if key not in _ELSEWHERE}
+
+
+# The encoder that heads were trained on, found again by its card.
+
+
+def encoder_of(card: EncoderCard, given: Any = None, device: str = "auto") -> Encoder:
+    """Load the encoder of a card, and check that it is the very same.
+
+    Parameters
+    ----------
+    given
+        The encoder, a name of one, or the folder it lies in; None: the name on the card.
+    device
+        Where it computes.
+
+    Raises
+    ------
+    InputError
+        When it cannot be loaded, or its fingerprint is another.
+    """
+
+    base, family = card.name.partition(":")[0], _family_of(card.name)
+    where: Any = card.name if given is None else given
+    # A folder that happens to be called as an encoder is, such as faces/, is not meant.
+    named = isinstance(where, str) and where in (card.name, *list_encoders())
+    if isinstance(where, str | Path) and not named and Path(where).is_dir():
+        where = f"{base}:{where}"
+    elif isinstance(where, Path):
+        raise InputError(f"encoder {str(where)!r}: no such folder")
+    settings: dict[str, Any] = {}
+    if isinstance(where, str):
+        settings = _settings_of_card(card, family) if _family_of(where) == family else {}
+        settings |= {} if device == "auto" else {"device": device}
+    made = load_encoder(where, **settings)
+    if not card.same(made):
+        raise InputError(
+            f"encoder {made.name!r} ({made.fingerprint[:12]}) is not the one that the heads were "
+            f"trained on, {card.name!r} ({card.fingerprint[:12]}); say where that one lies with "
+            "encoder= (--encoder)"
+        )
+    return made
+
+
+def _family_of(name: str) -> str:
+    """Give the encoder of a name; short names of checkpoints are all of one family."""
+
+    base = name.partition(":")[0]
+    return "transformers" if base in PLACES else base
+
+
+def _settings_of_card(card: EncoderCard, base: str) -> dict[str, Any]:
+    """Give the settings on a card that can be chosen; others only describe what was loaded."""
+    from affectlab.models.embedding import settings as known
+
+    models: dict[str, Any] = {
+        "faces": known.FaceSettings,
+        "hog": known.HogSettings,
+        "lbp": known.LbpSettings,
+        "texts": known.TextSettings if ":" not in card.name else known.NoSettings,
+    }
+    fields = models.get(base, known.TransformersSettings).model_fields
+    here = {"device", "batch"}
+    return {
+        name: value for name, value in card.settings.items() if name in fields and name not in here
+    }

@@ -1,0 +1,121 @@
+"""Settings of encoders by name, checked before anything is loaded."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Annotated, Any, Literal, TypeVar
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from affectlab.core.errors import InputError, unknown_name
+
+__all__ = [
+    "FaceSettings",
+    "HogSettings",
+    "LbpSettings",
+    "NoSettings",
+    "TextSettings",
+    "TransformersSettings",
+    "read_settings",
+]
+
+Model = TypeVar("Model", bound=BaseModel)
+
+Side = Annotated[int, Field(ge=32, le=1024)]
+
+
+class _Settings(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
+
+
+class NoSettings(_Settings):
+    """Of an encoder that was trained: its folder says all."""
+
+
+class HogSettings(_Settings):
+    """Of ``hog``."""
+
+    size: Side = 128
+    """Side in pixels to which images are brought."""
+    cell: Annotated[int, Field(ge=4, le=128)] = 8
+    """Side of a cell in pixels; `size` is a multiple of it."""
+    orientations: Annotated[int, Field(ge=2, le=32)] = 8
+    """Directions that are told apart."""
+
+
+class LbpSettings(_Settings):
+    """Of ``lbp``."""
+
+    size: Side = 128
+    """Side in pixels to which images are brought."""
+    grid: Annotated[int, Field(ge=1, le=64)] = 8
+    """Regions per side; `size` is a multiple of it."""
+    radii: Annotated[tuple[Annotated[int, Field(ge=1, le=16)], ...], Field(min_length=1)] = (
+        1,
+        2,
+        4,
+    )
+    """Distances in pixels at which neighbours are compared."""
+
+
+class FaceSettings(_Settings):
+    """Of ``faces``, which has none: its numbers are the same everywhere."""
+
+
+class TextSettings(_Settings):
+    """Of ``texts``."""
+
+    width: Annotated[int, Field(ge=16, le=8192)] = 512
+    """Numbers per text."""
+    seed: Annotated[int, Field(ge=0, lt=2**32)] = 0
+    """Of the projection."""
+
+
+class TransformersSettings(_Settings):
+    """Of ``transformers:PLACE`` and its short names."""
+
+    kind: Literal["auto", "image", "text"] = "auto"
+    """Which tower; by default the one for images, where there is one."""
+    pooling: Literal["auto", "image_features", "text_features", "pooler", "cls", "mean"] = "auto"
+    """What makes one row of many tokens; by default what suits the architecture."""
+    device: Literal["auto", "cpu", "cuda", "mps"] = "auto"
+    """Where it computes."""
+    precision: Literal["auto", "fp32", "bf16", "fp16"] = "auto"
+    """What it computes in; by default half precision on GPUs that are fast at it."""
+    batch: Annotated[int, Field(ge=1, le=65_536)] = 32
+    """Inputs at a time."""
+    max_tokens: Annotated[int, Field(ge=3)] | None = None
+    """Tokens of a text that are read; by default as many as the encoder can."""
+
+
+def read_settings(model: type[Model], given: Mapping[str, Any], encoder: str) -> Model:
+    """Check the settings of an encoder.
+
+    Raises
+    ------
+    InputError
+        When one is not known or has a value that cannot be used.
+
+    Examples
+    --------
+    >>> read_settings(TextSettings, {"width": 3}, "texts")
+    Traceback (most recent call last):
+    affectlab.core.errors.InputError: encoder 'texts': width = 3: input should be greater than or equal
+    to 16
+    """
+    where = f"encoder {encoder!r}"
+    for name in given:
+        if name not in model.model_fields:
+            if not model.model_fields:
+                raise InputError(f"{where}: setting {name!r}; it has none")
+            raise unknown_name("setting", name, model.model_fields, where)
+    lists = {name: tuple(v) if isinstance(v, list) else v for name, v in given.items()}
+    try:
+        return model.model_validate(lists)
+    except ValidationError as error:
+        first = error.errors(include_url=False)[0]
+        name = ".".join(str(part) for part in first["loc"])
+        said = first["msg"].removeprefix("Value error, ")
+        raise InputError(
+            f"{where}: {name} = {first['input']!r}: {said[:1].lower()}{said[1:]}"
+        ) from None

@@ -1,0 +1,327 @@
+"""Encoders of images and of texts from checkpoints of the transformers library."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from hashlib import blake2b
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from affectlab.core.errors import InputError
+from affectlab.models.devices import pick_device, pick_precision
+from affectlab.models.embedding.checkpoints import Checkpoint, Loaded, Tower, load_network
+from affectlab.models.embedding.encoder import Encoder, Kind, digest
+from affectlab.models.embedding.settings import TransformersSettings
+from affectlab.models.pretrained import LOADING_FAILS, first_sentence, load_image_processor
+
+__all__ = [
+    "TransformersEncoder",
+    "fingerprint_of_tower",
+    "image_tower",
+    "transformers_encoder",
+]
+
+_DTYPES = {"fp32": torch.float32, "bf16": torch.bfloat16, "fp16": torch.float16}
+
+
+@dataclass(frozen=True, eq=False)
+class TransformersEncoder:
+    """Rows from the network of a checkpoint, whose weights stay as they are."""
+
+    name: str
+    kind: Kind
+    width: int
+    fingerprint: str
+    settings: Mapping[str, Any]
+    batch: int
+    device: str
+    tower: Tower = field(repr=False)
+
+    def encode(self, batch: Sequence[Any]) -> NDArray[np.float32]:
+        """Give one row per input, shape (n, width).
+
+        Raises
+        ------
+        InputError
+            When the network cannot take them.
+        """
+        return _rows(self.tower, batch, self.device, self.name)
+
+
+def transformers_encoder(place: str, chosen: TransformersSettings) -> Encoder:
+    """Load a checkpoint as an encoder.
+
+    Images: the projected features of a two-tower model (CLIP), its pooled output (SigLIP), the
+    class token (ViT, DINOv2, MAE), or the mean over places (ResNet and others). Texts: the features
+    of a two-tower model, or the mean over tokens. Which one it was is in the settings.
+
+    Parameters
+    ----------
+    place
+        A folder, or the name of a checkpoint.
+
+    Raises
+    ------
+    InputError
+        When there is no such checkpoint, it needs code of its own, has pickled weights alone, lacks
+        weights, or has no such tower or pooling.
+    """
+    from affectlab.models.pretrained import check_place
+
+    where = pick_device(chosen.device)
+    precision = pick_precision(chosen.precision, where)
+    check_place(place)
+    tower = _tower(place, chosen, _DTYPES[precision])
+    tower.network.eval().requires_grad_(False).to(where)
+    name = f"transformers:{place}"
+    probe = _rows(tower, _probe(tower.kind), str(where), name)
+    settings = {
+        "kind": tower.kind,
+        "architecture": type(tower.network).__name__,
+        "pooling": tower.pooling,
+        "precision": precision,
+        **tower.told,
+    }
+    return TransformersEncoder(
+        name,
+        tower.kind,
+        int(probe.shape[1]),
+        fingerprint_of_tower(tower, precision),
+        settings,
+        chosen.batch,
+        str(where),
+        tower,
+    )
+
+
+def _tower(place: str, chosen: TransformersSettings, dtype: torch.dtype) -> Tower:
+    from affectlab.models.embedding.checkpoints import read_checkpoint
+
+    checkpoint = read_checkpoint(place, chosen.kind)
+    if checkpoint.kind == "image":
+        if chosen.max_tokens is not None:
+            raise InputError(f"encoder 'transformers:{place}': max_tokens is for texts")
+
+        return image_tower(checkpoint, chosen.pooling, dtype)
+    from affectlab.models.embedding.text_towers import text_tower
+
+    return text_tower(checkpoint, chosen.pooling, dtype, chosen.max_tokens)
+
+
+def _probe(kind: Kind) -> list[Any]:
+    if kind == "text":
+        return ["a"]
+    from PIL import Image
+
+    return [Image.new("RGB", (64, 64), (128, 128, 128))]
+
+
+@torch.inference_mode()
+def _rows(tower: Tower, batch: Sequence[Any], device: str, name: str) -> NDArray[np.float32]:
+    dtype = next(tower.network.parameters()).dtype
+    try:
+        inputs = {
+            key: part.to(device, dtype) if part.is_floating_point() else part.to(device)
+            for key, part in tower.prepare(batch).items()
+        }
+        rows = tower.pool(inputs)
+    except torch.cuda.OutOfMemoryError:
+        # Whoever chooses the size of a batch tries a smaller one.
+        raise
+    except (RuntimeError, ValueError, TypeError, IndexError, KeyError, AttributeError) as error:
+        raise InputError(
+            f"encoder {name!r} cannot encode {len(batch)} {tower.kind}s ({first_sentence(error)})"
+        ) from error
+    if rows.ndim != 2 or len(rows) != len(batch):
+        raise InputError(
+            f"encoder {name!r} gave shape {tuple(rows.shape)} for {len(batch)} {tower.kind}s; "
+            "expected another pooling, such as 'mean'"
+        )
+    found: NDArray[np.float32] = rows.float().cpu().numpy()
+    return found
+
+
+def fingerprint_of_tower(tower: Tower, precision: str) -> str:
+    """Hash what decides on rows: weights, what happens to inputs, pooling and precision."""
+    found = blake2b(digest_size=16)
+    for name, part in sorted(tower.network.state_dict().items()):
+        if name in tower.unused:
+            continue
+        found.update(f"{name} {tuple(part.shape)} {part.dtype}\n".encode())
+        content = part.detach().cpu().contiguous().reshape(-1).view(torch.uint8)
+        found.update(content.numpy().data)
+    return digest(
+        found.hexdigest(), tower.preparation, tower.pooling, precision, sorted(tower.told.items())
+    )
+
+
+# Towers for images: what happens to pixels, and what makes one row of many tokens.
+
+
+_CLASS_TOKEN = frozenset(
+    {"vit", "deit", "dinov2", "dinov2_with_registers", "dinov3_vit", "vit_mae", "vit_msn"}
+)
+"""Architectures whose class token is the image; what pools it further was trained for labels."""
+
+
+def image_tower(checkpoint: Checkpoint, pooling: str, dtype: torch.dtype) -> Tower:
+    """Load the tower for images of a checkpoint.
+
+    Raises
+    ------
+    InputError
+        When it cannot be loaded, says not how images are prepared, or has no such pooling.
+    """
+    processor = load_image_processor(checkpoint.place)
+    # A masked autoencoder hides patches by chance; for rows, it is to see all of them in order.
+    masked = checkpoint.model_type == "vit_mae"
+    loaded = load_network(checkpoint, dtype, **({"mask_ratio": 0.0} if masked else {}))
+
+    def prepare(batch: Sequence[Any]) -> dict[str, Tensor]:
+        found = dict(processor(images=list(batch), return_tensors="pt"))
+        if masked:
+            n = loaded.network.embeddings.patch_embeddings.num_patches
+            found["noise"] = torch.arange(n, dtype=torch.float32).expand(len(batch), n)
+        return found
+
+    chosen = _pooling(checkpoint, loaded, pooling, prepare)
+    _check_complete(checkpoint, loaded, chosen)
+    return Tower(
+        "image",
+        loaded.network,
+        prepare,
+        _pool(checkpoint, loaded, chosen),
+        chosen,
+        digest(_preparation(processor)),
+        loaded.lacking,
+    )
+
+
+def _preparation(processor: Any) -> str:
+    known = {name: value for name, value in processor.to_dict().items() if value is not None}
+    return json.dumps(known, sort_keys=True, default=str)
+
+
+def _pooling(
+    checkpoint: Checkpoint,
+    loaded: Loaded,
+    asked: str,
+    prepare: Callable[[Sequence[Any]], dict[str, Tensor]],
+) -> str:
+    """Choose what makes one row of many tokens."""
+    network = loaded.network
+    if asked == "auto" and checkpoint.model_type in _CLASS_TOKEN:
+        return "cls"
+    if hasattr(network, "get_image_features"):
+        # Both towers in one, of which only this way out leads.
+        known = ["image_features"]
+    else:
+        known = ["image_features"] if hasattr(network, "visual_projection") else []
+        known += ["pooler"] if _gives_pooled(checkpoint, loaded, prepare) else []
+        known += ["cls"] if _has_class_token(network) else []
+        known += ["mean"]
+    if asked == "auto":
+        return known[0]
+    if asked not in known:
+        raise InputError(
+            f"checkpoint {checkpoint.place!r} ({checkpoint.model_type}) has no pooling {asked!r} "
+            f"for images; expected one of: {', '.join(known)}"
+        )
+    return asked
+
+
+def _has_class_token(network: Any) -> bool:
+    names = (name.rpartition(".")[2] for name, _ in network.named_parameters())
+    return any(name in ("cls_token", "class_embedding") for name in names)
+
+
+@torch.inference_mode()
+def _gives_pooled(
+    checkpoint: Checkpoint,
+    loaded: Loaded,
+    prepare: Callable[[Sequence[Any]], dict[str, Tensor]],
+) -> bool:
+    """Whether a network gives a pooled row by itself, of weights that were trained."""
+    from PIL import Image
+
+    network = loaded.network
+    if any("pooler" in name for name in loaded.lacking):
+        return False
+    if hasattr(network, "visual_projection"):
+        return True
+    try:
+        inputs = prepare([Image.new("RGB", (64, 64), (128, 128, 128))])
+        given = network.eval()(**{name: _as(network, part) for name, part in inputs.items()})
+    except (*LOADING_FAILS, IndexError) as error:
+        raise InputError(
+            f"checkpoint {checkpoint.place!r} ({checkpoint.model_type}) takes more than images "
+            f"({first_sentence(error)}); expected an encoder of images"
+        ) from None
+    return getattr(given, "pooler_output", None) is not None
+
+
+def _as(network: Any, part: Tensor) -> Tensor:
+    return part.to(network.dtype) if part.is_floating_point() else part
+
+
+def _check_complete(checkpoint: Checkpoint, loaded: Loaded, pooling: str) -> None:
+    """Refuse weights that are random, unless no row depends on them."""
+    needed = [
+        name
+        for name in loaded.lacking
+        if not ("pooler" in name and pooling in ("cls", "mean")) and "mask_token" not in name
+    ]
+    if needed:
+        raise InputError(
+            f"checkpoint {checkpoint.place!r} lacks weights ({needed[0]}, {len(needed)} in all); "
+            "expected an encoder of images with its weights"
+        )
+
+
+def _pool(
+    checkpoint: Checkpoint, loaded: Loaded, pooling: str
+) -> Callable[[dict[str, Tensor]], Tensor]:
+    network = loaded.network
+    special = _n_special(checkpoint, network)
+
+    def features(inputs: dict[str, Tensor]) -> Tensor:
+        if hasattr(network, "get_image_features"):
+            given = network.get_image_features(**inputs)
+            found: Tensor = given if isinstance(given, Tensor) else given.pooler_output
+        else:
+            found = network(**inputs).image_embeds
+        return found
+
+    def pooler(inputs: dict[str, Tensor]) -> Tensor:
+        tower = getattr(network, "vision_model", network)
+        found: Tensor = tower(**inputs).pooler_output
+        return found.flatten(1)
+
+    def class_token(inputs: dict[str, Tensor]) -> Tensor:
+        found: Tensor = network(**inputs).last_hidden_state[:, 0]
+        return found
+
+    def mean(inputs: dict[str, Tensor]) -> Tensor:
+        states: Tensor = network(**inputs).last_hidden_state
+        if states.ndim == 4:
+            return states.mean(dim=(2, 3))
+        mask = inputs.get("pixel_attention_mask")
+        if mask is None:
+            return states[:, special:].mean(dim=1)
+        shares = (mask / mask.sum(dim=1, keepdim=True)).to(states.dtype)
+        return (states * shares[..., None]).sum(dim=1)
+
+    return {"image_features": features, "pooler": pooler, "cls": class_token, "mean": mean}[pooling]
+
+
+def _n_special(checkpoint: Checkpoint, network: Any) -> int:
+    """Tokens before those of patches."""
+    if not _has_class_token(network):
+        return 0
+    return 1 + int(getattr(checkpoint.config, "num_register_tokens", 0) or 0)

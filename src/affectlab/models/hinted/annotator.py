@@ -1,0 +1,183 @@
+"""Who annotates: any function from image files and hints to values of labels."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+from affectlab.core.errors import InputError, unknown_name
+from affectlab.core.registry import added_names, find_plug
+from affectlab.core.words import shown
+from affectlab.evaluation import OUTCOMES
+from affectlab.models.images import ImageFile
+from affectlab.ratings import Scale
+from affectlab.taxonomy import Taxonomy
+
+__all__ = [
+    "GROUP",
+    "Annotation",
+    "Annotator",
+    "annotation_of",
+    "ask",
+    "left_out_by",
+    "list_image_annotators",
+    "load_image_annotator",
+]
+
+GROUP = "affectlab.image_annotators"
+"""Entry points through which other packages add annotators."""
+
+Annotator: TypeAlias = Callable[[Sequence[ImageFile], Sequence[str]], Sequence[Any]]
+"""Answers about image files with a hint each, a label or ``""``: values of labels, or an outcome
+(a key of :data:`affectlab.evaluation.OUTCOMES`). Labels that are left out have the lowest value.
+An error of affectlab that it raises (:class:`affectlab.core.errors.InputError`) says that nobody was
+asked, such as without a key, or that it keeps itself what came. Its attributes ``name`` and
+``version`` are taken over where it has them, and one whose attribute ``left_out`` says
+``"not rated"`` is refused."""
+
+
+@dataclass(frozen=True)
+class Annotation:
+    """One answer, checked."""
+
+    outcome: str
+    values: Mapping[str, float]
+    """What was given to labels, in the spelling of the taxonomy."""
+    problem: str = ""
+
+
+def list_image_annotators() -> tuple[str, ...]:
+    """Names of the annotators that installed packages add.
+
+    A package adds one by an entry point in the group ``affectlab.image_annotators`` that leads to a
+    function of image files and hints; see :func:`annotate_until`.
+
+    Examples
+    --------
+    >>> isinstance(list_image_annotators(), tuple)
+    True
+    """
+    return added_names(GROUP)
+
+
+def load_image_annotator(name: str) -> Annotator:
+    """Load the annotator that a package adds.
+
+    Raises
+    ------
+    InputError
+        When there is none of that name, or it cannot be loaded.
+    """
+    plug = find_plug(GROUP, name)
+    if plug is None:
+        known = list_image_annotators()
+        if not known:
+            raise InputError(
+                f"annotator {name!r}: no package that is installed adds one (group {GROUP})"
+            )
+        raise unknown_name("annotator", name, known)
+    if not callable(plug.found):
+        raise InputError(f"{plug.where} gives {type(plug.found).__name__}; expected a function")
+    found: Annotator = plug.found
+    return found
+
+
+def left_out_by(annotator: Annotator) -> str:
+    """Say what labels without a value mean to an annotator: ``"zero"`` unless it says otherwise.
+
+    Examples
+    --------
+    >>> left_out_by(lambda images, hints: [{}])
+    'zero'
+    """
+    from affectlab.models.vlm import VlmAnnotator
+
+    if isinstance(annotator, VlmAnnotator):
+        # What its prompt says, whatever its settings leave to the protocol.
+        return annotator.rater.design().blank().left_out
+    return str(getattr(annotator, "left_out", "zero"))
+
+
+def annotation_of(given: Any, taxonomy: Taxonomy, scale: Scale, at_most: int | None) -> Annotation:
+    """Check what an annotator gave for one picture.
+
+    Examples
+    --------
+    >>> from affectlab.taxonomy import load_taxonomy
+    >>> known, scale = load_taxonomy("emonet_face"), Scale.parse("0-7")
+    >>> annotation_of({"awe": 4}, known, scale, 5).values
+    {'Awe': 4.0}
+    >>> annotation_of({"Awe": 4, "Fear": 2}, known, scale, 1).problem
+    '2 labels above 0; expected at most 1'
+    """
+    if isinstance(given, str):
+        if given not in OUTCOMES:
+            raise unknown_name("outcome", given, OUTCOMES, "annotator")
+        if given == "ok":
+            return Annotation("schema_invalid", {}, "outcome ok without values")
+        return Annotation(given, {})
+    if not isinstance(given, Mapping):
+        kind = type(given).__name__
+        return Annotation("unparseable", {}, f"gave {kind}; expected values of labels")
+    values: dict[str, float] = {}
+    for name, value in given.items():
+        if name not in taxonomy:
+            return Annotation("schema_invalid", {}, f"{shown(name, 40)!r} is no label")
+        label = taxonomy.name_of(name)
+        try:
+            number = float(value)
+        except (TypeError, ValueError):
+            number = math.nan
+        if not bool(scale.contains([number])[0]):
+            problem = f"{label} = {shown(value, 40)}: expected {scale}"
+            return Annotation("schema_invalid", {}, problem)
+        if label in values:
+            return Annotation("schema_invalid", {}, f"{label} was rated twice")
+        values[label] = number
+    low = scale.low or 0.0
+    above = sum(value > low for value in values.values())
+    if at_most is not None and above > at_most:
+        problem = f"{above} labels above {low:g}; expected at most {at_most}"
+        return Annotation("rule_violation", {}, problem)
+    return Annotation("ok", values)
+
+
+def ask(
+    annotator: Annotator,
+    images: Sequence[ImageFile],
+    hints: Sequence[str],
+    where: str,
+    unsent: Callable[[], None],
+) -> list[Any]:
+    """Ask an annotator about some pictures.
+
+    Parameters
+    ----------
+    unsent
+        Called when it says itself why it does not answer; of whatever else it raises nobody knows
+        whether the pictures had left.
+
+    Raises
+    ------
+    InputError
+        When it fails, or gives another number of answers.
+    """
+    try:
+        answers = list(annotator(list(images), list(hints)))
+    except InputError:
+        unsent()
+        raise
+    # An annotator is anybody's code.
+    except Exception as problem:
+        said = f"{type(problem).__name__}: {shown(problem, 200)}"
+        raise InputError(
+            f"{where} failed on {len(images)} pictures, {images[0].stimulus!r} first ({said}); "
+            "what was answered before is kept"
+        ) from problem
+    if len(answers) != len(images):
+        raise InputError(
+            f"{where} gave {len(answers)} answers about {len(images)} pictures; expected one each"
+        )
+    return answers

@@ -1,0 +1,12 @@
+"""Images with one label each, from the layouts in which data sets are published."""
+
+from affectlab.models.images.labelled.data_sets import LabelledImages, read_labelled_images
+from affectlab.models.images.labelled.emotic import EMOTIC_CATEGORIES, CategoryList, read_categories
+
+__all__ = [
+    "EMOTIC_CATEGORIES",
+    "CategoryList",
+    "LabelledImages",
+    "read_categories",
+    "read_labelled_images",
+]

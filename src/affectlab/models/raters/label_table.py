@@ -1,0 +1,182 @@
+"""From the labels of a rater to those of a taxonomy, with nothing guessed."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TypeAlias
+
+from affectlab.core.errors import InputError, unknown_name
+from affectlab.core.words import joined, shown
+from affectlab.models.raters.rater import FaceRater
+from affectlab.ratings import Scale
+from affectlab.taxonomy import LabelMapping, Taxonomy, load_taxonomy, map_labels
+
+__all__ = ["LabelTable", "MappingGiven", "label_table"]
+
+MappingGiven: TypeAlias = str | Path | Mapping[str, str] | LabelMapping | None
+"""A TOML file, labels of the rater and what they become, or a mapping from the rater's labels."""
+
+
+@dataclass(frozen=True, eq=False)
+class LabelTable:
+    """Which labels of a rater make up each label of its ratings."""
+
+    taxonomy: Taxonomy | None
+    """None where ratings keep the labels of the rater."""
+    sources: Mapping[str, tuple[str, ...]]
+    """Labels of the rater for each label of the ratings, in the order of the taxonomy."""
+    unmapped: Mapping[str, str]
+    """Labels of the rater that are left out, with the reason."""
+    by: str
+    """Who says so, for the table of raters."""
+
+    def values(self, scores: Mapping[str, float], rater: FaceRater) -> dict[str, float]:
+        """Give the value of each label; a label of which no score is known is left out."""
+        if self.taxonomy is None:
+            return dict(scores)
+        scale = Scale.parse(rater.scale)
+        found: dict[str, float] = {}
+        for label, own in self.sources.items():
+            known = [scores[name] for name in own if name in scores]
+            if not known:
+                continue
+            value = max(known) if rater.join == "max" else math.fsum(known)
+            # A sum of shares may end a hair above the scale.
+            found[label] = value if scale.high is None else min(value, scale.high)
+        return found
+
+
+def label_table(
+    rater: FaceRater, taxonomy: str | Path | Taxonomy | None, mapping: MappingGiven
+) -> LabelTable:
+    """Find out what the labels of a rater become.
+
+    Raises
+    ------
+    InputError
+        When the mapping does not fit the rater and the taxonomy, or there is none between them.
+
+    Examples
+    --------
+    >>> own = ("angry", "disgust", "fear", "happy", "sad", "surprise", "neutral")
+    >>> found = label_table(FaceRater("x", lambda pictures: [], labels=own), "ekman", None)
+    >>> found.sources["joy"], dict(found.unmapped)
+    (('happy',), {'neutral': 'no label of taxonomy ekman has this name'})
+    >>> label_table(FaceRater("x", lambda pictures: [], labels=own[3:]), "ekman", None)
+    Traceback (most recent call last):
+    affectlab.core.errors.InputError: face rater 'x': there is no mapping to taxonomy 'ekman'; 3 of 4 \
+labels have a name there, and nothing says what becomes anger, disgust and fear; expected a \
+mapping of your own (--mapping)
+    """
+    if mapping is None and taxonomy is None:
+        return LabelTable(None, {label: (label,) for label in rater.labels}, {}, "")
+    where = f"face rater {rater.name!r}"
+    if isinstance(mapping, LabelMapping):
+        return _of_mapping_given(mapping, rater)
+    if isinstance(mapping, str | Path):
+        return _of_file(rater, taxonomy, Path(mapping))
+    if taxonomy is None:
+        raise InputError(f"{where}: labels are mapped, but to no taxonomy; expected its name")
+    if mapping is not None:
+        return _of_names(rater, load_taxonomy(taxonomy), mapping, where)
+    return _known(rater, load_taxonomy(taxonomy), where)
+
+
+def _own(rater: FaceRater, name: str) -> Taxonomy:
+    """Give the labels of a rater as a taxonomy."""
+    return Taxonomy.from_labels(rater.labels, name=name)
+
+
+def _of_mapping_given(mapping: LabelMapping, rater: FaceRater) -> LabelTable:
+    """Look the rater's labels up in a mapping whose source knows all of them."""
+    known = {label: mapping.source.name_of(label) for label in rater.labels}
+    targets = {own: mapping.targets[name] for own, name in known.items() if name in mapping.targets}
+    left = {own: mapping.reasons[name] for own, name in known.items() if own not in targets}
+    return _sorted(mapping.target, targets, left, mapping.provenance or "a mapping given")
+
+
+def _of_file(rater: FaceRater, taxonomy: str | Path | Taxonomy | None, path: Path) -> LabelTable:
+    from affectlab.core.toml import read_toml
+    from affectlab.taxonomy.files import MappingFile
+
+    file = read_toml(path, MappingFile)
+    target = load_taxonomy(file.target if taxonomy is None else taxonomy)
+    if file.source != rater.name:
+        raise InputError(
+            f"{path}: source = {file.source!r}; expected {rater.name!r}, the rater whose labels "
+            "are mapped"
+        )
+    # A taxonomy may not be named as a rater is; the file's check is done on what it says.
+    own = _own(rater, file.source)
+    return _of_mapping(map_labels(own, target, path=path), f"file {path.name}")
+
+
+def _of_names(
+    rater: FaceRater, taxonomy: Taxonomy, mapping: Mapping[str, str], where: str
+) -> LabelTable:
+    for label in mapping:
+        if label not in rater.labels:
+            raise unknown_name("label", label, rater.labels, f"{where}: the mapping")
+    targets = {label: taxonomy.name_of(mapping[label]) for label in mapping}
+    left = {label: "not in the mapping given" for label in rater.labels if label not in targets}
+    return _sorted(taxonomy, targets, left, "a mapping given")
+
+
+def _of_mapping(mapping: LabelMapping, by: str) -> LabelTable:
+    return _sorted(mapping.target, mapping.targets, mapping.reasons, by)
+
+
+def _known(rater: FaceRater, taxonomy: Taxonomy, where: str) -> LabelTable:
+    """Use what is known of the rater's labels, a built-in mapping, or the names themselves."""
+    spoken = rater.spoken
+    if spoken is not None:
+        via = load_taxonomy(spoken.taxonomy)
+        if via.name == taxonomy.name:
+            return _sorted(taxonomy, spoken.targets, spoken.reasons, "affectlab")
+        onward = _built_in(via, taxonomy)
+        if onward is not None:
+            targets, left = {}, dict(spoken.reasons)
+            for own, label in spoken.targets.items():
+                target = onward[label]
+                if target is None:
+                    left[own] = onward.reasons[label]
+                else:
+                    targets[own] = target
+            return _sorted(taxonomy, targets, left, f"affectlab, by way of {via.name}")
+    named = {label: taxonomy.name_of(label) for label in rater.labels if label in taxonomy}
+    lacking = [label for label in taxonomy.labels if label not in named.values()]
+    # Names decide where they leave out nothing on one side; in between, what the others become is
+    # for somebody to say, and not to be found out after all pictures were paid for.
+    if lacking and len(named) < len(rater.labels):
+        labels = joined([shown(label) for label in lacking[:8]])
+        more = f" and {len(lacking) - 8:,} more" if len(lacking) > 8 else ""
+        raise InputError(
+            f"{where}: there is no mapping to taxonomy {taxonomy.name!r}; {len(named)} of "
+            f"{len(rater.labels)} labels have a name there, and nothing says what becomes "
+            f"{labels}{more}; expected a mapping of your own (--mapping)"
+        )
+    reason = f"no label of taxonomy {taxonomy.name} has this name"
+    left = {label: reason for label in rater.labels if label not in named}
+    return _sorted(taxonomy, named, left, "names of labels")
+
+
+def _built_in(source: Taxonomy, target: Taxonomy) -> LabelMapping | None:
+    """Give the built-in mapping between two taxonomies; None where there is none."""
+    try:
+        return map_labels(source, target)
+    except InputError:
+        return None
+
+
+def _sorted(
+    taxonomy: Taxonomy, targets: Mapping[str, str], left: Mapping[str, str], by: str
+) -> LabelTable:
+    sources: dict[str, tuple[str, ...]] = {}
+    for label in taxonomy.labels:
+        own = tuple(name for name, target in targets.items() if target == label)
+        if own:
+            sources[label] = own
+    return LabelTable(taxonomy, sources, dict(left), by)

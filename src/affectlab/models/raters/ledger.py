@@ -1,0 +1,158 @@
+"""Answers of a face rater on disk: written as they come, found again by the bytes of a picture."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from pathlib import Path
+from threading import Lock
+from typing import Any
+
+from affectlab.core.errors import InputError
+from affectlab.models.ask import LineFile
+from affectlab.models.raters.rater import FaceAnswer, FaceRater, Notes
+
+__all__ = ["FaceLedger"]
+
+LEDGER = "ledger.jsonl"
+SCHEMA = "affectlab/face-ledger/1"
+_FAILURES = frozenset({"transport", "rejected"})
+"""Outcomes that are no answers: whoever was asked has not looked at the picture."""
+
+
+class FaceLedger:
+    """Answers by picture, in the file ``ledger.jsonl`` of a folder; without a folder in memory.
+
+    A picture is known by the hash of its bytes, so that a copy under another name is not asked
+    about again. Answers of another rater, version or setting stay where they are and do not count.
+    Failures of the transport, rejections, and whatever a rater raised are no answers: such a
+    picture is asked about again. A picture is written down before anybody is asked about it, so
+    that the next run knows what was in flight when this one ended. No key is ever written, and
+    nobody else writes there meanwhile.
+
+    Parameters
+    ----------
+    again
+        Outcomes that are asked about again although they were answers.
+
+    Raises
+    ------
+    InputError
+        When the folder holds another kind of ledger, or another run uses it.
+    """
+
+    def __init__(self, folder: Path | None, rater: FaceRater, again: Collection[str] = ()) -> None:
+        self._rater = rater
+        self._again = _FAILURES | set(again)
+        self._end = f":{rater.fingerprint}"
+        self._records: dict[str, dict[str, Any]] = {}
+        self._lock = Lock()
+        self._file = None if folder is None else LineFile(folder / LEDGER, SCHEMA)
+        self.n_broken = 0
+        """Lines that could not be read; what they held is asked about again."""
+        self.in_flight: tuple[str, ...] = ()
+        """Pictures that this rater was asked about when an earlier run ended, and that it has not
+        answered about since: stimuli."""
+        if self._file is not None:
+            self.n_broken = self._file.n_broken
+            self.in_flight = tuple(
+                str(asked.get("stimulus"))
+                for asked in self._file.unanswered
+                if str(asked.get("key")).endswith(self._end)
+            )
+            for line in self._file.lines():
+                if _is_record(line):
+                    self._records[line["key"]] = line
+                else:
+                    self.n_broken += 1
+
+    def __enter__(self) -> FaceLedger:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._file is not None:
+            self._file.close()
+
+    def get(self, sha256: str) -> FaceAnswer | None:
+        """Give the answer about a picture, None where it is to be asked about."""
+        held = self._records.get(sha256 + self._end, {}).get("answer")
+        if held is None or held["outcome"] in self._again:
+            return None
+        return FaceAnswer(**held)
+
+    def ask(self, stimuli: Mapping[str, str]) -> None:
+        """Write down which pictures are about to be asked about: stimuli by hash."""
+        if self._file is not None:
+            with self._lock:
+                self._file.ask(
+                    *(
+                        {"key": sha256 + self._end, "rater": self._rater.name, "stimulus": stimulus}
+                        for sha256, stimulus in stimuli.items()
+                    )
+                )
+
+    def withdraw(self, sha256: str) -> None:
+        """Write down that nobody was asked about a picture after all."""
+        if self._file is not None:
+            with self._lock:
+                self._file.withdraw({"key": sha256 + self._end})
+
+    def put(self, sha256: str, answer: FaceAnswer) -> None:
+        """Keep an answer, and write it down at once."""
+        held: dict[str, Any] = {
+            "outcome": answer.outcome,
+            "scores": dict(answer.scores),
+            "faces": answer.faces,
+            "problem": answer.problem,
+            "retries": answer.retries,
+        }
+        record: dict[str, Any] = {"answer": held}
+        state = self._records.get(sha256 + self._end, {}).get("state")
+        if answer.outcome == "transport" and state is not None:
+            # The job that was handed in is still there to be asked for.
+            record["state"] = state
+        self._write(sha256, record)
+
+    def notes(self, sha256: str, stimulus: str) -> Notes:
+        """Give the notes on a picture that is being asked about."""
+        state = self._records.get(sha256 + self._end, {}).get("state")
+        return Notes(
+            state,
+            lambda new: self._write(sha256, {"state": new}),
+            lambda: self.ask({sha256: stimulus}),
+        )
+
+    def _write(self, sha256: str, record: Mapping[str, Any]) -> None:
+        line = {"key": sha256 + self._end, "rater": self._rater.name, **record}
+        # Pictures are asked about by several threads.
+        with self._lock:
+            self._records[line["key"]] = line
+            if self._file is not None:
+                self._file.add(line)
+
+
+def _is_record(line: Mapping[str, Any]) -> bool:
+    """Whether a line is one that was written here."""
+    state, held = line.get("state"), line.get("answer")
+    if not isinstance(line.get("key"), str) or not isinstance(state, dict | None):
+        return False
+    if held is None:
+        return state is not None
+    try:
+        answer = FaceAnswer(**held)
+    except (TypeError, InputError):
+        return False
+    return (
+        isinstance(answer.scores, dict)
+        and all(_is_number(score) for score in answer.scores.values())
+        and isinstance(answer.problem, str)
+        and (answer.faces is None or _is_count(answer.faces))
+        and _is_count(answer.retries)
+    )
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool) and abs(value) < 1e300
+
+
+def _is_count(value: object) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and 0 <= value < 2**31

@@ -1,0 +1,1 @@
+"""Text classifiers on encoders of the transformers library, fine-tuned or frozen."""

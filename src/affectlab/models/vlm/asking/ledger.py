@@ -1,0 +1,309 @@
+"""The ledger of questions: what came of each, paid for once and read for ever after."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from affectlab.core.errors import InputError
+from affectlab.evaluation import OUTCOMES
+from affectlab.models.ask import LineFile
+from affectlab.models.vlm.asking.budget import Charge, Prices, Usage
+from affectlab.models.vlm.asking.secrets import Secrets
+from affectlab.models.vlm.prompts import LONGEST
+
+__all__ = [
+    "LEDGER",
+    "Ledger",
+    "Record",
+    "question_key",
+    "read_charge",
+]
+
+# What came of one question, as it stands on a line of the ledger.
+
+
+_ACCOUNT = frozenset({401, 402, 403, 404, 407})
+_ACCOUNT_WORDS = re.compile(
+    r"(?i)\bapi[ _-]?key\b|\bcredit balance\b|\bbilling\b|\bunauthori[sz]ed\b|\bauthenticat"
+)
+_OF_THE_QUESTION = re.compile(r"(?i)\bmoderat|\bflagged\b|\bsafety\b|\bcontent (?:policy|filter)")
+
+
+@dataclass(frozen=True)
+class Record:
+    """What came of one question."""
+
+    key: str
+    outcome: str
+    """As it was judged when it was asked; readers judge the text anew."""
+    text: str | None = None
+    stop_reason: str = ""
+    refusal: str = ""
+    rejection: str = ""
+    transport_error: str = ""
+    unreadable: str = ""
+    """What is wrong with a reply that arrived and could not be taken apart."""
+    http_status: int | None = None
+    retries: int = 0
+    usage: Usage = field(default_factory=Usage)
+    charged: Charge = field(default_factory=Charge)
+    """What counts against the budget, estimates for attempts that got no answer included."""
+    n_unbilled: int = 0
+    """Attempts of which nobody said what they took."""
+    served: str = ""
+    """Model that answered, in the provider's words."""
+    seconds: float = 0.0
+    at: str = ""
+    not_sent: tuple[str, ...] = ()
+    """Settings that the model does not take."""
+    asked: Mapping[str, Any] = field(default_factory=dict)
+    """What was asked: stimulus, model, prompt version, control, and so on; for readers."""
+
+    def as_dict(self) -> dict[str, Any]:
+        """Give it for the file; what is empty is left out."""
+        told = {
+            "key": self.key,
+            "outcome": self.outcome,
+            "asked": dict(self.asked),
+            "text": self.text,
+            "stop_reason": self.stop_reason,
+            "refusal": self.refusal,
+            "rejection": self.rejection,
+            "transport_error": self.transport_error,
+            "unreadable": self.unreadable,
+            "http_status": self.http_status,
+            "retries": self.retries,
+            "usage": self.usage.as_dict(),
+            "charged": [self.charged.requests, self.charged.tokens, self.charged.usd],
+            "n_unbilled": self.n_unbilled,
+            "served": self.served,
+            "seconds": round(self.seconds, 3),
+            "not_sent": list(self.not_sent),
+            "at": self.at,
+        }
+        return {name: value for name, value in told.items() if value not in ("", None, {}, [], 0)}
+
+    @classmethod
+    def read(cls, told: Mapping[str, Any]) -> Record:
+        """Read what :meth:`as_dict` gave; raises KeyError, TypeError or ValueError for others."""
+        known = {name: told[name] for name in _KINDS if name in told}
+        for name, value in known.items():
+            if not _KINDS[name](value):
+                raise ValueError(f"{name} cannot be {value!r}")
+        return cls(
+            **{"key": told["key"], "outcome": told["outcome"], **known},
+            not_sent=tuple(map(str, told.get("not_sent", ()))),
+            usage=Usage.read(told.get("usage")),
+            charged=read_charge(told),
+        )
+
+    @property
+    def of_account(self) -> bool:
+        """Whether it was rejected for the key, the bill or the address, and not for what was asked.
+
+        Such questions are asked again without being told.
+        """
+        if self.outcome != "rejected" or _OF_THE_QUESTION.search(self.rejection):
+            return False
+        status = self.http_status or 0
+        return (
+            status in _ACCOUNT
+            or 300 <= status < 400
+            or (status == 400 and _ACCOUNT_WORDS.search(self.rejection) is not None)
+        )
+
+
+def read_charge(told: Mapping[str, Any]) -> Charge:
+    """Read what counts against the budget; raises TypeError or ValueError for what is none."""
+    requests, tokens, usd = told.get("charged", (0, 0, 0.0))
+    if not all(_is_number(one) for one in (requests, tokens, usd)):
+        raise ValueError("charged is no list of three numbers")
+    return Charge(int(requests), int(tokens), float(usd))
+
+
+def _is_text(value: object) -> bool:
+    return isinstance(value, str)
+
+
+def _is_count(value: object) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and value >= 0
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value < _MANY
+
+
+_MANY = 1e15
+_KINDS: dict[str, Callable[[object], bool]] = {
+    "key": _is_text,
+    "outcome": lambda value: isinstance(value, str) and value in OUTCOMES,
+    "asked": lambda value: isinstance(value, dict),
+    "text": lambda value: value is None or _is_text(value),
+    **dict.fromkeys(("stop_reason", "refusal", "rejection", "transport_error"), _is_text),
+    **dict.fromkeys(("unreadable", "served", "at"), _is_text),
+    "http_status": lambda value: value is None or (isinstance(value, int) and 100 <= value <= 599),
+    "retries": _is_count,
+    "n_unbilled": _is_count,
+    "seconds": _is_number,
+}
+"""What a line of the file may hold; anything else was not written here."""
+
+LEDGER = "ledger.jsonl"
+SCHEMA = "affectlab/vlm-ledger/1"
+_LONGEST = LONGEST + 1
+"""Characters of an answer that are kept: one more than are read, so that it still is too long."""
+
+
+def question_key(parts: Mapping[str, Any]) -> str:
+    """Name a question by all that decides about its answer.
+
+    Examples
+    --------
+    >>> question_key({"image": "ab", "model": "m"}) == question_key({"model": "m", "image": "ab"})
+    True
+    """
+    plain = json.dumps(dict(parts), sort_keys=True, ensure_ascii=False, allow_nan=False)
+    return hashlib.sha256(plain.encode()).hexdigest()
+
+
+class Ledger:
+    """Answers by question, in ``ledger.jsonl`` of a folder; nobody else writes there meanwhile.
+
+    The last line about a question holds, but all that was ever spent counts, and so does the most
+    that questions may have taken which were in flight when a process ended. Keys of providers are
+    taken out of whatever is written.
+
+    Raises
+    ------
+    InputError
+        When the folder holds another kind of ledger, or another process uses it.
+    """
+
+    def __init__(self, folder: str | Path, secrets: Secrets | None = None) -> None:
+        self.folder = Path(folder)
+        if self.folder.exists() and not self.folder.is_dir():
+            raise InputError(f"{self.folder} is a file; expected a folder for the ledger")
+        self._secrets = secrets or Secrets()
+        self._records: dict[str, Record] = {}
+        self._spent: list[tuple[Usage, Charge]] = []
+        self._file = LineFile(self.folder / LEDGER, SCHEMA)
+        self.n_broken = self._file.n_broken
+        """Lines that could not be read; their questions are asked again."""
+        for asked in self._file.lost:
+            try:
+                self._spent.append((Usage(), read_charge(asked)))
+            except (TypeError, ValueError):
+                self.n_broken += 1
+        for line in self._file.lines():
+            if "run" in line:
+                continue
+            try:
+                self._count(Record.read(line))
+            except (KeyError, TypeError, ValueError):
+                self.n_broken += 1
+
+    def __len__(self) -> int:
+        return len(self._records)
+
+    def __enter__(self) -> Ledger:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def _count(self, record: Record) -> None:
+        self._records[record.key] = record
+        self._spent.append((record.usage, record.charged))
+
+    def use_secrets(self, secrets: Secrets) -> None:
+        """Take these out, too, from now on."""
+        self._secrets = secrets
+
+    def get(self, key: str) -> Record | None:
+        """Give what came of a question; None where it was not asked."""
+        return self._records.get(key)
+
+    def of_model(self, model: str) -> list[Record]:
+        """Give all that a model was asked, in whatever run."""
+        return [one for one in self._records.values() if one.asked.get("model") == model]
+
+    def spent(self, prices: Prices | None) -> Charge:
+        """Add up all that was spent, known tokens at these prices."""
+        total = Charge()
+        for usage, charged in self._spent:
+            usd = charged.usd
+            if prices is not None:
+                # Attempts that nobody billed are in the charge only, perhaps without a price then.
+                untold = max(charged.tokens - usage.total, 0)
+                most = untold * max(prices.input, prices.output) / 1_000_000 if not usd else 0.0
+                usd = max((prices.cost(usage) or 0.0) + most, usd)
+            total += Charge(charged.requests, charged.tokens, usd)
+        return total
+
+    def cleaned(self, record: Record) -> Record:
+        """Give a record as it may be written: without keys, and no longer than is ever read.
+
+        It is judged after that, so that what is read back means the same.
+        """
+        clean = self._secrets.clean
+        return replace(
+            record,
+            text=None if record.text is None else self._secrets.of_answer(record.text[:_LONGEST]),
+            rejection=clean(record.rejection),
+            transport_error=clean(record.transport_error),
+            unreadable=clean(record.unreadable),
+            refusal=clean(record.refusal),
+            served=self._secrets.without(record.served),
+            stop_reason=self._secrets.without(record.stop_reason),
+        )
+
+    @property
+    def in_flight(self) -> tuple[tuple[dict[str, Any], Charge], ...]:
+        """What the run before had asked and got no answer to, and the most that each may take."""
+        found = []
+        for asked in self._file.in_flight:
+            try:
+                found.append((asked, read_charge(asked)))
+            except (TypeError, ValueError):
+                continue  # Counted as broken.
+        return tuple(found)
+
+    def ask(self, key: str, most: Charge, asked: Mapping[str, Any]) -> None:
+        """Write that a question is about to leave, and the most that it may take.
+
+        Raises
+        ------
+        InputError
+            When it cannot be written; the question must not leave then.
+        """
+        at = datetime.now(UTC).isoformat(timespec="seconds")
+        charged = [most.requests, most.tokens, most.usd]
+        self._file.ask({"key": key, "at": at, "charged": charged, "asked": dict(asked)})
+
+    def withdraw(self, key: str) -> None:
+        """Write that the question asked last did not leave after all."""
+        self._file.withdraw({"key": key})
+
+    def add(self, record: Record) -> Record:
+        """Write what came of a question, as :meth:`cleaned` gave it; gives it as it is read."""
+        line = record.as_dict()
+        self._file.add(line)
+        written = Record.read(line)
+        self._count(written)
+        return written
+
+    def begin(self, run: Mapping[str, Any]) -> None:
+        """Write what a run asks, and how, for readers of the file."""
+        at = datetime.now(UTC).isoformat(timespec="seconds")
+        self._file.add({"run": self._secrets.without({"at": at, **run})})
+
+    def close(self) -> None:
+        """Let another process use it."""
+        self._file.close()

@@ -1,0 +1,664 @@
+"""A vision-language model that is asked in one way, and asking it about images."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Generic, Literal, TypeVar
+
+from affectlab.core.errors import InputError
+from affectlab.core.words import joined, plural, shown
+from affectlab.models.ask import in_flight_sentence
+from affectlab.models.images import ImageFile, find_images
+from affectlab.models.outcomes import again_outcomes
+from affectlab.models.vlm.asking import (
+    LEDGER,
+    STRUCTURED,
+    Askable,
+    Asker,
+    AskSettings,
+    Budget,
+    Charge,
+    Estimator,
+    Halt,
+    Interrupt,
+    Judged,
+    Ledger,
+    Pace,
+    Plan,
+    Prices,
+    Progress,
+    Provider,
+    Purse,
+    Record,
+    Retrying,
+    judge,
+    known_prices,
+    need_inspect,
+    other_models,
+    other_models_said,
+    plan_of,
+    rater_of,
+    run_now,
+    unclear_said,
+    warn_of_others,
+    with_address,
+)
+from affectlab.models.vlm.prompts import Example, ImageLimits, Style
+from affectlab.models.vlm.questions import MAIN, Design, Question, check_controls, make_questions
+from affectlab.models.vlm.run import Entry, VlmRun
+from affectlab.protocols import Protocol, load_protocol
+
+__all__ = [
+    "Came",
+    "Images",
+    "One",
+    "VlmRater",
+    "Wanted",
+    "ask_all",
+    "ask_questions",
+    "how_asked",
+    "plan_all",
+    "rate_vlm",
+    "rater_rows",
+    "same_content",
+    "split",
+]
+
+# What the ledger answers, and what is still to be asked.
+
+
+_TOLD_EVERY = 200
+One = TypeVar("One", bound=Askable)
+
+
+def split(
+    ledger: Ledger,
+    questions: Sequence[One],
+    again: Collection[str],
+    progress: Progress | None = None,
+) -> tuple[dict[str, tuple[Record, Judged]], list[One]]:
+    """Tell what the ledger answers from what is to be asked, each question once.
+
+    Parameters
+    ----------
+    again
+        Outcomes that are asked again although they are in the ledger.
+    progress
+        Told how far it is, since answers are read anew: thousands take a while.
+    """
+    wanted = again_outcomes(again) | {"transport"}
+    kept: dict[str, tuple[Record, Judged]] = {}
+    todo: dict[str, One] = {}
+    for number, question in enumerate(questions):
+        if progress is not None and len(ledger) and number % _TOLD_EVERY == 0:
+            progress("reading the ledger", number, len(questions))
+        if question.key in kept or question.key in todo:
+            continue
+        record = ledger.get(question.key)
+        if record is not None:
+            judged = judge(question, record)
+            if judged.outcome not in wanted and not record.of_account:
+                kept[question.key] = (record, judged)
+                continue
+        todo[question.key] = question
+    return kept, list(todo.values())
+
+
+def same_content(files: Sequence[ImageFile]) -> list[str]:
+    """Say which stimuli have the same bytes, since one answer serves them all."""
+    by_content: dict[str, list[str]] = {}
+    for file in files:
+        by_content.setdefault(file.sha256, []).append(file.stimulus)
+    same = [names for names in by_content.values() if len(names) > 1]
+    if not same:
+        return []
+    first = joined(shown(name, 40) for name in same[0][:3])
+    n = sum(len(names) for names in same)
+    return [f"{n:,} images hold the content of another one ({first} first); asked about once each"]
+
+
+# What is known of a rater: the model, how it was asked, and which run controls which.
+
+
+def how_asked(rater: VlmRater, not_sent: Collection[str] = ()) -> dict[str, Any]:
+    """Attributes that say how a rater asks; a setting that is not sent is None.
+
+    Parameters
+    ----------
+    not_sent
+        Settings that the model does not take.
+    """
+    settings, design = rater.settings, rater.design()
+    prompt = design.blank()
+    return {
+        "model": rater.model,
+        "protocol": design.protocol.name,
+        "prompt_version": prompt.design,
+        "style": rater.style,
+        "n_examples": len(rater.examples) or None,
+        "at_most": rater.at_most,
+        "left_out": prompt.left_out if prompt.labels else None,
+        "reasons": rater.reasons,
+        "structured": rater.structured and STRUCTURED not in not_sent,
+        "label_order": "protocol" if rater.shuffle is None else f"shuffled, seed {rater.shuffle}",
+        "temperature": None if "temperature" in not_sent else settings.temperature,
+        "top_p": None if "top_p" in not_sent else settings.top_p,
+        "max_tokens": settings.max_tokens,
+        "sampling_seed": None if "seed" in not_sent else settings.seed,
+        "reasoning_effort": settings.reasoning_effort,
+    }
+
+
+def rater_rows(
+    rater: VlmRater,
+    questions: Sequence[Question],
+    entries: Sequence[Entry],
+    known: Iterable[Record] = (),
+) -> list[dict[str, Any]]:
+    """Attributes of the main run and of each control, of each model that answered.
+
+    Where another model answered than the one that was asked, it is another rater, whose row names
+    it as ``other``.
+
+    Parameters
+    ----------
+    known
+        What the ledger holds of the model, in which the version is seen that answered first.
+    """
+    first = {question.control: question for question in reversed(questions)}
+    not_sent = {name for entry in entries for name in entry.record.not_sent}
+    told = how_asked(rater, not_sent)
+    others = set(other_models(rater.model, (entry.record for entry in entries), known))
+    answered: dict[str, set[str]] = {}
+    for entry in entries:
+        answered.setdefault(entry.question.control, set()).add(entry.record.served)
+    rows = []
+    for control in dict.fromkeys(question.control for question in questions):
+        main, version = control == MAIN, first[control].name
+        came = answered.get(control, {""})
+        own = came - others
+        for other in (*([None] if own else []), *sorted(came & others)):
+            of = rater.name if other is None else rater_of(rater.name, other)
+            name = rater.name if main else f"{rater.name} {control}"
+            rows.append(
+                {
+                    "rater": name if other is None else rater_of(name, other),
+                    "rater_kind": "model",
+                    "prompt": f"{rater.style} {version[:8]}",
+                    **told,
+                    "prompt_version": version,
+                    "served": other or next(iter(sorted(own - {""})), None),
+                    "other": other,
+                    "control": control,
+                    "of": None if main else of,
+                }
+            )
+    return rows
+
+
+# Asking about many images by a rater: its questions, its ledger, its run.
+
+
+Images = str | Path | Iterable[Any]
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """What a run is to ask about; see :func:`affectlab.models.vlm.rate_vlm`."""
+
+    images: Images
+    control: str | Sequence[str] | None
+    repeats: int
+    targets: Mapping[str, str] | None
+    hints: Mapping[str, str] | None
+    seed: int
+
+
+def plan_all(rater: VlmRater, wanted: Wanted) -> Plan:
+    """Say what would be asked, and about what it would take; nobody is asked."""
+    need_inspect()
+    settings = with_address(rater.model, rater.settings)
+    questions, _ = _questions(rater, wanted, settings)
+    prices = known_prices(rater.model, rater.price_in, rater.price_out)
+    todo = list({question.key: question for question in questions}.values())
+    if (Path(rater.ledger) / LEDGER).exists():
+        with Ledger(rater.ledger) as ledger:
+            _, todo = split(ledger, questions, rater.again)
+    return plan_of(questions, todo, settings, prices)
+
+
+async def ask_all(
+    rater: VlmRater, wanted: Wanted, progress: Progress | None, interrupt: Interrupt | None = None
+) -> VlmRun:
+    """Ask about every image."""
+    need_inspect()
+    settings = with_address(rater.model, rater.settings)
+    questions, notes = _questions(rater, wanted, settings)
+    prices = known_prices(rater.model, rater.price_in, rater.price_out)
+    provider = Provider(rater.model, settings)
+    try:
+        with Ledger(rater.ledger, provider.secrets) as ledger:
+            return await _ask(
+                rater, provider, ledger, questions, prices, notes, progress, interrupt
+            )
+    finally:
+        await provider.close()
+
+
+def _questions(
+    rater: VlmRater, wanted: Wanted, settings: AskSettings
+) -> tuple[list[Question], list[str]]:
+    controls = check_controls(wanted.control)
+    if wanted.repeats < 1:
+        raise InputError(f"repeats {wanted.repeats}: expected 1 or more")
+    repeats = max(wanted.repeats, 2) if "repeat" in controls else wanted.repeats
+    found = find_images(wanted.images)
+    shown_before = {part.sha256 for one in rater.examples for part in one.stimulus.pictures}
+    files = [file for file in found if file.sha256 not in shown_before]
+    notes = []
+    if len(files) < len(found):
+        n = plural(len(found) - len(files), "image")
+        notes.append(f"left out {n} shown as an example in every prompt")
+    if not files:
+        raise InputError("every image is one of the examples; expected others to rate")
+    notes += same_content(files)
+    questions = make_questions(
+        rater.design(),
+        files,
+        rater.model,
+        settings,
+        controls=controls,
+        repeats=repeats,
+        seed=wanted.seed,
+        targets=wanted.targets,
+        hints=wanted.hints,
+    )
+    return list(questions), notes
+
+
+async def _ask(
+    rater: VlmRater,
+    provider: Provider,
+    ledger: Ledger,
+    questions: list[Question],
+    prices: Prices | None,
+    notes: list[str],
+    progress: Progress | None,
+    interrupt: Interrupt | None,
+) -> VlmRun:
+    def first(question: Question) -> dict[str, str]:
+        return {"prompt": question.blank().text, "design": question.name}
+
+    came = await ask_questions(
+        rater, provider, ledger, questions, prices, first, progress, interrupt
+    )
+    entries = [Entry(*answer) for answer in came.answers]
+    known = ledger.of_model(rater.model)
+    records = list({entry.question.key: entry.record for entry in entries}.values())
+    others = other_models_said(rater.model, rater.name, records, known)
+    unclear = unclear_said(rater.model, records)
+    return VlmRun(
+        model=rater.model,
+        rater=rater.name,
+        entries=tuple(entries),
+        raters=rater_rows(rater, questions, entries, known),
+        others=tuple(others),
+        prices=prices,
+        folder=ledger.folder,
+        n_questions=len(questions),
+        halt=came.halt,
+        left=came.left,
+        spent=came.spent,
+        notes=(*unclear, *notes, *came.notes),
+    )
+
+
+@dataclass(frozen=True)
+class Came(Generic[One]):
+    """What came of questions, whatever they are about."""
+
+    answers: list[tuple[One, Record, Judged, bool]]
+    """Question, what came, what it says, and whether the ledger had it already."""
+    halt: Halt | None
+    left: str
+    spent: Charge
+    notes: tuple[str, ...]
+
+
+async def ask_questions(
+    rater: VlmRater,
+    provider: Provider,
+    ledger: Ledger,
+    questions: Sequence[One],
+    prices: Prices | None,
+    first: Callable[[One], Mapping[str, str]],
+    progress: Progress | None,
+    interrupt: Interrupt | None,
+) -> Came[One]:
+    """Ask what the ledger does not answer yet, within the limits of a rater.
+
+    Parameters
+    ----------
+    first
+        What the ledger is to say of the first question: its prompt.
+    """
+    notes = []
+    if ledger.n_broken:
+        lines = plural(ledger.n_broken, "line")
+        notes.append(
+            f"{ledger.folder}: {lines} of the ledger could not be read, as a run that was "
+            "killed leaves them; what they held was asked again"
+        )
+    notes += _in_flight(ledger)
+    kept, todo = split(ledger, questions, rater.again, progress)
+    purse = Purse(rater.budget, prices, ledger.spent(prices))
+    asker = Asker(
+        provider,
+        ledger,
+        purse,
+        Estimator(rater.settings.max_tokens),
+        pace=Pace(rater.per_minute),
+        retrying=rater.retrying,
+        concurrency=rater.concurrency,
+        patience=rater.patience,
+        skip_broken=rater.on_bad == "set_aside",
+        progress=progress,
+        interrupt=interrupt,
+    )
+    if todo:
+        ledger.begin(
+            {
+                "model": rater.model,
+                "settings": provider.settings.sent(),
+                "rater": rater.name,
+                "questions": len(questions),
+                **first(todo[0]),
+            }
+        )
+        await asker.run(todo, len(kept), len({one.key for one in questions}))
+    if asker.broken:
+        n = plural(len(asker.broken), "question")
+        notes.append(f"left out {n} with a broken image: {asker.broken[0]}")
+    if asker.shown_before:
+        n = plural(len(asker.shown_before), "question")
+        notes.append(f"left out {n} about a picture that an example shows")
+    if provider.hidden_retries and todo:
+        notes.append(
+            f"the library of {rater.model.partition('/')[0]} may try again on its own; such "
+            "retries are not counted"
+        )
+    answers = []
+    for question in questions:
+        fresh = asker.answers.get(question.key)
+        found = fresh or kept.get(question.key)
+        if found is not None:
+            answers.append((question, *found, fresh is None))
+    return Came(answers, asker.halt, purse.left(), purse.spent, tuple(notes))
+
+
+def _in_flight(ledger: Ledger) -> list[str]:
+    """Say what the run before had asked when it ended, without an answer, and what that counts."""
+    left = ledger.in_flight
+    if not left:
+        return []
+    names = [_name_of(asked) for asked, _ in left]
+    most = sum((charge for _, charge in left), Charge())
+    cost = f", ${most.usd:,.4f}" if most.usd else ""
+    return [
+        f"{in_flight_sentence(names, 'question')}; they are asked again where this run needs them, "
+        f"and the most that they may have taken ({plural(most.tokens, 'token')}{cost}) counts as "
+        "spent"
+    ]
+
+
+def _name_of(asked: Mapping[str, Any]) -> str:
+    """Name a question of the ledger by its stimulus, and by what was special about it."""
+    told = asked.get("asked")
+    known = told if isinstance(told, Mapping) else {}
+    special = [str(known[name]) for name in ("label", "emotion") if known.get(name)]
+    special += [str(known["control"])] if known.get("control", MAIN) != MAIN else []
+    number = known.get("repeat", known.get("sample", 1))
+    special += [f"no. {number}"] if number != 1 else []
+    stimulus = str(known.get("stimulus", asked.get("key")))
+    return f"{stimulus}: {', '.join(special)}" if special else stimulus
+
+
+OnBad = Literal["raise", "set_aside"]
+
+
+@dataclass(frozen=True)
+class VlmRater:
+    """A vision-language model, asked in one way.
+
+    Examples
+    --------
+    >>> rater = VlmRater("openai/gpt-4o-mini", "intensity", ledger="answers", at_most=5)
+    >>> rater.name
+    'openai/gpt-4o-mini zero-shot'
+    """
+
+    model: str
+    """Model string of inspect-ai: ``openai/…``, ``anthropic/…``, ``google/…``, ``vllm/…``, or
+    ``openai-api/NAME/…`` for any server that speaks OpenAI's chat completions."""
+    protocol: str | Path | Protocol = "intensity"
+    """How people are asked: a name, a file, or a protocol."""
+    ledger: str | Path = "vlm"
+    """Folder of the ledger, which is the cache as well."""
+    style: Style = "zero-shot"
+    examples: Sequence[Example] = ()
+    """Solved examples, for ``"multi-shot"``; see :func:`read_examples`."""
+    at_most: int | None = None
+    left_out: Literal["not rated", "zero"] | None = None
+    """What a label without a value means; None: 0 with `at_most`, else what the protocol says."""
+    reasons: bool = False
+    structured: bool = False
+    """Let the provider hold the model to the schema of the answer."""
+    shuffle: int | None = 0
+    """Seed that draws the order of labels for each image, since models favour what comes first;
+    None: the protocol's order for all."""
+    limits: ImageLimits | None = None
+    settings: AskSettings = field(default_factory=AskSettings)
+    budget: Budget = field(default_factory=Budget)
+    price_in: float | None = None
+    """Dollars per million tokens of questions."""
+    price_out: float | None = None
+    """Dollars per million tokens of answers."""
+    concurrency: int = 8
+    """Most questions under way at once."""
+    per_minute: int | None = None
+    """Most questions that go out in any 60 seconds."""
+    retrying: Retrying = field(default_factory=Retrying)
+    patience: int = 20
+    """Questions in a row without an answer, or first answers without use, after which a run
+    stops."""
+    again: Collection[str] = ()
+    """Outcomes that are asked again although they are in the ledger; ``transport`` always is."""
+    on_bad: OnBad = "raise"
+    """Whether a broken image ends the run, or is left out and counted."""
+    rater: str | None = None
+    """Name of the rater; by default the model and the style."""
+    _read: list[Protocol] = field(default_factory=list, init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        if "/" not in self.model:
+            raise InputError(
+                f"model {self.model!r}: expected a provider and a name, such as openai/gpt-4o-mini"
+            )
+        if self.concurrency < 1 or self.patience < 1:
+            name = "concurrency" if self.concurrency < 1 else "patience"
+            raise InputError(f"{name} {getattr(self, name)}: expected 1 or more")
+        if self.on_bad not in ("raise", "set_aside"):
+            raise InputError(f"on_bad {self.on_bad!r}: expected 'raise' or 'set_aside'")
+        again_outcomes(self.again)
+
+    @property
+    def name(self) -> str:
+        """Name of the rater."""
+        return self.rater or f"{self.model} {self.style}"
+
+    def design(self) -> Design:
+        """Give how the prompts are built."""
+        if not self._read:
+            given = self.protocol
+            self._read.append(given if isinstance(given, Protocol) else load_protocol(given))
+        return Design(
+            self._read[0],
+            style=self.style,
+            examples=tuple(self.examples),
+            at_most=self.at_most,
+            left_out=self.left_out,
+            reasons=self.reasons,
+            structured=self.structured,
+            shuffle=self.shuffle,
+            limits=self.limits,
+        )
+
+    def rate(
+        self,
+        images: Images,
+        *,
+        control: str | Sequence[str] | None = None,
+        repeats: int = 1,
+        targets: Mapping[str, str] | None = None,
+        hints: Mapping[str, str] | None = None,
+        seed: int = 0,
+        progress: Progress | None = None,
+    ) -> VlmRun:
+        """Ask about every image; see :func:`rate_vlm`.
+
+        Warns
+        -----
+        OtherModelWarning
+            When another model answered than the one that was asked.
+        """
+        wanted = Wanted(images, control, repeats, targets, hints, seed)
+        run = run_now(lambda interrupt: ask_all(self, wanted, progress, interrupt))
+        if run.halt is not None and run.halt.kind == "interrupted":
+            raise KeyboardInterrupt
+        warn_of_others(run.others)
+        return run
+
+    def plan(
+        self,
+        images: Images,
+        *,
+        control: str | Sequence[str] | None = None,
+        repeats: int = 1,
+        targets: Mapping[str, str] | None = None,
+        hints: Mapping[str, str] | None = None,
+        seed: int = 0,
+    ) -> Plan:
+        """Say what would be asked, and about what it would take; nobody is asked.
+
+        What the ledger answers already is counted apart.
+        """
+        return plan_all(self, Wanted(images, control, repeats, targets, hints, seed))
+
+    async def ask(
+        self,
+        images: Images,
+        *,
+        control: str | Sequence[str] | None = None,
+        repeats: int = 1,
+        targets: Mapping[str, str] | None = None,
+        hints: Mapping[str, str] | None = None,
+        seed: int = 0,
+        progress: Progress | None = None,
+    ) -> VlmRun:
+        """Ask about every image, within a running event loop; see :func:`rate_vlm`.
+
+        An interrupted run comes back with what was answered; its ``halt`` says so.
+        """
+        run = await ask_all(self, Wanted(images, control, repeats, targets, hints, seed), progress)
+        warn_of_others(run.others)
+        return run
+
+
+# Letting a vision-language model rate images, as people are asked to.
+
+
+def rate_vlm(
+    images: Images,
+    model: str,
+    protocol: str | Path | Protocol = "intensity",
+    *,
+    ledger: str | Path,
+    control: str | Sequence[str] | None = None,
+    repeats: int = 1,
+    targets: Mapping[str, str] | None = None,
+    hints: Mapping[str, str] | None = None,
+    seed: int = 0,
+    progress: Progress | None = None,
+    **options: Any,
+) -> VlmRun:
+    """Ask a vision-language model about images, in the words in which people are asked.
+
+    Every image is asked about once. What comes back has one of the nine outcomes of
+    :data:`affectlab.evaluation.OUTCOMES`; only transport errors are asked again at once, and by the
+    next run. A question is on the disk before it goes out, and its answer before the next one takes
+    its place, so a run that was killed goes on where it stopped. What was in flight then is named
+    by the next run, counts as spent with the most that it may have taken, and is asked again, since
+    its answers never came.
+
+    Parameters
+    ----------
+    images
+        What :func:`affectlab.models.images.find_images` takes: a folder, a table, or a list.
+    model
+        Model string of inspect-ai.
+    protocol
+        How people are asked.
+    ledger
+        Folder of the ledger. A question is known by the content of the image, the prompt, the
+        model, the settings, the control and the repeat: whatever run asked it, it is asked once.
+    control
+        Runs beside the main one that show whether the model looks: ``no_image``, ``wrong_image``
+        (another image of the set), ``decoy_hint`` (a label that is not the target), ``repeat``.
+    repeats
+        How often each question is asked; answers after the first are trials of kind repeat.
+    targets
+        Stimulus to the label it is meant to show, for decoys.
+    hints
+        Stimulus to a label hinted at in the main run.
+    seed
+        Draws wrong images and decoys.
+    progress
+        Called with a text, the questions done and all of them.
+    **options
+        Fields of :class:`VlmRater`: ``style``, ``examples``, ``settings``, ``budget``, ….
+
+    Raises
+    ------
+    InputError
+        When the model, an image or a setting cannot be used; the ledger keeps what was answered.
+    KeyboardInterrupt
+        After Ctrl-C, once what was under way has come.
+
+    References
+    ----------
+    Generalises section 4 of the EmoNet-Face paper, which asks each model with and without
+    examples.
+
+    Examples
+    --------
+    >>> rate_vlm("faces", "gpt-4o", ledger="answers")
+    Traceback (most recent call last):
+    affectlab.core.errors.InputError: model 'gpt-4o': expected a provider and a name, such as \
+openai/gpt-4o-mini
+    """
+    known = {f for f in VlmRater.__dataclass_fields__ if not f.startswith("_")}
+    for name in options:
+        if name not in known - {"model", "protocol", "ledger"}:
+            raise TypeError(f"rate_vlm() got an unexpected keyword argument {name!r}")
+    rater = VlmRater(model, protocol, ledger, **options)
+    return rater.rate(
+        images,
+        control=control,
+        repeats=repeats,
+        targets=targets,
+        hints=hints,
+        seed=seed,
+        progress=progress,
+    )

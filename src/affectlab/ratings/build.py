@@ -1,0 +1,567 @@
+"""From columns of any origin to checked columns: the one place where ratings are validated."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import get_args
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from affectlab.core.errors import InputError, unknown_name
+from affectlab.core.words import option
+from affectlab.ratings.codes import Coded, as_categories, duplicate_rows, encode
+from affectlab.ratings.files import (
+    Ledger,
+    Locate,
+    OnBad,
+    Problem,
+    plain_column,
+    row_number,
+    wrong_kind,
+)
+from affectlab.ratings.scale import Scale
+from affectlab.ratings.schema import DEFAULTS, NO_ANSWER, OUTCOMES, TRIAL_KINDS, SetAside, Unit
+from affectlab.taxonomy import Taxonomy, match_taxonomy
+
+__all__ = [
+    "MISSING",
+    "Body",
+    "Checked",
+    "Locate",
+    "OnBad",
+    "ParsedValues",
+    "check_columns",
+    "is_number",
+    "parse_values",
+    "row_number",
+]
+
+# From what stands in a value column to numbers on a scale.
+
+
+_TRUE = {"true", "yes", "t", "y"}
+_FALSE = {"false", "no", "f", "n"}
+MISSING = {"", "na", "n/a", "#n/a", "<na>", "nan", "null", "none", ".", "-"}
+_MAX_INFERRED_CATEGORIES = 50
+_SHOWN = 5
+_NUMBER = re.compile(r"[-+]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][-+]?[0-9]+)?")
+_NEARLY_NUMBER = re.compile(
+    r"[-+]?(?:[0-9.,][0-9.,_' ]*(?:[eE][-+]?[0-9]+)?%?|inf|infinity)", re.IGNORECASE
+)
+"""What is a number to a human eye, and so no name of a category: ``3,5``, ``1e400``, ``40%``."""
+
+Numbers = NDArray[np.float64]
+
+
+class _Names:
+    """Values of the categories of a scale by name."""
+
+    def __init__(self, scale: Scale | None = None) -> None:
+        low, categories = (0.0, ()) if scale is None else (scale.low or 0.0, scale.categories)
+        self.exact = {name.strip(): low + code for code, name in enumerate(categories)}
+        alike: dict[str, list[float]] = {}
+        for name, value in self.exact.items():
+            alike.setdefault(self._folded(name), []).append(value)
+        self._by_folded = {name: found[0] for name, found in alike.items() if len(found) == 1}
+        self.are_numbers = bool(self.exact) and all(map(is_number, self.exact))
+
+    def __bool__(self) -> bool:
+        return bool(self.exact)
+
+    def find(self, word: str) -> float | None:
+        """Value of the category that a word names; case counts only where it tells two apart."""
+        found = self.exact.get(word)
+        return self._by_folded.get(self._folded(word)) if found is None else found
+
+    @staticmethod
+    def _folded(word: str) -> str:
+        return " ".join(word.casefold().split())
+
+
+@dataclass(frozen=True)
+class ParsedValues:
+    """Numbers, and the rows whose text was not one."""
+
+    value: Numbers
+    """``nan`` where there is no answer."""
+    bad: NDArray[np.intp]
+    """Rows whose text is neither a value nor a sign for a missing one, in rising order."""
+    bad_text: dict[int, str] = field(default_factory=dict)
+    """What stands in the first of those rows."""
+    categories: tuple[str, ...] = ()
+    """Categories found when the values are words."""
+    missing: tuple[str, ...] = ()
+    """Words that were taken as a missing answer."""
+    free_text: bool = False
+    """Whether the values are many different words, as in free answers."""
+    positions: bool = False
+    """Whether numbers were taken as positions of categories that were declared by name."""
+
+
+def is_number(text: str) -> bool:
+    """Whether a text is a finite decimal number, with a point, in ASCII digits."""
+    return _NUMBER.fullmatch(text) is not None and np.isfinite(float(text))
+
+
+def parse_values(column: pl.Series, scale: Scale | None, *, coded: bool = False) -> ParsedValues:
+    """Read a value column of any type.
+
+    Parameters
+    ----------
+    column
+        Numbers and booleans are taken as they are. Of text, empty cells, ``NA``, ``null`` and the
+        like become missing; ``true``/``yes`` and ``false``/``no`` become 1 and 0 where the other
+        answers are binary. When no cell is a number, the words are the categories of a nominal
+        scale.
+    scale
+        The declared scale, or None. Where it has categories, a value is the name of one; case and
+        spaces count only where they tell two categories apart. Numbers are positions (from 0 on a
+        nominal scale, from 1 on an ordinal one) unless the categories are called by numbers or,
+        on a nominal scale, other answers are names.
+    coded
+        Values are already on the scale: a number is always a position.
+
+    Raises
+    ------
+    InputError
+        When the column holds dates, lists or the like.
+    """
+    dtype = column.dtype
+    categories = _Names(None if coded else scale)
+    if dtype == pl.Null:
+        return ParsedValues(np.full(len(column), np.nan), np.zeros(0, dtype=np.intp))
+    if dtype.is_numeric() or (dtype == pl.Boolean and not categories):
+        return _from_numbers(column, categories)
+    if dtype == pl.Boolean:
+        column = column.cast(pl.String)
+    if not isinstance(column.dtype, pl.String | pl.Categorical | pl.Enum):
+        raise wrong_kind(column, "numbers or words")
+    return _from_words(as_categories(column), scale, categories)
+
+
+def _from_numbers(column: pl.Series, categories: _Names) -> ParsedValues:
+    given = column.cast(pl.Float64).to_numpy()
+    value: Numbers = np.array(given, dtype=np.float64, copy=True)
+    bad = np.flatnonzero(np.isinf(value))
+    if categories.are_numbers:
+        names = np.array([float(name) for name in categories.exact])
+        codes = np.array(list(categories.exact.values()))
+        order = np.argsort(names)
+        found = order[np.minimum(np.searchsorted(names, given, sorter=order), len(names) - 1)]
+        known = names[found] == given
+        bad = np.flatnonzero(~known & ~np.isnan(given))
+        value = np.where(known, codes[found], np.nan).astype(np.float64)
+    elif categories:
+        # A number stands for the place of a category; what lies between two names none.
+        bad = np.flatnonzero(~np.isnan(value) & (value != np.floor(value)))
+    value[bad] = np.nan
+    texts = {int(row): f"{given[row]:g}" for row in bad[:_SHOWN]}
+    positions = bool(categories) and not categories.are_numbers
+    return ParsedValues(value, bad, texts, positions=positions)
+
+
+def _from_words(column: pl.Series, scale: Scale | None, categories: _Names) -> ParsedValues:
+    distinct = column.drop_nulls().unique(maintain_order=True)
+    words = [word.strip() for word in distinct.cast(pl.String).to_list()]
+    meanings = {word: _meaning(word, categories) for word in words}
+    positions = _positions(words, scale, categories, meanings)
+    unread = [word for word, meaning in meanings.items() if meaning is None]
+    numbers = {m for m in meanings.values() if m is not None and not np.isnan(m)}
+    truths = {word: _truth(word) for word in unread}
+    inferred: tuple[str, ...] = ()
+    free_text = False
+    words_only = not numbers and not any(map(_NEARLY_NUMBER.fullmatch, unread))
+    if scale is None and words_only and None in truths.values():
+        if len(unread) <= _MAX_INFERRED_CATEGORIES:
+            inferred = tuple(unread)
+            meanings |= {word: float(code) for code, word in enumerate(unread)}
+        else:
+            free_text = True
+    elif not categories and (scale.kind == "binary" if scale else numbers <= {0.0, 1.0}):
+        meanings |= truths
+    value, bad = _look_up(column, distinct, [meanings[word] for word in words])
+    texts = {int(row): str(column[int(row)]) for row in bad[:_SHOWN]}
+    gone = tuple(word for word in words if word and _is_nan(meanings[word]))
+    return ParsedValues(value, bad, texts, inferred, gone, free_text, positions)
+
+
+def _positions(
+    words: list[str],
+    scale: Scale | None,
+    categories: _Names,
+    meanings: dict[str, float | None],
+) -> bool:
+    """Whether numbers are positions of categories; where they cannot be, they mean nothing."""
+    if scale is None or not categories:
+        return False
+    named = {word for word in words if categories.find(word) is not None}
+    bare = [word for word in words if word not in named and is_number(word)]
+    if categories.are_numbers or (named and scale.kind == "nominal"):
+        meanings |= dict.fromkeys(bare)
+        return False
+    return bool(bare)
+
+
+def _look_up(
+    column: pl.Series, distinct: pl.Series, meanings: list[float | None]
+) -> tuple[Numbers, NDArray[np.intp]]:
+    """Give each row the meaning of its word, and the rows whose word has none."""
+    positions = distinct.to_physical().cast(pl.Int64).to_numpy()
+    gap = int(positions.max(initial=-1)) + 1
+    physical = column.to_physical().cast(pl.Int64).fill_null(gap).to_numpy()
+    lookup = np.full(gap + 1, np.nan)
+    lookup[positions] = [np.inf if meaning is None else meaning for meaning in meanings]
+    value: Numbers = lookup[physical]
+    bad = np.flatnonzero(np.isinf(value))
+    value[bad] = np.nan
+    return value, bad
+
+
+def _meaning(word: str, categories: _Names) -> float | None:
+    """Value of one word; nan when it stands for a missing answer, None when it says nothing."""
+    named = categories.find(word)
+    if named is not None:
+        return named
+    if word.casefold() in MISSING:
+        return float("nan")
+    return float(word) if is_number(word) else None
+
+
+def _truth(word: str) -> float | None:
+    folded = word.casefold()
+    return 1.0 if folded in _TRUE else 0.0 if folded in _FALSE else None
+
+
+def _is_nan(meaning: float | None) -> bool:
+    return meaning is not None and bool(np.isnan(meaning))
+
+
+_CORE = ("stimulus", "rater", "label", "value")
+
+
+@dataclass(frozen=True, eq=False)
+class Body:
+    """Checked columns of a table of ratings."""
+
+    stimulus: Coded
+    rater: Coded
+    label: Coded | None
+    value: NDArray[np.float64]
+    extras: dict[str, pl.Series]
+
+    @property
+    def n_rows(self) -> int:
+        """Number of rows."""
+        return len(self.value)
+
+    def take(self, rows: NDArray[np.bool_] | NDArray[np.intp]) -> Body:
+        """Keep some rows."""
+        value = self.value[rows]
+        value.setflags(write=False)
+        index = np.flatnonzero(rows) if rows.dtype == bool else rows
+        return Body(
+            self.stimulus.take(rows),
+            self.rater.take(rows),
+            None if self.label is None else self.label.take(rows),
+            value,
+            {name: column.gather(index) for name, column in self.extras.items()},
+        )
+
+
+@dataclass(frozen=True)
+class Checked:
+    """What came out of the check."""
+
+    body: Body
+    scale: Scale
+    taxonomy: Taxonomy | None
+    set_aside: tuple[SetAside, ...]
+    steps: tuple[str, ...] = ()
+    """What was decided about answers, for the history."""
+
+    def reordered(
+        self, *, stimulus: list[str], rater: list[str], label: list[str] | None
+    ) -> Checked:
+        """Put names into a given order instead of that of their first appearance."""
+        body = self.body
+        ordered = replace(
+            body,
+            stimulus=body.stimulus.reorder(stimulus),
+            rater=body.rater.reorder(rater),
+            label=body.label if body.label is None or label is None else body.label.reorder(label),
+        )
+        return replace(self, body=ordered)
+
+
+def check_columns(
+    columns: Mapping[str, pl.Series],
+    *,
+    scale: Scale | None = None,
+    taxonomy: Taxonomy | None = None,
+    on_bad: OnBad = "raise",
+    locate: Locate = row_number,
+    empty: str = "the table has no rows; expected at least one answer",
+    coded: bool = False,
+    unit: Unit = "row",
+) -> Checked:
+    """Check columns and bring them into the form in which a table of ratings holds them.
+
+    Parameters
+    ----------
+    columns
+        ``stimulus``, ``rater``, ``value`` or ``text``, and any others, all of one length.
+    scale
+        The declared scale, or None to infer one.
+    taxonomy
+        Labels must be found in it; aliases become its labels. None: recognised when possible.
+    on_bad
+        ``"raise"`` stops at the first row that cannot be used, ``"set_aside"`` counts such rows
+        and goes on. Rows without an answer are always set aside, never an error.
+    locate
+        Says where a row stands.
+    empty
+        What to say when there are no rows.
+    coded
+        Values of a scale with categories are numbers on it already, never names.
+    unit
+        What each entry of the columns was in the source.
+
+    Raises
+    ------
+    InputError
+        For a missing column, an empty table, and, with ``"raise"``, the first unusable row.
+    """
+    if on_bad not in get_args(OnBad):
+        raise unknown_name("on_bad", on_bad, get_args(OnBad))
+    ledger = Ledger(on_bad, locate, unit)
+    columns = dict(columns)
+    for name in ("stimulus", "rater"):
+        if name not in columns:
+            raise InputError(f"column '{name}' is missing; found: {', '.join(columns)}")
+    if "value" not in columns and "text" not in columns:
+        raise InputError(f"column 'value' is missing; found: {', '.join(columns)}")
+    if len(columns["stimulus"]) == 0:
+        raise InputError(empty)
+    for name in ("stimulus", "rater", "label"):
+        if name in columns:
+            columns[name] = as_categories(columns[name].alias(name))
+    columns = ledger.drop_nameless(columns)
+    stimulus = encode(columns.pop("stimulus"), what="stimulus")
+    rater = encode(columns.pop("rater"), what="rater")
+    label = encode(columns.pop("label"), what="label") if "label" in columns else None
+    extras = _extras(columns, ledger)
+    parsed, scale = _values(columns, extras, len(stimulus.code), scale, coded, ledger)
+    value = parsed.value
+    if scale.declared and scale.numeric:
+        _check_scale(value, scale, ledger)
+    label, taxonomy = _labels(label, taxonomy, ledger)
+    body = Body(stimulus, rater, label, value, extras)
+    _check_missing(body, parsed.missing, ledger)
+    _check_duplicates(body, scale, ledger)
+    kept = ledger.kept(body.n_rows)
+    if not kept.any():
+        raise InputError(f"no {unit} can be used: {'; '.join(map(str, ledger.set_aside))}")
+    silent = _silent(rater, kept)
+    value.setflags(write=False)
+    body = body if kept.all() else body.take(kept)
+    steps = (_positions_step(scale),) if parsed.positions else ()
+    return Checked(body, scale, taxonomy, (*ledger.set_aside, *silent), steps)
+
+
+def _silent(rater: Coded, kept: NDArray[np.bool_]) -> tuple[SetAside, ...]:
+    """Name the raters all of whose rows are left out."""
+    silent = np.setdiff1d(np.arange(rater.n), rater.code[kept])
+    if not len(silent):
+        return ()
+    return (SetAside(NO_ANSWER, len(silent), tuple(rater.names.gather(silent)), "rater"),)
+
+
+def _extras(columns: Mapping[str, pl.Series], ledger: Ledger) -> dict[str, pl.Series]:
+    """Bring the other columns to plain types; those with a fixed vocabulary are checked."""
+    extras = {
+        name: plain_column(column.alias(name))
+        for name, column in columns.items()
+        if name not in _CORE
+    }
+    for name, known in (("trial_kind", TRIAL_KINDS), ("outcome", OUTCOMES)):
+        if name in extras:
+            extras[name] = _vocabulary(extras[name], known, ledger)
+    for name in ("text", "at"):
+        if name in extras:
+            extras[name] = extras[name].cast(pl.String)
+    if "rt_ms" in extras and extras["rt_ms"].dtype == pl.String:
+        given = extras["rt_ms"].str.strip_chars()
+        given = given.set(given == "", None)
+        number = given.cast(pl.Float64, strict=False)
+        ledger.add(
+            Problem(
+                np.flatnonzero((number.is_null() & given.is_not_null()).to_numpy()),
+                "rt_ms is not a number",
+                lambda row: f"rt_ms {given[row]!r} is not a number; expected milliseconds",
+            )
+        )
+        extras["rt_ms"] = number
+    return extras
+
+
+def _vocabulary(column: pl.Series, known: tuple[str, ...], ledger: Ledger) -> pl.Series:
+    """Bring a column to a fixed set of words; an empty cell means the usual one."""
+    name = column.name
+    words = as_categories(column)
+    checked = words.cast(pl.Enum(known), strict=False)
+    unknown = (checked.is_null() & words.is_not_null()).to_numpy()
+
+    def say(row: int) -> str:
+        return str(unknown_name(name, str(words[row]), known))
+
+    ledger.add(Problem(np.flatnonzero(unknown), f"{name} not known", say))
+    return checked.fill_null(DEFAULTS[name])
+
+
+def _values(
+    columns: Mapping[str, pl.Series],
+    extras: Mapping[str, pl.Series],
+    n_rows: int,
+    scale: Scale | None,
+    coded: bool,
+    ledger: Ledger,
+) -> tuple[ParsedValues, Scale]:
+    if "value" not in columns:
+        nothing = ParsedValues(np.full(n_rows, np.nan), np.zeros(0, dtype=np.intp))
+        return nothing, scale or Scale("text")
+    parsed = parse_values(columns["value"].alias("value"), scale, coded=coded)
+
+    def say(row: int) -> str:
+        text = parsed.bad_text.get(row, str(columns["value"][row]))
+        start = f"value {text!r} is not understood; "
+        if scale is not None and scale.categories:
+            known = str(unknown_name("value", text, scale.categories))
+            return start + known.removeprefix(f"unknown value {text!r}; ")
+        expected = "a number" if scale is None else str(scale)
+        hint = " (a decimal comma? write a point)" if _decimal_comma(text) else ""
+        if parsed.free_text:
+            hint = f", or free answers named as such ({option('columns', {'text': 'COLUMN'})})"
+        return f"{start}expected {expected}{hint}"
+
+    ledger.add(Problem(parsed.bad, "value not understood", say))
+    if scale is None:
+        if parsed.categories:
+            scale = replace(Scale.nominal(parsed.categories), declared=False)
+        elif "text" in extras and bool(np.isnan(parsed.value).all()):
+            scale = Scale("text")
+        else:
+            scale = Scale.infer(parsed.value)
+    return parsed, scale
+
+
+def _positions_step(scale: Scale) -> str:
+    low, names = scale.low or 0.0, scale.categories
+    return (
+        f"numbers were taken as positions of the categories: {low:g} is {names[0]!r}, "
+        f"{low + len(names) - 1:g} is {names[-1]!r}"
+    )
+
+
+def _decimal_comma(text: str) -> bool:
+    head, comma, tail = text.strip().partition(",")
+    return bool(comma) and head.lstrip("-+").isdigit() and tail.isdigit()
+
+
+def _check_scale(value: NDArray[np.float64], scale: Scale, ledger: Ledger) -> None:
+    inside = scale.contains(value)
+    if inside.all():
+        return
+    off = np.flatnonzero(~(inside | np.isnan(value)))
+
+    def say(row: int) -> str:
+        found = value[row]
+        coded = found < 0 and scale.low is not None and scale.low >= 0
+        hint = (
+            f"; if it stands for a missing answer, set such rows aside "
+            f"({option('on_bad', 'set_aside', cli='--set-aside')})"
+            if coded
+            else ""
+        )
+        either = "the name or the position of a category in " if scale.categories else ""
+        low = scale.low or 0
+        range_ = f" ({low:g} to {low + len(scale.categories) - 1:g})" if scale.categories else ""
+        return f"value {found:g} is off the scale; expected {either}{scale}{range_}{hint}"
+
+    ledger.add(Problem(off, f"value off the scale ({scale})", say))
+
+
+def _labels(
+    label: Coded | None, taxonomy: Taxonomy | None, ledger: Ledger
+) -> tuple[Coded | None, Taxonomy | None]:
+    """Bring labels to the spelling and the order of the taxonomy."""
+    if label is None:
+        return None, taxonomy
+    names = label.names.to_list()
+    if taxonomy is None:
+        taxonomy = match_taxonomy(names)
+        if taxonomy is None:
+            return label, None
+    canonical: list[str] = []
+    errors: dict[int, str] = {}
+    for code, name in enumerate(names):
+        try:
+            canonical.append(taxonomy.name_of(name))
+        except InputError as error:
+            errors[code] = str(error)
+            canonical.append(name)
+    if errors:
+        codes = label.code
+        rows = np.flatnonzero(np.isin(codes, list(errors)))
+        ledger.add(Problem(rows, "label not in the taxonomy", lambda row: errors[int(codes[row])]))
+    return label.rename(canonical).reorder(list(taxonomy.labels)), taxonomy
+
+
+def _check_missing(body: Body, words: tuple[str, ...], ledger: Ledger) -> None:
+    """Rows without an answer say nothing, unless they say why there is none."""
+    missing = np.isnan(body.value)
+    if not missing.any():
+        return
+    if "text" in body.extras:
+        missing &= body.extras["text"].is_null().to_numpy()
+    if "outcome" in body.extras:
+        missing &= (body.extras["outcome"] == "ok").to_numpy()
+    said = " or ".join(repr(word) for word in words[:3])
+    reason = f"no answer (an empty cell or {said})" if words else "no answer"
+    ledger.add(Problem(np.flatnonzero(missing), reason, _no_answer), always_aside=True)
+
+
+def _check_duplicates(body: Body, scale: Scale, ledger: Ledger) -> None:
+    keys = [body.stimulus, body.rater, *([] if body.label is None else [body.label])]
+    names = ["stimulus", "rater", *([] if body.label is None else ["label"])]
+    repeatable = ("session", "trial", "trial_kind", *(("text",) if scale.kind == "text" else ()))
+    for name in repeatable:
+        if name in body.extras:
+            # The mark keeps an empty text apart from a missing one.
+            marked = body.extras[name].cast(pl.String).to_frame(name)
+            marked = marked.select(("=" + pl.col(name)).fill_null(""))
+            keys.append(encode(marked.to_series(), what=name))
+    kept = ledger.kept(body.n_rows)
+    position = np.flatnonzero(kept)
+    if len(position) < body.n_rows:
+        keys = [Coded(key.names, key.code[position]) for key in keys]
+    repeats = position[duplicate_rows(keys)]
+
+    def say(row: int) -> str:
+        found = ", ".join(
+            f"{name} {key.names[int(key.code[np.searchsorted(position, row)])]!r}"
+            for name, key in zip(names, keys, strict=False)
+        )
+        return (
+            f"a second answer for {found}; expected one, or a column 'trial', 'trial_kind' or "
+            "'session' that tells them apart"
+        )
+
+    ledger.add(Problem(repeats, "second answer for the same question (the first is kept)", say))
+
+
+def _no_answer(row: int) -> str:
+    return f"row {row + 1} has no answer"

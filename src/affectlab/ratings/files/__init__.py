@@ -1,0 +1,41 @@
+"""Tables as they lie in files and in data frames."""
+
+from affectlab.ratings.files.delimited import Delimited, commas_step, read_delimited, with_points
+from affectlab.ratings.files.frames import as_frame, plain_column, typed_column, wrong_kind
+from affectlab.ratings.files.ledger import Ledger, Locate, OnBad, Problem, row_number
+from affectlab.ratings.files.parquet import (
+    UNREADABLE,
+    class_names,
+    first_rows,
+    read_frame,
+    with_class_names,
+)
+from affectlab.ratings.files.peek import Peek
+from affectlab.ratings.files.source import Columns, read_columns
+from affectlab.ratings.files.strict_json import BadJson, parse_json
+
+__all__ = [
+    "UNREADABLE",
+    "BadJson",
+    "Columns",
+    "Delimited",
+    "Ledger",
+    "Locate",
+    "OnBad",
+    "Peek",
+    "Problem",
+    "as_frame",
+    "class_names",
+    "commas_step",
+    "first_rows",
+    "parse_json",
+    "plain_column",
+    "read_columns",
+    "read_delimited",
+    "read_frame",
+    "row_number",
+    "typed_column",
+    "with_class_names",
+    "with_points",
+    "wrong_kind",
+]

@@ -1,0 +1,334 @@
+"""Reading delimited text: fast when the file is clean, exact about lines when it is not."""
+
+from __future__ import annotations
+
+import csv
+import io
+import os
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+
+import numpy as np
+import polars as pl
+
+from affectlab.core.errors import InputError
+from affectlab.ratings.files.ledger import OnBad
+from affectlab.ratings.files.peek import Peek
+from affectlab.ratings.schema import SetAside
+
+__all__ = [
+    "Delimited",
+    "commas_step",
+    "read_delimited",
+    "with_points",
+]
+
+_BLOCK = 1 << 22
+
+
+@dataclass(frozen=True)
+class Delimited:
+    """Columns of a delimited file, with the way back to its lines."""
+
+    peek: Peek
+    columns: dict[str, pl.Series]
+    set_aside: tuple[SetAside, ...] = ()
+    lines: tuple[int, ...] | None = field(default=None, repr=False)
+
+    @cached_property
+    def _lines(self) -> Sequence[int]:
+        if self.lines is not None:
+            return self.lines
+        width = len(self.peek.header)
+        return [line for line, row in _rows(self.peek) if len(row) == width]
+
+    def locate(self, row: int) -> str:
+        """Say where a row (counted from 0) stands: the first line of its record."""
+        if len(self._lines) != len(next(iter(self.columns.values()))):
+            # A bare carriage return inside a field ends a line for one reader and not for another.
+            return f"{self.peek.path}, row {row + 1}"
+        return f"{self.peek.path}, line {self._lines[row]}"
+
+
+def read_delimited(
+    peek: Peek,
+    *,
+    names: Sequence[str] = (),
+    number: str | None = None,
+    on_bad: OnBad = "raise",
+) -> Delimited:
+    """Read all columns of a delimited file; nothing is guessed, identifiers stay text.
+
+    Parameters
+    ----------
+    peek
+        The file; its first line holds the column names.
+    names
+        Columns that repeat few names, read as categories.
+    number
+        A column of numbers. When one of its cells is none, the whole column is read as text.
+    on_bad
+        What happens with rows that have too few or too many fields.
+
+    Raises
+    ------
+    InputError
+        When a column has no name or one of another column, a byte does not fit the encoding, the
+        quotes do not match up, or, with ``"raise"``, a row has too few or too many fields.
+    """
+    _check_header(peek)
+    fast = _read_fast(peek, names, number)
+    if fast is None and number is not None:
+        fast = _read_fast(peek, (*names, number), None)
+    read = _read_exact(peek, on_bad) if fast is None else Delimited(peek, fast)
+    return _without_last_blank(read)
+
+
+def _check_header(peek: Peek) -> None:
+    header = peek.header
+    where = f"{peek.path}, line {peek.lines_before_header + 1}"
+    if not header:
+        # The header itself cannot be read; reading says on which line and why.
+        next(_rows(peek), None)
+        raise InputError(f"{where}: no column names; expected a header")
+    if any("\ufffd" in name for name in header):
+        # The mark of a byte that does not fit the encoding; decoding says which.
+        peek.decode()
+    for position, name in enumerate(header):
+        if not name.strip() and 0 < position < len(header) - 1:
+            raise InputError(f"{where}: column {position + 1} has no name; expected one")
+        if name in header[:position]:
+            raise InputError(f"{where}: column '{name}' stands twice; expected different names")
+
+
+def _without_last_blank(read: Delimited) -> Delimited:
+    """Drop the nameless column that a delimiter at the end of every line makes."""
+    *names, last = read.columns
+    if last.strip() or not names:
+        return read
+    filled = read.columns[last].is_not_null()
+    if filled.any():
+        raise InputError(
+            f"{read.locate(int(filled.arg_max() or 0))}: column {len(names) + 1} holds "
+            f"{read.columns[last].drop_nulls()[0]!r} but has no name; expected one"
+        )
+    return replace(read, columns={name: read.columns[name] for name in names})
+
+
+def _read_fast(peek: Peek, names: Sequence[str], number: str | None) -> dict[str, pl.Series] | None:
+    """Let polars read the file; None when it is not clean enough for that."""
+    if not peek.separator.isascii() or _ends_in_an_open_quote(peek):
+        return None
+    overrides: dict[str, pl.DataType | type[pl.DataType]] = {
+        # Categories of its own keep the codes of a column small.
+        _as_read(name): pl.Categorical(pl.Categories.random())
+        for name in names
+    }
+    if number is not None:
+        overrides[_as_read(number)] = pl.Float64
+    source: str | bytes = str(peek.path)
+    if peek.codec not in ("utf-8", "utf-8-sig"):
+        source = peek.decode().encode()
+    try:
+        frame = pl.read_csv(
+            source,
+            separator=peek.separator,
+            infer_schema=False,
+            skip_lines=peek.lines_before_header,
+            schema_overrides=overrides,
+            glob=False,
+        )
+    except (pl.exceptions.PolarsError, pl.exceptions.PanicException, ValueError):
+        return None
+    if tuple(frame.columns) != tuple(map(_as_read, peek.header)):
+        return None
+    unsure = frame.to_series(-1).null_count() > 0 or _has_odd_quotes(peek)
+    if unsure and not _is_even(peek, frame.height):
+        return None
+    return {
+        name: column.alias(name)
+        for name, column in zip(peek.header, frame.get_columns(), strict=True)
+    }
+
+
+def _ends_in_an_open_quote(peek: Peek) -> bool:
+    """Whether the file is cut behind a quote that opens a field, at which polars panics."""
+    with peek.path.open("rb") as file:
+        file.seek(0, os.SEEK_END)
+        file.seek(max(0, file.tell() - 64))
+        end = file.read().rstrip(b"\r\n")
+    return end.endswith(b'"') and end[-2:-1] in (b"", b"\r", b"\n", peek.separator.encode())
+
+
+def _as_read(name: str) -> str:
+    """Name under which polars reads a column: it leaves doubled quotes in the header doubled."""
+    return name.replace('"', '""')
+
+
+def _has_odd_quotes(peek: Peek) -> bool:
+    """Whether a quote stands inside text, as in ``"a"b``, where polars may lose the rest.
+
+    A quote that opens or closes a field has a delimiter or a line end on one side, and one that is
+    doubled has another quote. Others may be harmless; they are a reason to look closely.
+    """
+    if peek.codec not in ("utf-8", "utf-8-sig"):
+        return True
+    plain = np.ones(256, dtype=bool)
+    plain[[ord(mark) for mark in f'{peek.separator}"\r\n']] = False
+    with peek.path.open("rb") as file:
+        tail = b"\n"
+        while block := file.read(_BLOCK):
+            block = tail + block
+            tail = block[-2:]
+            if b'"' not in block:
+                continue
+            data = np.frombuffer(block, dtype=np.uint8)
+            quote = np.flatnonzero(data[1:-1] == ord('"')) + 1
+            after = plain[data[quote + 1]]
+            if (after & plain[data[quote - 1]]).any():
+                return True
+            # An empty quoted field that goes on: a delimiter, two quotes, and text.
+            second = quote[after & (data[quote - 1] == ord('"'))]
+            second = second[second >= 2]
+            before = data[second - 2]
+            if (~plain[before] & (before != ord('"'))).any():
+                return True
+    return False
+
+
+def _is_even(peek: Peek, height: int) -> bool:
+    """Whether every row has all its fields: polars takes those that a short row lacks as empty."""
+    width = len(peek.header)
+    counted = _separators_agree(peek, width)
+    if counted is not None:
+        return counted
+    rows = 0
+    for _, row in _rows(peek):
+        if len(row) != width:
+            return False
+        rows += 1
+    return rows == height
+
+
+def _separators_agree(peek: Peek, width: int) -> bool | None:
+    """Whether every line has the separators of `width` fields; None when quotes may hide some."""
+    if peek.codec not in ("utf-8", "utf-8-sig"):
+        return None
+    with peek.path.open("rb") as file:
+        rest, skipped = b"", peek.lines_before_header
+        while block := file.read(_BLOCK):
+            block = rest + block
+            if b'"' in block:
+                return None
+            end = block.rfind(b"\n") + 1
+            block, rest = block[:end], block[end:]
+            data = np.frombuffer(block, dtype=np.uint8)
+            separator = np.flatnonzero(data == ord(peek.separator))
+            line_end = np.flatnonzero(data == ord("\n"))
+            before = np.searchsorted(separator, line_end)
+            counts = np.diff(before, prepend=0)[skipped:]
+            if (counts != width - 1).any():
+                return False
+            skipped = max(0, skipped - len(line_end))
+    return not rest or rest.count(peek.separator.encode()) == width - 1
+
+
+def _read_exact(peek: Peek, on_bad: OnBad) -> Delimited:
+    """Read record by record with the standard library, keeping line numbers."""
+    header = peek.header
+    width = len(header)
+    kept: list[list[str]] = []
+    lines: list[int] = []
+    ragged: list[int] = []
+    for line, row in _rows(peek):
+        if len(row) == width:
+            kept.append(row)
+            lines.append(line)
+        elif on_bad == "raise":
+            fields = "field" if len(row) == 1 else "fields"
+            raise InputError(
+                f"{peek.path}, line {line}: {len(row)} {fields}, expected {width} "
+                f"(separated by {peek.separator!r})"
+            )
+        else:
+            ragged.append(line)
+    aside: tuple[SetAside, ...] = ()
+    if ragged:
+        places = tuple(f"line {line}" for line in ragged[:3])
+        aside = (SetAside(f"not {width} fields", len(ragged), places),)
+        if not kept:
+            raise InputError(f"{peek.path}: no row can be used: {aside[0]}")
+    columns = {
+        name: pl.Series(name, [row[position] or None for row in kept], dtype=pl.String)
+        for position, name in enumerate(header)
+    }
+    return Delimited(peek, columns, aside, tuple(lines))
+
+
+def _rows(peek: Peek) -> Iterator[tuple[int, list[str]]]:
+    """Yield (line on which the record starts, fields) after the header; blank lines are none."""
+    reader = csv.reader(
+        io.StringIO(peek.decode(), newline=""), delimiter=peek.separator, strict=True
+    )
+    limit = csv.field_size_limit(2**31 - 1)
+    start = 1
+    header_seen = False
+    try:
+        for row in reader:
+            if row and header_seen:
+                yield start, row
+            header_seen = header_seen or (bool(row) and start > peek.lines_before_header)
+            start = reader.line_num + 1
+    except csv.Error as error:
+        raise InputError(
+            f"{peek.path}, line {start}: the quotes do not match up ({error})"
+        ) from None
+    finally:
+        csv.field_size_limit(limit)
+
+
+# Numbers with a decimal comma, as spreadsheets in much of the world write them.
+
+
+_COMMA = r"^\s*[-+]?[0-9]+,[0-9]+\s*$"
+_POINT = r"^\s*[-+]?[0-9]*\.[0-9]+\s*$"
+
+
+def with_points(column: pl.Series) -> pl.Series | None:
+    """Write decimal commas as points; None when there are none, or points stand beside them.
+
+    To be used only where a comma cannot be the delimiter.
+
+    Examples
+    --------
+    >>> with_points(pl.Series(["3,5", "4", None])).to_list()
+    ['3.5', '4', None]
+    >>> with_points(pl.Series(["3,5", "4.5"])) is None
+    True
+    """
+    if not isinstance(column.dtype, pl.String | pl.Categorical | pl.Enum):
+        return None
+    distinct = column.unique().drop_nulls().cast(pl.String)
+    if not distinct.str.contains(_COMMA).any() or distinct.str.contains(_POINT).any():
+        return None
+    text = column.cast(pl.String)
+    return (
+        text.to_frame("text")
+        .select(
+            pl.when(pl.col("text").str.contains(_COMMA))
+            .then(pl.col("text").str.replace(",", ".", literal=True))
+            .otherwise(pl.col("text"))
+        )
+        .to_series()
+        .alias(column.name)
+    )
+
+
+def commas_step(names: list[str]) -> tuple[str, ...]:
+    """Say in which columns commas were taken as decimal commas."""
+    if not names:
+        return ()
+    shown = ", ".join(f"'{name}'" for name in names)
+    noun = "column" if len(names) == 1 else "columns"
+    return (f"commas in {noun} {shown} were read as decimal commas",)

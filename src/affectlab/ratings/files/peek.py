@@ -1,0 +1,281 @@
+"""A first look at a file: enough to tell its format, never more than a few kilobytes."""
+
+from __future__ import annotations
+
+import codecs
+import csv
+import io
+import json
+import os
+import re
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from affectlab.core.errors import InputError
+from affectlab.core.words import option
+from affectlab.ratings.files.strict_json import BadJson, parse_json
+
+__all__ = ["Peek"]
+
+_HEAD = 1 << 18
+_LINE_END = re.compile(r"\r\n|\r|\n")
+_DELIMITERS = (",", "\t", ";", "|")
+_SAYS_DELIMITER = re.compile(r'"?sep=([^"\r\n])"?[,;\t|]*(?=[\r\n])', re.IGNORECASE)
+"""A first line for spreadsheet programs that names the delimiter, such as ``sep=;``."""
+_DECIMAL_COMMA = re.compile(r"(?<=[0-9]),(?=[0-9])")
+_SPACED = re.compile(r"\s*(?:[-+0-9.e]+|nan)(?: +(?:[-+0-9.e]+|nan))+\s*", re.IGNORECASE)
+"""A line of nothing but numbers with spaces between them, as numpy writes a matrix."""
+_MARKS = (
+    (codecs.BOM_UTF8, "utf-8-sig"),
+    (codecs.BOM_UTF32_LE, "utf-32"),
+    (codecs.BOM_UTF32_BE, "utf-32"),
+    (codecs.BOM_UTF16_LE, "utf-16"),
+    (codecs.BOM_UTF16_BE, "utf-16"),
+)
+_BINARY_MARKS = {
+    b"PK\x03\x04": "an Excel or zip file; save the sheet as CSV",
+    b"\x1f\x8b": "a gzip file; unpack it first",
+    b"\x28\xb5\x2f\xfd": "a zstandard file; unpack it first",
+    b"BZh": "a bzip2 file; unpack it first",
+    b"\xfd7zXZ": "an xz file; unpack it first",
+    b"\xd0\xcf\x11\xe0": "an old Excel file; save the sheet as CSV",
+    b"%PDF": "a PDF file; expected CSV, Parquet or JSON Lines",
+}
+
+
+@dataclass(frozen=True)
+class Peek:
+    """The beginning of a file, for recognising its format.
+
+    Examples
+    --------
+    >>> Peek(Path("x.csv"), b"path,annotator\\n1,a\\n").header
+    ('path', 'annotator')
+    """
+
+    path: Path
+    head: bytes
+    encoding: str | None = None
+    """Encoding named by the user; None: told by a byte order mark, else UTF-8."""
+    delimiter: str | None = None
+    """Delimiter named by the user; None: the one that the first line uses most."""
+
+    @classmethod
+    def open(
+        cls, path: str | Path, *, encoding: str | None = None, delimiter: str | None = None
+    ) -> Peek:
+        """Read the beginning of a file.
+
+        Raises
+        ------
+        InputError
+            When `path` is no path, there is no such file, it is a folder, cannot be read or is
+            empty, or the encoding is not known.
+        """
+        if not isinstance(path, str | os.PathLike):
+            raise InputError(
+                f"expected the path of a file, found an object of type {type(path).__name__}; a "
+                "data frame becomes ratings with affectlab.Ratings(frame)"
+            )
+        path = Path(path)
+        if delimiter is not None and (len(delimiter) != 1 or delimiter in '"\r\n'):
+            raise InputError(f"delimiter {delimiter!r} cannot be used; expected one character")
+        if encoding is not None:
+            try:
+                # Some codecs turn bytes into bytes; this call knows only those of text.
+                "a".encode(encoding)
+            except (LookupError, ValueError):
+                raise InputError(
+                    f"encoding {encoding!r} is not known; expected for example 'utf-8' or 'latin-1'"
+                ) from None
+        try:
+            with path.open("rb") as file:
+                head = file.read(_HEAD)
+        except (FileNotFoundError, ValueError):
+            # A name with a zero byte is the name of no file.
+            raise InputError(f"{path}: no such file") from None
+        except IsADirectoryError:
+            raise InputError(f"{path} is a folder; expected a file of ratings") from None
+        except OSError as error:
+            raise InputError(f"{path} cannot be read: {error.strerror}") from None
+        if not head.strip(b"\xef\xbb\xbf\xff\xfe\x00 \t\r\n"):
+            raise InputError(f"{path} is empty; expected a file of ratings")
+        return cls(path, head, encoding, delimiter)
+
+    @property
+    def suffix(self) -> str:
+        """Suffix of the file name, in lower case, with the dot."""
+        return self.path.suffix.lower()
+
+    @cached_property
+    def codec(self) -> str:
+        """Encoding to read the file with."""
+        if self.encoding is not None:
+            return self.encoding
+        for mark, codec in _MARKS:
+            if self.head.startswith(mark):
+                return codec
+        return "utf-8"
+
+    @cached_property
+    def text(self) -> str:
+        """The head as text; a character cut at its end is left out, a wrong byte becomes U+FFFD."""
+        decoder = codecs.getincrementaldecoder(self.codec)(errors="replace")
+        try:
+            return decoder.decode(self.head).removeprefix("\ufeff")
+        except UnicodeError as error:
+            raise InputError(f"{self.path} is not {self.codec.upper()} text: {error}") from None
+
+    @cached_property
+    def is_binary(self) -> bool:
+        """Whether the file is not text (Parquet, Excel, an image, …)."""
+        zeros = self.head.count(0)
+        if self.codec != "utf-8" or not zeros:
+            return False
+        try:
+            codecs.getincrementaldecoder("utf-8")().decode(self.head)
+        except UnicodeDecodeError:
+            return True
+        # A stray zero byte may stand in a text; many are another encoding or no text.
+        return zeros > len(self.head) // 10
+
+    @cached_property
+    def looks_like(self) -> str | None:
+        """What a file is that is no text, in words, with what to do; None when not known."""
+        for mark, words in _BINARY_MARKS.items():
+            if self.head.startswith(mark):
+                return words
+        if self.codec != "utf-8":
+            return None
+        for codec, zeros in (("utf-16-le", self.head[1:400:2]), ("utf-16-be", self.head[:400:2])):
+            if zeros and zeros.count(0) > 0.8 * len(zeros) and self.head[:400].strip(b"\x00"):
+                return (
+                    "UTF-16 text without a byte order mark; name its encoding "
+                    f"({option('encoding', codec)})"
+                )
+        return "not text; expected CSV, Parquet or JSON Lines" if self.is_binary else None
+
+    @cached_property
+    def separator(self) -> str:
+        """Delimiter of the columns."""
+        if self.delimiter is not None:
+            return self.delimiter
+        said = _SAYS_DELIMITER.match(self.text)
+        if said:
+            return said[1]
+        if self.suffix == ".tsv":
+            return "\t"
+        line = _LINE_END.split(self.text, maxsplit=1)[0]
+        outside = "".join(line.split('"')[::2])
+        if ";" in outside:
+            outside = _DECIMAL_COMMA.sub("", outside)
+        best = max(_DELIMITERS, key=outside.count)
+        if outside.count(best):
+            return best
+        return " " if _SPACED.fullmatch(line) else ","
+
+    @cached_property
+    def lines_before_header(self) -> int:
+        """Number of lines in front of the header: 1 where the first names the delimiter."""
+        return 1 if _SAYS_DELIMITER.match(self.text) else 0
+
+    @cached_property
+    def rows(self) -> tuple[tuple[str, ...], ...]:
+        """The first complete rows as fields, the header included (at most 50)."""
+        lines = self.text
+        if len(self.head) == _HEAD:
+            lines = lines[: max(lines.rfind("\n"), lines.rfind("\r")) + 1]
+        found: list[tuple[str, ...]] = []
+        try:
+            reader = csv.reader(
+                io.StringIO(lines, newline=""),
+                delimiter=self.separator,
+                skipinitialspace=self.separator == " ",
+            )
+            for row in reader:
+                if row and reader.line_num > self.lines_before_header:
+                    found.append(tuple(row))
+                if len(found) == 50:
+                    break
+        except csv.Error:
+            return tuple(found)
+        return tuple(found)
+
+    @cached_property
+    def header(self) -> tuple[str, ...]:
+        """The fields of the first line, or of the second where the first names the delimiter."""
+        return self.rows[0] if self.rows else ()
+
+    @property
+    def is_table(self) -> bool:
+        """Whether the file is a table that names and types its columns: Parquet or Feather."""
+        return self.head.startswith((b"PAR1", b"ARROW1"))
+
+    @cached_property
+    def columns(self) -> tuple[str, ...]:
+        """Names of the columns of a table: of its schema (Parquet, Feather), or its header.
+
+        Empty where the file is no table that names columns.
+        """
+        if self.is_table:
+            import polars as pl
+
+            parquet = self.head.startswith(b"PAR1")
+            try:
+                schema = (pl.read_parquet_schema if parquet else pl.read_ipc_schema)(self.path)
+            except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError):
+                # Reading says what is wrong with the file.
+                return ()
+            return tuple(schema)
+        return () if self.is_binary else self.header
+
+    @cached_property
+    def first_object(self) -> dict[str, Any] | None:
+        """The first line as a JSON object (JSON Lines), or None."""
+        line = self.text.lstrip().partition("\n")[0]
+        try:
+            value = json.loads(line)
+        except (ValueError, RecursionError):
+            return None
+        return value if isinstance(value, dict) else None
+
+    def starts_with_json(self) -> bool:
+        """Whether the file begins like a JSON object or list."""
+        return self.text.lstrip()[:1] in ("{", "[")
+
+    def decode(self) -> str:
+        """Read the whole file as text, without a byte order mark.
+
+        Raises
+        ------
+        InputError
+            When a byte does not fit the encoding; the sentence names the line.
+        """
+        content = self.path.read_bytes()
+        try:
+            return content.decode(self.codec).removeprefix("\ufeff")
+        except UnicodeDecodeError as error:
+            before = content[: error.start].decode(self.codec, errors="replace")
+            line = len(_LINE_END.findall(before)) + 1
+            other = "latin-1" if self.codec.startswith("utf-8") else "utf-8"
+            raise InputError(
+                f"{self.path}, line {line}: byte 0x{content[error.start]:02x} is not "
+                f"{self.codec.upper()}; name the file's encoding ({option('encoding', other)})"
+            ) from None
+
+    def load_json(self) -> Any:
+        """Read the whole file as JSON.
+
+        Raises
+        ------
+        InputError
+            When the file is not JSON, or an object has a key twice; the sentence names the line
+            where there is one.
+        """
+        try:
+            return parse_json(self.decode())
+        except BadJson as error:
+            place = "" if error.line is None else f", line {error.line}"
+            raise InputError(f"{self.path}{place}: {error}") from None

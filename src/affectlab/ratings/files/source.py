@@ -1,0 +1,161 @@
+"""From any file that holds a table to its columns."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import polars as pl
+
+from affectlab.core.errors import InputError
+from affectlab.ratings.files.delimited import read_delimited
+from affectlab.ratings.files.frames import series_of
+from affectlab.ratings.files.ledger import Locate, OnBad
+from affectlab.ratings.files.parquet import read_frame
+from affectlab.ratings.files.peek import Peek
+from affectlab.ratings.files.strict_json import BadJson, parse_json
+from affectlab.ratings.schema import SetAside
+
+__all__ = ["Columns", "read_columns"]
+
+_DELIMITED = (".csv", ".tsv", ".tab", ".txt")
+
+
+@dataclass(frozen=True)
+class Columns:
+    """Columns of a file, with the way back to its rows."""
+
+    columns: dict[str, pl.Series]
+    locate: Locate
+    set_aside: tuple[SetAside, ...] = ()
+    typed: bool = True
+    """False when the file says nothing of types, so that all columns are text."""
+
+
+def read_columns(
+    peek: Peek,
+    *,
+    names: Sequence[str] = (),
+    number: str | None = None,
+    on_bad: OnBad = "raise",
+) -> Columns:
+    """Read a table from CSV, TSV, Parquet, Feather, JSON Lines or a JSON list of objects.
+
+    Parameters
+    ----------
+    peek
+        The file. What it is, is told by its content, and by its suffix where that leaves a choice.
+    names, number, on_bad
+        See :func:`affectlab.ratings.files.delimited.read_delimited`.
+
+    Raises
+    ------
+    InputError
+        When the file is none of these or cannot be read as what it is.
+    """
+    if peek.is_table:
+        frame = read_frame(peek)
+        return _flat({name: frame[name] for name in frame.columns}, peek, "row")
+    if peek.looks_like is not None:
+        raise InputError(f"{peek.path} is {peek.looks_like}")
+    if peek.suffix in (".parquet", ".pq", ".feather", ".arrow", ".ipc"):
+        raise InputError(f"{peek.path} is no {peek.suffix[1:]} file, though its name says so")
+    if peek.suffix in (".jsonl", ".ndjson"):
+        return _read_json_lines(peek)
+    if peek.suffix not in _DELIMITED and peek.first_object is not None:
+        return _read_json_lines(peek)
+    if peek.suffix not in _DELIMITED and peek.starts_with_json():
+        content = peek.load_json()
+        if not isinstance(content, list) or not all(isinstance(row, dict) for row in content):
+            raise InputError(f"{peek.path}: expected a list of objects, one per answer")
+        return _of_objects(content, list(range(1, len(content) + 1)), peek, "row")
+    read = read_delimited(peek, names=names, number=number, on_bad=on_bad)
+    return Columns(read.columns, read.locate, read.set_aside, typed=False)
+
+
+def _flat(
+    columns: dict[str, pl.Series], peek: Peek, unit: str, numbers: Sequence[int] | None = None
+) -> Columns:
+    for name, column in columns.items():
+        if column.dtype.is_nested() or column.dtype == pl.Object:
+            raise InputError(f"{peek.path}: column '{name}' holds lists; expected single values")
+
+    def locate(row: int) -> str:
+        return f"{peek.path}, {unit} {row + 1 if numbers is None else numbers[row]}"
+
+    return Columns(columns, locate)
+
+
+def _read_json_lines(peek: Peek) -> Columns:
+    if peek.codec == "utf-8":
+        try:
+            frame = pl.read_ndjson(peek.path, infer_schema_length=None)
+        except (pl.exceptions.PolarsError, pl.exceptions.PanicException, ValueError):
+            # Read again line by line, to say which line is wrong.
+            return _read_json_objects(peek)
+        if frame.height and not _repeats_key(peek, frame):
+            found = _flat({name: frame[name] for name in frame.columns}, peek, "row")
+            lines: list[int] = []
+
+            def locate(row: int) -> str:
+                if not lines:
+                    text = peek.decode().split("\n")
+                    lines.extend(number for number, line in enumerate(text, 1) if line.strip())
+                return f"{peek.path}, line {lines[row]}"
+
+            return Columns(found.columns, locate)
+    return _read_json_objects(peek)
+
+
+def _read_json_objects(peek: Peek) -> Columns:
+    rows: list[dict[str, Any]] = []
+    numbers: list[int] = []
+    for number, line in enumerate(peek.decode().split("\n"), start=1):
+        if not line.strip():
+            continue
+        try:
+            row = parse_json(line)
+        except BadJson as error:
+            raise InputError(f"{peek.path}, line {number}: {error}") from None
+        if not isinstance(row, dict):
+            raise InputError(f"{peek.path}, line {number}: expected an object, one per answer")
+        rows.append(row)
+        numbers.append(number)
+    return _of_objects(rows, numbers, peek, "line")
+
+
+def _repeats_key(peek: Peek, frame: pl.DataFrame) -> bool:
+    """Whether an object has a key twice, of which polars keeps the last without a word.
+
+    A line that holds as many keys as values, none of them null, repeats none. Only lines that do
+    not add up, such as those with a colon after a quote inside a text, are parsed to make sure.
+    """
+    n_values = frame.select(pl.sum_horizontal(pl.all().is_not_null())).to_series()
+    content = peek.path.read_bytes()
+    spaced = b'" ' in content or b'"\t' in content
+    if not spaced and content.count(b'":') == int(n_values.sum()):
+        return False
+    lines = pl.Series("line", content.decode(errors="replace").split("\n"), dtype=pl.String)
+    lines = lines.filter(lines.str.strip_chars() != "")
+    if len(lines) != frame.height:
+        return True
+    n_keys = lines.str.count_matches(r'"\s*:').cast(pl.Int64)
+    n_nulls = lines.str.count_matches(r":\s*null").cast(pl.Int64)
+    unsure = lines.filter((n_keys - n_nulls != n_values) | (n_keys > frame.width))
+    for line in unsure:
+        try:
+            parse_json(line)
+        except BadJson:
+            return True
+    return False
+
+
+def _of_objects(
+    rows: Sequence[dict[str, Any]], numbers: Sequence[int], peek: Peek, unit: str
+) -> Columns:
+    if not rows:
+        raise InputError(f"{peek.path} holds no answer; expected at least one")
+    names = list(dict.fromkeys(name for row in rows for name in row))
+    columns = {name: series_of(name, [row.get(name) for row in rows]) for name in names}
+    return _flat(columns, peek, unit, numbers)

@@ -1,0 +1,141 @@
+"""Putting the answers of several tables into one."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import polars as pl
+
+from affectlab.core.errors import InputError
+from affectlab.ratings import table as _table
+from affectlab.ratings.attributes import combine_tables
+from affectlab.ratings.build import check_columns
+from affectlab.ratings.scale import Scale
+from affectlab.ratings.schema import DEFAULTS
+from affectlab.taxonomy import Taxonomy
+
+__all__ = ["merge"]
+
+
+def merge(first: _table.Ratings, *others: _table.Ratings) -> _table.Ratings:
+    """Put several tables of the same scale into one.
+
+    Names keep the order of the first table, then that of the next. Attributes of the same rater or
+    stimulus are put together. A scale that was inferred in every table is inferred again.
+
+    Raises
+    ------
+    InputError
+        When scales, taxonomies or attributes contradict each other, when only some tables have
+        labels, or when a rater answers the same question in two tables.
+
+    Examples
+    --------
+    >>> from affectlab.ratings import Ratings
+    >>> people = Ratings({"stimulus": ["a"], "rater": ["ann"], "value": [3]}, scale="0-7")
+    >>> model = Ratings({"stimulus": ["a"], "rater": ["gpt"], "value": [5]}, scale="0-7")
+    >>> merge(people, model).rater_names
+    ('ann', 'gpt')
+    """
+    tables = (first, *others)
+    if len({table.has_labels for table in tables}) > 1:
+        raise InputError("some tables have labels and some have none; expected the same in all")
+    scale, values = _common_scale(tables)
+    taxonomy, steps = _common_taxonomy(tables)
+    frames = [
+        table.to_frame().with_columns(value=pl.Series(value, dtype=pl.Float64).fill_nan(None))
+        for table, value in zip(tables, values, strict=True)
+    ]
+    merged = pl.concat(frames, how="diagonal_relaxed")
+    for name, default in DEFAULTS.items():
+        if name in merged.columns:
+            merged = merged.with_columns(pl.col(name).fill_null(default))
+    ends = np.cumsum([table.n_rows for table in tables])
+
+    def locate(row: int) -> str:
+        table = int(np.searchsorted(ends, row, side="right"))
+        start = int(ends[table - 1]) if table else 0
+        return f"table {table + 1}, row {row - start + 1}"
+
+    checked = check_columns(
+        {name: merged[name] for name in merged.columns},
+        scale=scale,
+        taxonomy=taxonomy,
+        locate=locate,
+        coded=True,
+    ).reordered(
+        stimulus=[name for table in tables for name in table.stimulus_names],
+        rater=[name for table in tables for name in table.rater_names],
+        label=[name for table in tables for name in table.label_names]
+        if taxonomy is None
+        else list(taxonomy.labels),
+    )
+    return type(first)._from_checked(
+        replace(checked, set_aside=tuple(part for table in tables for part in table.set_aside)),
+        combine_tables("rater", [table.raters for table in tables]),
+        combine_tables("stimulus", [table.stimuli for table in tables]),
+        source="; ".join(dict.fromkeys(table.source for table in tables if table.source)),
+        history=(*(step for table in tables for step in table.history), *steps),
+        split=False,
+    )
+
+
+def _common_scale(tables: tuple[_table.Ratings, ...]) -> tuple[Scale | None, list[np.ndarray]]:
+    """Find the scale of all tables, None to infer it, and the values of each table on it."""
+    values = [table.value for table in tables]
+    scales = [table.scale for table in tables]
+    declared = {replace(scale, declared=True) for scale in scales if scale.declared}
+    if len(declared) > 1:
+        found = "; ".join(dict.fromkeys(str(scale) for scale in scales if scale.declared))
+        raise InputError(f"the tables have different scales ({found}); expected the same scale")
+    scale = next(iter(declared), None)
+    kinds = {given.kind for given in scales}
+    for special in ("nominal", "text"):
+        if special in kinds and len(kinds) > 1:
+            found = "; ".join(dict.fromkeys(str(given) for given in scales))
+            raise InputError(f"the tables have different scales ({found}); expected the same scale")
+    if kinds != {"nominal"}:
+        return scale, values
+    # An index means another category in each inferred scale, so the names decide.
+    names = scale.categories if scale else dict.fromkeys(n for s in scales for n in s.categories)
+    position = {name: float(index) for index, name in enumerate(names)}
+    for given in scales:
+        for name in given.categories:
+            if name not in position:
+                raise InputError(f"category {name!r} is off the scale; expected {scale}")
+    lookups = [np.array([position[name] for name in given.categories]) for given in scales]
+    moved = []
+    for value, lookup in zip(values, lookups, strict=True):
+        present = ~np.isnan(value)
+        new = np.full(len(value), np.nan)
+        new[present] = lookup[value[present].astype(np.intp)]
+        moved.append(new)
+    return scale or replace(Scale.nominal(tuple(names)), declared=False), moved
+
+
+def _common_taxonomy(tables: tuple[_table.Ratings, ...]) -> tuple[Taxonomy | None, tuple[str, ...]]:
+    """Find the taxonomy of all tables; it is given up, and said so, when labels lie outside it."""
+    found: list[Taxonomy] = []
+    for table in tables:
+        if table.taxonomy is not None and table.taxonomy not in found:
+            found.append(table.taxonomy)
+    if len(found) > 1:
+        names = " and ".join(f"{taxonomy.name} ({taxonomy.version})" for taxonomy in found[:2])
+        raise InputError(
+            f"the tables have different taxonomies ({names}); expected the same, see "
+            "affectlab.taxonomy.map_labels"
+        )
+    if not found:
+        return None, ()
+    taxonomy = found[0]
+    outside = [
+        name
+        for table in tables
+        if table.taxonomy is None
+        for name in table.label_names
+        if name not in taxonomy
+    ]
+    if not outside:
+        return taxonomy, ()
+    return None, (f"gave up taxonomy {taxonomy.name}: label {outside[0]!r} is not in it",)

@@ -1,0 +1,71 @@
+"""Names that a table of ratings uses, and what they may hold."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from affectlab.core.words import plural
+
+__all__ = [
+    "BATCH_COLUMNS",
+    "DEFAULTS",
+    "HUMAN_KINDS",
+    "MODEL_KINDS",
+    "NO_ANSWER",
+    "OUTCOMES",
+    "RATER_KINDS",
+    "ROW_COLUMNS",
+    "TRIAL_KINDS",
+    "UNNAMED",
+    "SetAside",
+    "Unit",
+]
+
+RATER_KINDS = ("human", "simulated", "model", "baseline")
+HUMAN_KINDS = ("human", "simulated")
+"""Kinds that stand in the place of people; simulated people are marked wherever they are shown."""
+MODEL_KINDS = ("model", "baseline")
+TRIAL_KINDS = ("main", "golden", "repeat", "training")
+OUTCOMES = (
+    "ok",
+    "transport",
+    "rejected",
+    "refused",
+    "empty",
+    "truncated",
+    "unparseable",
+    "schema_invalid",
+    "rule_violation",
+)
+DEFAULTS = {"trial_kind": "main", "outcome": "ok"}
+"""What an empty cell of these columns means."""
+ROW_COLUMNS = ("text", "session", "trial", "trial_kind", "outcome", "rt_ms", "at")
+"""Optional columns that belong to a single answer."""
+NO_ANSWER = "without any answer that can be used"
+"""Why raters are set aside."""
+BATCH_COLUMNS = ("step", "batch_kind")
+"""Columns of a sequential study, which say to which of its batches an answer belongs."""
+UNNAMED = "rating"
+"""What the one scale is called in results when the table has no labels."""
+
+Unit = Literal["row", "cell", "rater"]
+_SHOWN_PLACES = 8
+
+
+@dataclass(frozen=True)
+class SetAside:
+    """What a reader did not take, and why."""
+
+    reason: str
+    count: int
+    places: tuple[str, ...] = ()
+    """Where the first of them stand, for example ``"line 7"``; of raters, all names."""
+    unit: Unit = "row"
+    """What is counted: rows, cells of a table with several answers in a row, or raters."""
+
+    def __str__(self) -> str:
+        shown = ", ".join(self.places[:_SHOWN_PLACES])
+        more = ", …" if shown and self.count > len(self.places[:_SHOWN_PLACES]) else ""
+        counted = plural(self.count, self.unit)
+        return f"{counted}: {self.reason}" + (f" ({shown}{more})" if shown else "")

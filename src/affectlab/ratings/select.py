@@ -1,0 +1,229 @@
+"""Which rows a selection keeps."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
+
+import numpy as np
+import polars as pl
+from numpy.typing import ArrayLike, NDArray
+
+from affectlab.core.errors import InputError, unknown_name
+from affectlab.ratings.build import Body
+from affectlab.ratings.schema import DEFAULTS, OUTCOMES, RATER_KINDS, TRIAL_KINDS
+
+if TYPE_CHECKING:
+    from affectlab.ratings.table import Ratings
+
+
+__all__ = [
+    "Names",
+    "answered_rows",
+    "by_time",
+    "moments",
+    "rows_by_name",
+    "rows_where",
+    "used_rows",
+]
+
+Names = Iterable[str] | str | None
+Mask = NDArray[np.bool_]
+
+
+def rows_by_name(
+    ratings: Ratings,
+    *,
+    stimuli: Names,
+    raters: Names,
+    labels: Names,
+    rater_kind: Names,
+    trial_kind: Names,
+    outcome: Names,
+) -> Mask:
+    """Say for each row whether all its names are among those wanted."""
+    mask = np.ones(ratings.n_rows, dtype=bool)
+    if stimuli is not None:
+        mask &= _chosen("stimulus", stimuli, ratings.stimulus_names)[ratings.stimulus_code]
+    if raters is not None:
+        mask &= _chosen("rater", raters, ratings.rater_names)[ratings.rater_code]
+    if labels is not None:
+        mask &= _chosen("label", labels, ratings.label_names)[ratings.label_code]
+    if rater_kind is not None:
+        wanted = _words("rater_kind", rater_kind, RATER_KINDS)
+        kinds = np.array([kind in wanted for kind in ratings.rater_kinds], dtype=bool)
+        mask &= kinds[ratings.rater_code]
+    for name, given, known in (
+        ("trial_kind", trial_kind, TRIAL_KINDS),
+        ("outcome", outcome, OUTCOMES),
+    ):
+        if given is not None:
+            wanted = _words(name, given, known)
+            column = ratings._body.extras.get(name)
+            if column is not None:
+                mask &= column.is_in(wanted).to_numpy()
+            elif DEFAULTS[name] not in wanted:
+                mask[:] = False
+    return mask
+
+
+def _chosen(kind: str, wanted: Iterable[str] | str, names: tuple[str, ...]) -> Mask:
+    position = {name: index for index, name in enumerate(names)}
+    chosen = np.zeros(len(names), dtype=bool)
+    for name in [wanted] if isinstance(wanted, str) else wanted:
+        found = position.get(str(name))
+        if found is None:
+            raise unknown_name(kind, str(name), names)
+        chosen[found] = True
+    return chosen
+
+
+def _words(name: str, wanted: Iterable[str] | str, known: tuple[str, ...]) -> list[str]:
+    words = [wanted] if isinstance(wanted, str) else list(wanted)
+    for word in words:
+        if word not in known:
+            raise unknown_name(name, str(word), known)
+    return words
+
+
+def rows_where(ratings: Ratings, predicate: pl.Expr | ArrayLike) -> Mask:
+    """Say for each row whether an expression over its columns and its attributes is true."""
+    if not isinstance(predicate, pl.Expr):
+        given = np.asarray(
+            predicate.fill_null(False) if isinstance(predicate, pl.Series) else predicate
+        )
+        if given.dtype != bool or given.shape != (ratings.n_rows,):
+            raise InputError(
+                f"where: got {given.dtype} of shape {given.shape}; expected a polars expression, "
+                f"or true or false for each of {ratings.n_rows:,} rows"
+            )
+        return given
+    frame = ratings.frame
+    names = predicate.meta.root_names()
+    for table, code in (
+        (ratings.raters, ratings.rater_code),
+        (ratings.stimuli, ratings.stimulus_code),
+    ):
+        for name in names:
+            if name in table.columns and name not in frame.columns:
+                frame = frame.with_columns(table[name].gather(code.astype(np.int64)))
+    known = dict.fromkeys([*frame.columns, *ratings.raters.columns, *ratings.stimuli.columns])
+    for name in names:
+        if name not in frame.columns:
+            raise unknown_name("column", name, known, "where")
+    try:
+        kept = frame.with_columns(predicate.alias("\0"))["\0"]
+    except pl.exceptions.PolarsError as error:
+        raise InputError(f"where: {str(error).splitlines()[0]}") from None
+    if kept.dtype != pl.Boolean:
+        raise InputError(f"where: the expression gives {kept.dtype}; expected true or false")
+    mask: Mask = kept.fill_null(False).to_numpy()
+    return mask
+
+
+def answered_rows(ratings: Ratings) -> Mask:
+    """Say for each row whether it is a main trial whose outcome is ok and that has a value."""
+    mask: Mask = ~np.isnan(ratings.value)
+    return mask & _usual_rows(ratings)
+
+
+def used_rows(ratings: Ratings) -> Mask:
+    """Say for each row whether it is a main trial whose outcome is ok and that has an answer.
+
+    An answer is a value, or text where the table has texts.
+    """
+    return ratings._answered & _usual_rows(ratings)
+
+
+def _usual_rows(ratings: Ratings) -> Mask:
+    mask = np.ones(ratings.n_rows, dtype=bool)
+    for name, wanted in DEFAULTS.items():
+        column = ratings._body.extras.get(name)
+        if column is not None:
+            mask &= (column == wanted).to_numpy()
+    return mask
+
+
+# Which of several answers of a rater to the same question is the first.
+
+
+_ISO = r"^(\d{4}-\d\d-\d\d)[T ](\d\d:\d\d(?::\d\d)?)(?:\.\d+)?(.*)$"
+_MOST_GAPS = 4
+"""Possible questions per row up to which counting all of them beats sorting."""
+
+Rows = NDArray[np.intp]
+
+
+def by_time(body: Body) -> Body:
+    """Put the answers of a rater to the same question in the order in which they were given.
+
+    The rows of one rater, stimulus and label change places among themselves; all others stay. What
+    came first is said by the time ``at``, then the session, then the trial number. The check of a
+    table lets a rater answer a question twice only where session or trial tell the two apart (or,
+    of texts, the texts), so that the order of rows decides nothing.
+    """
+    if not {"session", "trial"} & body.extras.keys():
+        # The check of a table lets only these tell two answers to one question apart.
+        return body
+    rows = _repeated(body)
+    if not rows.size:
+        return body
+    question = _question(body)[rows]
+    ordered = rows[np.lexsort((*reversed(moments(body, rows)), question))]
+    place = rows[np.argsort(question, kind="stable")]
+    if np.array_equal(ordered, place):
+        return body
+    source = np.arange(body.n_rows)
+    source[place] = ordered
+    return body.take(source)
+
+
+def _question(body: Body) -> NDArray[np.int64]:
+    key = body.stimulus.code.astype(np.int64) * body.rater.n + body.rater.code
+    return key if body.label is None else key * body.label.n + body.label.code
+
+
+def _repeated(body: Body) -> Rows:
+    """Rows that share rater, stimulus and label with another row."""
+    question = _question(body)
+    n_questions = body.stimulus.n * body.rater.n * (1 if body.label is None else body.label.n)
+    if n_questions > _MOST_GAPS * question.size:
+        ordered = np.sort(question)
+        if not (ordered[1:] == ordered[:-1]).any():
+            return np.zeros(0, dtype=np.intp)
+        _, question = np.unique(question, return_inverse=True)
+    elif int(np.bincount(question, minlength=1).max(initial=0)) <= 1:
+        return np.zeros(0, dtype=np.intp)
+    return np.flatnonzero(np.bincount(question)[question] > 1)
+
+
+def moments(body: Body, rows: Rows) -> tuple[NDArray[np.float64], ...]:
+    """Keys that sort rows by when they were answered, the weightiest first; unknown comes last.
+
+    Kind of trial and text say nothing of time; they tell rows apart that time does not.
+    """
+    keys = []
+    for name in ("at", "session", "trial", "trial_kind", "text"):
+        if name in body.extras:
+            text = body.extras[name].gather(rows).cast(pl.String)
+            keys += _clock(text) if name == "at" else _ranks(text)
+    return tuple(keys)
+
+
+def _ranks(text: pl.Series) -> list[NDArray[np.float64]]:
+    """Numbers by size, names and equal numbers by the alphabet."""
+    number = text.cast(pl.Float64, strict=False)
+    keys = [text.rank("dense").cast(pl.Float64)]
+    if number.null_count() == text.null_count():
+        keys.insert(0, number)
+    return [key.fill_null(np.inf).to_numpy() for key in keys]
+
+
+def _clock(text: pl.Series) -> list[NDArray[np.float64]]:
+    """Times to the second; nothing where they are not all numbers, or ISO 8601 in one zone."""
+    if text.cast(pl.Float64, strict=False).null_count() == text.null_count():
+        return _ranks(text)
+    day, time, zone = text.str.extract_groups(_ISO).struct.unnest().get_columns()
+    if day.null_count() > text.null_count() or zone.drop_nulls().n_unique() > 1:
+        return []
+    return _ranks(day + "T" + time)

@@ -1,0 +1,457 @@
+"""Writing a table of ratings so that reading gives the same table again."""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+import re
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path, PurePosixPath, PureWindowsPath
+from tempfile import TemporaryDirectory
+from typing import Any, Literal
+
+import numpy as np
+import polars as pl
+from pydantic import BaseModel, ConfigDict, ValidationError, model_validator
+
+from affectlab.core.errors import InputError
+from affectlab.ratings.attributes import overlay
+from affectlab.ratings.build import check_columns
+from affectlab.ratings.files import UNREADABLE, BadJson, Columns, Peek, parse_json, read_columns
+from affectlab.ratings.options import ReadOptions
+from affectlab.ratings.scale import Scale, ScaleKind
+from affectlab.ratings.schema import SetAside, Unit
+from affectlab.ratings.table import Ratings
+from affectlab.taxonomy import Taxonomy
+
+__all__ = [
+    "DTYPES",
+    "METADATA_KEY",
+    "SCHEMA",
+    "Meta",
+    "check_ratings_path",
+    "is_stored",
+    "named_frame",
+    "parse_meta",
+    "read_stored",
+    "sidecar",
+    "write_ratings",
+]
+
+# The description stored with a table of ratings, checked before anything is built of it.
+
+
+SCHEMA = "affectlab/ratings/1"
+METADATA_KEY = "affectlab"
+DTYPES = {"Float64": pl.Float64, "Int64": pl.Int64, "Boolean": pl.Boolean, "String": pl.String}
+
+TypeName = Literal["Float64", "Int64", "Boolean", "String"]
+Cell = bool | int | float | str | None
+
+
+class _Part(BaseModel):
+    model_config = ConfigDict(strict=True, frozen=True)
+
+
+class _ScaleMeta(_Part):
+    kind: ScaleKind
+    low: float | None = None
+    high: float | None = None
+    step: float | None = None
+    categories: list[str] = []
+    declared: bool = True
+
+    def build(self) -> Scale:
+        return Scale(
+            self.kind, self.low, self.high, self.step, tuple(self.categories), self.declared
+        )
+
+
+class _ColumnMeta(_Part):
+    type: TypeName
+    values: list[Cell]
+
+    def build(self, name: str) -> pl.Series:
+        values: list[Any] = self.values
+        dtype = DTYPES[self.type]
+        if dtype == pl.Float64:
+            # JSON has no infinity, so it is written as text.
+            values = [None if value is None else float(value) for value in values]
+        return pl.Series(name, values, dtype=dtype, strict=True)
+
+
+class _SetAsideMeta(_Part):
+    reason: str
+    count: int
+    places: list[str]
+    unit: Unit
+
+    def build(self) -> SetAside:
+        return SetAside(self.reason, self.count, tuple(self.places), self.unit)
+
+
+class Meta(_Part):
+    """What stands beside the rows of a stored table."""
+
+    scale: _ScaleMeta
+    taxonomy: str | None
+    labels: list[str] | None
+    types: dict[str, str]
+    raters: dict[str, _ColumnMeta]
+    stimuli: dict[str, _ColumnMeta]
+    set_aside: list[_SetAsideMeta]
+    source: str
+    history: list[str]
+
+    @model_validator(mode="after")
+    def _has_names(self) -> Meta:
+        for key, table in (("rater", self.raters), ("stimulus", self.stimuli)):
+            column = table.get(key)
+            if column is None or column.type != "String" or None in column.values:
+                raise ValueError(f"the {key} table has no column of names '{key}'")
+            if len({len(other.values) for other in table.values()}) > 1:
+                raise ValueError(f"the columns of the {key} table differ in length")
+        return self
+
+    def table(self, key: str) -> pl.DataFrame:
+        """Give the table of raters or of stimuli."""
+        columns = self.raters if key == "rater" else self.stimuli
+        return pl.DataFrame([column.build(name) for name, column in columns.items()])
+
+
+def parse_meta(text: str, *, where: str) -> Meta:
+    """Read a stored description.
+
+    Raises
+    ------
+    InputError
+        When it is not JSON, of another schema, or holds something else than a description does;
+        the sentence names the key.
+    """
+    try:
+        content = parse_json(text)
+    except BadJson as error:
+        raise InputError(f"{where}: {error}") from None
+    if not isinstance(content, dict) or content.get("schema") != SCHEMA:
+        found = content.get("schema") if isinstance(content, dict) else type(content).__name__
+        raise InputError(f"{where}: schema is {found!r}; expected {SCHEMA!r}")
+    try:
+        return Meta.model_validate(content)
+    except ValidationError as error:
+        problem = error.errors(include_url=False)[0]
+        key = ".".join(str(part) for part in problem["loc"])
+        message = problem["msg"].removeprefix("Value error, ")
+        raise InputError(
+            f"{where}: not a description of ratings: {f'{key}: ' if key else ''}"
+            f"{message[:1].lower()}{message[1:]}"
+        ) from None
+
+
+# Reading what :mod:`affectlab.ratings.storage` wrote: the table, and beside it what it means.
+
+
+_NAMES = ("stimulus", "rater", "label", "trial_kind", "outcome")
+
+
+@dataclass(frozen=True)
+class _Meaning:
+    """What the description beside the rows says, built."""
+
+    meta: Meta
+    scale: Scale
+    taxonomy: Taxonomy | None
+    raters: pl.DataFrame
+    stimuli: pl.DataFrame
+
+    @property
+    def named(self) -> bool:
+        """Whether values are written as the names of categories."""
+        return bool(self.scale.categories) and self.meta.types.get("value") == "String"
+
+
+def sidecar(path: Path) -> Path:
+    """Give the file that holds scale, raters and stimuli of a CSV or JSON Lines file."""
+    return path.with_name(path.name + ".meta.json")
+
+
+def is_stored(peek: Peek) -> bool:
+    """Say whether affectlab wrote the file."""
+    if peek.head.startswith(b"PAR1"):
+        try:
+            return METADATA_KEY in pl.read_parquet_metadata(peek.path)
+        except UNREADABLE:
+            return False
+    return peek.suffix in (".csv", ".jsonl") and sidecar(peek.path).is_file()
+
+
+def read_stored(peek: Peek, options: ReadOptions) -> Ratings:
+    """Read a table that affectlab wrote; what the user says about it goes first."""
+    meaning = _meaning(peek)
+    names = [name for name in _NAMES if name in peek.header]
+    number = "value" if "value" in peek.header and not meaning.named else None
+    if meaning.named:
+        names.append("value")
+    read = read_columns(peek, names=names, number=number, on_bad=options.on_bad)
+    scale = options.scale or meaning.scale
+    checked = check_columns(
+        {name: _cast(column, meaning, read) for name, column in read.columns.items()},
+        # An inferred nominal scale is kept too, since its categories give the values their meaning.
+        scale=scale if scale.declared or scale.categories else None,
+        taxonomy=options.taxonomy or meaning.taxonomy,
+        on_bad=options.on_bad,
+        locate=read.locate,
+        empty=f"{peek.path} has a header but no rows; expected at least one answer",
+        coded=not meaning.named,
+    )
+    ordered = checked.reordered(
+        stimulus=meaning.stimuli["stimulus"].to_list(),
+        rater=meaning.raters["rater"].to_list(),
+        label=meaning.meta.labels,
+    )
+    if not scale.declared and checked.scale.kind != "nominal":
+        # Answers were inferred to be on this scale before rows were taken out or in by hand.
+        value = checked.body.value
+        if scale.contains(value[~np.isnan(value)]).all():
+            ordered = replace(ordered, scale=scale)
+    if ordered.taxonomy != meaning.taxonomy and options.taxonomy is None:
+        ordered = replace(ordered, taxonomy=meaning.taxonomy)
+    aside = tuple(part.build() for part in meaning.meta.set_aside)
+    raters, of_raters = overlay("rater", meaning.raters, options.raters)
+    stimuli, of_stimuli = overlay("stimulus", meaning.stimuli, options.stimuli)
+    return Ratings._from_checked(
+        replace(ordered, set_aside=(*aside, *read.set_aside, *checked.set_aside)),
+        raters,
+        stimuli,
+        source=meaning.meta.source,
+        history=(*meaning.meta.history, *of_raters, *of_stimuli),
+        split=False,
+    )
+
+
+def _meaning(peek: Peek) -> _Meaning:
+    if peek.head.startswith(b"PAR1"):
+        where = str(peek.path)
+        text = pl.read_parquet_metadata(peek.path)[METADATA_KEY]
+    else:
+        where = str(sidecar(peek.path))
+        try:
+            text = sidecar(peek.path).read_text(encoding="utf-8")
+        except (OSError, UnicodeDecodeError) as error:
+            raise InputError(f"{where} cannot be read: {error}") from None
+    meta = parse_meta(text, where=where)
+    try:
+        return _Meaning(
+            meta,
+            scale=meta.scale.build(),
+            taxonomy=None if meta.taxonomy is None else Taxonomy.from_toml(meta.taxonomy),
+            raters=meta.table("rater"),
+            stimuli=meta.table("stimulus"),
+        )
+    except InputError as error:
+        raise InputError(f"{where}: {error}") from None
+    except (TypeError, ValueError, OverflowError, pl.exceptions.PolarsError) as error:
+        reason = str(error).splitlines()[0]
+        raise InputError(f"{where}: not a description of ratings ({reason})") from None
+
+
+def _cast(column: pl.Series, meaning: _Meaning, read: Columns) -> pl.Series:
+    """Give a column the type it had when it was written."""
+    name = column.name
+    written = meaning.meta.types.get(name, "")
+    dtype = DTYPES.get(written)
+    if dtype is None or name in (*_NAMES, "value") or column.dtype == dtype:
+        return column
+    if dtype == pl.Boolean and column.dtype == pl.String:
+        words = column.str.to_lowercase()
+        cast = (words == "true").set(~words.is_in(["true", "false"]), None)
+    else:
+        cast = column.cast(dtype, strict=False)
+    wrong = cast.is_null() & column.is_not_null()
+    if wrong.any():
+        row = int(wrong.arg_max() or 0)
+        raise InputError(
+            f"{read.locate(row)}: {name} {column[row]!r} is not understood; expected {written}"
+        )
+    return cast
+
+
+_SUFFIXES = (".csv", ".parquet", ".jsonl")
+_FILE = re.compile(r"[/\\][^/\\]*\.[A-Za-z]\w*$")
+"""The end of a path that leads to a file, as against a slash in the words of a source."""
+
+
+def write_ratings(ratings: Ratings, path: str | Path) -> Path:
+    """Write a table of ratings.
+
+    Parameters
+    ----------
+    ratings
+        The table.
+    path
+        File name; the suffix ``.csv``, ``.parquet`` or ``.jsonl`` says the format. Scale, taxonomy,
+        raters and stimuli are stored inside a Parquet file, and beside the others in a file of the
+        same name with ``.meta.json`` added. Of the source only the file name is stored, never its
+        folder. Values of a scale with categories are written by name.
+
+    Returns
+    -------
+    pathlib.Path
+        The file written.
+
+    Raises
+    ------
+    InputError
+        When the suffix is not known, or the folder does not exist.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from affectlab.ratings import Ratings, read_ratings
+    >>> r = Ratings({"stimulus": ["007"], "rater": ["NA"], "value": [3]}, scale="0-7")
+    >>> file = write_ratings(r, Path(tempfile.mkdtemp()) / "ratings.csv")
+    >>> read_ratings(file).equals(r)
+    True
+    """
+    path = check_ratings_path(path)
+    suffix = path.suffix.lower()
+    frame = named_frame(ratings)
+    meta = json.dumps(_meta(ratings, frame), ensure_ascii=False)
+    try:
+        if suffix == ".parquet":
+            with _complete(path) as part:
+                frame.write_parquet(part, metadata={METADATA_KEY: meta})
+            return path
+        plain = _whole_numbers(frame)
+        with _complete(sidecar(path)) as beside, _complete(path) as part:
+            if suffix == ".csv":
+                plain.write_csv(part)
+            else:
+                _with_infinity(plain).write_ndjson(part)
+            beside.write_text(meta + "\n", encoding="utf-8", newline="\n")
+    except OSError as error:
+        raise InputError(f"{path} cannot be written: {error.strerror or error}") from None
+    return path
+
+
+@contextmanager
+def _complete(path: Path) -> Iterator[Path]:
+    """Give a file that takes the place of another when it is complete; until then nothing changes.
+
+    What is no plain file (``/dev/stdout``, a pipe) is written to directly.
+    """
+    path = path.resolve()
+    there = path.exists()
+    if there and (not path.is_file() or not os.access(path, os.W_OK)):
+        yield path
+        return
+    with TemporaryDirectory(dir=path.parent, prefix=".new-") as folder:
+        part = Path(folder) / "part"
+        yield part
+        if there:
+            shutil.copymode(path, part)
+        part.replace(path)
+
+
+def check_ratings_path(path: str | Path) -> Path:
+    """Say, before hours of work, whether ratings could be written to a file.
+
+    Raises
+    ------
+    InputError
+        When the suffix is not known, the folder does not exist, or the path is a folder.
+
+    Examples
+    --------
+    >>> check_ratings_path("ratings.parquet").name
+    'ratings.parquet'
+    """
+    path = Path(path)
+    suffix = path.suffix.lower()
+    if suffix not in _SUFFIXES:
+        raise InputError(f"{path}: suffix {suffix!r}; expected one of {', '.join(_SUFFIXES)}")
+    if not path.parent.is_dir():
+        raise InputError(f"{path}: the folder {path.parent} does not exist")
+    if path.is_dir():
+        raise InputError(f"{path} cannot be written: it is a folder")
+    return path
+
+
+def named_frame(ratings: Ratings) -> pl.DataFrame:
+    """Give all rows with plain text names, and categories by name where every value is one."""
+    frame = ratings.to_frame()
+    scale, value = ratings.scale, ratings.value
+    present = ~np.isnan(value)
+    if not scale.categories or not scale.contains(value[present]).all():
+        return frame
+    names = np.full(len(value), None, dtype=object)
+    position = np.rint(value[present] - (scale.low or 0.0)).astype(np.intp)
+    names[present] = np.array(scale.categories, dtype=object)[position]
+    return frame.with_columns(value=pl.Series(names.tolist(), dtype=pl.String))
+
+
+def _with_infinity(frame: pl.DataFrame) -> pl.DataFrame:
+    """Write infinite attributes as text, since JSON has no infinity."""
+    endless = [
+        name
+        for name, dtype in frame.schema.items()
+        if dtype == pl.Float64 and frame[name].is_infinite().any()
+    ]
+    return frame.with_columns(pl.col(endless).cast(pl.String))
+
+
+def _whole_numbers(frame: pl.DataFrame) -> pl.DataFrame:
+    """Write 3 instead of 3.0 where every value is a whole number."""
+    value = frame["value"]
+    if value.dtype == pl.Float64 and bool((value.is_null() | (value == value.round())).all()):
+        biggest = value.abs().max()
+        if biggest is None or float(str(biggest)) < 2**53:
+            return frame.with_columns(pl.col("value").cast(pl.Int64))
+    return frame
+
+
+def _meta(ratings: Ratings, frame: pl.DataFrame) -> dict[str, Any]:
+    return {
+        "schema": SCHEMA,
+        "scale": ratings.scale.to_dict(),
+        "taxonomy": None if ratings.taxonomy is None else ratings.taxonomy.to_toml(),
+        "labels": list(ratings.label_names) if ratings.has_labels else None,
+        "columns": frame.columns,
+        "types": {name: str(dtype) for name, dtype in frame.schema.items()},
+        "raters": _columns(ratings.raters),
+        "stimuli": _columns(ratings.stimuli),
+        "source": "; ".join(map(_without_folder, ratings.source.split("; "))),
+        "history": list(ratings.history),
+        "set_aside": [
+            {
+                "reason": part.reason,
+                "count": part.count,
+                "places": list(part.places),
+                "unit": part.unit,
+            }
+            for part in ratings.set_aside
+        ],
+    }
+
+
+def _without_folder(source: str) -> str:
+    """Give the name of a file, since where it lay on one computer is nobody else's business."""
+    rooted = PurePosixPath(source).is_absolute() or PureWindowsPath(source).is_absolute()
+    return PureWindowsPath(source).name if rooted or _FILE.search(source) else source
+
+
+def _columns(table: pl.DataFrame) -> dict[str, dict[str, Any]]:
+    return {
+        name: {"type": str(table.schema[name]), "values": [_plain(v) for v in table[name]]}
+        for name in table.columns
+    }
+
+
+def _plain(value: Any) -> Any:
+    """Give a value that JSON can hold."""
+    if isinstance(value, float) and not math.isfinite(value):
+        return str(value)
+    return value

@@ -1,0 +1,436 @@
+"""What a table of ratings holds, in counts and in words."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from affectlab.core.words import option, plural
+from affectlab.ratings.codes import pack
+from affectlab.ratings.scale import Scale
+from affectlab.ratings.schema import HUMAN_KINDS, MODEL_KINDS, RATER_KINDS
+from affectlab.ratings.select import used_rows
+
+if TYPE_CHECKING:
+    from affectlab.ratings.table import Ratings
+
+
+__all__ = [
+    "RatingsSummary",
+    "aggregated_raters",
+    "outcome_counts",
+    "pair_counts",
+    "silent_raters",
+    "suggested_names",
+    "suggested_scale",
+    "suggested_words",
+    "summarise",
+    "warnings_of",
+]
+
+# Scales to suggest: what a user could declare, judged by the answers that occur.
+
+
+_LADDERS = (
+    ("strongly disagree", "disagree", "somewhat disagree", "slightly disagree",
+     "neither agree nor disagree", "neutral", "undecided", "slightly agree", "somewhat agree",
+     "agree", "strongly agree"),
+    ("never", "almost never", "rarely", "seldom", "occasionally", "sometimes", "often",
+     "frequently", "usually", "very often", "almost always", "always"),
+    ("not at all", "none", "very slightly", "slightly", "a little", "somewhat", "moderately",
+     "quite a bit", "very", "very much", "extremely"),
+    ("bad", "very poor", "poor", "fair", "average", "good", "very good", "excellent"),
+    ("absent", "very weak", "weak", "moderate", "strong", "very strong"),
+    ("very low", "low", "medium", "high", "very high"),
+    ("very unlikely", "unlikely", "neutral", "likely", "very likely"),
+)  # fmt: skip
+"""Common wordings of response scales, each from low to high; not all on one scale at a time."""
+_MOST_SHOWN = 7
+
+
+def suggested_scale(scale: Scale) -> str:
+    """Give the short form of a numeric scale that fits an inferred one.
+
+    Examples
+    --------
+    >>> suggested_scale(Scale.infer([1, 2, 5])), suggested_scale(Scale.infer([0.02, 0.97]))
+    ('1-5', '0-1 interval')
+    """
+    if scale.low is None or scale.high is None:
+        return "0-7"
+    low, high = scale.low, scale.high
+    if scale.step is None and math.isfinite(high - low):
+        # Bounds of a question are round numbers, unlike the lowest and highest answer.
+        unit = 10.0 ** math.floor(math.log10(high - low))
+        low, high = math.floor(low / unit) * unit, math.ceil(high / unit) * unit
+    to = ".." if low < 0 else "-"
+    return f"{low:.12g}{to}{high:.12g}" + (" interval" if scale.kind == "interval" else "")
+
+
+def suggested_words(categories: tuple[str, ...]) -> str:
+    """Give the short form of an ordinal scale of these words: in order where they are well known.
+
+    Examples
+    --------
+    >>> suggested_words(("Agree", "Neutral", "Disagree"))
+    'ordinal:Disagree,Neutral,Agree'
+    >>> suggested_words(("joy", "fear"))
+    'ordinal:disagree,neutral,agree'
+    """
+    folded = {" ".join(name.casefold().split()): name for name in categories}
+    for ladder in _LADDERS:
+        if len(folded) == len(categories) > 1 and folded.keys() <= set(ladder):
+            return "ordinal:" + ",".join(folded[word] for word in ladder if word in folded)
+    return "ordinal:disagree,neutral,agree"
+
+
+def suggested_names(categories: tuple[str, ...]) -> str:
+    """Give the short form of a nominal scale of these words and one more."""
+    if len(categories) > _MOST_SHOWN or any("," in name for name in categories):
+        return "nominal:yes,no,unsure"
+    return "nominal:" + ",".join((*categories, "…"))
+
+
+# What a reader of results should know of the data, in words.
+
+
+_REPEATABLE = {"session", "trial", "trial_kind", "text"}
+"""Columns whose presence lets a rater answer the same question twice."""
+_LOW_CODES = (-1.0, -9.0, -88.0, -99.0, -888.0, -999.0, -9999.0)
+_HIGH_CODES = (9.0, 77.0, 88.0, 98.0, 99.0, 888.0, 999.0, 9999.0)
+_MOST_LEVELS = 21
+"""A rating scale seldom has more levels; codes are looked for on such scales only."""
+
+_SHOWN_NAMES = 8
+
+Mask = NDArray[np.bool_]
+
+
+def pair_counts(ratings: Ratings, rows: Mask) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    """Count the raters of each stimulus and the stimuli of each rater, over some rows."""
+    body = ratings._body
+    stimulus, rater = body.stimulus.code, body.rater.code
+    once = body.label is None and not body.extras.keys() & _REPEATABLE
+    if not once:
+        pairs = np.unique(pack([body.stimulus, body.rater])[rows])
+        stimulus, rater = (part.astype(np.int32) for part in np.divmod(pairs, body.rater.n))
+    elif not rows.all():
+        stimulus, rater = stimulus[rows], rater[rows]
+    return (
+        np.bincount(stimulus, minlength=ratings.n_stimuli),
+        np.bincount(rater, minlength=ratings.n_raters),
+    )
+
+
+def warnings_of(ratings: Ratings) -> tuple[str, ...]:
+    """Say in words what a reader of results should know of the data."""
+    rows = used_rows(ratings)
+    found = [*_of_scale(ratings, rows), *_of_people(ratings, rows)]
+    found += _of_kinds(ratings)
+    found += _of_spelling("rater", ratings.rater_names)
+    if ratings.has_labels:
+        found += _of_spelling("label", ratings.label_names)
+    found += _of_spelling("category", ratings.scale.categories)
+    if ratings.n_stimuli == 1:
+        found.append("There is one stimulus: most measures of agreement are not defined.")
+    answers = ratings.value[rows]
+    answers = answers[~np.isnan(answers)]
+    if len(answers) > 1 and answers.min() == answers.max():
+        shown = ratings.scale.name_of(float(answers[0]))
+        text = f"All answers are {shown}: agreement beyond chance is not defined"
+        if ratings.has_labels and ratings.scale.numeric and ratings.scale.kind != "nominal":
+            text += f"; if a label left out means 0, fill those in ({option('absent', 'zero')})"
+        found.append(f"{text}.")
+    found += [
+        f"A{step[1:]} ({option('absent', 'missing')} leaves them missing)."
+        for step in ratings.history
+        if step.startswith("absent = 0, as published: filled")
+    ]
+    found += _of_outcomes(ratings)
+    found += _of_set_aside(ratings)
+    return tuple(found)
+
+
+def _of_set_aside(ratings: Ratings) -> list[str]:
+    """Count what could not be used, and name the raters of whom nothing could."""
+    found = []
+    for unit in ("row", "cell"):
+        count = sum(
+            part.count
+            for part in ratings.set_aside
+            if part.unit == unit and not part.reason.startswith("no answer")
+        )
+        if count:
+            verb = "was" if count == 1 else "were"
+            counted = plural(count, unit)
+            found.append(f"{counted} of the source {verb} set aside; the summary says why.")
+    silent = silent_raters(ratings)
+    if silent:
+        names = ", ".join(map(repr, silent[:_SHOWN_NAMES]))
+        more = ", …" if len(silent) > _SHOWN_NAMES else ""
+        verb = "has" if len(silent) == 1 else "have"
+        found.append(
+            f"{plural(len(silent), 'rater')} of the source {verb} no answer that can be used and "
+            f"{'is' if len(silent) == 1 else 'are'} not counted: {names}{more}."
+        )
+    return found
+
+
+def silent_raters(ratings: Ratings) -> list[str]:
+    """Name the raters of the source who have no answer in the table."""
+    named = [name for part in ratings.set_aside if part.unit == "rater" for name in part.places]
+    return [name for name in dict.fromkeys(named) if name not in set(ratings.rater_names)]
+
+
+def _of_scale(ratings: Ratings, rows: Mask) -> list[str]:
+    scale = ratings.scale
+    if scale.declared:
+        return []
+    if scale.kind == "nominal":
+        names = option("scale", suggested_names(scale.categories))
+        words = option("scale", suggested_words(scale.categories))
+        return [
+            "The categories are taken without an order; declare them from low to high when they "
+            f"have an order ({words}).",
+            "The categories are those that occur among the answers; declare them when some were "
+            f"never chosen ({names}).",
+        ]
+    found = []
+    if scale.low is None:
+        text = "The scale is not known, and the answers do not tell it"
+    else:
+        text = f"The scale was inferred from the answers as {_without_mark(str(scale))}"
+    codes = _of_codes(ratings.value[rows])
+    if scale.kind != "binary":
+        # Where a value may be a code for a missing answer, the scale to declare is said there.
+        example = f", for example ({option('scale', suggested_scale(scale))})" if not codes else ""
+        found.append(f"{text}; weighted agreement depends on it, so declare it{example}.")
+    else:
+        example = option("scale", "binary")
+        found.append(f"{text}; declare it ({example}), or a longer scale when one was asked.")
+    return found + codes
+
+
+def _without_mark(text: str) -> str:
+    return text.removesuffix(" (inferred)")
+
+
+def _of_codes(value: NDArray[np.float64]) -> list[str]:
+    """Warn of numbers that often stand for a missing answer: a lone -1, or 9 after 1 to 5."""
+    levels, counts = np.unique(value[~np.isnan(value)], return_counts=True)
+    if not 3 <= len(levels) <= _MOST_LEVELS or (levels != np.rint(levels)).any():
+        return []
+    suspects = []
+    if levels[0] in _LOW_CODES and levels[1] >= 0 and levels[-1] > 1:
+        suspects.append((levels[0], counts[0], levels[1:]))
+    top, below = levels[-1], levels[-2]
+    # A 9 is a code only after a scale that was used from end to end, as 1 to 5 or 1 to 7.
+    complete = top > 9 or bool((np.diff(levels[:-1]) == 1).all())
+    if top in _HIGH_CODES and top - below >= 2 and below <= max(7.0, top / 5) and complete:
+        suspects.append((top, counts[-1], levels[:-1]))
+    return [
+        f"{count:,} {'answer is' if count == 1 else 'answers are'} {code:g} and all others lie "
+        f"between {rest[0]:g} and {rest[-1]:g}: if {code:g} stands for a missing answer, declare "
+        f"the scale ({option('scale', f'{rest[0]:g}-{rest[-1]:g}')}) and set such rows aside "
+        f"({option('on_bad', 'set_aside', cli='--set-aside')})."
+        for code, count, rest in suspects
+    ]
+
+
+def _of_people(ratings: Ratings, rows: Mask) -> list[str]:
+    kinds = ratings.rater_kinds
+    human = np.array([kind in HUMAN_KINDS for kind in kinds], dtype=bool)
+    if not human.any():
+        among = ": agreement here is agreement among models" if len(kinds) > 1 else ""
+        return [f"No rater is human{among}."]
+    found = []
+    aggregated = human & aggregated_raters(ratings)
+    if aggregated.any():
+        who = [ratings.rater_names[code] for code in np.flatnonzero(aggregated)]
+        names = ", ".join(map(repr, who[:3])) + (", …" if len(who) > 3 else "")
+        human &= ~aggregated
+        if not human.any():
+            return [
+                f"The answers are already aggregated (rater {names}): agreement cannot be computed."
+            ]
+        found.append(
+            f"The answers of rater {names} are aggregated from those of several people; leave them "
+            "out where raters are counted or compared."
+        )
+    # Only those who answered a main trial count as raters of it.
+    of_people = rows if human.all() else rows & human[ratings.rater_code]
+    per_stimulus, per_rater = pair_counts(ratings, of_people)
+    n_people = int(np.count_nonzero(per_rater))
+    rated = per_stimulus[per_stimulus > 0]
+    if n_people == 1:
+        found.append("There is one human rater: agreement between people is not defined.")
+    elif n_people > 1:
+        median = float(np.median(rated))
+        lone = int((rated == 1).sum())
+        if lone == len(rated):
+            found.append(
+                "Every stimulus has one human rater: agreement between people is not defined."
+            )
+        elif median < 2:
+            verb = "has" if lone == 1 else "have"
+            found.append(
+                f"{lone:,} of {len(rated):,} stimuli {verb} one human rater: agreement between "
+                "people rests on the others."
+            )
+    simulated = kinds.count("simulated")
+    if simulated:
+        verb = "is" if simulated == 1 else "are"
+        found.append(f"{simulated:,} of {len(kinds):,} raters {verb} simulated.")
+    return found
+
+
+def _of_kinds(ratings: Ratings) -> list[str]:
+    """Warn of a column of the raters that says who is a model, under another name."""
+    if set(ratings.rater_kinds) != {"human"}:
+        return []
+    table = ratings.raters.drop("rater", "rater_kind")
+    for column in table.select(pl.col(pl.String)):
+        words = set(column.drop_nulls().str.strip_chars().str.to_lowercase())
+        if words <= set(RATER_KINDS) and words & set(MODEL_KINDS):
+            return [
+                f"The column {column.name!r} of the raters speaks of models, but kinds are read "
+                "from 'rater_kind' alone: all raters count as people unless it gets that name."
+            ]
+    return []
+
+
+def aggregated_raters(ratings: Ratings) -> Mask:
+    """Say for each rater whether it stands for several people (attribute ``aggregated``)."""
+    table = ratings.raters
+    if "aggregated" not in table.columns:
+        return np.zeros(ratings.n_raters, dtype=bool)
+    words = table["aggregated"].cast(pl.String).str.strip_chars().str.to_lowercase()
+    mask: Mask = words.is_in(["true", "yes", "1", "1.0"]).fill_null(False).to_numpy()
+    return mask
+
+
+def _of_spelling(kind: str, names: tuple[str, ...]) -> list[str]:
+    """Warn of names that differ in nothing but case and white space: they may be one."""
+    first: dict[str, str] = {}
+    alike = []
+    for name in names:
+        other = first.setdefault(" ".join(name.casefold().split()), name)
+        if other != name:
+            alike.append((other, name))
+    if not alike:
+        return []
+    one, two = alike[0]
+    more = f" (and {len(alike) - 1:,} more such)" if len(alike) > 1 else ""
+    plural = "categories" if kind == "category" else f"{kind}s"
+    return [f"The {plural} {one!r} and {two!r}{more} differ in case or spaces only: are they one?"]
+
+
+def outcome_counts(ratings: Ratings) -> dict[str, int]:
+    """Count the cells of each outcome, those of a rater who found the stimulus unclear apart.
+
+    Who chose that option has answered and refused nothing, although no label has a value.
+    """
+    extras = ratings._body.extras
+    column = extras.get("outcome")
+    if column is None:
+        return {}
+    name = column.cast(pl.String)
+    unclear = extras.get("unclear")
+    if unclear is not None and unclear.dtype == pl.Boolean:
+        said = unclear.fill_null(value=False) & (name != "ok")
+        name = pl.select(pl.when(said).then(pl.lit("unclear")).otherwise(name)).to_series()
+    return {str(key): int(n) for key, n in name.value_counts(sort=True).rows()}
+
+
+def _of_outcomes(ratings: Ratings) -> list[str]:
+    column = ratings._body.extras.get("outcome")
+    if column is None:
+        return []
+    failed = column.filter(column != "ok")
+    if len(failed) == 0:
+        return []
+    counts = outcome_counts(ratings)
+    parts = ", ".join(f"{n:,} {name}" for name, n in counts.items() if name != "ok")
+    return [
+        f"{len(failed):,} of {len(column):,} answers cannot be used ({parts}); statistics leave "
+        "them out."
+    ]
+
+
+@dataclass(frozen=True)
+class RatingsSummary:
+    """Counts over a table of ratings."""
+
+    n_ratings: int
+    n_stimuli: int
+    n_raters: int
+    n_labels: int
+    scale: str
+    source: str
+    taxonomy: str | None
+    labels: tuple[str, ...]
+    rater_kinds: dict[str, int]
+    """Number of raters of each kind."""
+    trial_kinds: dict[str, int]
+    """Number of rows of each trial kind, empty when the table has no trial kinds."""
+    outcomes: dict[str, int]
+    """Number of rows of each outcome, empty when the table has no outcomes; ``unclear`` where a
+    rater said that of the stimulus and chose no label."""
+    raters_per_stimulus: tuple[int, float, int]
+    """Smallest, median and largest number of raters of a stimulus (main trials, answered)."""
+    stimuli_per_rater: tuple[int, float, int]
+    """Smallest, median and largest number of stimuli of a rater (main trials, answered)."""
+    set_aside: tuple[dict[str, Any], ...]
+    """What was not taken: reason, count, the first places, and what is counted."""
+    silent_raters: tuple[str, ...]
+    """Raters of the source of whom no answer can be used; they are not among `n_raters`."""
+    history: tuple[str, ...]
+    warnings: tuple[str, ...]
+
+
+def summarise(ratings: Ratings) -> RatingsSummary:
+    """Count what a table holds."""
+    per_stimulus, per_rater = pair_counts(ratings, used_rows(ratings))
+    trials = ratings._body.extras.get("trial_kind")
+    kinds = [] if trials is None else trials.value_counts(sort=True).rows()
+    return RatingsSummary(
+        n_ratings=ratings.n_ratings,
+        n_stimuli=ratings.n_stimuli,
+        n_raters=ratings.n_raters,
+        n_labels=ratings.n_labels,
+        scale=str(ratings.scale),
+        source=ratings.source,
+        taxonomy=None if ratings.taxonomy is None else ratings.taxonomy.name,
+        labels=ratings.label_names if ratings.has_labels else (),
+        rater_kinds=dict(Counter(ratings.rater_kinds)),
+        trial_kinds={str(kind): int(n) for kind, n in kinds},
+        outcomes=outcome_counts(ratings),
+        raters_per_stimulus=_spread(per_stimulus),
+        stimuli_per_rater=_spread(per_rater),
+        set_aside=tuple(
+            {
+                "reason": part.reason,
+                "count": part.count,
+                "places": list(part.places),
+                "unit": part.unit,
+            }
+            for part in ratings.set_aside
+        ),
+        silent_raters=tuple(silent_raters(ratings)),
+        history=ratings.history,
+        warnings=ratings.warnings,
+    )
+
+
+def _spread(counts: NDArray[np.intp]) -> tuple[int, float, int]:
+    """Smallest, median and largest count of those that occur."""
+    counts = counts[counts > 0]
+    if len(counts) == 0:
+        return 0, 0.0, 0
+    return int(counts.min()), float(np.median(counts)), int(counts.max())

@@ -1,0 +1,301 @@
+"""Figures of EmoNet-Face: the consensus, agreement of people, and models beside them."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING
+
+import numpy as np
+import polars as pl
+
+from affectlab.core.types import Floats
+from affectlab.core.words import joined, number
+from affectlab.recipes.emonet_face.agreement import MODELS, RANDOM, Compared, key_of, simulated
+from affectlab.recipes.emonet_face.consensus import votes_by_label
+from affectlab.recipes.recipe import RecipeFigure
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+    from affectlab.core.estimates import Estimates
+    from affectlab.evaluation import AlignmentResult
+    from affectlab.ratings import Ratings
+    from affectlab.reliability import KappaResult
+
+__all__ = ["binary_figures", "hq_figures"]
+
+
+def binary_figures(ratings: Ratings) -> tuple[RecipeFigure, ...]:
+    """Draw the batches of Table 2, and the votes by emotion of Figure 8."""
+    from affectlab.reliability import consensus_flow
+
+    flow = consensus_flow(ratings).to_frame()
+    votes = votes_by_label(ratings)
+    said = simulated(ratings)
+    worst, best = votes["label"][0], votes["label"][-1]
+    return (
+        RecipeFigure(
+            "consensus-flow",
+            "Binary: items of each batch, and those confirmed (Table 2)",
+            "; ".join(f"batch {row['batch']}: {row['items']:,} items" for row in flow.to_dicts())
+            + ".",
+            partial(_flow, flow, said),
+        ),
+        RecipeFigure(
+            "binary-votes",
+            "Binary: votes on cells that were asked about again (Figure 8)",
+            f"A bar for each of {votes.height} emotions, divided into cells with three yes of "
+            f"three, two of three, and one of two. The first are fewest for {worst} and most for "
+            f"{best}.",
+            partial(_votes, votes, said),
+        ),
+    )
+
+
+def hq_figures(found: Compared, level: AlignmentResult) -> tuple[RecipeFigure, ...]:
+    """Draw what the paper draws of people and models, and the test of equivalence beside it."""
+    tables = found.tables
+    made = [
+        RecipeFigure(
+            "ratings",
+            "HQ: how often each rating was given",
+            "Share of the answers of people and of models at each step from 0 to 7.",
+            partial(_ratings, found),
+        )
+    ]
+    kappa, by_label, with_median, discrepancy = (
+        tables.kappa,
+        tables.kinds_by_label,
+        tables.with_median,
+        tables.discrepancy,
+    )
+    if kappa is not None and by_label is not None:
+        made += [
+            RecipeFigure(
+                "agreement-groups",
+                "Agreement with people by group (Figure 3)",
+                "Quadratic kappa of raters by emotions. As published: p-values take them as "
+                "independent of each other.",
+                partial(_groups, found),
+            ),
+            RecipeFigure(
+                "agreement-pairs",
+                "Agreement of every pair of raters, mean of emotions (Figure 6)",
+                f"{len(kappa.raters)} raters, people first.",
+                partial(_pairs, kappa, found.said),
+            ),
+            RecipeFigure(
+                "agreement-by-emotion",
+                "Agreement by emotion and kind of pair (appendix A.4)",
+                "Mean quadratic kappa of pairs of people, of people and models, and of models.",
+                partial(_by_emotion, by_label, found.said),
+            ),
+        ]
+    made.append(
+        RecipeFigure(
+            "alpha-by-emotion",
+            "HQ: Krippendorff's alpha of people (Figure 9)",
+            _alpha_words(found),
+            partial(_alpha, found),
+        )
+    )
+    if with_median is not None:
+        made.append(
+            RecipeFigure(
+                "spearman",
+                "Spearman's correlation of models with the median of people (Figure 4)",
+                "Means of emotions with 95 % intervals over images: "
+                + joined(
+                    f"{row['rater']} {number(row['value'])}"
+                    for row in with_median.to_frame()
+                    .drop_nans("value")
+                    .sort("value", descending=True)
+                    .head(5)
+                    .to_dicts()
+                )
+                + " lead.",
+                partial(_spearman, with_median, found),
+            )
+        )
+    if discrepancy is not None:
+        made.append(
+            RecipeFigure(
+                "discrepancy",
+                "By how much people rate higher than models (Figure 10)",
+                "Mean of people less that of each model but the random baseline, by emotion.",
+                partial(_discrepancy, discrepancy, found.said),
+            )
+        )
+    made.append(
+        RecipeFigure(
+            "human-level",
+            "Models less people, on the margin of equivalence",
+            "; ".join(f"{name}: {verdict}" for name, verdict in level.verdicts.items()) + ".",
+            partial(_level, level, found.said),
+        )
+    )
+    return tuple(made)
+
+
+def _column(frame: pl.DataFrame, name: str) -> Floats:
+    column: Floats = frame[name].fill_null(np.nan).to_numpy()
+    return column
+
+
+def _flow(flow: pl.DataFrame, said: str) -> Figure:
+    from affectlab.report import fig_consensus_flow
+
+    names = [
+        f"batch {row['batch']}" + (", contrastive" if row["kind"] == "contrastive" else "")
+        for row in flow.to_dicts()
+    ]
+    figure = fig_consensus_flow(names, flow["items"], flow["agreement_low"], flow["agreement_high"])
+    figure.axes[0].set_xlabel(f"items (an image with an emotion){said}")
+    return figure
+
+
+def _votes(votes: pl.DataFrame, said: str) -> Figure:
+    from affectlab.report import fig_answers_by_label
+
+    levels = [name for name in votes.columns if name != "label"]
+    counts = votes.select(levels).to_numpy().astype(np.float64)
+    shares = counts / counts.sum(axis=1, keepdims=True)
+    figure = fig_answers_by_label(votes["label"].to_list(), levels, shares)
+    figure.axes[0].set_xlabel(f"share of cells with two or more answers{said}")
+    return figure
+
+
+def _ratings(found: Compared) -> Figure:
+    from affectlab.report import fig_answers
+
+    steps = np.arange(8)
+    shares = {}
+    for name, side in (("people", found.people), ("models", found.models)):
+        value = side.value[~np.isnan(side.value)]
+        counts = np.bincount(np.clip(np.rint(value), 0, 7).astype(int), minlength=steps.size)
+        shares[name] = counts / counts.sum()
+    return fig_answers([str(step) for step in steps], shares, value_name=f"rating{found.said}")
+
+
+def _groups(found: Compared) -> Figure:
+    from affectlab.evaluation import group_values
+    from affectlab.report import fig_groups_compared
+
+    values = group_values(
+        found.people,
+        found.models,
+        groups=found.families,
+        truncate=True,
+        pairs=found.tables.kappa,
+    )
+    order = ["people", *dict.fromkeys(MODELS.values())]
+    values = {
+        name: values[name] for name in (*order, *sorted(set(values) - set(order))) if name in values
+    }
+    texts = []
+    if found.tables.groups is not None:
+        for row in found.tables.groups.frame.to_dicts():
+            if row["group_a"] == "people" and row["p"] == row["p"]:
+                p = "p < 0.001" if row["p"] < 0.001 else f"p = {number(row['p'], 3)}"
+                texts.append((row["group_a"], row["group_b"], f"Δ {number(row['value'], 3)}, {p}"))
+    return fig_groups_compared(values, texts, value_name=f"quadratic kappa with people{found.said}")
+
+
+def _pairs(kappa: KappaResult, said: str) -> Figure:
+    from affectlab.reliability import kappa_matrix
+    from affectlab.report import fig_pair_heatmap
+
+    matrix = kappa_matrix(kappa)
+    return fig_pair_heatmap(
+        matrix.values, matrix.raters, matrix.rater_kinds, value_name=f"quadratic kappa{said}"
+    )
+
+
+def _by_emotion(table: pl.DataFrame, said: str) -> Figure:
+    from affectlab.report import fig_kinds_by_label
+
+    labels = table["label"].unique(maintain_order=True).to_list()
+    kinds = [
+        kind
+        for kind in ("human-human", "human-model", "model-model")
+        if kind in set(table["pair_kind"])
+    ]
+    means = {
+        kind: _column(
+            pl.DataFrame({"label": labels}).join(
+                table.filter(pl.col("pair_kind") == kind), on="label", how="left"
+            ),
+            "mean",
+        )
+        for kind in kinds
+    }
+    return fig_kinds_by_label(labels, means, value_name=f"mean quadratic kappa{said}")
+
+
+def _alpha_frame(found: Compared) -> pl.DataFrame:
+    return found.tables.alpha.to_frame().filter(pl.col("side") == "human")
+
+
+def _alpha_words(found: Compared) -> str:
+    known = _alpha_frame(found).drop_nans("value").sort("value", descending=True)
+    if not known.height:
+        return "Alpha is not defined for any emotion."
+    first, last = known.row(0, named=True), known.row(-1, named=True)
+    return (
+        f"{known.height} emotions with 95 % intervals over images, from {first['label']} "
+        f"({number(first['value'])}) down to {last['label']} ({number(last['value'])})."
+    )
+
+
+def _alpha(found: Compared) -> Figure:
+    from affectlab.report import fig_alpha
+
+    frame = _alpha_frame(found)
+    value, low, high = (_column(frame, name) for name in ("value", "low", "high"))
+    figure = fig_alpha(frame["label"].to_list(), value, low, high)
+    figure.axes[0].set_xlabel(f"Krippendorff's alpha{found.said}")
+    return figure
+
+
+def _spearman(with_median: Estimates, found: Compared) -> Figure:
+    from affectlab.report import fig_agreement_bars
+
+    frame = with_median.to_frame()
+    names = frame["rater"].to_list()
+    return fig_agreement_bars(
+        names,
+        *(_column(frame, name) for name in ("value", "low", "high")),
+        value_name=f"Spearman's correlation, mean of emotions{found.said}",
+        families=[found.families[name] for name in names],
+    )
+
+
+def _discrepancy(discrepancy: Estimates, said: str) -> Figure:
+    from affectlab.report import fig_discrepancy
+
+    # The random baseline is 3 points too high everywhere, which would make all others pale.
+    frame = discrepancy.to_frame().filter(
+        ~pl.col("rater").map_elements(key_of, return_dtype=pl.String).eq(key_of(RANDOM))
+    )
+    models = frame["rater"].unique(maintain_order=True).to_list()
+    labels = frame["label"].unique(maintain_order=True).to_list()
+    value = _column(frame, "value").reshape(len(models), len(labels))
+    return fig_discrepancy(labels, models, value, value_name=f"people less model{said}")
+
+
+def _level(level: AlignmentResult, said: str) -> Figure:
+    from affectlab.report import fig_equivalence
+
+    frame = level.to_frame()
+    return fig_equivalence(
+        frame["rater"].to_list(),
+        _column(frame, "difference"),
+        _column(frame, "low"),
+        _column(frame, "high"),
+        frame["verdict"].to_list(),
+        margin=level.margin,
+        inner_low=_column(frame, "test_low"),
+        inner_high=_column(frame, "test_high"),
+        inner_name="90 % interval, which decides",
+        value_name=f"{level.measure_words}: model with people less people{said}",
+    )

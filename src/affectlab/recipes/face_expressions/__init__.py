@@ -1,0 +1,1 @@
+"""FaceExpressions-70k: how different two facial expressions look."""

@@ -1,0 +1,177 @@
+"""Pictures of FaceExpressions-70k: spreads, transitions, structure, JND times and metrics."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from functools import partial
+from typing import TYPE_CHECKING
+
+import numpy as np
+import polars as pl
+
+from affectlab.core.errors import InputError
+from affectlab.core.types import Floats
+from affectlab.core.words import joined, number, plural
+from affectlab.recipes.recipe import RecipeFigure
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+    from affectlab.analysis import PairScores
+    from affectlab.recipes.face_expressions.films import Films
+    from affectlab.report.pictures import Picture
+
+__all__ = ["in_paper", "metric_pictures", "score_pictures", "strip_picture"]
+
+_TITLES = {
+    "mse": "MSE",
+    "mae": "MAE",
+    "ssim": "SSIM, turned",
+}
+_PLACES = {
+    "scores": "How different pairs of faces look (figures 5 and 13)",
+    "errors": "Standard errors of the scores (figure 14)",
+    "scores_by_error": "Scores of pairs, by their standard errors (figure 15)",
+    "scores_by_actor": "Scores of intra pairs, by actor (figure 16)",
+    "transition_ranges": "Difference between peak and neutral, over actors (figure 6)",
+    "transition_curves_by_actor": "Return from peak to neutral, by actor (figure 9)",
+    "transition_curves_by_expression": "Return from peak to neutral, by expression (figure 9)",
+    "expression_differences": "Mean differences of expressions (figure 10)",
+    "expression_elbow": "Heights at which clusters of expressions are joined",
+    "rendering_priority": "Which expressions need most care (figure 21)",
+    "asymmetry_intra": "Movements to the right less those to the left, intra pairs",
+    "asymmetry_inter": "Movements to the right less those to the left, inter pairs",
+    "jnd_times": "Time to 1 JND, by actor (figure 11, left)",
+}
+"""Where the paper shows the same."""
+_STRIPS = 2
+_SIDE = 160
+"""Side of a drawn frame of a strip, in pixels."""
+
+
+def in_paper(pictures: Iterable[Picture]) -> tuple[RecipeFigure, ...]:
+    """Take pictures over, and say which figure of the paper shows the same."""
+    return tuple(RecipeFigure.of(one, _PLACES.get(one.name, "")) for one in pictures)
+
+
+def score_pictures(scores: PairScores, frames: pl.DataFrame | None) -> tuple[RecipeFigure, ...]:
+    """Draw histograms (figures 5 and 13 to 16), and the way from peak to neutral (6, 9, 17 to 20).
+
+    What the pairs do not allow is left out.
+    """
+    from affectlab.analysis import score_histograms, transition_curves, transition_ranges
+    from affectlab.report.pictures import pictures_of_spread, pictures_of_transitions
+
+    drawn = list(pictures_of_spread(score_histograms(scores)))
+    try:
+        ranges = transition_ranges(scores)
+        curves = transition_curves(scores, frames=frames)
+    except InputError:
+        # Without pairs of peak and neutral there is nothing to follow; the table says the same.
+        return in_paper(drawn)
+    return in_paper([*drawn, *pictures_of_transitions(ranges, curves)])
+
+
+def strip_picture(scores: PairScores, films: Films, seed: int) -> RecipeFigure:
+    """Draw the frames of the fastest transitions up to 1 JND (figure 11, right)."""
+    return RecipeFigure(
+        "jnd_strip",
+        "Drawn frames up to 1 JND (figure 11, right)",
+        f"The fastest transitions of {plural(_STRIPS, 'actor')}, frame by frame; the first frame "
+        "at or after 1 JND is marked.",
+        partial(_strip, scores, films, seed),
+    )
+
+
+def _strip(scores: PairScores, films: Films, seed: int) -> Figure:
+    from affectlab.analysis import jnd_score, jnd_strip, jnd_times, strip_choices
+    from affectlab.report import JndStrip, fig_jnd_strip
+
+    times = jnd_times(scores, films.frames, jnd=jnd_score(scores, seed=seed))
+    strips = []
+    for row in strip_choices(times, _STRIPS).iter_rows(named=True):
+        one = films.transitions.of(row["actor"], row["expression"])
+        numbers, since, change = jnd_strip(times, one.actor, one.expression, one.times_ms)
+        images = [one.draw(frame, size=_SIDE) for frame in numbers.tolist()]
+        note = f"1 JND after {number(row['time_ms'], 0)} ms"
+        title = f"{one.actor}, {one.expression}"
+        strips.append(JndStrip(title, images, since, change, note))
+    return fig_jnd_strip(strips)
+
+
+def metric_pictures(
+    score: Floats, values: Mapping[str, Floats], actors: Sequence[str], encoder: str
+) -> tuple[RecipeFigure, ...]:
+    """Draw scores beside metrics (figures 22 to 24), and SROCC by actor (figure 25).
+
+    Parameters
+    ----------
+    score
+        Scores of pairs, shape (n,).
+    values
+        Metric to its values, each of shape (n,).
+    actors
+        Actor of each pair.
+    encoder
+        Whose embeddings metrics by distance compare.
+    """
+    titles = {
+        name: _TITLES.get(name, f"{encoder}, {name.rpartition(' ')[2].rpartition('=')[2]}")
+        for name in values
+    }
+    about = f"{joined(titles.values())}, on {plural(score.size, 'pair')}"
+    given = (score, values, list(actors), titles)
+    return (
+        RecipeFigure(
+            "metrics_scatter",
+            "Scores of pairs beside metrics (figures 22 to 24)",
+            f"{about}, with a fitted curve.",
+            partial(_scatter, *given),
+        ),
+        RecipeFigure(
+            "metrics_by_actor",
+            "Rank correlation of metrics with scores, by actor (figure 25)",
+            f"{about}, of {plural(len(set(actors)), 'actor')}.",
+            partial(_by_actor, *given),
+        ),
+    )
+
+
+def _scatter(
+    score: Floats, values: Mapping[str, Floats], _actors: list[str], titles: Mapping[str, str]
+) -> Figure:
+    from affectlab.evaluation import difference_metrics
+    from affectlab.report import Scatter, fig_scatter_fit
+
+    found = difference_metrics(
+        score, list(values.values()), names=list(values), metrics=["srocc", "plcc_fit"], n_boot=0
+    )
+    panels = []
+    for name, x in values.items():
+        fit = found.fits.get((name, "all"))
+        curve = None
+        if fit is not None and fit.ok:
+            at = np.linspace(np.nanmin(x), np.nanmax(x), 200)
+            curve = (at, fit.predict(at))
+        note = f"SROCC {number(found[name, 'all', 'srocc'].value)}"
+        panels.append(Scatter(titles[name], x, score, curve=curve, note=note))
+    return fig_scatter_fit(panels, x_name="metric")
+
+
+def _by_actor(
+    score: Floats, values: Mapping[str, Floats], actors: list[str], titles: Mapping[str, str]
+) -> Figure:
+    from affectlab.evaluation import difference_metrics
+    from affectlab.report import fig_transition_ranges
+
+    found = difference_metrics(
+        score,
+        list(values.values()),
+        names=list(values),
+        metrics=["srocc"],
+        by={"actor": actors},
+        n_boot=0,
+    )
+    groups = [name for name in found.groups if name != "all"]
+    rows = [[found[name, group, "srocc"].value for group in groups] for name in values]
+    return fig_transition_ranges(list(titles.values()), rows, value_name="SROCC")

@@ -1,0 +1,1 @@
+"""GoEmotions: comments of Reddit, 27 emotions and neutral."""

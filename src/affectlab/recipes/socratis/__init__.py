@@ -1,0 +1,1 @@
+"""Socratis: why people feel what they feel about captioned images."""

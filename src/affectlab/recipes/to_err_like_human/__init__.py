@@ -1,0 +1,1 @@
+"""To Err Like Human: measures that know which mistakes are worse."""

@@ -1,1 +1,0 @@
-"""Compiled inner loops of this room; import them inside the function that needs them."""

@@ -1,0 +1,57 @@
+"""Agreement of raters: alpha, kappa, AC1 and AC2, ICC, percent, consistency, split halves."""
+
+from affectlab.reliability.agreement.alpha import AlphaResult, krippendorff_alpha
+from affectlab.reliability.agreement.alpha_levels import (
+    Distance,
+    LevelName,
+    Pairable,
+    alpha_of,
+    level_maker,
+)
+from affectlab.reliability.agreement.fleiss_gwet import fleiss_kappa, gwet_ac
+from affectlab.reliability.agreement.icc import intraclass_correlation
+from affectlab.reliability.agreement.kappa import (
+    KappaResult,
+    RaterMatrix,
+    kappa_matrix,
+    pairwise_kappa,
+    random_pair_kappa,
+    weighted_kappa,
+)
+from affectlab.reliability.agreement.percent import percent_agreement
+from affectlab.reliability.agreement.self_consistency import self_consistency
+from affectlab.reliability.agreement.split_half import Half, Scorer, split_half
+from affectlab.reliability.agreement.variance_components import (
+    Components,
+    identifiable,
+    rater_variances,
+    variance_components,
+)
+
+__all__ = [
+    "AlphaResult",
+    "Components",
+    "Distance",
+    "Half",
+    "KappaResult",
+    "LevelName",
+    "Pairable",
+    "RaterMatrix",
+    "Scorer",
+    "alpha_of",
+    "fleiss_kappa",
+    "gwet_ac",
+    "identifiable",
+    "intraclass_correlation",
+    "kappa_matrix",
+    "krippendorff_alpha",
+    "level_maker",
+    "pairwise_kappa",
+    "percent_agreement",
+    "random_pair_kappa",
+    "rater_variances",
+    "self_consistency",
+    "split_half",
+    "variance_components",
+    "weighted_kappa",
+]

@@ -1,0 +1,454 @@
+"""Intraclass correlations of one label: agreement and consistency of single and mean ratings."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Literal, TypeAlias
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from affectlab.core.errors import InputError, unknown_name
+from affectlab.core.estimates import NO_INTERVAL, NO_VARIATION, Estimates
+from affectlab.core.inference import check_confidence
+from affectlab.core.types import Floats
+from affectlab.core.words import plural
+from affectlab.ratings import Ratings
+from affectlab.ratings.arrays import Answers, answers_of, require_order
+from affectlab.reliability.agreement.variance_components import Sums, Terms, henderson
+
+__all__ = [
+    "FORMS",
+    "FormResult",
+    "from_all",
+    "from_complete",
+    "intraclass_correlation",
+]
+
+# The forms of the intraclass correlation, from all ratings and after listwise deletion.
+
+
+FORMS = ("1,1", "2,1", "3,1", "1,k", "2,k", "3,k")
+
+_ROUNDING = 1e-12
+"""Variances up to this share of the whole are what rounding leaves of none."""
+_NO_VARIANCE = "undefined: no variance"
+_NEGATIVE_SIGNAL = "undefined: the variance between units is estimated below zero"
+_NEGATIVE_NOISE = "undefined: the variance within units is estimated below zero"
+_CONFOUNDED = "undefined: the ratings do not tell raters and noise apart"
+_NO_PAIRS = "undefined: no unit with two ratings"
+_ONE_RATER = "undefined: fewer than two raters"
+_ONLY_LEVELS = f"{NO_INTERVAL}raters differ in level alone, which leaves no error to estimate"
+_FEWEST_PAIRED = 10
+"""Units with two ratings from which on the spread over them tells how sure the noise is: of 500
+units, 6 of them with two ratings, 95 % intervals held in 84 % of simulated studies."""
+
+
+@dataclass(frozen=True)
+class FormResult:
+    """One coefficient of one label."""
+
+    value: float = np.nan
+    se: float = np.nan
+    low: float = np.nan
+    high: float = np.nan
+    k: float = np.nan
+    """Ratings of a unit that a mean is taken of; of forms without k, 1."""
+    n_items: int = 0
+    n_raters: int = 0
+    n_ratings: int = 0
+    n_dropped: int = 0
+    """Units that were left out."""
+    complete: bool = False
+    """Whether every rater rated every unit that entered."""
+    status: str = "ok"
+    why: str = ""
+    """Why there is no interval, where something varies."""
+
+
+def from_complete(part: Answers, forms: tuple[str, ...], confidence: float) -> list[FormResult]:
+    """Compute forms from the units that all raters rated, by mean squares."""
+    n_raters = np.unique(part.rater).size
+    m = np.bincount(part.unit, minlength=len(part.units))
+    n = int((m == n_raters).sum()) if n_raters else 0
+    counts: dict[str, Any] = {
+        "n_items": n,
+        "n_raters": n_raters,
+        "n_ratings": n * n_raters,
+        "n_dropped": int((m > 0).sum()) - n,
+        "complete": True,
+    }
+    if n_raters < 2:
+        return [FormResult(**counts, status=_ONE_RATER)] * len(forms)
+    if n < 2:
+        status = "undefined: fewer than two units rated by everyone"
+        return [FormResult(**counts, status=status)] * len(forms)
+    # Answers are sorted by unit, then rater.
+    table = part.value[m[part.unit] == n_raters].reshape(n, n_raters)
+    squares = _mean_squares(table)
+    constant = np.ptp(table) == 0
+    results = []
+    for form in forms:
+        k = n_raters if form.endswith("k") else 1
+        single = _complete_form(form, squares, n, n_raters, confidence)
+        status = _NO_VARIANCE if constant or np.isnan(single[0]) else _of_sign(form, single[0])
+        if status != "ok":
+            results.append(FormResult(k=k, **counts, status=status))
+            continue
+        value, low, high = (_stepped_up(end, k) for end in single)
+        why = _ONLY_LEVELS if np.isnan(low) else ""
+        results.append(FormResult(value, np.nan, low, high, k, **counts, why=why))
+    return results
+
+
+def _of_sign(form: str, single: float) -> str:
+    """Say that a coefficient cannot be: a correlation below -1, or a reliability below 0.
+
+    With a correlation r of single ratings, a mean of k has the reliability k r / (1 + (k - 1) r),
+    which falls without end where r is below 0. From -1 to 0 r itself has a meaning: ratings of one
+    unit differ more than ratings of different units.
+    """
+    return _NEGATIVE_SIGNAL if single < (0 if form.endswith("k") else -1) else "ok"
+
+
+@dataclass(frozen=True)
+class _MeanSquares:
+    """Mean squares between units, between raters, within units, and of the residual."""
+
+    units: float
+    raters: float
+    within: float
+    residual: float
+
+
+def _mean_squares(table: Floats) -> _MeanSquares:
+    n, k = table.shape
+    table = table - table.mean()
+    of_unit, of_rater = table.mean(axis=1), table.mean(axis=0)
+    within = ((table - of_unit[:, None]) ** 2).sum()
+    between_raters = n * (of_rater**2).sum()
+    return _MeanSquares(
+        units=k * (of_unit**2).sum() / (n - 1),
+        raters=between_raters / (k - 1),
+        within=within / (n * (k - 1)),
+        residual=max(within - between_raters, 0.0) / ((n - 1) * (k - 1)),
+    )
+
+
+def _complete_form(
+    form: str, squares: _MeanSquares, n: int, k: int, confidence: float
+) -> tuple[float, float, float]:
+    """Value and ends of the interval, for a single rating."""
+    if form.startswith("2"):
+        return _agreement(squares, n, k, confidence)
+    noise = squares.within if form.startswith("1") else squares.residual
+    freedom = n * (k - 1) if form.startswith("1") else (n - 1) * (k - 1)
+    return _ratio(squares.units, noise, n - 1, freedom, k, confidence)
+
+
+def _stepped_up(single: float, k: float) -> float:
+    """Reliability of the mean of k ratings, from that of one (Spearman and Brown); k may be 1."""
+    size = 1 + (k - 1) * single
+    return k * single / size if size > 0 else np.nan
+
+
+def _ratio(
+    between: float, noise: float, df1: int, df2: int, k: int, confidence: float
+) -> tuple[float, float, float]:
+    from scipy.special import fdtri
+
+    if between <= 0 and noise <= 0:
+        return np.nan, np.nan, np.nan
+    if noise <= _ROUNDING * between:
+        return 1.0, 1.0, 1.0
+    value = (between - noise) / (between + (k - 1) * noise)
+    tail = (1 + confidence) / 2
+    f = between / noise
+    low, high = f / fdtri(df1, df2, tail), f * fdtri(df2, df1, tail)
+    return value, (low - 1) / (low + k - 1), (high - 1) / (high + k - 1)
+
+
+def _agreement(
+    squares: _MeanSquares, n: int, k: int, confidence: float
+) -> tuple[float, float, float]:
+    """Form 2, with Satterthwaite's degrees of freedom for the interval."""
+    from scipy.special import fdtri
+
+    b, j, e = squares.units, squares.raters, squares.residual
+    size = b + (k - 1) * e + k * (j - e) / n
+    if size <= 0:
+        return np.nan, np.nan, np.nan
+    value = (b - e) / size
+    if e <= _ROUNDING * b:
+        end = 1.0 if j <= _ROUNDING * b else np.nan
+        return value, end, end
+    if b <= _ROUNDING * e:
+        # Units are alike: a + c is 0 and leaves no degree of freedom; the limit has no width.
+        return value, value, value
+    a = k * value * j / e
+    c = n * (1 + (k - 1) * value) - k * value
+    freedom = (k - 1) * (n - 1) * (a + c) ** 2 / ((n - 1) * a**2 + c**2)
+    tail = (1 + confidence) / 2
+    upper, lower = fdtri(n - 1, freedom, tail), fdtri(freedom, n - 1, tail)
+    rest = k * j + (k * n - k - n) * e
+    low = n * (b / upper - e) / (rest + n * b / upper)
+    # With hardly a degree of freedom left, the quantile is 0.
+    high = n * (b * lower - e) / (rest + n * b * lower)
+    return value, low, high
+
+
+def from_all(part: Answers, forms: tuple[str, ...], confidence: float) -> list[FormResult]:
+    """Compute forms from all ratings, by Henderson's first method.
+
+    The standard error comes from leaving out one unit at a time. Only units with two ratings tell
+    the noise, so that Student's interval has one degree of freedom less than there are of these.
+    """
+    from scipy.special import stdtrit
+
+    sums = Sums.of(part)
+    if (sums.m == sums.per_rater.size).all():
+        # Without gaps the intervals of Shrout and Fleiss know of the raters, too.
+        return from_complete(part, forms, confidence)
+    counts: dict[str, Any] = {
+        "n_items": sums.m.size,
+        "n_raters": sums.per_rater.size,
+        "n_ratings": part.value.size,
+    }
+    n = sums.m.size
+    n_paired = int((sums.m > 1).sum())
+    if n_paired == 0 or n < 2:
+        status = _NO_PAIRS if n_paired == 0 else "undefined: fewer than two units"
+        return [FormResult(**counts, status=status)] * len(forms)
+    whole, without_each = sums.terms(), sums.terms_without_each_unit()
+    constant = bool(np.ptp(part.value) == 0)
+    parallel = any(form.startswith("3") for form in forms) and _parallel(sums)
+    results = []
+    for form in forms:
+        value, k, status = _all_form(form, whole, constant=constant, parallel=parallel)
+        if status != "ok":
+            results.append(FormResult(k=k, **counts, status=status))
+            continue
+        left_out = _ratio_of(form, without_each)[0]
+        se = float(np.sqrt((n - 1) / n * ((left_out - left_out.mean()) ** 2).sum()))
+        half = float(stdtrit(n_paired - 1, (1 + confidence) / 2)) * se if n_paired > 1 else np.nan
+        exact = abs(1 - value) <= _ROUNDING
+        why = ""
+        if not exact and n_paired < _FEWEST_PAIRED:
+            se = half = np.nan
+            why = f"{NO_INTERVAL}{plural(n_paired, 'unit')} with two ratings, fewer than 10"
+        elif not exact and np.isnan(half):
+            why = f"{NO_INTERVAL}not defined without one of the units"
+        least = -np.inf if form.endswith("k") else -1.0
+        low, high = (1.0, 1.0) if exact else (max(value - half, least), min(value + half, 1.0))
+        results.append(FormResult(value, 0.0 if exact else se, low, high, k, **counts, why=why))
+    return results
+
+
+def _parallel(sums: Sums) -> bool:
+    """Whether nothing is left of the ratings after effects of units and raters."""
+    from scipy.sparse import csr_array
+    from scipy.sparse.linalg import lsqr
+
+    n, units = sums.value.size, sums.m.size
+    if n <= units + sums.per_rater.size - 1:
+        return False
+    rows = np.tile(np.arange(n), 2)
+    columns = np.concatenate([sums.unit, units + sums.rater])
+    design = csr_array((np.ones(2 * n), (rows, columns)), shape=(n, units + sums.per_rater.size))
+    left = sums.value - design @ lsqr(design, sums.value, atol=1e-14, btol=1e-14, iter_lim=200)[0]
+    return bool((left**2).sum() <= _ROUNDING * (sums.value**2).sum())
+
+
+def _all_form(
+    form: str, terms: Terms, *, constant: bool, parallel: bool
+) -> tuple[float, float, str]:
+    """Value, k and status of one form of the whole table."""
+    value, signal, noise, k = (float(part[0]) for part in _ratio_of(form, terms))
+    spread = float(terms.t0[0] / terms.n[0])
+    if constant:
+        return np.nan, k, _NO_VARIANCE
+    if terms.t0[0] - terms.t_units[0] <= _ROUNDING * terms.t0[0]:
+        # Raters who agree on every unit differ in nothing, whatever moments make of their means.
+        return 1.0, k, "ok"
+    if np.isnan(noise):
+        return np.nan, k, _CONFOUNDED
+    if form.startswith("3") and parallel:
+        # Raters who differ in level alone are consistent, whatever moments make of the gaps.
+        return 1.0, k, "ok"
+    if noise < -_ROUNDING * spread:
+        return np.nan, k, _NEGATIVE_NOISE
+    if noise <= _ROUNDING * spread:
+        return 1.0, k, "ok"
+    # A variance between units below zero by more than the noise leaves no correlation.
+    single = signal / (signal + noise) if signal + noise > 0 else -np.inf
+    return value, k, _of_sign(form, single)
+
+
+def _ratio_of(form: str, terms: Terms) -> tuple[Floats, Floats, Floats, Floats]:
+    """Value, signal, noise of one rating, and k, of every table; values ``nan`` without variance.
+
+    The mean over units of noise / m_j is noise / k with the harmonic mean k of the ratings m_j.
+    """
+    t = terms
+    k = t.units / t.inverse_m if form.endswith("k") else np.ones_like(t.n)
+    if form.startswith("1"):
+        # One unit, or none with two ratings, says nothing of one of the two.
+        several = np.where((t.n > t.units) & (t.units > 1), t.units, np.nan)
+        noise = (t.t0 - t.t_units) / (t.n - several)
+        m0 = (t.n - t.unit_squares / t.n) / (several - 1)
+        signal = ((t.t_units - t.t_mean) / (several - 1) - noise) / m0
+    else:
+        signal, of_raters, residual = henderson(t)
+        noise = of_raters + residual if form.startswith("2") else residual
+    size = signal + noise / k
+    defined = size > _ROUNDING * t.t0 / np.maximum(t.n, 1)
+    value = np.divide(signal, size, out=np.full(size.shape, np.nan), where=defined)
+    return value, signal, noise, k
+
+
+Form: TypeAlias = Literal["1,1", "2,1", "3,1", "1,k", "2,k", "3,k"]
+Missing: TypeAlias = Literal["available", "listwise"]
+
+_COMPUTE = {"available": from_all, "listwise": from_complete}
+
+
+def intraclass_correlation(
+    ratings: Ratings | ArrayLike,
+    *,
+    forms: Sequence[Form] = ("1,1", "2,1", "3,1", "1,k", "2,k", "3,k"),
+    missing: Missing = "available",
+    confidence: float = 0.95,
+) -> Estimates:
+    r"""Compute intraclass correlations of each label, by the forms of Shrout and Fleiss.
+
+    With the variance between units :math:`\sigma^2_u`, between raters :math:`\sigma^2_r` and the
+    rest :math:`\sigma^2_e`,
+
+    .. math::
+
+        ICC(1,1) = ICC(2,1) = \frac{\sigma^2_u}{\sigma^2_u + \sigma^2_r + \sigma^2_e}, \quad
+        ICC(3,1) = \frac{\sigma^2_u}{\sigma^2_u + \sigma^2_e},
+
+    where form 1 takes the ratings of a unit as exchangeable (other raters for every unit), form 2
+    takes the raters as a sample, and form 3 leaves their means out of account (consistency). Forms
+    with k are about the mean of k ratings: the noise is divided by k.
+
+    Parameters
+    ----------
+    ratings
+        Ratings (main trials with a valid answer; the first answer where a rater repeats), or an
+        array of shape (raters, units) with ``nan`` where there is no rating.
+    forms
+        Which forms: ``"1,1"``, ``"2,1"``, ``"3,1"``, ``"1,k"``, ``"2,k"``, ``"3,k"``.
+    missing
+        What to do where not every rater rated every unit. ``"available"`` takes all ratings: the
+        variances are estimated by equating quadratic sums with their expectations (Henderson's
+        first method, which on complete data is the analysis of variance), k is the harmonic mean
+        of the ratings per unit, and the interval is Student's with a standard error from leaving
+        out one unit at a time, with one degree of freedom less than units with two ratings.
+        ``"listwise"`` keeps only the units that every rater of the label rated. Complete data have
+        the mean squares and F intervals of Shrout and Fleiss either way.
+    confidence
+        Coverage of the intervals.
+
+    Returns
+    -------
+    Estimates by ``label`` and ``form``, at most 1, with the extra columns ``k`` (ratings that the
+    coefficient is about) and ``n_dropped`` (units left out by listwise deletion). Single forms lie
+    in [-1, 1]; below 0, ratings of one unit differ more than ratings of different units. Forms with
+    k are ``nan`` there: the variance between units is then estimated below zero, and a reliability
+    below 0 is none. ``nan`` with a status, too, where there is no unit with two ratings, the
+    ratings do not tell raters and noise apart (each rater rated one unit), or there is no variance.
+
+    With fewer than 10 units that have two ratings there is no interval: 95 % intervals held in 84 %
+    of simulated studies with 6 of them. ``method`` says why an interval is missing.
+
+    Where ``resampled`` is ``units`` the interval is about other units and the same raters. Of
+    forms 1 and 2, whose raters are a sample, it is too narrow where raters differ in level: where
+    the standard deviation of their means is 0.7 of that between units, 95 % intervals of ICC(2,1)
+    held in 48 to 84 % of simulated studies.
+
+    Raises
+    ------
+    InputError
+        If a form is unknown.
+
+    References
+    ----------
+    Shrout and Fleiss (1979), Psychological Bulletin 86. McGraw and Wong (1996), Psychological
+    Methods 1, call the forms 2 and 3 A and C. Henderson (1953), Biometrics 9.
+
+    Examples
+    --------
+    The ratings of six targets by four judges in Shrout and Fleiss:
+
+    >>> judges = [[9, 6, 8, 7, 10, 6], [2, 1, 4, 1, 5, 2], [5, 3, 6, 2, 6, 4], [8, 2, 8, 6, 9, 7]]
+    >>> table = intraclass_correlation(judges)
+    >>> [round(estimate.value, 2) for _, estimate in table]
+    [0.17, 0.29, 0.71, 0.44, 0.62, 0.91]
+    """
+    import polars as pl
+
+    check_confidence(confidence)
+    require_order(ratings, "the intraclass correlation")
+    if missing not in _COMPUTE:
+        raise unknown_name("missing", str(missing), _COMPUTE)
+    if not forms:
+        raise InputError("forms: expected one or more, such as '2,1'")
+    for form in forms:
+        if form not in FORMS:
+            raise unknown_name("form", str(form), FORMS)
+    answers = answers_of(ratings)
+    results = [_COMPUTE[missing](part, tuple(forms), confidence) for part in answers.by_label()]
+    results = [[_without_certainty(row) for row in result] for result in results]
+    rows = [row for result in results for row in result]
+    table = Estimates.build(
+        {
+            "label": [name for name in answers.labels for _ in forms],
+            "form": [form for _ in answers.labels for form in forms],
+        },
+        value=[row.value for row in rows],
+        se=[row.se for row in rows],
+        low=[row.low for row in rows],
+        high=[row.high for row in rows],
+        method=[
+            _method(form, row, missing)
+            for result in results
+            for form, row in zip(forms, result, strict=True)
+        ],
+        resampled=["none" if row.complete or np.isnan(row.low) else "units" for row in rows],
+        n_items=[row.n_items for row in rows],
+        n_raters=[row.n_raters for row in rows],
+        n_ratings=[row.n_ratings for row in rows],
+        status=[row.status for row in rows],
+    )
+    extra = (
+        pl.Series("k", [row.k for row in rows], dtype=pl.Float64),
+        pl.Series("n_dropped", [row.n_dropped for row in rows], dtype=pl.Int64),
+    )
+    return Estimates(table.frame.with_columns(extra), table.keys)
+
+
+def _without_certainty(row: FormResult) -> FormResult:
+    """Withhold an interval without width; see :mod:`affectlab.core.estimates`."""
+    if row.low != row.high:
+        return row
+    return replace(row, se=np.nan, low=np.nan, high=np.nan, why=NO_VARIATION)
+
+
+def _method(form: str, row: FormResult, missing: str) -> str:
+    """Name the coefficient, what it was computed from, and its interval."""
+    parts = [f"ICC({form})"]
+    if form.endswith("k") and row.k == row.k:
+        parts.append(f"k = {row.k:.3g}")
+    if missing == "listwise":
+        parts.append(f"listwise deletion of {plural(row.n_dropped, 'unit')}")
+    spread = not np.isnan(row.low)
+    if row.complete:
+        parts.append("complete units, F interval" if spread else "complete units")
+    else:
+        parts.append("all ratings, variances by Henderson's method 1")
+        if spread:
+            parts.append("jackknife over units")
+    return "; ".join(filter(None, (", ".join(parts), row.why)))

@@ -1,0 +1,753 @@
+"""Cohen's kappa: of two raters, of all pairs of raters, and of two ratings drawn at random."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, Literal, TypeAlias
+
+import numpy as np
+import polars as pl
+from numpy.typing import ArrayLike, NDArray
+from scipy.special import ndtri
+
+from affectlab.core.errors import InputError, unknown_name
+from affectlab.core.estimates import Estimate, Estimates
+from affectlab.core.inference import check_confidence
+from affectlab.core.types import Floats, Ints
+from affectlab.ratings import HUMAN_KINDS, Ratings, Scale
+from affectlab.ratings.arrays import Answers, answers_of, matrix_of, require_order
+from affectlab.ratings.order import canonical
+from affectlab.reliability.agreement.coefficient import coefficient
+
+__all__ = [
+    "DensePanel",
+    "KappaResult",
+    "KappaTable",
+    "RaterMatrix",
+    "Weights",
+    "declared_levels",
+    "dense_kappas",
+    "dense_panel",
+    "disagreement_weights",
+    "kappa_matrix",
+    "kappa_of_tables",
+    "kappa_status",
+    "levels_of",
+    "pairwise_kappa",
+    "pairwise_tables",
+    "positions_of",
+    "random_pair_kappa",
+    "scale_text",
+    "side_of",
+    "to_levels",
+    "weighted_kappa",
+]
+
+# Results of pairwise kappa: the table with the kinds of pairs, and the matrix of raters.
+
+
+@dataclass(frozen=True, repr=False)
+class KappaResult(Estimates):
+    """Kappa by label, rater_a and rater_b, with the kind of every pair.
+
+    After the columns of every result stands ``pair_kind``: ``human-human``, ``human-model`` or
+    ``model-model``. Simulated raters count as human, baselines as models.
+    """
+
+    raters: tuple[str, ...] = ()
+    """All raters, in the order of the ratings."""
+    rater_kinds: tuple[str, ...] = ()
+    """The kind of each rater."""
+
+    @property
+    def pair_kind(self) -> pl.Series:
+        """The kind of pair of each row."""
+        return self.frame["pair_kind"]
+
+    def of_kind(self, pair_kind: str) -> pl.DataFrame:
+        """Give the rows of one kind of pair."""
+        return self.frame.filter(pl.col("pair_kind") == pair_kind)
+
+
+@dataclass(frozen=True)
+class RaterMatrix:
+    """A square table of raters, humans first."""
+
+    raters: tuple[str, ...]
+    rater_kinds: tuple[str, ...]
+    values: Floats
+    """Shape (raters, raters), symmetric, ``nan`` on the diagonal and where nothing is defined."""
+
+    def to_frame(self) -> pl.DataFrame:
+        """Give a column ``rater`` and one column per rater."""
+        columns = {name: self.values[:, k] for k, name in enumerate(self.raters)}
+        return pl.DataFrame({"rater": list(self.raters), **columns})
+
+
+def side_of(rater_kind: str) -> str:
+    return "human" if rater_kind in HUMAN_KINDS else "model"
+
+
+def kappa_matrix(result: KappaResult, *, labels: tuple[str, ...] | None = None) -> RaterMatrix:
+    """Average kappa over labels for every pair of raters, humans first.
+
+    Parameters
+    ----------
+    result
+        What :func:`pairwise_kappa` gave.
+    labels
+        Labels to average over; by default all.
+
+    Returns
+    -------
+    A symmetric matrix; labels on which a pair is not defined are left out of its mean.
+
+    Raises
+    ------
+    InputError
+        If a label is not in the table.
+
+    Examples
+    --------
+    >>> from affectlab.reliability import pairwise_kappa
+    >>> table = pairwise_kappa([[0, 3, 7, 0], [0, 3, 3, 0], [1, 4, 7, 0]], scale="0-7")
+    >>> matrix = kappa_matrix(table)
+    >>> matrix.raters, matrix.values[0].round(3).tolist()
+    (('0', '1', '2'), [nan, 0.652, 0.969])
+    """
+    frame = result.frame
+    if labels is not None:
+        known = frame["label"].unique(maintain_order=True).to_list()
+        for name in labels:
+            if name not in known:
+                raise unknown_name("label", name, known)
+        frame = frame.filter(pl.col("label").is_in(list(labels)))
+    index = {name: k for k, name in enumerate(result.raters)}
+    values = np.full((len(index), len(index)), np.nan)
+    means = frame.group_by("rater_a", "rater_b", maintain_order=True).agg(
+        pl.col("value").drop_nans().mean()
+    )
+    for rater_a, rater_b, mean in means.iter_rows():
+        if mean is not None:
+            values[index[rater_a], index[rater_b]] = values[index[rater_b], index[rater_a]] = mean
+    human = np.array([side_of(kind) == "human" for kind in result.rater_kinds], dtype=bool)
+    order = np.argsort(~human, kind="stable")
+    return RaterMatrix(
+        tuple(result.raters[k] for k in order),
+        tuple(result.rater_kinds[k] for k in order),
+        values[np.ix_(order, order)],
+    )
+
+
+# Weighted kappa from tables of paired answers, and such tables for all pairs of raters at once.
+
+
+Weights: TypeAlias = Literal["quadratic", "linear", "nominal"]
+
+
+_BLOCK = 1 << 22
+"""Cells of tables that are held at once."""
+
+_NO_ITEMS = "undefined: no common items"
+
+
+@dataclass(frozen=True)
+class KappaTable:
+    """Kappa of every table; all fields have the shape of the leading axes."""
+
+    value: Floats
+    se: Floats
+    low: Floats
+    high: Floats
+    n: Ints
+    status: list[str]
+
+
+def disagreement_weights(weights: str, n_levels: int) -> Floats:
+    """Build w: 0 on the diagonal, [i != j], |i - j| or (i - j)^2 off it."""
+    steps = np.abs(np.subtract.outer(np.arange(n_levels), np.arange(n_levels))).astype(np.float64)
+    if weights == "quadratic":
+        return steps**2
+    if weights == "linear":
+        return steps
+    if weights == "nominal":
+        return (steps > 0).astype(np.float64)
+    raise unknown_name("weights", str(weights), ("quadratic", "linear", "nominal"))
+
+
+def kappa_of_tables(tables: Ints, weights: str, confidence: float = 0.95) -> KappaTable:
+    r"""Compute weighted kappa with its large-sample standard error.
+
+    .. math:: \kappa = 1 - \sum_{ij} w_{ij} o_{ij} / \sum_{ij} w_{ij} e_{ij}
+
+    The standard error is that of Fleiss, Cohen and Everitt (1969, Psychological Bulletin 72),
+    written with weights of disagreement.
+
+    Parameters
+    ----------
+    tables
+        Counts o, shape (k, levels, levels): first rater in rows, second in columns.
+    weights
+        ``"quadratic"``, ``"linear"`` or ``"nominal"``.
+    confidence
+        Coverage of the normal interval, cut to [-1, 1].
+
+    Returns
+    -------
+    Kappa is ``nan`` with a status where there are no common items or where both raters gave one
+    and the same value throughout.
+    """
+    w = disagreement_weights(weights, tables.shape[-1])
+    n = tables.sum(axis=(1, 2))
+    share = tables / np.maximum(n, 1)[:, None, None]
+    rows, columns = share.sum(axis=2), share.sum(axis=1)
+    against_columns = columns @ w
+    against_rows = rows @ w
+    observed = np.einsum("kij,ij->k", share, w)
+    expected = np.einsum("ki,ki->k", rows, against_columns)
+    defined = expected > 0
+    ratio = np.divide(observed, expected, out=np.full(n.size, np.nan), where=defined)
+    influence = w - ratio[:, None, None] * (against_columns[:, :, None] + against_rows[:, None, :])
+    influence += observed[:, None, None]
+    spread = np.einsum("kij,kij->k", share, influence**2)
+    se = np.full(n.size, np.nan)
+    se[defined] = np.sqrt(np.maximum(spread[defined], 0) / n[defined]) / expected[defined]
+    value = 1 - ratio
+    half = ndtri((1 + confidence) / 2) * se
+    return KappaTable(
+        value,
+        se,
+        np.maximum(value - half, -1),
+        np.minimum(value + half, 1),
+        n.astype(np.int64),
+        kappa_status(n, defined),
+    )
+
+
+def kappa_status(n: Ints, defined: NDArray[np.bool_]) -> list[str]:
+    """Say why kappa is not defined."""
+    if defined.all():
+        return ["ok"] * n.size
+    status = np.where(defined, "ok", "undefined: one category")
+    return list(np.where(n == 0, _NO_ITEMS, status).tolist())
+
+
+def levels_of(scale: Scale | str | ArrayLike) -> Floats:
+    """Give the values of a declared scale, ascending: from a scale, its short form, or a list."""
+    if isinstance(scale, str):
+        scale = Scale.parse(scale)
+    if isinstance(scale, Scale):
+        return np.asarray(scale.levels(), dtype=np.float64)
+    levels = np.asarray(scale, dtype=np.float64)
+    if levels.ndim != 1 or levels.size < 2 or not (np.diff(levels) > 0).all():
+        raise InputError(f"levels {scale!r}: expected at least two values in rising order")
+    return levels
+
+
+def to_levels(values: Floats, levels: Floats, *, truncate: bool = False) -> tuple[Ints, Ints]:
+    """Place values on the levels of the scale.
+
+    Parameters
+    ----------
+    values
+        Shape (n,), finite.
+    levels
+        Shape (levels,), ascending.
+    truncate
+        Drop the fraction, as ``int()`` does, in place of taking the nearest level (a value half way
+        goes to the higher one).
+
+    Returns
+    -------
+    The position of each value on the scale, and the indices of the values that are off it.
+    """
+    if truncate:
+        values = np.trunc(values)
+    position = np.searchsorted((levels[1:] + levels[:-1]) / 2, values, side="right")
+    off = np.flatnonzero((values < levels[0] - 1e-9) | (values > levels[-1] + 1e-9))
+    return position.astype(np.int64), off
+
+
+def pairwise_tables(
+    answers: Answers, position: Ints, n_levels: int, weights: str, confidence: float
+) -> KappaTable:
+    """Compute kappa of all pairs of raters on all labels.
+
+    Parameters
+    ----------
+    answers, position
+        The answers, and the level of each.
+    n_levels, weights, confidence
+        As for :func:`kappa_of_tables`.
+
+    Returns
+    -------
+    Shape (labels x pairs,), label after label, with the pairs of a label in the order of
+    ``np.triu_indices(n_raters, 1)``.
+    """
+    n_raters = len(answers.raters)
+    n_pairs = n_raters * (n_raters - 1) // 2
+    size = len(answers.labels) * n_pairs
+    value, se, low, high = (np.full(size, np.nan) for _ in range(4))
+    n = np.zeros(size, dtype=np.int64)
+    status = np.full(size, _NO_ITEMS, dtype=object)
+    start = 0
+    for label, part in enumerate(answers.by_label()):
+        at = position[start : start + part.unit.size]
+        start += part.unit.size
+        for pairs, counts in _pair_tables(part, at, n_levels, n_pairs):
+            rows = label * n_pairs + pairs
+            found = kappa_of_tables(counts, weights, confidence)
+            value[rows], se[rows], low[rows], high[rows] = (
+                found.value,
+                found.se,
+                found.low,
+                found.high,
+            )
+            n[rows], status[rows] = found.n, found.status
+    return KappaTable(value, se, low, high, n, status.tolist())
+
+
+def _pair_tables(
+    part: Answers, position: Ints, n_levels: int, n_pairs: int
+) -> Iterator[tuple[Ints, Ints]]:
+    """Count the paired answers to one label, for every pair of raters.
+
+    Answers to one unit that are k apart (sorted by rater) make one vector of pairs, and counting is
+    one bincount over (pair, level of the first, level of the second). Work grows with the pairs
+    that exist, so a sparse panel costs no more than its common ratings. Where the tables would not
+    fit, the codes are sorted and counted in blocks of the pairs that have common items.
+
+    Yields
+    ------
+    Pairs, shape (k,), and their tables, shape (k, levels, levels).
+    """
+    codes = _pair_codes(part, position, n_levels)
+    cells = n_levels**2
+    rows = max(1, _BLOCK // cells)
+    if n_pairs <= rows:
+        counts = np.zeros(n_pairs * cells, dtype=np.int64)
+        for code in codes:
+            counts += np.bincount(code, minlength=counts.size)
+        yield np.arange(n_pairs), counts.reshape(n_pairs, n_levels, n_levels)
+        return
+    ordered = np.sort(np.concatenate([np.empty(0, dtype=np.int64), *codes]))
+    pair = ordered // cells
+    first = np.flatnonzero(np.diff(pair, prepend=-1))
+    ends = np.append(first, ordered.size)
+    for start in range(0, first.size, rows):
+        stop = min(start + rows, first.size)
+        block = slice(ends[start], ends[stop])
+        place = np.repeat(np.arange(stop - start), np.diff(ends[start : stop + 1]))
+        counts = np.bincount(
+            ordered[block] + (place - pair[block]) * cells, minlength=(stop - start) * cells
+        )
+        yield pair[first[start:stop]], counts.reshape(stop - start, n_levels, n_levels)
+
+
+def _pair_codes(part: Answers, position: Ints, n_levels: int) -> Iterator[Ints]:
+    """Give (pair, level, level) as one integer for every two answers to a unit."""
+    n_raters = len(part.raters)
+    codes = np.arange(n_raters)
+    before = codes * (2 * n_raters - codes - 3) // 2 - 1
+    first = before[part.rater] * n_levels**2 + position * n_levels
+    second = part.rater * n_levels**2 + position
+    for lag in range(1, part.unit.size):
+        same = part.unit[lag:] == part.unit[:-lag]
+        if not same.any():
+            return
+        code = first[:-lag] + second[lag:]
+        yield code if same.all() else code[same]
+
+
+# Kappa of all pairs of raters on a panel where most raters answered most units.
+#
+# The answers become levels in a dense array of shape (labels, units, raters), from which pairs are
+# counted and kappas computed by compiled loops, one label per task. Sparse panels go through
+# sorted
+# answers instead; the results are the same.
+
+
+_MOST_TABLE_CELLS = 1 << 22
+"""Cells of the pair tables of one label."""
+_MOST_SPARSE = 8
+"""Places of the dense array per answer."""
+_MOST_LEVELS = 127
+_FEW_ANSWERS = 1 << 15
+"""Below this, loading compiled code takes longer than the work."""
+_FEW_LEVELS = 16
+"""Up to here counting shared bits is faster than counting units."""
+
+
+@dataclass(frozen=True)
+class DensePanel:
+    """Levels of the scale by label, unit and rater, -1 where there is no answer."""
+
+    cube: NDArray[np.int8]
+    labels: tuple[str, ...]
+    raters: tuple[str, ...]
+    rater_kinds: tuple[str, ...]
+    n_levels: int
+
+
+def dense_panel(data: Ratings | ArrayLike, levels: Floats, *, truncate: bool) -> DensePanel | None:
+    """Arrange the answers densely.
+
+    Returns
+    -------
+    ``None`` where a dense array would waste memory, and where a value is off the scale: the way
+    through sorted answers finds and names it; and for little data.
+    """
+    if isinstance(data, Ratings):
+        used = data.answers()
+        shape = (len(used.label_names), len(used.stimulus_names), len(used.rater_names))
+        codes = used.label_code, used.stimulus_code, used.rater_code
+        values = np.asarray(used.value, dtype=np.float64)
+        names = (used.label_names, used.rater_names, used.rater_kinds)
+    else:
+        matrix = matrix_of(data)
+        n_raters, n_units = matrix.shape
+        shape = (1, n_units, n_raters)
+        rater, unit = (place.ravel() for place in np.indices(matrix.shape, dtype=np.int32))
+        codes, values = (np.zeros(unit.size, dtype=np.int32), unit, rater), matrix.ravel()
+        names = (("rating",), tuple(map(str, range(n_raters))), ("human",) * n_raters)
+    n_labels, n_units, n_raters = shape
+    n_cells = n_raters * (n_raters - 1) // 2 * levels.size**2
+    wasteful = n_labels * n_units * n_raters > _MOST_SPARSE * values.size
+    too_large = n_cells > _MOST_TABLE_CELLS or levels.size > _MOST_LEVELS
+    if values.size < _FEW_ANSWERS or wasteful or too_large:
+        return None
+    from affectlab.reliability.agreement.kappa_kernels import fill_cube
+
+    cube = np.full(shape, -1, dtype=np.int8)
+    middles = (levels[1:] + levels[:-1]) / 2
+    low, high = levels[0] - 1e-9, levels[-1] + 1e-9
+    if not fill_cube(*codes, values, middles, low, high, truncate, cube):
+        return None
+    labels, raters, kinds = (tuple(part) for part in names)
+    return DensePanel(cube, labels, raters, kinds, levels.size)
+
+
+def dense_kappas(panel: DensePanel, weights: str, confidence: float) -> KappaTable:
+    """Compute kappa of all pairs of raters on all labels.
+
+    Returns
+    -------
+    Shape (labels x pairs,), label after label, with the pairs of a label in the order of
+    ``np.triu_indices(n_raters, 1)``.
+    """
+    from affectlab.core.compiled import in_threads
+    from affectlab.reliability.agreement.kappa_kernels import (
+        count_pairs,
+        count_pairs_by_bits,
+        kappa_of_counts,
+    )
+
+    size = panel.n_levels
+    count = count_pairs_by_bits if size <= _FEW_LEVELS else count_pairs
+    w = disagreement_weights(weights, size)
+    n_pairs = len(panel.raters) * (len(panel.raters) - 1) // 2
+    value, se = (np.empty((len(panel.labels), n_pairs)) for _ in range(2))
+    n = np.zeros((len(panel.labels), n_pairs), dtype=np.int64)
+
+    def one_label(k: int) -> None:
+        counts = np.zeros(n_pairs * size**2, dtype=np.int32)
+        count(panel.cube[k], size, counts)
+        kappa_of_counts(counts.reshape(n_pairs, size, size), w, value[k], se[k], n[k])
+
+    in_threads(one_label, range(len(panel.labels)))
+    flat, spread = value.ravel(), se.ravel()
+    half = ndtri((1 + confidence) / 2) * spread
+    return KappaTable(
+        flat,
+        spread,
+        np.maximum(flat - half, -1),
+        np.minimum(flat + half, 1),
+        n.ravel(),
+        kappa_status(n.ravel(), ~np.isnan(flat)),
+    )
+
+
+def weighted_kappa(
+    a: ArrayLike,
+    b: ArrayLike,
+    *,
+    weights: Weights = "quadratic",
+    scale: Scale | str | ArrayLike,
+    confidence: float = 0.95,
+) -> Estimate:
+    r"""Compute the weighted kappa of two raters on a declared scale.
+
+    .. math:: \kappa = 1 - \sum_{ij} w_{ij} o_{ij} / \sum_{ij} w_{ij} e_{ij}
+
+    with :math:`w_{ij} = (i - j)^2`, :math:`|i - j|` or :math:`[i \ne j]` over *all* levels of the
+    scale, so the result does not hang on which values happen to occur.
+
+    Parameters
+    ----------
+    a, b
+        Ratings of the same items, shape (n,), ``nan`` where there is none; items that lack one are
+        left out. Values between levels are rounded to the nearest.
+    weights
+        ``"quadratic"``, ``"linear"`` or ``"nominal"`` (unweighted).
+    scale
+        A :class:`~affectlab.ratings.Scale`, its short form such as ``"0-7"``, or its levels.
+    confidence
+        Coverage of the interval, from the standard error of Fleiss, Cohen and Everitt (1969).
+
+    Returns
+    -------
+    Estimate in [-1, 1]; ``nan`` with a status when there are no common items, or both raters give
+    one and the same value throughout.
+
+    Raises
+    ------
+    InputError
+        If the lengths differ or a value is off the scale.
+
+    References
+    ----------
+    Cohen (1968), Psychological Bulletin 70.
+
+    Examples
+    --------
+    >>> a, b = [0, 3, 7, 0, 3, 7], [0, 3, 3, 0, 7, 7]
+    >>> weighted_kappa(a, b, scale="0-7")
+    Estimate(0.676 [0.255, 1.000], Cohen's kappa, quadratic weights, ordinal 0 to 7, step 1; ...)
+    """
+    matrix = [np.asarray(side, dtype=np.float64) for side in (a, b)]
+    if matrix[0].ndim != 1 or matrix[0].shape != matrix[1].shape:
+        raise InputError(
+            "expected two arrays of one length, one rating per item, "
+            f"got shapes {matrix[0].shape} and {matrix[1].shape}"
+        )
+    result = pairwise_kappa(np.vstack(matrix), weights=weights, scale=scale, confidence=confidence)
+    return result["rating", "0", "1"]
+
+
+def pairwise_kappa(
+    ratings: Ratings | ArrayLike,
+    *,
+    weights: Weights | None = None,
+    scale: Scale | str | ArrayLike | None = None,
+    truncate: bool = False,
+    confidence: float = 0.95,
+) -> KappaResult:
+    """Compute the weighted kappa of every pair of raters on every label.
+
+    Parameters
+    ----------
+    ratings
+        Ratings (main trials with a valid answer; the first answer where a rater repeats), or an
+        array of shape (raters, units) with ``nan`` where there is no rating.
+    weights
+        ``"quadratic"``, ``"linear"`` or ``"nominal"``; see :func:`weighted_kappa`. By default
+        quadratic, and nominal for ratings on a nominal scale, whose categories have no order.
+    scale
+        The declared scale; by default that of the ratings. An array needs it said.
+    truncate
+        Drop fractions as ``int()`` does, in place of rounding to the nearest level. Only for
+        reproducing tables that were computed so.
+    confidence
+        Coverage of the intervals.
+
+    Returns
+    -------
+    One row per label and pair, by ``label``, ``rater_a`` and ``rater_b`` in the order of the
+    raters, with ``pair_kind``. ``n_items`` counts the items that both rated. Kappa is ``nan`` with
+    a status where a pair has no common items or one category. Where nothing varies (perfect
+    agreement, two items) the large-sample formula gives 0, and there is no interval
+    (:mod:`affectlab.core.estimates`).
+
+    Raises
+    ------
+    InputError
+        If a value is off the scale, or the scale has no levels.
+
+    Examples
+    --------
+    >>> table = pairwise_kappa([[0, 3, 7, 0], [0, 3, 3, 0], [1, 4, 7, 0]], scale="0-7")
+    >>> round(table["rating", "0", "2"].value, 3)
+    0.969
+    """
+    check_confidence(confidence)
+    if weights is None:
+        nominal = scale is None and isinstance(ratings, Ratings) and ratings.scale.kind == "nominal"
+        weights = "nominal" if nominal else "quadratic"
+    elif weights != "nominal" and scale is None:
+        require_order(ratings, f"kappa with {weights} weights")
+    declared = scale
+    if declared is None and isinstance(ratings, Ratings) and ratings.scale.kind != "text":
+        declared = ratings.scale
+    if declared is not None:
+        panel = dense_panel(ratings, levels_of(declared), truncate=truncate)
+        if panel is not None:
+            table = dense_kappas(panel, weights, confidence)
+            return _kappa_result(
+                panel.labels,
+                panel.raters,
+                panel.rater_kinds,
+                table,
+                _method(weights, declared, truncate),
+            )
+    answers = answers_of(ratings)
+    levels = declared_levels(answers, scale)
+    position = positions_of(answers, levels, truncate=truncate)
+    kept = answers.cell_sizes() >= 2
+    answers, position = answers.take(kept), position[kept]
+    table = pairwise_tables(answers, position, levels.size, weights, confidence)
+    return _kappa_result(
+        answers.labels,
+        answers.raters,
+        answers.rater_kinds,
+        table,
+        _method(weights, scale if scale is not None else answers.scale, truncate),
+    )
+
+
+@coefficient
+def random_pair_kappa(
+    ratings: Ratings | ArrayLike,
+    *,
+    weights: Weights = "nominal",
+    scale: Scale | str | ArrayLike | None = None,
+    confidence: float = 0.95,
+    seed: int | np.random.Generator | None = 0,
+) -> Estimate | Estimates:
+    """Compute Cohen's kappa between two ratings drawn at random for every example.
+
+    Parameters
+    ----------
+    ratings, weights, scale, confidence
+        As for :func:`pairwise_kappa`; by default unweighted.
+    seed
+        Seed or generator of the draw. Two raters are drawn per stimulus, in random order, and
+        serve all labels that both rated.
+
+    Returns
+    -------
+    Estimates by ``label``, or one :class:`~affectlab.core.estimates.Estimate` for an array. The standard
+    error does not cover the draw.
+
+    References
+    ----------
+    Demszky et al. (2020), GoEmotions, appendix C.
+
+    Examples
+    --------
+    >>> yes_no = [[1, 0, 1, 0], [1, 0, 0, 0], [1, 0, 1, 0]]
+    >>> random_pair_kappa(yes_no, scale="binary", seed=1).n_items
+    4
+    """
+    ratings = canonical(ratings)
+    check_confidence(confidence)
+    answers = answers_of(ratings)
+    levels = declared_levels(answers, scale)
+    position = positions_of(answers, levels, truncate=False)
+    first, second = _drawn_pairs(answers, np.random.default_rng(seed))
+    n_labels, size = len(answers.labels), levels.size
+    key = (answers.label[first] * size + position[first]) * size + position[second]
+    counts = np.bincount(key, minlength=n_labels * size**2).reshape(n_labels, size, size)
+    table = kappa_of_tables(counts, weights, confidence)
+    drawn = np.concatenate([first, second])
+    seen = np.unique(answers.label[drawn] * len(answers.raters) + answers.rater[drawn])
+    return Estimates.build(
+        {"label": answers.labels},
+        **_values(table),
+        method="two ratings drawn at random; "
+        + _method(weights, scale if scale is not None else answers.scale, False),
+        n_raters=np.bincount(seen // max(len(answers.raters), 1), minlength=n_labels).tolist(),
+        n_ratings=2 * table.n,
+    )
+
+
+def _drawn_pairs(answers: Answers, rng: np.random.Generator) -> tuple[Ints, Ints]:
+    """Draw two answers of every (label, unit): those whose raters come first in a random order."""
+    seen, place = np.unique(answers.unit * len(answers.raters) + answers.rater, return_inverse=True)
+    order = np.lexsort((rng.random(seen.size)[place], answers.cell))
+    cell = answers.cell[order]
+    first = np.flatnonzero(np.diff(cell, prepend=-1) != 0)
+    first = first[first + 1 < cell.size]
+    first = first[cell[first] == cell[first + 1]]
+    return order[first], order[first + 1]
+
+
+def declared_levels(answers: Answers, scale: Scale | str | ArrayLike | None) -> Floats:
+    """Give the levels of the scale that is said, or else of the ratings."""
+    if scale is not None:
+        return levels_of(scale)
+    if answers.scale is None:
+        raise InputError("an array of ratings has no scale: scale is expected, such as '0-7'")
+    return levels_of(answers.scale)
+
+
+def positions_of(answers: Answers, levels: Floats, *, truncate: bool) -> Ints:
+    """Place every answer on the levels; raise for the first value that is off the scale."""
+    position, off = to_levels(answers.value, levels, truncate=truncate)
+    if off.size:
+        row = off[0]
+        raise InputError(
+            f"rater {answers.raters[answers.rater[row]]!r}, "
+            f"stimulus {answers.units[answers.unit[row]]!r}: value {answers.value[row]:g} is off "
+            f"the scale {levels[0]:g}..{levels[-1]:g}"
+        )
+    return position
+
+
+def scale_text(scale: Any) -> str:
+    """Name a declared scale, given in any of the ways that are allowed."""
+    named = Scale.parse(scale) if isinstance(scale, str) else scale
+    return str(named) if isinstance(named, Scale) else f"levels {levels_of(named).tolist()}"
+
+
+def _method(weights: str, scale: Any, truncate: bool) -> str:
+    how = "unweighted" if weights == "nominal" else f"{weights} weights"
+    text = scale_text(scale)
+    return f"Cohen's kappa, {how}, {text}" + (", fractions dropped" if truncate else "")
+
+
+def _values(table: KappaTable) -> dict[str, Any]:
+    return {
+        "value": table.value,
+        "se": table.se,
+        "low": table.low,
+        "high": table.high,
+        "n_items": table.n,
+        "status": table.status,
+    }
+
+
+def _kappa_result(
+    labels: tuple[str, ...],
+    rater_names: tuple[str, ...],
+    rater_kinds: tuple[str, ...],
+    kappas: KappaTable,
+    method: str,
+) -> KappaResult:
+    import polars as pl
+
+    n_labels, n_raters = len(labels), len(rater_names)
+    first, second = np.triu_indices(n_raters, 1)
+    raters = np.array(rater_names, dtype=object)
+    human = np.array([side_of(kind) == "human" for kind in rater_kinds], dtype=bool)
+    names = np.array(["model-model", "human-model", "human-human"], dtype=object)
+    kinds = names[human[first].astype(int) + human[second]]
+    table = Estimates.build(
+        {
+            "label": np.repeat(np.array(labels, dtype=object), first.size).tolist(),
+            "rater_a": np.tile(raters[first], n_labels).tolist(),
+            "rater_b": np.tile(raters[second], n_labels).tolist(),
+        },
+        **_values(kappas),
+        method=method,
+        n_raters=2,
+        n_ratings=2 * kappas.n,
+    )
+    kind_column = pl.Series("pair_kind", np.tile(kinds, n_labels).tolist(), dtype=pl.String)
+    return KappaResult(
+        table.frame.with_columns(kind_column),
+        table.keys,
+        raters=rater_names,
+        rater_kinds=rater_kinds,
+    )

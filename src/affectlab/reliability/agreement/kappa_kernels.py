@@ -1,0 +1,192 @@
+"""Tables of paired answers for all pairs of raters, and kappa of every table."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from affectlab.core.compiled import kernel
+from affectlab.core.types import Floats
+
+__all__ = ["count_pairs", "count_pairs_by_bits", "fill_cube", "kappa_of_counts"]
+
+
+@kernel
+def fill_cube(
+    label: NDArray[np.int32],
+    unit: NDArray[np.int32],
+    rater: NDArray[np.int32],
+    value: Floats,
+    middles: Floats,
+    low: float,
+    high: float,
+    truncate: bool,
+    cube: NDArray[np.int8],
+) -> bool:
+    """Put every answer in its place, as a level of the scale; the first of repeated answers stays.
+
+    Parameters
+    ----------
+    label, unit, rater, value
+        The answers, shape (n,); values that are not finite are left out.
+    middles
+        Values half way between levels, ascending.
+    low, high
+        Ends of the scale.
+    truncate
+        Drop fractions first.
+    cube
+        Filled: shape (labels, units, raters), -1 where there is no answer yet.
+
+    Returns
+    -------
+    Whether all values lie on the scale.
+    """
+    for k in range(value.size):
+        x = value[k]
+        if not np.isfinite(x) or cube[label[k], unit[k], rater[k]] >= 0:
+            continue
+        if truncate:
+            x = np.trunc(x)
+        if x < low or x > high:
+            return False
+        level = 0
+        for middle in middles:
+            level += x >= middle
+        cube[label[k], unit[k], rater[k]] = level
+    return True
+
+
+@kernel
+def count_pairs(answers: NDArray[np.int8], n_levels: int, counts: NDArray[np.int32]) -> None:
+    """Count (level of a, level of b) over units, for all pairs of raters a < b.
+
+    Parameters
+    ----------
+    answers
+        Levels by unit and rater, shape (units, raters), -1 where there is none.
+    n_levels
+        Levels of the scale.
+    counts
+        Added to: shape (pairs x levels x levels,), pairs in the order of ``np.triu_indices``.
+    """
+    n_units, n_raters = answers.shape
+    size = n_levels * n_levels
+    column = np.empty(n_raters, np.int64)
+    who = np.empty(n_raters, np.int64)
+    for u in range(n_units):
+        m = 0
+        for r in range(n_raters):
+            if answers[u, r] >= 0:
+                who[m] = r
+                column[m] = r * size + answers[u, r]
+                m += 1
+        for i in range(m - 1):
+            a = who[i]
+            base = (a * (2 * n_raters - a - 3) // 2 - 1) * size + answers[u, a] * n_levels
+            for j in range(i + 1, m):
+                counts[base + column[j]] += 1
+
+
+@kernel
+def _ones(word: np.uint64) -> np.uint64:
+    """Count the bits that are set; compilers know this form and use the instruction for it."""
+    word = word - ((word >> np.uint64(1)) & np.uint64(0x5555555555555555))
+    word = (word & np.uint64(0x3333333333333333)) + (
+        (word >> np.uint64(2)) & np.uint64(0x3333333333333333)
+    )
+    word = (word + (word >> np.uint64(4))) & np.uint64(0x0F0F0F0F0F0F0F0F)
+    return (word * np.uint64(0x0101010101010101)) >> np.uint64(56)
+
+
+@kernel
+def count_pairs_by_bits(
+    answers: NDArray[np.int8], n_levels: int, counts: NDArray[np.int32]
+) -> None:
+    """Do what :func:`count_pairs` does, for few levels: one bit per unit, rater and level.
+
+    A cell of a table is the number of bits that two raters share, 64 units at a time.
+    """
+    n_units, n_raters = answers.shape
+    words = (n_units + 63) // 64
+    bits = np.zeros((n_raters, n_levels, words), np.uint64)
+    for u in range(n_units):
+        one = np.uint64(1) << np.uint64(u & 63)
+        for r in range(n_raters):
+            level = answers[u, r]
+            if level >= 0:
+                bits[r, level, u >> 6] |= one
+    at = 0
+    for a in range(n_raters - 1):
+        for b in range(a + 1, n_raters):
+            for i in range(n_levels):
+                for j in range(n_levels):
+                    of_a, of_b = bits[a, i], bits[b, j]
+                    total = np.uint64(0)
+                    for k in range(words):
+                        total += _ones(of_a[k] & of_b[k])
+                    counts[at] += np.int32(total)
+                    at += 1
+
+
+@kernel
+def kappa_of_counts(
+    counts: NDArray[Any], w: Floats, value: Floats, se: Floats, n: NDArray[np.int64]
+) -> None:
+    """Compute weighted kappa and its large-sample standard error from every table.
+
+    Parameters
+    ----------
+    counts
+        Shape (k, levels, levels).
+    w
+        Weights of disagreement, shape (levels, levels).
+    value, se, n
+        Overwritten, shape (k,): kappa and its standard error, ``nan`` where not defined; items.
+    """
+    size = w.shape[0]
+    rows = np.empty(size)
+    columns = np.empty(size)
+    of_row = np.empty(size)
+    of_column = np.empty(size)
+    for k in range(counts.shape[0]):
+        table = counts[k]
+        rows[:] = 0.0
+        columns[:] = 0.0
+        total = 0
+        observed = 0.0
+        for i in range(size):
+            for j in range(size):
+                count = table[i, j]
+                total += count
+                rows[i] += count
+                columns[j] += count
+                observed += count * w[i, j]
+        n[k] = total
+        value[k] = np.nan
+        se[k] = np.nan
+        if total == 0:
+            continue
+        expected = 0.0
+        for i in range(size):
+            of_row[i] = 0.0
+            of_column[i] = 0.0
+            for j in range(size):
+                of_row[i] += w[i, j] * columns[j]
+                of_column[i] += w[j, i] * rows[j]
+            expected += rows[i] * of_row[i]
+        observed /= total
+        expected /= float(total) * total
+        if expected <= 0.0:
+            continue
+        ratio = observed / expected
+        spread = 0.0
+        for i in range(size):
+            for j in range(size):
+                if table[i, j]:
+                    pull = w[i, j] + observed - ratio * (of_row[i] + of_column[j]) / total
+                    spread += table[i, j] * pull * pull
+        value[k] = 1.0 - ratio
+        se[k] = np.sqrt(spread) / total / expected

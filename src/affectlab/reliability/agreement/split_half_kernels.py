@@ -1,0 +1,122 @@
+"""Random halves of the ratings of each stimulus, and rank correlation of their scores."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from affectlab.core.compiled import kernel
+
+__all__ = ["first_answers", "halve", "rank_correlation"]
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+Codes = NDArray[np.int32]
+
+
+@kernel
+def first_answers(
+    start: Ints, rater: Codes, value: Floats, n_raters: int
+) -> tuple[Ints, Codes, Floats]:
+    """Keep the first rating of each rater on each stimulus.
+
+    Returns
+    -------
+    ``start``, ``rater`` and ``value`` as given, of fewer ratings.
+    """
+    kept_start = np.zeros_like(start)
+    kept_rater = np.empty_like(rater)
+    kept_value = np.empty_like(value)
+    seen = np.full(n_raters, -1)
+    n = 0
+    for j in range(start.size - 1):
+        for k in range(start[j], start[j + 1]):
+            if seen[rater[k]] != j:
+                seen[rater[k]] = j
+                kept_rater[n] = rater[k]
+                kept_value[n] = value[k]
+                n += 1
+        kept_start[j + 1] = n
+    return kept_start, kept_rater[:n].copy(), kept_value[:n].copy()
+
+
+@kernel
+def halve(
+    start: Ints,
+    rater: Codes,
+    value: Floats,
+    seed: int,
+    halves: Ints,
+    raters: NDArray[np.int32],
+    values: Floats,
+) -> None:
+    """Deal the ratings of each stimulus at random into two equal halves.
+
+    An odd rating is left out, a random one.
+
+    Parameters
+    ----------
+    seed
+        64 random bits; the same bits give the same halves.
+    halves
+        Start of each stimulus in a half, shape (stimuli + 1,); each stimulus holds half of its
+        ratings, rounded down.
+    raters, values
+        Overwritten: the two halves, shape (2, halves[-1]).
+    """
+    longest = 0
+    for j in range(start.size - 1):
+        longest = max(longest, start[j + 1] - start[j])
+    order = np.empty(longest, np.int64)
+    state = np.uint64(seed)
+    for j in range(start.size - 1):
+        begin, n = start[j], start[j + 1] - start[j]
+        half, to = halves[j + 1] - halves[j], halves[j]
+        for k in range(n):
+            order[k] = begin + k
+        # The first places are dealt: half of them are enough when none is left over.
+        for k in range(half if n == 2 * half else 2 * half):
+            # SplitMix64.
+            state += np.uint64(0x9E3779B97F4A7C15)
+            bits = state
+            bits = (bits ^ (bits >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+            bits = (bits ^ (bits >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+            bits ^= bits >> np.uint64(31)
+            chosen = k + np.int64(((bits >> np.uint64(32)) * np.uint64(n - k)) >> np.uint64(32))
+            order[k], order[chosen] = order[chosen], order[k]
+        for k in range(half):
+            raters[0, to + k] = rater[order[k]]
+            values[0, to + k] = value[order[k]]
+            raters[1, to + k] = rater[order[half + k]]
+            values[1, to + k] = value[order[half + k]]
+
+
+@kernel
+def _midranks(order: Ints, values: Floats) -> Floats:
+    """Rank values from 1, ties sharing their average rank; ``order`` sorts them."""
+    ranks = np.empty(values.size)
+    first = 0
+    while first < order.size:
+        last = first
+        while last + 1 < order.size and values[order[last + 1]] == values[order[first]]:
+            last += 1
+        for k in range(first, last + 1):
+            ranks[order[k]] = (first + last) / 2 + 1
+        first = last + 1
+    return ranks
+
+
+@kernel
+def rank_correlation(x: Floats, y: Floats, order_x: Ints, order_y: Ints) -> float:
+    """Spearman's correlation; ``nan`` where a side is constant or has fewer than two values."""
+    a, b = _midranks(order_x, x), _midranks(order_y, y)
+    centre = (x.size + 1) / 2
+    saa = 0.0
+    sbb = 0.0
+    sab = 0.0
+    for k in range(x.size):
+        saa += (a[k] - centre) ** 2
+        sbb += (b[k] - centre) ** 2
+        sab += (a[k] - centre) * (b[k] - centre)
+    scale = np.sqrt(saa * sbb)
+    return sab / scale if scale > 0 else np.nan

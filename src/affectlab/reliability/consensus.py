@@ -1,0 +1,507 @@
+"""Consensus flow: how many items survive each round of a sequential yes/no protocol."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import asdict, dataclass, replace
+from itertools import pairwise
+
+import numpy as np
+import polars as pl
+from numpy.typing import ArrayLike, NDArray
+
+from affectlab.core.errors import InputError
+from affectlab.core.types import Floats, Ints
+from affectlab.core.words import plural
+from affectlab.ratings import Ratings
+from affectlab.ratings.arrays import Answers, answers_of
+from affectlab.ratings.schema import BATCH_COLUMNS
+
+__all__ = ["Batch", "ConsensusFlow", "consensus_flow"]
+
+_SPLIT_UNKNOWN = "undefined: single votes of the first and the contrastive batch look alike"
+_RULE = "Batch b holds the items with at least b votes; it confirms those with at least b yes."
+_KINDS = ("affirmative", "contrastive")
+_EMPTY = "undefined: no items"
+
+
+@dataclass(frozen=True)
+class Batch:
+    """One round of the protocol."""
+
+    batch: int
+    """1 is the first round; the contrastive round comes after the last affirmative one."""
+    kind: str
+    """``affirmative`` (is the emotion there?) or ``contrastive`` (is it absent?)."""
+    items: int
+    """Items that were asked about, each one a stimulus with a label."""
+    share: float
+    """Items over the items that the protocol started with, a fraction."""
+    agreement: float
+    """Share of the items on which the answer was the expected one, a fraction."""
+    confirmed: int | None
+    """Items with the expected answer; ``None`` where it is not known."""
+    agreement_low: float
+    """Lowest agreement that fits the votes; equals ``agreement`` where that is known."""
+    agreement_high: float
+    """Highest agreement that fits the votes."""
+    inferred: bool
+    """True when totals, not votes of this round alone, were needed."""
+    status: str = "ok"
+    label: str | None = None
+    """The label, when the flow was asked for by label."""
+
+
+@dataclass(frozen=True, repr=False)
+class ConsensusFlow:
+    """The rounds of a sequential yes/no protocol, and what the votes can and cannot show."""
+
+    batches: tuple[Batch, ...]
+    start: int
+    """Items that the protocol started with."""
+    single_positive: int
+    """Items with one vote, which is yes."""
+    single_negative: int
+    """Items with one vote, which is no."""
+    out_of_protocol: int
+    """Items with more than one no, which the protocol does not allow."""
+    notes: tuple[str, ...]
+    recorded: bool = False
+    """Whether the ratings say to which batch each answer belongs."""
+
+    def __repr__(self) -> str:
+        rounds = "; ".join(
+            f"batch {batch.batch}: {batch.items:,} items"
+            + ("" if math.isnan(batch.agreement) else f", {batch.agreement:.1%} confirmed")
+            for batch in self.batches
+            if batch.label is None
+        )
+        return f"ConsensusFlow({rounds or f'{len(self.batches)} batches by label'})"
+
+    def _repr_html_(self) -> str:
+        return self.to_frame()._repr_html_()
+
+    def to_frame(self) -> pl.DataFrame:
+        """Give one row per round; a column ``label`` comes first when asked for by label."""
+        types = {
+            "label": pl.String,
+            "batch": pl.Int64,
+            "kind": pl.String,
+            "items": pl.Int64,
+            "share": pl.Float64,
+            "agreement": pl.Float64,
+            "confirmed": pl.Int64,
+            "agreement_low": pl.Float64,
+            "agreement_high": pl.Float64,
+            "inferred": pl.Boolean,
+            "status": pl.String,
+        }
+        rows = [asdict(batch) for batch in self.batches]
+        frame = pl.DataFrame({name: [row[name] for row in rows] for name in types}, schema=types)
+        return frame.drop("label") if frame["label"].null_count() == frame.height else frame
+
+
+def consensus_flow(
+    ratings: Ratings | ArrayLike,
+    *,
+    start: int | None = None,
+    first_positive: int | None = None,
+    by_label: bool = False,
+) -> ConsensusFlow:
+    """Follow the items of a sequential yes/no protocol from round to round.
+
+    Each round asks another rater about the items that the round before confirmed. An item is a
+    stimulus with a label; the order of rows means nothing. Where the ratings record the round of
+    every answer, as the export of a study does (columns ``step``, from 1, and ``batch_kind``,
+    affirmative or contrastive), all rounds are exact.
+
+    Otherwise only counts of votes are used: round b holds the items with at least b votes, and
+    confirms those with at least b yes. Rounds 2, 3, … follow from the votes alone. Round 1 does
+    too, unless the same ratings hold a *contrastive* round, which asks once about a label that
+    should be absent: a single vote does not say which of the two it belongs to. Then round 1 and
+    the contrastive round are inferred from totals, and their agreement is bounded by the votes or,
+    with ``first_positive``, computed.
+
+    Parameters
+    ----------
+    ratings
+        Ratings of yes (1) and no (0), main trials with a valid answer, one vote per rater and item;
+        or an array of shape (raters, items) with ``nan`` where there is no vote.
+    start
+        Items that the affirmative protocol started with. By default the number of stimuli where
+        every stimulus went on with at most one of its labels (one affirmative label per stimulus,
+        the rest contrastive), otherwise all items.
+    first_positive
+        Published number of items that round 1 confirmed.
+    by_label
+        One flow per label, with shares of the label's own first items. ``start`` and
+        ``first_positive`` are totals over labels and cannot be given. Where there are contrastive
+        items that the ratings do not tell apart, rounds are shown from 2 on.
+
+    Returns
+    -------
+    Shares and agreement are fractions. What the votes can show and what was inferred is said in
+    ``notes``.
+
+    Raises
+    ------
+    InputError
+        If a value is neither 0 nor 1, the totals do not fit the votes or are given where the
+        ratings record the rounds, or an item has two votes in one round.
+
+    References
+    ----------
+    EmoNet-Face (2025), table 2.
+
+    Examples
+    --------
+    Four items: two are confirmed three times, one is refused in round 2, one in round 1.
+
+    >>> nan = float("nan")
+    >>> flow = consensus_flow([[1, 1, 1, 0], [1, 1, 0, nan], [1, 1, nan, nan]])
+    >>> [(b.batch, b.items, b.share, round(b.agreement, 3)) for b in flow.batches]
+    [(1, 4, 1.0, 0.75), (2, 3, 0.75, 0.667), (3, 2, 0.5, 1.0)]
+    """
+    answers = answers_of(ratings)
+    _check_votes(answers)
+    totals = start is not None or first_positive is not None
+    if by_label and totals:
+        raise InputError("start and first_positive are totals; leave them out with by_label")
+    recorded, gap = _recorded(ratings) if isinstance(ratings, Ratings) else (None, ())
+    if recorded is not None:
+        if totals:
+            raise InputError(
+                "start and first_positive are for ratings that do not record their batches; these "
+                f"do (columns {' and '.join(BATCH_COLUMNS)})"
+            )
+        return _recorded_flow(answers, recorded, by_label=by_label)
+    if by_label:
+        return _flow_by_label(answers, gap)
+    votes = _Votes.count(answers.cell, answers.value)
+    n_items, went_on = votes.total.size, int((votes.total >= 2).sum())
+    n_start = _default_start(answers, votes) if start is None else start
+    if not went_on <= n_start <= n_items:
+        raise InputError(
+            f"start {n_start}: expected between {went_on} (items with two votes) and {n_items} "
+            "(items with a vote)"
+        )
+    n_contrastive = n_items - n_start
+    # Single yes votes of round 1: at least those that do not fit into the contrastive round.
+    fewest = max(0, votes.single_positive - n_contrastive)
+    most = min(votes.single_positive, n_start - went_on)
+    if first_positive is not None:
+        stopped = first_positive - votes.went_on_positive
+        if not fewest <= stopped <= most:
+            raise InputError(
+                f"first_positive {first_positive}: the votes allow "
+                f"{votes.went_on_positive + fewest} to {votes.went_on_positive + most}"
+            )
+        fewest = most = stopped
+    bounds = np.array([fewest, most])
+    inferred = n_contrastive > 0
+    batches = [
+        _bounded(1, "affirmative", n_start, n_start, bounds + votes.went_on_positive, inferred),
+        *_rounds(votes, n_start, 2),
+    ]
+    if n_contrastive:
+        absent = n_contrastive - votes.single_positive + bounds
+        batches.append(
+            _bounded(len(batches) + 1, "contrastive", n_contrastive, n_start, absent, inferred)
+        )
+    notes = (*gap, *_notes(votes, n_start, n_contrastive, start is None, first_positive))
+    return ConsensusFlow(
+        tuple(batches),
+        n_start,
+        votes.single_positive,
+        votes.single_negative,
+        votes.out_of_protocol,
+        notes,
+    )
+
+
+@dataclass(frozen=True)
+class _Votes:
+    """Votes and yes votes of every item that was voted on."""
+
+    item: Ints
+    total: Ints
+    yes: Ints
+
+    @classmethod
+    def count(cls, cell: Ints, value: np.ndarray) -> _Votes:
+        item, inverse = np.unique(cell, return_inverse=True)
+        total = np.bincount(inverse, minlength=item.size)
+        return cls(item, total, np.bincount(inverse[value == 1], minlength=item.size))
+
+    @property
+    def single_positive(self) -> int:
+        return int(((self.total == 1) & (self.yes == 1)).sum())
+
+    @property
+    def single_negative(self) -> int:
+        return int(((self.total == 1) & (self.yes == 0)).sum())
+
+    @property
+    def went_on_positive(self) -> int:
+        """Items voted on again that have a yes, as those of round 1 that went on should."""
+        return int(((self.total >= 2) & (self.yes >= 1)).sum())
+
+    @property
+    def out_of_protocol(self) -> int:
+        return int((self.yes < self.total - 1).sum())
+
+    @property
+    def rounds(self) -> int:
+        return int(self.total.max(initial=0))
+
+
+def _check_votes(answers: Answers) -> None:
+    wrong = np.flatnonzero((answers.value != 0) & (answers.value != 1))
+    if wrong.size:
+        row = wrong[0]
+        raise InputError(
+            f"rater {answers.raters[answers.rater[row]]!r}, "
+            f"stimulus {answers.units[answers.unit[row]]!r}: "
+            f"vote {answers.value[row]:g} is neither 0 (no) nor 1 (yes)"
+        )
+
+
+def _default_start(answers: Answers, votes: _Votes) -> int:
+    """Stimuli, if none went on with two labels; else items."""
+    n_units = max(len(answers.units), 1)
+    went_on = votes.item[votes.total >= 2] % n_units
+    if went_on.size == 0 or np.bincount(went_on).max() > 1:
+        return int(votes.total.size)
+    return int(np.unique(votes.item % n_units).size)
+
+
+def _rounds(votes: _Votes, start: int, first: int, label: str | None = None) -> list[Batch]:
+    """Build the rounds from ``first`` on, which the votes alone determine."""
+    rounds = []
+    for batch in range(first, votes.rounds + 1):
+        asked = votes.total >= batch
+        items, confirmed = int(asked.sum()), int((asked & (votes.yes >= batch)).sum())
+        agreement = confirmed / items
+        rounds.append(
+            Batch(
+                batch,
+                "affirmative",
+                items,
+                items / start,
+                agreement,
+                confirmed,
+                agreement,
+                agreement,
+                inferred=False,
+                label=label,
+            )
+        )
+    return rounds
+
+
+def _bounded(batch: int, kind: str, items: int, start: int, bounds: Ints, inferred: bool) -> Batch:
+    """Build a round of which the confirmed items are known, or only bounded."""
+    lowest, highest = bounds.tolist()
+    known = lowest == highest and items > 0
+    low, high = (lowest / items, highest / items) if items else (math.nan, math.nan)
+    return Batch(
+        batch,
+        kind,
+        items,
+        items / start if start else math.nan,
+        low if known else math.nan,
+        lowest if known else None,
+        low,
+        high,
+        inferred=inferred,
+        status="ok" if known else (_SPLIT_UNKNOWN if items else _EMPTY),
+    )
+
+
+def _notes(
+    votes: _Votes, start: int, n_contrastive: int, assumed: bool, first_positive: int | None
+) -> tuple[str, ...]:
+    notes = [_RULE]
+    if votes.rounds < 2:
+        notes.append("No item has a second vote.")
+    if n_contrastive:
+        if assumed:
+            notes.append(
+                f"Start: {start:,} stimuli, taken as one affirmative item each, because no "
+                f"stimulus went on with two labels; the other {n_contrastive:,} items are taken "
+                "as contrastive."
+            )
+        notes.append(
+            f"{votes.single_positive:,} items have a single yes and {votes.single_negative:,} a "
+            "single no; the votes do not say which belong to batch 1 and which to the contrastive "
+            "batch."
+        )
+        if first_positive is None:
+            notes.append("Agreement of these two batches is only bounded.")
+        else:
+            stopped = first_positive - votes.went_on_positive
+            notes.append(
+                f"Inferred from {first_positive:,} confirmed items in batch 1: {stopped:,} of them "
+                f"were not rated again, and {votes.single_positive - stopped:,} single yes votes "
+                "are contrastive."
+            )
+    elif votes.single_positive:
+        notes.append(f"{votes.single_positive:,} items confirmed in batch 1 were not rated again.")
+    if votes.out_of_protocol:
+        notes.append(
+            f"{votes.out_of_protocol:,} items have more than one no, "
+            "which the protocol does not allow."
+        )
+    return tuple(notes)
+
+
+@dataclass(frozen=True)
+class _Recorded:
+    """Votes whose batches the ratings record, one entry per vote."""
+
+    stimulus: Ints
+    label: Ints
+    step: Ints
+    contrastive: NDArray[np.bool_]
+    value: Floats
+    labels: tuple[str, ...]
+
+    def items(self, step: int, *, yes: bool = False) -> set[tuple[int, int]]:
+        """Give the items of an affirmative batch, or those of them that it confirmed."""
+        rows = ~self.contrastive & (self.step == step)
+        if yes:
+            rows &= self.value == 1
+        return set(zip(self.label[rows].tolist(), self.stimulus[rows].tolist(), strict=True))
+
+    def take(self, rows: NDArray[np.bool_]) -> _Recorded:
+        return replace(
+            self,
+            stimulus=self.stimulus[rows],
+            label=self.label[rows],
+            step=self.step[rows],
+            contrastive=self.contrastive[rows],
+            value=self.value[rows],
+        )
+
+
+def _recorded(data: Ratings) -> tuple[_Recorded | None, tuple[str, ...]]:
+    """Give the votes with the batches that the ratings record, or why they cannot be used."""
+    used = data.answers()
+    if not {*BATCH_COLUMNS} <= {*used.frame.columns}:
+        return None, ()
+    step, kind = (used.frame[name] for name in BATCH_COLUMNS)
+    steps = step.cast(pl.Float64, strict=False).to_numpy()
+    kinds = kind.cast(pl.String).to_list()
+    known = np.array([one in _KINDS for one in kinds], dtype=bool) & (steps >= 1)
+    missing = int((~known).sum())
+    if missing:
+        what = "1 vote has" if missing == 1 else f"{missing:,} votes have"
+        return None, (
+            f"{what} no step from 1 on, or no batch_kind ({' or '.join(_KINDS)}), so batches are "
+            "inferred from the votes.",
+        )
+    votes = _Recorded(
+        used.stimulus_code.astype(np.int64),
+        used.label_code.astype(np.int64),
+        steps.astype(np.int64),
+        np.array([one == "contrastive" for one in kinds], dtype=bool),
+        np.asarray(used.value, dtype=np.float64),
+        tuple(used.label_names),
+    )
+    keys = np.stack([votes.label, votes.stimulus, votes.step, votes.contrastive])
+    _, first, counts = np.unique(keys, axis=1, return_index=True, return_counts=True)
+    if (counts > 1).any():
+        row = int(first[np.argmax(counts > 1)])
+        raise InputError(
+            f"stimulus {used.stimulus_names[votes.stimulus[row]]!r}, label "
+            f"{votes.labels[votes.label[row]]!r}: two votes in step {votes.step[row]} of the "
+            f"{kinds[row]} batches; expected one, as in one study"
+        )
+    return votes, ()
+
+
+def _recorded_flow(answers: Answers, votes: _Recorded, *, by_label: bool) -> ConsensusFlow:
+    """Count the batches that the ratings record."""
+    total = _Votes.count(answers.cell, answers.value)
+    notes = [f"Batches are those that the ratings record (columns {' and '.join(BATCH_COLUMNS)})."]
+    start = int((~votes.contrastive & (votes.step == 1)).sum())
+    if by_label:
+        notes.append("Shares are of the label's items in batch 1.")
+        batches = [
+            batch
+            for k, label in enumerate(votes.labels)
+            for batch in _recorded_batches(votes.take(votes.label == k), label)
+        ]
+    else:
+        batches = _recorded_batches(votes, None)
+        for before, after in pairwise(b.batch for b in batches if b.kind == "affirmative"):
+            confirmed, again = votes.items(before, yes=True), votes.items(after)
+            left, added = len(confirmed - again), len(again - confirmed)
+            if left:
+                notes.append(
+                    f"{plural(left, 'item')} confirmed in batch {before} "
+                    f"{'was' if left == 1 else 'were'} not rated again."
+                )
+            if added:
+                notes.append(
+                    f"{plural(added, 'item')} {'was' if added == 1 else 'were'} rated in batch "
+                    f"{after} although batch {before} did not confirm "
+                    f"{'it' if added == 1 else 'them'}."
+                )
+    return ConsensusFlow(
+        tuple(batches),
+        start,
+        total.single_positive,
+        total.single_negative,
+        total.out_of_protocol,
+        tuple(notes),
+        recorded=True,
+    )
+
+
+def _recorded_batches(votes: _Recorded, label: str | None) -> list[Batch]:
+    """Build the affirmative batches, and the contrastive one after them."""
+    affirmative = ~votes.contrastive
+    start = int((affirmative & (votes.step == 1)).sum())
+    last = int(votes.step[affirmative].max(initial=1))
+    parts = [
+        (number, "affirmative", affirmative & (votes.step == number), 1.0)
+        for number in range(1, last + 1)
+    ]
+    if votes.contrastive.any():
+        parts.append((last + 1, "contrastive", votes.contrastive, 0.0))
+    batches = []
+    for number, kind, rows, expected in parts:
+        items = int(rows.sum())
+        confirmed = int((votes.value[rows] == expected).sum())
+        bounds = np.array([confirmed, confirmed])
+        batch = _bounded(number, kind, items, start, bounds, inferred=False)
+        batches.append(replace(batch, label=label))
+    return batches
+
+
+def _flow_by_label(answers: Answers, gap: tuple[str, ...] = ()) -> ConsensusFlow:
+    total = _Votes.count(answers.cell, answers.value)
+    contrastive = _default_start(answers, total) < total.total.size
+    first = 2 if contrastive else 1
+    batches: list[Batch] = []
+    start = 0
+    for label, part in zip(answers.labels, answers.by_label(), strict=True):
+        votes = _Votes.count(part.unit, part.value)
+        of_label = int((votes.total >= first).sum())
+        start += of_label
+        batches += _rounds(votes, of_label, first, label)
+    notes = [*gap, _RULE, f"Shares are of the label's items in batch {first}."]
+    if contrastive:
+        notes.append(
+            "Batch 1 and the contrastive batch are not shown: single votes do not say which of the "
+            "two they belong to."
+        )
+    return ConsensusFlow(
+        tuple(batches),
+        start,
+        total.single_positive,
+        total.single_negative,
+        total.out_of_protocol,
+        tuple(notes),
+    )

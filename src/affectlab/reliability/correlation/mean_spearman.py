@@ -1,0 +1,506 @@
+"""How well raters, such as models, rank stimuli as a reference does, averaged over labels."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from affectlab.core.errors import InputError, unknown_name
+from affectlab.core.estimates import Estimates
+from affectlab.core.inference import (
+    INTERVALS,
+    Uncertainty,
+    by_name,
+    check_confidence,
+    draw_weights,
+    summarise,
+)
+from affectlab.core.types import Floats, Ints
+from affectlab.ratings import Ratings
+from affectlab.ratings.arrays import Answers, answers_of, require_order
+from affectlab.ratings.order import canonical
+from affectlab.reliability.rank_correlation import grouped_spearman
+
+__all__ = [
+    "Aggregate",
+    "Panel",
+    "correlations",
+    "mean_spearman",
+    "panel_of",
+    "replicates_over_units",
+]
+
+# Raters beside a reference, sorted once, and their Spearman correlations in every replicate.
+
+
+Aggregate: TypeAlias = Literal["median", "mean"]
+
+_BLOCK = 16
+"""Groups of lanes that are drawn at once."""
+_ITEMS_PER_CELL = 4
+"""Items per cell of a table of counts from which on tables are faster than ranking each item."""
+
+
+@dataclass(frozen=True)
+class Panel:
+    """Raters and a reference on the same labels and units."""
+
+    reference: Floats
+    """Shape (labels, units), ``nan`` where there is none."""
+    others: Floats
+    """Shape (raters, labels, units), ``nan`` where there is none."""
+    labels: tuple[str, ...]
+    raters: tuple[str, ...]
+    n_reference_raters: int
+
+    @property
+    def n_units(self) -> int:
+        """Units that are resampled."""
+        return int(self.reference.shape[1])
+
+    @property
+    def _shared(self) -> NDArray[np.bool_]:
+        shared: NDArray[np.bool_] = ~np.isnan(self.others) & ~np.isnan(self.reference)
+        return shared
+
+    @property
+    def n_pairs(self) -> Ints:
+        """Units that a rater and the reference share, by rater and label."""
+        n: Ints = self._shared.sum(axis=2).astype(np.int64)
+        return n
+
+    @property
+    def n_items(self) -> Ints:
+        """Units that a rater and the reference share on any label."""
+        n: Ints = self._shared.any(axis=1).sum(axis=1).astype(np.int64)
+        return n
+
+
+def panel_of(
+    reference: Ratings | ArrayLike,
+    others: Ratings | ArrayLike,
+    aggregate: Aggregate,
+    exclude: Collection[str],
+) -> Panel:
+    """Align raters with a reference by the names of labels and stimuli.
+
+    Raises
+    ------
+    InputError
+        If the shapes do not fit, or there is no common label or stimulus.
+    """
+    if aggregate not in ("median", "mean"):
+        raise unknown_name("aggregate", str(aggregate), ("median", "mean"))
+    if isinstance(reference, Ratings) != isinstance(others, Ratings):
+        raise InputError("expected ratings twice or arrays twice, got ratings and an array")
+    if isinstance(reference, Ratings) and isinstance(others, Ratings):
+        return _from_ratings(answers_of(reference), others, aggregate, exclude)
+    y, x = (np.asarray(side, dtype=np.float64) for side in (reference, others))
+    if y.ndim != 2 or x.ndim != 3 or x.shape[1:] != y.shape:
+        raise InputError(
+            "expected arrays of shape (labels, units) and (raters, labels, units), "
+            f"got shapes {y.shape} and {x.shape}"
+        )
+    if np.isinf(y).any() or np.isinf(x).any():
+        raise InputError("a rating is infinite; expected a number, or nan where there is none")
+    labels, raters = (tuple(map(str, range(size))) for size in (y.shape[0], x.shape[0]))
+    keep = _kept(labels, exclude)
+    return Panel(y[keep], x[:, keep], tuple(labels[k] for k in keep), raters, 1)
+
+
+def _kept(labels: tuple[str, ...], exclude: Collection[str]) -> list[int]:
+    for name in exclude:
+        if name not in labels:
+            raise unknown_name("label", name, labels, "exclude")
+    return [k for k, name in enumerate(labels) if name not in exclude]
+
+
+def _from_ratings(
+    reference: Answers, others: Ratings, aggregate: Aggregate, exclude: Collection[str]
+) -> Panel:
+    if others.scale.kind == "text":
+        raise InputError("expected numeric ratings, got ratings on a text scale")
+    used = others.answers()
+    keep = [reference.labels[k] for k in _kept(reference.labels, exclude)]
+    answered = set(used.stimulus_names)
+    units = tuple(name for name in reference.units if name in answered)
+    labels = tuple(name for name in keep if name in set(used.label_names))
+    if not labels:
+        raise InputError("the reference and the other raters share no label")
+    if not units:
+        raise InputError("the reference and the other raters share no stimulus")
+    y = np.full((len(labels), len(units)), np.nan)
+    label = _places(reference.labels, labels)[reference.label]
+    unit = _places(reference.units, units)[reference.unit]
+    rows = (label >= 0) & (unit >= 0)
+    cell, value = (label * len(units) + unit)[rows], reference.value[rows]
+    filled, middle = _aggregated(cell, value, aggregate)
+    y.ravel()[filled] = middle
+    # One place more for labels and stimuli that the reference lacks: they get the index -1.
+    x = np.full((len(used.rater_names), len(labels) + 1, len(units) + 1), np.nan)
+    label = _places(used.label_names, labels)[used.label_code]
+    unit = _places(used.stimulus_names, units)[used.stimulus_code]
+    # Of repeated answers the first counts: written last.
+    backwards = slice(None, None, -1)
+    x[used.rater_code[backwards], label[backwards], unit[backwards]] = used.value[backwards]
+    x[np.isinf(x)] = np.nan
+    n_raters = np.unique(reference.rater).size
+    return Panel(y, np.ascontiguousarray(x[:, :-1, :-1]), labels, tuple(used.rater_names), n_raters)
+
+
+def _places(own: Sequence[str], wanted: tuple[str, ...]) -> NDArray[np.int32]:
+    """Place of every name among the wanted ones, -1 where it is not wanted."""
+    place = {name: k for k, name in enumerate(wanted)}
+    return np.array([place.get(name, -1) for name in own], dtype=np.int32)
+
+
+def _aggregated(cell: Ints, value: Floats, aggregate: Aggregate) -> tuple[Ints, Floats]:
+    """Median or mean of the values of each cell that has any."""
+    order = np.lexsort((value, cell))
+    cell, value = cell[order], value[order]
+    start = np.flatnonzero(np.diff(cell, prepend=-1))
+    size = np.diff(np.append(start, cell.size))
+    if aggregate == "mean":
+        middle = np.add.reduceat(value, start) / size if start.size else value
+        # Equal means must tie exactly, whatever the order of summation.
+        return cell[start], np.round(middle, 12)
+    return cell[start], (value[start + (size - 1) // 2] + value[start + size // 2]) / 2
+
+
+def correlations(panel: Panel) -> Floats:
+    """Compute all correlations of the ratings as they are, shape (raters, labels)."""
+    n_raters, n_labels, _ = panel.others.shape
+    out = np.empty((n_raters, n_labels))
+    for r, shared in enumerate(panel._shared):
+        label, unit = np.nonzero(shared)
+        x, y = panel.others[r, label, unit], panel.reference[label, unit]
+        out[r] = grouped_spearman(x, y, label, n_labels)[0]
+    return out
+
+
+@dataclass(frozen=True)
+class _Order:
+    """The items of a variable by rising value."""
+
+    items: NDArray[np.int32]
+    last: NDArray[np.bool_]
+    """Whether the next item has a larger value."""
+
+    @property
+    def n_levels(self) -> int:
+        """Number of different values."""
+        return int(self.last.sum())
+
+    def levels(self, n_items: int) -> NDArray[np.int32]:
+        """Place of each item's value among the different values, shape (items,); 0 for others."""
+        found = np.zeros(n_items, dtype=np.int32)
+        found[self.items[1:]] = np.cumsum(self.last[:-1])
+        return found
+
+
+def _order(values: Floats, items: NDArray[np.intp]) -> _Order:
+    order = items[np.argsort(values[items])]
+    ordered = values[order]
+    last = np.append(ordered[1:] > ordered[:-1], True) if order.size else np.zeros(0, dtype=bool)
+    return _Order(order.astype(np.int32), last)
+
+
+def _table(
+    reference: _Order, rater: _Order, n_items: int
+) -> tuple[NDArray[np.int32], tuple[int, int]] | None:
+    """Give each item's cell in a table of counts, and its shape; None where it has many cells."""
+    shape = reference.n_levels, rater.n_levels
+    if shape[0] * shape[1] * _ITEMS_PER_CELL > rater.items.size:
+        return None
+    cell = reference.levels(n_items) * shape[1] + rater.levels(n_items)
+    return cell[rater.items], shape
+
+
+def replicates_over_units(
+    panel: Panel, draws: int | Floats, rng: np.random.Generator | None = None
+) -> Floats:
+    """Compute all correlations in every replicate.
+
+    Parameters
+    ----------
+    panel
+        Raters and reference.
+    draws
+        Number of replicates to draw, or weights of the units, shape (replicates, units).
+    rng
+        Generator, to draw with.
+
+    Returns
+    -------
+    Shape (replicates, raters, labels), ``nan`` where a side is constant in a replicate.
+    """
+    from affectlab.core.compiled import LANES, in_threads
+    from affectlab.reliability.correlation.mean_spearman_kernels import (
+        rank_lanes,
+        spearman_lanes,
+        spearman_table_lanes,
+    )
+
+    n_raters, n_labels, n_units = panel.others.shape
+    n_boot = draws if isinstance(draws, int) else draws.shape[0]
+    given = None if isinstance(draws, int) else draws
+    generator = np.random.default_rng(rng)
+    out = np.full((n_boot, n_raters, n_labels), np.nan)
+    shared = panel._shared
+    orders: list[tuple[_Order, list[_Order]]] = [None] * n_labels  # type: ignore[list-item]
+
+    def sort_label(k: int) -> None:
+        of_reference = _order(panel.reference[k], np.flatnonzero(~np.isnan(panel.reference[k])))
+        of_raters = [
+            _order(panel.others[r, k], np.flatnonzero(shared[r, k])) for r in range(n_raters)
+        ]
+        orders[k] = of_reference, of_raters
+
+    in_threads(sort_label, range(n_labels))
+    for start in range(0, n_boot, _BLOCK * LANES):
+        size = min(_BLOCK * LANES, n_boot - start)
+        weights = (
+            np.concatenate(list(draw_weights(generator, n_units, size)))
+            if given is None
+            else given[start : start + size]
+        )
+        lanes = [
+            np.ascontiguousarray(weights[first : first + LANES].T)
+            for first in range(0, size, LANES)
+        ]
+
+        def one_label(k: int, lanes: list[Floats] = lanes, start: int = start) -> None:
+            of_reference, of_raters = orders[k]
+            tables = [_table(of_reference, order, n_units) for order in of_raters]
+            for place, weight in enumerate(lanes):
+                width = weight.shape[1]
+                first = start + place * LANES
+                both = np.empty((n_units, 2 * width))
+                squares, rho = np.empty(width), np.empty(width)
+                if None in tables:
+                    rank_lanes(of_reference.items, of_reference.last, weight, both, squares)
+                for r, (order, table) in enumerate(zip(of_raters, tables, strict=True)):
+                    if table is not None:
+                        spearman_table_lanes(order.items, *table, weight, rho)
+                    elif order.items.size == of_reference.items.size:
+                        spearman_lanes(order.items, order.last, both, squares, rho)
+                    else:
+                        present = weight * shared[r, k][:, None]
+                        own, of_own = np.empty_like(both), np.empty(width)
+                        rank_lanes(of_reference.items, of_reference.last, present, own, of_own)
+                        spearman_lanes(order.items, order.last, own, of_own, rho)
+                    out[first : first + width, r, k] = rho
+
+        in_threads(one_label, range(n_labels))
+    return out
+
+
+Over: TypeAlias = Literal["units", "labels"]
+
+
+def mean_spearman(
+    reference: Ratings | ArrayLike,
+    others: Ratings | ArrayLike,
+    *,
+    aggregate: Aggregate = "median",
+    exclude: Collection[str] = (),
+    by_label: bool = False,
+    n_boot: int = 1000,
+    resample: Over = "units",
+    interval: str = "percentile",
+    confidence: float = 0.95,
+    seed: int | np.random.Generator | None = 0,
+) -> Estimates:
+    r"""Correlate the ratings of each rater with a reference, and average over labels.
+
+    With :math:`y_{je}` the median of the reference ratings of stimulus j on label e,
+
+    .. math:: \rho_r = \frac{1}{|E_r|} \sum_{e \in E_r}
+        \mathrm{Spearman}_j (x_{rje}, y_{je}),
+
+    over the stimuli that r rated, and the labels :math:`E_r` on which the correlation is defined.
+    The bootstrap draws stimuli, once for all raters and labels, and **recomputes the ranks** in
+    every replicate; keeping the ranks of the full sample is another statistic, with too small a
+    spread.
+
+    Parameters
+    ----------
+    reference
+        Ratings, of people for example, which are aggregated; or an array of shape (labels, units).
+    others
+        Ratings, of models for example, each rater by itself; or an array of shape
+        (raters, labels, units). ``nan`` where there is no rating.
+    aggregate
+        ``"median"`` or ``"mean"`` of the reference ratings of a stimulus and label.
+    exclude
+        Labels that are left out.
+    by_label
+        Give the correlation of every rater on every label in place of the means.
+    n_boot
+        Bootstrap replicates; 0 for no interval.
+    resample
+        ``"units"`` draws stimuli. ``"labels"`` draws labels, and is about the mean over a larger
+        population of labels; it needs ``by_label=False``.
+    interval
+        Kind of bootstrap interval.
+    confidence
+        Coverage of the interval, in (0, 1).
+    seed
+        Seed or generator; the same seed gives the same bytes.
+
+    Returns
+    -------
+    Estimates in [-1, 1], by ``rater``, or by ``rater`` and ``label``. ``n_items`` counts stimuli
+    that the rater and the reference share (on any label), ``n_ratings`` the pairs, ``n_raters``
+    the raters behind the reference. By ``rater`` the extra columns ``n_labels`` and
+    ``n_undefined`` count the labels in the mean and those left out. The value is ``nan`` with a
+    status where a side is constant or fewer than two stimuli are shared.
+
+    Raises
+    ------
+    InputError
+        If the two share no label or no stimulus, or an option cannot be used.
+
+    Notes
+    -----
+    A replicate costs one pass over the stimuli for every rater and label: ranks follow from
+    cumulative weights along an order that is sorted once.
+
+    References
+    ----------
+    Schuhmann et al. (2025), EmoNet-Face, section 4, which reports such means with bootstrap
+    intervals.
+
+    Examples
+    --------
+    >>> people = [[1, 2, 3, 4, 5], [5, 3, 3, 1, 0]]
+    >>> model = [[[1, 2, 3, 5, 4], [6, 2, 3, 0, 1]]]
+    >>> table = mean_spearman(people, model, n_boot=200, seed=1)
+    >>> round(table["0"].value, 4)
+    0.886
+    >>> mean_spearman(people, model, by_label=True)["0", "0"].value
+    0.9
+    """
+    reference, others = canonical(reference), canonical(others, listed="raters")
+    _check(n_boot, resample, interval, by_label, confidence)
+    require_order(reference, "the mean Spearman correlation")
+    panel = panel_of(reference, others, aggregate, exclude)
+    point = correlations(panel)
+    rng = np.random.default_rng(seed)
+    if by_label:
+        spread = None
+        if n_boot:
+            replicates = replicates_over_units(panel, n_boot, rng)
+            spread = summarise(point.ravel(), replicates.reshape(n_boot, -1), confidence, interval)
+        return _by_label(panel, point, spread, _method(aggregate, interval, n_boot, "units"))
+    mean = _mean_of_defined(point)
+    spread = None
+    if n_boot and resample == "units":
+        replicates = _mean_of_defined(replicates_over_units(panel, n_boot, rng))
+        spread = summarise(mean, replicates, confidence, interval)
+    elif n_boot:
+        n_labels = len(panel.labels)
+        places = np.array(by_name(panel.labels))
+        drawn = places[rng.integers(0, n_labels, size=(n_boot, n_labels))]
+        replicates = np.stack([_mean_of_defined(point[:, rows]) for rows in drawn])
+        spread = summarise(mean, replicates, confidence, interval)
+    return _by_rater(panel, point, mean, spread, _method(aggregate, interval, n_boot, resample))
+
+
+def _check(n_boot: int, resample: str, interval: str, by_label: bool, confidence: float) -> None:
+    if resample not in ("units", "labels"):
+        raise unknown_name("resample", str(resample), ("units", "labels"))
+    if by_label and resample == "labels":
+        raise InputError(
+            "resample 'labels': a single label cannot be resampled; use by_label=False"
+        )
+    if interval not in INTERVALS:
+        raise unknown_name("interval", str(interval), INTERVALS)
+    if n_boot < 0:
+        raise InputError(f"n_boot {n_boot}: expected 0 or the number of bootstrap replicates")
+    check_confidence(confidence)
+
+
+def _mean_of_defined(values: Floats) -> Floats:
+    """Mean over the last axis of the values that are defined."""
+    defined = ~np.isnan(values)
+    n = defined.sum(axis=-1)
+    total = np.where(defined, values, 0.0).sum(axis=-1)
+    mean: Floats = np.divide(total, n, out=np.full(n.shape, np.nan), where=n > 0)
+    return mean
+
+
+def _method(aggregate: str, interval: str, n_boot: int, resample: str) -> tuple[str, str]:
+    text = f"Spearman with the {aggregate} of the reference"
+    if not n_boot:
+        return text, "none"
+    return f"{text}; {interval} bootstrap, ranks recomputed, {n_boot} replicates", resample
+
+
+def _by_label(
+    panel: Panel, point: Floats, spread: Uncertainty | None, method: tuple[str, str]
+) -> Estimates:
+    n_labels = len(panel.labels)
+    n = panel.n_pairs.ravel()
+    value = point.ravel()
+    status = np.where(np.isnan(value), "undefined: constant ratings", "ok")
+    status = np.where(n < 2, "undefined: fewer than two stimuli shared", status)
+    return Estimates.build(
+        {
+            "rater": [name for name in panel.raters for _ in range(n_labels)],
+            "label": list(panel.labels) * len(panel.raters),
+        },
+        value=value,
+        **_ends(spread),
+        method=_with_reasons(method[0], spread, value.size),
+        resampled=method[1],
+        n_items=n,
+        n_raters=panel.n_reference_raters,
+        n_ratings=n,
+        status=status.tolist(),
+    )
+
+
+def _by_rater(
+    panel: Panel,
+    point: Floats,
+    mean: Floats,
+    spread: Uncertainty | None,
+    method: tuple[str, str],
+) -> Estimates:
+    import polars as pl
+
+    defined = (~np.isnan(point)).sum(axis=1)
+    status = np.where(defined > 0, "ok", "undefined: no label with a defined correlation")
+    table = Estimates.build(
+        {"rater": panel.raters},
+        value=mean,
+        **_ends(spread),
+        method=_with_reasons(f"mean over labels; {method[0]}", spread, mean.size),
+        resampled=method[1],
+        n_items=panel.n_items,
+        n_raters=panel.n_reference_raters,
+        n_ratings=panel.n_pairs.sum(axis=1),
+        status=status.tolist(),
+    )
+    return Estimates(
+        table.frame.with_columns(
+            pl.Series("n_labels", defined, dtype=pl.Int64),
+            pl.Series("n_undefined", len(panel.labels) - defined, dtype=pl.Int64),
+        ),
+        table.keys,
+    )
+
+
+def _with_reasons(method: str, spread: Uncertainty | None, n: int) -> list[str]:
+    """Say why rows have no interval."""
+    missing = ("",) * n if spread is None else spread.missing
+    return ["; ".join(filter(None, (method, reason))) for reason in missing]
+
+
+def _ends(spread: Uncertainty | None) -> dict[str, Floats]:
+    return {} if spread is None else {"se": spread.se, "low": spread.low, "high": spread.high}

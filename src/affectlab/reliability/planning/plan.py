@@ -1,0 +1,503 @@
+"""How many raters a study needs, by simulation."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, cast
+
+import numpy as np
+import polars as pl
+from numpy.typing import ArrayLike
+
+from affectlab.core.errors import InputError, unknown_name
+from affectlab.core.inference import check_confidence
+from affectlab.core.types import Floats, Ints
+from affectlab.ratings import Ratings
+from affectlab.ratings.arrays import Answers, answers_of
+from affectlab.ratings.order import canonical
+from affectlab.reliability.one_label import one_label
+from affectlab.reliability.planning.model import PlanModel, fit_plan_model, replicate
+from affectlab.reliability.planning.simulation import (
+    Design,
+    detections,
+    interval_widths,
+    split_half_correlations,
+)
+
+if TYPE_CHECKING:
+    from rich.console import Group
+
+
+__all__ = [
+    "Plan",
+    "PlanTarget",
+    "plan",
+]
+
+# The answer to how many raters a study needs.
+
+
+_SHOWN = 14
+
+
+@dataclass(frozen=True, eq=False)
+class Plan:
+    """How many raters per stimulus reach a goal, and what each number of raters gives.
+
+    Attributes
+    ----------
+    target
+        ``"interval"``, ``"split_half"`` or ``"power"``.
+    quantity
+        What was simulated, in words.
+    goal
+        Value that is wanted: at most (interval) or at least (the others).
+    recommended
+        Smallest number of raters per stimulus that reaches the goal, Monte Carlo error included,
+        and from which on all larger ones do; ``None`` where no candidate does.
+    recommended_range
+        What other pilots of the same size would have recommended: 10 % and 90 % quantile; ``None``
+        without a pilot. Its upper end is ``None`` where it lies beyond four times the recommended
+        number.
+    frame
+        One row per candidate; see :meth:`to_frame`.
+    model
+        The study that was simulated.
+    n_sim
+        Simulated studies (pairs of stimuli for power).
+    n_stimuli
+        Stimuli of the study, where said.
+    stimuli_per_rater
+        Stimuli that one person rates; ``None`` for all.
+    price
+        Price of one rating, where said.
+    """
+
+    target: str
+    quantity: str
+    goal: float
+    recommended: int | None
+    frame: pl.DataFrame
+    model: PlanModel
+    n_sim: int
+    n_stimuli: int | None = None
+    stimuli_per_rater: int | None = None
+    price: float | None = None
+    recommended_range: tuple[int, int | None] | None = None
+
+    def to_frame(self) -> pl.DataFrame:
+        """Give the table.
+
+        Columns ``raters`` (per stimulus), ``value`` and its Monte Carlo interval ``low`` and
+        ``high`` (95 %), ``reached`` (the less favourable end of it reaches the goal), for split
+        halves ``corrected`` (Spearman-Brown), and ``ratings``, ``people`` and ``cost`` of the whole
+        study, null where the number of stimuli or the price is not said.
+        """
+        return self.frame
+
+    @property
+    def curve(self) -> dict[str, np.ndarray[tuple[int], np.dtype[np.float64]]]:
+        """Arrays ``raters``, ``value``, ``low`` and ``high`` for a figure."""
+        names = ("raters", "value", "low", "high")
+        return {name: self.frame[name].to_numpy().astype(np.float64) for name in names}
+
+    @property
+    def words(self) -> str:
+        """The recommendation in a sentence or two."""
+        at_most = self.target == "interval"
+        wanted = f"{'at most' if at_most else 'at least'} {self.goal:g}"
+        if self.recommended is None:
+            values = self.frame["value"]
+            best = values.min() if at_most else values.max()
+            raters = [int(n) for n in self.frame["raters"]]
+            return (
+                f"No number of raters from {raters[0]} to {raters[-1]} per stimulus reaches a "
+                f"{self.quantity} of {wanted}; the best is {_number(best)}."
+            )
+        row = self.frame.row(by_predicate=self._is_recommended(), named=True)
+        text = (
+            f"{self.recommended} raters per stimulus: {self.quantity} {_number(row['value'])} "
+            f"(Monte Carlo {_number(row['low'])} to {_number(row['high'])}), wanted {wanted}."
+        )
+        if self.recommended_range is not None:
+            low, high = self.recommended_range
+            end = f"{high}" if high is not None else f"more than {4 * self.recommended}"
+            text += f" A pilot of this size leaves {low} to {end} open (80 %)."
+        if self.n_stimuli is not None:
+            each = self.stimuli_per_rater or self.n_stimuli
+            text += (
+                f" {row['ratings']:,} ratings of {self.n_stimuli:,} stimuli by {row['people']:,} "
+                f"people who rate {'up to ' if self.n_stimuli % each else ''}{each:,} each"
+            )
+            text += "." if self.price is None else f"; cost {row['cost']:,.2f}."
+        return text
+
+    def _is_recommended(self) -> pl.Expr:
+        return pl.col("raters") == self.recommended
+
+    def as_dict(self) -> dict[str, Any]:
+        """Give the plan as plain data, with ``None`` for ``nan`` (for JSON)."""
+        rows = [
+            {
+                name: None if isinstance(value, float) and not math.isfinite(value) else value
+                for name, value in row.items()
+            }
+            for row in self.frame.iter_rows(named=True)
+        ]
+        return {
+            "target": self.target,
+            "quantity": self.quantity,
+            "goal": self.goal,
+            "recommended": self.recommended,
+            "recommended_range": self.recommended_range,
+            "words": self.words,
+            "model": str(self.model),
+            "n_sim": self.n_sim,
+            "table": rows,
+        }
+
+    def __repr__(self) -> str:
+        return f"Plan({self.words})"
+
+    def __rich__(self) -> Group:
+        from rich.console import Group
+        from rich.text import Text
+
+        from affectlab.core.terminal import Table
+
+        table = Table(box=None, header_style="bold")
+        names = [name for name in self.frame.columns if self.frame[name].null_count() == 0]
+        for name in names:
+            table.add_column(name.replace("_", " "), justify="right")
+        for row in self.frame.select(names)[self._shown()].iter_rows(named=True):
+            style = "bold" if row["raters"] == self.recommended else ""
+            table.add_row(*(_cell(value) for value in row.values()), style=style)
+        return Group(Text(f"Model: {self.model}"), table, Text(self.words, style="bold"))
+
+    def _shown(self) -> list[int]:
+        """Rows for a screen: evenly spread on a log scale, and the recommended one."""
+        last = self.frame.height - 1
+        rows = set(np.geomspace(1, last + 1, min(_SHOWN, last + 1)).round().astype(int) - 1)
+        if self.recommended is not None:
+            rows.add(self.frame["raters"].to_list().index(self.recommended))
+        return sorted(int(row) for row in rows)
+
+
+def _number(value: Any) -> str:
+    return "undefined" if value is None or math.isnan(value) else f"{value:.3g}"
+
+
+def _cell(value: Any) -> str:
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    return f"{value:,}" if isinstance(value, int) else f"{value:,.3f}"
+
+
+PlanTarget: TypeAlias = Literal["interval", "split_half", "power"]
+
+_TARGETS = ("interval", "split_half", "power")
+_STIMULI = 200
+"""Stimuli of a simulated study, at most: more change the averages little."""
+_ANSWERS = 20_000_000
+"""Answers that are simulated, about."""
+_LEAST_STUDIES, _MOST_STUDIES, _MOST_PAIRS = 40, 400, 8000
+_STAGES = ((64, 4), (256, 16), (1024, 64))
+"""Largest number of raters, and the step that follows."""
+_FEWER = 16
+"""A pilot that is drawn anew is planned from with this part of the studies."""
+_CANDIDATES = 32
+_NORMAL = 1.959963984540054
+
+
+def plan(
+    pilot: PlanModel | Ratings | ArrayLike,
+    *,
+    target: PlanTarget,
+    goal: float,
+    difference: float | None = None,
+    raters: Iterable[int] | None = None,
+    n_stimuli: int | None = None,
+    stimuli_per_rater: int | None = None,
+    paired: bool | None = None,
+    confidence: float = 0.95,
+    assurance: float | None = None,
+    price: float | None = None,
+    label: str | None = None,
+    n_sim: int | None = None,
+    n_pilots: int = 40,
+    seed: int | np.random.Generator | None = 0,
+) -> Plan:
+    """Say how many raters per stimulus a study needs.
+
+    Studies are simulated from a pilot's fitted model (:func:`plan_model`) or from numbers of your
+    own (:class:`PlanModel`), with rounding, the ends of the scale and gaps.
+
+    Parameters
+    ----------
+    pilot
+        A pilot (ratings, or an array of shape (raters, stimuli)), or a model.
+    target
+        ``"interval"``: width, end to end and in points, of Student's interval of a stimulus' mean
+        score (as :func:`mean_opinion_scores` gives it). ``"split_half"``: Spearman between the mean
+        scores of two halves of the ratings of each stimulus, not corrected for length: what
+        :func:`split_half` with the scorer ``"mean"`` will give.
+        ``"power"``: probability that a t-test of size 1 - ``confidence`` tells apart two stimuli
+        that differ by ``difference``.
+    goal
+        Value that is wanted: at most for the interval, at least for the others.
+    difference
+        For power: difference of the true quality of two stimuli, in points. The pair lies where
+        stimuli lie, moved inside the ends of the scale.
+    raters
+        Candidates, each the number of raters per stimulus; by default 2 to 64, and up to 1,024 in
+        larger steps where these do not reach the goal.
+    n_stimuli
+        Stimuli of the study; gives ratings and people in all, and the number that is simulated (at
+        most 200).
+    stimuli_per_rater
+        Stimuli that one person rates. Stimuli are then dealt into batches of that size, each with
+        raters of its own. By default everyone rates everything.
+    paired
+        For power: whether the same raters rate both stimuli. By default, if everyone rates
+        everything.
+    confidence
+        Coverage of the interval, and 1 minus the size of the test.
+    assurance
+        For the interval: share of stimuli whose interval is to be narrow enough. By default the
+        mean width over stimuli counts.
+    price
+        Price of one rating; needs ``n_stimuli``.
+    label
+        Which label of the pilot, where it has several.
+    n_sim
+        Simulated studies, or pairs of stimuli for power; by default as many as a few seconds allow.
+    n_pilots
+        Pilots of the same size that are simulated and planned from, to say what range of
+        recommendations the pilot leaves open; 0 for none. Not for models.
+    seed
+        Seed or generator; the same seed gives the same plan.
+
+    Returns
+    -------
+    A :class:`Plan`: recommendation in words, table with Monte Carlo intervals, and curve.
+
+    Raises
+    ------
+    InputError
+        If target, goal or another option cannot be used.
+
+    Notes
+    -----
+    The Monte Carlo interval says what more simulation could change. What a larger pilot could
+    change is ``recommended_range``: with 25 raters the spread of biases is known to within about
+    15 %.
+
+    Examples
+    --------
+    >>> model = PlanModel(stimulus_sd=20, rater_bias_sd=6, inconsistency=12, scale="0-100 interval")
+    >>> wanted = plan(model, target="interval", goal=10, n_stimuli=500, stimuli_per_rater=100,
+    ...               price=0.05)
+    >>> wanted.recommended
+    28
+    >>> plan(model, target="power", goal=0.8, difference=10, paired=True).recommended
+    26
+    >>> print(plan(model, target="split_half", goal=0.9, raters=[8, 16, 32]).words)
+    16 raters per stimulus: split-half correlation 0.94 ..., wanted at least 0.9.
+    """
+    pilot = canonical(pilot)
+    _check(
+        target, goal, difference, n_stimuli, stimuli_per_rater, assurance, price, n_sim, n_pilots
+    )
+    check_confidence(confidence)
+    answers = None if isinstance(pilot, PlanModel) else one_label(answers_of(pilot), label, "pilot")
+    model = pilot if isinstance(pilot, PlanModel) else fit_plan_model(cast("Answers", answers))
+    design = _design(n_stimuli, stimuli_per_rater)
+    together = stimuli_per_rater is None if paired is None else paired
+    delta = abs(float(difference or 0))
+    _check_difference(delta, model)
+
+    def simulate(of: PlanModel, counts: Ints, size: int, rng: np.random.Generator) -> Floats:
+        if target == "interval":
+            return interval_widths(of, design, counts, confidence, assurance, size, rng)
+        if target == "split_half":
+            return split_half_correlations(of, design, counts, size, rng)
+        return detections(of, delta, together, counts, confidence, size, rng)
+
+    per_study, most = (2, _MOST_PAIRS) if target == "power" else (design.n_stimuli, _MOST_STUDIES)
+    rng = np.random.default_rng(seed)
+    for counts in _stages(raters, target):
+        size = n_sim or int(np.clip(_ANSWERS / (per_study * counts[-1]), _LEAST_STUDIES, most))
+        frame = _table(simulate(model, counts, size, rng), counts, target, goal)
+        recommended = _recommended(frame, target, goal)
+        if recommended is not None:
+            break
+    open_range = None
+    if answers is not None and recommended is not None and n_pilots:
+        counts = _around(frame["raters"].to_numpy(), recommended)
+        few = min(size, most // _FEWER)
+        values = [
+            simulate(fit_plan_model(replicate(model, answers, rng)), counts, few, rng).mean(axis=0)
+            for _ in range(n_pilots)
+        ]
+        open_range = _open_range(np.array(values), counts, target, goal)
+    return Plan(
+        target=target,
+        quantity=_quantity(target, confidence, assurance, delta, together),
+        goal=float(goal),
+        recommended=recommended,
+        recommended_range=open_range,
+        frame=_with_cost(frame, n_stimuli, stimuli_per_rater, price),
+        model=model,
+        n_sim=size,
+        n_stimuli=n_stimuli,
+        stimuli_per_rater=stimuli_per_rater,
+        price=price,
+    )
+
+
+def _check(
+    target: str,
+    goal: float,
+    difference: float | None,
+    n_stimuli: int | None,
+    stimuli_per_rater: int | None,
+    assurance: float | None,
+    price: float | None,
+    n_sim: int | None,
+    n_pilots: int,
+) -> None:
+    if target not in _TARGETS:
+        raise unknown_name("target", str(target), _TARGETS)
+    most = math.inf if target == "interval" else 1.0
+    if not 0 < goal < most:
+        expected = "a width above 0" if target == "interval" else "a number between 0 and 1"
+        raise InputError(f"goal {goal!r} for {target}: expected {expected}")
+    if target == "power" and not (difference and math.isfinite(difference)):
+        raise InputError(
+            f"difference {difference!r}: target power needs a difference (--difference) in points "
+            "of the scale, other than 0"
+        )
+    if target != "power" and difference is not None:
+        raise InputError(f"difference {difference!r}: only power has one, not {target}")
+    if assurance is not None and not (target == "interval" and 0 < assurance < 1):
+        raise InputError(f"assurance {assurance!r}: expected a share of stimuli, for the interval")
+    whole = {"n_stimuli": n_stimuli, "stimuli_per_rater": stimuli_per_rater}
+    for name, value in whole.items():
+        if value is not None and value < 1:
+            raise InputError(f"{name} {value!r}: expected 1 or more")
+    if n_sim is not None and n_sim < 2:
+        raise InputError(f"n_sim {n_sim!r}: expected 2 or more")
+    if n_pilots < 0:
+        raise InputError(f"n_pilots {n_pilots!r}: expected 0 or more")
+    if price is not None and not price >= 0:
+        raise InputError(f"price {price!r}: expected 0 or more")
+    if price is not None and n_stimuli is None:
+        raise InputError("price without n_stimuli: expected both, to tell the cost of the study")
+
+
+def _design(n_stimuli: int | None, stimuli_per_rater: int | None) -> Design:
+    simulated = max(min(n_stimuli or _STIMULI, _STIMULI), 3)
+    return Design(simulated, min(stimuli_per_rater or simulated, simulated))
+
+
+def _check_difference(difference: float, model: PlanModel) -> None:
+    low, high = model.ends
+    if difference > high - low:
+        raise InputError(f"difference {difference:g}: the scale is only {high - low:g} wide")
+
+
+def _quantity(
+    target: str, confidence: float, assurance: float | None, difference: float, together: bool
+) -> str:
+    if target == "interval":
+        of = "mean over stimuli" if assurance is None else f"{assurance:.0%} of stimuli have less"
+        return f"width of the {100 * confidence:g} % interval ({of})"
+    if target == "split_half":
+        return "split-half correlation"
+    who = "same raters" if together else "different raters"
+    return f"power to see a difference of {difference:g} ({who})"
+
+
+def _around(counts: Ints, recommended: int) -> Ints:
+    """Candidates on both sides of the recommended one, no more than are needed."""
+    step = max(1, recommended // _CANDIDATES)
+    beyond = np.arange(recommended, 4 * recommended + 1, max(step, 2))
+    below = counts[counts <= recommended]
+    return np.unique(np.concatenate([below[:: max(1, below.size // _CANDIDATES)], beyond]))
+
+
+def _open_range(values: Floats, counts: Ints, target: str, goal: float) -> tuple[int, int | None]:
+    """The 10 % and 90 % quantiles of the first candidate that reaches the goal."""
+    good = values <= goal if target == "interval" else values >= goal
+    first = np.where(good.any(axis=1), good.argmax(axis=1), counts.size)
+    low, high = np.quantile(first, [0.1, 0.9], method="closest_observation").astype(int)
+    return int(counts[min(low, counts.size - 1)]), int(counts[high]) if high < counts.size else None
+
+
+def _stages(raters: Iterable[int] | None, target: str) -> Iterator[Ints]:
+    """Give the candidates to try, and larger sets to try where these do not reach the goal."""
+    least = 2
+    if raters is not None:
+        counts = np.unique(np.array([_whole(count) for count in raters], dtype=np.int64))
+        if counts.size == 0 or counts[0] < least:
+            shown = "none" if counts.size == 0 else str(counts[0])
+            raise InputError(f"raters {shown}: expected candidates of {least} or more")
+        yield counts
+        return
+    known = np.empty(0, dtype=np.int64)
+    start, step = least, 2 if target == "split_half" else 1
+    for end, next_step in _STAGES:
+        known = np.concatenate([known, np.arange(start, end + 1, step)])
+        yield known
+        start, step = end + next_step, next_step
+
+
+def _whole(count: int) -> int:
+    if isinstance(count, bool) or count != int(count):
+        raise InputError(f"raters {count!r}: expected whole numbers")
+    return int(count)
+
+
+def _table(values: Floats, counts: Ints, target: str, goal: float) -> pl.DataFrame:
+    """Means over replicates with a Monte Carlo interval: Wilson's for shares."""
+    defined = ~np.isnan(values)
+    n = defined.sum(axis=0)
+    known = np.maximum(n, 1)
+    mean = np.where(n > 0, np.where(defined, values, 0).sum(axis=0) / known, np.nan)
+    if target == "power":
+        z = _NORMAL**2 / known
+        middle = (mean + z / 2) / (1 + z)
+        half = np.sqrt(mean * (1 - mean) * z + z**2 / 4) / (1 + z)
+    else:
+        squares = np.where(defined, (values - mean) ** 2, 0).sum(axis=0)
+        middle = mean
+        half = np.where(n > 1, _NORMAL * np.sqrt(squares / np.maximum(n - 1, 1) / known), np.nan)
+    low, high = middle - half, middle + half
+    columns = {"raters": counts, "value": mean, "low": low, "high": high}
+    columns["reached"] = high <= goal if target == "interval" else low >= goal
+    if target == "split_half":
+        columns["corrected"] = 2 * mean / (1 + mean)
+    return pl.DataFrame(columns)
+
+
+def _recommended(frame: pl.DataFrame, target: str, goal: float) -> int | None:
+    values = frame["value"].to_numpy()
+    good = values <= goal if target == "interval" else values >= goal
+    from_here = np.logical_and.accumulate(good[::-1])[::-1]
+    found = np.flatnonzero(from_here & frame["reached"].to_numpy())
+    return int(frame["raters"][int(found[0])]) if found.size else None
+
+
+def _with_cost(
+    frame: pl.DataFrame, n_stimuli: int | None, stimuli_per_rater: int | None, price: float | None
+) -> pl.DataFrame:
+    raters = pl.col("raters")
+    batches = None if n_stimuli is None else math.ceil(n_stimuli / (stimuli_per_rater or n_stimuli))
+    ratings = raters * pl.lit(n_stimuli, dtype=pl.Int64)
+    return frame.with_columns(
+        ratings=ratings,
+        people=raters * pl.lit(batches, dtype=pl.Int64),
+        cost=ratings * pl.lit(price, dtype=pl.Float64),
+    )

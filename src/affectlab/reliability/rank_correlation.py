@@ -1,0 +1,113 @@
+"""Ranks and correlations within groups, for many groups at once."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+from scipy.special import ndtri
+
+if TYPE_CHECKING:
+    from affectlab.core.types import Floats, Ints
+
+
+__all__ = [
+    "fisher_interval",
+    "grouped_midranks",
+    "grouped_spearman",
+]
+
+_TABLE = 1 << 24
+_FEW = 4096
+"""Up to here looking values up is faster than sorting them."""
+
+
+def grouped_midranks(values: Floats, group: Ints, n_groups: int) -> Floats:
+    """Rank values within each group, ties sharing their average rank.
+
+    Few distinct values are ranked by counting; otherwise by one sort.
+
+    Parameters
+    ----------
+    values, group
+        Shape (n,); group codes below ``n_groups``.
+
+    Returns
+    -------
+    Ranks from 1, shape (n,).
+    """
+    distinct, code = _distinct(values)
+    if distinct.size * n_groups <= max(_TABLE, values.size):
+        counts = np.bincount(
+            group * distinct.size + code, minlength=n_groups * distinct.size
+        ).reshape(n_groups, distinct.size)
+        midranks = np.cumsum(counts, axis=1) - (counts - 1) / 2
+        ranks: Floats = midranks[group, code]
+        return ranks
+    order = np.lexsort((code, group))
+    sorted_group, sorted_code = group[order], code[order]
+    new = np.concatenate([[True], (np.diff(sorted_group) != 0) | (np.diff(sorted_code) != 0)])
+    start = np.flatnonzero(new)
+    end = np.append(start[1:], values.size)
+    of_group = np.searchsorted(sorted_group, np.arange(n_groups))
+    midrank = (start + 1 + end) / 2 - of_group[sorted_group[start]]
+    out = np.empty(values.size)
+    out[order] = midrank[np.cumsum(new) - 1]
+    return out
+
+
+def _distinct(values: Floats) -> tuple[Floats, Ints]:
+    """Distinct values, ascending, and the position of each value among them."""
+    distinct = np.unique(values)
+    if distinct.size <= _FEW:
+        return distinct, np.searchsorted(distinct, values)
+    distinct, code = np.unique(values, return_inverse=True)
+    return distinct, code.astype(np.int64)
+
+
+def grouped_spearman(x: Floats, y: Floats, group: Ints, n_groups: int) -> tuple[Floats, Ints]:
+    """Compute Spearman's correlation of x and y within each group.
+
+    Returns
+    -------
+    Correlations, ``nan`` where a group has fewer than two pairs or a constant side; and the number
+    of pairs; both of shape (n_groups,).
+    """
+    n = np.bincount(group, minlength=n_groups)
+    centre = (n + 1) / 2
+    a = grouped_midranks(x, group, n_groups) - centre[group]
+    b = grouped_midranks(y, group, n_groups) - centre[group]
+    saa, sbb, sab = (
+        np.bincount(group, weights=product, minlength=n_groups) for product in (a * a, b * b, a * b)
+    )
+    scale = np.sqrt(saa * sbb)
+    value = np.divide(sab, scale, out=np.full(n_groups, np.nan), where=scale > 0)
+    return np.clip(value, -1, 1), n
+
+
+# Interval of a rank correlation on Fisher's z scale.
+
+
+def fisher_interval(value: Floats, n: Ints, confidence: float) -> tuple[Floats, Floats, Floats]:
+    """Standard error and interval of Spearman correlations.
+
+    On the z scale the variance is (1 + rho^2 / 2) / (n - 3) (Bonett and Wright 2000,
+    Psychometrika 65). With three pairs or fewer it is not known. For a correlation of -1 or 1 it is
+    0, which :class:`~affectlab.core.estimates.Estimates` take for what it is.
+
+    Returns
+    -------
+    Standard error (1 - rho^2 times that of z), lower and upper end; ``nan`` where not known.
+    """
+    known = (n > 3) & ~np.isnan(value)
+    perfect = known & (np.abs(value) >= 1)
+    rho = np.where(known & ~perfect, value, 0.0)
+    se_z = np.sqrt((1 + rho**2 / 2) / np.maximum(n - 3, 1))
+    z, half = np.arctanh(rho), ndtri((1 + confidence) / 2) * se_z
+    ends = (1 - rho**2) * se_z, np.tanh(z - half), np.tanh(z + half)
+    exact = np.zeros(value.shape), value, value
+    se, low, high = (
+        np.where(perfect, none, np.where(known, end, np.nan))
+        for end, none in zip(ends, exact, strict=True)
+    )
+    return se, low, high

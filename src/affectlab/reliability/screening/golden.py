@@ -1,0 +1,317 @@
+"""Golden items: stimuli of a pilot whose answer is clear enough to check raters with."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
+
+import numpy as np
+import polars as pl
+from numpy.typing import ArrayLike
+
+from affectlab.core.errors import InputError, unknown_name
+from affectlab.core.types import Floats, Ints
+from affectlab.ratings import Ratings
+from affectlab.ratings.arrays import Answers, answers_of
+from affectlab.ratings.order import canonical
+from affectlab.reliability.one_label import one_label
+
+__all__ = ["Extremes", "GoldenItems", "Overlap", "batch_overlap", "choose_golden"]
+
+Extremes: TypeAlias = Literal["both", "low", "high"]
+
+_EXTREMES = ("both", "low", "high")
+
+
+@dataclass(frozen=True, eq=False)
+class GoldenItems:
+    """Golden items with the evidence for each.
+
+    Attributes
+    ----------
+    frame
+        One row per item; see :meth:`to_frame`.
+    label
+        The label they are golden for.
+    """
+
+    frame: pl.DataFrame
+    label: str
+
+    def to_frame(self) -> pl.DataFrame:
+        """Give the table.
+
+        ``stimulus``; ``extreme``, low or high; ``value``, the mean score that is the reference;
+        ``sd`` (divisor n - 1); ``n`` ratings; ``rank`` among the scores from that end, from 1;
+        ``violations``, the share of the pilot's own answers that would violate the tolerance (null
+        without one); ``evidence`` in words.
+        """
+        return self.frame
+
+    @property
+    def reference(self) -> dict[str, float]:
+        """Reference answer of every item, as :class:`RunningReliability` takes it."""
+        return dict(self.frame.select("stimulus", "value").iter_rows())
+
+    def __len__(self) -> int:
+        return self.frame.height
+
+    def __repr__(self) -> str:
+        return f"GoldenItems({len(self)} for {self.label!r})"
+
+
+@dataclass(frozen=True)
+class Overlap:
+    """What a pilot and a main study have in common."""
+
+    stimuli: tuple[str, ...]
+    """Stimuli in the main trials of both."""
+    raters: tuple[str, ...]
+    """Raters of both; empty where the main study is given by its stimuli."""
+
+    @property
+    def disjoint(self) -> bool:
+        """Whether no stimulus is shared."""
+        return not self.stimuli
+
+    def __str__(self) -> str:
+        if self.disjoint:
+            return "no stimulus is in both pilot and main study"
+        shown = ", ".join(self.stimuli[:5]) + (", …" if len(self.stimuli) > 5 else "")
+        return f"{len(self.stimuli)} stimuli are in both pilot and main study: {shown}"
+
+
+def batch_overlap(pilot: Ratings, main: Ratings | Iterable[str]) -> Overlap:
+    """Find what a pilot and a main study share.
+
+    Golden trials of the main study show stimuli of the pilot by design: only main trials with a
+    valid answer count.
+
+    Parameters
+    ----------
+    pilot
+        Ratings of the pilot.
+    main
+        Ratings of the main study, or the names of its stimuli.
+
+    Examples
+    --------
+    >>> pilot = Ratings({"stimulus": ["a", "b"], "rater": ["r", "r"], "value": [1, 2]}, scale="1-5")
+    >>> print(batch_overlap(pilot, ["b", "c"]))
+    1 stimuli are in both pilot and main study: b
+    """
+    mine = pilot.answers()
+    if isinstance(main, Ratings):
+        theirs = main.answers()
+        stimuli, raters = set(theirs.stimulus_names), set(theirs.rater_names)
+    else:
+        stimuli, raters = set(main), set()
+    return Overlap(
+        tuple(name for name in mine.stimulus_names if name in stimuli),
+        tuple(name for name in mine.rater_names if name in raters),
+    )
+
+
+def choose_golden(
+    pilot: Ratings | ArrayLike,
+    n: int,
+    *,
+    extremes: Extremes = "both",
+    max_sd: float | None = None,
+    share: float = 0.25,
+    min_ratings: int = 5,
+    tolerance: float | None = None,
+    label: str | None = None,
+    main: Ratings | Iterable[str] | None = None,
+    seed: int | np.random.Generator | None = 0,
+) -> GoldenItems:
+    """Choose golden items from the extremes of a pilot's scores, where raters agree.
+
+    Stimuli are drawn at random among those whose mean score is in the lowest or highest ``share``
+    and whose standard deviation is low.
+
+    Parameters
+    ----------
+    pilot
+        Ratings (main trials with a valid answer), or an array of shape (raters, stimuli).
+    n
+        Number of items; an odd one comes from the end with more to choose from.
+    extremes
+        ``"both"`` ends of the scores, or one: ``"low"`` or ``"high"``.
+    max_sd
+        Largest standard deviation, in points. By default the half of each extreme with the lower
+        ones.
+    share
+        Part of the stimuli that counts as an extreme, in (0, 0.5].
+    min_ratings
+        Ratings that a stimulus needs.
+    tolerance
+        Distance from the reference that will count as a violation, to report how often the pilot's
+        own raters would have been caught; by default a quarter of a scale with two ends.
+    label
+        Which label, where the pilot has several.
+    main
+        Main study, or its stimuli: they are not chosen.
+    seed
+        Seed or generator; the same seed gives the same items.
+
+    Returns
+    -------
+    Golden items, low ones first, each with its evidence.
+
+    Raises
+    ------
+    InputError
+        If fewer stimuli qualify than are wanted, or an option cannot be used.
+
+    References
+    ----------
+    FaceExpressions-70k, section 3.4.3, which draws five items a session. It publishes neither what
+    counts as an extreme nor as a low standard deviation: ``share`` and ``max_sd`` are ours.
+
+    Examples
+    --------
+    >>> ratings = [[1, 9, 50, 90, 98], [2, 30, 20, 60, 98], [3, 20, 80, 99, 98]]
+    >>> items = choose_golden(ratings, 2, share=0.4, min_ratings=3, seed=0)
+    >>> items.reference
+    {'0': 2.0, '4': 98.0}
+    >>> items.to_frame()["evidence"][0]
+    'mean 2, lowest 1 of 5; SD 1 of 3 ratings (median SD of all 10.5)'
+    """
+    pilot = canonical(pilot)
+    _check(n, extremes, max_sd, share, min_ratings, tolerance)
+    part = one_label(answers_of(pilot), label, "pilot")
+    name = part.labels[int(part.label[0])] if part.value.size else (label or "")
+    if tolerance is None and part.scale is not None:
+        low, high = part.scale.low, part.scale.high
+        tolerance = None if low is None or high is None else (high - low) / 4
+    scores = _Scores.of(part, tolerance)
+    allowed = scores.n >= min_ratings
+    if main is not None:
+        taken = set(main.answers().stimulus_names if isinstance(main, Ratings) else main)
+        allowed &= np.array([part.units[k] not in taken for k in scores.unit], dtype=np.bool_)
+    rng = np.random.default_rng(seed)
+    order = np.flatnonzero(allowed)[np.argsort(scores.mean[allowed], kind="stable")]
+    size = int(share * order.size)
+    ends = {"low": order[:size], "high": order[order.size - size :][::-1]}
+    kept = {
+        end: _steady(rows, scores.sd, max_sd)
+        for end, rows in ends.items()
+        if extremes in ("both", end)
+    }
+    wanted = _shares(n, {end: rows.size for end, rows in kept.items()})
+    for end, count in wanted.items():
+        if count > kept[end].size:
+            limit = "" if max_sd is None else f" with an SD of at most {max_sd:g}"
+            raise InputError(
+                f"golden items: only {kept[end].size} of the {size} {end}est-scored stimuli "
+                f"qualify{limit}, expected {count}; allow a larger share or max_sd, or fewer "
+                "ratings"
+            )
+    chosen = {
+        end: np.sort(rng.choice(kept[end].size, count, replace=False))
+        for end, count in wanted.items()
+    }
+    rows = [
+        scores.row(part, int(kept[end][at]), end, order)
+        for end, positions in chosen.items()
+        for at in positions
+    ]
+    return GoldenItems(_frame(rows), name)
+
+
+@dataclass(frozen=True)
+class _Scores:
+    unit: Ints
+    n: Ints
+    mean: Floats
+    sd: Floats
+    violations: Floats | None
+
+    @classmethod
+    def of(cls, part: Answers, tolerance: float | None) -> _Scores:
+        unit, inverse = np.unique(part.unit, return_inverse=True)
+        n = np.bincount(inverse, minlength=unit.size)
+        mean = np.bincount(inverse, part.value, unit.size) / n
+        off = part.value - mean[inverse]
+        sd = np.sqrt(np.bincount(inverse, off**2, unit.size) / np.maximum(n - 1, 1))
+        sd[n < 2] = np.nan
+        caught = None
+        if tolerance is not None:
+            caught = np.bincount(inverse, np.abs(off) >= tolerance, unit.size) / n
+        return cls(unit, n, mean, sd, caught)
+
+    def row(self, part: Answers, at: int, end: str, order: Ints) -> dict[str, object]:
+        from_low = int(np.flatnonzero(order == at)[0])
+        rank = from_low + 1 if end == "low" else order.size - from_low
+        median = float(np.nanmedian(self.sd))
+        caught = None if self.violations is None else float(self.violations[at])
+        evidence = (
+            f"mean {self.mean[at]:.3g}, {end}est {rank} of {order.size}; "
+            f"SD {self.sd[at]:.3g} of {self.n[at]} ratings (median SD of all {median:.3g})"
+        )
+        if caught:
+            evidence += f"; {caught:.0%} of the pilot's answers would be violations"
+        return {
+            "stimulus": part.units[int(self.unit[at])],
+            "extreme": end,
+            "value": float(self.mean[at]),
+            "sd": float(self.sd[at]),
+            "n": int(self.n[at]),
+            "rank": rank,
+            "violations": caught,
+            "evidence": evidence,
+        }
+
+
+def _check(
+    n: int,
+    extremes: str,
+    max_sd: float | None,
+    share: float,
+    min_ratings: int,
+    tolerance: float | None,
+) -> None:
+    if n < 1:
+        raise InputError(f"n {n!r}: expected 1 golden item or more")
+    if extremes not in _EXTREMES:
+        raise unknown_name("extremes", str(extremes), _EXTREMES)
+    if max_sd is not None and not max_sd >= 0:
+        raise InputError(f"max_sd {max_sd!r}: expected 0 or more")
+    if not 0 < share <= 0.5:
+        raise InputError(f"share {share!r}: expected a part of the stimuli, up to 0.5")
+    if min_ratings < 2:
+        raise InputError(f"min_ratings {min_ratings!r}: expected 2 or more, for a spread")
+    if tolerance is not None and not tolerance > 0:
+        raise InputError(f"tolerance {tolerance!r}: expected a number above 0")
+
+
+def _steady(rows: Ints, sd: Floats, max_sd: float | None) -> Ints:
+    """Rows with a low SD, in their order."""
+    if max_sd is not None:
+        return rows[sd[rows] <= max_sd]
+    keep = np.argsort(sd[rows], kind="stable")[: (rows.size + 1) // 2]
+    return rows[np.sort(keep)]
+
+
+def _shares(n: int, sizes: dict[str, int]) -> dict[str, int]:
+    """How many items come from each end."""
+    each = dict.fromkeys(sizes, n // len(sizes))
+    for end in sorted(sizes, key=lambda name: -sizes[name])[: n % len(sizes)]:
+        each[end] += 1
+    return each
+
+
+def _frame(rows: list[dict[str, object]]) -> pl.DataFrame:
+    schema = {
+        "stimulus": pl.String,
+        "extreme": pl.String,
+        "value": pl.Float64,
+        "sd": pl.Float64,
+        "n": pl.Int64,
+        "rank": pl.Int64,
+        "violations": pl.Float64,
+        "evidence": pl.String,
+    }
+    return pl.DataFrame(rows, schema=schema)

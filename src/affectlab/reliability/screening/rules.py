@@ -1,0 +1,575 @@
+"""What every rule has: a name, the unit of its limits, and a judgement with evidence."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+from pydantic import BaseModel, ConfigDict, Field, model_validator
+
+from affectlab.core.types import Floats, Ints
+from affectlab.reliability.duplicates import duplicate_raters
+from affectlab.reliability.rank_correlation import grouped_spearman
+from affectlab.reliability.screening.trials import Mask, Trials
+
+__all__ = [
+    "Combined",
+    "Correlation",
+    "Duplicates",
+    "Golden",
+    "Judgement",
+    "Movement",
+    "Outliers",
+    "Repeats",
+    "Rule",
+    "Run",
+    "ScaleRule",
+    "SeenBefore",
+    "SessionNumber",
+    "Speed",
+    "Spread",
+    "Table",
+    "judged",
+    "not_applicable",
+]
+
+
+class Table(BaseModel):
+    """A table of a policy file: fixed once read, no unknown keys."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
+
+
+@dataclass(frozen=True, eq=False)
+class Judgement:
+    """What a rule found about every unit."""
+
+    measure: Floats
+    """The number that is held against the limit; ``nan`` without one."""
+    n: Ints
+    """Answers, or trials, that it comes from."""
+    known: Mask
+    """Whether there was enough to judge."""
+    violated: Mask
+    evidence: tuple[str, ...]
+    """In words, for every unit."""
+
+
+class Rule(Table):
+    """A rule of a policy."""
+
+    name: str = Field(min_length=1)
+    """What the rule is called in results, and in the verdicts of the policy."""
+
+
+class ScaleRule(Rule):
+    """A rule whose limits are measured on the scale."""
+
+    units: Literal["points", "percent"] = "percent"
+    """Limits are points of the scale, or percent of its width (points on a slider of 0 to 100)."""
+
+    def points(self, limit: float, trials: Trials) -> float | None:
+        """Give a limit in points; ``None`` in percent of a scale without two ends."""
+        if self.units == "points":
+            return limit
+        return None if trials.width is None else limit * trials.width / 100
+
+
+def judged(
+    measure: Floats,
+    n: Ints,
+    known: Mask,
+    violated: Mask,
+    words: Callable[[int], str],
+    missing: str,
+) -> Judgement:
+    """Put a judgement together; ``words`` says it for a unit, ``missing`` where it is unknown."""
+    evidence = tuple(words(unit) if there else missing for unit, there in enumerate(known.tolist()))
+    return Judgement(np.where(known, measure, np.nan), n, known, violated & known, evidence)
+
+
+def not_applicable(trials: Trials, why: str) -> Judgement:
+    """Say of every unit that the rule does not apply."""
+    none = np.zeros(trials.n_units, dtype=bool)
+    words = (f"not applicable: {why}",) * trials.n_units
+    nothing = np.zeros(trials.n_units, dtype=np.int64)
+    return Judgement(np.full(trials.n_units, np.nan), nothing, none, none, words)
+
+
+# Rules about how a session was worked through: spread, runs, movement, speed, number.
+
+
+_NO_LIMIT_IN_PERCENT = "the scale has no two ends, and the limit is in percent of its width"
+
+
+def _number(value: float) -> str:
+    return f"{value:.3g}"
+
+
+class Spread(ScaleRule):
+    """Straight-lining: the ratings of main trials hardly differ (population SD)."""
+
+    check: Literal["spread"]
+    below: float = Field(gt=0)
+    min_answers: int = Field(default=5, ge=2)
+
+    def judge(self, trials: Trials) -> Judgement:
+        """Compare the SD with the limit."""
+        return _spread(self, trials, trials.value, "ratings", self.below, self.min_answers)
+
+
+class Movement(ScaleRule):
+    """The slider hardly moved: SD of the column ``movement`` over main trials."""
+
+    check: Literal["movement"]
+    below: float = Field(gt=0)
+    min_answers: int = Field(default=5, ge=2)
+
+    def judge(self, trials: Trials) -> Judgement:
+        """Compare the SD with the limit."""
+        if trials.movement is None:
+            return not_applicable(trials, "the ratings have no column 'movement'")
+        what = "slider movements"
+        return _spread(self, trials, trials.movement, what, self.below, self.min_answers)
+
+
+def _spread(
+    rule: ScaleRule, trials: Trials, values: Floats, what: str, below: float, min_answers: int
+) -> Judgement:
+    limit = rule.points(below, trials)
+    if limit is None:
+        return not_applicable(trials, _NO_LIMIT_IN_PERCENT)
+    chosen = trials.main & ~np.isnan(values)
+    n, sd = trials.count(chosen), trials.sd(values, chosen)
+
+    def words(unit: int) -> str:
+        sign = "<" if sd[unit] < limit else ">="
+        return f"SD of {n[unit]} {what} {_number(sd[unit])} {sign} {_number(limit)}"
+
+    missing = f"not judged: fewer than {min_answers} {what}"
+    return judged(sd, n, n >= min_answers, sd < limit, words, missing)
+
+
+class Run(Rule):
+    """Straight-lining: the same answer many times in a row, in main trials."""
+
+    check: Literal["run"]
+    at_least: int = Field(ge=2)
+    """Length of the longest run of equal answers."""
+    share: float = Field(default=0.0, ge=0, le=1)
+    """Share of all answers that the run must be as well."""
+
+    def judge(self, trials: Trials) -> Judgement:
+        """Find the longest run of each unit."""
+        rows = np.flatnonzero(trials.main)
+        rows = rows[np.argsort(trials.unit[rows], kind="stable")]
+        unit, value = trials.unit[rows], trials.value[rows]
+        longest = np.zeros(trials.n_units)
+        n = trials.count(trials.main)
+        if rows.size:
+            new = np.concatenate([[True], (np.diff(unit) != 0) | (np.diff(value) != 0)])
+            start = np.flatnonzero(new)
+            np.maximum.at(longest, unit[start], np.diff(np.append(start, rows.size)))
+        violated = (longest >= self.at_least) & (longest >= self.share * n)
+
+        def words(index: int) -> str:
+            sign = ">=" if violated[index] else "<"
+            limit = max(self.at_least, int(np.ceil(self.share * n[index])))
+            return f"longest run of equal answers {longest[index]:.0f} of {n[index]} {sign} {limit}"
+
+        return judged(longest, n, n > 0, violated, words, "not judged: no answers")
+
+
+class Speed(Rule):
+    """Too fast: median response time of main trials."""
+
+    check: Literal["speed"]
+    below: float = Field(gt=0)
+    """Milliseconds."""
+    min_answers: int = Field(default=5, ge=1)
+
+    def judge(self, trials: Trials) -> Judgement:
+        """Compare the median with the limit."""
+        if trials.rt_ms is None:
+            return not_applicable(trials, "the ratings have no column 'rt_ms'")
+        rows = np.flatnonzero(trials.main & ~np.isnan(trials.rt_ms))
+        rows = rows[np.lexsort((trials.rt_ms[rows], trials.unit[rows]))]
+        unit, times = trials.unit[rows], trials.rt_ms[rows]
+        n = np.bincount(unit, minlength=trials.n_units)
+        start = np.searchsorted(unit, np.arange(trials.n_units))
+        median: Floats = np.full(trials.n_units, np.nan)
+        some = n > 0
+        lower, upper = start[some] + (n[some] - 1) // 2, start[some] + n[some] // 2
+        median[some] = (times[lower] + times[upper]) / 2
+
+        def words(index: int) -> str:
+            sign = "<" if median[index] < self.below else ">="
+            return (
+                f"median of {n[index]} response times {median[index]:.0f} {sign} {self.below:g} ms"
+            )
+
+        missing = f"not judged: fewer than {self.min_answers} response times"
+        return judged(median, n, n >= self.min_answers, median < self.below, words, missing)
+
+
+class SessionNumber(Rule):
+    """A rater has had more sessions than allowed; those beyond are judged."""
+
+    check: Literal["session_number"]
+    over: int = Field(ge=1)
+
+    def judge(self, trials: Trials) -> Judgement:
+        """Number the sessions of each rater in their order."""
+        if trials.session is None:
+            return not_applicable(trials, "raters are judged, not sessions")
+        owner = trials.rater_of_unit
+        number = (np.arange(owner.size) - np.searchsorted(owner, owner) + 1).astype(np.float64)
+
+        def words(index: int) -> str:
+            sign = ">" if number[index] > self.over else "<="
+            return f"session number {number[index]:.0f} of the rater {sign} {self.over}"
+
+        everyone = np.ones(owner.size, dtype=bool)
+        n = trials.count(np.ones(trials.unit.size, dtype=bool))
+        return judged(number, n, everyone, number > self.over, words, "")
+
+
+class SeenBefore(Rule):
+    """A rater rates the same stimuli in a second session."""
+
+    check: Literal["seen_before"]
+    at_least: float = Field(default=0.5, gt=0, le=1)
+    """Share of the session's main answers whose stimulus the rater had in an earlier session."""
+
+    def judge(self, trials: Trials) -> Judgement:
+        """Look every answer up among the earlier sessions of its rater."""
+        if trials.session is None:
+            return not_applicable(trials, "raters are judged, not sessions")
+        rows = np.flatnonzero(trials.main)
+        key = trials.cell[rows] * (trials.rater.max(initial=0) + 1) + trials.rater[rows]
+        _, code = np.unique(key, return_inverse=True)
+        first = np.full(code.max(initial=-1) + 1, trials.n_units)
+        np.minimum.at(first, code, trials.unit[rows])
+        again = np.bincount(trials.unit[rows], first[code] < trials.unit[rows], trials.n_units)
+        n = trials.count(trials.main)
+        share: Floats = np.divide(again, n, out=np.zeros(n.size), where=n > 0)
+
+        def words(index: int) -> str:
+            sign = ">=" if share[index] >= self.at_least else "<"
+            return (
+                f"{share[index]:.0%} of {n[index]} answers on stimuli of an earlier session of the "
+                f"rater {sign} {self.at_least:.0%}"
+            )
+
+        return judged(share, n, n > 0, share >= self.at_least, words, "not judged: no answers")
+
+
+# Rules about trials that check the rater: golden trials, repeats, and both together.
+
+
+_NO_TOLERANCE_IN_PERCENT = "the scale has no two ends, and the tolerance is in percent of its width"
+
+
+class _Counted(ScaleRule):
+    """Violations among check trials: as many as said, and as large a share as said."""
+
+    tolerance: float = Field(gt=0)
+    """A difference this large, or larger, is a violation."""
+    at_least: int = Field(ge=1)
+    """Violations of the session."""
+    of: int = Field(ge=1)
+    """Trials that ``at_least`` is meant for; with more or fewer, the same share is asked."""
+
+    @model_validator(mode="after")
+    def _fits(self) -> _Counted:
+        if self.at_least > self.of:
+            raise ValueError(f"at_least {self.at_least} can never be reached of {self.of}")
+        return self
+
+    def _judge(self, trials: Trials, bad: Mask, chosen: Mask, what: str) -> Judgement:
+        return _counts(
+            trials.count(chosen & bad), trials.count(chosen), self.at_least, self.of, what
+        )
+
+
+def _counts(count: Ints, n: Ints, at_least: int, of: int, what: str) -> Judgement:
+    # Of fewer trials than planned the share decides; of more, both do.
+    needed = np.maximum(np.minimum(at_least, n), np.ceil(n * at_least / of - 1e-9))
+    violated = count >= needed
+
+    def words(unit: int) -> str:
+        sign = ">=" if violated[unit] else "<"
+        return f"{count[unit]} of {n[unit]} {what} {sign} {needed[unit]:.0f}"
+
+    return judged(count.astype(float), n, n > 0, violated, words, f"not judged: no {what}")
+
+
+class Golden(_Counted):
+    """Answers far from known ones."""
+
+    check: Literal["golden"]
+
+    def judge(self, trials: Trials) -> Judgement:
+        """Count violations over golden trials, or over all trials with a known answer."""
+        limit = self.points(self.tolerance, trials)
+        if limit is None:
+            return not_applicable(trials, _NO_TOLERANCE_IN_PERCENT)
+        known = ~np.isnan(trials.expected)
+        if not known.any():
+            return not_applicable(trials, "no known answers of golden trials were given")
+        golden = known & trials.golden
+        chosen = golden if golden.any() else known
+        bad = np.abs(trials.value - trials.expected) >= limit
+        return self._judge(trials, bad, chosen, f"golden answers {limit:g} or more off")
+
+
+class Repeats(_Counted):
+    """Different answers to a trial shown again."""
+
+    check: Literal["repeats"]
+
+    def judge(self, trials: Trials) -> Judgement:
+        """Compare repeat trials with the main answer of the session, else of the rater."""
+        limit = self.points(self.tolerance, trials)
+        if limit is None:
+            return not_applicable(trials, _NO_TOLERANCE_IN_PERCENT)
+        if not trials.repeat.any():
+            return not_applicable(trials, "there are no repeat trials")
+        before = _main_answer(trials, trials.unit)
+        before = np.where(np.isnan(before), _main_answer(trials, trials.rater), before)
+        chosen = trials.repeat & ~np.isnan(before)
+        with np.errstate(invalid="ignore"):
+            bad = np.abs(trials.value - before) >= limit
+        return self._judge(trials, bad, chosen, f"repeated answers {limit:g} or more apart")
+
+
+def _main_answer(trials: Trials, owner: Ints) -> np.ndarray:
+    """First main answer of the owner to the same cell, for every trial; ``nan`` without one."""
+    key = owner * (trials.cell.max(initial=0) + 1) + trials.cell
+    rows = np.flatnonzero(trials.main)
+    known, first = np.unique(key[rows], return_index=True)
+    answer = np.full(key.size, np.nan)
+    if known.size:
+        place = np.minimum(np.searchsorted(known, key), known.size - 1)
+        found = known[place] == key
+        answer[found] = trials.value[rows[first[place[found]]]]
+    return answer
+
+
+class Combined(Rule):
+    """Violations of several counting rules taken together, or so many rules of several."""
+
+    check: Literal["together"]
+    rules: tuple[str, ...] = Field(min_length=2)
+    """Names of rules above this one."""
+    at_least: int = Field(ge=1)
+    of: int | None = Field(default=None, ge=1)
+    """Trials that ``at_least`` is meant for; without it rules are counted, not their trials."""
+
+    def combine(self, trials: Trials, earlier: dict[str, Judgement]) -> Judgement:
+        """Add up what the other rules found."""
+        parts = [earlier[name] for name in self.rules]
+        if not any(part.known.any() for part in parts):
+            return not_applicable(trials, f"none of {', '.join(self.rules)} applies")
+        if self.of is None:
+            count = np.sum([part.violated for part in parts], axis=0)
+            n = np.sum([part.known for part in parts], axis=0)
+
+            def words(unit: int) -> str:
+                sign = ">=" if count[unit] >= self.at_least else "<"
+                return f"{count[unit]} of {n[unit]} rules violated {sign} {self.at_least}"
+
+            known = n > 0
+            return judged(
+                count.astype(float), n, known, count >= self.at_least, words, "not judged: no rule"
+            )
+        count = np.sum([np.nan_to_num(part.measure) for part in parts], axis=0).astype(np.int64)
+        n = np.sum([part.n for part in parts], axis=0)
+        return _counts(count, n, self.at_least, self.of, f"check trials ({', '.join(self.rules)})")
+
+
+# Rules that hold a rater against the others: correlation, outliers, duplicates.
+
+
+class Correlation(Rule):
+    """Correlation of a rater's main answers with the mean of the others' to the same questions."""
+
+    check: Literal["correlation"]
+    below: float = Field(ge=-1, le=1)
+    kind: Literal["pearson", "spearman"] = "spearman"
+    min_answers: int = Field(default=10, ge=3)
+    """Questions shared with others below which nothing is judged."""
+
+    def judge(self, trials: Trials) -> Judgement:
+        """Correlate over the answers of each unit."""
+        rows = np.flatnonzero(trials.main)
+        _, cell = np.unique(trials.cell[rows], return_inverse=True)
+        value, unit = trials.value[rows], trials.unit[rows]
+        own, n_own = _of_rater(cell, trials.rater[rows], value)
+        n_others = np.bincount(cell)[cell] - n_own
+        shared = n_others > 0
+        total = np.bincount(cell, value)[cell] - own
+        others = np.asarray(np.round(total[shared] / n_others[shared], 10), dtype=np.float64)
+        value, unit = value[shared], unit[shared]
+        if self.kind == "spearman":
+            r, n = grouped_spearman(value, others, unit, trials.n_units)
+        else:
+            r, n = _pearson(value, others, unit, trials.n_units)
+
+        def words(index: int) -> str:
+            if np.isnan(r[index]):
+                return f"no correlation over {n[index]} answers: all equal"
+            sign = "<" if r[index] < self.below else ">="
+            return (
+                f"correlation with the mean of the others over {n[index]} answers {r[index]:.2f} "
+                f"{sign} {self.below:g}"
+            )
+
+        missing = f"not judged: fewer than {self.min_answers} answers shared with others"
+        # Equal answers all over go with nobody.
+        low = np.isnan(r) | (r < self.below)
+        return judged(r, n, n >= self.min_answers, low, words, missing)
+
+
+def _of_rater(cell: Ints, rater: Ints, value: Floats) -> tuple[Floats, Ints]:
+    """Sum and number of the answers of the same rater to the same cell, for every answer."""
+    _, code = np.unique(cell * (rater.max(initial=0) + 1) + rater, return_inverse=True)
+    total = np.asarray(np.bincount(code, value), dtype=np.float64)
+    return total[code], np.bincount(code)[code]
+
+
+def _pearson(x: Floats, y: Floats, group: Ints, n_groups: int) -> tuple[Floats, Ints]:
+    n = np.bincount(group, minlength=n_groups)
+    size = np.maximum(n, 1)
+    a = x - (np.bincount(group, x, n_groups) / size)[group]
+    b = y - (np.bincount(group, y, n_groups) / size)[group]
+    saa, sbb, sab = (np.bincount(group, p, n_groups) for p in (a * a, b * b, a * b))
+    scale = np.sqrt(saa * sbb)
+    r: Floats = np.divide(sab, scale, out=np.full(n_groups, np.nan), where=scale > 1e-12)
+    return r, n
+
+
+class Duplicates(Rule):
+    """Answers like another rater's, beyond what their agreement with the others allows.
+
+    The measure is the ratio of :func:`~affectlab.reliability.duplicate_raters`. It cannot be told
+    who copied from whom, so that both raters of a pair violate the rule.
+    """
+
+    check: Literal["duplicates"]
+
+    def judge(self, trials: Trials) -> Judgement:
+        """Judge raters by all of their main answers; sessions are judged as their rater is."""
+        alike = duplicate_raters(trials.ratings)
+        evidence = alike.by_rater()
+        who = [trials.raters[code] for code in trials.rater_of_unit.tolist()]
+        closest = [alike.closest.get(name, ("", 0, np.nan)) for name in who]
+
+        def words(unit: int) -> str:
+            other, n, ratio = closest[unit]
+            return evidence.get(
+                who[unit],
+                f"differences from the closest rater, {other!r}, over {n:,} common stimuli are "
+                f"{ratio:.2f} of what their agreement with the others lets expect",
+            )
+
+        ratio = np.array([one[2] for one in closest])
+        n = np.array([one[1] for one in closest], dtype=np.int64)
+        violated = np.array([name in evidence for name in who], dtype=bool)
+        missing = "not judged: too few stimuli in common with others, or all answers equal"
+        return judged(ratio, n, np.isfinite(ratio), violated, words, missing)
+
+
+class Outliers(Rule):
+    """Far from the others too often, and to both sides: BT.500, and P.913 after taking bias off.
+
+    A rating is an outlier when it is 2 SD or more from the mean of its stimulus (and label) where
+    the kurtosis is from 2 to 4, and sqrt(20) SD elsewhere. As ITU-R BT.500 prints them, with N
+    ratings of the stimulus, the SD is the root of sum (x - mean)^2 / (N - 1), while the kurtosis
+    is m_4 / m_2^2 with m_k = sum (x - mean)^k / N (3 for a normal distribution). With P outliers
+    above and Q below, a rater is rejected when (P + Q) / n > ``share`` and
+    |P - Q| / (P + Q) < ``balance``.
+    """
+
+    check: Literal["outliers"]
+    share: float = Field(default=0.05, ge=0, lt=1)
+    balance: float = Field(default=0.3, gt=0)
+    remove_bias: bool = False
+    """Take the mean difference of each rater from the means off first (P.913, section 12.4)."""
+    denominator: Literal["made", "all"] = "made"
+    """n: the ratings that the rater made; or all stimuli times the most repetitions, as the
+    package ``sureal`` has it, which never rejects a rater of few stimuli."""
+    ddof: Literal[0, 1] = 1
+    """The SD divides by N - ``ddof``: 1 as ITU prints it, 0 as ``sureal`` has it."""
+
+    def judge(self, trials: Trials) -> Judgement:
+        """Judge raters by all of their main answers; sessions are judged as their rater is."""
+        n_raters = len(trials.raters)
+        rows = np.flatnonzero(trials.main)
+        cells, cell = np.unique(trials.cell[rows], return_inverse=True)
+        rater, value = trials.rater[rows], trials.value[rows]
+        made = np.bincount(rater, minlength=n_raters)
+        size = np.bincount(cell)
+        if self.remove_bias:
+            mean = np.bincount(cell, value) / size
+            bias = np.bincount(rater, value - mean[cell], n_raters) / np.maximum(made, 1)
+            value = value - bias[rater]
+        constant = self.denominator == "all"
+        above, below = _outliers(cell, value, size, ddof=self.ddof, count_constant=constant)
+        p = np.bincount(rater, above, n_raters)
+        q = np.bincount(rater, below, n_raters)
+        n = made.astype(float)
+        if self.denominator == "all":
+            _, times = np.unique(cell * n_raters + rater, return_counts=True)
+            n = np.full(n_raters, float(cells.size * times.max(initial=0)))
+        share = np.divide(p + q, n, out=np.zeros(n_raters), where=n > 0)
+        balance = np.divide(np.abs(p - q), p + q, out=np.full(n_raters, np.inf), where=p + q > 0)
+        rejected = (share > self.share) & (balance < self.balance)
+        everyone = bool(rejected[made > 0].all())
+        if everyone:
+            # The recommendation leaves nobody then; upstream keeps all.
+            rejected[:] = False
+        owner = trials.rater_of_unit
+
+        def words(unit: int) -> str:
+            who = owner[unit]
+            far = p[who] + q[who]
+            sign = ">" if share[who] > self.share else "<="
+            text = (
+                f"{far:.0f} of {n[who]:.0f} ratings far from the others ({share[who]:.1%} {sign} "
+                f"{self.share:.0%})"
+            )
+            if far and share[who] > self.share:
+                sign = "<" if balance[who] < self.balance else ">="
+                text += (
+                    f", {p[who]:.0f} above and {q[who]:.0f} below "
+                    f"(imbalance {balance[who]:.2f} {sign} {self.balance:g})"
+                )
+            return text + ("; kept, because all raters would be rejected" if everyone else "")
+
+        known = made[owner] > 0
+        return judged(
+            share[owner], made[owner], known, rejected[owner], words, "not judged: no answers"
+        )
+
+
+def _outliers(
+    cell: Ints, value: Floats, size: Ints, *, ddof: int, count_constant: bool
+) -> tuple[Floats, Floats]:
+    """Say for each rating whether it is an outlier above, and below (1.0 or 0.0)."""
+    mean = np.bincount(cell, value) / size
+    apart = value - mean[cell]
+    second = np.bincount(cell, apart**2) / size
+    fourth = np.bincount(cell, apart**4) / size
+    # One rating alone has no spread, whatever its SD is divided by.
+    sd = np.sqrt(second * (size / np.maximum(size - ddof, 1)))
+    # Rounding must not make an SD of equal ratings.
+    constant = sd <= 1e-12 * np.maximum(np.abs(mean), 1)
+    kurtosis = np.divide(fourth, second**2, out=np.full(size.size, np.nan), where=~constant)
+    wide = np.where((kurtosis >= 2 - 1e-12) & (kurtosis <= 4 + 1e-12), 2.0, np.sqrt(20.0))
+    limit = np.where(constant, 0.0, (wide * sd) * (1 - 1e-12))[cell]
+    counts = np.ones(cell.size, dtype=bool) if count_constant else ~constant[cell]
+    apart = np.where(constant[cell], 0.0, apart)
+    return ((apart >= limit) & counts).astype(float), ((apart <= -limit) & counts).astype(float)

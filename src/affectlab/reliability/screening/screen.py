@@ -1,0 +1,300 @@
+"""Screening: which sessions to pay, which answers to use, and whom to block."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+import polars as pl
+
+from affectlab.core.errors import InputError
+from affectlab.core.types import Ints
+from affectlab.ratings import Ratings
+from affectlab.reliability.screening.policy import Policy, load_policy
+from affectlab.reliability.screening.rules import Combined, Judgement
+from affectlab.reliability.screening.trials import Golden, Mask, Trials, trials_of
+
+if TYPE_CHECKING:
+    from affectlab.core.terminal import Table
+
+
+__all__ = [
+    "Screening",
+    "screen",
+]
+
+# What screening decided, about whom, and why.
+
+
+@dataclass(frozen=True, eq=False)
+class Screening:
+    """Verdicts on sessions or raters, with the evidence for each.
+
+    Made by :func:`screen`.
+    """
+
+    policy: Policy
+    frame: pl.DataFrame
+    evidence: pl.DataFrame
+    notes: tuple[str, ...]
+    """What could not be judged, in sentences."""
+
+    def to_frame(self) -> pl.DataFrame:
+        """Give one row per rater, or per session of a rater.
+
+        Returns
+        -------
+        ``rater``, ``session`` (where sessions are judged), ``n_ratings`` (main answers), ``pay``
+        and ``use`` (true: yes), ``block`` (true: the rater may not go on), ``rules``, the names of
+        the violated rules, and ``evidence``, their evidence in words.
+        """
+        return self.frame
+
+    def evidence_frame(self) -> pl.DataFrame:
+        """Give one row per rater (and session) and rule.
+
+        Returns
+        -------
+        ``rater``, ``session`` (where sessions are judged), ``rule``, ``check``, ``measure``, ``n``
+        (the answers behind it), ``violated`` (null where the rule could not judge), ``verdicts``
+        that the rule bears on, and ``evidence`` in words.
+        """
+        return self.evidence
+
+    @property
+    def per(self) -> str:
+        """What was judged: ``session`` or ``rater``."""
+        return "session" if "session" in self.frame.columns else "rater"
+
+    def raters_to_drop(self) -> tuple[str, ...]:
+        """Raters of whom nothing is used: each of their sessions fails *use*."""
+        used = self.frame.group_by("rater", maintain_order=True).agg(pl.col("use").any())
+        return tuple(used.filter(~pl.col("use"))["rater"].to_list())
+
+    def blocked(self) -> tuple[str, ...]:
+        """Raters who may not go on."""
+        return tuple(self.frame.filter("block")["rater"].unique(maintain_order=True).to_list())
+
+    def apply(self, ratings: Ratings) -> Ratings:
+        """Leave out the sessions, or raters, whose answers are not to be used.
+
+        Raters that were not screened stay. The step is added to ``history``.
+
+        Raises
+        ------
+        InputError
+            When nothing is left, or sessions were judged and the ratings have none.
+        """
+        refused = self.frame.filter(~pl.col("use"))
+        keys = ["rater", "session"] if self.per == "session" else ["rater"]
+        if self.per == "session" and "session" not in ratings.frame.columns:
+            raise InputError("sessions were screened, but these ratings have no column 'session'")
+        of_row = ratings.frame.select(pl.col(key).cast(pl.String) for key in keys)
+        if "session" in keys:
+            of_row = of_row.with_columns(pl.col("session").fill_null(""))
+        marks = refused.select(keys).with_columns(refused=True)
+        marked = of_row.join(marks, on=keys, how="left", maintain_order="left")
+        mask = marked["refused"].is_null().to_numpy()
+        if not mask.any():
+            raise InputError(f"policy {self.policy.name!r} leaves no rating to use")
+        what = "sessions" if self.per == "session" else "raters"
+        step = (
+            f"screening by policy {self.policy.name!r} left out {refused.height:,} of "
+            f"{self.frame.height:,} {what} ({int(np.sum(~mask)):,} of {mask.size:,} rows)"
+        )
+        return ratings.where(mask, step=step)
+
+    def __len__(self) -> int:
+        return self.frame.height
+
+    def __repr__(self) -> str:
+        pay, use = (int((~self.frame[name]).sum()) for name in ("pay", "use"))
+        what = "sessions" if self.per == "session" else "raters"
+        return (
+            f"Screening({self.policy.name}: {len(self):,} {what}, {pay:,} not paid, {use:,} not "
+            f"used, {len(self.blocked()):,} raters blocked)"
+        )
+
+    def _repr_html_(self) -> str:
+        return self.frame._repr_html_()
+
+    def __rich__(self) -> Table:
+        from affectlab.core.terminal import Table
+
+        table = Table(box=None, header_style="bold")
+        keys = ("rater", "session") if self.per == "session" else ("rater",)
+        for name in (*keys, "ratings", "pay", "use", "block", "evidence"):
+            table.add_column(name, justify="right" if name == "ratings" else "left")
+        for row in self.frame.iter_rows(named=True):
+            yes = ("yes" if row[name] else "no" for name in ("pay", "use", "block"))
+            table.add_row(
+                *(row[key] for key in keys), f"{row['n_ratings']:,}", *yes, row["evidence"]
+            )
+        return table
+
+
+def screen(
+    ratings: Ratings,
+    *,
+    policy: str | Path | Policy = "correlation",
+    golden: Golden = None,
+    per: str | None = None,
+) -> Screening:
+    """Judge sessions, or raters, by the rules of a policy.
+
+    Parameters
+    ----------
+    ratings
+        Ratings with whatever the rules need: ``session``, ``trial_kind`` (golden and repeat
+        trials), ``rt_ms``, ``movement`` (of the slider, in points), ``expected`` (known answers).
+        Answers that are not valid take no part. What is not there leaves its rules unjudged, and
+        the result says so.
+    policy
+        Name of a policy, path of a TOML file, or a policy. ``correlation``: with the mean of the
+        others, which any ordered answers allow; it also points at raters who answer alike
+        (:func:`~affectlab.reliability.duplicate_raters`), and refuses nobody for that.
+        ``faceexpressions``: spread, slider movement, golden trials and repeats, per session.
+        ``bt500``: outliers to both sides, and ``p913`` after biases are taken off;
+        ``bt500_upstream`` and ``p913_upstream`` with the denominator and the SD (N, where ITU
+        prints N - 1) of the package ``sureal``.
+    golden
+        Known answers: a table with the columns ``stimulus``, ``value`` and perhaps ``label``, a
+        dictionary from stimulus to value, or :class:`GoldenItems`. Instead of ``expected``.
+    per
+        ``session`` or ``rater``, instead of what the policy says.
+
+    Returns
+    -------
+    Verdicts *pay*, *use* and *block* with evidence. A rule that cannot judge violates nothing.
+
+    Raises
+    ------
+    InputError
+        If the policy is not known or cannot be used, or the ratings are text.
+
+    References
+    ----------
+    FaceExpressions-70k (2025), section 3.4.5; ITU-R BT.500; ITU-T P.913, section 12.4.
+
+    Examples
+    --------
+    >>> rows = [(f"s{s}", rater, float(value)) for s in range(12) for rater, value in (
+    ...     ("ann", s), ("bob", s + 1), ("cem", 12 - s), ("dan", s // 2), ("eve", 6))]
+    >>> table = pl.DataFrame(rows, schema=["stimulus", "rater", "value"], orient="row")
+    >>> result = screen(Ratings(table, scale="0-12 interval"))
+    >>> result.raters_to_drop()
+    ('cem', 'eve')
+    >>> result.to_frame()["evidence"][2]
+    'correlation: correlation with the mean of the others over 12 answers -1.00 < 0.2'
+    """
+    chosen = load_policy(policy)
+    if per is not None:
+        chosen = chosen.model_copy(update={"per": _per(per)})
+    trials = trials_of(ratings, per_session=chosen.per == "session", golden=golden)
+    judgements: dict[str, Judgement] = {}
+    for rule in chosen.rules:
+        judgements[rule.name] = (
+            rule.combine(trials, judgements) if isinstance(rule, Combined) else rule.judge(trials)
+        )
+    pay, use = (
+        _passed(trials, [judgements[name] for name in verdict.rules], verdict.at_least)
+        for verdict in (chosen.pay, chosen.use)
+    )
+    block = _blocked(chosen, trials, judgements, pay)
+    names = [rule.name for rule in chosen.rules]
+    broken = [
+        [name for name in names if judgements[name].violated[unit]]
+        for unit in range(trials.n_units)
+    ]
+    frame = pl.DataFrame(
+        {
+            **_keys(trials),
+            "n_ratings": trials.count(trials.main),
+            "pay": pay,
+            "use": use,
+            "block": block,
+            "rules": pl.Series(broken, dtype=pl.List(pl.String)),
+            "evidence": [
+                "; ".join(f"{name}: {judgements[name].evidence[unit]}" for name in some)
+                for unit, some in enumerate(broken)
+            ],
+        }
+    )
+    evidence = _evidence(chosen, trials, judgements)
+    return Screening(chosen, frame, evidence, _notes(chosen, trials, judgements))
+
+
+def _per(per: str) -> str:
+    from affectlab.core.errors import unknown_name
+
+    if per not in ("session", "rater"):
+        raise unknown_name("per", per, ("session", "rater"))
+    return per
+
+
+def _keys(trials: Trials) -> dict[str, list[str]]:
+    keys = {"rater": [trials.raters[code] for code in trials.rater_of_unit.tolist()]}
+    if trials.session is not None:
+        keys["session"] = list(trials.session)
+    return keys
+
+
+def _passed(trials: Trials, parts: list[Judgement], at_least: int) -> Mask:
+    count: Ints = np.sum([part.violated for part in parts], axis=0, dtype=np.int64)
+    if not parts:
+        count = np.zeros(trials.n_units, dtype=np.int64)
+    passed: Mask = count < at_least
+    return passed
+
+
+def _blocked(policy: Policy, trials: Trials, judgements: dict[str, Judgement], pay: Mask) -> Mask:
+    """Whether the rater of each unit may not go on."""
+    owner, n_raters = trials.rater_of_unit, len(trials.raters)
+    blocked = np.zeros(n_raters, dtype=bool)
+    for name in policy.block.rules:
+        blocked[owner[judgements[name].violated]] = True
+    if policy.block.rejected_sessions is not None and trials.session is not None:
+        blocked |= np.bincount(owner[~pay], minlength=n_raters) >= policy.block.rejected_sessions
+    return blocked[owner]
+
+
+def _evidence(policy: Policy, trials: Trials, judgements: dict[str, Judgement]) -> pl.DataFrame:
+    keys = pl.DataFrame(_keys(trials))
+    parts = []
+    for rule in policy.rules:
+        found = judgements[rule.name]
+        verdicts = [
+            name
+            for name, rules in (
+                ("pay", policy.pay.rules),
+                ("use", policy.use.rules),
+                ("block", policy.block.rules),
+            )
+            if rule.name in rules
+        ]
+        violated = pl.Series("violated", found.violated)
+        parts.append(
+            keys.with_columns(
+                pl.lit(rule.name).alias("rule"),
+                pl.lit(rule.check).alias("check"),
+                pl.Series("measure", found.measure),
+                pl.Series("n", found.n),
+                violated.set(pl.Series(~found.known), None),
+                pl.lit(", ".join(verdicts)).alias("verdicts"),
+                pl.Series("evidence", found.evidence, dtype=pl.String),
+            )
+        )
+    return pl.concat(parts)
+
+
+def _notes(policy: Policy, trials: Trials, judgements: dict[str, Judgement]) -> tuple[str, ...]:
+    notes = []
+    if policy.per == "session" and trials.session is None:
+        notes.append("The ratings have no column 'session': raters were judged, not sessions.")
+    for name, found in judgements.items():
+        if found.known.any() or not found.evidence:
+            continue
+        notes.append(f"Rule {name!r} judged nobody: {found.evidence[0]}.")
+    return tuple(notes)

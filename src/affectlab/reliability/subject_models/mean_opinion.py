@@ -1,0 +1,174 @@
+"""Mean opinion scores and the histogram of opinions."""
+
+from __future__ import annotations
+
+import numpy as np
+import polars as pl
+from numpy.typing import ArrayLike
+from scipy.special import stdtrit
+
+from affectlab.core.errors import InputError
+from affectlab.core.estimates import Estimates
+from affectlab.core.inference import check_confidence
+from affectlab.core.types import Floats, Ints
+from affectlab.ratings import Ratings, Scale
+from affectlab.ratings.arrays import Answers, answers_of, require_order
+
+__all__ = ["mean_opinion_scores", "opinion_histogram"]
+
+
+def mean_opinion_scores(ratings: Ratings | ArrayLike, *, confidence: float = 0.95) -> Estimates:
+    r"""Compute the mean opinion score of every stimulus on every label.
+
+    .. math::
+
+        \bar x_j = \frac{1}{n_j} \sum_i x_{ij}, \quad
+        s_j = \sqrt{\frac{\sum_i (x_{ij} - \bar x_j)^2}{n_j - 1}}, \quad
+        \mathrm{se}_j = s_j / \sqrt{n_j}
+
+    Parameters
+    ----------
+    ratings
+        Ratings (every main trial with a valid answer counts, repeats too), or an array of shape
+        (raters, units) with ``nan`` where there is no rating.
+    confidence
+        Coverage of Student's interval with n - 1 degrees of freedom.
+
+    Returns
+    -------
+    Estimates by ``label`` and ``stimulus``, in the unit of the scale, one row for each that was
+    rated, with ``sd`` as an extra column. One rating alone gives a score (status ``ok``) whose
+    spread is unknown: ``sd``, ``se`` and interval are ``nan``. Intervals are not cut to the scale.
+
+    References
+    ----------
+    ITU-T P.910, for the mean opinion score and its standard deviation.
+
+    Examples
+    --------
+    >>> scores = mean_opinion_scores([[1, 5], [2, float("nan")], [3, float("nan")]])
+    >>> scores["rating", "0"]
+    Estimate(2.000 [-0.484, 4.484], mean opinion score; 1 items, 3 raters, 3 ratings)
+    >>> scores.to_frame()["sd"].to_list()
+    [1.0, nan]
+    """
+    check_confidence(confidence)
+    require_order(ratings, "the mean opinion score")
+    answers = answers_of(ratings, repeats=True)
+    cells, inverse = np.unique(answers.cell, return_inverse=True)
+    n = np.bincount(inverse, minlength=cells.size)
+    mean = np.bincount(inverse, answers.value, minlength=cells.size) / n
+    squares = np.bincount(inverse, (answers.value - mean[inverse]) ** 2, minlength=cells.size)
+    several = np.maximum(n, 2)
+    sd = np.where(n > 1, np.sqrt(squares / (several - 1)), np.nan)
+    se = sd / np.sqrt(n)
+    half = stdtrit(several - 1, (1 + confidence) / 2) * se
+    label, unit = np.divmod(cells, max(len(answers.units), 1))
+    table = Estimates.build(
+        {
+            "label": np.array(answers.labels, dtype=object)[label].tolist(),
+            "stimulus": np.array(answers.units, dtype=object)[unit].tolist(),
+        },
+        value=mean.tolist(),
+        se=se.tolist(),
+        low=(mean - half).tolist(),
+        high=(mean + half).tolist(),
+        method="mean opinion score",
+        n_items=1,
+        n_raters=_n_raters(answers, inverse, cells.size).tolist(),
+        n_ratings=n.tolist(),
+    )
+    return Estimates(table.frame.with_columns(pl.Series("sd", sd, dtype=pl.Float64)), table.keys)
+
+
+def _n_raters(answers: Answers, inverse: Ints, n_cells: int) -> Ints:
+    """Distinct raters of each cell; answers are sorted by cell and then rater."""
+    new = np.concatenate([[True], (np.diff(inverse) != 0) | (np.diff(answers.rater) != 0)])
+    return np.bincount(inverse[new[: inverse.size]], minlength=n_cells)
+
+
+def opinion_histogram(
+    ratings: Ratings | ArrayLike,
+    *,
+    scale: Scale | str | None = None,
+    bins: int = 10,
+    by_stimulus: bool = True,
+) -> pl.DataFrame:
+    """Count the opinions on every level of the scale.
+
+    Parameters
+    ----------
+    ratings
+        Ratings, or an array, as for :func:`mean_opinion_scores`.
+    scale
+        The declared scale; by default that of the ratings. An array needs it said.
+    bins
+        Equal bins from the low to the high end, for a scale without steps.
+    by_stimulus
+        Per label and stimulus, or per label.
+
+    Returns
+    -------
+    Columns ``label``, ``stimulus`` (if asked for), ``low`` and ``high`` (the ends of the bin; both
+    the level itself where the scale has steps), ``count``, and ``share`` of the label's (and
+    stimulus') ratings in [0, 1]. Levels without a rating are there, with count 0.
+
+    Raises
+    ------
+    InputError
+        If a value is off the scale, or the scale has no bounds.
+
+    Examples
+    --------
+    >>> opinion_histogram([[1, 2], [1, 3]], scale="1-3", by_stimulus=False)["count"].to_list()
+    [2, 1, 1]
+    """
+    answers = answers_of(ratings, repeats=True)
+    low, high, index = _binned(answers, scale, bins)
+    group = answers.cell if by_stimulus else answers.label
+    groups, inverse = np.unique(group, return_inverse=True)
+    counts = np.bincount(inverse * low.size + index, minlength=groups.size * low.size).reshape(
+        groups.size, low.size
+    )
+    n_units = max(len(answers.units), 1)
+    label = groups // n_units if by_stimulus else groups
+    columns: dict[str, list[object]] = {
+        "label": np.repeat(np.array(answers.labels, dtype=object)[label], low.size).tolist()
+    }
+    if by_stimulus:
+        stimulus = np.array(answers.units, dtype=object)[groups % n_units]
+        columns["stimulus"] = np.repeat(stimulus, low.size).tolist()
+    return pl.DataFrame(
+        {
+            **columns,
+            "low": np.tile(low, groups.size),
+            "high": np.tile(high, groups.size),
+            "count": counts.ravel(),
+            "share": (counts / counts.sum(axis=1, keepdims=True)).ravel(),
+        }
+    )
+
+
+def _binned(answers: Answers, scale: Scale | str | None, bins: int) -> tuple[Floats, Floats, Ints]:
+    """Ends of the bins, and the bin of every answer."""
+    declared = Scale.parse(scale) if isinstance(scale, str) else scale or answers.scale
+    if declared is None:
+        raise InputError("an array of ratings has no scale: scale is expected, such as '1-5'")
+    if declared.low is None or declared.high is None:
+        raise InputError(f"scale {declared}: a histogram needs a low and a high end")
+    outside = (answers.value < declared.low) | (answers.value > declared.high)
+    if outside.any():
+        row = int(np.flatnonzero(outside)[0])
+        raise InputError(
+            f"rater {answers.raters[answers.rater[row]]!r}, "
+            f"stimulus {answers.units[answers.unit[row]]!r}: value {answers.value[row]:g} is off "
+            f"the scale {declared.low:g}..{declared.high:g}"
+        )
+    if declared.step is not None:
+        levels = np.asarray(declared.levels(), dtype=np.float64)
+        middle = (levels[1:] + levels[:-1]) / 2
+        return levels, levels, np.searchsorted(middle, answers.value, side="right")
+    if bins < 1:
+        raise InputError(f"bins {bins}: expected at least 1")
+    edges = np.linspace(declared.low, declared.high, bins + 1)
+    return edges[:-1], edges[1:], np.searchsorted(edges[1:-1], answers.value, side="right")

@@ -1,0 +1,749 @@
+"""Scores that know how biased and how inconsistent each rater is."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cached_property, partial
+from html import escape
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+import polars as pl
+from numpy.typing import ArrayLike, NDArray
+
+from affectlab.core.errors import InputError, unknown_name
+from affectlab.core.estimates import Estimates, withhold_certainty
+from affectlab.core.inference import check_confidence
+from affectlab.core.types import Floats, Ints
+from affectlab.core.words import joined
+from affectlab.ratings import Ratings
+from affectlab.ratings.arrays import require_order
+from affectlab.reliability.duplicates import DuplicateRaters, Likeness, likeness
+from affectlab.reliability.subject_models.estimation import (
+    FITS,
+    PRIOR_DF,
+    Errors,
+    Fit,
+    fit_reml,
+    least_squares,
+    reml_errors,
+)
+from affectlab.reliability.subject_models.panels import Grouped, Panel, panels_of
+
+if TYPE_CHECKING:
+    from affectlab.core.terminal import Table
+
+
+__all__ = [
+    "COLLAPSED_SHARE",
+    "COLLAPSED_SPREAD",
+    "Fitted",
+    "Sources",
+    "SubjectModel",
+    "as_one",
+    "collapsed_raters",
+    "subject_model",
+]
+
+# Duplicate raters as one: what the subject model is fitted to where several answer alike.
+
+
+@dataclass(frozen=True, eq=False)
+class Sources:
+    """Ratings by source: a rater, or several who answer alike."""
+
+    data: Grouped
+    """Its raters are the sources."""
+    code: Ints
+    """Source of each rater, shape (raters,)."""
+    offset: Floats
+    """What each rater's bias is more than that of its source; their mean over a source is 0."""
+
+
+def as_one(panel: Panel, groups: Sequence[Sequence[str]]) -> Sources | None:
+    """Make one rater of each group that is in the panel; ``None`` where there is none.
+
+    Shifts between the members are taken off, and their answers to a stimulus averaged: the first
+    answers of all, the second of all, and so on.
+    """
+    data = panel.data
+    known = {name: code for code, name in enumerate(panel.raters)}
+    present = [[known[name] for name in group if name in known] for group in groups]
+    present = [members for members in present if len(members) > 1]
+    if not present:
+        return None
+    source = np.arange(data.n_raters)
+    offset = np.zeros(data.n_raters)
+    for members in present:
+        source[members] = members[0]
+        offset[members] = least_squares(_only(data, members), 0.0).bias
+    _, code = np.unique(source, return_inverse=True)
+    taken = np.isin(data.rater, np.concatenate([np.array(members) for members in present]))
+    rows, answers = np.flatnonzero(~taken), np.flatnonzero(taken)
+    stimulus, value = data.stimulus, data.value - offset[data.rater]
+    # Only what members answered is sorted: first answers with first ones, second with second ones.
+    order = answers[np.lexsort((data.rater[answers], stimulus[answers]))]
+    own = stimulus[order] * np.int64(data.n_raters) + data.rater[order]
+    first = np.flatnonzero(np.diff(own, prepend=-1))
+    occurrence = np.arange(own.size) - np.repeat(first, np.diff(np.append(first, own.size)))
+    cell = stimulus[order] * np.int64(data.n_raters) + code[data.rater[order]]
+    most = int(occurrence.max(initial=0)) + 1
+    key, answer, n = np.unique(cell * most + occurrence, return_inverse=True, return_counts=True)
+    of_stimulus, of_source = np.divmod(key // most, data.n_raters)
+    # Each goes behind the answers of the others to its stimulus.
+    place = np.searchsorted(stimulus[rows], of_stimulus, side="right")
+    merged = Grouped(
+        np.searchsorted(stimulus[rows], np.arange(data.n_stimuli + 1))
+        + np.searchsorted(of_stimulus, np.arange(data.n_stimuli + 1)),
+        np.insert(code[data.rater[rows]], place, of_source).astype(np.int32),
+        np.insert(value[rows], place, np.bincount(answer, value[order]) / n),
+        int(code.max()) + 1,
+    )
+    return Sources(merged, code, offset)
+
+
+def _only(data: Grouped, members: Sequence[int]) -> Grouped:
+    """Ratings of some raters, with codes in the order of ``members``."""
+    place = np.full(data.n_raters, -1, dtype=np.int32)
+    place[list(members)] = np.arange(len(members))
+    rows = place[data.rater] >= 0
+    start = np.searchsorted(data.stimulus[rows], np.arange(data.n_stimuli + 1))
+    return Grouped(start, place[data.rater[rows]], data.value[rows], len(members))
+
+
+# One fitted subject model with its errors, as arrays.
+
+
+COLLAPSED_SHARE = 0.99
+"""A rater with a larger share of the weight, where others rated too, has collapsed."""
+COLLAPSED_SPREAD = 1e-3
+"""So has a rater whose inconsistency is below this share of the median one."""
+
+_TINY = 1e-30
+Mask = NDArray[np.bool_]
+
+
+def collapsed_raters(inconsistency: Floats, weight_share: Floats) -> Mask:
+    """Say which raters outweigh the others; nobody does where all are equally exact."""
+    median = np.nanmedian(inconsistency) if np.isfinite(inconsistency).any() else 0.0
+    with np.errstate(invalid="ignore"):
+        alone: Mask = inconsistency < COLLAPSED_SPREAD * median
+        return alone | ((weight_share > COLLAPSED_SHARE) & (median > 0))
+
+
+@dataclass(frozen=True, eq=False)
+class Fitted:
+    """A fit to one panel of ratings, with what follows from it."""
+
+    panel: Panel
+    fit: Fit
+    label: int | None
+    """Code of the label; ``None`` when all labels were fitted together."""
+    with_model_error: bool
+    """Errors that take estimated weights into account; ``reml`` only."""
+    sources: Sources | None = None
+    """Which raters were fitted as one; ``None`` where each is a source of its own."""
+
+    @property
+    def _data(self) -> Grouped:
+        """What was fitted: its raters are sources."""
+        return self.panel.data if self.sources is None else self.sources.data
+
+    def _of_rater(self, values: Any) -> Any:
+        """Give each rater what its source has."""
+        return values if self.sources is None else values[self.sources.code]
+
+    @property
+    def rated(self) -> Mask:
+        """Stimuli with a rating."""
+        return self._data.n_of_stimulus > 0
+
+    @cached_property
+    def _described(self) -> tuple[Floats, Floats, Ints, Floats]:
+        """See :func:`affectlab.reliability.subject_models.kernels.describe`."""
+        from affectlab.reliability.subject_models.kernels import describe
+
+        state = self.fit.weight_bias.copy()
+        if not self.fit.exact:
+            # P.910 adds a constant to variances when it weighs, not when it gives errors.
+            state[:, 0] = 1 / np.maximum(self.fit.variance, _TINY)
+        return describe(self._data.start, self._data.rater, self._data.value, state)
+
+    @cached_property
+    def _errors(self) -> Errors:
+        return reml_errors(self._data, self.fit, self._described[0], self._described[3])
+
+    @property
+    def saturated(self) -> bool:
+        """Whether no rating is left to tell how inconsistent raters are."""
+        return self.fit.exact and bool(np.isnan(self.fit.variance[0]))
+
+    @cached_property
+    def group_size(self) -> Ints:
+        """Raters linked with each rater, the rater included; raters fitted as one count once."""
+        size: Ints = self._of_rater(np.bincount(self._data.group)[self._data.group])
+        return size
+
+    @cached_property
+    def _alone(self) -> Mask:
+        """Raters whose bias cannot be told from their scores."""
+        if not self.with_model_error:
+            return np.zeros(self.panel.data.n_raters, dtype=bool)
+        alone: Mask = self.group_size == 1
+        return alone
+
+    @cached_property
+    def score(self) -> Floats:
+        """s_j; ``nan`` where only one rater, whom nothing links with others, rated."""
+        return np.where(self.touched_by(self._alone), np.nan, self.fit.score)
+
+    @cached_property
+    def bias(self) -> Floats:
+        """b_i; the biases of raters who are linked sum to zero (p910: of all raters)."""
+        bias = self._of_rater(self.fit.bias)
+        if self.sources is not None:
+            bias = bias + self.sources.offset
+        return np.where(self._alone, np.nan, bias)
+
+    @cached_property
+    def inconsistency(self) -> Floats:
+        """v_i."""
+        return np.where(self._alone, np.nan, np.sqrt(self._of_rater(self.fit.variance)))
+
+    @property
+    def n_raters(self) -> Ints:
+        """Raters of each stimulus, those who were fitted as one too."""
+        if self.sources is None:
+            return self._described[2]
+        from affectlab.reliability.subject_models.kernels import describe
+
+        data = self.panel.data
+        return describe(data.start, data.rater, data.value, np.ones((data.n_raters, 2)))[2]
+
+    @cached_property
+    def _source_share(self) -> Floats:
+        shares, n = self._described[3][:, 2:].T
+        share: Floats = np.divide(shares, n, out=np.full(n.size, np.nan), where=n > 0)
+        return share
+
+    @cached_property
+    def weight_share(self) -> Floats:
+        """Mean share of a rater's answers in the scores of stimuli others rated too.
+
+        Raters who were fitted as one have equal parts of their common share.
+        """
+        if self.sources is None:
+            return self._source_share
+        share: Floats = (self._source_share / np.bincount(self.sources.code))[self.sources.code]
+        return share
+
+    @cached_property
+    def collapsed(self) -> Mask:
+        """Raters who outweigh all others."""
+        if self.fit.exact:
+            return np.zeros(self.panel.data.n_raters, dtype=bool)
+        share: Floats = self._of_rater(self._source_share)
+        return collapsed_raters(self.inconsistency, share)
+
+    def touched_by(self, raters: Mask) -> Mask:
+        """Stimuli that any of these raters rated."""
+        data = self.panel.data
+        touched = np.zeros(data.n_stimuli, dtype=bool)
+        if raters.any():
+            touched[data.stimulus[raters[data.rater]]] = True
+        return touched
+
+    def se(self, kind: str) -> Floats:
+        """Standard error of the scores by name."""
+        total, spread, _, _ = self._described
+        n = self._data.n_of_stimulus
+        with np.errstate(divide="ignore", invalid="ignore"):
+            if self.fit.exact:
+                se = np.full(n.size, np.sqrt(self.fit.variance[0]))
+            elif kind == "model":
+                se = self._errors.score_se
+            elif kind == "rater":
+                se = 1 / np.sqrt(total)
+            else:
+                # The spread of one rating is not zero but unknown.
+                se = np.where(n > 1, spread / np.sqrt(n), np.nan)
+        return np.where(np.isnan(self.score), np.nan, se)
+
+    def score_quantile(self, kind: str, confidence: float) -> Floats:
+        """How many standard errors the interval of a score reaches to each side."""
+        from scipy.special import ndtri, stdtrit
+
+        tail = (1 + confidence) / 2
+        if kind != "model" or self.fit.exact:
+            return np.full(self._data.n_stimuli, ndtri(tail))
+        quantile: Floats = stdtrit(np.maximum(self._errors.score_df, 1), tail)
+        return quantile
+
+    @cached_property
+    def bias_se(self) -> Floats:
+        """Standard error of b_i."""
+        if self.with_model_error and not self.fit.exact:
+            return np.where(self._alone, np.nan, self._of_rater(self._errors.bias_se))
+        return self.inconsistency / np.sqrt(self.panel.data.n_of_rater)
+
+    def bias_interval(self, confidence: float) -> tuple[Floats, Floats]:
+        """Student's interval (``reml``) or the normal one."""
+        from scipy.special import ndtri, stdtrit
+
+        tail = (1 + confidence) / 2
+        wide = ndtri(tail)
+        if self.with_model_error and not self.fit.exact:
+            wide = stdtrit(self._of_rater(self._errors.bias_df), tail)
+        half = wide * self.bias_se
+        return self.bias - half, self.bias + half
+
+    @cached_property
+    def _variance_df(self) -> Floats:
+        if self.with_model_error and not self.fit.exact:
+            variance_df: Floats = self._of_rater(self._errors.variance_df)
+            return variance_df
+        return self.panel.data.n_of_rater
+
+    @property
+    def inconsistency_se(self) -> Floats:
+        """Standard error of v_i, to first order."""
+        return self.inconsistency / np.sqrt(2 * self._variance_df)
+
+    def inconsistency_interval(self, confidence: float) -> tuple[Floats, Floats]:
+        """Chi-squared interval of v_i."""
+        from scipy.special import gammaincinv
+
+        df = self._variance_df
+        upper, lower = (
+            2 * gammaincinv(df / 2, tail) for tail in ((1 + confidence) / 2, (1 - confidence) / 2)
+        )
+        with np.errstate(divide="ignore", invalid="ignore"):
+            low, high = (self.inconsistency * np.sqrt(df / q) for q in (upper, lower))
+        return low, high
+
+
+# What a subject model says about stimuli and about raters.
+
+
+_SMALL_PANEL = 8
+_ONE_RATER = "undefined: one rater, so bias and score cannot be told apart"
+_COLLAPSED = "collapsed: one rater has all the weight"
+_AGREED = "raters agree exactly but for their biases"
+_SATURATED = "as many scores and biases as ratings, so that errors are undefined"
+_EQUAL = "assumed: two raters, taken as equally inconsistent"
+
+
+@dataclass(frozen=True, eq=False)
+class SubjectModel:
+    """Scores of stimuli, and bias and inconsistency of raters.
+
+    Made by :func:`subject_model`.
+    """
+
+    fitted: tuple[Fitted, ...]
+    """One for each label; one for all when they were fitted together."""
+    method: str
+    """``reml``, ``p910`` or ``mle``."""
+    se: str
+    """Which standard error the intervals of scores rest on: ``model``, ``rater``, ``stimulus``."""
+    confidence: float
+    has_labels: bool
+    _likeness: Likeness
+
+    @property
+    def duplicates(self) -> DuplicateRaters:
+        """Raters who answer alike beyond what their agreement with the others allows."""
+        return self._likeness.duplicates
+
+    @property
+    def counted_as_one(self) -> tuple[tuple[str, ...], ...]:
+        """Groups of raters who are one source to ``reml``.
+
+        Duplicates, and raters who answer alike more than raters on their own do by chance; it takes
+        less evidence, because it accuses nobody.
+        """
+        return self._likeness.similar.groups if self.method == "reml" else ()
+
+    @property
+    def iterations(self) -> int:
+        """Rounds that the slowest label took."""
+        return max((one.fit.iterations for one in self.fitted), default=0)
+
+    @property
+    def converged(self) -> bool:
+        """Whether all labels stopped changing before the last round allowed."""
+        return all(one.fit.converged for one in self.fitted)
+
+    @cached_property
+    def collapsed(self) -> tuple[str, ...]:
+        """Raters who outweigh all others, each in a sentence; empty in a sound fit."""
+        said = []
+        for one in self.fitted:
+            for rater in np.flatnonzero(one.collapsed).tolist():
+                where = f"{one.panel.labels[one.label]}: " if one.label is not None else ""
+                said.append(
+                    f"{where}rater {one.panel.raters[rater]!r} has {one.weight_share[rater]:.2%} "
+                    f"of the weight on the stimuli shared with others, with inconsistency "
+                    f"{one.inconsistency[rater]:.3g} beside a median of "
+                    f"{np.median(one.inconsistency):.3g}: scores repeat this rater's answers"
+                )
+        return tuple(said)
+
+    @cached_property
+    def notes(self) -> tuple[str, ...]:
+        """What a reader of the scores should know, in sentences."""
+        notes = list(self.collapsed)
+        notes += self._notes_on_pairs()
+        if self.method != "reml" and self.fitted:
+            of_stimuli = np.concatenate([one.n_raters[one.rated] for one in self.fitted])
+            median = float(np.median(of_stimuli)) if of_stimuli.size else 0.0
+            if 1 < median < _SMALL_PANEL:
+                notes.append(
+                    f"{median:g} raters per stimulus (median): {self.method} can collapse on "
+                    "panels this small; prefer reml"
+                )
+        for one in self.fitted:
+            where = f"{one.panel.labels[one.label]}: " if one.label is not None else ""
+            if not one.fit.converged:
+                notes.append(f"{where}not converged after {one.fit.iterations:,} rounds")
+            if one.fit.exact:
+                notes.append(f"{where}{_SATURATED if one.saturated else _AGREED}")
+            groups = int(one.panel.data.group.max(initial=0)) + 1
+            if groups > 1:
+                notes.append(
+                    f"{where}raters fall into {groups:,} groups without a stimulus in common; "
+                    "scores of different groups are comparable only if their mean biases are"
+                )
+        return tuple(notes)
+
+    def _notes_on_pairs(self) -> list[str]:
+        """Say which pairs count as one, and which have the scores to themselves."""
+        effect = (
+            "they count as one rater"
+            if self.method == "reml"
+            else f"{self.method} counts both and leans towards them; prefer reml"
+        )
+        named = {frozenset(pair) for pair in self.duplicates.pairs}
+        notes = [f"{sentence}; {effect}" for sentence in self.duplicates.sentences]
+        similar = self._likeness.similar
+        notes += [
+            f"{sentence}; not enough to call one a copy of the other, but {effect}"
+            for pair, sentence in zip(similar.pairs, similar.sentences, strict=True)
+            if frozenset(pair) not in named
+        ]
+        for one in self.fitted:
+            where = f"{one.panel.labels[one.label]}: " if one.label is not None else ""
+            share = dict(zip(one.panel.raters, one.weight_share.tolist(), strict=True))
+            notes += [
+                f"{where}raters {rater!r} and {other!r} have {both:.0%} of the weight together, "
+                f"and one may be a copy of the other: {evidence}"
+                for rater, other, evidence in self._likeness.open
+                if not one.fit.exact
+                and (both := share.get(rater, 0.0) + share.get(other, 0.0)) > 0.5
+            ]
+        return notes
+
+    @cached_property
+    def _alike(self) -> dict[str, str]:
+        """What is said of each rater who answers like others."""
+        words = "counts as one with" if self.method == "reml" else "answers like"
+        return {
+            name: f"{words} {joined(repr(other) for other in group if other != name)}"
+            for group in self._likeness.similar.groups
+            for name in group
+        }
+
+    @property
+    def average_sd(self) -> float:
+        """Mean standard error of the scores: the "average standard deviation" of the papers."""
+        errors = self.estimates.frame["se"].to_numpy()
+        defined = errors[np.isfinite(errors)]
+        return float(defined.mean()) if defined.size else float("nan")
+
+    @cached_property
+    def estimates(self) -> Estimates:
+        """The scores by ``label`` (where there are labels) and ``stimulus``.
+
+        ``se_rater`` and ``se_stimulus`` are the two published standard errors, whichever of them
+        the interval rests on.
+        """
+        tables = [self._scores(one) for one in self.fitted]
+        keys = ("label", "stimulus") if self.has_labels else ("stimulus",)
+        return Estimates(pl.concat(tables), keys)
+
+    def to_frame(self) -> pl.DataFrame:
+        """Give one row per rated stimulus (and label); see :attr:`estimates`."""
+        return self.estimates.to_frame()
+
+    def __getitem__(self, key: Any) -> Any:
+        """Look a score up by its key, as in :class:`~affectlab.core.estimates.Estimates`."""
+        return self.estimates[key]
+
+    def __len__(self) -> int:
+        return sum(int(one.rated.sum()) for one in self.fitted)
+
+    def raters_frame(self) -> pl.DataFrame:
+        """Give one row per rater (and label).
+
+        Returns
+        -------
+        ``rater``; ``bias`` and ``inconsistency``, each with ``_se``, ``_low`` and ``_high``, in
+        the unit of the scale; ``n_ratings``; ``weight_share``, the mean share of the rater's
+        answers in the scores of stimuli that others rated too, in [0, 1]; ``status``.
+        """
+        return pl.concat([self._raters(one) for one in self.fitted])
+
+    def _scores(self, one: Fitted) -> pl.DataFrame:
+        rated = one.rated
+        value, se = one.score[rated], one.se(self.se)[rated]
+        half = one.score_quantile(self.se, self.confidence)[rated] * se
+        label, stimulus = one.panel.label[rated], one.panel.stimulus[rated]
+        keys = {"stimulus": _names(one.panel.stimuli, stimulus)}
+        if self.has_labels:
+            keys = {"label": _names(one.panel.labels, label), **keys}
+        status = np.full(value.size, "ok", dtype=object)
+        if self.method != "reml":
+            status[one.touched_by(one.collapsed)[rated]] = _COLLAPSED
+        status[np.isnan(value)] = _ONE_RATER
+        table = Estimates.build(
+            keys,
+            value=value,
+            se=se,
+            low=value - half,
+            high=value + half,
+            method=f"subject model, {self.method}, {self.se} error",
+            n_items=1,
+            n_raters=one.n_raters[rated],
+            n_ratings=one.panel.data.n_of_stimulus[rated],
+            status=status.tolist(),
+        ).frame
+        none = np.full(value.size, np.nan)
+        return table.with_columns(
+            pl.Series(f"se_{name}", withhold_certainty(value, one.se(name)[rated], none, none)[0])
+            for name in ("rater", "stimulus")
+        )
+
+    def _raters(self, one: Fitted) -> pl.DataFrame:
+        n = one.panel.data.n_raters
+        status = np.full(n, "ok", dtype=object)
+        if self.method == "reml":
+            status[one.group_size == 2] = _EQUAL
+        for place, name in enumerate(one.panel.raters):
+            if others := self._alike.get(name):
+                status[place] = others
+        status[one.collapsed] = _COLLAPSED
+        if one.saturated:
+            status[:] = f"undefined: {_SATURATED}"
+        status[np.isnan(one.bias)] = _ONE_RATER
+        bias_se, bias_low, bias_high, _ = withhold_certainty(
+            one.bias, one.bias_se, *one.bias_interval(self.confidence)
+        )
+        se, low, high, _ = withhold_certainty(
+            one.inconsistency, one.inconsistency_se, *one.inconsistency_interval(self.confidence)
+        )
+        columns: dict[str, Any] = {}
+        if self.has_labels:
+            name = "all" if one.label is None else one.panel.labels[one.label]
+            columns["label"] = [name] * n
+        columns |= {
+            "rater": one.panel.raters,
+            "bias": one.bias,
+            "bias_se": bias_se,
+            "bias_low": bias_low,
+            "bias_high": bias_high,
+            "inconsistency": one.inconsistency,
+            "inconsistency_se": se,
+            "inconsistency_low": low,
+            "inconsistency_high": high,
+            "n_ratings": one.panel.data.n_of_rater.astype(np.int64),
+            "weight_share": one.weight_share,
+            "status": status.tolist(),
+        }
+        return pl.DataFrame(columns)
+
+    def __repr__(self) -> str:
+        raters = {name for one in self.fitted for name in one.panel.raters}
+        state = "converged" if self.converged else "not converged"
+        trouble = f", {len(self.collapsed)} raters collapsed" if self.collapsed else ""
+        alike = "; ".join(joined(map(repr, group)) for group in self._likeness.similar.groups)
+        if alike:
+            trouble += f", raters who answer alike: {alike}"
+        return (
+            f"SubjectModel({self.method}, {len(self):,} scores, {len(raters):,} raters, "
+            f"{state} after {self.iterations} rounds{trouble})"
+        )
+
+    def _repr_html_(self) -> str:
+        notes = "".join(f"<li>{escape(note)}</li>" for note in self.notes)
+        return f"<ul>{notes}</ul>" * bool(notes) + self.to_frame()._repr_html_()
+
+    def __rich__(self) -> Table:
+        from rich.text import Text
+
+        table = self.estimates.__rich__()
+        if self.notes:
+            table.caption = Text("\n".join(f"- {note}" for note in self.notes))
+            table.caption_justify = "left"
+        return table
+
+
+def _names(known: tuple[str, ...], code: Ints) -> list[str]:
+    chosen: list[str] = np.array(known, dtype=object)[code].tolist()
+    return chosen
+
+
+_ERRORS = {"reml": ("model", "rater", "stimulus")}
+_PUBLISHED = ("rater", "stimulus")
+
+
+def subject_model(
+    ratings: Ratings | ArrayLike,
+    *,
+    method: Literal["reml", "p910", "mle"] = "reml",
+    se: Literal["model", "rater", "stimulus"] | None = None,
+    by_label: bool = True,
+    confidence: float = 0.95,
+    prior_df: float | None = None,
+    max_iter: int = 1000,
+    tol: float = 1e-8,
+) -> SubjectModel:
+    r"""Score stimuli by a model of the people who rated them.
+
+    .. math:: x_{ij} = s_j + b_i + v_i \varepsilon_{ij}, \qquad \varepsilon_{ij} \sim N(0, 1)
+
+    with the score :math:`s_j` of a stimulus, the bias :math:`b_i` and the inconsistency
+    :math:`v_i` of a rater. Given inconsistencies, scores and biases are weighted least squares
+    with weights :math:`w_i = 1 / v_i^2`. The methods differ in how :math:`v_i` is estimated:
+
+    ``reml``
+        Restricted maximum likelihood with a weak prior. A group of ratings of equal variance
+        solves :math:`SS_i / v_i^2 = n_i - \sum_j h_{ij} - c_i`, where the leverages of the score
+        :math:`h_{ij} = w_i / W_j` and of the bias :math:`c_i` are what fitting takes away.
+        Small designs get :math:`c_i` exactly. Others get :math:`1 - n_i w_i / \sum_k n_k w_k`,
+        which is exact when everyone rated everything and adds up to the right total otherwise.
+        The prior is worth ``prior_df`` ratings of the pooled variance; without it REML too gives
+        one rater all the weight, in small panels.
+    ``p910``
+        ITU-T P.910 Annex E as in the package ``sureal``, equal to it up to rounding: no degrees
+        of freedom, a constant of 1e-8 added to variances. **In panels of fewer than about ten
+        raters it collapses**: the likelihood grows without bound as one rater's inconsistency
+        goes to zero, and that rater becomes the answer.
+    ``mle``
+        The maximum of the same likelihood without the constant, so that it does not depend on
+        the unit of the scale, and stopped when estimates (not scores) stop changing. Where there
+        is no maximum a rater's inconsistency stops at 1e-6 of the pooled one.
+
+    Parameters
+    ----------
+    ratings
+        Ratings (every main trial with a valid answer counts, repeats too), or an array of shape
+        (raters, units) with ``nan`` where there is no rating. No matrix is made of sparse ratings.
+    method
+        See above.
+    se
+        The standard error that intervals rest on. ``rater``: :math:`1 / \sqrt{\sum_i v_i^{-2}}`.
+        ``stimulus``: the population SD of the unbiased ratings of a stimulus over
+        :math:`\sqrt{n_j}`. Both are published; neither knows that weights are estimates.
+        ``model`` (``reml`` only, and its default) adds the uncertainty of weights and biases, and
+        uses Student's t. By default ``rater`` for the other methods.
+    by_label
+        Fit each label on its own, so that a rater may be biased on one and not on another; or all
+        labels as one set of stimuli with one bias and inconsistency per rater.
+    confidence
+        Coverage of the intervals.
+    prior_df
+        Weight of the prior of ``reml``, in ratings; 2 by default, 0 for plain REML.
+    max_iter
+        Rounds after which fitting stops.
+    tol
+        ``p910``: Euclidean norm of the change of all scores at which fitting stops. Otherwise the
+        largest change of a log variance, and of a bias in pooled standard deviations.
+
+    Returns
+    -------
+    Scores and raters, with a diagnosis in ``collapsed``, ``duplicates`` and ``notes``. Raters too
+    alike to count twice are one source to ``reml``, even where it is too little to call one a copy
+    of the other: ``counted_as_one``. Biases of raters who are linked by shared stimuli average to
+    zero (``p910``: those of all raters); raters who count as one enter with their mean bias. With
+    two raters only the sum of their variances is known, so ``reml`` takes them as equal and says
+    so; a rater whom nothing links with others has no bias, and the scores are undefined.
+
+    Raises
+    ------
+    InputError
+        If the values have no order, a name is unknown, or a number is out of range.
+
+    References
+    ----------
+    Li, Bampis, Janowski, Katsavounidis (2020), "A simple model for subject behavior in subjective
+    experiments"; ITU-T P.910 (2022), Annex E; Patterson and Thompson (1971) for REML; Meier
+    (1953), "Variance of a weighted mean".
+
+    Examples
+    --------
+    The third rater is half a point high, the fourth guesses.
+
+    >>> model = subject_model([[1, 2, 3, 4, 5, 1], [1, 3, 3, 4, 4, 1], [2, 2, 4, 4, 5, 2],
+    ...                        [5, 1, 2, 5, 1, 4]])
+    >>> model.raters_frame()["inconsistency"].round(1).to_list()
+    [1.0, 1.1, 1.0, 2.4]
+    >>> model.to_frame()["value"].round(1).to_list()
+    [1.6, 2.3, 3.3, 4.1, 4.5, 1.5]
+    """
+    if method not in FITS:
+        raise unknown_name("method", method, FITS)
+    check_confidence(confidence)
+    require_order(ratings, "the subject model")
+    error = _error(method, se)
+    fit = _fitting(method, prior_df, max_iter, tol)
+    panels = panels_of(ratings, by_label=by_label)
+    alike = likeness(ratings)
+    # The published methods stay as published, and say what they are worth with duplicates.
+    groups = alike.similar.groups if method == "reml" else ()
+    together = not by_label and len(panels[0].labels) > 1
+    fitted = tuple(
+        Fitted(
+            panel,
+            fit(panel.data if sources is None else sources.data),
+            None if together or len(panel.labels) == 1 else code,
+            method == "reml",
+            sources,
+        )
+        for code, panel in enumerate(panels)
+        if panel.data.value.size
+        for sources in (as_one(panel, groups),)
+    )
+    if not fitted:
+        raise InputError("no rating has a value; expected at least one")
+    has_labels = isinstance(ratings, Ratings) and ratings.has_labels
+    return SubjectModel(fitted, method, error, confidence, has_labels, alike)
+
+
+def _error(method: str, se: str | None) -> str:
+    known = _ERRORS.get(method, _PUBLISHED)
+    if se is None:
+        return known[0]
+    if se == "model" and se not in known:
+        raise InputError(f"se 'model' goes with method 'reml'; method {method!r} has {known}")
+    if se not in known:
+        raise unknown_name("standard error", se, known)
+    return se
+
+
+def _fitting(
+    method: str, prior_df: float | None, max_iter: int, tol: float
+) -> Callable[[Grouped], Fit]:
+    if max_iter < 1:
+        raise InputError(f"max_iter {max_iter}: expected at least 1")
+    if not tol > 0:
+        raise InputError(f"tol {tol!r}: expected a positive number")
+    if method == "reml":
+        prior = PRIOR_DF if prior_df is None else prior_df
+        if not 0 <= prior < math.inf:
+            raise InputError(f"prior_df {prior!r}: expected a number from 0")
+        return partial(fit_reml, prior_df=prior, max_iter=max_iter, tol=tol)
+    if prior_df is not None:
+        raise InputError(f"prior_df goes with method 'reml', not with {method!r}")
+    return partial(FITS[method], max_iter=max_iter, tol=tol)

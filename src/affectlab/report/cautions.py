@@ -1,0 +1,192 @@
+"""What a reader must know before reading the numbers."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+import polars as pl
+
+from affectlab.core.words import count, joined, number, percent, plural, shown
+from affectlab.reliability import duplicate_raters, krippendorff_alpha
+from affectlab.report.statistics import ENOUGH_ITEMS, Study
+
+if TYPE_CHECKING:
+    from affectlab.ratings import Ratings
+
+__all__ = ["cautions"]
+
+_FEW_ITEMS = 10
+_FULL = 0.99
+_MOST_PAIRS = 5
+
+
+def cautions(study: Study) -> list[str]:
+    """Say in words what a reader must know before reading the numbers."""
+    found = [*_stand_ins(study), *study.warnings]
+    if study.numeric is None:
+        return found
+    if study.flow is not None:
+        recorded = study.flow.recorded
+        were = "were" if recorded else "look as if they were"
+        found.append(
+            f"The votes {were} collected in rounds, where an item was asked about again only after "
+            "a yes: alpha, kappa and correlations of such data are biased downwards, often below "
+            f"0. {'Read' if recorded else 'If so, read'} the consensus flow in their place."
+        )
+    if study.unmapped:
+        found.append(
+            "Models stand in no table or figure of all raters, and are compared with people by "
+            f"their order of stimuli alone: {study.unmapped}."
+        )
+    found += _duplicates(study.numeric)
+    return found + _odd_people(study) + _coverage(study) + _undefined(study) + _few(study)
+
+
+def _duplicates(ratings: Ratings) -> list[str]:
+    """Name raters whose answers agree beyond what their agreement with others allows."""
+    sentences = duplicate_raters(ratings).sentences
+    found = [
+        f"{sentence[0].upper()}{sentence[1:]}. If one is a copy of the other, or both are the same "
+        "person or model, statistics that count both overstate agreement."
+        for sentence in sentences[:_MOST_PAIRS]
+    ]
+    if len(sentences) > _MOST_PAIRS:
+        more = plural(len(sentences) - _MOST_PAIRS, "more pair")
+        found.append(f"{more} of raters answer alike in the same way.")
+    return found
+
+
+def _stand_ins(study: Study) -> list[str]:
+    """Name raters whose answers are those of several people."""
+    if not study.stand_ins:
+        return []
+    verb = "is" if len(study.stand_ins) == 1 else "are"
+    return [
+        f"{_listed(list(study.stand_ins))} {verb} excluded from this report: answers aggregated "
+        "from those of several people would count these twice."
+    ]
+
+
+def _coverage(study: Study) -> list[str]:
+    """Name models that answered only a part of what people answered."""
+    found = study.beside.alignment
+    if found is None:
+        return []
+    part = found.to_frame().filter(pl.col("coverage") < _FULL)
+    if part.height == 0:
+        return []
+    listed = joined(
+        f"{shown(row['rater'], 60)} {percent(row['coverage'])}"
+        for row in part.head(5).iter_rows(named=True)
+    )
+    more = f" (and {part.height - 5} more models)" if part.height > 5 else ""
+    return [
+        f"Answered of the items that people answered: {listed}{more}; models are compared with "
+        "people on the common items."
+    ]
+
+
+def _undefined(study: Study) -> list[str]:
+    # Where all are undefined the headline and the section say so.
+    if study.alpha is None or study.agreement is None or not study.agreement.n_labels:
+        return []
+    frame = study.alpha.to_frame()
+    missing = frame.filter(pl.col("value").is_nan())
+    if missing.height == 0:
+        return []
+    reasons = missing.group_by("status").len().sort("len", "status", descending=[True, False])
+    listed = joined(
+        f"{n} for “{status.removeprefix('undefined: ')}”" for status, n in reasons.iter_rows()
+    )
+    labels = plural(frame.height, "label")
+    return [f"Alpha is not defined for {missing.height} of {labels}: {listed}."]
+
+
+def _few(study: Study) -> list[str]:
+    found = []
+    if study.alpha is not None and study.numeric is not None:
+        frame = study.alpha.to_frame().filter(pl.col("value").is_not_nan())
+        short = frame.filter(pl.col("n_items") < ENOUGH_ITEMS)
+        if short.height and study.numeric.n_stimuli > 1:
+            smallest = int(short["n_items"].to_numpy().min())
+            found.append(
+                f"{short.height} of {plural(study.alpha.to_frame().height, 'label')} rest on fewer "
+                f"than {ENOUGH_ITEMS} stimuli with two answers (the smallest on {smallest}): their "
+                "intervals are wide, and bootstrap intervals are too narrow on so few."
+                if study.numeric.has_labels
+                else f"Agreement rests on {smallest} stimuli with two answers: bootstrap intervals "
+                f"are too narrow on fewer than {ENOUGH_ITEMS}."
+            )
+    if study.pairs is not None:
+        pairs = study.pairs.frame.filter(pl.col("value").is_not_nan())
+        small = pairs.filter(pl.col("n_items") < _FEW_ITEMS).height
+        if small > pairs.height / 10:
+            found.append(
+                f"{percent(small / pairs.height)} of the defined values for pairs of raters rest "
+                f"on fewer than {_FEW_ITEMS} common stimuli and scatter widely."
+            )
+    return found
+
+
+def _odd_people(study: Study) -> list[str]:
+    """Name people who always answer the same, or not as the others do."""
+    odd = study.pointed_out
+    if not odd.names or study.people is None:
+        return []
+    people = study.people
+    found = []
+    if odd.constant:
+        found.append(f"{_listed(list(odd.constant))} gave one and the same answer throughout.")
+    found += [
+        f"{shown(one.rater, 60)} gave all labels the same answer in {count(one.equal)} of "
+        f"{plural(one.trials, 'trial')}, the others in {count(one.others_equal)} of "
+        f"{count(one.others_trials)}: possible inattention."
+        for one in odd.equal
+    ]
+    if odd.apart:
+        listed = [
+            f"{shown(one.rater, 60)} {number(one.value, 3)} "
+            f"(expected at least {number(one.low, 3)})"
+            for one in odd.apart
+        ]
+        verb = "agrees" if len(odd.apart) == 1 else "agree"
+        found.append(
+            f"{_listed([one.rater for one in odd.apart])} {verb} with the others less than one "
+            "more person like them would: possible inattention. Correlation with the mean of the "
+            f"remaining people: {_some(listed)}; median of the remaining "
+            f"{number(odd.apart[0].others, 3)}."
+        )
+    if odd.against:
+        found.append(
+            f"{_listed(list(odd.against))} answered against the others (negative correlation with "
+            "their mean): possibly a scale used the wrong way round, or rows mixed up."
+        )
+    if people.n_raters - len(odd.names) > 1 and study.alpha is not None:
+        rest = krippendorff_alpha(
+            people.select(raters=[name for name in people.rater_names if name not in odd.names]),
+            n_boot=0,
+        )
+        both = study.alpha.to_frame().join(rest.to_frame(), on="label", suffix="_rest")
+        both = both.filter(pl.col("value").is_not_nan() & pl.col("value_rest").is_not_nan())
+        without, with_all = (
+            number(float(np.median(both[name].to_numpy()))) if both.height else "–"
+            for name in ("value_rest", "value")
+        )
+        if without != with_all:
+            what = f"the median alpha of {both.height} labels" if both.height > 1 else "alpha"
+            found.append(
+                f"Without {_listed(list(odd.names))} {what} would be {without}, not {with_all}; "
+                "excluding people needs a rule that was set before."
+            )
+    return found
+
+
+def _listed(names: list[str]) -> str:
+    return _some([shown(name, 60) for name in names])
+
+
+def _some(parts: list[str]) -> str:
+    """Join the first five, and count the others."""
+    more = [f"{len(parts) - 5} more"] if len(parts) > 5 else []
+    return joined([*parts[:5], *more])

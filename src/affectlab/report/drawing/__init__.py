@@ -1,0 +1,44 @@
+"""What all figures share: colours, the canvas, and how they become files."""
+
+from affectlab.report.drawing.canvas import (
+    WIDTH,
+    canvas,
+    grid_along,
+    key_below,
+    names_on_y,
+    say,
+    swatch,
+)
+from affectlab.report.drawing.standalone import save_figure, titled
+from affectlab.report.drawing.svg import inline_svg, settled, standalone_svg, to_png, to_svg
+from affectlab.report.drawing.theme import (
+    RAMP,
+    colour,
+    colour_of_kind,
+    css_variables,
+    ink_on,
+    themed,
+)
+
+__all__ = [
+    "RAMP",
+    "WIDTH",
+    "canvas",
+    "colour",
+    "colour_of_kind",
+    "css_variables",
+    "grid_along",
+    "ink_on",
+    "inline_svg",
+    "key_below",
+    "names_on_y",
+    "save_figure",
+    "say",
+    "settled",
+    "standalone_svg",
+    "swatch",
+    "themed",
+    "titled",
+    "to_png",
+    "to_svg",
+]

@@ -1,0 +1,425 @@
+"""The leaderboard as one HTML page that needs nothing else."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from affectlab._version import __version__
+from affectlab.core.errors import InputError
+from affectlab.core.words import count, joined, number, percent, plural, shown
+from affectlab.evaluation import Board, Entry, Leaderboard, Standing
+from affectlab.report.drawing import css_variables
+from affectlab.report.page import _environment
+
+__all__ = [
+    "board_view",
+    "render_leaderboard",
+    "write_leaderboard",
+]
+
+# What the template of the leaderboard reads: heads, rows, cells and their small bars.
+
+
+_NAME = 80
+_WORDS = 300
+_WIDTH, _PAD = 96.0, 4.0
+_BADGES = {"human": "people", "baseline": "baseline", "model": ""}
+_KINDS = {"human": "people person human", "baseline": "baseline", "model": "model"}
+
+
+@dataclass(frozen=True)
+class _Column:
+    """One column beside those of metrics: it is shown when any row has something to say."""
+
+    head: str
+    type: str
+    """``text`` or ``number``."""
+    cells: Sequence[tuple[str, str]]
+    """Text and value to sort by of every row."""
+
+
+def board_view(board: Board, position: int) -> dict[str, Any]:
+    """Turn a board into what the template reads."""
+    metrics = [board.sort, *(name for name in board.metrics if name != board.sort)]
+    scales = {name: _Scale.of(board, name) for name in metrics}
+    against = board.human_range(board.sort) is not None
+    after = [column for column in _more(board) if any(text for text, _ in column.cells)]
+    heads = [_head("Rank", "n rank"), _head("Name", "name", "text")]
+    heads[0]["remark"] = "against people" if against else ""
+    heads += [_metric_head(board, name, sorted_by=name == board.sort) for name in metrics]
+    heads += [
+        _head(column.head, "n" if column.type == "number" else "", column.type) for column in after
+    ]
+    rows = []
+    for k, entry in enumerate(board.entries):
+        first = board.columns[board.sort][k]
+        cells = [{"type": "rank", "text": first.rank_text, "remark": first.against}, _name(entry)]
+        cells += [_metric(board.columns[name][k], scales[name]) for name in metrics]
+        cells += [_plain(column, k) for column in after]
+        rows.append({"kind": entry.result.kind, "search": _search(entry), "cells": cells})
+    people = [board.people(name) for name in metrics]
+    return {
+        "id": f"board-{position + 1}",
+        "title": shown(board.data.name, _NAME),
+        "about": _about(board),
+        "link": board.data.link,
+        "caption": f"{shown(board.data.name, _NAME)}, sorted by {shown(board.sort, _NAME)}",
+        "heads": heads,
+        "rows": rows,
+        "has_people": against,
+        "has_ceiling": any("ceiling" in found for found in people),
+        "methods": _methods(board, metrics),
+        "notes": [
+            (_called(entry), shown(note, _WORDS))
+            for entry in board.entries
+            for note in entry.result.notes
+        ],
+    }
+
+
+def _about(board: Board) -> str:
+    data = board.data
+    people = ("simulated person", "simulated people") if data.simulated else ("person", "people")
+    parts = [plural(data.n_stimuli, "stimulus", "stimuli"), plural(data.n_labels, "label")]
+    parts.append(plural(data.n_raters, *people))
+    if data.scale:
+        parts.append(f"scale {shown(data.scale, _NAME)}")
+    about = f" Numbers are about the label {shown(board.label, _NAME)}." if board.label else ""
+    return f"{', '.join(parts)}; fingerprint {data.fingerprint[7:19]}.{about}"
+
+
+def _head(text: str, style: str, type_: str = "", first: str = "ascending") -> dict[str, Any]:
+    if type_ == "number":
+        first = "descending"
+    return {
+        "text": text,
+        "style": style,
+        "sortable": bool(type_),
+        "type": type_,
+        "first": first,
+        "sorted": "",
+        "remark": "",
+    }
+
+
+def _metric_head(board: Board, name: str, *, sorted_by: bool) -> dict[str, Any]:
+    higher = board.higher_is_better(name)
+    direction = "descending" if higher else "ascending"
+    head = _head(shown(name, _NAME), "n metric", "metric", direction)
+    head["sorted"] = direction if sorted_by else ""
+    head["remark"] = "" if higher else "lower is better"
+    return head
+
+
+def _name(entry: Entry) -> dict[str, Any]:
+    result = entry.result
+    remarks = [
+        result.prompt or "",
+        f"version {result.version}" if result.version else "",
+        f"family {result.family}" if not _says(result.name, result.family) else "",
+    ]
+    return {
+        "type": "name",
+        "text": shown(result.name, _NAME),
+        "value": shown(result.name, _NAME),
+        "link": result.link,
+        "badge": _BADGES[result.kind],
+        "remark": ", ".join(shown(remark, _NAME) for remark in remarks if remark),
+    }
+
+
+def _called(entry: Entry) -> str:
+    prompt = f", {entry.result.prompt}" if entry.result.prompt else ""
+    return shown(entry.result.name + prompt, _NAME)
+
+
+def _says(name: str, family: str | None) -> bool:
+    """Whether the name already says the family, or there is none to say."""
+    return family is None or name.casefold().startswith(family.casefold())
+
+
+def _search(entry: Entry) -> str:
+    result = entry.result
+    parts = (result.name, result.version, result.family, result.prompt, _KINDS[result.kind])
+    return shown(" ".join(part for part in parts if part), 500).lower()
+
+
+def _plain(column: _Column, row: int) -> dict[str, Any]:
+    text, value = column.cells[row]
+    return {"type": column.type, "text": text or "–", "value": value}
+
+
+def _more(board: Board) -> list[_Column]:
+    """Give the columns beside the metrics, in the order in which they stand."""
+    entries = [entry.result for entry in board.entries]
+    coverage = [
+        part.n_answered / part.n_stimuli
+        if (part := result.coverage) is not None and part.n_stimuli
+        else math.nan
+        for result in entries
+    ]
+    usable = [
+        result.outcomes.get("ok", 0) / total
+        if (total := sum(result.outcomes.values()))
+        else math.nan
+        for result in entries
+    ]
+    columns = [
+        _Column("Stimuli answered", "number", [_share(share) for share in coverage]),
+        _Column("Usable answers", "number", [_share(share) for share in usable]),
+    ]
+    currencies = dict.fromkeys(
+        result.cost.currency
+        for result in entries
+        if result.cost is not None and result.cost.amount is not None
+    )
+    for currency in currencies:
+        cells = [
+            (number(amount), repr(amount))
+            if result.cost is not None
+            and result.cost.currency == currency
+            and (amount := result.cost.amount) is not None
+            else ("", "")
+            for result in entries
+        ]
+        columns.append(_Column(f"Cost, {currency}", "number", cells))
+    for head, texts in (
+        ("Date", [result.date for result in entries]),
+        ("Licence", [result.licence for result in entries]),
+    ):
+        words = [shown(text or "", _NAME) for text in texts]
+        columns.append(_Column(head, "text", [(word, word) for word in words]))
+    return columns
+
+
+def _share(share: float) -> tuple[str, str]:
+    if share != share:
+        return "", ""
+    # All but a few is not all.
+    text = percent(share) if share in (0.0, 1.0) else percent(share, 1)
+    return text, repr(share)
+
+
+@dataclass(frozen=True)
+class _Scale:
+    """Places values of one metric along the small bars, and writes them."""
+
+    low: float
+    high: float
+    digits: int
+    people: dict[str, float]
+
+    @classmethod
+    def of(cls, board: Board, name: str) -> _Scale:
+        cells = board.columns[name]
+        people = board.people(name)
+        ends = [end for cell in cells for end in (cell.value, *cell.interval)]
+        known = [end for end in (*ends, *people.values()) if math.isfinite(end)]
+        low, high = min(known, default=0.0), max(known, default=1.0)
+        largest = max(abs(low), abs(high))
+        digits = 3 if largest < 10 else 1 if largest < 1000 else 0
+        return cls(low, high, digits, people)
+
+    def place(self, value: float) -> float:
+        """Give the place of a value, in pixels."""
+        # Halves, since the width of two finite numbers may not be finite.
+        width = self.high / 2 - self.low / 2
+        share = (value / 2 - self.low / 2) / width if width > 0 else 0.5
+        return round(_PAD + share * (_WIDTH - 2 * _PAD), 1)
+
+    def write(self, value: float) -> str:
+        if abs(value) >= 1e9:
+            return f"{value:.3g}".replace("-", "−")
+        return number(value, self.digits)
+
+
+def _metric(cell: Standing, scale: _Scale) -> dict[str, Any]:
+    metric = cell.metric
+    low, high = cell.interval
+    known = cell.value == cell.value
+    interval = f"{scale.write(low)} to {scale.write(high)}" if low == low else ""
+    title = ""
+    if metric is not None:
+        title = f"{interval}; {count(metric.n_items)} items" if interval else shown(metric.status)
+        title = "" if title == "ok" else title
+    return {
+        "type": "metric",
+        "text": scale.write(cell.value) if known else "–",
+        "value": repr(cell.value) if known else "",
+        "rank": cell.rank_text,
+        "against": cell.against,
+        "interval": interval,
+        "title": shown(title, _WORDS),
+        "bar": _bar(cell, scale) if known else None,
+    }
+
+
+def _bar(cell: Standing, scale: _Scale) -> dict[str, Any]:
+    people = [value for who, value in scale.people.items() if who != "ceiling"]
+    low, high = cell.interval
+    band = None
+    if people:
+        start, end = scale.place(min(people)), scale.place(max(people))
+        band = (start, round(max(end - start, 1.0), 1))
+    median, ceiling = scale.people.get("median"), scale.people.get("ceiling")
+    return {
+        "range": band,
+        "median": None if median is None else scale.place(median),
+        "ceiling": None if ceiling is None else scale.place(ceiling),
+        "interval": (scale.place(low), scale.place(high)) if low == low else None,
+        "value": scale.place(cell.value),
+    }
+
+
+def _methods(board: Board, metrics: Sequence[str]) -> list[tuple[str, str]]:
+    """Say once per metric how it was computed, where the files agree; where not, each way."""
+    found = []
+    for name in metrics:
+        ways: dict[str, set[str]] = {}
+        for cell in board.columns[name]:
+            if cell.metric is not None and cell.metric.method:
+                resampled = ways.setdefault(cell.metric.method, set())
+                if cell.metric.low is not None:
+                    resampled.add(cell.metric.resampled)
+        texts = [
+            method + (f"; resampled: {joined(sorted(resampled))}" if resampled else "")
+            for method, resampled in ways.items()
+        ]
+        if texts:
+            found.append((shown(name, _NAME), shown(" — or: ".join(texts), 2 * _WORDS)))
+    return found
+
+
+_GLOSSARY = [
+    (
+        "Rank",
+        "The ranks among models and baselines that the intervals allow: 2–4 means that one model "
+        "is better for sure, and that up to three may be. Intervals that overlap do not show that "
+        "two models are equal; to know, compare the two directly on the same stimuli.",
+    ),
+    (
+        "People",
+        "Rows of people are computed as those of models are: a person is compared with the other "
+        "people. The best and the worst person are chosen metric by metric, after the fact. People "
+        "are not ranked.",
+    ),
+    (
+        "Against people",
+        "Below the rank stands where the interval lies, by the metric that the table is sorted by: "
+        "within the range from the worst to the best person, above or below it, across its upper "
+        "or lower edge, or wider than it.",
+    ),
+    (
+        "Interval",
+        "What the value might have been with other stimuli, or other raters, as far as these were "
+        "resampled; it says nothing of errors that all results share.",
+    ),
+]
+
+
+def write_leaderboard(
+    found: Leaderboard, path: str | Path, *, title: str = "Models and people"
+) -> Path:
+    """Write a leaderboard as an HTML page with tables that can be sorted and filtered.
+
+    The page needs no network and no other file, works without its script, follows the light or
+    dark setting, and can be printed. The same files give the same bytes.
+
+    Parameters
+    ----------
+    found
+        From :func:`affectlab.evaluation.leaderboard`.
+    path
+        The file, ending in ``.html``.
+    title
+        Heading of the page.
+
+    Returns
+    -------
+    The file.
+
+    Raises
+    ------
+    InputError
+        When `path` is a folder or does not end in ``.html``, or its folder does not exist.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> from affectlab.core.estimates import Estimate
+    >>> from affectlab.evaluation import DataSet, ResultFile, leaderboard, write_result
+    >>> folder = Path(tempfile.mkdtemp())
+    >>> data = DataSet(name="demo", fingerprint="sha256:" + 64 * "0", n_stimuli=9, n_raters=3)
+    >>> result = ResultFile.from_estimates("gazer", {"kappa": Estimate(0.5)}, data=data)
+    >>> file = write_result(result, folder)
+    >>> page = write_leaderboard(leaderboard(folder), folder / "leaderboard.html")
+    >>> page.name
+    'leaderboard.html'
+    """
+    path = Path(path)
+    if path.suffix.lower() not in (".html", ".htm") or path.is_dir():
+        raise InputError(f"{path}: expected a file that ends in .html")
+    if not path.parent.is_dir():
+        raise InputError(f"{path} cannot be written: the folder {path.parent} does not exist")
+    path.write_text(render_leaderboard(found, title=title), encoding="utf-8", newline="\n")
+    return path
+
+
+def render_leaderboard(found: Leaderboard, *, title: str = "Models and people") -> str:
+    """Give the text of the page; see :func:`write_leaderboard`."""
+    from markupsafe import Markup
+
+    environment = _environment()
+
+    def source(name: str) -> str:
+        return str(environment.loader.get_source(environment, name)[0])  # type: ignore[union-attr]
+
+    script = source("leaderboard.js")
+    digest = hashlib.sha256(script.encode()).digest()
+    n_files = sum(len(board.entries) for board in found.boards)
+    # Only our own script, style sheets and colours are marked as safe; all else is escaped.
+    return environment.get_template("leaderboard.html").render(
+        title=shown(title, 200),
+        summary=_summary(found),
+        warnings=[_sentence(warning) for warning in found.warnings],
+        boards=[board_view(board, k) for k, board in enumerate(found.boards)],
+        glossary=_glossary(found),
+        n_files=plural(n_files, "result file"),
+        folder=shown(Path(found.folder).name, 200),
+        version=__version__,
+        script=Markup(script),
+        script_hash=base64.b64encode(digest).decode(),
+        css=Markup(source("report.css") + source("leaderboard.css")),
+        light=Markup(css_variables(0)),
+        dark=Markup(css_variables(1)),
+    )
+
+
+def _glossary(found: Leaderboard) -> list[tuple[str, str]]:
+    people = any(entry.is_human for board in found.boards for entry in board.entries)
+    return [entry for entry in _GLOSSARY if people or "eople" not in entry[0]]
+
+
+def _summary(found: Leaderboard) -> str:
+    """Say what the page holds, in a sentence."""
+    kinds = [entry.result.kind for board in found.boards for entry in board.entries]
+    parts = [plural(kinds.count("model"), "model")]
+    if "baseline" in kinds:
+        parts.append(plural(kinds.count("baseline"), "baseline"))
+    if "human" in kinds:
+        simulated = all(board.data.simulated for board in found.boards)
+        parts.append("simulated people" if simulated else "people")
+    return f"{joined(parts)} on {plural(len(found.boards), 'data set')}."
+
+
+def _sentence(text: str) -> str:
+    """Begin with a capital and end with a point."""
+    said = shown(text)
+    return said[:1].upper() + said[1:] + ("" if said.endswith(".") else ".")

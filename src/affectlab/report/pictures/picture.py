@@ -1,0 +1,33 @@
+"""A picture that is drawn when it is asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from affectlab.report.drawing import save_figure
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+__all__ = ["Picture", "save_pictures"]
+
+
+@dataclass(frozen=True)
+class Picture:
+    """What is drawn of a result."""
+
+    name: str
+    """Of its files, without suffix."""
+    title: str
+    description: str
+    """For people who cannot see it."""
+    draw: Callable[[], Figure]
+
+
+def save_pictures(pictures: Iterable[Picture], folder: Path) -> None:
+    """Write pictures to a folder, as PNG and SVG."""
+    for one in pictures:
+        save_figure(one.draw(), folder, one.name, title=one.title, description=one.description)

@@ -1,0 +1,158 @@
+"""Writing a report: the page, its tables and its figures."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import polars as pl
+
+from affectlab.core.errors import InputError
+from affectlab.core.words import shown
+from affectlab.ratings import Ratings
+from affectlab.report.cautions import cautions
+from affectlab.report.page import (
+    Drawn,
+    Picture,
+    Progress,
+    ReportPaths,
+    Section,
+    Skipped,
+    Steps,
+    blocks,
+    draw,
+    folders,
+    write_page,
+)
+from affectlab.report.sections import BUILDERS, LATE, glossary, provenance, source_name
+from affectlab.report.sections.raters import planted_section
+from affectlab.report.statistics import Study
+from affectlab.report.verdict import verdict
+
+__all__ = ["write_report"]
+
+
+def write_report(
+    ratings: Ratings,
+    path: str | Path,
+    *,
+    models: Ratings | None = None,
+    title: str | None = None,
+    seed: int = 0,
+    n_boot: int = 1000,
+    images: str | Path | None = None,
+    extra_sections: Sequence[Section] = (),
+    truth: pl.DataFrame | None = None,
+    progress: Progress | None = None,
+) -> ReportPaths:
+    """Write a report on ratings: one HTML file, with its tables and figures beside it.
+
+    The page needs no network, no server and no other file. It says what was rated, whether the
+    answers can be trusted, and how machine raters compare with people. Parts that do not apply are
+    left out, and the page says which and why.
+
+    Parameters
+    ----------
+    ratings
+        The ratings, of any scale, with or without labels.
+    path
+        Folder for ``report.html``, ``tables/*.csv``, ``figures/*.png`` and ``figures/*.svg``; made
+        when absent. Files of the same names are replaced.
+    models
+        Answers of models in a table of their own. They may be on another scale (people rate in
+        steps, a model gives any number): see :func:`affectlab.evaluation.on_scale`. What compares
+        all raters takes them to the nearest step.
+    title
+        Heading of the report; by default from the source of the ratings.
+    seed
+        Seed of the bootstrap.
+    n_boot
+        Bootstrap samples for the intervals; 0 for none.
+    images
+        Folder with pictures of the stimuli. A picture is found by the stimulus attribute ``file``,
+        ``image``, ``path`` or ``filename``, or by its name without suffix. Attributes are looked up
+        in this folder and in that of the source; paths and links that lead out are not followed.
+    extra_sections
+        Sections to put before the closing ones.
+    truth
+        What simulated people answered from, with the columns ``stimulus, label, value``: the report
+        then says how well it came back out of the answers.
+    progress
+        Called with what is being done, the steps done and the steps in all.
+
+    Returns
+    -------
+    ReportPaths
+        ``html``, ``tables`` and ``figures``.
+
+    Raises
+    ------
+    InputError
+        When `path` or `images` is not a folder, `n_boot` is negative, `models` do not fit the
+        ratings, or two parts of the report have one name.
+
+    Notes
+    -----
+    The same ratings, seed and versions give the same bytes, but for the date, which is that of
+    ``SOURCE_DATE_EPOCH`` where that is set.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from affectlab.ratings import Ratings
+    >>> ratings = Ratings({"stimulus": ["a", "a", "b", "b"], "rater": ["r1", "r2"] * 2,
+    ...                    "value": [0, 1, 6, 7]}, scale="0-7")
+    >>> paths = write_report(ratings, tempfile.mkdtemp(), title="Two raters", n_boot=0)
+    >>> paths.html.name
+    'report.html'
+    """
+    folder, pictures = folders(path, images)
+    if n_boot < 0:
+        raise InputError(f"n_boot {n_boot}: expected 0 or the number of bootstrap samples")
+    study = Study(ratings, models, seed=seed, n_boot=n_boot, images=pictures)
+    steps = Steps(progress, len(BUILDERS) + 2)
+    parts, drawn = _build(study, steps)
+    sections = [part for part in parts if isinstance(part, Section)]
+    skipped = [part for part in parts if isinstance(part, Skipped)]
+    sections += extra_sections
+    if truth is not None:
+        sections.append(planted_section(study, truth))
+    return write_page(
+        folder,
+        sections,
+        steps,
+        drawn=drawn,
+        title=title or _title(ratings),
+        verdict=lambda: verdict(study),
+        cautions=lambda: cautions(study),
+        skipped=skipped,
+        glossary=glossary(study, sections),
+        provenance=provenance(study),
+        source=source_name(study),
+    )
+
+
+def _build(study: Study, steps: Steps) -> tuple[list[Section | Skipped], dict[int, Drawn]]:
+    """Make the sections, those that wait for others last, and give them in their order.
+
+    Their pictures are drawn at once, while models are compared with people in another thread; they
+    are given by the id of the picture.
+    """
+    made: dict[str, Section | Skipped] = {}
+    drawn: dict[int, Drawn] = {}
+    with ThreadPoolExecutor(1) as pool:
+        study.compare_ahead(pool)
+        builders = dict(BUILDERS)
+        for name in (*(name for name in builders if name not in LATE), *LATE):
+            steps.next(name)
+            made[name] = part = builders[name](study)
+            if isinstance(part, Section):
+                drawn |= {id(picture): draw(picture) for picture in blocks([part], Picture)}
+    return [made[name] for name, _ in BUILDERS], drawn
+
+
+def _title(ratings: Ratings) -> str:
+    if Path(ratings.source).suffix:
+        return f"Ratings in {Path(ratings.source).name}"
+    return shown(ratings.source, 120) or "Ratings"

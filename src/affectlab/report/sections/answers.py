@@ -1,0 +1,236 @@
+"""How answers spread over the scale, and answers in words."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from typing import TYPE_CHECKING
+
+import numpy as np
+import polars as pl
+
+from affectlab.core.words import count, number, percent, plural, shown
+from affectlab.report.figures import Panel, fig_answers, fig_answers_by_label, fig_attributes
+from affectlab.report.page import Block, Column, Paragraph, Picture, Section, Skipped, Table
+from affectlab.report.statistics import Study
+
+if TYPE_CHECKING:
+    from affectlab.ratings import Ratings, Scale
+
+__all__ = ["answers_section", "texts_section"]
+
+_BINS = 20
+_TEXT_LIMIT = 240
+
+
+def answers_section(study: Study) -> Section | Skipped:
+    """Histogram of the answers, and shares of the levels per label."""
+    title = "Answers"
+    numeric = study.numeric
+    if numeric is None:
+        return Skipped(title, "there are no numeric answers.")
+    frame = _histogram(study, numeric)
+    shares = {
+        str(group): part["share"].to_numpy()
+        for (group,), part in frame.group_by(["group"], maintain_order=True)
+    }
+    bins = frame.filter(pl.col("group") == frame["group"][0])["answer"].to_list()
+    words = _words(frame) if _few_levels(numeric.scale) else _means(study)
+    picture = Picture(
+        "answers",
+        "Distribution of answers",
+        "Share of answers on each point of the scale"
+        + (", over all labels." if numeric.n_labels > 1 else "."),
+        words,
+        fig_answers(bins, shares),
+    )
+    wide = pl.DataFrame({"answer": bins})
+    columns = [Column("answer", "Answer", "name")]
+    for (group,), part in frame.group_by(["group"], maintain_order=True):
+        wide = wide.with_columns(
+            part["count"].alias(f"{group}_count"), part["share"].alias(f"{group}_share")
+        )
+        name = str(group).capitalize()
+        head = name if study.aggregated and group == study.people_name else f"{name}, answers"
+        columns.append(Column(f"{group}_count", head, "count"))
+        columns.append(Column(f"{group}_share", "Share", "share", 1))
+    blocks: list[Block] = [
+        Paragraph(words),
+        picture,
+        Table("answers", "Answers by point of the scale.", wide, tuple(columns)),
+    ]
+    if _few_levels(numeric.scale) and study.ordered and numeric.n_labels > 1 and len(bins) > 2:
+        blocks.append(_by_label(numeric, bins))
+    return Section("answers", title, tuple(blocks))
+
+
+def _models(study: Study) -> Ratings | None:
+    """Give the models; answers on a scale without a map to that of people stand on no point."""
+    return None if study.unmapped else study.models
+
+
+def _histogram(study: Study, numeric: Ratings) -> pl.DataFrame:
+    groups = {study.people_name: study.people, "models": _models(study)}
+    edges = _edges(numeric)
+    parts = []
+    for group, ratings in groups.items():
+        if ratings is None:
+            continue
+        counts = _counts(ratings.value, numeric.scale, edges)
+        parts.append(
+            pl.DataFrame(
+                {
+                    "group": [group] * counts.size,
+                    "answer": _bin_names(numeric.scale, edges),
+                    "count": counts,
+                    "share": counts / counts.sum(),
+                }
+            )
+        )
+    return pl.concat(parts)
+
+
+def _edges(numeric: Ratings) -> np.ndarray:
+    """Levels of the scale where there are few, otherwise ends of equal bins."""
+    scale = numeric.scale
+    low = float(numeric.value.min()) if scale.low is None else scale.low
+    high = float(numeric.value.max()) if scale.high is None else scale.high
+    if _few_levels(scale):
+        return scale.levels()
+    if low == high:
+        return np.array([low - 0.5, high + 0.5])
+    return np.linspace(low, high, _BINS + 1)
+
+
+def _few_levels(scale: Scale) -> bool:
+    if scale.kind == "nominal":
+        return True
+    if scale.low is None or scale.high is None or scale.step is None:
+        return False
+    return scale.levels().size <= _BINS + 1
+
+
+def _counts(value: np.ndarray, scale: Scale, edges: np.ndarray) -> np.ndarray:
+    if _few_levels(scale):
+        return np.bincount(_nearest(value, edges), minlength=edges.size)
+    return np.histogram(value, bins=edges)[0]
+
+
+def _nearest(value: np.ndarray, levels: np.ndarray) -> np.ndarray:
+    """Give the position of the nearest level: steps such as 0.1 are not met exactly."""
+    return np.searchsorted((levels[1:] + levels[:-1]) / 2, value, side="right")
+
+
+def _bin_names(scale: Scale, edges: np.ndarray) -> list[str]:
+    if scale.categories:
+        return list(scale.categories)
+    if scale.kind == "binary":
+        return ["no", "yes"]
+    if _few_levels(scale):
+        return [f"{edge:g}".replace("-", "−") for edge in edges]
+    return [f"{a:.3g} to {b:.3g}".replace("-", "−") for a, b in pairwise(edges)]
+
+
+def _words(frame: pl.DataFrame) -> str:
+    """Say which answer is the most frequent one of each group."""
+    parts = []
+    for (group,), part in frame.group_by(["group"], maintain_order=True):
+        top = part.row(int(part["share"].arg_max() or 0), named=True)
+        n = count(int(part["count"].sum()))
+        most = (
+            f"all {n} answers are {top['answer']}"
+            if top["share"] == 1
+            else f"most often {top['answer']} ({percent(top['share'])} of {n} answers)"
+        )
+        parts.append(f"{str(group).capitalize()}: {most}.")
+    return " ".join(parts)
+
+
+def _means(study: Study) -> str:
+    """Say where answers on a scale of many points lie: hardly two of them are the same."""
+    parts = []
+    for group, ratings in ((study.people_name, study.people), ("models", _models(study))):
+        if ratings is None:
+            continue
+        value = ratings.value
+        spread = f", SD {number(float(value.std(ddof=1)))}" if value.size > 1 else ""
+        parts.append(
+            f"{group.capitalize()}: mean {number(float(value.mean()))}{spread}, from "
+            f"{number(float(value.min()))} to {number(float(value.max()))} "
+            f"({plural(value.size, 'answer')})."
+        )
+    return " ".join(parts)
+
+
+def _by_label(numeric: Ratings, levels: list[str]) -> Picture:
+    edges = _edges(numeric)
+    key = numeric.label_code.astype(np.int64) * edges.size + _nearest(numeric.value, edges)
+    counts = np.bincount(key, minlength=numeric.n_labels * edges.size).reshape(-1, edges.size)
+    shares = counts / np.maximum(counts.sum(axis=1, keepdims=True), 1)
+    names = numeric.label_names
+    mean = shares @ np.arange(edges.size)
+    high, low = names[int(mean.argmax())], names[int(mean.argmin())]
+    bottom = shares[:, 0]
+    ends = f"highest for {high} and lowest for {low}" if high != low else "alike on all labels"
+    words = (
+        f"Answers are {ends}. The lowest point of the scale takes "
+        f"{percent(float(bottom.min()))} to {percent(float(bottom.max()))} of the answers to a "
+        "label."
+    )
+    return Picture(
+        "answers_by_label",
+        "Answers per label",
+        "Share of each point of the scale, per label, over all raters; labels with high answers "
+        "first.",
+        words,
+        fig_answers_by_label(names, levels, shares),
+    )
+
+
+def texts_section(study: Study) -> Section | Skipped:
+    """Answers in words: how many, how long, and a few of them."""
+    title = "Answers in words"
+    frame = study.ratings.frame
+    if "text" not in frame.columns:
+        return Skipped(title, "no answer has a text.")
+    frame = frame.filter(pl.col("text").is_not_null())
+    if frame.height == 0:
+        return Skipped(title, "no answer has a text.")
+    frame = frame.with_columns(n_words=pl.col("text").str.split(" ").list.len().cast(pl.Int64))
+    length = frame["n_words"].to_numpy()
+    words = (
+        f"{plural(frame.height, 'answer')} in words about "
+        f"{plural(frame['stimulus'].n_unique(), 'stimulus', 'stimuli')}; a text has "
+        f"{number(float(np.median(length)), 0)} words in the median, from {count(length.min())} to "
+        f"{count(length.max())}."
+    )
+    longest = max(int(np.quantile(length, 0.99, method="higher")), 2)
+    edges = np.unique(np.linspace(0, longest + 1, min(longest + 2, 25)).round())
+    counts = np.histogram(np.minimum(length, longest), bins=edges)[0]
+    picture = Picture(
+        "text_lengths",
+        "Length of the texts",
+        "Words per text; the longest 1 % are counted in the last bar.",
+        words,
+        fig_attributes(
+            [Panel("words per text", tuple(counts.tolist()), edges=tuple(edges.tolist()))],
+            count_name="texts",
+        ),
+    )
+    few = frame.filter(
+        pl.col("stimulus").is_in(frame["stimulus"].unique(maintain_order=True)[:4].implode())
+    )
+    keys = [name for name in ("stimulus", "label", "rater") if name in few.columns]
+    sample = few.select(
+        *[pl.col(name).cast(pl.String) for name in keys],
+        pl.col("text").map_elements(lambda text: shown(text, _TEXT_LIMIT), return_dtype=pl.String),
+    )
+    columns = [
+        Column("stimulus", "Stimulus", "name"),
+        *([Column("label", "Label", "name")] if "label" in keys else []),
+        Column("rater", "Rater", "name"),
+        Column("text", "Text"),
+    ]
+    table = Table(
+        "texts", "The answers to the first stimuli.", sample.head(12), tuple(columns), limit=12
+    )
+    return Section("texts", title, (Paragraph(words), picture, table))

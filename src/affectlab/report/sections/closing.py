@@ -1,0 +1,156 @@
+"""How to read the report, and what made it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from affectlab.report.page import Section, Table, made_with
+from affectlab.report.statistics import Study
+
+__all__ = ["glossary", "provenance", "source_name"]
+
+_TERMS = (
+    (
+        "Rater",
+        "Whoever answers: a person, a classifier or another model. Simulated people follow a known "
+        "rule and are marked wherever they appear.",
+        "",
+    ),
+    (
+        "Item",
+        "A stimulus together with a label. A missing answer is not an answer of 0.",
+        "",
+    ),
+    (
+        "Krippendorff's alpha",
+        "How much less raters disagree than answers mixed at random would. 1: they never differ; "
+        "0: no better than chance; below 0: they differ more than by chance. It takes any number "
+        "of raters and missing answers. 0.80 is the customary mark for firm conclusions and 0.67 "
+        "the lowest for tentative ones; both are conventions, not laws. The first sentence of this "
+        "report says that raters agree well enough only where the whole interval lies above such a "
+        "mark, and that they do not only where it lies below.",
+        "Alpha",
+    ),
+    (
+        "Alpha of several labels",
+        "Each label has an alpha of its own: over all labels at once, differences between labels "
+        "would pass for agreement. The median of the labels is given, with an interval from "
+        "bootstrap samples that they all share.",
+        "Alpha, Label",
+    ),
+    (
+        "95 % interval",
+        "A range made so that, over many studies like this one, about 95 of 100 such ranges hold "
+        "the value that all stimuli of the kind would give. It comes from drawing the stimuli "
+        "again with replacement (bootstrap), does not cover a change of raters, and is too narrow "
+        "for few stimuli.",
+        "95 % interval",
+    ),
+    (
+        "Same answer",
+        "The share of pairs of raters who give exactly the same answer to a stimulus. It does not "
+        "allow for chance: where nearly every answer is the same it is high whatever raters do.",
+        "Same answer",
+    ),
+    (
+        "Interrater correlation",
+        "Spearman's correlation of one rater's answers with the mean of the others', averaged over "
+        "raters. It sees whether raters order stimuli alike and overlooks who answers high or low.",
+        "Interrater correlation",
+    ),
+    (
+        "Kappa",
+        "Agreement of two raters beyond what their own habits would give by chance, 1 at most.",
+        "pairs",
+    ),
+    (
+        "Quadratic weights",
+        "They forgive near misses: being one point off counts far less than three. The whole "
+        "declared scale counts, not only the points that were chosen.",
+        "quadratic weighted kappa",
+    ),
+    (
+        "Human range",
+        "Each person is compared with the other people, and each model with the same groups of "
+        "people: all but one, for each one in turn. A model is inside the human range where its "
+        "agreement with people is shown to differ from that of people with one another by less "
+        "than a stated margin. That nothing is shown is no proof of being alike; and agreeing as "
+        "much as people do does not show that a model can stand in for a person.",
+        "models",
+    ),
+    (
+        "ECC and EMC",
+        "Accuracy that counts how far apart two classes are. ECC: a right answer counts 1, a wrong "
+        "one 1 divided by its cost. EMC looks at mistakes alone: 1 where all of them are as mild "
+        "as a mistake can be.",
+        "errors",
+    ),
+    (
+        "Jensen–Shannon divergence",
+        "How far two distributions lie apart, from 0 (the same) to 1 (nothing in common). Here: "
+        "what people chose for a stimulus, and what a model expects them to choose.",
+        "soft-labels",
+    ),
+    (
+        "Gap between groups",
+        "The value of a model in one group less that in the rest. A gap is called shown where "
+        "shuffling the groups seldom makes one as large, after a correction for the number of gaps "
+        "looked at. With few stimuli in a group a large gap can be missed.",
+        "fairness",
+    ),
+    (
+        "Self-consistency",
+        "How far a rater's second answer to the same stimulus lies from the first. Whoever still "
+        "remembers the first answer looks more consistent than they are. It sets no limit to the "
+        "agreement with the mean of many others, in which errors cancel, and says nothing of those "
+        "who always answer the same.",
+        "self-consistency",
+    ),
+    (
+        "Consensus flow",
+        "A yes/no protocol that asks again only where the last answer was yes. Each batch holds "
+        "the items that are left. Coefficients of agreement suffer from such a choice of items, so "
+        "read the flow instead.",
+        "consensus-flow",
+    ),
+    (
+        "Not defined",
+        "Some coefficients have no value, for example when every answer is the same. Then the "
+        "report says why and prints neither 0 nor 1.",
+        "Note",
+    ),
+)
+
+
+def glossary(study: Study, sections: Sequence[Section]) -> list[tuple[str, str]]:
+    """Explain the terms that are on the page: of its sections, and of columns that they show."""
+    shown = {section.key for section in sections}
+    for section in sections:
+        for block in section.blocks:
+            if isinstance(block, Table):
+                headers = {column.head for column in block.columns}
+                # Note tells of something that is not defined wherever it stands.
+                shown |= headers | {"Alpha, Label"} if {"Alpha", "Label"} <= headers else headers
+    if study.pairs is not None:
+        shown.add(study.pairs.measure)
+    return [(term, text) for term, text, key in _TERMS if not key or key in shown]
+
+
+def source_name(study: Study) -> str:
+    """Name the sources; of a whole path only the file, since a report may travel."""
+    parts = study.ratings.source.split("; ")
+    # Models on a scale without a map are in no table of all raters, and are compared all the same.
+    models = study.sources[1] if study.unmapped else None
+    parts += [] if models is None else models.source.split("; ")
+    return "; ".join(Path(part).name if Path(part).is_absolute() else part for part in parts)
+
+
+def provenance(study: Study) -> list[tuple[str, str]]:
+    """Say what made the report: versions, seed and options."""
+    return [
+        *made_with("numpy", "scipy", "polars", "matplotlib"),
+        ("Seed", str(study.seed)),
+        ("Bootstrap samples", str(study.n_boot) if study.n_boot else "none"),
+        ("Source", source_name(study) or "not given"),
+    ]

@@ -1,0 +1,289 @@
+"""How often each label is used, and how well raters agree on it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+import polars as pl
+
+from affectlab.core.words import count, joined, number, plural
+from affectlab.report.figures import fig_alpha, fig_frequencies
+from affectlab.report.page import Block, Column, Paragraph, Picture, Section, Skipped, Table
+from affectlab.report.statistics import Study
+
+if TYPE_CHECKING:
+    from affectlab.core.estimates import Estimates
+    from affectlab.ratings import Ratings
+    from affectlab.reliability import ConsensusFlow
+
+__all__ = ["agreement_section", "frequency_section", "label_groups", "sequential"]
+
+_GROUP_LEVELS = ("sentiment", "polarity")
+
+
+def sequential(flow: ConsensusFlow) -> Paragraph:
+    """Say what coefficients are worth where votes decided which items were asked about again."""
+    were = "were" if flow.recorded else "look as if they were"
+    return Paragraph(
+        f"These votes {were} collected in rounds, so that whether an item was asked about again "
+        "depended on the votes before. The coefficients below are given for completeness; from "
+        "such votes they are too low and should not be quoted as the agreement of the raters."
+    )
+
+
+def label_groups(ratings: Ratings, names: list[str]) -> list[str] | None:
+    """Find the sentiment of each label; None when the taxonomy does not say."""
+    taxonomy = ratings.taxonomy
+    if taxonomy is None:
+        return None
+    level = next((level for level in _GROUP_LEVELS if level in taxonomy.levels), None)
+    group = taxonomy.polarity if level is None else taxonomy.group_of(level)
+    found = [group.get(taxonomy.name_of(name)) if name in taxonomy else None for name in names]
+    groups = [part for part in found if part is not None]
+    return groups if len(groups) == len(names) else None
+
+
+def use_of_labels(numeric: Ratings) -> tuple[pl.DataFrame, str]:
+    """Count the stimuli on which at least one rater uses each label, and say what using means."""
+    used = numeric.value > 0
+    rule = "a yes" if numeric.scale.kind == "binary" else "an answer above 0"
+    coded = pl.DataFrame(
+        {"label": numeric.label_code, "stimulus": numeric.stimulus_code, "used": used}
+    )
+    cells = coded.group_by("label", "stimulus").agg(
+        pl.col("used").any().alias("any"),
+        pl.col("used").sum().alias("n_used"),
+        pl.len().alias("n"),
+    )
+    frame = cells.group_by("label").agg(
+        pl.len().cast(pl.Int64).alias("n_stimuli"),
+        pl.col("any").sum().cast(pl.Int64).alias("n_stimuli_used"),
+        pl.col("n").sum().cast(pl.Int64).alias("n_ratings"),
+        pl.col("n_used").sum().cast(pl.Int64).alias("n_ratings_used"),
+    )
+    every = pl.DataFrame({"label": np.arange(numeric.n_labels, dtype=np.int32)})
+    frame = every.join(frame, on="label", how="left", maintain_order="left").fill_null(0)
+    names = pl.Series("label", list(numeric.label_names))
+    share = pl.col("n_ratings_used") / pl.col("n_ratings")
+    return frame.with_columns(names, share_used=share), rule
+
+
+def frequency_section(study: Study) -> Section | Skipped:
+    """Bars of how often each label is used."""
+    title = "How often each label is used"
+    numeric = study.numeric
+    if numeric is None:
+        return Skipped(title, "there are no numeric answers.")
+    if not numeric.has_labels:
+        return Skipped(title, "the answers are on one scale without labels.")
+    if numeric.scale.kind == "nominal":
+        return Skipped(title, "the categories of a nominal scale are shown under Answers.")
+    if not _zero_is_absence(study, numeric):
+        return _means_of_labels(numeric)
+    frame, rule = use_of_labels(numeric)
+    names = frame["label"].to_list()
+    groups = label_groups(study.ratings, names)
+    if groups is not None:
+        frame = frame.with_columns(pl.Series("sentiment", groups))
+    shade = None
+    # Of votes that were asked for after a yes only, the correlation says nothing about agreement.
+    if study.correlation is not None and study.flow is None:
+        known = study.correlation.to_frame().select("label", correlation="value")
+        if known["correlation"].is_not_nan().any():
+            frame = frame.join(known, on="label", how="left", maintain_order="left")
+            shade = frame["correlation"].fill_null(float("nan")).to_list()
+    # On a graded scale nearly every stimulus has some rater above the bottom for every label.
+    graded = numeric.scale.kind != "binary"
+    by = "n_ratings_used" if graded else "n_stimuli_used"
+    unit = "answers" if graded else "stimuli"
+    what = (
+        f"answers {rule.removeprefix('an answer ')}"
+        if graded
+        else "stimuli on which at least one rater says yes"
+    )
+    counted = dict(zip(names, frame[by].to_list(), strict=True))
+    frame = frame.sort(by, descending=True, maintain_order=True)
+    words = _use_in_words(frame["label"].to_list(), frame[by].to_list(), unit)
+    coloured = (
+        f" The colour is the interrater correlation among {study.panel_name}: Spearman's "
+        "correlation of each rater with the mean of the others, averaged over raters."
+        if shade is not None
+        else ""
+    )
+    dots = ""
+    if groups is not None:
+        dots = " Dots give the sentiment." if shade is not None else " Colours give the sentiment."
+    figure = fig_frequencies(
+        names, [counted[name] for name in names], shade=shade, groups=groups, count_name=what
+    )
+    picture = Picture(
+        "label_frequencies",
+        "Use of labels",
+        f"{what[0].upper()}{what[1:]}, per label." + coloured + dots,
+        words,
+        figure,
+    )
+    columns = [
+        Column("label", "Label", "name"),
+        Column("n_stimuli_used", "Stimuli", "count"),
+        Column("n_ratings_used", "Answers", "count"),
+        Column("share_used", "Share of answers", "share"),
+    ]
+    if shade is not None:
+        columns.append(Column("correlation", "Interrater correlation", "number"))
+    table = Table(
+        "label_frequencies", f"Use of labels; {rule} counts as use.", frame, tuple(columns)
+    )
+    return Section("labels", title, (Paragraph(words), picture, table))
+
+
+def _zero_is_absence(study: Study, numeric: Ratings) -> bool:
+    """Whether an answer of 0 says that the label does not apply: yes or no, or how much of it.
+
+    On a scale of valence, or from 1 to 5, no answer says so.
+    """
+    scale = numeric.scale
+    graded = scale.low == 0 and scale.step is not None and study.ratings.taxonomy is not None
+    return scale.kind == "binary" or graded
+
+
+def _means_of_labels(numeric: Ratings) -> Section:
+    """Mean and spread of the answers on each label."""
+    coded = pl.DataFrame({"label": numeric.label_code, "value": numeric.value})
+    frame = (
+        coded.group_by("label")
+        .agg(n=pl.len().cast(pl.Int64), mean=pl.col("value").mean(), sd=pl.col("value").std())
+        .sort("label")
+    )
+    names = [numeric.label_names[code] for code in frame["label"]]
+    frame = frame.with_columns(pl.Series("label", names)).sort(
+        "mean", descending=True, maintain_order=True
+    )
+    first, last = frame.row(0, named=True), frame.row(-1, named=True)
+    words = (
+        f"The mean answer is highest for {first['label']} ({number(first['mean'])}) and lowest for "
+        f"{last['label']} ({number(last['mean'])})."
+        if frame.height > 1
+        else f"The mean answer is {number(first['mean'])}."
+    )
+    columns = (
+        Column("label", "Label", "name"),
+        Column("n", "Answers", "count"),
+        Column("mean", "Mean", "number"),
+        Column("sd", "SD", "number"),
+    )
+    table = Table("label_means", "Answers on each label.", frame, columns)
+    return Section("labels", "Answers on each label", (Paragraph(words), table))
+
+
+def _use_in_words(names: list[str], counts: list[int], unit: str) -> str:
+    if len(names) == 1:
+        return f"{names[0]} is used in {count(counts[0])} {unit}."
+    if counts[0] == counts[-1]:
+        return f"All {len(names)} labels are used alike, in {count(counts[0])} {unit} each."
+    return (
+        f"Of {plural(len(names), 'label')}, {names[0]} is used most ({count(counts[0])} {unit}) "
+        f"and {names[-1]} least ({count(counts[-1])})."
+    )
+
+
+def agreement_section(study: Study) -> Section | Skipped:
+    """Alpha of each label with its interval."""
+    title = "Agreement"
+    alpha, numeric = study.alpha, study.panel
+    if numeric is None or alpha is None:
+        return Skipped(title, _no_panel(study))
+    if numeric.n_stimuli == numeric.answers().frame.select("stimulus", "rater").n_unique():
+        return Skipped(title, "every stimulus has one rater.")
+    frame = _agreement_frame(study, alpha)
+    blocks: list[Block] = [Paragraph(_words(study, frame))]
+    if study.flow is not None:
+        blocks.insert(0, sequential(study.flow))
+    if alpha.to_frame()["value"].is_not_nan().any():
+        blocks.append(_alpha_picture(study, frame))
+    correlation = [Column("correlation", "Interrater correlation", "number")]
+    if study.correlation is None:
+        correlation = []
+    columns = [
+        *([Column("label", "Label", "name")] if numeric.has_labels else []),
+        Column("value", "Alpha", "number"),
+        *([Column("interval", "95 % interval", "interval")] if study.n_boot else []),
+        *correlation,
+        Column("percent", "Same answer", "share"),
+        Column("n_items", "Stimuli", "count"),
+        Column("n_raters", "Raters", "count"),
+        Column("n_ratings", "Answers", "count"),
+    ]
+    if (frame["status"] != "ok").any():
+        columns.append(Column("status", "Note"))
+    method = frame["method"].mode().sort()[0]
+    caption = (
+        f"Agreement among {study.panel_name}: {method}. Stimuli with at least two answers enter."
+    )
+    blocks.append(Table("agreement", caption, frame, tuple(columns)))
+    return Section("agreement", title, tuple(blocks))
+
+
+def _no_panel(study: Study) -> str:
+    if study.numeric is None:
+        return "there are no numeric answers."
+    if study.aggregated:
+        return "answers aggregated from those of several people do not show how far they agree."
+    return "one rater alone cannot agree or disagree."
+
+
+def _agreement_frame(study: Study, alpha: Estimates) -> pl.DataFrame:
+    frame = alpha.to_frame()
+    for name, other in (("correlation", study.correlation), ("percent", study.percent)):
+        if other is not None:
+            values = other.to_frame().select("label", pl.col("value").alias(name))
+            frame = frame.join(values, on="label", how="left", maintain_order="left")
+    return frame.sort(
+        pl.col("value").fill_nan(None), descending=True, nulls_last=True, maintain_order=True
+    )
+
+
+def _words(study: Study, frame: pl.DataFrame) -> str:
+    known = frame.filter(pl.col("value").is_not_nan())
+    found = study.agreement
+    if known.height == 0 or found is None:
+        return f"Alpha is not defined: {_reasons(frame)}."
+    text = f"{found.words[0].upper()}{found.words[1:]}"
+    if frame.height > 1:
+        if study.flow is None and not found.ungraded:
+            text += f"; {found.reached}"
+        text += (
+            f". It is highest for {known['label'][0]} ({number(known['value'][0])}) and lowest for "
+            f"{known['label'][-1]} ({number(known['value'][-1])})."
+        )
+    else:
+        text += "."
+    missing = frame.height - known.height
+    if missing:
+        undefined = frame.filter(pl.col("value").is_nan())
+        text += f" It is not defined for {plural(missing, 'label')} ({_reasons(undefined)})."
+    return text
+
+
+def _reasons(undefined: pl.DataFrame) -> str:
+    return joined(sorted({status.removeprefix("undefined: ") for status in undefined["status"]}))
+
+
+def _alpha_picture(study: Study, frame: pl.DataFrame) -> Picture:
+    names = frame["label"].to_list()
+    interval = (
+        f" Lines are 95 % intervals from {count(study.n_boot)} bootstrap samples of the stimuli."
+        if study.n_boot
+        else ""
+    )
+    groups = label_groups(study.ratings, names) if study.ratings.has_labels else None
+    return Picture(
+        "agreement",
+        "Agreement per label" if study.ratings.has_labels else "Agreement",
+        f"Krippendorff's alpha among {study.panel_name}; 1 is full agreement, 0 what chance gives."
+        f"{interval} Dashed lines at 0.67 and 0.80 mark what is usually asked for tentative and "
+        "for firm conclusions." + (" Colours give the sentiment." if groups else ""),
+        _words(study, frame),
+        fig_alpha(names, frame["value"], frame["low"], frame["high"], groups=groups),
+    )

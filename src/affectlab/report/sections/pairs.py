@@ -1,0 +1,209 @@
+"""Who agrees with whom: the heatmap of pairs, and agreement by kind of pair."""
+
+from __future__ import annotations
+
+import numpy as np
+import polars as pl
+
+from affectlab.core.words import count, joined, number, plural
+from affectlab.report.figures import fig_by_kind, fig_pair_heatmap
+from affectlab.report.page import Block, Column, Paragraph, Picture, Section, Skipped, Table
+from affectlab.report.sections.labels import sequential
+from affectlab.report.statistics import PairAgreement, Study, is_person
+
+__all__ = ["pairs_section"]
+
+_MOST_SHOWN = 40
+_ENOUGH = 10
+_KINDS = ("human-human", "human-model", "model-model")
+
+
+def pairs_section(study: Study) -> Section | Skipped:
+    """Heatmap, box plot and table of the agreement of pairs."""
+    title = "Pairs of raters"
+    pairs = study.pairs
+    if pairs is None:
+        reason = "there are no numeric answers." if study.numeric is None else "there is one rater."
+        return Skipped(title, reason)
+    known = pairs.frame.filter(pl.col("value").is_not_nan())
+    if known.height == 0:
+        reasons = sorted(set(pairs.frame["status"].to_list()))
+        return Skipped(
+            title, f"no pair of raters has a defined {pairs.measure} ({joined(reasons)})."
+        )
+    by_kind = _by_kind(pairs)
+    blocks: list[Block] = [Paragraph(_words(pairs, by_kind)), _heatmap(study, pairs)]
+    if study.flow is not None:
+        blocks.insert(0, sequential(study.flow))
+    values = {
+        kind: part["value"].to_numpy()
+        for kind in _KINDS
+        if (part := known.filter(pl.col("pair_kind") == kind)).height
+    }
+    # Beside models the boxes stand among what was published, with its tests.
+    if len(known) > 2 and study.beside.alignment is None:
+        blocks.append(_boxes(pairs, values, by_kind))
+    blocks += [_kind_table(pairs, by_kind), *_pair_tables(pairs)]
+    return Section("pairs", title, tuple(blocks))
+
+
+def _by_kind(pairs: PairAgreement) -> pl.DataFrame:
+    value = pl.col("value").drop_nans()
+    frame = (
+        pairs.frame.group_by("pair_kind", maintain_order=True)
+        .agg(
+            value.mean().alias("mean"),
+            value.std().alias("sd"),
+            value.median().alias("median"),
+            value.quantile(0.25, "linear").alias("quarter_low"),
+            value.quantile(0.75, "linear").alias("quarter_high"),
+            value.len().cast(pl.Int64).alias("n_values"),
+            pl.col("value").is_nan().sum().cast(pl.Int64).alias("n_undefined"),
+            pl.col("n_items").median().alias("median_items"),
+        )
+        .with_columns(pl.col("pair_kind").cast(pl.Enum(_KINDS)))
+        .sort("pair_kind")
+    )
+    return frame.with_columns(pl.col("pair_kind").cast(pl.String))
+
+
+def _words(pairs: PairAgreement, by_kind: pl.DataFrame) -> str:
+    parts = [
+        f"{number(row['mean'])} for {row['pair_kind']} pairs"
+        for row in by_kind.iter_rows(named=True)
+        if row["mean"] is not None
+    ]
+    over = "pairs and labels" if pairs.frame["label"].n_unique() > 1 else "pairs"
+    text = f"The mean {pairs.measure} over {over} is {joined(parts)}."
+    if pairs.n_left_out:
+        text += (
+            f" There are too many pairs to compare all: the {count(len(pairs.result.raters))} "
+            f"raters kept are the models and the people with the most answers; "
+            f"{count(pairs.n_left_out)} are left out."
+        )
+    return text
+
+
+def _heatmap(study: Study, pairs: PairAgreement) -> Picture:
+    matrix = pairs.matrix
+    values, names, kinds = matrix.values, matrix.raters, matrix.rater_kinds
+    rule = ""
+    if len(names) > _MOST_SHOWN:
+        numeric = study.numeric
+        answers = (
+            {}
+            if numeric is None
+            else dict(
+                zip(
+                    numeric.rater_names,
+                    np.bincount(numeric.rater_code, minlength=numeric.n_raters).tolist(),
+                    strict=True,
+                )
+            )
+        )
+        busiest = sorted(range(len(names)), key=lambda k: -answers.get(names[k], 0))[:_MOST_SHOWN]
+        keep = sorted(busiest)
+        values = values[np.ix_(keep, keep)]
+        names, kinds = (tuple(part[k] for k in keep) for part in (names, kinds))
+        rule = (
+            f" Of {count(len(matrix.raters))} raters the {_MOST_SHOWN} with the most answers are "
+            "shown; the file holds all pairs."
+        )
+    upper = values[np.triu_indices(len(names), 1)]
+    defined = upper[np.isfinite(upper)]
+    gaps = " Empty cells: no common stimuli, or not defined." if defined.size < upper.size else ""
+    words = f"Agreement of {plural(len(names), 'rater')} in {plural(upper.size, 'pair')}"
+    if defined.size:
+        first, second = (part[np.nanargmax(upper)] for part in np.triu_indices(len(names), 1))
+        words += (
+            f": from {number(float(defined.min()))} to {number(float(defined.max()))}, median "
+            f"{number(float(np.median(defined)))}; the closest pair is {names[first]} and "
+            f"{names[second]}"
+        )
+    mixed = len({is_person(kind) for kind in kinds}) > 1
+    order = "; people first, names of models in orange" if mixed else ""
+    labels = ", mean over labels" if study.ratings.n_labels > 1 else ""
+    return Picture(
+        "pairs",
+        "Agreement of pairs",
+        f"{pairs.measure[0].upper()}{pairs.measure[1:]} of every pair of raters{labels}"
+        f"{order}.{gaps}{rule}",
+        words + ".",
+        fig_pair_heatmap(values, names, kinds, value_name=pairs.measure),
+    )
+
+
+def _boxes(
+    pairs: PairAgreement,
+    values: dict[str, np.ndarray],
+    by_kind: pl.DataFrame,
+) -> Picture:
+    words = "; ".join(
+        f"{row['pair_kind']}: median {number(row['median'])}, middle half "
+        f"{number(row['quarter_low'])} to {number(row['quarter_high'])}"
+        for row in by_kind.iter_rows(named=True)
+        if row["median"] is not None
+    )
+    labelled = pairs.frame["label"].n_unique() > 1
+    return Picture(
+        "pairs_by_kind",
+        "Agreement by kind of pair",
+        ("Each dot is one pair on one label" if labelled else "Each dot is one pair")
+        + ". The box holds the middle half, the line is the "
+        "median, and the whiskers reach 1.5 times the box.",
+        words + ".",
+        fig_by_kind(values, value_name=pairs.measure),
+    )
+
+
+def _kind_table(pairs: PairAgreement, by_kind: pl.DataFrame) -> Table:
+    columns = (
+        Column("pair_kind", "Pair", "name"),
+        Column("mean", "Mean", "number"),
+        Column("sd", "SD", "number"),
+        Column("median", "Median", "number"),
+        Column("n_values", "Values", "count"),
+        Column("n_undefined", "Not defined", "count"),
+        Column("median_items", "Median common stimuli", "count"),
+    )
+    caption = (
+        f"{pairs.measure[0].upper()}{pairs.measure[1:]} by kind of pair. "
+        "The SD treats pairs as independent, which they are not: it describes, it does not test."
+    )
+    return Table("pairs_by_kind", caption, by_kind, columns)
+
+
+def _pair_tables(pairs: PairAgreement) -> list[Table]:
+    """The closest and the most distant pairs, and a file with every pair on every label."""
+    frame = pairs.frame
+    names = (Column("rater_a", "Rater", "name"), Column("rater_b", "Other rater", "name"))
+    value = pl.col("value").drop_nans()
+    means = (
+        frame.group_by("rater_a", "rater_b", "pair_kind", maintain_order=True)
+        .agg(
+            value.mean().alias("value"),
+            value.len().cast(pl.Int64).alias("n_labels"),
+            pl.col("n_items").max(),
+        )
+        .sort(
+            pl.col("n_items") >= _ENOUGH,
+            "value",
+            descending=[True, True],
+            nulls_last=True,
+            maintain_order=True,
+        )
+    )
+    several = frame["label"].n_unique() > 1
+    columns = [
+        *names,
+        Column("pair_kind", "Pair"),
+        Column(
+            "value", f"Mean {pairs.measure}" if several else pairs.measure.capitalize(), "number"
+        ),
+        *([Column("n_labels", "Labels", "count")] if several else []),
+        Column("n_items", "Common stimuli", "count"),
+    ]
+    caption = f"Pairs of raters, closest first (fewer than {_ENOUGH} common stimuli: last)"
+    caption += "; mean over labels." if several else "."
+    every = Table("pairs", "Every pair on every label.", frame, (), limit=0)
+    return [Table("pairs_mean", caption, means, tuple(columns), limit=15), every]

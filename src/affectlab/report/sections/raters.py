@@ -1,0 +1,505 @@
+"""Who answered: how much, how high, how widely, and how much like the others."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+import numpy as np
+import polars as pl
+
+from affectlab.core.errors import InputError
+from affectlab.core.inference import summarise
+from affectlab.core.words import count, joined, number, plural, shown
+from affectlab.report.figures import fig_intervals
+from affectlab.report.page import Block, Column, Paragraph, Picture, Section, Skipped, Table
+from affectlab.report.statistics import Study, is_person
+
+if TYPE_CHECKING:
+    from affectlab.ratings import Ratings
+
+
+__all__ = [
+    "consistency_section",
+    "planted_columns",
+    "planted_section",
+    "raters_section",
+]
+
+# What raters answer when they see the same stimulus again.
+
+
+_MOST_SHOWN = 40
+_MOST_NAMED = 5
+_SAME = "always gives the same answer"
+
+
+def consistency_section(study: Study) -> Section | Skipped:
+    """Mean absolute difference and correlation of repeats, per rater."""
+    from affectlab.reliability import self_consistency
+
+    title = "Self-consistency"
+    if study.numeric is None:
+        return Skipped(title, "there are no numeric answers.")
+    if not study.summary.trial_kinds.get("repeat"):
+        return Skipped(title, "no trial is marked as a repeat.")
+    if not study.ordered:
+        return Skipped(title, "the answers are categories, between which there is no distance.")
+    frame = self_consistency(study.ratings).to_frame()
+    frame = frame.with_columns(constant=pl.col("rater").is_in(list(study.constant)))
+    difference = frame.filter(pl.col("measure") == "absolute difference")
+    known = difference.filter(pl.col("value").is_not_nan()).sort("value", maintain_order=True)
+    if known.height == 0:
+        return Skipped(title, "no repeat has a main answer of the same rater to compare with.")
+    telling = known.filter(~pl.col("constant"))
+    words = _repeats_in_words(known, telling)
+    blocks: list[Block] = [Paragraph(words)]
+    if telling.height:
+        blocks.append(_picture(telling, words))
+    wide = difference.select("rater", "value", "low", "high", "n_items", "status", "constant").join(
+        frame.filter(pl.col("measure") == "correlation").select("rater", correlation="value"),
+        on="rater",
+        maintain_order="left",
+    )
+    wide = wide.with_columns(
+        status=pl.when("constant").then(pl.lit(_SAME)).otherwise("status"),
+        low=pl.when(~pl.col("constant")).then("low"),
+        high=pl.when(~pl.col("constant")).then("high"),
+    ).drop("constant")
+    columns = [
+        Column("rater", "Rater", "name"),
+        Column("value", "Mean difference", "number"),
+        Column("interval", "95 % interval", "interval"),
+        Column("correlation", "Correlation", "number"),
+        Column("n_items", "Repeats", "count"),
+    ]
+    if (wide["status"] != "ok").any():
+        columns.append(Column("status", "Note"))
+    caption = "Repeated answers against the first ones."
+    if study.summary.n_labels > 1:
+        caption += (
+            " The correlation is Spearman's over the repeats of all labels together, so "
+            "differences between labels raise it."
+        )
+    table = Table("self_consistency", caption, wide, tuple(columns))
+    return Section("self-consistency", title, (*blocks, table))
+
+
+def _repeats_in_words(known: pl.DataFrame, telling: pl.DataFrame) -> str:
+    """Say how large differences are; who always answers the same is left out of that."""
+    n_repeats = int(known["n_items"].sum())
+    text = f"{plural(n_repeats, 'repeat')} of {plural(known.height, 'rater')}"
+    if telling.height:
+        best, worst = telling.row(0, named=True), telling.row(-1, named=True)
+        text += (
+            ": the mean absolute difference from the first answer runs from "
+            f"{number(best['value'])} ({best['rater']}) to {number(worst['value'])} "
+            f"({worst['rater']}) points of the scale, median "
+            f"{number(telling['value'].median())}"  # type: ignore[arg-type]
+        )
+    constant = known.filter(pl.col("constant"))["rater"].to_list()
+    if not constant:
+        return text + "."
+    names = [shown(name, 60) for name in constant[:_MOST_NAMED]]
+    names += [f"{len(constant) - _MOST_NAMED} more"] if len(constant) > _MOST_NAMED else []
+    verb = "is" if len(constant) == 1 else "are"
+    return (
+        f"{text}. {joined(names)} {verb} not among them: one and the same answer throughout says "
+        "nothing about consistency."
+    )
+
+
+def _picture(telling: pl.DataFrame, words: str) -> Picture:
+    kept = telling.tail(_MOST_SHOWN)
+    rule = (
+        f" Of {telling.height} raters the {_MOST_SHOWN} least consistent are shown."
+        if telling.height > _MOST_SHOWN
+        else ""
+    )
+    return Picture(
+        "self_consistency",
+        "Self-consistency",
+        "Mean absolute difference between the repeated and the first answer, with 95 % intervals; "
+        f"0 is best.{rule}",
+        words,
+        fig_intervals(
+            kept["rater"].to_list(),
+            kept["value"],
+            kept["low"],
+            kept["high"],
+            value_name="mean absolute difference",
+            largest_first=False,
+        ),
+    )
+
+
+# How well a report recovers what was planted in the answers of simulated people.
+
+
+_PLANTED = ("planted", "careless", "planted_bias", "planted_inconsistency")
+"""Attributes of simulated people that say how they were made."""
+_COLUMNS = ("stimulus", "label", "value")
+
+
+def planted_columns(ratings: Ratings) -> tuple[str, ...]:
+    """Name the attributes that say how simulated people were made, and describe nobody."""
+    names = ratings.raters.columns
+    return tuple(name for name in _PLANTED if name in names) if "planted" in names else ()
+
+
+def planted_section(study: Study, truth: pl.DataFrame) -> Section:
+    """Say how close scores come to the truth, and which planted careless people were noticed.
+
+    Parameters
+    ----------
+    study
+        The ratings of the report.
+    truth
+        What simulated people answered from: ``stimulus, label, value``.
+
+    Raises
+    ------
+    InputError
+        When a column is missing, or nothing of it was rated.
+    """
+    missing = [name for name in _COLUMNS if name not in truth.columns]
+    if missing:
+        raise InputError(
+            f"truth: column {missing[0]!r} is missing; found: {', '.join(truth.columns)}"
+        )
+    blocks: list[Block] = [*_scores(study, truth)]
+    if planted_columns(study.ratings):
+        blocks += _people(study)
+    return Section("planted-truth", "Planted truth", tuple(blocks))
+
+
+def _scores(study: Study, truth: pl.DataFrame) -> list[Block]:
+    people = study.people
+    if people is None or not people.has_labels or people.scale.kind in ("nominal", "text"):
+        raise InputError("truth: there are no numeric answers of people by label to compare with")
+    found = (
+        people.to_frame()
+        .filter(pl.col("value").is_not_null())
+        .with_columns(pl.col("stimulus", "label").cast(pl.String))
+        .group_by("stimulus", "label")
+        .agg(score=pl.col("value").cast(pl.Float64).mean())
+        .join(
+            truth.select(
+                pl.col("stimulus", "label").cast(pl.String), pl.col("value").cast(pl.Float64)
+            ),
+            on=["stimulus", "label"],
+        )
+        .sort("label", "stimulus")
+    )
+    if found.height == 0:
+        raise InputError("truth: no stimulus and label of it was rated")
+    rng = np.random.default_rng(study.seed)
+    rows = []
+    for (label,), one in found.group_by("label", maintain_order=True):
+        pairs = one.select("score", "value").to_numpy()
+        value = _correlation(pairs)
+        draws = rng.integers(0, len(pairs), (study.n_boot, len(pairs)))
+        drawn = np.array([_correlation(pairs[rows_]) for rows_ in draws])
+        low = high = np.nan
+        if study.n_boot and not np.isnan(value):
+            spread = summarise(np.array([value]), drawn[:, None], 0.95)
+            low, high = float(spread.low[0]), float(spread.high[0])
+        status = "undefined: fewer than three stimuli, or one value" if np.isnan(value) else "ok"
+        rows.append((str(label), value, low, high, len(pairs), status))
+    frame = pl.DataFrame(
+        rows, schema=["label", "value", "low", "high", "n_items", "status"], orient="row"
+    )
+    known = frame["value"].drop_nans()
+    words = "For no label can the correlation of scores with the truth be computed."
+    if known.len():
+        ends = f"{number(known.min())} to {number(known.max())}"  # type: ignore[arg-type]
+        words = (
+            "These answers are simulated, from a truth that is known. The mean of the answers "
+            f"correlates with it {number(known.median())} "  # type: ignore[arg-type]
+            f"in the median of {plural(known.len(), 'label')} ({ends})."
+        )
+    columns = (
+        Column("label", "Label", "name"),
+        Column("value", "Correlation", "number"),
+        Column("interval", "95 % interval", "interval"),
+        Column("n_items", "Stimuli", "count"),
+        *([Column("status", "Note")] if (frame["status"] != "ok").any() else []),
+    )
+    caption = "Scores (means over people) against the planted truth, over stimuli."
+    note = "Pearson's correlation; bootstrap over stimuli."
+    return [Paragraph(words), Table("planted_truth", caption, frame, columns, notes=(note,))]
+
+
+def _correlation(pairs: np.ndarray) -> float:
+    if len(pairs) < 3 or (np.ptp(pairs, axis=0) == 0).any():
+        return float("nan")
+    return float(np.corrcoef(pairs.T)[0, 1])
+
+
+def _people(study: Study) -> list[Block]:
+    found = study.pointed_out
+    flagged = set(found.names)
+    agreement = {one.rater: one for one in found.agreement}
+    table = study.ratings.raters.with_columns(pl.col("rater").cast(pl.String))
+    rows = []
+    for one in table.filter(pl.col("planted").is_not_null()).iter_rows(named=True):
+        rater, careless = one["rater"], str(one.get("careless")).lower() == "true"
+        known = agreement.get(rater)
+        why = ""
+        if careless and rater not in flagged:
+            why = (
+                "too few stimuli in common with others"
+                if known is None or np.isnan(known.low)
+                else f"agreement of {number(known.value)}, and with so few people and answers "
+                f"{number(known.low)} can be expected of one more person like the others"
+            )
+        value = None if known is None else known.value
+        rows.append((rater, one["planted"], careless, rater in flagged, value, why))
+    schema = {
+        "rater": pl.String, "planted": pl.String, "careless": pl.Boolean,
+        "flagged": pl.Boolean, "agreement": pl.Float64, "missed": pl.String,
+    }  # fmt: skip
+    frame = pl.DataFrame(rows, schema=schema, orient="row").sort(
+        "careless", "rater", descending=[True, False]
+    )
+    planted = frame.filter("careless")
+    caught, wrongly = (
+        planted.filter("flagged"),
+        frame.filter(~pl.col("careless") & pl.col("flagged")),
+    )
+    words = (
+        f"Of {plural(planted.height, 'person', 'people')} planted as careless, "
+        f"{count(caught.height)} {'stands' if caught.height == 1 else 'stand'} out by what this "
+        "report looks at."
+    )
+    for row in planted.filter(~pl.col("flagged")).iter_rows(named=True):
+        words += f" {shown(row['rater'], 40)} ({row['planted']}) was missed: {row['missed']}."
+    words += (
+        f" Pointed out though planted as careful: {joined(wrongly['rater'].to_list())}."
+        if wrongly.height
+        else " Nobody who was planted as careful was pointed out."
+    )
+    shown_frame = frame.with_columns(
+        pl.col("careless", "flagged").replace_strict({True: "yes", False: "no"})
+    )
+    columns = (
+        Column("rater", "Rater", "name"),
+        Column("planted", "Planted as"),
+        Column("careless", "Careless"),
+        Column("flagged", "Pointed out"),
+        Column("agreement", "With the others", "number"),
+        *([Column("missed", "Why missed")] if caught.height < planted.height else []),
+    )
+    return [Paragraph(words), Table("planted_people", "Planted people.", shown_frame, columns)]
+
+
+_MOST_ATTRIBUTES = 4
+_MOST_NOTES = 3
+_TAKEN = " (attribute)"
+
+
+def raters_section(study: Study) -> Section | Skipped:
+    """A table with a row per rater."""
+    notes: tuple[str, ...] = ()
+    if study.numeric is None:
+        frame = _text_frame(study.ratings)
+    else:
+        frame, notes = _frame(study, study.numeric)
+    computed = frame.columns
+    frame = _with_attributes(study.ratings, frame)
+    attributes = [
+        name
+        for name in frame.columns
+        if name not in computed and name != "rater_kind" and frame[name].null_count() < frame.height
+    ]
+    panel = "other people" if study.panel is study.people else "others"
+    columns = [
+        Column("rater", "Rater", "name"),
+        Column("rater_kind", "Kind"),
+        Column("n_ratings", "Answers", "count"),
+        Column("n_stimuli", "Stimuli", "count"),
+        Column("mean", "Mean", "number"),
+        Column("sd", "SD", "number"),
+        Column("share_of_scale", "Scale used", "share"),
+        Column("with_people", "With people", "number"),
+        Column("correlation", f"With the {panel}", "number"),
+        Column("bias", "Bias", "number"),
+        Column("inconsistency", "Inconsistency", "number"),
+    ]
+    columns = [column for column in columns if column.key in ("rater_kind", *computed)]
+    columns += [Column(name, shown(name, 24), "name") for name in attributes[:_MOST_ATTRIBUTES]]
+    if "status" in computed:
+        columns.append(Column("status", "Note"))
+    remarks = _remarks(study, computed, panel, n_more=len(attributes) - _MOST_ATTRIBUTES)
+    remarks += [f"The model of raters says: {note}." for note in notes[:_MOST_NOTES]]
+    table = Table("raters", "Raters, people first.", frame, tuple(columns), notes=tuple(remarks))
+    return Section("raters", "Raters", (Paragraph(_words(frame)), table))
+
+
+def _words(frame: pl.DataFrame) -> str:
+    """Say how much raters answered, and who stands at the ends."""
+    answers = frame["n_ratings"].to_numpy()
+    text = f"{plural(frame.height, 'rater')} gave "
+    if answers.min() == answers.max():
+        each = " each" if frame.height > 1 else ""
+        text += f"{plural(int(answers[0]), 'answer')}{each}."
+    else:
+        text += (
+            f"{count(answers.min())} to {count(answers.max())} answers "
+            f"(median {count(float(np.median(answers)))})."
+        )
+    ends = (
+        ("mean", "The mean answer runs from"),
+        ("inconsistency", "The inconsistency, in points of the scale, runs from"),
+    )
+    for name, start in ends:
+        known = frame.filter(pl.col(name).is_not_nan()) if name in frame.columns else frame.head(0)
+        known = known.filter(pl.col(name).is_not_null()) if known.height else known
+        if known.height > 1 and known[name].max() == known[name].min():
+            text += f" {start.removesuffix(' runs from')} is {number(known[name][0])} for all."
+        elif known.height > 1:
+            known = known.sort(name, maintain_order=True)
+            first, last = known.row(0, named=True), known.row(-1, named=True)
+            text += (
+                f" {start} {number(first[name])} ({shown(first['rater'], 40)}) to "
+                f"{number(last[name])} ({shown(last['rater'], 40)})."
+            )
+    return text
+
+
+def _remarks(study: Study, computed: list[str], panel: str, *, n_more: int) -> list[str]:
+    """Say what the columns of the table mean."""
+    parts = []
+    labels = study.ratings.n_labels > 1
+    if "mean" in computed:
+        over = ", over all labels" if labels else ""
+        parts.append(f"Mean and SD: of all answers of a rater{over}.")
+    if "share_of_scale" in computed:
+        parts.append(
+            "Scale used: the share of the points of the scale that the rater chose at least once "
+            "(on a scale without steps, the share of its length between the lowest and the highest "
+            "answer)."
+        )
+    if study.pairs is not None and "with_people" in computed:
+        over = ", over labels" if labels else ""
+        parts.append(f"With people: the mean {study.pairs.measure} with each (other) person{over}.")
+        if study.pairs.n_left_out:
+            parts.append(
+                f"{count(study.pairs.n_left_out)} raters with few answers have no entry there, "
+                "because there are too many pairs."
+            )
+    if "correlation" in computed:
+        over = ", averaged over labels" if labels else ""
+        parts.append(f"With the {panel}: Spearman's correlation with their mean{over}.")
+    if "bias" in computed:
+        parts.append(
+            "Bias and inconsistency: from a model in which an answer is the score of the "
+            "stimulus, plus the bias of the rater, plus an error whose size is the inconsistency "
+            "of the rater. Both are in points of the scale; biases average to zero"
+            + (", and one of each serves all labels." if labels else ".")
+        )
+    if {"correlation", "bias"} & set(computed) and study.panel is not study.numeric:
+        parts.append("Where models have no entry, people are compared among themselves.")
+    if n_more > 0:
+        parts.append(f"The file of the table also holds {n_more} more attributes.")
+    return parts
+
+
+def _frame(study: Study, numeric: Ratings) -> tuple[pl.DataFrame, tuple[str, ...]]:
+    """Compute what is known of each rater, and what is to be said of the model."""
+    frame = _spread(numeric)
+    if not study.ordered:
+        frame = frame.drop("mean", "sd")
+    notes: tuple[str, ...] = ()
+    if study.pairs is not None:
+        means = study.pairs.with_people().select("rater", with_people="value")
+        frame = frame.join(means, on="rater", how="left", maintain_order="left")
+        if frame["with_people"].fill_null(math.nan).is_nan().all():
+            frame = frame.drop("with_people")
+    if study.panel is not None and study.ordered:
+        found = _correlations(study.panel)
+        if found.height:
+            frame = frame.join(found, on="rater", how="left", maintain_order="left")
+    # Yes or no, and votes that stop at a no, are not scores with errors of one size.
+    if study.panel is not None and study.ordered and numeric.scale.kind != "binary":
+        model, notes = _subject_model(study.panel)
+        frame = frame.join(model, on="rater", how="left", maintain_order="left")
+        if (frame["status"].fill_null("ok") == "ok").all():
+            frame = frame.drop("status")
+    return frame, notes
+
+
+def _spread(numeric: Ratings) -> pl.DataFrame:
+    """How much, how high and how widely each rater answers."""
+    coded = pl.DataFrame(
+        {
+            "rater": numeric.rater_code,
+            "stimulus": numeric.stimulus_code,
+            "value": numeric.value,
+        }
+    )
+    per_rater = (
+        coded.group_by("rater", maintain_order=True)
+        .agg(
+            pl.len().cast(pl.Int64).alias("n_ratings"),
+            pl.col("stimulus").n_unique().cast(pl.Int64).alias("n_stimuli"),
+            pl.col("value").mean().alias("mean"),
+            pl.col("value").std().alias("sd"),
+            pl.col("value").n_unique().alias("distinct"),
+            (pl.col("value").max() - pl.col("value").min()).alias("width"),
+        )
+        .sort("rater")
+    )
+    scale = numeric.scale
+    if scale.low is None or scale.high is None:
+        share = pl.lit(math.nan)
+    elif scale.step is not None:
+        share = pl.col("distinct") / scale.levels().size
+    else:
+        share = pl.col("width") / (scale.high - scale.low)
+    return per_rater.with_columns(
+        share_of_scale=share, rater=pl.Series([numeric.rater_names[k] for k in per_rater["rater"]])
+    ).drop("distinct", "width")
+
+
+def _correlations(panel: Ratings) -> pl.DataFrame:
+    from affectlab.reliability import interrater_correlation
+
+    table = interrater_correlation(panel, exclude=(), by_rater=True).to_frame()
+    return (
+        table.filter(pl.col("value").is_not_nan())
+        .group_by("rater", maintain_order=True)
+        .agg(pl.col("value").mean().alias("correlation"))
+    )
+
+
+def _subject_model(panel: Ratings) -> tuple[pl.DataFrame, tuple[str, ...]]:
+    """Bias and inconsistency of each rater over all labels, with the notes of the model."""
+    from affectlab.reliability import subject_model
+
+    model = subject_model(panel, method="reml", by_label=False)
+    frame = model.raters_frame().select("rater", "bias", "inconsistency", "status")
+    return frame, model.notes
+
+
+def _text_frame(ratings: Ratings) -> pl.DataFrame:
+    coded = pl.DataFrame({"rater": ratings.rater_code, "stimulus": ratings.stimulus_code})
+    frame = (
+        coded.group_by("rater", maintain_order=True)
+        .agg(
+            pl.len().cast(pl.Int64).alias("n_ratings"),
+            pl.col("stimulus").n_unique().cast(pl.Int64).alias("n_stimuli"),
+        )
+        .sort("rater")
+    )
+    names = pl.Series("rater", np.array(ratings.rater_names, dtype=object)[frame["rater"]].tolist())
+    return frame.with_columns(names)
+
+
+def _with_attributes(ratings: Ratings, frame: pl.DataFrame) -> pl.DataFrame:
+    """Put kind and attributes to each rater that answered, people first."""
+    known = ratings.raters.drop(*planted_columns(ratings))
+    every = frame.join(known, on="rater", how="left", maintain_order="left", suffix=_TAKEN)
+    rest = [name for name in every.columns if name not in ("rater", "rater_kind")]
+    person = pl.Series([is_person(kind) for kind in every["rater_kind"]], dtype=pl.Boolean)
+    return every.select("rater", "rater_kind", *rest).sort(~person, maintain_order=True)

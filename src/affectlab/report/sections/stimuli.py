@@ -1,0 +1,119 @@
+"""A contact sheet of the stimuli, where their pictures can be found."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+
+from affectlab.core.words import joined, number, plural, shown
+from affectlab.report.page import (
+    Gallery,
+    Paragraph,
+    Pictures,
+    Section,
+    Skipped,
+    Thumbnail,
+    thumbnail,
+)
+from affectlab.report.statistics import Study
+
+__all__ = ["stimuli_section"]
+
+_MOST_SHOWN = 12
+_MOST_TRIED = 60
+_COLUMNS = ("file", "image", "path", "filename")
+_LONGEST_PATH = 4096
+_PERSONAL = ("expression", "emotion", "age", "gender", "ethnicity", "intensity")
+
+
+def stimuli_section(study: Study) -> Section | Skipped:
+    """Up to twelve stimuli, drawn at random."""
+    title = "A look at the stimuli"
+    stimuli = study.ratings.stimuli.sort("stimulus")
+    columns = [
+        name for name in _COLUMNS if name in stimuli.columns and stimuli.schema[name] == pl.String
+    ]
+    pictures = _pictures(study)
+    order = np.random.default_rng(study.seed).permutation(stimuli.height).tolist()
+    found: list[Thumbnail] = []
+    broken: list[str] = []
+    tops: dict[str, str] | None = None
+    for row in order[:_MOST_TRIED]:
+        attributes = stimuli.row(row, named=True)
+        name = str(attributes["stimulus"])
+        given = [attributes[column] for column in columns]
+        path = pictures.find([str(text) for text in given if text is not None], name)
+        if path is None:
+            continue
+        picture = thumbnail(path)
+        if picture is None:
+            broken.append(name)
+            continue
+        if tops is None:
+            tops = _top_labels(study)
+        known = [
+            f"{key} {_short(attributes[key])}"
+            for key in _PERSONAL
+            if attributes.get(key) is not None
+        ]
+        top = tops.get(name, "")
+        words = ", ".join(known)
+        description = f"Stimulus {shown(name, 60)}" + (f": {words}" if words else "") + "."
+        if top:
+            description += f" Highest mean answer: {top}."
+        found.append(Thumbnail(*picture, shown(name, 40), description, top))
+        if len(found) == _MOST_SHOWN:
+            break
+    if not found:
+        where = (
+            f"no picture of a stimulus was found in the folder {study.images.name}."
+            if study.images is not None
+            else "no pictures of the stimuli are known (a folder can be given)."
+        )
+        reason = (
+            f"{plural(len(broken), 'file')} could not be read as pictures." if broken else where
+        )
+        return Skipped(title, reason)
+    found.sort(key=lambda item: item.name)
+    text = f"{plural(len(found), 'stimulus', 'stimuli')} of {stimuli.height:,}, drawn at random."
+    if broken:
+        text += f" Not readable as a picture: {joined(shown(name, 40) for name in broken[:5])}."
+    under = "the label with the highest mean answer" if tops else "nothing else"
+    caption = f"Samples of the stimuli; under each stands its name and {under}."
+    return Section("stimuli", title, (Paragraph(text), Gallery(caption, tuple(found))))
+
+
+def _short(value: object) -> str:
+    return f"{value:g}" if isinstance(value, float) else shown(value, 40)
+
+
+def _pictures(study: Study) -> Pictures:
+    """Say where pictures may lie: in the folder given, and beside the source."""
+    folders = [] if study.images is None else [study.images]
+    for source in study.ratings.source.split("; "):
+        if source and len(source) < _LONGEST_PATH and "\0" not in source:
+            folders += [Path(source).parent] if Path(source).is_file() else []
+    return Pictures(folders, study.images)
+
+
+def _top_labels(study: Study) -> dict[str, str]:
+    """Label with the highest mean answer of each stimulus: "joy 5.2"."""
+    panel = study.people or study.numeric
+    if panel is None or panel.scale.kind == "nominal":
+        return {}
+    coded = pl.DataFrame(
+        {"stimulus": panel.stimulus_code, "label": panel.label_code, "value": panel.value}
+    )
+    means = coded.group_by("stimulus", "label", maintain_order=True).agg(pl.col("value").mean())
+    best = (
+        means.sort(["value", "label"], descending=[True, False])
+        .group_by("stimulus", maintain_order=True)
+        .first()
+    )
+    names, labels = panel.stimulus_names, panel.label_names
+    return {
+        names[stimulus]: f"{labels[label]} {number(value, 1)}"
+        for stimulus, label, value in best.iter_rows()
+    }

@@ -1,0 +1,159 @@
+"""What was rated, by whom, on what scale, and what was left aside."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import polars as pl
+
+from affectlab.core.words import count, joined, number, percent, plural, shown
+from affectlab.report.page import Block, Bullets, Column, Paragraph, Section, Table, Tile, Tiles
+from affectlab.report.statistics import Agreement, Study, is_person
+
+__all__ = ["panel_in_words", "summary_section"]
+
+_MOST_NAMES = 8
+
+
+def panel_in_words(study: Study) -> str:
+    """Say how many people and models answered: "12 people and 3 models"."""
+    kinds = study.summary.rater_kinds
+    simulated = kinds.get("simulated", 0)
+    real = kinds.get("human", 0) - len(study.aggregated)
+    models = sum(n for kind, n in kinds.items() if not is_person(kind))
+    parts = []
+    if real:
+        parts.append(plural(real, "person", "people"))
+    if study.aggregated:
+        parts.append(f"the aggregated answers of people ({joined(map(shown, study.aggregated))})")
+    if simulated:
+        parts.append(plural(simulated, "simulated person", "simulated people"))
+    if models:
+        parts.append(plural(models, "model"))
+    return " and ".join(parts) if len(parts) < 3 else f"{parts[0]}, {parts[1]} and {parts[2]}"
+
+
+def summary_section(study: Study) -> Section:
+    """Counts, scale, trials, outcomes, rows set aside and steps taken."""
+    summary = study.summary
+    low, median, high = summary.raters_per_stimulus
+    tiles = [
+        Tile("Answers", count(summary.n_ratings), _rows_remark(study)),
+        Tile("Stimuli", count(summary.n_stimuli)),
+        Tile("Raters", count(summary.n_raters), _raters_remark(study)),
+    ]
+    if study.ratings.has_labels:
+        tiles.append(Tile("Labels", count(summary.n_labels), _taxonomy(study) or "own names"))
+    spread = f"median, {count(low)} to {count(high)}" if low != high else "for every stimulus"
+    tiles.append(Tile("Raters per stimulus", f"{median:g}", spread))
+    if study.flow is not None:
+        sure = [
+            batch
+            for batch in study.flow.batches
+            if batch.status == "ok" and batch.kind == "affirmative"
+        ]
+        tiles += [
+            Tile(
+                "Confirmed",
+                percent(part.agreement, 1),
+                f"of {count(part.items)} items in batch {part.batch}",
+            )
+            for part in sure[-1:]
+        ]
+    elif study.agreement is not None and study.agreement.n_labels:
+        tiles.append(_alpha_tile(study.agreement, study.panel_name))
+    facts = _facts(study)
+    table = Table(
+        "summary",
+        "What the ratings hold.",
+        pl.DataFrame(facts, schema=["what", "value"], orient="row"),
+        (Column("what", "What"), Column("value", "Value")),
+    )
+    blocks: list[Block] = [Tiles(tuple(tiles)), table, *_aside(study)]
+    if summary.history:
+        blocks += [
+            Paragraph("How the answers were read, and what was done before this report, in order:"),
+            Bullets(summary.history),
+        ]
+    return Section("summary", "What was rated", tuple(blocks))
+
+
+def _alpha_tile(found: Agreement, who: str) -> Tile:
+    remarks = [f"median of {plural(found.n_labels, 'label')}"] if found.n_all > 1 else []
+    if found.low == found.low:
+        remarks.append(f"95\u00a0% interval {number(found.low)} to {number(found.high)}")
+    elif found.ungraded == "few":
+        remarks.append("too few stimuli to judge")
+    return Tile("Krippendorff's alpha", number(found.value), "; ".join([*remarks, who]))
+
+
+def _taxonomy(study: Study) -> str:
+    """Title of the taxonomy, or its name where it has none."""
+    taxonomy = study.ratings.taxonomy
+    return "" if taxonomy is None else taxonomy.title or taxonomy.name
+
+
+def _rows_remark(study: Study) -> str:
+    used = study.numeric.n_ratings if study.numeric is not None else 0
+    if used in (0, study.summary.n_ratings):
+        return ""
+    return f"{count(used)} in the statistics"
+
+
+def _raters_remark(study: Study) -> str:
+    silent = len(study.summary.silent_raters)
+    return panel_in_words(study) + (f"; {count(silent)} more without an answer" if silent else "")
+
+
+def _facts(study: Study) -> list[tuple[str, str]]:
+    summary = study.summary
+    facts = [("Scale", summary.scale), ("Taxonomy", _taxonomy(study) or "none")]
+    if study.ratings.has_labels:
+        facts.append(("Labels", ", ".join(summary.labels)))
+    kinds = ", ".join(f"{kind} {count(n)}" for kind, n in summary.rater_kinds.items())
+    if study.aggregated:
+        kinds += f" (aggregated from several people: {count(len(study.aggregated))})"
+    facts.append(("Raters by kind", kinds))
+    low, median, high = summary.stimuli_per_rater
+    spread = f"median {median:,.0f}, from {count(low)} to {count(high)}"
+    facts.append(("Stimuli per rater", spread if low != high else f"{count(low)} each"))
+    for name, counts in (("Trials", summary.trial_kinds), ("Outcomes", summary.outcomes)):
+        if counts:
+            facts.append((name, ", ".join(f"{kind} {count(n)}" for kind, n in counts.items())))
+    if summary.silent_raters:
+        names = [shown(name, 40) for name in summary.silent_raters[:_MOST_NAMES]]
+        more = ", …" if len(summary.silent_raters) > _MOST_NAMES else ""
+        facts.append(
+            (
+                "Raters without an answer",
+                f"{count(len(summary.silent_raters))}: {', '.join(names)}{more}",
+            )
+        )
+    counts = Counter[str]()
+    for part in summary.set_aside:
+        if part["unit"] != "rater":
+            counts[str(part["unit"])] += int(part["count"])
+    aside = joined([plural(n, unit) for unit, n in counts.items()] or ["nothing"])
+    facts.append(("Set aside", aside))
+    return facts
+
+
+def _aside(study: Study) -> list[Table]:
+    rows = [row for row in study.summary.set_aside if row["unit"] != "rater"]
+    if not rows:
+        return []
+    frame = pl.DataFrame(
+        {
+            "reason": [str(row["reason"]) for row in rows],
+            "count": [int(row["count"]) for row in rows],
+            "unit": [row["unit"] if row["count"] == 1 else f"{row['unit']}s" for row in rows],
+            "places": [", ".join(map(str, row["places"])) for row in rows],
+        }
+    )
+    columns = (
+        Column("reason", "Reason"),
+        Column("count", "Count", "count"),
+        Column("unit", "Of"),
+        Column("places", "First places"),
+    )
+    return [Table("set_aside", "What was set aside of the source, and why.", frame, columns)]

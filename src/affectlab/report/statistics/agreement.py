@@ -1,0 +1,149 @@
+"""How far raters agree over all labels, and what may be said of it."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+import numpy as np
+
+from affectlab.core.words import number
+
+if TYPE_CHECKING:
+    from affectlab.core.types import Bools, Floats
+    from affectlab.reliability import AlphaResult
+
+__all__ = ["ENOUGH_ITEMS", "FIRM", "TENTATIVE", "Agreement", "agreement_of", "grade"]
+
+FIRM, TENTATIVE = 0.8, 0.67
+"""Customary marks for firm and for tentative conclusions."""
+ENOUGH_ITEMS = 30
+"""Stimuli with two answers below which a bootstrap interval is too narrow to be judged by."""
+
+Ungraded = Literal["", "undefined", "few", "not asked", "no interval"]
+
+
+@dataclass(frozen=True)
+class Agreement:
+    """Krippendorff's alpha of a panel, over the labels on which it is defined.
+
+    Every label has its own alpha. One alpha over all labels would count differences between labels
+    as agreement about stimuli: raters who answer at random, but high on one label and low on
+    another, would seem to agree.
+    """
+
+    n_labels: int
+    """Labels on which alpha is defined."""
+    n_all: int
+    """All labels."""
+    value: float
+    """Median alpha."""
+    low: float
+    """Lower end of the interval of the median; ``nan`` where no grade can be given."""
+    high: float
+    """Upper end."""
+    n_items: int
+    """Median number of stimuli with two answers."""
+    n_tentative: int
+    """Labels whose whole interval lies at 0.67 or above."""
+    n_firm: int
+    """Labels whose whole interval lies at 0.80 or above."""
+    ungraded: Ungraded
+    """Why no grade can be given; empty when one can."""
+
+    @property
+    def words(self) -> str:
+        """Alpha with its interval: "Krippendorff's alpha 0.52, 95 % interval 0.45 to 0.58"."""
+        several = self.n_all > 1
+        of = f" of {self.n_all}" if self.n_labels < self.n_all else ""
+        text = "Krippendorff's alpha"
+        text += f", median of {self.n_labels}{of} labels: " if several else " "
+        text += number(self.value)
+        if not math.isnan(self.low):
+            text += f", 95\u00a0% interval {number(self.low)} to {number(self.high)}"
+        return text
+
+    @property
+    def reached(self) -> str:
+        """On how many labels the whole interval reaches the customary marks; a sentence part."""
+        if self.n_tentative == 0:
+            return f"on none of them does the whole interval lie above {TENTATIVE}"
+        first = f"the whole interval lies above {TENTATIVE} on {self.n_tentative} of them"
+        return f"{first} and above {number(FIRM)} on {self.n_firm or 'none'}"
+
+
+def agreement_of(alpha: AlphaResult) -> Agreement:
+    """Sum up alpha over labels.
+
+    The interval of the median comes from the bootstrap replicates, each of which drew the same
+    stimuli for all labels. A label without an interval (or one of no width), or with fewer than 30
+    stimuli, counts as one whose alpha may lie anywhere. No grade can be given when these are half
+    of the labels or more.
+    """
+    frame = alpha.to_frame()
+    value, low, high = (frame[name].to_numpy() for name in ("value", "low", "high"))
+    items = frame["n_items"].to_numpy()
+    known = ~np.isnan(value)
+    n = int(known.sum())
+    if n == 0:
+        return Agreement(0, frame.height, math.nan, math.nan, math.nan, 0, 0, 0, "undefined")
+    value, low, high, items = value[known], low[known], high[known], items[known]
+    enough = items >= ENOUGH_ITEMS
+    # An interval of no width says that replicates cannot differ, not that alpha is certain.
+    sure = enough & (low < high)
+    ungraded: Ungraded = ""
+    if 2 * enough.sum() <= n:
+        ungraded = "few"
+    elif alpha.replicates.size == 0:
+        ungraded = "not asked"
+    elif 2 * sure.sum() <= n:
+        ungraded = "no interval"
+    ends = (math.nan, math.nan) if ungraded else _ends(alpha.replicates[:, known], sure)
+    return Agreement(
+        n_labels=n,
+        n_all=frame.height,
+        value=float(np.median(value)),
+        low=ends[0],
+        high=ends[1],
+        n_items=int(np.median(items)),
+        n_tentative=int((sure & (low >= TENTATIVE)).sum()),
+        n_firm=int((sure & (low >= FIRM)).sum()),
+        ungraded=ungraded,
+    )
+
+
+def _ends(replicates: Floats, sure: Bools) -> tuple[float, float]:
+    """Give the ends of the interval of the median, where unsure labels may lie anywhere."""
+    tails = []
+    for tail, anywhere in ((0.025, -1.0), (0.975, 1.0)):
+        filled = np.where(sure & ~np.isnan(replicates), replicates, anywhere)
+        tails.append(float(np.quantile(np.median(filled, axis=1), tail)))
+    return tails[0], tails[1]
+
+
+def grade(low: float, high: float) -> str:
+    """Say what an interval of alpha allows: praise by its lower end, blame by its upper end.
+
+    Examples
+    --------
+    >>> grade(0.82, 0.9)
+    'agree well enough for firm conclusions'
+    >>> grade(0.5, 0.9)
+    'agree more than by chance, but whether well enough for conclusions is open'
+    """
+    if low >= FIRM:
+        return "agree well enough for firm conclusions"
+    if low >= TENTATIVE:
+        return "agree well enough for tentative conclusions"
+    if high < 0:
+        return "disagree more than chance alone would make them"
+    if low <= 0:
+        return "cannot be shown to agree more than by chance"
+    if high >= TENTATIVE:
+        return "agree more than by chance, but whether well enough for conclusions is open"
+    if high < 0.2:
+        return "hardly agree"
+    if high < 0.4:
+        return "agree weakly"
+    return "agree in part, below what is usually asked for even tentative conclusions"

@@ -1,0 +1,201 @@
+"""Agreement of pairs of raters, within the number of pairs that a report can hold."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+import polars as pl
+
+from affectlab.core.estimates import Estimates
+from affectlab.ratings import HUMAN_KINDS, Ratings
+from affectlab.reliability import KappaResult, RaterMatrix, kappa_matrix, pairwise_kappa
+
+__all__ = ["PairAgreement", "is_person", "pair_agreement"]
+
+_MOST_ROWS = 120_000
+_MOST_JOINED = 4_000_000
+_MOST_LEVELS = 21
+
+
+def is_person(rater_kind: str) -> bool:
+    """Say whether a kind of rater stands for people; simulated raters do."""
+    return rater_kind in HUMAN_KINDS
+
+
+@dataclass(frozen=True)
+class PairAgreement:
+    """Agreement of every pair of raters on every label."""
+
+    result: KappaResult
+    measure: str
+    """Name of the coefficient, as the axis of a figure says it."""
+    n_left_out: int
+    """Raters left out because there are too many pairs."""
+
+    @property
+    def frame(self) -> pl.DataFrame:
+        """One row per label and pair."""
+        return self.result.frame
+
+    @property
+    def matrix(self) -> RaterMatrix:
+        """Mean over labels for every pair, people first."""
+        return kappa_matrix(self.result)
+
+    def with_people(self) -> pl.DataFrame:
+        """Mean agreement of each rater with the (other) people, over people and labels.
+
+        Columns ``rater``, ``value``, ``n_pairs`` (defined pair by label).
+        """
+        people = [
+            name
+            for name, kind in zip(self.result.raters, self.result.rater_kinds, strict=True)
+            if is_person(kind)
+        ]
+        frame = self.frame.select("rater_a", "rater_b", "value")
+        turned = frame.select(
+            pl.col("rater_b").alias("rater"), pl.col("rater_a").alias("other"), "value"
+        )
+        both = pl.concat([frame.rename({"rater_a": "rater", "rater_b": "other"}), turned])
+        known = both.filter(pl.col("other").is_in(people) & pl.col("value").is_not_nan())
+        means = known.group_by("rater", maintain_order=True).agg(
+            pl.col("value").mean(), pl.len().cast(pl.Int64).alias("n_pairs")
+        )
+        return pl.DataFrame({"rater": list(self.result.raters)}).join(
+            means, on="rater", how="left", maintain_order="left"
+        )
+
+
+def pair_agreement(ratings: Ratings, models: Ratings | None = None) -> PairAgreement:
+    """Compute the agreement of pairs of raters.
+
+    `models` has the answers of models of `ratings` before they were rounded, for correlations.
+
+    Quadratic weighted kappa on scales with up to 21 levels, unweighted kappa on nominal ones, and
+    Spearman's correlation on finer ones. Models come first, then people in the order of how much
+    they answered, up to 120,000 pairs by labels.
+    """
+    kind = ratings.scale.kind
+    most = _raters_that_fit(ratings.n_labels)
+    kept = _busiest(ratings, most)
+    if kind == "nominal" or _n_levels(ratings) <= _MOST_LEVELS:
+        result = pairwise_kappa(kept, weights="nominal" if kind == "nominal" else "quadratic")
+        measure = "kappa" if kind in ("nominal", "binary") else "quadratic weighted kappa"
+        return PairAgreement(result, measure, ratings.n_raters - kept.n_raters)
+    while most > 2 and _joined_rows(kept) > _MOST_JOINED:
+        most = max(2, min(most, kept.n_raters) * 2 // 3)
+        kept = _busiest(ratings, most)
+    left_out = ratings.n_raters - kept.n_raters
+    if models is not None:
+        kept = _unrounded(kept, models)
+    return PairAgreement(_spearman(kept), "Spearman's correlation", left_out)
+
+
+def _unrounded(ratings: Ratings, models: Ratings) -> Ratings:
+    """Give models their fractions back: ranks must not tie where answers did not."""
+    from affectlab.evaluation import on_scale
+
+    people = ratings.humans()
+    names = set(ratings.rater_names)
+    judged = models.answers().select(raters=[name for name in models.rater_names if name in names])
+    judged = on_scale(judged, people.scale, "none")
+    judged = judged.with_raters(ratings.models().raters.select("rater", "rater_kind"))
+    loose = people.with_values(people.value, judged.scale, step="without steps, beside models")
+    return loose.merge(judged)
+
+
+def _n_levels(ratings: Ratings) -> float:
+    scale = ratings.scale
+    if scale.low is None or scale.high is None or scale.step is None:
+        return math.inf
+    return (scale.high - scale.low) / scale.step + 1
+
+
+def _raters_that_fit(n_labels: int) -> int:
+    return max(2, int((1 + math.sqrt(1 + 8 * _MOST_ROWS / n_labels)) / 2))
+
+
+def _busiest(ratings: Ratings, most: int) -> Ratings:
+    """Keep models first, then the people who answered most."""
+    if ratings.n_raters <= most:
+        return ratings
+    answers = np.bincount(ratings.rater_code, minlength=ratings.n_raters)
+    person = np.array([is_person(kind) for kind in ratings.rater_kinds])
+    order = np.lexsort((-answers, person))[:most]
+    return ratings.select(raters=[ratings.rater_names[k] for k in sorted(order)])
+
+
+def _joined_rows(ratings: Ratings) -> int:
+    cell = ratings.label_code.astype(np.int64) * ratings.n_stimuli + ratings.stimulus_code
+    size = np.unique(cell, return_counts=True)[1]
+    return int((size * (size - 1) // 2).sum())
+
+
+def coded_answers(ratings: Ratings) -> pl.DataFrame:
+    """Give label, stimulus and rater codes with values; the first answer where one repeats."""
+    frame = pl.DataFrame(
+        {
+            "label": ratings.label_code,
+            "stimulus": ratings.stimulus_code,
+            "rater": ratings.rater_code,
+            "value": ratings.value,
+        }
+    )
+    return frame.unique(["label", "stimulus", "rater"], keep="first", maintain_order=True)
+
+
+def _spearman(ratings: Ratings) -> KappaResult:
+    frame = coded_answers(ratings)
+    joined = frame.join(
+        frame, on=["label", "stimulus"], suffix="_b", maintain_order="left_right"
+    ).filter(pl.col("rater") < pl.col("rater_b"))
+    found = joined.group_by("label", "rater", "rater_b", maintain_order=True).agg(
+        pl.corr("value", "value_b", method="spearman").alias("found"),
+        pl.len().cast(pl.Int64).alias("n"),
+    )
+    first, second = (part.astype(np.int32) for part in np.triu_indices(ratings.n_raters, 1))
+    labels = np.arange(ratings.n_labels, dtype=np.int32)
+    grid = pl.DataFrame(
+        {
+            "label": np.repeat(labels, first.size),
+            "rater": np.tile(first, labels.size),
+            "rater_b": np.tile(second, labels.size),
+        }
+    ).join(found, on=["label", "rater", "rater_b"], how="left", maintain_order="left")
+    n = grid["n"].fill_null(0)
+    value = grid["found"].fill_null(math.nan).fill_nan(math.nan)
+    status = (
+        pl.DataFrame({"n": n, "value": value})
+        .select(
+            pl.when(pl.col("n") == 0)
+            .then(pl.lit("undefined: no common items"))
+            .when(pl.col("n") == 1)
+            .then(pl.lit("undefined: one common item"))
+            .when(pl.col("value").is_nan())
+            .then(pl.lit("undefined: constant ratings"))
+            .otherwise(pl.lit("ok"))
+        )
+        .to_series()
+    )
+    names, kinds = ratings.rater_names, ratings.rater_kinds
+    table = Estimates.build(
+        {
+            "label": [ratings.label_names[k] for k in grid["label"]],
+            "rater_a": [names[k] for k in grid["rater"]],
+            "rater_b": [names[k] for k in grid["rater_b"]],
+        },
+        value=value.to_list(),
+        method="Spearman's correlation of two raters",
+        n_items=n.to_list(),
+        n_raters=2,
+        n_ratings=(2 * n).to_list(),
+        status=status.to_list(),
+    )
+    sides = ["human" if is_person(kind) else "model" for kind in kinds]
+    pair_kind = [
+        "-".join(sorted((sides[a], sides[b]))) for a, b in zip(first, second, strict=True)
+    ] * labels.size
+    frame = table.frame.with_columns(pl.Series("pair_kind", pair_kind, dtype=pl.String))
+    return KappaResult(frame, table.keys, raters=names, rater_kinds=kinds)

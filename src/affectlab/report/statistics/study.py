@@ -1,0 +1,409 @@
+"""The ratings of a report with every statistic that its sections share, each computed once."""
+
+from __future__ import annotations
+
+from concurrent.futures import Executor, Future
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+import polars as pl
+
+from affectlab.core.errors import InputError
+from affectlab.core.words import joined, shown
+from affectlab.ratings.summary import aggregated_raters
+from affectlab.reliability import interrater_correlation
+from affectlab.report.statistics.agreement import Agreement, agreement_of
+from affectlab.report.statistics.outliers import (
+    LEVEL,
+    Apart,
+    EqualTrials,
+    agreement_with_others,
+    equal_trials,
+)
+from affectlab.report.statistics.pairs import PairAgreement, is_person, pair_agreement
+from affectlab.report.statistics.people import Beside, beside_people
+
+if TYPE_CHECKING:
+    from affectlab.core.estimates import Estimates
+    from affectlab.ratings import Ratings, RatingsSummary
+    from affectlab.reliability import AlphaResult, ConsensusFlow
+
+
+__all__ = [
+    "PointedOut",
+    "Study",
+    "pointed_out",
+]
+
+# Whom a report points out, by what they answered.
+
+
+_FEW_ITEMS = 10
+
+
+@dataclass(frozen=True)
+class PointedOut:
+    """People who are unlike the rest, each under the first reason that holds."""
+
+    constant: tuple[str, ...] = ()
+    """One and the same answer throughout."""
+    equal: tuple[EqualTrials, ...] = ()
+    """No difference between the labels of a trial, far more often than others."""
+    against: tuple[str, ...] = ()
+    """Answers against the others."""
+    agreement: tuple[Apart, ...] = ()
+    """Everybody's agreement with the others."""
+
+    @property
+    def apart(self) -> tuple[Apart, ...]:
+        """Those who agree less than can be expected, and stand under no other reason."""
+        named = {*self.constant, *(one.rater for one in self.equal), *self.against}
+        return tuple(one for one in self.agreement if one.flagged and one.rater not in named)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """All of them."""
+        equal, apart = (tuple(one.rater for one in found) for found in (self.equal, self.apart))
+        return (*self.constant, *equal, *self.against, *apart)
+
+
+def pointed_out(study: Study) -> PointedOut:
+    """Find the people who are unlike the rest by what they answered; nobody where few can tell."""
+    people = study.people
+    if people is None or people.n_raters < 3 or study.flow is not None:
+        return PointedOut()
+    constant = tuple(name for name in study.constant if name in people.rater_names)
+    equal = tuple(one for one in equal_trials(people, level=LEVEL) if one.rater not in constant)
+    named = {*constant, *(one.rater for one in equal)}
+    against = tuple(name for name in _against_others(people) if name not in named)
+    return PointedOut(
+        constant, equal, against, tuple(agreement_with_others(people, without={*named, *against}))
+    )
+
+
+def _against_others(people: Ratings) -> list[str]:
+    """People whose mean correlation with the others is clearly below 0."""
+    if people.scale.kind == "nominal":
+        return []
+    table = interrater_correlation(people, exclude=(), by_rater=True, min_items=_FEW_ITEMS)
+    means = (
+        table.to_frame()
+        .filter(pl.col("value").is_not_nan())
+        .group_by("rater", maintain_order=True)
+        .agg(pl.col("value").mean())
+    )
+    return means.filter(pl.col("value") < -0.2)["rater"].to_list()
+
+
+_SEVERAL = 10
+_STOPPED_AT_NO = 0.9
+_OUT_OF_PROTOCOL = 1 / 20
+
+
+def _aggregated(ratings: Ratings) -> tuple[str, ...]:
+    """Name the raters whose answers are aggregated from those of several people."""
+    several = zip(ratings.rater_names, ratings.rater_kinds, aggregated_raters(ratings), strict=True)
+    return tuple(name for name, kind, marked in several if marked and is_person(kind))
+
+
+def _without_aggregated(ratings: Ratings) -> tuple[Ratings, tuple[str, ...]]:
+    """Exclude aggregated answers, and name their raters.
+
+    They stay where there is no other person: then they are all there is of people.
+    """
+    names = _aggregated(ratings)
+    people = [
+        name
+        for name, kind in zip(ratings.rater_names, ratings.rater_kinds, strict=True)
+        if is_person(kind) and name not in names
+    ]
+    if not names or not people:
+        return ratings, ()
+    rest = ratings.where(
+        ~pl.col("rater").cast(pl.String).is_in(list(names)),
+        step=f"excluded from the report: {joined(map(shown, names))}, answers of several people",
+    )
+    return rest, names
+
+
+def _without_controls(ratings: Ratings) -> Ratings:
+    """Leave out control runs of models, such as those without the image."""
+    from affectlab.evaluation import main_runs
+
+    try:
+        return main_runs(ratings)
+    except InputError:  # An attribute ``control`` that means something else.
+        return ratings
+
+
+def _together(ratings: Ratings, models: Ratings) -> tuple[Ratings, str]:
+    """Put models beside people, on the scale of people, for what looks at all raters.
+
+    Where there is no map to that scale, people stay alone, and the second part says why.
+    """
+    from affectlab.evaluation import on_scale
+
+    kinds = ["model" if is_person(kind) else kind for kind in models.rater_kinds]
+    judged = models.with_raters(models.raters.with_columns(rater_kind=pl.Series(kinds)))
+    if {"nominal", "text"} & {ratings.scale.kind, models.scale.kind}:
+        return ratings.merge(judged), ""
+    try:
+        judged = on_scale(judged, ratings.scale)
+    except InputError as missing:
+        if any(not is_person(kind) for kind in ratings.rater_kinds):
+            raise
+        return ratings, str(missing)
+    return ratings.merge(judged), ""
+
+
+class Study:
+    """What the sections of a report read.
+
+    Parameters
+    ----------
+    ratings
+        The ratings of the report.
+    models
+        Answers of models in a table of their own, which may have another scale.
+    seed
+        Seed of all that is drawn.
+    n_boot
+        Bootstrap replicates; 0 for no intervals.
+    images
+        Folder with pictures of the stimuli.
+    """
+
+    def __init__(
+        self,
+        ratings: Ratings,
+        models: Ratings | None = None,
+        *,
+        seed: int = 0,
+        n_boot: int = 1000,
+        images: Path | None = None,
+    ) -> None:
+        kept, self.stand_ins = _without_aggregated(ratings)
+        self.unmapped = ""
+        """Why models are in no table of all raters: their scale and people's have no map."""
+        everything = kept
+        if models is not None:
+            everything, self.unmapped = _together(kept, models)
+        self.ratings = _without_controls(everything)
+        held = models if self.unmapped and models is not None else everything
+        self.controls = held if _without_controls(held) is not held else None
+        """The ratings with control runs of models; None where there are no such runs."""
+        names = models is None or "nominal" in (kept.scale.kind, models.scale.kind)
+        self.asked = (everything, None) if names else (kept, models)
+        """What checks of controls take: rounded to points, different answers become the same."""
+        if self.controls is not None or self.unmapped:
+            kept = _without_controls(kept)
+            models = None if models is None else _without_controls(models)
+        known = set(self.ratings.rater_names)
+        if models is not None and not self.unmapped and not set(models.rater_names) & known:
+            models = None  # All of them are control runs.
+        mixed = models is None or any(not is_person(kind) for kind in kept.rater_kinds)
+        self._apart = None if mixed else (kept, models)
+        self.seed = seed
+        self.n_boot = n_boot
+        self.images = images
+        self._ahead: Future[Beside] | None = None
+
+    @cached_property
+    def sources(self) -> tuple[Ratings, Ratings | None]:
+        """What statistics of models beside people take: a table of each, told apart once."""
+        if self._apart is not None:
+            return self._apart
+        if len({is_person(kind) for kind in self.ratings.rater_kinds}) < 2:
+            return self.ratings, None
+        from affectlab.evaluation.people_and_models import people_of
+
+        return people_of(self.ratings), self.ratings.models()
+
+    @cached_property
+    def summary(self) -> RatingsSummary:
+        """Counts over all rows."""
+        return self.ratings.summary()
+
+    @cached_property
+    def warnings(self) -> tuple[str, ...]:
+        """What a reader of the results should know, as the ratings say it."""
+        return self.summary.warnings
+
+    @cached_property
+    def numeric(self) -> Ratings | None:
+        """Numeric answers that statistics use; None when there are none."""
+        if not self.ratings.scale.numeric:
+            return None
+        try:
+            return self.ratings.answers()
+        except InputError:  # its one complaint: no answer is of use
+            return None
+
+    def _of(self, *, people: bool) -> Ratings | None:
+        if self.numeric is None:
+            return None
+        kinds = sorted({kind for kind in self.numeric.rater_kinds if is_person(kind) == people})
+        return self.numeric.select(rater_kind=kinds) if kinds else None
+
+    @cached_property
+    def people(self) -> Ratings | None:
+        """Numeric answers of people; None when there are none."""
+        return self._of(people=True)
+
+    @cached_property
+    def models(self) -> Ratings | None:
+        """Numeric answers of models, on their own scale where it has no map; None when none."""
+        if self.unmapped and self._apart is not None and self._apart[1] is not None:
+            return self._apart[1].answers()
+        return self._of(people=False)
+
+    @property
+    def ordered(self) -> bool:
+        """Whether answers can be ranked: correlations, means and differences mean something."""
+        return self.ratings.scale.kind not in ("nominal", "text")
+
+    @cached_property
+    def constant(self) -> tuple[str, ...]:
+        """Raters of ten answers or more that are all the same."""
+        if self.numeric is None:
+            return ()
+        coded = pl.DataFrame({"rater": self.numeric.rater_code, "value": self.numeric.value})
+        value = pl.col("value")
+        spread = coded.group_by("rater").agg(low=value.min(), high=value.max(), n=pl.len())
+        same = spread.filter(pl.col("low") == pl.col("high"), pl.col("n") >= _SEVERAL).sort("rater")
+        return tuple(self.numeric.rater_names[code] for code in same["rater"])
+
+    @cached_property
+    def aggregated(self) -> tuple[str, ...]:
+        """Raters in the report whose answers are aggregated from those of several people."""
+        return _aggregated(self.ratings)
+
+    @property
+    def people_name(self) -> str:
+        """What those are called who are no models: people, or their aggregated answers."""
+        return "aggregated answers" if self.aggregated else "people"
+
+    @cached_property
+    def pointed_out(self) -> PointedOut:
+        """The people who are unlike the rest by what they answered."""
+        return pointed_out(self)
+
+    @cached_property
+    def panel(self) -> Ratings | None:
+        """Those whose agreement is reported: people when there are two or more, else all."""
+        if self.people is not None and self.people.n_raters > 1:
+            return self.people
+        return self.numeric if self.numeric is not None and self.numeric.n_raters > 1 else None
+
+    @property
+    def panel_name(self) -> str:
+        """What the panel is called."""
+        return "people" if self.panel is self.people else "all raters"
+
+    @cached_property
+    def alpha(self) -> AlphaResult | None:
+        """Krippendorff's alpha per label of the panel."""
+        from affectlab.reliability import krippendorff_alpha
+
+        if self.panel is None:
+            return None
+        return krippendorff_alpha(self.panel, n_boot=self.n_boot, seed=self.seed)
+
+    @cached_property
+    def agreement(self) -> Agreement | None:
+        """Alpha over the labels of the panel, and what may be said of it."""
+        return None if self.alpha is None else agreement_of(self.alpha)
+
+    @cached_property
+    def correlation(self) -> Estimates | None:
+        """Interrater correlation per label of the panel; None where answers have no order."""
+        from affectlab.reliability import interrater_correlation
+
+        if self.panel is None or not self.ordered:
+            return None
+        return interrater_correlation(self.panel, exclude=())
+
+    @cached_property
+    def percent(self) -> Estimates | None:
+        """Share of pairs of raters that give the same answer, per label of the panel."""
+        from affectlab.reliability import percent_agreement
+
+        return None if self.panel is None else percent_agreement(self.panel)
+
+    @cached_property
+    def pairs(self) -> PairAgreement | None:
+        """Agreement of pairs of raters."""
+        if self.numeric is None or self.numeric.n_raters < 2:
+            return None
+        return pair_agreement(self.numeric, None if self._apart is None else self._apart[1])
+
+    def compare_ahead(self, pool: Executor) -> None:
+        """Compare models with people while the sections that need no comparison are made.
+
+        It is most of the work, and its inner loops leave the interpreter to others. What others
+        read, too, is computed before, so that no two threads compute it.
+        """
+        if self.incomparable is None:
+            ratings, models = self.sources
+            self._ahead = pool.submit(
+                beside_people, ratings, models, n_boot=self.n_boot, seed=self.seed
+            )
+
+    @cached_property
+    def beside(self) -> Beside:
+        """Models beside people."""
+        if self.incomparable is not None:
+            return Beside(None, self.incomparable)
+        if self._ahead is not None:
+            return self._ahead.result()
+        ratings, models = self.sources
+        return beside_people(ratings, models, n_boot=self.n_boot, seed=self.seed)
+
+    @cached_property
+    def incomparable(self) -> str | None:
+        """Why models cannot be compared with people, None where they can."""
+        if self.numeric is None:
+            return "there are no numeric answers."
+        if self.people is None or self.models is None:
+            missing = "people" if self.people is None else "models"
+            return f"there are no {missing} among the raters."
+        if self.flow is not None:
+            return "votes that stop at a no are given on items chosen by the others."
+        if self.people.n_raters < 2:
+            return "one person alone cannot show how far people agree."
+        return None
+
+    @cached_property
+    def flow(self) -> ConsensusFlow | None:
+        """Rounds of a sequential yes/no protocol; None when the votes do not look like one.
+
+        They need not look like one when the ratings record the round of every answer. Otherwise
+        they do when the scale is binary, the number of votes per stimulus and label differs and is
+        at most 4, at most 1 in 20 of those voted on again had a no before the last vote, and at
+        least 9 in 10 of those that stopped early stopped at a no. Single votes may belong to a
+        contrastive round, so they are looked at only where nothing else stopped early.
+        """
+        from affectlab.reliability import consensus_flow
+
+        numeric = self.numeric
+        if numeric is None or numeric.scale.kind != "binary":
+            return None
+        flow = consensus_flow(numeric)
+        if flow.recorded:
+            return flow
+        cell = numeric.label_code.astype(np.int64) * numeric.n_stimuli + numeric.stimulus_code
+        _, item = np.unique(cell, return_inverse=True)
+        votes = np.bincount(item)
+        again = int((votes >= 2).sum())
+        if votes.min() == votes.max() or votes.max() > 4 or again == 0:
+            return None
+        refused = votes > np.bincount(item, numeric.value)
+        stopped = votes < votes.max()
+        if (stopped & (votes >= 2)).any():
+            stopped &= votes >= 2
+        if refused[stopped].mean() < _STOPPED_AT_NO:
+            return None
+        return flow if flow.out_of_protocol <= again * _OUT_OF_PROTOCOL else None

@@ -1,0 +1,266 @@
+"""How well known truth comes back out of simulated answers."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from affectlab.core.errors import InputError
+from affectlab.simulate.raters.answers import Simulation
+
+__all__ = ["Recovery", "recovery"]
+
+_Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class Recovery:
+    """Known truth beside what was estimated from the answers."""
+
+    labels: pl.DataFrame
+    """One row per label: ``label, spearman, rmse, n_stimuli, status``."""
+    raters: pl.DataFrame
+    """One row per rater: ``rater, rater_kind, bias, bias_true, inconsistency, inconsistency_true,
+    agreement, flagged, attentive``."""
+    bias_r: float
+    """Pearson correlation of estimated and true bias over attentive people."""
+    inconsistency_r: float
+    """The same for inconsistency."""
+
+    @property
+    def flagged(self) -> tuple[str, ...]:
+        """Raters whose agreement with the others is low or not defined."""
+        return tuple(self.raters.filter(pl.col("flagged"))["rater"].to_list())
+
+    def to_frame(self) -> pl.DataFrame:
+        """Give the table of labels."""
+        return self.labels
+
+    def raters_frame(self) -> pl.DataFrame:
+        """Give the table of raters."""
+        return self.raters
+
+    def __repr__(self) -> str:
+        return (
+            f"Recovery(mean Spearman {_mean(self.labels['spearman'].to_numpy()):.3f}, "
+            f"mean RMSE {_mean(self.labels['rmse'].to_numpy()):.3f}, bias r {self.bias_r:.3f}, "
+            f"{len(self.flagged)} flagged)"
+        )
+
+
+def recovery(
+    simulation: Simulation,
+    estimates: pl.DataFrame | None = None,
+    *,
+    min_agreement: float = 0.3,
+) -> Recovery:
+    """Compare estimates with the truth of a simulation.
+
+    Bias is the mean difference of a rater's answers to the mean over people of the same stimulus
+    and label; inconsistency is the standard deviation of that difference around the bias, corrected
+    for the rater's own part in the mean; agreement is the Pearson correlation with the mean of the
+    other people. Only main trials are used.
+
+    Parameters
+    ----------
+    simulation
+        From :func:`simulate_raters`.
+    estimates
+        Columns ``stimulus, label, value``, such as the output of a subject model. When not given,
+        the mean over people.
+    min_agreement
+        A rater with a lower agreement is flagged.
+
+    Raises
+    ------
+    InputError
+        When `estimates` lacks a column, or no stimulus and label of it occur in the truth.
+
+    Examples
+    --------
+    >>> from affectlab.simulate import panel, simulate_raters, simulate_truth
+    >>> truth = simulate_truth(50, "mikels", "0-7", seed=0)
+    >>> found = recovery(simulate_raters(truth, panel(10, seed=0, careless=0.0), seed=0))
+    >>> found.bias_r > 0.8
+    True
+    """
+    truth = simulation.truth
+    answers = simulation.ratings.answers()
+    people = np.array([kind in ("human", "simulated") for kind in answers.rater_kinds])
+    n_labels = len(truth.labels)
+    stimulus = _positions(answers.stimulus_names, truth.stimuli)[answers.stimulus_code]
+    label = _positions(answers.label_names, truth.labels)[answers.label_code]
+    cell = stimulus * n_labels + label
+    if not people.any():
+        raise InputError("no person among the raters; recovery needs at least one")
+    table = _Cells.of(cell, answers.rater_code, answers.value, people, truth.value.size)
+
+    if estimates is None:
+        score = table.mean.reshape(truth.value.shape)
+    else:
+        score = _given(estimates, truth.stimuli, truth.labels)
+    rater_table = _rater_rows(simulation, answers.rater_names, table, min_agreement)
+    chosen = rater_table.filter(
+        pl.col("attentive") & pl.col("rater_kind").is_in(["human", "simulated"])
+    )
+    return Recovery(
+        labels=_label_rows(score, truth.value, truth.labels),
+        raters=rater_table,
+        bias_r=_pearson(chosen["bias"].to_numpy(), chosen["bias_true"].to_numpy()),
+        inconsistency_r=_pearson(
+            chosen["inconsistency"].to_numpy(), chosen["inconsistency_true"].to_numpy()
+        ),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _Cells:
+    """Answers with the sums of people per cell (stimulus and label)."""
+
+    cell: NDArray[np.intp]
+    rater: NDArray[np.int32]
+    value: _Array
+    count: _Array
+    total: _Array
+    own: _Array
+    """1 for answers of people, which are part of the sums, else 0."""
+
+    @classmethod
+    def of(
+        cls,
+        cell: NDArray[np.intp],
+        rater: NDArray[np.int32],
+        value: _Array,
+        people: NDArray[np.bool_],
+        n_cells: int,
+    ) -> _Cells:
+        own = people[rater].astype(np.float64)
+        count = _sums(cell, own, n_cells)
+        total = _sums(cell, own * value, n_cells)
+        return cls(cell, rater, value, count, total, own)
+
+    @property
+    def mean(self) -> _Array:
+        """Mean over people per cell, nan where nobody answered."""
+        mean = np.full(len(self.count), np.nan)
+        np.divide(self.total, self.count, out=mean, where=self.count > 0)
+        return mean
+
+
+def _rater_rows(
+    simulation: Simulation,
+    names: tuple[str, ...],
+    table: _Cells,
+    min_agreement: float,
+) -> pl.DataFrame:
+    n = len(names)
+    others = table.count[table.cell] - table.own
+    kept = others > 0
+    rater, value, count = table.rater[kept], table.value[kept], table.count[table.cell[kept]]
+    rest = (table.total[table.cell[kept]] - table.own[kept] * value) / others[kept]
+
+    def sums(weights: _Array) -> _Array:
+        return _sums(rater, weights, n)
+
+    number = np.bincount(rater, minlength=n).astype(np.float64)
+    own = table.own[kept]
+    # For people the mean they are compared with holds their own answer: the difference to it is
+    # the difference to the others, made smaller by (m - 1) / m.
+    shrink = np.where(own > 0, (count - 1.0) / count, 1.0)
+    difference = value - rest
+    with np.errstate(invalid="ignore", divide="ignore"):
+        bias = sums(shrink * difference) / number
+        residual = shrink * difference - bias[rater]
+        spread = np.sqrt(sums(residual**2) / sums(shrink))
+        x_mean, y_mean = sums(value) / number, sums(rest) / number
+        dx, dy = value - x_mean[rater], rest - y_mean[rater]
+        agreement = sums(dx * dy) / np.sqrt(sums(dx**2) * sums(dy**2))
+    agreement[_constant(rater, value, n)] = np.nan
+    profiles = {profile.name: profile for profile in simulation.profiles}
+    ordered = [profiles[name] for name in names]
+    centre = float(np.mean([p.bias for p in ordered if p.kind in ("human", "simulated")]))
+    return pl.DataFrame(
+        {
+            "rater": list(names),
+            "rater_kind": [profile.kind for profile in ordered],
+            "bias": bias,
+            # Only differences between raters can be known: biases are about the mean of people.
+            "bias_true": [profile.bias - centre for profile in ordered],
+            "inconsistency": spread,
+            "inconsistency_true": [profile.inconsistency for profile in ordered],
+            "agreement": agreement,
+            "flagged": ~(agreement >= min_agreement),
+            "attentive": [profile.attentive for profile in ordered],
+        }
+    )
+
+
+def _constant(rater: NDArray[np.int32], value: _Array, n: int) -> NDArray[np.bool_]:
+    """Say which raters gave one and the same answer always."""
+    least, most = np.full(n, np.inf), np.full(n, -np.inf)
+    np.minimum.at(least, rater, value)
+    np.maximum.at(most, rater, value)
+    same: NDArray[np.bool_] = least >= most
+    return same
+
+
+def _label_rows(score: _Array, true: _Array, labels: tuple[str, ...]) -> pl.DataFrame:
+    from scipy import stats
+
+    rows = []
+    for index, label in enumerate(labels):
+        found = ~np.isnan(score[:, index])
+        x, y = score[found, index], true[found, index]
+        status, spearman = "ok", math.nan
+        if len(x) < 2:
+            status = "undefined: fewer than two stimuli"
+        elif np.ptp(x) == 0.0 or np.ptp(y) == 0.0:
+            status = "undefined: one value"
+        else:
+            spearman = float(stats.spearmanr(x, y).statistic)
+        rmse = float(np.sqrt(np.mean((x - y) ** 2))) if len(x) else math.nan
+        rows.append((label, spearman, rmse, len(x), status))
+    return pl.DataFrame(
+        rows, schema=["label", "spearman", "rmse", "n_stimuli", "status"], orient="row"
+    )
+
+
+def _given(estimates: pl.DataFrame, stimuli: tuple[str, ...], labels: tuple[str, ...]) -> _Array:
+    for column in ("stimulus", "label", "value"):
+        if column not in estimates.columns:
+            raise InputError(
+                f"estimates: column {column!r} is missing; found: {', '.join(estimates.columns)}"
+            )
+    row = _positions(tuple(estimates["stimulus"].cast(pl.String).to_list()), stimuli)
+    column_of = _positions(tuple(estimates["label"].cast(pl.String).to_list()), labels)
+    known = (row >= 0) & (column_of >= 0)
+    if not known.any():
+        raise InputError("estimates: no stimulus and label of them occur in the truth")
+    score = np.full((len(stimuli), len(labels)), np.nan)
+    score[row[known], column_of[known]] = estimates["value"].cast(pl.Float64).to_numpy()[known]
+    return score
+
+
+def _positions(names: tuple[str, ...], known: tuple[str, ...]) -> NDArray[np.intp]:
+    place = {name: index for index, name in enumerate(known)}
+    return np.array([place.get(name, -1) for name in names], dtype=np.intp)
+
+
+def _sums(index: NDArray[np.integer[Any]], weights: _Array, n: int) -> _Array:
+    return np.bincount(index, weights, n).astype(np.float64, copy=False)
+
+
+def _pearson(x: _Array, y: _Array) -> float:
+    if len(x) < 3 or np.ptp(x) == 0.0 or np.ptp(y) == 0.0:
+        return math.nan
+    return float(np.corrcoef(x, y)[0, 1])
+
+
+def _mean(values: _Array) -> float:
+    defined = values[~np.isnan(values)]
+    return float(defined.mean()) if len(defined) else math.nan

@@ -1,0 +1,1 @@
+"""One change of the tables each, in the order of their numbers."""

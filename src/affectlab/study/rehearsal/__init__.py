@@ -1,0 +1,1 @@
+"""Rehearsing a study with simulated participants, before anyone is asked."""
