@@ -7,7 +7,6 @@ import dataclasses
 import functools
 import importlib
 import inspect
-import pkgutil
 import re
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
@@ -17,8 +16,8 @@ import polars as pl
 import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
+from tests.public_api.source import public_modules
 
-import affectlab
 from affectlab import Ratings, analysis, evaluation, reliability, simulate, stimuli
 from affectlab.core.errors import MissingDependencyError
 from affectlab.stimuli.taxonomy import revise_taxonomy
@@ -460,14 +459,10 @@ APART = {
 
 
 def _public_modules() -> Iterator[Any]:
-    yield affectlab
-    for found in pkgutil.walk_packages(affectlab.__path__, "affectlab."):
-        parts = found.name.split(".")
-        if "cli" in parts or any(part.startswith("_") for part in parts):
-            continue
+    for name in public_modules():
         # What an extra needs and is not there is skipped.
         with contextlib.suppress(ImportError, MissingDependencyError):
-            yield importlib.import_module(found.name)
+            yield importlib.import_module(name)
 
 
 def _seeded() -> dict[str, Callable[..., Any]]:

@@ -85,7 +85,7 @@ def test_every_table_of_the_package_is_one_of_these() -> None:
     other = [
         path.relative_to(folder).as_posix()
         for path in folder.rglob("*.py")
-        if path.name != "_terminal.py"
+        if path.name != "terminal.py"
         and re.search(r"rich\.table|from rich import .*table", path.read_text(encoding="utf-8"))
     ]
     assert not other

@@ -19,6 +19,7 @@ from affectlab.core.errors import AffectlabError, InputError
 if TYPE_CHECKING:
     from affectlab import (
         analysis,
+        core,
         evaluation,
         models,
         protocols,
@@ -31,7 +32,6 @@ if TYPE_CHECKING:
         study,
         taxonomy,
     )
-    from affectlab.core import estimates
     from affectlab.core.estimates import Estimate, Estimates
     from affectlab.protocols import Protocol, load_protocol
     from affectlab.ratings import Ratings, Scale, read_ratings
@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 
 _ROOMS = (
     "analysis",
-    "estimates",
+    "core",
     "evaluation",
     "models",
     "protocols",
@@ -77,7 +77,7 @@ __all__ = [
     "Taxonomy",
     "__version__",
     "analysis",
-    "estimates",
+    "core",
     "evaluation",
     "load_protocol",
     "load_taxonomy",

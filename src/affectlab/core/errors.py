@@ -16,6 +16,8 @@ __all__ = ["AffectlabError", "InputError", "MissingDependencyError", "name_hint"
 class AffectlabError(Exception):
     """Base of all errors raised on purpose by affectlab."""
 
+    __module__ = "affectlab"  # the name under which tracebacks show it and users catch it
+
 
 class InputError(AffectlabError, ValueError):
     """Input that cannot be used: a file, a table, an option or an argument.
@@ -24,8 +26,10 @@ class InputError(AffectlabError, ValueError):
     --------
     >>> raise InputError("ratings.csv, line 7: value '9' is off the scale 0..7")
     Traceback (most recent call last):
-    affectlab.core.errors.InputError: ratings.csv, line 7: value '9' is off the scale 0..7
+    affectlab.InputError: ratings.csv, line 7: value '9' is off the scale 0..7
     """
+
+    __module__ = "affectlab"
 
 
 class MissingDependencyError(AffectlabError, ImportError):

@@ -68,7 +68,7 @@ def use_runner(runner: str = "native") -> None:
     --------
     >>> use_runner("spark")
     Traceback (most recent call last):
-    affectlab.core.errors.InputError: runner 'spark' is not known; expected native, ray or ray://host:port
+    affectlab.InputError: runner 'spark' is not known; expected native, ray or ray://host:port
     """
     _check(runner)
     if _set.get("runner") == runner:

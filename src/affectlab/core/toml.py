@@ -49,7 +49,7 @@ def parse_toml(text: str, model: type[Model], *, where: str) -> Model:
     1.0
     >>> parse_toml("", Point, where="point.toml")
     Traceback (most recent call last):
-    affectlab.core.errors.InputError: point.toml: key 'x' is missing
+    affectlab.InputError: point.toml: key 'x' is missing
     """
     try:
         content = tomllib.loads(text)

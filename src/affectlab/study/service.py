@@ -89,7 +89,7 @@ class Service:
         _ = store.content
 
     def state(self, token: str) -> dict[str, Any]:
-        """Describe the session that a token opens; see :func:`affectlab.study.delivery.view.view`."""
+        """Describe the session that a token opens, as `affectlab.study.delivery.view.view` does."""
         with self.store.database.read() as connection:
             session = find_session(connection, self.store, token)
             ahead = pending(connection, session["id"], 1) if session["stage"] == "trials" else []

@@ -383,7 +383,7 @@ def list_score_mappings() -> tuple[str, ...]:
     return tuple(
         sorted(
             entry.name.removesuffix(".toml")
-            for entry in (files("affectlab.evaluation") / "data").iterdir()
+            for entry in (files("affectlab.evaluation.classes") / "data").iterdir()
             if entry.name.endswith(".toml") and "--" in entry.name
         )
     )
@@ -427,7 +427,7 @@ def load_score_mapping(name_or_path: str | Path | ScoreMapping | LabelMapping) -
         if {source, target} <= set(list_taxonomies()):
             return ScoreMapping.from_labels(map_labels(source, target))
         raise unknown_name("mapping of scores", text, list_score_mappings())
-    entry = files("affectlab.evaluation") / "data" / f"{text}.toml"
+    entry = files("affectlab.evaluation.classes") / "data" / f"{text}.toml"
     where = f"built-in mapping {text}"
     return _build(parse_toml(entry.read_text("utf-8"), _ScoreMappingFile, where=where), where, None)
 
@@ -461,5 +461,5 @@ def _taxonomy(given: str, folder: Path | None) -> Taxonomy:
         return load_taxonomy(given)
     if folder is not None:
         return load_taxonomy(folder / given)
-    entry = files("affectlab.evaluation") / "data" / given
+    entry = files("affectlab.evaluation.classes") / "data" / given
     return Taxonomy.from_toml(entry.read_text("utf-8"), where=given)

@@ -1,4 +1,4 @@
-"""From label names, or codes of them, to positions."""
+"""From label names, codes or sets of labels to positions."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Compiled loops of fairness. Import from here inside the function that needs it."""
+"""Weighted Spearman correlations, compiled."""
 
 from __future__ import annotations
 

@@ -601,7 +601,7 @@ def parse_result(text: str, *, where: str) -> ResultFile:
     --------
     >>> parse_result('{"schema": "affectlab/result/1", "name": 7}', where="net.json")
     Traceback (most recent call last):
-    affectlab.core.errors.InputError: net.json: name = 7: expected text (and 2 more problems)
+    affectlab.InputError: net.json: name = 7: expected text (and 2 more problems)
     """
     from pydantic import ValidationError
 

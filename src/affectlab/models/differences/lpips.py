@@ -419,7 +419,7 @@ def lpips(
     --------
     >>> lpips("nowhere.pth", "alex.pth")
     Traceback (most recent call last):
-    affectlab.core.errors.InputError: nowhere.pth: there is no such file
+    affectlab.InputError: nowhere.pth: there is no such file
     """
     if trunk is None:
         raise InputError(

@@ -88,7 +88,7 @@ def check_file(given: Any, setting: str, metric: str) -> Path:
     --------
     >>> check_file(5, "trunk", "lpips")
     Traceback (most recent call last):
-    affectlab.core.errors.InputError: metric 'lpips': trunk = 5: expected the path of a file
+    affectlab.InputError: metric 'lpips': trunk = 5: expected the path of a file
     """
     if not isinstance(given, str | os.PathLike) or isinstance(os.fspath(given), bytes):
         raise InputError(f"metric {metric!r}: {setting} = {given!r}: expected the path of a file")
@@ -107,7 +107,7 @@ def check_metric(found: Any, where: str) -> DifferenceMetric:
     --------
     >>> check_metric(3, "mine")
     Traceback (most recent call last):
-    affectlab.core.errors.InputError: mine has no name; expected a metric with name, version, settings,
+    affectlab.InputError: mine has no name; expected a metric with name, version, settings,
     higher_is_more_different and differences
     """
     for name in ("name", "version", "settings", "higher_is_more_different", "differences"):

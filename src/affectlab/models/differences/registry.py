@@ -149,13 +149,13 @@ GROUP = "affectlab.difference_metrics"
 """Entry points through which other packages add metrics."""
 
 _OURS: Mapping[str, tuple[str, str]] = {
-    "mse": ("_pixels", "mse"),
-    "mae": ("_pixels", "mae"),
-    "ssim": ("_ssim", "ssim"),
-    "lpips": ("_lpips", "lpips"),
-    "deep": ("_deep", "deep"),
-    "blendshapes": ("_blendshapes", "blendshapes"),
-    "landmarks": ("_landmarks", "landmarks"),
+    "mse": ("pixels", "mse"),
+    "mae": ("pixels", "mae"),
+    "ssim": ("ssim", "ssim"),
+    "lpips": ("lpips", "lpips"),
+    "deep": ("deep", "deep"),
+    "blendshapes": ("faces.blendshapes", "blendshapes"),
+    "landmarks": ("faces.landmarks", "landmarks"),
 }
 """Module and function of each metric of affectlab."""
 
@@ -210,7 +210,7 @@ def load_difference_metric(
     'deep:faces cosine'
     >>> load_difference_metric("sim")
     Traceback (most recent call last):
-    affectlab.core.errors.InputError: unknown difference metric 'sim'; did you mean 'ssim'?
+    affectlab.InputError: unknown difference metric 'sim'; did you mean 'ssim'?
     """
     if not isinstance(metric, str):
         return _ready(metric, settings)

@@ -85,7 +85,7 @@ def convert_weights(
     --------
     >>> convert_weights("nowhere.pth", "farl", "out")
     Traceback (most recent call last):
-    affectlab.core.errors.InputError: nowhere.pth: there is no such file
+    affectlab.InputError: nowhere.pth: there is no such file
     """
 
     if kind not in get_args(WeightsKind):

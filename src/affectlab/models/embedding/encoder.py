@@ -110,7 +110,7 @@ def check_encoder(found: Any, where: str) -> Encoder:
     --------
     >>> check_encoder(3, "mine")
     Traceback (most recent call last):
-    affectlab.core.errors.InputError: mine has no name; expected an encoder with name, kind, width,
+    affectlab.InputError: mine has no name; expected an encoder with name, kind, width,
     fingerprint, settings and encode
     """
     for name in ("name", "kind", "width", "fingerprint", "settings", "encode"):

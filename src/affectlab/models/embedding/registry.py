@@ -279,7 +279,7 @@ def load_encoder(
     (1, 64)
     >>> load_encoder("face")
     Traceback (most recent call last):
-    affectlab.core.errors.InputError: unknown encoder 'face'; did you mean 'faces'?
+    affectlab.InputError: unknown encoder 'face'; did you mean 'faces'?
     """
     given = {
         name: value

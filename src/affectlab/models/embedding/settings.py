@@ -100,7 +100,7 @@ def read_settings(model: type[Model], given: Mapping[str, Any], encoder: str) ->
     --------
     >>> read_settings(TextSettings, {"width": 3}, "texts")
     Traceback (most recent call last):
-    affectlab.core.errors.InputError: encoder 'texts': width = 3: input should be greater than or equal
+    affectlab.InputError: encoder 'texts': width = 3: input should be greater than or equal
     to 16
     """
     where = f"encoder {encoder!r}"

@@ -25,8 +25,9 @@ from affectlab.models.heads.sampling import (
     settle_ties,
     targets_of,
 )
-from affectlab.models.heads.stage import Report, StackedWeights, Stage, StageResult, embeddings_of
+from affectlab.models.heads.stage import Report, Stage, StageResult, embeddings_of
 from affectlab.models.heads.targets import Aggregate, check_targets, only_yes_no
+from affectlab.models.heads.weights import StackedWeights
 
 if TYPE_CHECKING:
     from affectlab.models.heads.bank import HeadBank

@@ -32,8 +32,8 @@ GROUP = "affectlab.image_annotators"
 Annotator: TypeAlias = Callable[[Sequence[ImageFile], Sequence[str]], Sequence[Any]]
 """Answers about image files with a hint each, a label or ``""``: values of labels, or an outcome
 (a key of :data:`affectlab.evaluation.OUTCOMES`). Labels that are left out have the lowest value.
-An error of affectlab that it raises (:class:`affectlab.core.errors.InputError`) says that nobody was
-asked, such as without a key, or that it keeps itself what came. Its attributes ``name`` and
+An error of affectlab that it raises (:class:`affectlab.core.errors.InputError`) says that nobody
+was asked, such as without a key, or that it keeps itself what came. Its attributes ``name`` and
 ``version`` are taken over where it has them, and one whose attribute ``left_out`` says
 ``"not rated"`` is refused."""
 

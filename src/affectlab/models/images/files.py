@@ -146,7 +146,7 @@ def image_within(folder: str | Path, name: str, where: str) -> Path:
     --------
     >>> image_within("images", "../secret.png", "pairs.csv, row 2")
     Traceback (most recent call last):
-    affectlab.core.errors.InputError: pairs.csv, row 2: image '../secret.png' lies outside 'images'; \
+    affectlab.InputError: pairs.csv, row 2: image '../secret.png' lies outside 'images'; \
 expected one in it (--images names the folder)
     """
     inside = Path(os.path.normpath(Path.cwd() / folder))

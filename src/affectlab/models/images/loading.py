@@ -182,7 +182,7 @@ def load_image(source: str | Path | bytes | Image.Image, *, name: str = "") -> I
     (255, 255, 255)
     >>> load_image(b"no image")
     Traceback (most recent call last):
-    affectlab.core.errors.InputError: the image given as bytes cannot be read as an image; expected an
+    affectlab.InputError: the image given as bytes cannot be read as an image; expected an
     image such as PNG, JPEG, WebP, AVIF, GIF, BMP or TIFF
     """
     if isinstance(source, Image.Image):

@@ -67,7 +67,7 @@ def label_table(
     (('happy',), {'neutral': 'no label of taxonomy ekman has this name'})
     >>> label_table(FaceRater("x", lambda pictures: [], labels=own[3:]), "ekman", None)
     Traceback (most recent call last):
-    affectlab.core.errors.InputError: face rater 'x': there is no mapping to taxonomy 'ekman'; 3 of 4 \
+    affectlab.InputError: face rater 'x': there is no mapping to taxonomy 'ekman'; 3 of 4 \
 labels have a name there, and nothing says what becomes anger, disgust and fear; expected a \
 mapping of your own (--mapping)
     """

@@ -16,11 +16,11 @@ GROUP = "affectlab.face_raters"
 """Entry points through which other packages add face raters."""
 
 _OURS: Mapping[str, tuple[str, str]] = {
-    "pyfeat": ("_pyfeat", "pyfeat_rater"),
-    "hsemotion": ("_hsemotion", "hsemotion_rater"),
-    "deepface": ("_deepface", "deepface_rater"),
-    "hume": ("_hume", "hume_rater"),
-    "hume-batch": ("_hume", "hume_batch_rater"),
+    "pyfeat": ("pyfeat", "pyfeat_rater"),
+    "hsemotion": ("hsemotion", "hsemotion_rater"),
+    "deepface": ("deepface", "deepface_rater"),
+    "hume": ("hume", "hume_rater"),
+    "hume-batch": ("hume", "hume_batch_rater"),
 }
 """Module and function of each adapter of affectlab."""
 

@@ -203,7 +203,7 @@ def rate_reactions_vlm(
     >>> rate_reactions_vlm([ReactionItem("a", "Storm", "awe")], "gpt-4o", ledger="answers",
     ...                    text_only=True)
     Traceback (most recent call last):
-    affectlab.core.errors.InputError: model 'gpt-4o': expected a provider and a name, such as \
+    affectlab.InputError: model 'gpt-4o': expected a provider and a name, such as \
 openai/gpt-4o-mini
     """
     rater, questions, told = _questions(items, model, ledger, text_only, few_shot, n, options)

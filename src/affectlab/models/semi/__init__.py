@@ -38,15 +38,15 @@ __all__ = [
 ]
 
 _LATER = {
-    **dict.fromkeys(("SemiRun", "train_semi"), "_run"),
-    **dict.fromkeys(("Switch", "SwitchWhen"), "_switch"),
+    **dict.fromkeys(("SemiRun", "train_semi"), "run"),
+    **dict.fromkeys(("Switch", "SwitchWhen"), "settings"),
     "SemiTraining": "settings",
     **dict.fromkeys(
         (
             *("PoolLabels", "Problem", "Step", "Strategy", "View"),
             *("list_strategies", "load_strategy"),
         ),
-        "_strategy",
+        "strategy",
     ),
 }
 

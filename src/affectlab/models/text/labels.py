@@ -169,7 +169,7 @@ def check_texts(texts: Iterable[str], where: str = "texts") -> tuple[str, ...]:
     --------
     >>> check_texts(["so happy", None])
     Traceback (most recent call last):
-    affectlab.core.errors.InputError: texts, row 2: None is no text; expected a string
+    affectlab.InputError: texts, row 2: None is no text; expected a string
     """
     if isinstance(texts, str):
         raise InputError(

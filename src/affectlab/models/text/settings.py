@@ -233,7 +233,7 @@ def check_settings(backend: str, settings: Mapping[str, Any], *, shared: bool = 
     --------
     >>> check_settings("linear", {"pairs": "no"})
     Traceback (most recent call last):
-    affectlab.core.errors.InputError: back end 'linear': pairs = 'no': expected true or false
+    affectlab.InputError: back end 'linear': pairs = 'no': expected true or false
     """
     own = _KNOWN.get(backend)
     known = {**(own or {}), **(_SHARED if shared else {})}

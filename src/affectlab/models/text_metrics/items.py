@@ -141,7 +141,7 @@ def check_items(
     --------
     >>> check_items([TextItem(" ")], "BARTScore")
     Traceback (most recent call last):
-    affectlab.core.errors.InputError: item 0: the candidate is empty; expected a text for BARTScore
+    affectlab.InputError: item 0: the candidate is empty; expected a text for BARTScore
     """
     for place, item in enumerate(items):
         texts = [("candidate", item.candidate)]

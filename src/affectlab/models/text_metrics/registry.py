@@ -19,11 +19,11 @@ __all__ = ["GROUP", "TextMetric", "list_text_metrics", "load_text_metric"]
 GROUP = "affectlab.text_metrics"
 """Entry points through which other packages add metrics."""
 _OURS: Mapping[str, tuple[str, str]] = {
-    "bart": ("_bart", "BartScore"),
-    "clip": ("_clip", "ClipScore"),
-    "refclip": ("_ref_clip", "RefClipScore"),
-    "bert": ("_bert", "BertScore"),
-    "sentence": ("_similarity", "SentenceSimilarity"),
+    "bart": ("bart", "BartScore"),
+    "clip": ("clip", "ClipScore"),
+    "refclip": ("clip", "RefClipScore"),
+    "bert": ("bert", "BertScore"),
+    "sentence": ("similarity", "SentenceSimilarity"),
 }
 _COMMON = ("device", "precision", "batch_size", "cache")
 """Settings that are given to all metrics of a run, whether they have them or not."""
@@ -85,7 +85,7 @@ def load_text_metric(metric: str | TextMetric, **settings: Any) -> TextMetric:
     --------
     >>> load_text_metric("bertt:roberta-large")
     Traceback (most recent call last):
-    affectlab.core.errors.InputError: unknown text metric 'bertt'; did you mean 'bert' or 'bart'?
+    affectlab.InputError: unknown text metric 'bertt'; did you mean 'bert' or 'bart'?
     """
     if not isinstance(metric, str):
         if settings:

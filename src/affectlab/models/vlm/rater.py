@@ -645,7 +645,7 @@ def rate_vlm(
     --------
     >>> rate_vlm("faces", "gpt-4o", ledger="answers")
     Traceback (most recent call last):
-    affectlab.core.errors.InputError: model 'gpt-4o': expected a provider and a name, such as \
+    affectlab.InputError: model 'gpt-4o': expected a provider and a name, such as \
 openai/gpt-4o-mini
     """
     known = {f for f in VlmRater.__dataclass_fields__ if not f.startswith("_")}

@@ -27,6 +27,7 @@ from affectlab.ratings.datasets.score_matrix import score_matrix
 from affectlab.ratings.datasets.socratis import socratis
 from affectlab.ratings.datasets.sureal import sureal
 from affectlab.ratings.datasets.texts import (
+    TEXT_FORMATS,
     affective_text,
     crowdflower,
     dailydialog,
@@ -37,15 +38,6 @@ from affectlab.ratings.datasets.texts import (
     tec,
     unified_emotion,
 )
-from affectlab.ratings.datasets.texts import affective_text as _affective_text
-from affectlab.ratings.datasets.texts import crowdflower as _crowdflower
-from affectlab.ratings.datasets.texts import dailydialog as _dailydialog
-from affectlab.ratings.datasets.texts import electoral_tweets as _electoral_tweets
-from affectlab.ratings.datasets.texts import emoint as _emoint
-from affectlab.ratings.datasets.texts import emotion_stimulus as _emotion_stimulus
-from affectlab.ratings.datasets.texts import ssec as _ssec
-from affectlab.ratings.datasets.texts import tec as _tec
-from affectlab.ratings.datasets.texts import unified_emotion as _unified_emotion
 from affectlab.ratings.reading import Format
 
 __all__ = [
@@ -84,15 +76,7 @@ FORMATS: tuple[Format, ...] = (
     _emonet_face_vlm.FORMAT,
     _sureal.FORMAT,
     _socratis.FORMAT,
-    _affective_text.FORMAT,
-    _crowdflower.FORMAT,
-    _electoral_tweets.FORMAT,
-    _unified_emotion.FORMAT,
-    _dailydialog.FORMAT,
-    _emotion_stimulus.FORMAT,
-    _emoint.FORMAT,
-    _ssec.FORMAT,
-    _tec.FORMAT,
+    *TEXT_FORMATS,
     _goemotions_simplified.FORMAT,
     _score_matrix.FORMAT,
 )

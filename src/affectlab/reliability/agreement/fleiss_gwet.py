@@ -70,8 +70,8 @@ def fleiss_kappa(
 
     Returns
     -------
-    Estimates by ``label``, or one :class:`~affectlab.core.estimates.Estimate` for an array; at most 1.
-    With the same number of ratings for every unit and nominal
+    Estimates by ``label``, or one :class:`~affectlab.core.estimates.Estimate` for an array; at
+    most 1. With the same number of ratings for every unit and nominal
     weights this is the coefficient of Fleiss (1971). Where the number varies, every unit weighs the
     same (Gwet 2014), and units with one rating count for :math:`\pi_k` only. ``nan`` with a status
     where no unit has two ratings or only one level occurs.
@@ -120,8 +120,8 @@ def gwet_ac(
 
     Returns
     -------
-    Estimates by ``label``, or one :class:`~affectlab.core.estimates.Estimate` for an array; at most 1,
-    and ``nan`` with a status where no unit has two ratings.
+    Estimates by ``label``, or one :class:`~affectlab.core.estimates.Estimate` for an array; at
+    most 1, and ``nan`` with a status where no unit has two ratings.
 
     Raises
     ------

@@ -627,8 +627,8 @@ def random_pair_kappa(
 
     Returns
     -------
-    Estimates by ``label``, or one :class:`~affectlab.core.estimates.Estimate` for an array. The standard
-    error does not cover the draw.
+    Estimates by ``label``, or one :class:`~affectlab.core.estimates.Estimate` for an array. The
+    standard error does not cover the draw.
 
     References
     ----------

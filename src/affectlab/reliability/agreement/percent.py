@@ -44,8 +44,8 @@ def percent_agreement(
 
     Returns
     -------
-    Estimates by ``label``, or one :class:`~affectlab.core.estimates.Estimate` for an array: shares in
-    [0, 1], and ``nan`` with a status where no unit has two ratings.
+    Estimates by ``label``, or one :class:`~affectlab.core.estimates.Estimate` for an array: shares
+    in [0, 1], and ``nan`` with a status where no unit has two ratings.
 
     Raises
     ------

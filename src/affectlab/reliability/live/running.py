@@ -308,7 +308,7 @@ class RunningReliability:
     Estimate(0.941, Krippendorff's alpha, interval; 2 items, 2 raters, 4 ratings)
     >>> running.add("b", "s", 4)
     Traceback (most recent call last):
-    affectlab.core.errors.InputError: rater 's' already answered stimulus 'b', with 5; expected one \
+    affectlab.InputError: rater 's' already answered stimulus 'b', with 5; expected one \
 answer per question, or replace
     >>> running.replace("b", "s", 4)
     5.0

@@ -1,4 +1,4 @@
-"""Writing a figure to files, outside of a report."""
+"""A figure outside of a report: its title, and its files."""
 
 from __future__ import annotations
 

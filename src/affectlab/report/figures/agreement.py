@@ -1,4 +1,4 @@
-"""Agreement of pairs of raters: the heatmap, and the spread by kind of pair."""
+"""Agreement of raters: pairs, rounds of consensus, and how many raters are needed."""
 
 from __future__ import annotations
 

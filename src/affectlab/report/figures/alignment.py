@@ -1,4 +1,4 @@
-"""Models beside people: their differences on the margin, and bars by family."""
+"""Models beside people: equivalence, the range of people, and discrepancies."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How answers spread over the scale."""
+"""How answers spread over the scale, and what became of each question."""
 
 from __future__ import annotations
 

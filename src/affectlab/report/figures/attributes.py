@@ -1,4 +1,4 @@
-"""What is known of raters or stimuli: small bars and histograms side by side."""
+"""What is known of raters and stimuli, and how well kinds of stimuli are covered."""
 
 from __future__ import annotations
 

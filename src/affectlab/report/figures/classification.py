@@ -1,4 +1,4 @@
-"""Which label is taken for which: the confusion matrix as a heatmap."""
+"""Confusion matrices and reliability diagrams."""
 
 from __future__ import annotations
 

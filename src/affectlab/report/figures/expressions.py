@@ -1,4 +1,4 @@
-"""Mean differences of expressions as a heatmap in the order of their tree."""
+"""Expressions: differences, histograms, priorities, and transitions."""
 
 from __future__ import annotations
 

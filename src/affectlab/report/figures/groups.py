@@ -1,4 +1,4 @@
-"""Agreement by group or kind of pair: boxes with brackets between them, and means per label."""
+"""Agreement and other measures by group, with intervals."""
 
 from __future__ import annotations
 

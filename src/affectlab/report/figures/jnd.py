@@ -1,4 +1,4 @@
-"""Times to 1 JND: boxes by actor with the chosen interval, and what a delay costs."""
+"""Just noticeable differences: staircases, times and strips of frames."""
 
 from __future__ import annotations
 

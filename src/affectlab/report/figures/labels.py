@@ -1,4 +1,4 @@
-"""How often each label is used, coloured by agreement or by group."""
+"""Labels: how often each is used, its words, trees of labels, and the map of stimuli."""
 
 from __future__ import annotations
 

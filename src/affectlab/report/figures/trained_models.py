@@ -1,4 +1,4 @@
-"""What became of pseudo-labels: thresholds, how many were used, and how good they were."""
+"""Trained models: pseudo-labels, transfer, layers, and the words behind a prediction."""
 
 from __future__ import annotations
 

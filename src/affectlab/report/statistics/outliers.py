@@ -1,4 +1,4 @@
-"""People who agree with the others far less than the others do among themselves."""
+"""Raters who are unlike the others: low agreement, equal answers to all labels."""
 
 from __future__ import annotations
 

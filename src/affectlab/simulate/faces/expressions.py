@@ -65,7 +65,7 @@ def expression_parameters(
 
 @cache
 def _peaks() -> MappingProxyType[str, FaceParameters]:
-    source = files("affectlab.simulate").joinpath("expressions.toml")
+    source = files("affectlab.simulate.faces").joinpath("expressions.toml")
     table = tomllib.loads(source.read_text(encoding="utf-8"))
     return MappingProxyType(
         {

@@ -172,7 +172,7 @@ def peak_parameters(expression: str) -> FaceParameters:
 
 @cache
 def _movements() -> MappingProxyType[str, FaceParameters]:
-    source = files("affectlab.simulate").joinpath("movements.toml")
+    source = files("affectlab.simulate.faces").joinpath("movements.toml")
     table = tomllib.loads(source.read_text(encoding="utf-8"))
     return MappingProxyType(
         {

@@ -33,7 +33,7 @@ __all__ = [
 # Frames that are taken from a transition, and what takes them.
 
 
-_FEWEST_FILMED = len(FIVE_FRAMES)
+_MIN_FRAMES = len(FIVE_FRAMES)
 
 
 @dataclass(frozen=True)
@@ -90,12 +90,12 @@ def ordered(looks: Looks, direction: Direction, ends: int | None) -> list[int]:
     UnusableError
         When it does not have five frames, or no such order.
     """
-    if len(looks) < _FEWEST_FILMED:
-        raise UnusableError(f"too short: {len(looks)} frames; expected at least {_FEWEST_FILMED}")
+    if len(looks) < _MIN_FRAMES:
+        raise UnusableError(f"too short: {len(looks)} frames; expected at least {_MIN_FRAMES}")
     order = typical_ends(looks, peak_to_neutral(looks, direction), ends)
-    if len(order) < _FEWEST_FILMED:
+    if len(order) < _MIN_FRAMES:
         raise UnusableError(
-            f"too short: {len(order)} frames from peak to neutral; expected at least {_FEWEST_FILMED}"
+            f"too short: {len(order)} frames from peak to neutral; expected at least {_MIN_FRAMES}"
         )
     return order
 

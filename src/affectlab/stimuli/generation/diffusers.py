@@ -61,7 +61,7 @@ def refuse_own_code(folder: Path, name: str) -> None:
     >>> _ = (folder / "pipeline.py").write_text("print('run')")
     >>> refuse_own_code(folder, "diffusers:mine")  # doctest: +ELLIPSIS
     Traceback (most recent call last):
-    affectlab.core.errors.InputError: image generator 'diffusers:mine': the checkpoint brings code ...
+    affectlab.InputError: image generator 'diffusers:mine': the checkpoint brings code ...
     """
     where = f"image generator {name!r}"
     for found in _own_code(folder):

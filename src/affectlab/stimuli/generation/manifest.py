@@ -93,7 +93,7 @@ def read_manifest(path: str | Path) -> pl.DataFrame:
     --------
     >>> read_manifest("nowhere")
     Traceback (most recent call last):
-    affectlab.core.errors.InputError: nowhere: there is no such file
+    affectlab.InputError: nowhere: there is no such file
     """
     place = Path(path)
     place = place / MANIFEST if place.is_dir() else place

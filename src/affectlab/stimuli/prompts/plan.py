@@ -82,7 +82,9 @@ def load_prompt_plan(path: str | Path | None = None) -> PromptPlan:
     """
     if path is not None:
         return read_toml(path, PromptPlan)
-    text = (files("affectlab.stimuli") / "data" / "face_prompts.toml").read_text(encoding="utf-8")
+    text = (files("affectlab.stimuli.prompts") / "data" / "face_prompts.toml").read_text(
+        encoding="utf-8"
+    )
     return parse_toml(text, PromptPlan, where="built-in face_prompts.toml")
 
 

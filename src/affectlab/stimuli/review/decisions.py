@@ -82,7 +82,7 @@ def typed_decisions(table: pl.DataFrame, where: str = "decisions") -> pl.DataFra
     --------
     >>> typed_decisions(pl.DataFrame({"stimulus": ["a"], "keep": ["maybe"]}))
     Traceback (most recent call last):
-    affectlab.core.errors.InputError: decisions, row 1: keep 'maybe': expected true, false or nothing
+    affectlab.InputError: decisions, row 1: keep 'maybe': expected true, false or nothing
     """
     for name in ("stimulus", "keep"):
         if name not in table.columns:
@@ -275,7 +275,7 @@ def check_rule(rule: ReviewRule, raters: int | None) -> None:
     --------
     >>> check_rule(3, raters=2)
     Traceback (most recent call last):
-    affectlab.core.errors.InputError: rule 3: 2 raters cannot object so often; expected 1 to 2
+    affectlab.InputError: rule 3: 2 raters cannot object so often; expected 1 to 2
     """
     counted = isinstance(rule, int) and not isinstance(rule, bool) and rule >= 1
     if not counted and rule not in ("any", "majority"):

@@ -418,8 +418,8 @@ def _near(store: Store) -> float:
 # changes is written by one statement, which is a transaction of its own, and which does nothing
 # unless the session and its trial still are as they were when they were read. Everything else (a
 # session's last answer, a lease that ran out or is to be renewed, an answer sent again, routing by
-# answers, staircases) goes the long way of :func:`affectlab.study.delivery.answers.save_answer`, which
-# gives
+# answers, staircases) goes the long way of :func:`affectlab.study.delivery.answers.save_answer`,
+# which gives
 # the same rows.
 
 
@@ -502,9 +502,9 @@ def save_quickly(store: Store, token: str, given: Submission) -> dict[str, Any] 
 
     Returns
     -------
-    What the participant is told, as :func:`affectlab.study.delivery.view.view` describes it. None: it has
-    to go the long way, whatever became of it here; the answer's key keeps it from being stored
-    twice.
+    What the participant is told, as :func:`affectlab.study.delivery.view.view` describes it. None:
+    it has to go the long way, whatever became of it here; the answer's key keeps it from being
+    stored twice.
 
     Raises
     ------

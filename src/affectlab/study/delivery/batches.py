@@ -3,8 +3,9 @@
 A bundle wants so many valid sessions. A session *holds* a place in it from its claim until its
 lease runs out or it ends, and *is counted* once it is complete with enough answers that count.
 How many it wants grows where a stimulus was left out (:mod:`affectlab.study.design.batches`).
-Whoever changes a place holds the tasks first (:func:`affectlab.study.delivery.claims.hold_tasks`), so that
-one change follows the other; answers in the middle of a session change none, and wait for nobody.
+Whoever changes a place holds the tasks first (:func:`affectlab.study.delivery.claims.hold_tasks`),
+so that one change follows the other; answers in the middle of a session change none, and wait for
+nobody.
 """
 
 from __future__ import annotations

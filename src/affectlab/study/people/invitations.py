@@ -12,7 +12,6 @@ from sqlalchemy import insert, select
 
 from affectlab.core.errors import InputError
 from affectlab.study.database import now_ms
-from affectlab.study.people import entry as _entry
 from affectlab.study.store import Store, hashed, log, pseudonym
 from affectlab.study.tables import participants
 
@@ -56,8 +55,8 @@ def invite(store: Store, n: int, base_url: str = "http://127.0.0.1:8000") -> lis
     base = base_url.rstrip("/")
     if not base.startswith(("https://", "http://")) or len(base.partition("://")[2]) < 1:
         raise InputError(f"base_url = {base_url!r}: expected an address that starts with https://")
-    secrets = _entry.invite(store, n)
-    digests = [_entry.hashed(secret) for secret in secrets]
+    keys = create_invitations(store, n)
+    digests = [hashed(key) for key in keys]
     with store.database.read() as connection:
         number = {
             row.invitation: row.id
@@ -68,8 +67,8 @@ def invite(store: Store, n: int, base_url: str = "http://127.0.0.1:8000") -> lis
             )
         }
     return [
-        Invitation(pseudonym(store, number[digest]), f"{base}/p/{secret}")
-        for digest, secret in zip(digests, secrets, strict=True)
+        Invitation(pseudonym(store, number[digest]), f"{base}/p/{key}")
+        for digest, key in zip(digests, keys, strict=True)
     ]
 
 

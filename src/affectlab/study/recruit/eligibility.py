@@ -8,7 +8,6 @@ from dataclasses import asdict, dataclass, field
 from typing import Any, Literal
 
 from affectlab.study.design import Eligibility, Recruitment
-from affectlab.study.people import entry as _entry
 
 __all__ = [
     "RULES",
@@ -152,7 +151,7 @@ _SECONDS = 5.0
 
 
 def verify(
-    recruitment: Recruitment, visitor: _entry.Visitor
+    recruitment: Recruitment, visitor: Visitor
 ) -> Literal["", "yes", "no", "not known", "not reached"]:
     """Ask Prolific about a visitor, where the study wants that.
 

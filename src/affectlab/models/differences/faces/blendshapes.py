@@ -88,7 +88,7 @@ def blendshapes(
     --------
     >>> blendshapes()
     Traceback (most recent call last):
-    affectlab.core.errors.InputError: metric 'blendshapes' needs model=FILE: expected the .task file of
+    affectlab.InputError: metric 'blendshapes' needs model=FILE: expected the .task file of
     MediaPipe's face landmarker
     """
     check_distance(distance, "blendshapes")

@@ -91,7 +91,7 @@ class MediaPipeLandmarker:
     --------
     >>> MediaPipeLandmarker("nowhere.task")
     Traceback (most recent call last):
-    affectlab.core.errors.InputError: nowhere.task: there is no such file; expected a file such as
+    affectlab.InputError: nowhere.task: there is no such file; expected a file such as
     face_landmarker.task, which Google publishes; the package brings no model along
     """
 

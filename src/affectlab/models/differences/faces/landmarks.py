@@ -465,8 +465,8 @@ def landmarks(
     """Mean distance of the landmarks of two faces, in eye distances.
 
     Position, size and rotation of the face are taken away: see
-    :func:`affectlab.models.differences.faces.landmarks.aligned`. With landmarks in three dimensions,
-    as MediaPipe gives them, turning the head is taken away, too.
+    :func:`affectlab.models.differences.faces.landmarks.aligned`. With landmarks in three
+    dimensions, as MediaPipe gives them, turning the head is taken away, too.
 
     Parameters
     ----------
@@ -496,7 +496,7 @@ def landmarks(
     --------
     >>> landmarks()
     Traceback (most recent call last):
-    affectlab.core.errors.InputError: metric 'landmarks' needs model=FILE, the .task file of MediaPipe's
+    affectlab.InputError: metric 'landmarks' needs model=FILE, the .task file of MediaPipe's
     face landmarker, or file=FILE, landmarks by file; expected one of the two
     """
     given = dict(zip(_NAMED, (stable, left_eye, right_eye, points), strict=True))

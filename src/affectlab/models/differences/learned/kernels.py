@@ -13,7 +13,7 @@ _Function = TypeVar("_Function", bound=Callable[..., Any])
 
 
 def _compiled(function: _Function) -> _Function:
-    """As :func:`affectlab.core.compiled.kernel`, with sums in any order, several terms at a time."""
+    """As `affectlab.core.compiled.kernel`, with sums in any order, several terms at a time."""
     options: dict[str, Any] = {
         "nogil": True,
         "error_model": "numpy",

@@ -124,7 +124,7 @@ def check_draws(n_boot: Any, n_splits: int) -> int:
     --------
     >>> check_draws(1, 28)
     Traceback (most recent call last):
-    affectlab.core.errors.InputError: n_boot = 1: expected 0 (no intervals), or 2 to 599,186 draws
+    affectlab.InputError: n_boot = 1: expected 0 (no intervals), or 2 to 599,186 draws
     """
     most = _MOST_DRAWS // max(n_splits, 1)
     whole = isinstance(n_boot, int | np.integer) and not isinstance(n_boot, bool)

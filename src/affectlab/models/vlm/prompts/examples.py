@@ -109,7 +109,7 @@ def check_apart(
     >>> shown = image_part(Image.new("RGB", (8, 8)))
     >>> check_apart([Example({"Awe": 1}, Stimulus((shown,)))], {"face-1": shown.sha256})
     Traceback (most recent call last):
-    affectlab.core.errors.InputError: example 1 shows stimulus 'face-1', which is to be rated; ...
+    affectlab.InputError: example 1 shows stimulus 'face-1', which is to be rated; ...
     """
     pairs = stimuli.items() if isinstance(stimuli, Mapping) else stimuli
     of = {sha256: name for name, sha256 in pairs}

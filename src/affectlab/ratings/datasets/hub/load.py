@@ -79,7 +79,7 @@ def load_dataset(
     --------
     >>> load_dataset("emotic")
     Traceback (most recent call last):
-    affectlab.core.errors.InputError: emotic is not on the hub under its authors' name; it is published \
+    affectlab.InputError: emotic is not on the hub under its authors' name; it is published \
 at github.com/rkosti/emotic, on request: download it and read it with \
 affectlab.models.images.read_labelled_images
     """

@@ -19,7 +19,7 @@ from affectlab.study.store import Store
 
 __all__ = ["dashboard_routes"]
 
-_PAGES = Path(__file__).parent.parent / "pages"
+_PAGES = Path(__file__).parent.parent.parent / "pages"
 
 
 def dashboard_routes(store: Store, settings: Settings, live: Live) -> APIRouter:

@@ -1,1 +1,0 @@
-"""Changes of the tables from version to version, which alembic runs."""

@@ -1,1 +1,0 @@
-"""One change of the tables each, in the order of their numbers."""
