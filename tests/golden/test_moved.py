@@ -42,7 +42,7 @@ def test_the_inventory_holds_every_kind() -> None:
         "affectlab analyze correlations --method spearman",
         "affectlab analyze correlations -q",
         "affectlab.Ratings",
-        "affectlab.core.estimates.Estimate.status = 'ok'",
+        "affectlab.estimates.Estimate.status = 'ok'",
         "affectlab.ratings.read_ratings(path)",
         "affectlab.reliability.krippendorff_alpha(level=None)",
         "key: Consent.version = '1'",

@@ -124,9 +124,9 @@ def _loaded(point: EntryPoint) -> Plug:
 # Definitions that users extend: built-in TOML files, files of their own, and entry points.
 #
 # Taxonomies and protocols are found in the same way, so the finding is written once here. A name
-# is
-# looked up among the built-in files first and then among the entry points of installed packages; a
-# path is read as a TOML file. Nothing is registered by changing a list inside affectlab.
+# is looked up among the built-in files first and then among the entry points of installed
+# packages; a path is read as a TOML file. Nothing is registered by changing a list inside
+# affectlab.
 
 
 Item = TypeVar("Item")

@@ -281,20 +281,15 @@ class _Moments:
 # Kappa from disagreement pooled over pairs, where pairs of people share few stimuli.
 #
 # The kappa of one pair is a ratio, and on few stimuli it is biased towards 0: its chance term
-# holds
-# the disagreement on the very same stimuli, which is a share 1/n of all. A model shares all
-# stimuli
-# of a person, another person only some, so a mean over pairs would put the model above people for
-# no
-# other reason. Pooled over pairs before dividing,
+# holds the disagreement on the very same stimuli, which is a share 1/n of all. A model shares all
+# stimuli of a person, another person only some, so a mean over pairs would put the model above
+# people for no other reason. Pooled over pairs before dividing,
 #
 # .. math:: \kappa = 1 - \frac{\overline{(x_{ij} - x_{ik})^2}}{\overline{(x_{ij} - x_{i'k})^2}},
 #
 # with the mean over stimuli :math:`i \ne i'` and raters :math:`j \ne k`, each mean is unbiased on
-# its
-# own, whoever shares what with whom. A model takes the place of rater j on the same stimuli, with
-# the
-# same weights: those with two or more people, each counted with its answers.
+# its own, whoever shares what with whom. A model takes the place of rater j on the same stimuli,
+# with the same weights: those with two or more people, each counted with its answers.
 
 
 LEAST_SHARED = 10

@@ -313,9 +313,8 @@ def _divide(summed: Floats, total: Floats) -> None:
 # Disagreement of raters, observed and by chance, summed over all pairs in every replicate.
 #
 # Sums of squared differences follow from counts, sums and sums of squares, so that no pair of
-# answers
-# is visited. By chance means: between two people *and* two stimuli. Answers of one person, and
-# answers to one stimulus, are taken out of the sums of all pairs of answers.
+# answers is visited. By chance means: between two people *and* two stimuli. Answers of one person,
+# and answers to one stimulus, are taken out of the sums of all pairs of answers.
 
 
 @kernel

@@ -341,14 +341,11 @@ def correlate_any(
 # Spearman correlations with the median of the other people, where everyone rated everything.
 #
 # A correlation of ranks needs no more than a table of counts, of the levels of one side by those
-# of
-# the other. So a person and a panel are counted into such a table in one pass over the stimuli
-# that
-# were drawn; only the ranks of models, which may give any number, are multiplied one by one. The
-# panel is counted in bytes, one for each level of each stimulus, which vector registers hold many
-# of;
-# leaving a person out is one subtraction. Twice a rank is a whole number, hence all sums are exact
-# and do not depend on their order.
+# of the other. So a person and a panel are counted into such a table in one pass over the stimuli
+# that were drawn; only the ranks of models, which may give any number, are multiplied one by one.
+# The panel is counted in bytes, one for each level of each stimulus, which vector registers hold
+# many of; leaving a person out is one subtraction. Twice a rank is a whole number, hence all sums
+# are exact and do not depend on their order.
 
 
 Bytes = NDArray[np.uint8]

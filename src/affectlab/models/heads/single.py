@@ -48,8 +48,7 @@ __all__ = [
 # Inner loops of training heads on a processor, on float32 numbers or on the bits of bf16.
 #
 # NumPy has no bf16: its numbers are held as uint16, the upper half of a float32. Each loop does
-# what
-# would take several passes over memory, and a draw of random numbers, in torch.
+# what would take several passes over memory, and a draw of random numbers, in torch.
 
 
 _Function = TypeVar("_Function", bound=Callable[..., Any])

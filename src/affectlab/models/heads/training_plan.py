@@ -564,8 +564,7 @@ class Progress:
 # Random streams of training: functions of the seed, the head and the step, with no state.
 #
 # So a run goes on from any epoch as if it had never stopped, and heads trained one at a time or as
-# a
-# stack leave out the same units.
+# a stack leave out the same units.
 
 
 _ORDER = 1

@@ -365,8 +365,7 @@ def _pair_codes(part: Answers, position: Ints, n_levels: int) -> Iterator[Ints]:
 #
 # The answers become levels in a dense array of shape (labels, units, raters), from which pairs are
 # counted and kappas computed by compiled loops, one label per task. Sparse panels go through
-# sorted
-# answers instead; the results are the same.
+# sorted answers instead; the results are the same.
 
 
 _MOST_TABLE_CELLS = 1 << 22

@@ -23,10 +23,8 @@ __all__ = [
 # Chance without memory: numbers that are a function of what they are for.
 #
 # What a person says of a pair must be the same however many other sessions are simulated beside
-# it,
-# and the part of it that is stable the same whenever the pair comes back. A generator would need
-# to
-# be asked in one order; a hash of the names can be asked in any.
+# it, and the part of it that is stable the same whenever the pair comes back. A generator would
+# need to be asked in one order; a hash of the names can be asked in any.
 
 
 _Words = NDArray[np.uint64]

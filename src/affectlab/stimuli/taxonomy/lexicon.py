@@ -171,8 +171,7 @@ def is_after_subject(tokens: Sequence[str], place: int) -> bool:
 # Regular forms of English nouns, adjectives and verbs, made by rule from the form one looks up.
 #
 # Forms are generated rather than cut off: a generated form that does not exist finds nothing,
-# while a
-# stem that is cut too short takes two words for one.
+# while a stem that is cut too short takes two words for one.
 
 
 _VOWEL_Y = re.compile(r"[^aeiou]y$")

@@ -414,13 +414,11 @@ def _near(store: Store) -> float:
 # Storing an answer on PostgreSQL in two statements: one reads, one writes.
 #
 # Nearly every answer is one in the middle of a session that holds its tasks. All that such an
-# answer
-# changes is written by one statement, which is a transaction of its own, and which does nothing
-# unless the session and its trial still are as they were when they were read. Everything else (a
-# session's last answer, a lease that ran out or is to be renewed, an answer sent again, routing by
-# answers, staircases) goes the long way of :func:`affectlab.study.delivery.answers.save_answer`,
-# which gives
-# the same rows.
+# answer changes is written by one statement, which is a transaction of its own, and which does
+# nothing unless the session and its trial still are as they were when they were read. Everything
+# else (a session's last answer, a lease that ran out or is to be renewed, an answer sent again,
+# routing by answers, staircases) goes the long way of
+# :func:`affectlab.study.delivery.answers.save_answer`, which gives the same rows.
 
 
 _OF_SESSION = (

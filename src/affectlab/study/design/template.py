@@ -167,8 +167,7 @@ def _made_of(protocol: Protocol, named: str) -> str:
     asked = f"# A study: {title}"
     bonus = "\n[recruitment]\n# For each answer that the protocol rewards.\nbonus = 0.05\n"
     return f"""{asked if len(asked) <= 100 else f"{asked[:99]}…"}
-# Look at it:  affectlab study serve STUDY-FILE
-# Try it out:  affectlab study simulate STUDY-FILE
+# Look at it:  affectlab study serve STUDY-FILE Try it out:  affectlab study simulate STUDY-FILE
 
 [study]
 name = "{_NAME}"
