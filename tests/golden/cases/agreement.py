@@ -1,5 +1,4 @@
 """Agreement of raters, scores of stimuli, screening and planning."""
-# spelled for the base
 
 from __future__ import annotations
 
@@ -28,7 +27,7 @@ ORDERED = ("full", "gaps", "ties", "one_rater", "models")
 
 @case(*NUMERIC, "nominal", "text", quick=True)
 def alpha(al, ratings):
-    return al.reliability.krippendorff_alpha(ratings)
+    return al.reliability.krippendorff_alpha(ratings, n_boot=0)
 
 
 @case("gaps", "ties", "one_rater", "binary", "nominal")
@@ -38,7 +37,8 @@ def alpha_levels(al, ratings):
         if "nominal" in str(ratings.scale)
         else ("nominal", "ordinal", "interval", "ratio")
     )
-    return {level: al.reliability.krippendorff_alpha(ratings, level) for level in levels}
+    alpha = al.reliability.krippendorff_alpha
+    return {level: alpha(ratings, level=level, n_boot=0) for level in levels}
 
 
 @case("gaps", "ties", "unanimous", "one_rater", "nominal", "models", quick=True)
@@ -62,7 +62,7 @@ def alpha_intervals(al, ratings):
 @case("gaps")
 def alpha_own_distance(al, ratings):
     steps = np.abs(np.subtract.outer(np.arange(8), np.arange(8))) ** 1.5
-    return al.reliability.krippendorff_alpha(ratings, distance=steps)
+    return al.reliability.krippendorff_alpha(ratings, distance=steps, n_boot=0)
 
 
 @case(*NUMERIC, "nominal", quick=True)
@@ -81,9 +81,11 @@ def chance_corrected_weighted(al, ratings):
     reliability = al.reliability
     found = {"percent within 1": reliability.percent_agreement(ratings, tolerance=1.0)}
     for weights in ("linear", "quadratic"):
-        found[f"fleiss {weights}"] = reliability.fleiss_kappa(ratings, weights)
-        found[f"gwet {weights}"] = reliability.gwet_ac(ratings, weights, standard_error="gwet")
-        found[f"random {weights}"] = reliability.random_pair_kappa(ratings, weights, seed=2)
+        found[f"fleiss {weights}"] = reliability.fleiss_kappa(ratings, weights=weights)
+        found[f"gwet {weights}"] = reliability.gwet_ac(
+            ratings, weights=weights, standard_error="gwet"
+        )
+        found[f"random {weights}"] = reliability.random_pair_kappa(ratings, weights=weights, seed=2)
     return found
 
 
@@ -94,7 +96,7 @@ def kappa_of_pairs(al, ratings):
 
 @case("gaps", "models", "full")
 def kappa_summed_up(al, ratings):
-    pairs = al.reliability.pairwise_kappa(ratings, "linear", truncate=True, confidence=0.9)
+    pairs = al.reliability.pairwise_kappa(ratings, weights="linear", truncate=True, confidence=0.9)
     return {
         "pairs": pairs,
         "matrix": al.reliability.kappa_matrix(pairs),
@@ -143,9 +145,9 @@ def largest(half):
 @case("full", "gaps", "one_rater", "slider", "two_scales", "ties", tolerance=ITERATED)
 def halves(al, ratings):
     return {
-        scorer: al.reliability.split_half(ratings, scorer, 12, seed=3)
+        scorer: al.reliability.split_half(ratings, scorer=scorer, n_splits=12, seed=3)
         for scorer in ("reml", "mean", "p910")
-    } | {"own": al.reliability.split_half(ratings, largest, 5, seed=3)}
+    } | {"own": al.reliability.split_half(ratings, scorer=largest, n_splits=5, seed=3)}
 
 
 @case("models", "gaps")
@@ -156,7 +158,9 @@ def spearman_of_raters(al, ratings):
         found[aggregate] = al.reliability.mean_spearman(
             ratings.humans(), others, aggregate=aggregate, n_boot=40, seed=4
         )
-    found["by label"] = al.reliability.mean_spearman(ratings.humans(), others, by_label=True)
+    found["by label"] = al.reliability.mean_spearman(
+        ratings.humans(), others, by_label=True, n_boot=0
+    )
     return found
 
 
@@ -176,7 +180,9 @@ def subject_reml(al, ratings):
 
 @case("full", "gaps", "unanimous", "one_rater", "slider", "ties", "two_scales", tolerance=ITERATED)
 def subject_methods(al, ratings):
-    found = {method: al.reliability.subject_model(ratings, method) for method in ("p910", "mle")}
+    found = {
+        method: al.reliability.subject_model(ratings, method=method) for method in ("p910", "mle")
+    }
     for se in ("model", "rater", "stimulus"):
         found[f"se {se}"] = al.reliability.subject_model(ratings, se=se, by_label=False)
     return found
@@ -191,7 +197,7 @@ def consistency(al, ratings):
 def screening(al, ratings):
     found, golden = {}, {"g0": 4.0, "g1": 95.0, "g2": 50.0}
     for name in al.reliability.list_policies():
-        found[name] = partial(al.reliability.screen, ratings, name, golden=golden)
+        found[name] = partial(al.reliability.screen, ratings, policy=name, golden=golden)
     screened = al.reliability.screen(ratings)
     return found | {
         "dropped": screened.raters_to_drop,
@@ -247,7 +253,7 @@ def planned(al, ratings):
         "interval": plan(given, target="interval", goal=10, n_stimuli=200, price=0.05),
         "power": plan(given, target="power", goal=0.8, difference=10, paired=True),
         "halves": plan(given, target="split_half", goal=0.9, raters=[8, 16, 32], n_sim=10),
-        "pilot": plan(ratings, target="interval", goal=12, raters=[8, 16, 24], n_boot=4, n_sim=6),
+        "pilot": plan(ratings, target="interval", goal=12, raters=[8, 16, 24], n_pilots=4, n_sim=6),
     }
     return found | {
         "model": al.reliability.plan_model(ratings),
