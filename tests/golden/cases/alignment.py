@@ -1,5 +1,4 @@
 """Models beside people: alignment, kappa, human range, fairness, controls, soft labels."""
-# spelled for the base
 
 from __future__ import annotations
 
@@ -54,7 +53,7 @@ def beside_people(al, ratings):
     evaluation = al.evaluation
     return {
         "alpha": lambda: evaluation.alpha_by_side(ratings, n_boot=40, seed=3),
-        "alpha interval": lambda: evaluation.alpha_by_side(ratings, level="interval"),
+        "alpha interval": lambda: evaluation.alpha_by_side(ratings, level="interval", n_boot=0),
         "alt": lambda: evaluation.alt_test(ratings, min_people=2, min_items=5),
         "discrepancy": lambda: evaluation.discrepancy(ratings, n_boot=40, seed=4),
         "kappa": lambda: evaluation.kappa_of_pairs(ratings),
@@ -72,8 +71,8 @@ def beside_people(al, ratings):
         "raters": lambda: evaluation.rater_table(ratings),
         "ceiling": lambda: evaluation.human_ceiling(ratings, n_boot=40, seed=7),
         "published": lambda: evaluation.published_tables(ratings, n_boot=20, seed=8),
-        "top": lambda: evaluation.top_labels(ratings, 2),
-        "top of raters": lambda: evaluation.top_labels(ratings, 2, by="rater"),
+        "top": lambda: evaluation.top_labels(ratings, k=2),
+        "top of raters": lambda: evaluation.top_labels(ratings, k=2, by="rater"),
     }
 
 
@@ -119,7 +118,7 @@ def fair(al, ratings):
         people, models, by="stimulus.actor", against="each", n_permutations=99, seed=11
     )
     found["of people"] = lambda: al.evaluation.fairness(
-        people, by="rater.gender", n_permutations=99, seed=12
+        people, by="rater.gender", n_permutations=99, n_boot=0, seed=12
     )
     found["flagged"] = lambda: al.evaluation.fairness(
         people, models, by="stimulus.gender", n_permutations=99, seed=9
@@ -149,7 +148,7 @@ def controlled(al, ratings):
         "outcomes": table,
         "counts": table.counts(),
         "everyone": al.evaluation.outcome_table(ratings, everyone=True),
-        "by label": lambda: al.evaluation.outcome_table(ratings, ["rater", "label"]),
+        "by label": lambda: al.evaluation.outcome_table(ratings, by=["rater", "label"]),
     }
 
 
@@ -212,7 +211,7 @@ def soft_labels(al, ratings):
         "of categories": lambda: evaluation.soft_label_metrics(ratings, n_boot=0, **settings),
         "calibration": lambda: evaluation.model_calibration(people, models, n_boot=30, seed=15),
         "calibration of majority": lambda: evaluation.model_calibration(
-            people, models, truth="majority"
+            people, models, truth="majority", n_boot=0
         ),
     }
 
@@ -240,8 +239,8 @@ def distances_of_distributions(al):
         "calibration": evaluation.calibration(
             models, chosen, labels=list(labels), n_boot=30, seed=31
         ),
-        "of distributions": evaluation.calibration(models, people, n_raters=5),
-        "binary": evaluation.calibration(models[:, 0], yes, n_bins=5),
+        "of distributions": evaluation.calibration(models, people, n_raters=5, n_boot=0),
+        "binary": evaluation.calibration(models[:, 0], yes, n_bins=5, n_boot=0),
     }
 
 
@@ -271,7 +270,7 @@ def against_a_range(al):
 def rows_of_a_leaderboard(al, ratings):
     evaluation = al.evaluation
     data = evaluation.data_set(ratings.humans(), "golden", link="https://example.org")
-    ceiling = evaluation.human_ceiling(ratings).people.to_frame()
+    ceiling = evaluation.human_ceiling(ratings, n_boot=0).people.to_frame()
     measure = ceiling["measure"][0]
     ceiling = ceiling.filter(ceiling["measure"] == measure).drop("measure")
     people = al.Estimates(ceiling, ("rater",))
