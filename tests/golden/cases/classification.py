@@ -1,5 +1,4 @@
 """Classifications: metrics, comparisons, classes of ratings, mappings, preferences, differences."""
-# spelled for the base
 
 from __future__ import annotations
 
@@ -56,7 +55,10 @@ def metrics(al):
         "known": evaluation.CLASSIFICATION_METRICS,
         "prf": evaluation.precision_recall_f1(truth, near, "mikels", n_boot=40, seed=3),
         "prf of sets": evaluation.precision_recall_f1(
-            [["joy", "love"], ["fear"], []], [["joy"], ["fear"], ["joy"]], zero_division=0.0
+            [["joy", "love"], ["fear"], []],
+            [["joy"], ["fear"], ["joy"]],
+            zero_division=0.0,
+            n_boot=0,
         ),
     }
 
@@ -135,7 +137,7 @@ def classes(al, ratings):
         "compared": compared,
         "verdicts": compared.verdicts,
         "two": lambda: evaluation.compare_models(
-            ratings, "net", "mini", margin=0.1, n_permutations=199, **settings
+            ratings, a="net", b="mini", margin=0.1, n_permutations=199, **settings
         ),
         "both wrong": lambda: evaluation.both_wrong(
             ratings, systems=["net", "mini"], taxonomy="mikels"
@@ -248,7 +250,7 @@ def preferred(al):
         "choices": found.choices,
         "verdicts": table,
         "sentences": evaluation.verdict_sentences(table),
-        "said": found.sentences(),
+        "said": found.sentences,
         "scale": evaluation.preference_scale(wins, systems=names, n_boot=40, seed=11),
         "judged": judged,
         "sees": evaluation.metric_sees_preference(
