@@ -2,7 +2,6 @@
 
 A command's result is its JSON where it gives one, its lines of text where not, and what it wrote.
 """
-# spelled for the base
 
 from __future__ import annotations
 
@@ -204,7 +203,7 @@ def ratings_verbs(al, ratings):
         "summary": told("ratings", "summary", file, "--json"),
         "check": told("ratings", "check", file, "--json"),
         "summary as text": told("ratings", "summary", file),
-        "convert": told("ratings", "convert", file, "--to", "again.parquet"),
+        "convert": told("ratings", "convert", file, "--out", "again.parquet"),
         "files": sorted(path.name for path in Path().iterdir()),
     }
 
@@ -271,7 +270,7 @@ def taxonomy_verbs(al):
 def alignment_verbs(al, ratings):
     file = ratings.write("ratings.csv")
     Path("stimuli.csv").write_text(ratings.stimuli.write_csv())
-    quickly = ("--boot", 40, "--seed", 1)
+    quickly = ("--n-boot", 40, "--seed", 1)
     return {
         "alignment": partial(told, "evaluate", "alignment", file, *quickly, "--json"),
         "alignment as text": partial(told, "evaluate", "alignment", file, *quickly),
@@ -353,7 +352,7 @@ def examples_of_human_level(al):
             0.05,
             "--seed",
             1,
-            "--boot",
+            "--n-boot",
             100,
             "--json",
         ),
@@ -381,7 +380,9 @@ def examples_of_leaderboard(al):
         "all": told("evaluate", "leaderboard", folder, "--json"),
         "sorted": told("evaluate", "leaderboard", folder, "--sort", "absolute error"),
         "label": told("evaluate", "leaderboard", folder, "--label", "joy"),
-        "page": told("evaluate", "leaderboard", folder, "--out", "board.html", "--to", "board.csv"),
+        "page": told(
+            "evaluate", "leaderboard", folder, "--out", "board.html", "--table", "board.csv"
+        ),
         "text": lambda: page("board.html"),
         "written": partial(written, "."),
     }
@@ -405,7 +406,7 @@ def examples_of_classifier(al):
         "classification": told("evaluate", "classification", *given, "--json"),
         "as text": told("evaluate", "classification", *given),
         "compare": told("evaluate", "compare", given[0], "gentle", "harsh", *given[1:], "--json"),
-        "soft": told("evaluate", "soft-labels", *given, "--boot", 40, "--json"),
+        "soft": told("evaluate", "soft-labels", *given, "--n-boot", 40, "--json"),
         "spread": told(
             "evaluate",
             "soft-labels",
@@ -418,7 +419,7 @@ def examples_of_classifier(al):
             "mikels",
             "--seed",
             1,
-            "--boot",
+            "--n-boot",
             40,
             "--json",
         ),
@@ -475,7 +476,7 @@ def difference_verb(al, ratings):
         "net.csv"
     )
     return told(
-        "evaluate", "difference", file, "--models", "net.csv", "--seed", 1, "--boot", 40, "--json"
+        "evaluate", "difference", file, "--models", "net.csv", "--seed", 1, "--n-boot", 40, "--json"
     )
 
 
@@ -484,7 +485,7 @@ def analyze_verbs(al, ratings):
     file = ratings.write("ratings.csv")
     return {
         "correlations": told(
-            "analyze", "correlations", file, "--to", "pairs.csv", "--seed", 1, "--json"
+            "analyze", "correlations", file, "--out", "pairs.csv", "--seed", 1, "--json"
         ),
         "as text": told("analyze", "correlations", file, "--clusters", 2, "--seed", 1),
         "written": partial(written, "."),
