@@ -175,7 +175,7 @@ def test_long_tables_and_arrays_are_summed_up() -> None:
 
 
 def test_what_a_result_says_is_taken_from_its_public_parts() -> None:
-    told = leaves(krippendorff_alpha([[1, 2, 3], [1, 2, 2]], "nominal"))
+    told = leaves(krippendorff_alpha([[1, 2, 3], [1, 2, 2]], level="nominal"))
     assert told["status"] == "ok"
     assert told["n_raters"] == 2
 
