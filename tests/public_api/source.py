@@ -75,7 +75,7 @@ def defined_in(module: str, name: str) -> Found:
     """Follow a name through imports, those for type checkers among them, to its definition."""
     here = _scope(module).get(name)
     if isinstance(here, Import):
-        if here.name is None or _path(f"{here.module}.{here.name}"):
+        if _is_module(here):
             whole = here.module if here.name is None else f"{here.module}.{here.name}"
             return Found(whole, None, f"module {whole}")
         if here.module.partition(".")[0] != "affectlab":
@@ -86,6 +86,15 @@ def defined_in(module: str, name: str) -> Found:
     if _path(f"{module}.{name}"):
         return Found(f"{module}.{name}", None, f"module {module}.{name}")
     raise LookupError(f"{module}.{name} is public, and is defined nowhere in the source")
+
+
+def _is_module(import_: Import) -> bool:
+    """Say whether a module is imported; what a package hands out goes before a module of its name."""
+    if import_.name is None:
+        return True
+    ours = _path(import_.module) is not None
+    handed_out = _scope(import_.module).get(import_.name) if ours else None
+    return handed_out in (None, import_) and _path(f"{import_.module}.{import_.name}") is not None
 
 
 def _path(module: str) -> Path | None:
