@@ -23,7 +23,8 @@ app.command("preference")(preference)
 @app.callback()
 def _group(context: typer.Context) -> None:
     """Train models; each becomes a rater."""
-    from affectlab.models.runs import one_process
+    # Not from the package, which would load numpy for a page of help.
+    from affectlab.models.runs.processes import one_process
 
     verb = context.invoked_subcommand
     # The other two look at what they train: some models share their batches between processes.
