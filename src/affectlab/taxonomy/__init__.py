@@ -13,11 +13,16 @@ from affectlab.taxonomy.costs import (
     cost_from_reference,
     cost_from_ring,
 )
-from affectlab.taxonomy.files import list_taxonomies, load_taxonomy, match_taxonomy
 from affectlab.taxonomy.history import LabelChange, TaxonomyRevision
 from affectlab.taxonomy.label import Label
 from affectlab.taxonomy.mapping import map_labels
-from affectlab.taxonomy.taxonomy import LabelMapping, Taxonomy
+from affectlab.taxonomy.taxonomy import (
+    LabelMapping,
+    Taxonomy,
+    list_taxonomies,
+    load_taxonomy,
+    match_taxonomy,
+)
 
 __all__ = [
     "CostMatrix",

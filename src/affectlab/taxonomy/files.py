@@ -1,20 +1,16 @@
-"""The shape of taxonomy files and mapping files."""
+"""Taxonomy files and mapping files: their shape, and the text of one."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
-from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, StrictFloat, StrictInt, StrictStr
 
 from affectlab.core.errors import InputError
-from affectlab.core.registry import Registry
-from affectlab.core.toml import read_toml
 from affectlab.taxonomy.history import LabelChange, TaxonomyRevision
 from affectlab.taxonomy.label import Label
-from affectlab.taxonomy.taxonomy import Taxonomy
 
 __all__ = [
     "ChangeFile",
@@ -22,9 +18,6 @@ __all__ = [
     "MappingFile",
     "RevisionFile",
     "TaxonomyFile",
-    "list_taxonomies",
-    "load_taxonomy",
-    "match_taxonomy",
     "taxonomy_toml",
 ]
 
@@ -97,16 +90,19 @@ class TaxonomyFile(_Strict):
     labels: tuple[LabelFile, ...]
     history: tuple[RevisionFile, ...] = ()
 
-    def build(self, where: str) -> Taxonomy:
-        """Make the taxonomy; an error names the file."""
+    def parts(self) -> dict[str, Any]:
+        """Give what a :class:`~affectlab.taxonomy.Taxonomy` is made of, by the names of its fields.
+
+        Raises
+        ------
+        InputError
+            When a label or a version cannot be as the file says.
+        """
         made = ("labels", "history")
         parts = {key: getattr(self, key) for key in type(self).model_fields if key not in made}
-        try:
-            history = tuple(version.build() for version in self.history)
-            entries = tuple(label.build() for label in self.labels)
-            return Taxonomy(entries=entries, history=history, **parts)
-        except InputError as error:
-            raise InputError(f"{where}: {error}") from None
+        history = tuple(version.build() for version in self.history)
+        entries = tuple(label.build() for label in self.labels)
+        return {**parts, "entries": entries, "history": history}
 
 
 class MappingFile(_Strict):
@@ -120,80 +116,6 @@ class MappingFile(_Strict):
     """Reason for each source label without a target."""
 
 
-# Finding taxonomies: built in, in a user's file, or added by an installed package.
-
-
-_REGISTRY = Registry(
-    kind="taxonomy",
-    group="affectlab.taxonomies",
-    package="affectlab.taxonomy",
-    item_type=Taxonomy,
-    parse=lambda text, where: Taxonomy.from_toml(text, where=where),
-    read=lambda path: read_toml(path, TaxonomyFile).build(str(path)),
-)
-
-
-def load_taxonomy(name_or_path: str | Path | Taxonomy) -> Taxonomy:
-    """Load a taxonomy.
-
-    Parameters
-    ----------
-    name_or_path
-        The name of a built-in taxonomy, or of one that an installed package adds through the
-        entry-point group ``affectlab.taxonomies``; or the path of a TOML file (a string that ends
-        in ``.toml`` or holds a separator). A taxonomy is given back as it is.
-
-    Raises
-    ------
-    InputError
-        When the name is not known, or the file cannot be used; the sentence says where and why.
-
-    Examples
-    --------
-    >>> load_taxonomy("russell")
-    Taxonomy('russell', version 1, 2 labels: valence, arousal)
-    """
-    return _REGISTRY.load(name_or_path)
-
-
-def list_taxonomies() -> tuple[str, ...]:
-    """Names that :func:`load_taxonomy` knows, built in or from installed packages, sorted.
-
-    Examples
-    --------
-    >>> "ekman" in list_taxonomies()
-    True
-    """
-    return _REGISTRY.names()
-
-
-def match_taxonomy(labels: Iterable[str]) -> Taxonomy | None:
-    """Find the built-in taxonomy that has exactly these labels, in any order and spelling.
-
-    The neutral label may be absent. Aliases are understood.
-
-    Examples
-    --------
-    >>> match_taxonomy(["Anger", "Disgust", "Fear", "Happiness", "Sadness", "Surprise"]).name
-    'ekman'
-    >>> match_taxonomy(["anger"]) is None
-    True
-    """
-    names = {labels} if isinstance(labels, str) else set(labels)
-    for name in _REGISTRY.builtin_names():
-        taxonomy = _REGISTRY.builtin(name)
-        wanted = set(taxonomy.labels)
-        if len(names) not in (len(wanted), len(wanted - {taxonomy.neutral})):
-            continue
-        try:
-            found = {taxonomy.name_of(label) for label in names}
-        except InputError:
-            continue
-        if len(found) == len(names) and wanted - found <= {taxonomy.neutral}:
-            return taxonomy
-    return None
-
-
 # Writing a taxonomy as TOML.
 
 
@@ -204,24 +126,24 @@ _ESCAPES = {'"': '\\"', "\\": "\\\\", "\b": "\\b", "\t": "\\t", "\n": "\\n"} | {
 }
 
 
-def taxonomy_toml(taxonomy: Taxonomy) -> str:
-    """TOML text of a taxonomy; what is empty is left out."""
-    lines = [f"name = {_string(taxonomy.name)}"]
+def taxonomy_toml(parts: Mapping[str, Any]) -> str:
+    """TOML text of the parts of a taxonomy; what is empty is left out."""
+    lines = [f"name = {_string(parts['name'])}"]
     for key in ("title", "version", "source", "licence", "notes"):
-        lines += _text(key, getattr(taxonomy, key))
-    lines += _array("levels", taxonomy.levels)
-    if taxonomy.ring is not None:
-        lines.append(f"ring = [{_strings(taxonomy.ring)}]")
-    lines += _optional("neutral", taxonomy.neutral)
-    lines += _optional("reference", taxonomy.reference)
-    if taxonomy.stands_for:
+        lines += _text(key, parts[key])
+    lines += _array("levels", parts["levels"])
+    if parts["ring"] is not None:
+        lines.append(f"ring = [{_strings(parts['ring'])}]")
+    lines += _optional("neutral", parts["neutral"])
+    lines += _optional("reference", parts["reference"])
+    if parts["stands_for"]:
         lines += ["", "[stands_for]"]
         lines += [
-            f"{_key(label)} = [{_strings(others)}]" for label, others in taxonomy.stands_for.items()
+            f"{_key(label)} = [{_strings(others)}]" for label, others in parts["stands_for"].items()
         ]
-    for entry in taxonomy.entries:
+    for entry in parts["entries"]:
         lines += ["", *_label_lines(entry)]
-    for revision in taxonomy.history:
+    for revision in parts["history"]:
         lines += ["", *_revision_lines(revision)]
     return "\n".join(lines) + "\n"
 

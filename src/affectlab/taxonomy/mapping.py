@@ -7,8 +7,8 @@ from pathlib import Path
 
 from affectlab.core.errors import InputError
 from affectlab.core.toml import parse_toml, read_toml
-from affectlab.taxonomy.files import MappingFile, load_taxonomy
-from affectlab.taxonomy.taxonomy import LabelMapping, Taxonomy
+from affectlab.taxonomy.files import MappingFile
+from affectlab.taxonomy.taxonomy import LabelMapping, Taxonomy, load_taxonomy
 
 __all__ = ["map_labels"]
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from html import escape
 from pathlib import Path
@@ -14,9 +14,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from affectlab.core.errors import InputError, unknown_name
+from affectlab.core.registry import Registry
+from affectlab.core.toml import parse_toml, read_toml
 from affectlab.core.types import pl
 from affectlab.taxonomy.cost_matrix import CostMatrix
 from affectlab.taxonomy.costs import cost_from_groups, cost_from_reference, cost_from_ring
+from affectlab.taxonomy.files import TaxonomyFile, taxonomy_toml
 from affectlab.taxonomy.history import TaxonomyRevision
 from affectlab.taxonomy.label import Label
 from affectlab.taxonomy.names import NameIndex, fold
@@ -29,6 +32,9 @@ __all__ = [
     "LabelMapping",
     "Taxonomy",
     "check_taxonomy",
+    "list_taxonomies",
+    "load_taxonomy",
+    "match_taxonomy",
     "taxonomy_costs",
     "taxonomy_html",
     "taxonomy_table",
@@ -444,16 +450,11 @@ class Taxonomy:
         >>> Taxonomy.from_toml('name = "mood"\\nlabels = [{ name = "up" }]').labels
         ('up',)
         """
-        from affectlab.core.toml import parse_toml
-        from affectlab.taxonomy.files import TaxonomyFile
-
-        return parse_toml(text, TaxonomyFile, where=where).build(where)
+        return _built(parse_toml(text, TaxonomyFile, where=where), where)
 
     def to_toml(self) -> str:
         """Write the taxonomy as TOML that :meth:`from_toml` reads back as an equal one."""
-        from affectlab.taxonomy.files import taxonomy_toml
-
-        return taxonomy_toml(self)
+        return taxonomy_toml({part.name: getattr(self, part.name) for part in fields(self)})
 
     def save(self, path: str | Path) -> Path:
         """Write the taxonomy to a TOML file and give back its path.
@@ -579,6 +580,88 @@ class LabelMapping:
         )
 
 
+# Finding taxonomies: built in, in a user's file, or added by an installed package.
+
+
+def _built(file: TaxonomyFile, where: str) -> Taxonomy:
+    """Make the taxonomy of a file; an error names the file."""
+    try:
+        return Taxonomy(**file.parts())
+    except InputError as error:
+        raise InputError(f"{where}: {error}") from None
+
+
+_REGISTRY = Registry(
+    kind="taxonomy",
+    group="affectlab.taxonomies",
+    package="affectlab.taxonomy",
+    item_type=Taxonomy,
+    parse=lambda text, where: Taxonomy.from_toml(text, where=where),
+    read=lambda path: _built(read_toml(path, TaxonomyFile), str(path)),
+)
+
+
+def load_taxonomy(name_or_path: str | Path | Taxonomy) -> Taxonomy:
+    """Load a taxonomy.
+
+    Parameters
+    ----------
+    name_or_path
+        The name of a built-in taxonomy, or of one that an installed package adds through the
+        entry-point group ``affectlab.taxonomies``; or the path of a TOML file (a string that ends
+        in ``.toml`` or holds a separator). A taxonomy is given back as it is.
+
+    Raises
+    ------
+    InputError
+        When the name is not known, or the file cannot be used; the sentence says where and why.
+
+    Examples
+    --------
+    >>> load_taxonomy("russell")
+    Taxonomy('russell', version 1, 2 labels: valence, arousal)
+    """
+    return _REGISTRY.load(name_or_path)
+
+
+def list_taxonomies() -> tuple[str, ...]:
+    """Names that :func:`load_taxonomy` knows, built in or from installed packages, sorted.
+
+    Examples
+    --------
+    >>> "ekman" in list_taxonomies()
+    True
+    """
+    return _REGISTRY.names()
+
+
+def match_taxonomy(labels: Iterable[str]) -> Taxonomy | None:
+    """Find the built-in taxonomy that has exactly these labels, in any order and spelling.
+
+    The neutral label may be absent. Aliases are understood.
+
+    Examples
+    --------
+    >>> match_taxonomy(["Anger", "Disgust", "Fear", "Happiness", "Sadness", "Surprise"]).name
+    'ekman'
+    >>> match_taxonomy(["anger"]) is None
+    True
+    """
+    names = {labels} if isinstance(labels, str) else set(labels)
+    for name in _REGISTRY.builtin_names():
+        taxonomy = _REGISTRY.builtin(name)
+        wanted = set(taxonomy.labels)
+        if len(names) not in (len(wanted), len(wanted - {taxonomy.neutral})):
+            continue
+        try:
+            found = {taxonomy.name_of(label) for label in names}
+        except InputError:
+            continue
+        if len(found) == len(names) and wanted - found <= {taxonomy.neutral}:
+            return taxonomy
+    return None
+
+
 # Which costs a taxonomy has: its wheel, its groups, or another taxonomy it leans on.
 
 
@@ -631,8 +714,6 @@ def _from_ring(taxonomy: Taxonomy, lam: float) -> CostMatrix:
 
 
 def _from_reference(taxonomy: Taxonomy, lam: float) -> CostMatrix:
-    from affectlab.taxonomy.files import load_taxonomy
-
     reference = load_taxonomy(taxonomy.reference or "")
     stands_for = {
         label: [reference.name_of(other) for other in others]
