@@ -6,7 +6,13 @@ from types import ModuleType
 from affectlab.ratings.files import Peek
 from affectlab.ratings.merge import merge
 from affectlab.ratings.options import read_table
-from affectlab.ratings.reading import Format, list_formats, read_models, read_ratings
+from affectlab.ratings.reading import (
+    Format,
+    list_formats,
+    offer_formats,
+    read_models,
+    read_ratings,
+)
 from affectlab.ratings.reshape import matrix, pivot
 from affectlab.ratings.scale import Scale
 from affectlab.ratings.schema import (
@@ -43,6 +49,9 @@ __all__ = [
     "read_table",
     "write_ratings",
 ]
+
+# Readers of published data sets build on reading, which knows none of them; both meet here.
+offer_formats("affectlab.ratings.datasets:FORMATS")
 
 
 def __getattr__(name: str) -> ModuleType:

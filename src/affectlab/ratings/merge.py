@@ -8,9 +8,9 @@ import numpy as np
 import polars as pl
 
 from affectlab.core.errors import InputError
-from affectlab.ratings import table as _table
 from affectlab.ratings.attributes import combine_tables
 from affectlab.ratings.build import check_columns
+from affectlab.ratings.holdings import Holdings, Table
 from affectlab.ratings.scale import Scale
 from affectlab.ratings.schema import DEFAULTS
 from affectlab.taxonomy import Taxonomy
@@ -18,7 +18,7 @@ from affectlab.taxonomy import Taxonomy
 __all__ = ["merge"]
 
 
-def merge(first: _table.Ratings, *others: _table.Ratings) -> _table.Ratings:
+def merge(first: Table, *others: Table) -> Table:
     """Put several tables of the same scale into one.
 
     Names keep the order of the first table, then that of the next. Attributes of the same rater or
@@ -81,7 +81,7 @@ def merge(first: _table.Ratings, *others: _table.Ratings) -> _table.Ratings:
     )
 
 
-def _common_scale(tables: tuple[_table.Ratings, ...]) -> tuple[Scale | None, list[np.ndarray]]:
+def _common_scale(tables: tuple[Holdings, ...]) -> tuple[Scale | None, list[np.ndarray]]:
     """Find the scale of all tables, None to infer it, and the values of each table on it."""
     values = [table.value for table in tables]
     scales = [table.scale for table in tables]
@@ -114,7 +114,7 @@ def _common_scale(tables: tuple[_table.Ratings, ...]) -> tuple[Scale | None, lis
     return scale or replace(Scale.nominal(tuple(names)), declared=False), moved
 
 
-def _common_taxonomy(tables: tuple[_table.Ratings, ...]) -> tuple[Taxonomy | None, tuple[str, ...]]:
+def _common_taxonomy(tables: tuple[Holdings, ...]) -> tuple[Taxonomy | None, tuple[str, ...]]:
     """Find the taxonomy of all tables; it is given up, and said so, when labels lie outside it."""
     found: list[Taxonomy] = []
     for table in tables:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 import numpy as np
 import polars as pl
@@ -12,14 +11,10 @@ from numpy.typing import ArrayLike, NDArray
 
 from affectlab.core.errors import InputError, unknown_name
 from affectlab.core.words import option
-from affectlab.ratings import table as _table
 from affectlab.ratings.build import Body, check_columns
+from affectlab.ratings.holdings import Holdings, Table
 from affectlab.ratings.scale import Scale
-from affectlab.ratings.select import answered_rows
-
-if TYPE_CHECKING:
-    from affectlab.ratings.table import Ratings
-
+from affectlab.ratings.select import answered_rows, in_time_order, rows_by_name
 
 __all__ = [
     "fill_absent",
@@ -34,7 +29,7 @@ _AGGREGATES = ("mean", "median", "min", "max", "sum", "first", "len")
 _AXES = ("stimulus", "rater", "label")
 
 
-def _rows(ratings: _table.Ratings, every_trial: bool) -> NDArray[np.bool_]:
+def _rows(ratings: Holdings, every_trial: bool) -> NDArray[np.bool_]:
     """Say which rows are spread: answers of main trials, or any value when asked for."""
     if every_trial:
         return ~np.isnan(ratings.value)
@@ -47,7 +42,7 @@ def _rows(ratings: _table.Ratings, every_trial: bool) -> NDArray[np.bool_]:
 
 
 def matrix(
-    ratings: _table.Ratings, label: str | None = None, *, every_trial: bool = False
+    ratings: Holdings, label: str | None = None, *, every_trial: bool = False
 ) -> NDArray[np.float64]:
     """Spread the answers over an array.
 
@@ -85,7 +80,7 @@ def matrix(
     elif ratings.n_labels > 1:
         names = ", ".join(ratings.label_names[:5]) + (", …" if ratings.n_labels > 5 else "")
         raise InputError(f"there are {ratings.n_labels} labels; name one of them: {names}")
-    ratings = ratings._in_time_order()
+    ratings = in_time_order(ratings)
     chosen = _rows(ratings, every_trial)
     if label is not None:
         chosen = chosen & (ratings.label_code == ratings.label_names.index(label))
@@ -97,7 +92,7 @@ def matrix(
 
 
 def pivot(
-    ratings: _table.Ratings,
+    ratings: Holdings,
     index: str = "stimulus",
     columns: str = "rater",
     label: str | None = None,
@@ -141,8 +136,8 @@ def pivot(
     if aggregate not in _AGGREGATES:
         raise unknown_name("aggregate", aggregate, _AGGREGATES)
     if label is not None:
-        ratings = ratings.select(labels=label)
-    ratings = ratings._in_time_order()
+        ratings = ratings._keep(rows_by_name(ratings, labels=label))
+    ratings = in_time_order(ratings)
     names = dict(
         zip(_AXES, (ratings.stimulus_names, ratings.rater_names, ratings.label_names), strict=True)
     )
@@ -170,7 +165,7 @@ def pivot(
 _JOINING = ("max", "min", "mean", "sum")
 
 
-def fill_absent(ratings: Ratings, value: float = 0.0, why: str = "") -> Ratings:
+def fill_absent(ratings: Table, value: float = 0.0, why: str = "") -> Table:
     """Add an answer for each label that a rater left out for a stimulus.
 
     Filled are the labels of each stimulus that the rater answered at least once in a main trial
@@ -245,7 +240,7 @@ def _longer(column: pl.Series, row: np.ndarray) -> pl.Series:
     return pl.concat([column, added])
 
 
-def group_labels(ratings: Ratings, level: str, how: str = "max") -> Ratings:
+def group_labels(ratings: Table, level: str, how: str = "max") -> Table:
     """Join labels into the groups of a taxonomy level, per stimulus, rater and occasion.
 
     Answers are joined within a session, and within a trial when a trial asks several labels. Only
@@ -323,9 +318,7 @@ def _scale_after(scale: Scale, how: str) -> Scale | None:
     return scale if how in ("max", "min") and scale.declared else None
 
 
-def with_values(
-    ratings: Ratings, values: ArrayLike, scale: str | Scale | None, step: str
-) -> Ratings:
+def with_values(ratings: Table, values: ArrayLike, scale: str | Scale | None, step: str) -> Table:
     """Replace the values of all rows; see :meth:`Ratings.with_values`."""
     new_scale = ratings.scale if scale is None else Scale.parse(scale)
     if not new_scale.numeric:
@@ -344,8 +337,8 @@ def with_values(
 
 
 def with_texts(
-    ratings: Ratings, texts: Sequence[str | None], step: str, *, column: str = "text"
-) -> Ratings:
+    ratings: Table, texts: Sequence[str | None], step: str, *, column: str = "text"
+) -> Table:
     """Replace a column of texts that belong to the rows, and note the step in the history.
 
     Raises

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING
 
 import numpy as np
 import polars as pl
@@ -11,16 +10,13 @@ from numpy.typing import ArrayLike, NDArray
 
 from affectlab.core.errors import InputError, unknown_name
 from affectlab.ratings.build import Body
+from affectlab.ratings.holdings import Holdings, Table
 from affectlab.ratings.schema import DEFAULTS, OUTCOMES, RATER_KINDS, TRIAL_KINDS
-
-if TYPE_CHECKING:
-    from affectlab.ratings.table import Ratings
-
 
 __all__ = [
     "Names",
     "answered_rows",
-    "by_time",
+    "in_time_order",
     "moments",
     "rows_by_name",
     "rows_where",
@@ -32,14 +28,14 @@ Mask = NDArray[np.bool_]
 
 
 def rows_by_name(
-    ratings: Ratings,
+    ratings: Holdings,
     *,
-    stimuli: Names,
-    raters: Names,
-    labels: Names,
-    rater_kind: Names,
-    trial_kind: Names,
-    outcome: Names,
+    stimuli: Names = None,
+    raters: Names = None,
+    labels: Names = None,
+    rater_kind: Names = None,
+    trial_kind: Names = None,
+    outcome: Names = None,
 ) -> Mask:
     """Say for each row whether all its names are among those wanted."""
     mask = np.ones(ratings.n_rows, dtype=bool)
@@ -86,7 +82,7 @@ def _words(name: str, wanted: Iterable[str] | str, known: tuple[str, ...]) -> li
     return words
 
 
-def rows_where(ratings: Ratings, predicate: pl.Expr | ArrayLike) -> Mask:
+def rows_where(ratings: Holdings, predicate: pl.Expr | ArrayLike) -> Mask:
     """Say for each row whether an expression over its columns and its attributes is true."""
     if not isinstance(predicate, pl.Expr):
         given = np.asarray(
@@ -121,13 +117,13 @@ def rows_where(ratings: Ratings, predicate: pl.Expr | ArrayLike) -> Mask:
     return mask
 
 
-def answered_rows(ratings: Ratings) -> Mask:
+def answered_rows(ratings: Holdings) -> Mask:
     """Say for each row whether it is a main trial whose outcome is ok and that has a value."""
     mask: Mask = ~np.isnan(ratings.value)
     return mask & _usual_rows(ratings)
 
 
-def used_rows(ratings: Ratings) -> Mask:
+def used_rows(ratings: Holdings) -> Mask:
     """Say for each row whether it is a main trial whose outcome is ok and that has an answer.
 
     An answer is a value, or text where the table has texts.
@@ -135,7 +131,7 @@ def used_rows(ratings: Ratings) -> Mask:
     return ratings._answered & _usual_rows(ratings)
 
 
-def _usual_rows(ratings: Ratings) -> Mask:
+def _usual_rows(ratings: Holdings) -> Mask:
     mask = np.ones(ratings.n_rows, dtype=bool)
     for name, wanted in DEFAULTS.items():
         column = ratings._body.extras.get(name)
@@ -154,7 +150,7 @@ _MOST_GAPS = 4
 Rows = NDArray[np.intp]
 
 
-def by_time(body: Body) -> Body:
+def in_time_order(ratings: Table) -> Table:
     """Put the answers of a rater to the same question in the order in which they were given.
 
     The rows of one rater, stimulus and label change places among themselves; all others stay. What
@@ -162,20 +158,21 @@ def by_time(body: Body) -> Body:
     table lets a rater answer a question twice only where session or trial tell the two apart (or,
     of texts, the texts), so that the order of rows decides nothing.
     """
+    body = ratings._body
     if not {"session", "trial"} & body.extras.keys():
         # The check of a table lets only these tell two answers to one question apart.
-        return body
+        return ratings
     rows = _repeated(body)
     if not rows.size:
-        return body
+        return ratings
     question = _question(body)[rows]
     ordered = rows[np.lexsort((*reversed(moments(body, rows)), question))]
     place = rows[np.argsort(question, kind="stable")]
     if np.array_equal(ordered, place):
-        return body
+        return ratings
     source = np.arange(body.n_rows)
     source[place] = ordered
-    return body.take(source)
+    return ratings._derive(body.take(source))
 
 
 def _question(body: Body) -> NDArray[np.int64]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -13,13 +13,10 @@ from numpy.typing import NDArray
 
 from affectlab.core.words import option, plural
 from affectlab.ratings.codes import pack
+from affectlab.ratings.holdings import Holdings
 from affectlab.ratings.scale import Scale
 from affectlab.ratings.schema import HUMAN_KINDS, MODEL_KINDS, RATER_KINDS
 from affectlab.ratings.select import used_rows
-
-if TYPE_CHECKING:
-    from affectlab.ratings.table import Ratings
-
 
 __all__ = [
     "RatingsSummary",
@@ -112,7 +109,7 @@ _SHOWN_NAMES = 8
 Mask = NDArray[np.bool_]
 
 
-def pair_counts(ratings: Ratings, rows: Mask) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+def pair_counts(ratings: Holdings, rows: Mask) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
     """Count the raters of each stimulus and the stimuli of each rater, over some rows."""
     body = ratings._body
     stimulus, rater = body.stimulus.code, body.rater.code
@@ -128,7 +125,7 @@ def pair_counts(ratings: Ratings, rows: Mask) -> tuple[NDArray[np.intp], NDArray
     )
 
 
-def warnings_of(ratings: Ratings) -> tuple[str, ...]:
+def warnings_of(ratings: Holdings) -> tuple[str, ...]:
     """Say in words what a reader of results should know of the data."""
     rows = used_rows(ratings)
     found = [*_of_scale(ratings, rows), *_of_people(ratings, rows)]
@@ -157,7 +154,7 @@ def warnings_of(ratings: Ratings) -> tuple[str, ...]:
     return tuple(found)
 
 
-def _of_set_aside(ratings: Ratings) -> list[str]:
+def _of_set_aside(ratings: Holdings) -> list[str]:
     """Count what could not be used, and name the raters of whom nothing could."""
     found = []
     for unit in ("row", "cell"):
@@ -182,13 +179,13 @@ def _of_set_aside(ratings: Ratings) -> list[str]:
     return found
 
 
-def silent_raters(ratings: Ratings) -> list[str]:
+def silent_raters(ratings: Holdings) -> list[str]:
     """Name the raters of the source who have no answer in the table."""
     named = [name for part in ratings.set_aside if part.unit == "rater" for name in part.places]
     return [name for name in dict.fromkeys(named) if name not in set(ratings.rater_names)]
 
 
-def _of_scale(ratings: Ratings, rows: Mask) -> list[str]:
+def _of_scale(ratings: Holdings, rows: Mask) -> list[str]:
     scale = ratings.scale
     if scale.declared:
         return []
@@ -243,7 +240,7 @@ def _of_codes(value: NDArray[np.float64]) -> list[str]:
     ]
 
 
-def _of_people(ratings: Ratings, rows: Mask) -> list[str]:
+def _of_people(ratings: Holdings, rows: Mask) -> list[str]:
     kinds = ratings.rater_kinds
     human = np.array([kind in HUMAN_KINDS for kind in kinds], dtype=bool)
     if not human.any():
@@ -290,7 +287,7 @@ def _of_people(ratings: Ratings, rows: Mask) -> list[str]:
     return found
 
 
-def _of_kinds(ratings: Ratings) -> list[str]:
+def _of_kinds(ratings: Holdings) -> list[str]:
     """Warn of a column of the raters that says who is a model, under another name."""
     if set(ratings.rater_kinds) != {"human"}:
         return []
@@ -305,7 +302,7 @@ def _of_kinds(ratings: Ratings) -> list[str]:
     return []
 
 
-def aggregated_raters(ratings: Ratings) -> Mask:
+def aggregated_raters(ratings: Holdings) -> Mask:
     """Say for each rater whether it stands for several people (attribute ``aggregated``)."""
     table = ratings.raters
     if "aggregated" not in table.columns:
@@ -331,7 +328,7 @@ def _of_spelling(kind: str, names: tuple[str, ...]) -> list[str]:
     return [f"The {plural} {one!r} and {two!r}{more} differ in case or spaces only: are they one?"]
 
 
-def outcome_counts(ratings: Ratings) -> dict[str, int]:
+def outcome_counts(ratings: Holdings) -> dict[str, int]:
     """Count the cells of each outcome, those of a rater who found the stimulus unclear apart.
 
     Who chose that option has answered and refused nothing, although no label has a value.
@@ -348,7 +345,7 @@ def outcome_counts(ratings: Ratings) -> dict[str, int]:
     return {str(key): int(n) for key, n in name.value_counts(sort=True).rows()}
 
 
-def _of_outcomes(ratings: Ratings) -> list[str]:
+def _of_outcomes(ratings: Holdings) -> list[str]:
     column = ratings._body.extras.get("outcome")
     if column is None:
         return []
@@ -394,7 +391,7 @@ class RatingsSummary:
     warnings: tuple[str, ...]
 
 
-def summarise(ratings: Ratings) -> RatingsSummary:
+def summarise(ratings: Holdings) -> RatingsSummary:
     """Count what a table holds."""
     per_stimulus, per_rater = pair_counts(ratings, used_rows(ratings))
     trials = ratings._body.extras.get("trial_kind")
@@ -424,7 +421,7 @@ def summarise(ratings: Ratings) -> RatingsSummary:
         ),
         silent_raters=tuple(silent_raters(ratings)),
         history=ratings.history,
-        warnings=ratings.warnings,
+        warnings=warnings_of(ratings),
     )
 
 

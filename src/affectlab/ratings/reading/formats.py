@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
+from pkgutil import resolve_name
 
 from affectlab.core.errors import InputError, unknown_name
 from affectlab.core.registry import Plug, find_plug, find_sound_plugs, warn_of_plug
@@ -12,7 +13,7 @@ from affectlab.ratings.files import Peek
 from affectlab.ratings.options import Absent, ReadOptions, Wide
 from affectlab.ratings.table import Ratings
 
-__all__ = ["ENTRY_POINTS", "Format", "find_format", "list_formats"]
+__all__ = ["ENTRY_POINTS", "Format", "find_format", "list_formats", "offer_formats"]
 
 ENTRY_POINTS = "affectlab.formats"
 """Entry point group under which other packages offer a :class:`Format`."""
@@ -61,10 +62,20 @@ def list_formats() -> tuple[Format, ...]:
     return tuple(found.values())
 
 
-def _own_formats() -> dict[str, Format]:
-    from affectlab.ratings.datasets import FORMATS
+_PLACES: list[str] = []
 
-    return {entry.name: entry for entry in FORMATS}
+
+def offer_formats(place: str) -> None:
+    """Say where formats of affectlab lie: the ``module:name`` of a tuple of them.
+
+    The readers there build on :func:`read_ratings`, which therefore imports none of them: what
+    knows both says so, and the module is loaded when the first file is read.
+    """
+    _PLACES.append(place)
+
+
+def _own_formats() -> dict[str, Format]:
+    return {entry.name: entry for place in _PLACES for entry in resolve_name(place)}
 
 
 def _of_plug(plug: Plug) -> Format:

@@ -15,8 +15,8 @@ from affectlab.ratings.files import Peek, read_columns
 from affectlab.ratings.reading.columns import find_one
 from affectlab.ratings.reading.formats import find_format
 from affectlab.ratings.reading.read import read_ratings
+from affectlab.ratings.reading.stored import is_stored
 from affectlab.ratings.scale import Scale, fits_scale
-from affectlab.ratings.storage import is_stored
 from affectlab.ratings.table import Ratings
 
 __all__ = ["read_models"]

@@ -13,10 +13,10 @@ from affectlab.ratings.files import OnBad, Peek
 from affectlab.ratings.options import Absent, ReadOptions, Wide, check_choices, frame_of
 from affectlab.ratings.reading.formats import find_format
 from affectlab.ratings.reading.generic import read_generic
+from affectlab.ratings.reading.stored import is_stored, read_stored
 from affectlab.ratings.reading.wide import ABSENT_IS_ZERO, EMPTY_CELLS
 from affectlab.ratings.reshape import fill_absent
 from affectlab.ratings.scale import Scale
-from affectlab.ratings.storage import is_stored, read_stored
 from affectlab.ratings.table import Ratings
 from affectlab.taxonomy import Taxonomy, load_taxonomy
 

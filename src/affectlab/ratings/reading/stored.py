@@ -1,0 +1,139 @@
+"""Reading what :mod:`affectlab.ratings.storage` wrote: the table, and beside it what it means."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+import polars as pl
+
+from affectlab.core.errors import InputError
+from affectlab.ratings.attributes import overlay
+from affectlab.ratings.build import check_columns
+from affectlab.ratings.files import UNREADABLE, Columns, Peek, read_columns
+from affectlab.ratings.options import ReadOptions
+from affectlab.ratings.scale import Scale
+from affectlab.ratings.storage import DTYPES, METADATA_KEY, Meta, parse_meta, sidecar
+from affectlab.ratings.table import Ratings
+from affectlab.taxonomy import Taxonomy
+
+__all__ = ["is_stored", "read_stored"]
+
+_NAMES = ("stimulus", "rater", "label", "trial_kind", "outcome")
+
+
+@dataclass(frozen=True)
+class _Meaning:
+    """What the description beside the rows says, built."""
+
+    meta: Meta
+    scale: Scale
+    taxonomy: Taxonomy | None
+    raters: pl.DataFrame
+    stimuli: pl.DataFrame
+
+    @property
+    def named(self) -> bool:
+        """Whether values are written as the names of categories."""
+        return bool(self.scale.categories) and self.meta.types.get("value") == "String"
+
+
+def is_stored(peek: Peek) -> bool:
+    """Say whether affectlab wrote the file."""
+    if peek.head.startswith(b"PAR1"):
+        try:
+            return METADATA_KEY in pl.read_parquet_metadata(peek.path)
+        except UNREADABLE:
+            return False
+    return peek.suffix in (".csv", ".jsonl") and sidecar(peek.path).is_file()
+
+
+def read_stored(peek: Peek, options: ReadOptions) -> Ratings:
+    """Read a table that affectlab wrote; what the user says about it goes first."""
+    meaning = _meaning(peek)
+    names = [name for name in _NAMES if name in peek.header]
+    number = "value" if "value" in peek.header and not meaning.named else None
+    if meaning.named:
+        names.append("value")
+    read = read_columns(peek, names=names, number=number, on_bad=options.on_bad)
+    scale = options.scale or meaning.scale
+    checked = check_columns(
+        {name: _cast(column, meaning, read) for name, column in read.columns.items()},
+        # An inferred nominal scale is kept too, since its categories give the values their meaning.
+        scale=scale if scale.declared or scale.categories else None,
+        taxonomy=options.taxonomy or meaning.taxonomy,
+        on_bad=options.on_bad,
+        locate=read.locate,
+        empty=f"{peek.path} has a header but no rows; expected at least one answer",
+        coded=not meaning.named,
+    )
+    ordered = checked.reordered(
+        stimulus=meaning.stimuli["stimulus"].to_list(),
+        rater=meaning.raters["rater"].to_list(),
+        label=meaning.meta.labels,
+    )
+    if not scale.declared and checked.scale.kind != "nominal":
+        # Answers were inferred to be on this scale before rows were taken out or in by hand.
+        value = checked.body.value
+        if scale.contains(value[~np.isnan(value)]).all():
+            ordered = replace(ordered, scale=scale)
+    if ordered.taxonomy != meaning.taxonomy and options.taxonomy is None:
+        ordered = replace(ordered, taxonomy=meaning.taxonomy)
+    aside = tuple(part.build() for part in meaning.meta.set_aside)
+    raters, of_raters = overlay("rater", meaning.raters, options.raters)
+    stimuli, of_stimuli = overlay("stimulus", meaning.stimuli, options.stimuli)
+    return Ratings._from_checked(
+        replace(ordered, set_aside=(*aside, *read.set_aside, *checked.set_aside)),
+        raters,
+        stimuli,
+        source=meaning.meta.source,
+        history=(*meaning.meta.history, *of_raters, *of_stimuli),
+        split=False,
+    )
+
+
+def _meaning(peek: Peek) -> _Meaning:
+    if peek.head.startswith(b"PAR1"):
+        where = str(peek.path)
+        text = pl.read_parquet_metadata(peek.path)[METADATA_KEY]
+    else:
+        where = str(sidecar(peek.path))
+        try:
+            text = sidecar(peek.path).read_text(encoding="utf-8")
+        except (OSError, UnicodeDecodeError) as error:
+            raise InputError(f"{where} cannot be read: {error}") from None
+    meta = parse_meta(text, where=where)
+    try:
+        return _Meaning(
+            meta,
+            scale=meta.scale.build(),
+            taxonomy=None if meta.taxonomy is None else Taxonomy.from_toml(meta.taxonomy),
+            raters=meta.table("rater"),
+            stimuli=meta.table("stimulus"),
+        )
+    except InputError as error:
+        raise InputError(f"{where}: {error}") from None
+    except (TypeError, ValueError, OverflowError, pl.exceptions.PolarsError) as error:
+        reason = str(error).splitlines()[0]
+        raise InputError(f"{where}: not a description of ratings ({reason})") from None
+
+
+def _cast(column: pl.Series, meaning: _Meaning, read: Columns) -> pl.Series:
+    """Give a column the type it had when it was written."""
+    name = column.name
+    written = meaning.meta.types.get(name, "")
+    dtype = DTYPES.get(written)
+    if dtype is None or name in (*_NAMES, "value") or column.dtype == dtype:
+        return column
+    if dtype == pl.Boolean and column.dtype == pl.String:
+        words = column.str.to_lowercase()
+        cast = (words == "true").set(~words.is_in(["true", "false"]), None)
+    else:
+        cast = column.cast(dtype, strict=False)
+    wrong = cast.is_null() & column.is_not_null()
+    if wrong.any():
+        row = int(wrong.arg_max() or 0)
+        raise InputError(
+            f"{read.locate(row)}: {name} {column[row]!r} is not understood; expected {written}"
+        )
+    return cast
