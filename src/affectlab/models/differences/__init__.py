@@ -31,7 +31,7 @@ if TYPE_CHECKING:
         ExpressionMetric,
         cross_validate,
     )
-    from affectlab.models.differences.loss import ExpressionLoss
+    from affectlab.models.differences.learned.loss import ExpressionLoss
 
 __all__ = [
     "ActorSplit",
@@ -58,7 +58,7 @@ __all__ = [
 
 _LATER = {
     "CrossValidation": "learned.report",
-    "ExpressionLoss": "loss",
+    "ExpressionLoss": "learned.loss",
     "ExpressionMetric": "learned.expression_metric",
     "cross_validate": "learned.cross_validation",
 }

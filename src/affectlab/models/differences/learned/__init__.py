@@ -1,12 +1,9 @@
 """A metric of how different two expressions look, learned from what people said."""
 
 from affectlab.models.differences.learned.cross_validation import cross_validate
-from affectlab.models.differences.learned.distances import ROUNDING, LinearDistance
 from affectlab.models.differences.learned.expression_metric import ExpressionMetric
 from affectlab.models.differences.learned.report import CrossValidation
-from affectlab.models.differences.learned.samples import SCALE
 from affectlab.models.differences.learned.splits import ActorSplit, actor_splits
-from affectlab.models.differences.learned.trainers import Distance
 from affectlab.models.differences.learned.warnings import (
     FallingLossWarning,
     SeenActorWarning,
@@ -15,14 +12,10 @@ from affectlab.models.differences.learned.warnings import (
 )
 
 __all__ = [
-    "ROUNDING",
-    "SCALE",
     "ActorSplit",
     "CrossValidation",
-    "Distance",
     "ExpressionMetric",
     "FallingLossWarning",
-    "LinearDistance",
     "SeenActorWarning",
     "SmallScoresWarning",
     "UnfinishedLearningWarning",

@@ -290,7 +290,7 @@ class ExpressionMetric(PreparedMetric):
                 )
             # Before torch itself, to say what to install where it is not.
             import affectlab.models.devices  # noqa: F401
-            from affectlab.models.differences.loss import ExpressionLoss
+            from affectlab.models.differences.learned.loss import ExpressionLoss
 
             self._loss = ExpressionLoss(self.distance, self)
         return self._loss

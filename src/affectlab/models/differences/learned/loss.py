@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 import torch
 from torch import nn
 
 from affectlab.core.errors import InputError, unknown_name
-from affectlab.models.differences.learned import ROUNDING, SCALE, Distance, LinearDistance
-from affectlab.models.differences.learned import expression_metric as _expression_metric
+from affectlab.models.differences.learned.distances import ROUNDING, LinearDistance
+from affectlab.models.differences.learned.samples import SCALE
+from affectlab.models.differences.learned.trainers import Distance
 from affectlab.models.embedding import Encoder
 
 __all__ = [
@@ -20,6 +21,12 @@ __all__ = [
 ]
 
 _REDUCTIONS = ("mean", "sum", "none")
+
+
+class _Embedding(Protocol):
+    """What knows the encoder of the embeddings that a distance was learned on."""
+
+    def image_encoder(self) -> Encoder: ...
 
 
 class ExpressionLoss(nn.Module):
@@ -44,7 +51,7 @@ class ExpressionLoss(nn.Module):
     weights: torch.Tensor
     projection: torch.Tensor
 
-    def __init__(self, distance: Distance, metric: _expression_metric.ExpressionMetric) -> None:
+    def __init__(self, distance: Distance, metric: _Embedding) -> None:
         super().__init__()
         self._linear = isinstance(distance, LinearDistance)
         for name, array in distance.arrays().items():
