@@ -10,17 +10,10 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from affectlab.models.semi.registry import list_strategies, load_strategy
     from affectlab.models.semi.run import SemiRun, train_semi
     from affectlab.models.semi.settings import SemiTraining, Switch, SwitchWhen
-    from affectlab.models.semi.strategy import (
-        PoolLabels,
-        Problem,
-        Step,
-        Strategy,
-        View,
-        list_strategies,
-        load_strategy,
-    )
+    from affectlab.models.semi.strategy import PoolLabels, Problem, Step, Strategy, View
 
 __all__ = [
     "PoolLabels",
@@ -41,13 +34,8 @@ _LATER = {
     **dict.fromkeys(("SemiRun", "train_semi"), "run"),
     **dict.fromkeys(("Switch", "SwitchWhen"), "settings"),
     "SemiTraining": "settings",
-    **dict.fromkeys(
-        (
-            *("PoolLabels", "Problem", "Step", "Strategy", "View"),
-            *("list_strategies", "load_strategy"),
-        ),
-        "strategy",
-    ),
+    **dict.fromkeys(("PoolLabels", "Problem", "Step", "Strategy", "View"), "strategy"),
+    **dict.fromkeys(("list_strategies", "load_strategy"), "registry"),
 }
 
 

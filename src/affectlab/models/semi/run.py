@@ -12,8 +12,9 @@ from affectlab.models.losses import Order, Ties
 from affectlab.models.runs import one_process
 from affectlab.models.semi.loop import train
 from affectlab.models.semi.material import Material
+from affectlab.models.semi.registry import load_strategy
 from affectlab.models.semi.settings import SemiTraining, Switch, SwitchWhen
-from affectlab.models.semi.strategy import Strategy, load_strategy
+from affectlab.models.semi.strategy import Strategy
 from affectlab.models.training import fingerprint_of
 from affectlab.models.vision import VisionClassifier
 from affectlab.models.vision.loop import Report, loss_of

@@ -1,9 +1,8 @@
-"""What a strategy of semi-supervised learning is, and finding one by name."""
+"""What a strategy of semi-supervised learning is told, what it sees, and what it gives."""
 
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from inspect import signature
 from typing import Any, ClassVar
@@ -11,8 +10,7 @@ from typing import Any, ClassVar
 import torch
 from torch import Tensor, nn
 
-from affectlab.core.errors import InputError, unknown_name
-from affectlab.core.registry import added_names, find_plug
+from affectlab.core.errors import InputError
 from affectlab.core.types import Floats
 
 __all__ = [
@@ -21,12 +19,7 @@ __all__ = [
     "Step",
     "Strategy",
     "View",
-    "list_strategies",
-    "load_strategy",
 ]
-
-# What a strategy of semi-supervised learning is told, what it sees, and what it gives.
-
 
 CPU = torch.device("cpu")
 
@@ -131,10 +124,6 @@ class PoolLabels:
     """Whole numbers, shape (N,)."""
 
 
-GROUP = "affectlab.strategies"
-"""Group of entry points through which other packages add strategies."""
-
-
 class Strategy(nn.Module):
     """Which unlabelled examples count, and what their labels are taken to be.
 
@@ -220,76 +209,3 @@ class Strategy(nn.Module):
                 f"{self.strong_views} strong ones; expected them in every step"
             )
         return labelled, weak, strong
-
-
-def _built_in() -> dict[str, Callable[..., Strategy]]:
-    from affectlab.models.semi.strategies import BUILT_IN
-
-    return BUILT_IN
-
-
-def list_strategies() -> tuple[str, ...]:
-    """Give the names of all strategies, those of installed packages among them.
-
-    Examples
-    --------
-    >>> "fixmatch" in list_strategies()
-    True
-    """
-    return tuple(dict.fromkeys((*_built_in(), *added_names(GROUP))))
-
-
-def load_strategy(strategy: str | Strategy, **settings: Any) -> Strategy:
-    """Make a strategy by name.
-
-    Parameters
-    ----------
-    strategy
-        One of :func:`list_strategies`; or a strategy, which is given back.
-    **settings
-        Of the strategy, such as ``tau`` of FixMatch; none with a strategy.
-
-    Raises
-    ------
-    InputError
-        When the name or a setting is not known, or an entry point gives no strategy.
-
-    Examples
-    --------
-    >>> load_strategy("fixmatch", tau=0.9).settings()
-    {'tau': 0.9}
-    """
-    if isinstance(strategy, Strategy):
-        if settings:
-            raise InputError(
-                f"strategy {strategy.name!r} was made already; expected no settings beside it, "
-                f"not {_listed(settings)}"
-            )
-        return strategy
-    make = _built_in().get(strategy)
-    where = f"strategy {strategy!r}"
-    if make is None:
-        plug = find_plug(GROUP, strategy)
-        if plug is None:
-            raise unknown_name("strategy", strategy, list_strategies())
-        make, where = plug.found, plug.where
-    if not callable(make):
-        raise InputError(f"{where} gives {type(make).__name__}; expected a class of Strategy")
-    _check_settings(make, settings, where)
-    made = make(**settings)
-    if not isinstance(made, Strategy):
-        raise InputError(f"{where} gives {type(made).__name__}; expected a Strategy")
-    return made
-
-
-def _check_settings(make: Callable[..., Any], settings: dict[str, Any], where: str) -> None:
-    known = signature(make).parameters
-    if any(one.kind is one.VAR_KEYWORD for one in known.values()):
-        return
-    for name in settings:
-        if name not in known:
-            raise unknown_name("setting", name, known, where)
-
-
-def _listed(names: Sequence[str] | dict[str, Any]) -> str:
-    return ", ".join(sorted(names))

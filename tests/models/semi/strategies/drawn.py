@@ -10,7 +10,8 @@ import torch
 from torch import Tensor
 from torch.nn import functional as nnf
 
-from affectlab.models.semi.strategy import Problem, Strategy, View, load_strategy
+from affectlab.models.semi.registry import load_strategy
+from affectlab.models.semi.strategy import Problem, Strategy, View
 from affectlab.taxonomy import load_taxonomy
 
 LABELS = ("amusement", "anger", "awe", "fear")

@@ -10,15 +10,9 @@ import pytest
 import torch
 
 from affectlab.core.errors import InputError
+from affectlab.models.semi.registry import GROUP, list_strategies, load_strategy
 from affectlab.models.semi.strategies.fixmatch import FixMatch
-from affectlab.models.semi.strategy import (
-    GROUP,
-    Step,
-    Strategy,
-    View,
-    list_strategies,
-    load_strategy,
-)
+from affectlab.models.semi.strategy import Step, Strategy, View
 
 from .drawn import NAMES, a_problem, a_view
 
