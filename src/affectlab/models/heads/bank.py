@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Literal, Self
@@ -11,235 +12,36 @@ from numpy.typing import NDArray
 
 from affectlab.core.errors import InputError
 from affectlab.core.types import Device, Floats
-from affectlab.core.words import plural
+from affectlab.core.words import joined, plural
 from affectlab.models.embedding import Embeddings, EncoderCard
 from affectlab.models.heads.calibration import (
+    FEWEST,
     By,
-    Intervals,
+    CalibrationDroppedWarning,
     Neutral,
-    ScaleMap,
-    fit_bank_intervals,
-    fit_bank_neutral,
-    fit_bank_scale,
+    NotCalibratedWarning,
+    fit_intervals,
+    fit_scale_map,
 )
-from affectlab.models.heads.rows import Rows, rows_of
+from affectlab.models.heads.fit import StagePlan, fit_stages
+from affectlab.models.heads.folder import load_bank, save_bank
+from affectlab.models.heads.heads import Heads, taxonomy_of
+from affectlab.models.heads.rows import Rows, marks_of, warn_of_seen
 from affectlab.models.heads.sampling import Tied
 from affectlab.models.heads.shape import HeadShape, head_shape
-from affectlab.models.heads.stacked import predict_heads
-from affectlab.models.heads.stage import HeadPrecision, Report, Stage
-from affectlab.models.heads.targets import HIGH, Aggregate
-from affectlab.models.heads.weights import StackedWeights
+from affectlab.models.heads.stage import Report, Stage
+from affectlab.models.heads.targets import HIGH, Aggregate, check_targets, only_yes_no
 from affectlab.models.runs import check_folder
 from affectlab.ratings import Ratings
-from affectlab.taxonomy import Taxonomy, load_taxonomy
+from affectlab.taxonomy import Taxonomy
 
 __all__ = [
     "AnsweringHeads",
     "CalibratedHeads",
     "HeadBank",
-    "Heads",
     "embedded",
-    "labels_of",
     "rate_embeddings",
-    "taxonomy_of",
 ]
-
-# Which labels a bank has heads for.
-
-
-def taxonomy_of(given: str | Path | Taxonomy | Sequence[str]) -> Taxonomy:
-    """Give the taxonomy that is meant: by name, by file, or made of a list of labels."""
-    if isinstance(given, str | Path | Taxonomy):
-        return load_taxonomy(given)
-    return Taxonomy.from_labels(given, name="heads")
-
-
-def labels_of(taxonomy: Taxonomy, labels: Sequence[str] | None) -> tuple[str, ...]:
-    """Give canonical names of labels, in the order given; None: all of the taxonomy.
-
-    Raises
-    ------
-    InputError
-        When a label is not known, occurs twice, or there is none.
-    """
-    if labels is None:
-        return taxonomy.labels
-    if isinstance(labels, str) or not len(labels):
-        raise InputError("labels: expected a list of names, at least one")
-    found = tuple(taxonomy.name_of(label) for label in labels)
-    if len(set(found)) < len(found):
-        twice = next(name for place, name in enumerate(found) if name in found[:place])
-        raise InputError(f"labels: {twice!r} occurs twice; expected each label once")
-    return found
-
-
-# Trained heads as they answer: scores, ratings of them, and intervals around ratings.
-
-
-class Heads:
-    """Heads with their calibration; :class:`HeadBank` says what the parameters are."""
-
-    def __init__(
-        self,
-        taxonomy: Taxonomy,
-        labels: Sequence[str] | None = None,
-        *,
-        encoder: EncoderCard | None = None,
-        shape: HeadShape | None = None,
-        binarised: bool = False,
-        name: str = "",
-        seed: int = 0,
-    ) -> None:
-        if isinstance(seed, bool) or not isinstance(seed, int) or seed < 0:
-            raise InputError(f"seed = {seed!r}: expected a whole number from 0 on")
-        self.taxonomy = taxonomy
-        self.labels = labels_of(taxonomy, labels)
-        self.encoder = encoder
-        self.shape = head_shape("small") if shape is None else shape
-        self.binarised = bool(binarised)
-        self.name = name or "head bank"
-        self.seed = seed
-        self.weights: StackedWeights | None = None
-        """What was learned."""
-        self.stages: list[dict[str, Any]] = []
-        """What each stage of training saw and did, with the losses of every head."""
-        self.scale_map = self._default_map()
-        self.neutral: Neutral | None = None
-        self.intervals: Intervals | None = None
-        self.seen: NDArray[np.uint64] = np.empty(0, dtype=np.uint64)
-        """Hashes of the rows that were used in training and calibration, sorted."""
-
-        self.judged: dict[str, Any] | None = None
-        """How near the heads came to ratings that were kept aside: ``by``, ``how``, ``steps`` and
-        ``labels``, the rows of :func:`head_agreement`; None: that is not known."""
-
-    def _default_map(self) -> ScaleMap:
-        return ScaleMap(HIGH if self.binarised else 1.0, (None,) * len(self.labels))
-
-    def scores(
-        self,
-        X: Any,
-        *,
-        device: Device = "auto",
-        precision: HeadPrecision = "fp32",
-        batch: int | None = None,
-    ) -> NDArray[np.float32]:
-        """Give what the heads give, before any calibration.
-
-        Parameters
-        ----------
-        X
-            As for :meth:`fit`.
-        device, precision, batch
-            Of :func:`predict_heads`; by default float32 on the fastest device. ``"bf16"`` is faster
-            where the processor has it, and rounds to about three digits.
-
-        Returns
-        -------
-        numpy.ndarray
-            Shape (n, heads): about 0 to 7, or about 0 to 1 of binarised heads.
-
-        Raises
-        ------
-        InputError
-            When X does not fit, or the bank is not trained.
-        """
-        rows = self._rows(X)
-        return predict_heads(
-            self._trained(), rows.values, device=device, precision=precision, batch=batch
-        )
-
-    def predict(
-        self,
-        X: Any,
-        *,
-        clip: bool = True,
-        device: Device = "auto",
-        precision: HeadPrecision = "fp32",
-        batch: int | None = None,
-    ) -> Floats:
-        """Give ratings from 0 to 7, shape (n, heads).
-
-        Parameters
-        ----------
-        clip
-            False leaves the last step out: below 0 is less than in neutral stimuli.
-        device, precision, batch
-            As for :meth:`scores`.
-
-        Raises
-        ------
-        InputError
-            As :meth:`scores`.
-        """
-        given = self.scores(X, device=device, precision=precision, batch=batch)
-        return self.on_scale(given, clip=clip)
-
-    def on_scale(self, scores: NDArray[Any], *, clip: bool = True) -> Floats:
-        """Make ratings of scores: map, neutral, clipping; shape (n, heads)."""
-        found = self.scale_map.apply(scores)
-        if self.neutral is not None:
-            found -= np.asarray(self.neutral.offsets)
-        return np.clip(found, 0.0, HIGH) if clip else found
-
-    def predict_intervals(self, X: Any, **settings: Any) -> tuple[Floats, Floats]:
-        """Give lower and upper ends of intervals, each of shape (n, heads).
-
-        Raises
-        ------
-        InputError
-            As :meth:`scores`, or when :meth:`calibrate_intervals` was not called.
-        """
-        return self.check_intervals().bounds(self.predict(X, **settings))
-
-    @property
-    def steps(self) -> str:
-        """What is done to scores before they are clipped, in words."""
-        if self.neutral is None:
-            return f"scores {self.scale_map.said}"
-        return f"scores {self.scale_map.said}; {self.neutral.said}"
-
-    @property
-    def said(self) -> str:
-        """What the answers are, in words."""
-        kind = "presence (0/1)" if self.binarised else "intensity (0 to 7)"
-        on = f"embeddings of {self.encoder.name}" if self.encoder else "embeddings"
-        neutral = "" if self.neutral else "; not calibrated on neutral stimuli"
-        return (
-            f"ratings of the head bank {self.name!r}, trained on {kind} over {on}; {self.steps}; "
-            f"clipped to 0 to 7{neutral}"
-        )
-
-    @property
-    def width(self) -> int | None:
-        """Numbers per embedding; None: not known yet."""
-        if self.weights is not None:
-            return self.weights.width
-        return self.encoder.width if self.encoder else None
-
-    def _trained(self) -> StackedWeights:
-        if self.weights is None:
-            raise InputError("these heads are not trained yet; call fit, or load a bank")
-        return self.weights
-
-    def check_intervals(self) -> Intervals:
-        """Give the intervals.
-
-        Raises
-        ------
-        InputError
-            When none are calibrated yet.
-        """
-        if self.intervals is None:
-            raise InputError(
-                "the heads have no intervals yet; call calibrate_intervals, or affectlab calibrate "
-                "--intervals"
-            )
-        return self.intervals
-
-    def _rows(self, X: Any, what: str = "X") -> Rows:
-        return rows_of(X, self.width, self.encoder, what)
-
 
 # Calibrating trained heads: to the scale of people, to neutral stimuli, and intervals.
 
@@ -262,7 +64,29 @@ class CalibratedHeads(Heads):
         InputError
             When they do not fit, or no head has ten ratings or more.
         """
-        fit_bank_scale(self, X, Y, how, source)
+        rows, targets, marks = self._rated(X, Y, how, "maps to the scale")
+        warn_of_seen(marks, self.seen, "maps to the scale are fitted")
+        scores = self.scores(rows.values)
+        found = fit_scale_map(scores.astype(np.float64), targets, self._default_map(), source)
+        few = [label for label, own in zip(self.labels, found.knots, strict=True) if own is None]
+        if len(few) == len(self.labels):
+            raise InputError(
+                f"no head has {FEWEST} ratings or more; expected as many for a map of at least one"
+            )
+        flat = [
+            label
+            for label, own in zip(self.labels, found.knots, strict=True)
+            if own is not None and len(own[0]) == 1
+        ]
+        for names, why in (
+            (few, f"fewer than {FEWEST} ratings: the scores stay {self._default_map().said}"),
+            (flat, "higher scores never go with higher ratings: the map is the mean rating"),
+        ):
+            if names:
+                warnings.warn(f"{joined(names)}: {why}", NotCalibratedWarning, stacklevel=2)
+        self._drop("the map to the scale", neutral=True)
+        self.scale_map = found
+        self.seen = np.union1d(self.seen, marks)
         return self
 
     def calibrate_neutral(self, X: Any, *, source: str = "") -> Self:
@@ -286,7 +110,13 @@ class CalibratedHeads(Heads):
         InputError
             When they do not fit.
         """
-        fit_bank_neutral(self, X, source)
+        rows = self._rows(X, "the neutral stimuli")
+        marks = marks_of(rows)
+        warn_of_seen(marks, self.seen, "neutral means are taken")
+        means = self.scale_map.apply(self.scores(rows.values)).mean(axis=0)
+        self._drop("the neutral mean", neutral=False)
+        self.neutral = Neutral(tuple(means.tolist()), len(rows), source)
+        self.seen = np.union1d(self.seen, marks)
         return self
 
     def calibrate_intervals(
@@ -317,8 +147,51 @@ class CalibratedHeads(Heads):
         InputError
             When they do not fit, or the level is out of range.
         """
-        fit_bank_intervals(self, X, Y, level, by, how, source)
+        rows, targets, marks = self._rated(X, Y, how, "intervals")
+        warn_of_seen(marks, self.seen, "intervals are fitted")
+        predicted = self.predict(rows.values)
+        found = fit_intervals(predicted, targets, level, by, source)
+        without = [label for label, n in zip(self.labels, found.n, strict=True) if not sum(n)]
+        if len(without) == len(self.labels):
+            raise InputError("no label has a rating; expected some to calibrate intervals on")
+        if without:
+            warnings.warn(
+                f"{joined(without)}: no ratings; intervals are the whole scale",
+                NotCalibratedWarning,
+                stacklevel=2,
+            )
+        self.intervals = found
         return self
+
+    def _rated(
+        self, X: Any, Y: Any, how: Aggregate, what: str
+    ) -> tuple[Rows, Floats, NDArray[np.uint64]]:
+        """Take embeddings with ratings 0 to 7, and the hashes of those that have one."""
+        rows = self._rows(X)
+        targets = check_targets(Y, len(rows), self.labels, rows.stimuli, how=how)
+        if only_yes_no(Y, targets):
+            raise InputError(
+                f"{what} need ratings from 0 to 7; those given are yes/no answers, nothing but 0 "
+                "and 1 or between them"
+            )
+        marks = marks_of(rows)[~np.isnan(targets).all(axis=1)]
+        return rows, targets, marks
+
+    def _drop(self, changed: str, *, neutral: bool) -> None:
+        """Drop the calibrations that hang on one that is made anew."""
+        dropped = []
+        if neutral and self.neutral is not None:
+            self.neutral = None
+            dropped.append("the neutral mean")
+        if self.intervals is not None:
+            self.intervals = None
+            dropped.append("the intervals")
+        if dropped:
+            warnings.warn(
+                f"{changed} is fitted anew, and {joined(dropped)} hung on it: calibrate again",
+                CalibrationDroppedWarning,
+                stacklevel=3,
+            )
 
 
 # Heads as a rater: from images, or embeddings of them, to a table of ratings.
@@ -404,9 +277,6 @@ class AnsweringHeads(CalibratedHeads):
         return rate_embeddings(
             self, found, rater, intervals=intervals, scores=scores, device=device
         )
-
-
-# Before torch itself, to say what to install where it is not.
 
 
 class HeadBank(AnsweringHeads):
@@ -547,8 +417,6 @@ class HeadBank(AnsweringHeads):
         InputError
             When shapes, labels, encoder or values do not fit, or a label has too few ratings.
         """
-        from affectlab.models.heads.fit import StagePlan, fit_stages
-
         first = stage or Stage(epochs=200, early_stopping=30)
         plan = StagePlan("training", X, Y, first, cap, validation, source)
         fit_stages(
@@ -603,8 +471,6 @@ class HeadBank(AnsweringHeads):
         ----------
         Schuhmann et al. (2025), EmoNet-Face, appendix B.2.
         """
-        from affectlab.models.heads.fit import StagePlan, fit_stages
-
         first, second = big_stage or Stage(epochs=5), human_stage or Stage(epochs=200)
         plans = [
             StagePlan("big", *big, first, big_cap, validation, sources[0]),
@@ -631,8 +497,6 @@ class HeadBank(AnsweringHeads):
         InputError
             When the folder cannot be made, or holds something else.
         """
-        from affectlab.models.heads.folder import save_bank
-
         return save_bank(self, Path(path))
 
     @classmethod
@@ -644,8 +508,6 @@ class HeadBank(AnsweringHeads):
         InputError
             When the folder holds no bank, one of another version, or is not complete.
         """
-        from affectlab.models.heads.folder import load_bank
-
         return load_bank(cls, Path(path))
 
     @staticmethod

@@ -7,7 +7,7 @@ import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -15,6 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 from affectlab.core.errors import InputError
 from affectlab.core.types import Bools, Floats, Ints
 from affectlab.core.words import joined, plural
+from affectlab.models.heads.heads import Heads
 from affectlab.models.heads.rows import Rows, marks_of, rows_of
 from affectlab.models.heads.sampling import (
     TIE,
@@ -28,10 +29,6 @@ from affectlab.models.heads.sampling import (
 from affectlab.models.heads.stage import Report, Stage, StageResult, embeddings_of
 from affectlab.models.heads.targets import Aggregate, check_targets, only_yes_no
 from affectlab.models.heads.weights import StackedWeights
-
-if TYPE_CHECKING:
-    from affectlab.models.heads.bank import HeadBank
-
 
 __all__ = [
     "NotTrainedWarning",
@@ -81,7 +78,7 @@ class _Ready:
 
 
 def fit_stages(
-    bank: HeadBank,
+    bank: Heads,
     plans: Sequence[StagePlan],
     *,
     how: Aggregate,
@@ -134,7 +131,7 @@ def fit_stages(
 
 
 def _checked(
-    bank: HeadBank,
+    bank: Heads,
     plan: StagePlan,
     rows: Rows,
     place: int,
@@ -171,7 +168,7 @@ def _checked(
     return _Ready(plan, stage, rows, targets, heads, marks, n_tied)
 
 
-def _check_trained(bank: HeadBank, ready: Sequence[_Ready]) -> None:
+def _check_trained(bank: Heads, ready: Sequence[_Ready]) -> None:
     """Every head has to learn something somewhere; in single stages it may learn nothing."""
     problems = {
         label: ready[-1].heads[column].problem
@@ -196,7 +193,7 @@ def _check_trained(bank: HeadBank, ready: Sequence[_Ready]) -> None:
             )
 
 
-def _warn_of_idle(bank: HeadBank, part: _Ready, found: StageResult, learned: Bools) -> None:
+def _warn_of_idle(bank: Heads, part: _Ready, found: StageResult, learned: Bools) -> None:
     """Say which heads a later stage made no better than an earlier one had."""
     same = np.isfinite(found.best_loss) & (np.asarray(found.best_epoch) == 0) & learned
     if same.any():

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from hashlib import blake2b
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,14 +14,11 @@ from affectlab.core.errors import InputError
 from affectlab.core.words import count, joined, number, plural
 from affectlab.models.embedding import EncoderCard
 from affectlab.models.heads.calibration import Intervals, Neutral, ScaleMap
+from affectlab.models.heads.heads import Heads
 from affectlab.models.heads.shape import HeadShape
 from affectlab.models.heads.weights import StackedWeights
 from affectlab.models.runs import META, load_arrays, read_meta, replacing, save_arrays, write_json
 from affectlab.taxonomy import Taxonomy
-
-if TYPE_CHECKING:
-    from affectlab.models.heads.bank import HeadBank
-
 
 __all__ = [
     "card_text",
@@ -29,10 +26,12 @@ __all__ = [
     "save_bank",
 ]
 
+Bank = TypeVar("Bank", bound=Heads)
+
 # The card of a head bank: what it was made of, how scores become ratings, what it is not for.
 
 
-def card_text(bank: HeadBank, folder: str = "DIR") -> str:
+def card_text(bank: Heads, folder: str = "DIR") -> str:
     """Give the card as Markdown, for a folder of this name."""
     layers = "-".join(map(str, (bank.width, *bank.shape.hidden, 1)))
     size = bank.shape.n_parameters(bank.width or 1)
@@ -73,7 +72,7 @@ def card_text(bank: HeadBank, folder: str = "DIR") -> str:
     return "\n\n".join(part for part in parts if part) + "\n"
 
 
-def _stages(bank: HeadBank) -> str:
+def _stages(bank: Heads) -> str:
     rows = [
         "| stage | source | rated | learned from | epochs | learning rate | best validation loss |",
         "|---|---|--:|--:|--:|--:|--:|",
@@ -92,7 +91,7 @@ def _stages(bank: HeadBank) -> str:
     return "\n".join(rows) if bank.stages else ""
 
 
-def _ties(bank: HeadBank) -> str:
+def _ties(bank: Heads) -> str:
     """Say what was made of answers that lie between a yes and a no."""
     said = []
     for stage in bank.stages:
@@ -111,7 +110,7 @@ _TIED = {
 }
 
 
-def _judged(bank: HeadBank) -> str:
+def _judged(bank: Heads) -> str:
     """Say how near the heads came to ratings that were kept aside."""
     if not bank.judged:
         return ""
@@ -140,7 +139,7 @@ def _span(given: Any, digits: int) -> str:
     return ends[0] if ends[0] == ends[1] else f"{ends[0]} to {ends[1]}"
 
 
-def _steps(bank: HeadBank) -> list[str]:
+def _steps(bank: Heads) -> list[str]:
     neutral = (
         f"They are taken {bank.neutral.said}."
         if bank.neutral
@@ -154,7 +153,7 @@ def _steps(bank: HeadBank) -> list[str]:
     ]
 
 
-def _calibration(bank: HeadBank) -> str:
+def _calibration(bank: Heads) -> str:
     said = []
     if bank.neutral:
         offsets = sorted(zip(bank.neutral.offsets, bank.labels, strict=True), reverse=True)[:3]
@@ -185,7 +184,7 @@ _KEYS = (
 )
 
 
-def save_bank(bank: HeadBank, folder: Path) -> Path:
+def save_bank(bank: Heads, folder: Path) -> Path:
     """Write a bank; see :meth:`HeadBank.save`."""
     from safetensors.torch import save_file
 
@@ -222,7 +221,7 @@ def save_bank(bank: HeadBank, folder: Path) -> Path:
     return folder
 
 
-def load_bank(cls: type[HeadBank], folder: Path) -> HeadBank:
+def load_bank(cls: type[Bank], folder: Path) -> Bank:
     """Read a bank; see :meth:`HeadBank.load`."""
     meta = read_meta(folder, _SCHEMA, _KEYS, "head bank")
     where = folder / META
@@ -241,7 +240,7 @@ def load_bank(cls: type[HeadBank], folder: Path) -> HeadBank:
     return bank
 
 
-def _described(cls: type[HeadBank], meta: dict[str, Any], where: Path) -> HeadBank:
+def _described(cls: type[Bank], meta: dict[str, Any], where: Path) -> Bank:
     """Make the bank that a folder describes, without its weights."""
     shape = HeadShape(tuple(meta["shape"]["hidden"]), dropout=float(meta["shape"]["dropout"]))
     for name, kind in (("name", str), ("binarised", bool), ("width", int), ("stages", list)):
@@ -289,7 +288,7 @@ def _judged_of(given: Any) -> dict[str, Any] | None:
     return given
 
 
-def _weights_of(bank: HeadBank, path: Path, meta: dict[str, Any]) -> StackedWeights:
+def _weights_of(bank: Heads, path: Path, meta: dict[str, Any]) -> StackedWeights:
     from safetensors import SafetensorError
     from safetensors.torch import load_file
 

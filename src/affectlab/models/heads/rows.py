@@ -128,5 +128,5 @@ def warn_of_seen(marks: NDArray[np.uint64], seen: NDArray[np.uint64], what: str)
             "training or in an earlier calibration: predictions are better there than on new ones; "
             "use stimuli that were kept aside",
             SeenInTrainingWarning,
-            stacklevel=4,
+            stacklevel=3,
         )
