@@ -11,7 +11,7 @@ import numpy as np
 from affectlab.core.errors import InputError, unknown_name
 from affectlab.core.types import Floats, Ints
 from affectlab.models.runs import read_json, write_json
-from affectlab.models.text.classifier import Report, TextClassifier, note_tuning, tune_levels
+from affectlab.models.text.classifier import TextClassifier, note_tuning, tune_levels
 from affectlab.models.text.decisions import (
     DecisionKind,
     LevelTuning,
@@ -21,6 +21,7 @@ from affectlab.models.text.decisions import (
     sigmoid,
 )
 from affectlab.models.text.labels import check_texts
+from affectlab.models.text.model import Report
 from affectlab.models.text.settings import check_settings
 
 __all__ = ["BlendTextClassifier", "Criterion", "blend", "fit_blend_weight"]

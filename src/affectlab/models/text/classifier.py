@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Sequence
 from importlib import import_module
 from pathlib import Path
-from typing import Any, ClassVar, Self, TypeAlias, get_args
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,30 +18,26 @@ from affectlab.evaluation import Calibration
 from affectlab.models.runs import check_folder
 from affectlab.models.text.decisions import (
     DecisionKind,
-    DecisionRule,
     LevelTuning,
-    Scaling,
     ScalingKind,
     tune_level,
 )
 from affectlab.models.text.explanations import Contributions
+from affectlab.models.text.folder import load_model, save_model
 from affectlab.models.text.labels import (
-    GroupScores,
-    LevelPlan,
     check_texts,
     group_targets,
     level_logits,
-    level_plan,
     membership,
     targets_at,
 )
-from affectlab.models.text.settings import check_settings, check_values
+from affectlab.models.text.model import Report, TextModel
+from affectlab.models.text.settings import check_settings
 from affectlab.models.text.warnings import fingerprints, warn_of_seen, warn_of_test
 from affectlab.ratings import Ratings
-from affectlab.taxonomy import Taxonomy, load_taxonomy
+from affectlab.taxonomy import Taxonomy
 
 __all__ = [
-    "Report",
     "TextClassifier",
     "answers",
     "as_ratings",
@@ -143,11 +138,7 @@ def tune_levels(
                 model.scalings[key], model.decisions[key] = scaling, rule
 
 
-Report: TypeAlias = Callable[[str, int, int], None]
-"""Takes what is done, how much of it, and the total (0: not known)."""
-
-
-class TextClassifier(ABC):
+class TextClassifier(TextModel):
     """Gives texts probabilities of labels, and sets of labels; a rater like any other.
 
     A subclass is a back end: it computes one logit per text and output. Everything else is here:
@@ -179,74 +170,6 @@ class TextClassifier(ABC):
     'linear'
     """
 
-    backend: ClassVar[str]
-    """Name of the back end."""
-    shares_training: ClassVar[bool] = False
-    """Whether several processes can train one model together; then each has to call `save`."""
-
-    def __init__(
-        self,
-        *,
-        taxonomy: str | Path | Taxonomy = "goemotions",
-        level: str | None = None,
-        levels: Sequence[str] | None = None,
-        group_scores: GroupScores = "blend",
-        name: str = "",
-        seed: int = 0,
-    ) -> None:
-        if group_scores not in get_args(GroupScores):
-            raise unknown_name("group_scores", group_scores, get_args(GroupScores))
-        check_values({"level": level, "levels": levels, "name": name, "seed": seed})
-        self.given_taxonomy = load_taxonomy(taxonomy)
-        self.level = level
-        self.taxonomy = self.given_taxonomy if level is None else self.given_taxonomy.coarsen(level)
-        if "" in self.taxonomy.levels:
-            raise InputError(f"taxonomy {self.taxonomy.name}: a level has no name; expected one")
-        chosen = () if level is not None and levels is None else levels
-        self.plan: LevelPlan = level_plan(self.taxonomy, None if chosen is None else tuple(chosen))
-        self.group_scores: GroupScores = group_scores
-        self.name = name or f"{self.backend} text model"
-        self.seed = seed
-        self.fitted = False
-        self.training: dict[str, Any] = {}
-        """What it was trained on: source, number of texts, texts per label; once tuned also the
-        warnings, and the early stopping, that its results on dev suffer from."""
-        self.decisions: dict[str, DecisionRule] = {}
-        """Rules by level, under ``""`` that of the labels."""
-        self.scalings: dict[str, Scaling] = {}
-        """Calibration by level."""
-        self.tuning: dict[str, LevelTuning] = {}
-        """What rules and calibration reach on dev, by level."""
-        self.seen: NDArray[np.uint64] | None = None
-        """Fingerprints of the training texts."""
-
-    # -- to be written by back ends --------------------------------------------------------------
-
-    @abstractmethod
-    def _fit(
-        self, texts: Sequence[str], targets: Floats, dev: Any, progress: Report | None
-    ) -> None:
-        """Learn one logit per output of `plan`, whose targets are given, shape (n, outputs).
-
-        `dev` is a pair of texts and targets in the same form, or None; it is for early stopping.
-        """
-
-    @abstractmethod
-    def _logits(self, texts: Sequence[str], progress: Report | None = None) -> Floats:
-        """Give the logit of every output, shape (n, outputs)."""
-
-    @abstractmethod
-    def settings(self) -> dict[str, Any]:
-        """Keyword arguments of the back end alone, as plain values, to make it again."""
-
-    @abstractmethod
-    def _save(self, folder: Path) -> None:
-        """Write what was learned."""
-
-    @abstractmethod
-    def _load(self, folder: Path) -> None:
-        """Read what :meth:`_save` wrote."""
-
     # -- making, training ------------------------------------------------------------------------
 
     @staticmethod
@@ -265,15 +188,6 @@ class TextClassifier(ABC):
             return found(**settings)
         except TypeError as error:
             raise InputError(f"back end {backend!r}: {error}") from None
-
-    @property
-    def labels(self) -> tuple[str, ...]:
-        """Labels, in the order of the taxonomy."""
-        return self.taxonomy.labels
-
-    def labels_at(self, level: str | None = None) -> tuple[str, ...]:
-        """Labels, or groups of a level, in the order of columns."""
-        return self.taxonomy.labels if level is None else tuple(self.taxonomy.groups(level))
 
     def fit(
         self,
@@ -407,11 +321,6 @@ class TextClassifier(ABC):
         stopped = getattr(self, "stopped_on", None)
         return [f"{self.backend}: {stopped.said()}"] if stopped and stopped.saw(texts) else []
 
-    @property
-    def tuned_levels(self) -> tuple[str, ...]:
-        """Levels that thresholds are fitted for."""
-        return tuple(dict.fromkeys((*self.plan.levels, *self.taxonomy.nesting_levels())))
-
     # -- answers ---------------------------------------------------------------------------------
 
     def predict_proba(
@@ -454,15 +363,6 @@ class TextClassifier(ABC):
         names = self.labels_at(level)
         chosen = self.predict(texts, level, coherent=coherent)
         return [tuple(names[place] for place in np.flatnonzero(row)) for row in chosen]
-
-    def decision(self, level: str | None = None) -> DecisionRule:
-        """Give the rule of a level; before :meth:`tune`, probability from 0.5 on."""
-        names = self.labels_at(level)
-        rule = DecisionRule("global", names, (0.5,) * len(names), fitted_on="nothing: 0.5")
-        return self.decisions.get(level or "", rule)
-
-    def _scaling(self, level: str | None) -> Scaling:
-        return self.scalings.get(level or "", Scaling())
 
     def rate(
         self,
@@ -544,8 +444,6 @@ class TextClassifier(ABC):
         InputError
             When the folder cannot be made, or holds something else.
         """
-        from affectlab.models.text.folder import save_model
-
         return save_model(self, Path(path))
 
     @classmethod
@@ -559,9 +457,17 @@ class TextClassifier(ABC):
         InputError
             When the folder holds no model, one of another version or back end, or is not complete.
         """
-        from affectlab.models.text.folder import load_model
+        folder = Path(path)
 
-        return load_model(cls, Path(path))
+        def backend(name: str) -> type[TextClassifier]:
+            found = load_backend(name)
+            if not issubclass(found, cls):
+                raise InputError(
+                    f"{folder} holds a model of back end {name!r}; expected {cls.backend!r}"
+                )
+            return found
+
+        return load_model(backend, folder)
 
     @staticmethod
     def check_folder(path: str | Path) -> None:
@@ -573,10 +479,6 @@ class TextClassifier(ABC):
             When the path is a file, or a folder that holds something else.
         """
         check_folder(Path(path))
-
-    def _require_fitted(self) -> None:
-        if not self.fitted:
-            raise InputError("this model is not trained yet; call fit, or load one")
 
     def __repr__(self) -> str:
         state = "" if self.fitted else ", not trained"

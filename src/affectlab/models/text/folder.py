@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -11,8 +12,8 @@ from affectlab._version import __version__
 from affectlab.core.errors import InputError
 from affectlab.core.words import count, file_part, joined, number, plural
 from affectlab.models.runs import META, load_arrays, read_meta, replacing, save_arrays, write_json
-from affectlab.models.text.classifier import TextClassifier, load_backend
 from affectlab.models.text.decisions import DecisionRule, LevelTuning, Scaling
+from affectlab.models.text.model import TextModel
 from affectlab.models.text.settings import check_settings, check_written
 from affectlab.taxonomy import Taxonomy
 
@@ -24,6 +25,8 @@ __all__ = [
     "write_card",
 ]
 
+Model = TypeVar("Model", bound=TextModel)
+
 _SCHEMA = "affectlab/text-model/1"
 _KEYS = ("backend", "taxonomy", "labels", "settings", "levels")
 _SEEN = "seen.npz"
@@ -31,7 +34,7 @@ _STALE = ("thresholds*.toml", _SEEN)
 """Files that not every model has."""
 
 
-def save_model(model: TextClassifier, folder: Path) -> Path:
+def save_model(model: TextModel, folder: Path) -> Path:
     """Write a model; see :meth:`TextClassifier.save`."""
 
     model._require_fitted()
@@ -85,14 +88,10 @@ def _escaped(name: str) -> str:
     return name.replace("\\", "\\\\").replace('"', '\\"')
 
 
-def load_model(cls: type[TextClassifier], folder: Path) -> TextClassifier:
-    """Read a model; see :meth:`TextClassifier.load`."""
+def load_model(backend: Callable[[str], type[Model]], folder: Path) -> Model:
+    """Read a model; see :meth:`TextClassifier.load`. `backend` finds its class by name."""
     meta = read_meta(folder, _SCHEMA, _KEYS, "text model")
-    found = load_backend(str(meta["backend"]))
-    if not issubclass(found, cls):
-        raise InputError(
-            f"{folder} holds a model of back end {meta['backend']!r}; expected {cls.backend!r}"
-        )
+    found = backend(str(meta["backend"]))
     try:
         model = _made(found, meta, folder)
         if list(model.labels) != meta["labels"]:
@@ -121,7 +120,7 @@ def load_model(cls: type[TextClassifier], folder: Path) -> TextClassifier:
     return model
 
 
-def _made(found: type[TextClassifier], meta: dict[str, Any], folder: Path) -> TextClassifier:
+def _made(found: type[Model], meta: dict[str, Any], folder: Path) -> Model:
     """Make the classifier that a folder describes, with settings that save writes alone."""
     settings = meta["settings"]
     check_settings(meta["backend"], settings, shared=False)
@@ -145,7 +144,7 @@ def _training_of(given: Any) -> dict[str, Any]:
     return found
 
 
-def _check_levels(model: TextClassifier) -> None:
+def _check_levels(model: TextModel) -> None:
     """Rules, calibration and results must be those of the levels, with their labels in order."""
     if not model.decisions.keys() == model.scalings.keys() == model.tuning.keys():
         raise InputError("decisions, scalings and tuning are not of the same levels")
@@ -165,14 +164,14 @@ def _check_levels(model: TextClassifier) -> None:
 # The model card: what a model was made of, what it is worth, and what it is not for.
 
 
-def write_card(model: TextClassifier, folder: Path, name: str) -> Path:
+def write_card(model: TextModel, folder: Path, name: str) -> Path:
     """Write the model card as README.md, for a folder that will have this name."""
     path = folder / "README.md"
     path.write_text(card_text(model, name or "."), encoding="utf-8", newline="\n")
     return path
 
 
-def card_text(model: TextClassifier, folder: str = "DIR") -> str:
+def card_text(model: TextModel, folder: str = "DIR") -> str:
     """Give the model card as Markdown."""
     said = model_card(model)
     parts = [
@@ -199,7 +198,7 @@ def card_text(model: TextClassifier, folder: str = "DIR") -> str:
     return "\n\n".join(parts) + "\n"
 
 
-def model_card(model: TextClassifier) -> dict[str, str]:
+def model_card(model: TextModel) -> dict[str, str]:
     """Say in words what a model was made of, what it is for, and what it is not.
 
     Parameters
@@ -249,7 +248,7 @@ def _small(sentence: str) -> str:
     return sentence[:1].lower() + sentence[1:]
 
 
-def _licence(model: TextClassifier) -> str:
+def _licence(model: TextModel) -> str:
     stated = str(model.training.get("licence") or "")
     if stated:
         return f"{stated}, as stated by whoever trained it."
@@ -258,7 +257,7 @@ def _licence(model: TextClassifier) -> str:
     )
 
 
-def _settings(model: TextClassifier) -> list[tuple[str, object]]:
+def _settings(model: TextModel) -> list[tuple[str, object]]:
     return [
         *model.settings().items(),
         ("levels", ", ".join(model.plan.levels) or "none"),
@@ -267,7 +266,7 @@ def _settings(model: TextClassifier) -> list[tuple[str, object]]:
     ]
 
 
-def _data(model: TextClassifier) -> str:
+def _data(model: TextModel) -> str:
     training = model.training
     targets = "shares of raters" if training.get("soft") else "labels"
     counts = training.get("texts_per_label", {})
@@ -280,7 +279,7 @@ def _data(model: TextClassifier) -> str:
     )
 
 
-def _rules(model: TextClassifier) -> list[str]:
+def _rules(model: TextModel) -> list[str]:
     if not model.decisions:
         return ["None are fitted: labels are chosen from probability 0.5 on. Fit them on dev."]
     rows = []
@@ -296,7 +295,7 @@ def _rules(model: TextClassifier) -> list[str]:
     return ["\n".join(rows)]
 
 
-def _results(model: TextClassifier) -> list[str]:
+def _results(model: TextModel) -> list[str]:
     if not model.tuning:
         return ["Not measured."]
     first = next(iter(model.tuning.values()))
@@ -345,7 +344,7 @@ def _results(model: TextClassifier) -> list[str]:
     return [*parts, *[_table(model, level) for level in model.tuning]]
 
 
-def _flattered(model: TextClassifier) -> list[str]:
+def _flattered(model: TextModel) -> list[str]:
     """Say what makes the results on dev too good."""
     said = [f"Warning: {words}." for words in model.training.get("warnings", [])]
     said += [
@@ -356,7 +355,7 @@ def _flattered(model: TextClassifier) -> list[str]:
     return said
 
 
-def _table(model: TextClassifier, level: str) -> str:
+def _table(model: TextModel, level: str) -> str:
     tuned: LevelTuning = model.tuning[level]
     rule = model.decisions[level]
     rows = [
@@ -375,7 +374,7 @@ def _table(model: TextClassifier, level: str) -> str:
     return "\n".join(rows)
 
 
-def _limits(model: TextClassifier) -> list[str]:
+def _limits(model: TextModel) -> list[str]:
     said = _flattered(model)
     tuned = model.tuning.get("")
     if tuned is not None:

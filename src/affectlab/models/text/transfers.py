@@ -17,8 +17,9 @@ from affectlab.core.errors import InputError, unknown_name
 from affectlab.core.estimates import Estimates
 from affectlab.core.types import Bools, Floats, Ints
 from affectlab.core.words import count
-from affectlab.models.text.classifier import Report, TextClassifier
+from affectlab.models.text.classifier import TextClassifier
 from affectlab.models.text.labels import check_texts, label_matrix
+from affectlab.models.text.model import Report
 from affectlab.taxonomy import Taxonomy, load_taxonomy
 
 __all__ = [

@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from affectlab.core.errors import InputError, unknown_name
-from affectlab.models.text.classifier import Report
 from affectlab.models.text.encoders.sentence_encoder import Layers, SentenceEncoder
+from affectlab.models.text.model import Report
 from affectlab.models.text.networks import NetworkTextClassifier, Problem, save_weights
 from affectlab.models.text.settings import Training
 

@@ -18,9 +18,10 @@ from affectlab.core.errors import InputError
 from affectlab.core.types import Floats
 from affectlab.core.words import number
 from affectlab.models.devices import pick_device, private_seed
-from affectlab.models.text.classifier import Report, TextClassifier
+from affectlab.models.text.classifier import TextClassifier
 from affectlab.models.text.encoders.sentence_encoder import Pooling, SentenceEncoder
 from affectlab.models.text.labels import check_texts, label_matrix
+from affectlab.models.text.model import Report
 from affectlab.models.text.networks import by_length, shuffled_batches
 from affectlab.taxonomy import Taxonomy, load_taxonomy
 

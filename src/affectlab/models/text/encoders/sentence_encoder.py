@@ -13,7 +13,6 @@ from numpy.typing import NDArray
 from affectlab.core.errors import InputError, unknown_name
 from affectlab.core.types import Ints
 from affectlab.models.devices import autocast, pick_device, pick_precision, quiet_transformers
-from affectlab.models.text.classifier import Report
 from affectlab.models.text.encoders.pretrained import (
     context_of,
     encode,
@@ -22,6 +21,7 @@ from affectlab.models.text.encoders.pretrained import (
     load_tokenizer,
 )
 from affectlab.models.text.encoders.transformer import collate
+from affectlab.models.text.model import Report
 from affectlab.models.text.networks import by_length
 from affectlab.models.training import fingerprint_of, fingerprint_of_weights
 

@@ -13,7 +13,6 @@ from torch import Tensor, nn
 from affectlab.core.errors import InputError
 from affectlab.core.types import Floats, Ints
 from affectlab.models.devices import quiet_transformers
-from affectlab.models.text.classifier import Report
 from affectlab.models.text.encoders.pretrained import (
     context_of,
     encode,
@@ -24,6 +23,7 @@ from affectlab.models.text.encoders.pretrained import (
 from affectlab.models.text.explanations import Contributions
 from affectlab.models.text.features import MASKS
 from affectlab.models.text.labels import check_texts
+from affectlab.models.text.model import Report
 from affectlab.models.text.networks import NetworkTextClassifier, Problem, output_layer
 from affectlab.models.text.settings import Training
 

@@ -13,12 +13,13 @@ from numpy.typing import ArrayLike
 from affectlab.core.errors import InputError
 from affectlab.core.types import Floats
 from affectlab.models.runs import load_arrays, read_json, save_arrays, write_json
-from affectlab.models.text.classifier import Report, TextClassifier
+from affectlab.models.text.classifier import TextClassifier
 from affectlab.models.text.explanations import Contributions
 from affectlab.models.text.features import FeatureSettings, TfidfFeatures, learn_features
 from affectlab.models.text.label_penalty import LabelPenalty, label_relations, laplacian
 from affectlab.models.text.labels import check_texts
 from affectlab.models.text.linear.logistic import Logistic, fit_logistic_labels
+from affectlab.models.text.model import Report
 from affectlab.models.text.settings import check_values
 
 __all__ = ["LinearTextClassifier", "NotConvergedWarning"]

@@ -15,8 +15,8 @@ from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 from affectlab.core.errors import InputError, unknown_name
 from affectlab.core.types import Ints
 from affectlab.models.runs import read_json, write_json
-from affectlab.models.text.classifier import Report
 from affectlab.models.text.features import cut
+from affectlab.models.text.model import Report
 from affectlab.models.text.networks.loop import Problem
 from affectlab.models.text.networks.network import NetworkTextClassifier
 from affectlab.models.text.networks.tensors import save_weights

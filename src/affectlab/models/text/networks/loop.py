@@ -21,7 +21,7 @@ from torch.nn import functional as nnf
 from affectlab.core.errors import InputError
 from affectlab.core.types import Floats, Ints
 from affectlab.models.devices import autocast, pick_precision, private_seed
-from affectlab.models.text.classifier import Report
+from affectlab.models.text.model import Report
 from affectlab.models.text.settings import Training
 from affectlab.models.training import (
     Checkpoints,

@@ -15,8 +15,9 @@ from torch import nn
 from affectlab.core.errors import InputError
 from affectlab.core.types import Floats
 from affectlab.models.devices import pick_device, pick_precision, private_seed
-from affectlab.models.text.classifier import Report, TextClassifier
+from affectlab.models.text.classifier import TextClassifier
 from affectlab.models.text.label_penalty import LabelPenalty, label_relations, laplacian
+from affectlab.models.text.model import Report
 from affectlab.models.text.networks.loop import Problem, Split, logits_of, train
 from affectlab.models.text.networks.stopping import EarlyStopping, read_history, write_history
 from affectlab.models.text.networks.tensors import check_finite, check_shapes, load_weights, misfit
