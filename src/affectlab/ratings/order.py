@@ -58,7 +58,7 @@ def canonical(data: T, *, listed: Kept = "nobody") -> T:
         if (np.diff(key[order]) == 0).any():
             order = np.lexsort((*reversed(moments(body, np.arange(body.n_rows))), key))
         numbered = numbered.take(order)
-    return data._derive(numbered)  # type: ignore[return-value]
+    return data._derive(numbered)
 
 
 def as_listed(names: Sequence[str], ratings: object) -> list[int]:
