@@ -195,8 +195,6 @@ def test_a_folder_that_is_called_as_the_encoder_is_not_taken_for_it(
 def test_settings_of_a_checkpoint_are_taken_whatever_it_is_called(
     given: str | None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from affectlab.models import embedding
-
     card = EncoderCard(
         "transformers:google/x", "image", 8, "f" * 32, {"pooling": "mean", "precision": "bf16"}
     )
@@ -208,7 +206,7 @@ def test_settings_of_a_checkpoint_are_taken_whatever_it_is_called(
 
     monkeypatch.chdir(tmp_path)
     (tmp_path / "COPY").mkdir()
-    monkeypatch.setattr(embedding, "load_encoder", load)
+    monkeypatch.setattr("affectlab.models.embedding.registry.load_encoder", load)
     encoder_of(card, given)
     ((name, settings),) = asked
     assert settings == {"pooling": "mean", "precision": "bf16"}
