@@ -18,7 +18,7 @@ accelerate_state = pytest.importorskip("accelerate.state")
 from affectlab.core.errors import InputError  # noqa: E402
 from affectlab.models.ask.ledger import LineFile  # noqa: E402
 from affectlab.models.devices import pick_precision  # noqa: E402
-from affectlab.models.runs.processes import is_main_process  # noqa: E402
+from affectlab.models.processes import is_main_process  # noqa: E402
 from affectlab.models.training.checkpoints import Checkpoints, UnlockedWarning  # noqa: E402
 from affectlab.models.training.steps import accelerator_on  # noqa: E402
 from affectlab.models.vision import VisionClassifier  # noqa: E402

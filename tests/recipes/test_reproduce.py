@@ -8,6 +8,7 @@ import platform
 import re
 from collections.abc import Callable
 from dataclasses import replace
+from importlib import import_module
 from importlib.metadata import version
 from importlib.util import find_spec
 from pathlib import Path
@@ -148,7 +149,9 @@ def _marked(note: str) -> PublishedFigure:
 @pytest.fixture
 def use(monkeypatch: pytest.MonkeyPatch) -> Callable[[Recipe], None]:
     def replace(recipe: Recipe) -> None:
-        monkeypatch.setattr("affectlab.recipes.reproduce._own_recipes", lambda: {"tiny": recipe})
+        # The package hands out the function of the same name.
+        module = import_module("affectlab.recipes.reproduce")
+        monkeypatch.setattr(module, "_own_recipes", lambda: {"tiny": recipe})
 
     return replace
 

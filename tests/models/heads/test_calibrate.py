@@ -27,7 +27,8 @@ def test_a_map_never_falls_and_stays_on_the_scale(
     fitted = ScaleMap(7.0, (rising_knots(x, y),))
     ordered = np.sort(np.array(scores))
     found = fitted.apply(ordered[:, None])[:, 0]
-    assert (np.diff(found) >= 0).all()
+    # Between two knots the last digit is rounded.
+    assert (np.diff(found) >= -1e-12).all()
     assert found.min() >= 0
     assert found.max() <= 7
 

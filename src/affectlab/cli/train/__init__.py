@@ -23,8 +23,7 @@ app.command("preference")(preference)
 @app.callback()
 def _group(context: typer.Context) -> None:
     """Train models; each becomes a rater."""
-    # Not from the package, which would load numpy for a page of help.
-    from affectlab.models.runs.processes import one_process
+    from affectlab.models.processes import one_process
 
     verb = context.invoked_subcommand
     # The other two look at what they train: some models share their batches between processes.

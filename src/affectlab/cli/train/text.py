@@ -128,7 +128,7 @@ def text(
     Example: affectlab train text train.tsv --dev dev.tsv --out model/ --report report/
     """
     from affectlab.core.errors import InputError
-    from affectlab.models.runs import one_process
+    from affectlab.models.processes import one_process
     from affectlab.models.text import TextClassifier, is_main_process, read_labelled_texts
     from affectlab.report import check_report_folder, write_text_report
 

@@ -9,7 +9,7 @@ from torch import nn
 
 from affectlab.core.errors import InputError
 from affectlab.models.losses import Order, Ties
-from affectlab.models.runs import one_process
+from affectlab.models.processes import one_process
 from affectlab.models.semi.loop import train
 from affectlab.models.semi.material import Material
 from affectlab.models.semi.registry import load_strategy

@@ -10,7 +10,7 @@ are first used.
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from affectlab.models.runs import is_main_process
+from affectlab.models.processes import is_main_process
 from affectlab.models.text.blending import BlendTextClassifier, blend, fit_blend_weight
 from affectlab.models.text.classifier import TextClassifier, list_backends, load_backend
 from affectlab.models.text.data import (

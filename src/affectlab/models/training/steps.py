@@ -13,7 +13,7 @@ from torch import Tensor, nn
 from affectlab.core.errors import InputError
 from affectlab.core.types import Ints
 from affectlab.models.devices import pick_device
-from affectlab.models.runs import can_meet, n_processes, started_alone
+from affectlab.models.processes import can_meet, n_processes, started_alone
 
 __all__ = [
     "accelerator_on",
