@@ -89,7 +89,7 @@ def defined_in(module: str, name: str) -> Found:
 
 
 def _is_module(import_: Import) -> bool:
-    """Say whether a module is imported; what a package hands out goes before a module of its name."""
+    """Say whether it is a module; what a package hands out goes before a module of its name."""
     if import_.name is None:
         return True
     ours = _path(import_.module) is not None
