@@ -10,13 +10,14 @@ PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c const
 
 # Tests of models need torch, whose light build is for Python 3.11; elsewhere they are skipped.
 
-.PHONY: help demo test check lint quick unit coverage api docs bench package audit clean
+.PHONY: help demo test test-long check lint quick unit coverage api docs bench package audit clean
 
 help:
 	@echo "make demo   set up, simulate a study, write demo/report.html"
 	@echo "make check  set up, check style and types, run the quick tests: for everyday work"
-	@echo "make test   set up, check style and types, run all tests, build the docs: what CI runs"
-	@echo "make coverage  run all tests and say what they leave out"
+	@echo "make test   set up, check style and types, run the tests, build the docs"
+	@echo "make test-long  run what takes long: browsers, faults, tutorials, recipes, fuzzing, the comparison, coverage"
+	@echo "make coverage  run the tests of statistics and say what they leave out"
 	@echo "make api    write the lists of what is public anew, after a change that is meant"
 	@echo "make bench  compare speed and memory with peers"
 	@echo "make docs   build the documentation into docs/_build/html"
@@ -56,19 +57,32 @@ QUICK := src tests/public_api tests/taxonomy tests/protocols tests/ratings
 quick: $(VENV)/.dev
 	$(PYTEST) $(QUICK)
 
+# What starts servers, browsers, clusters and whole stories; CI runs it after the other tests.
+LONG := tests/e2e tests/examples tests/recipes tests/golden/test_compare.py tests/test_benchmarks.py \
+	tests/test_tutorials.py $(wildcard tests/test_tutorial_*.py) tests/test_runner.py \
+	$(wildcard tests/study/test_pages*.py) $(wildcard tests/study/test_dashboard*.py) \
+	tests/stimuli/curation/test_runners.py tests/models/embedding/test_embed_runners.py
+
 unit: $(VENV)/.dev
-	$(PYTEST)
+	$(PYTEST) $(LONG:%=--ignore=%)
 
 check: lint quick
 
 test: lint docs unit
 
+test-long: $(VENV)/.dev
+	$(PYTEST) $(LONG)
+	AFFECTLAB_FUZZ=$${AFFECTLAB_FUZZ:-300} $(PYTEST) tests/ratings/test_fuzz.py
+	$(MAKE) coverage
+
 # The rooms of which numbers are cited must keep 90 % of their lines and branches under test.
 # Watching every branch more than doubles the time, so it is not part of `make test`.
-WATCHED := reliability/* analysis/* evaluation/* estimates.py _resampling.py _multiple_tests.py _tally.py
+WATCHED := reliability/* analysis/* evaluation/* core/estimates.py core/inference.py core/tally.py
 
 coverage: $(VENV)/.dev
-	$(PYTEST) --cov --cov-report term
+	$(PYTEST) tests/reliability tests/analysis tests/evaluation tests/oracles tests/report \
+		tests/test_estimates.py tests/test_row_order.py --cov-report= \
+		$(foreach room,reliability analysis evaluation core,--cov=affectlab.$(room))
 	@set -f; for room in $(WATCHED); do \
 		printf '%s ' "$$room"; \
 		$(BIN)/coverage report --format=total --fail-under=90 --include="src/affectlab/$$room" || exit; \

@@ -17,6 +17,7 @@ from affectlab.reliability import load_policy
 from affectlab.taxonomy import load_taxonomy
 
 ROOT = Path(__file__).resolve().parents[1]
+COMMANDS = typer.main.get_command(app)
 PAGES = [
     ROOT / "README.md",
     *sorted((ROOT / "docs").glob("*.md")),
@@ -70,7 +71,7 @@ def test_commands_exist(page: Path) -> None:
         words = shlex.split(line, comments=True)
         if "affectlab" not in words[:1] and not line.startswith(".venv/bin/affectlab"):
             continue
-        command = typer.main.get_command(app)
+        command = COMMANDS
         rest = words[1:]
         while rest and hasattr(command, "commands"):
             assert rest[0] in command.commands, line

@@ -120,7 +120,7 @@ def raters(tmp_path: Path) -> Path:
 
 @pytest.mark.parametrize("verb", VERBS, ids=" ".join)
 def test_help_has_an_example_and_the_common_options(verb: list[str]) -> None:
-    text = run_apart(*verb, "--help").stdout
+    text = run_here(*verb, "--help").stdout
     if verb in list(GROUPS):
         return
     assert f"Example: affectlab {' '.join(verb)}" in " ".join(text.split())

@@ -8,7 +8,7 @@ import evalica
 import numpy as np
 import pytest
 import statsmodels.api as sm
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
@@ -38,6 +38,8 @@ def random_wins(seed: int, k: int) -> Floats:
     return wins
 
 
+# Each example takes both libraries half a second.
+@settings(max_examples=20)
 @given(seed=st.integers(0, 10**6), k=st.integers(2, 6))
 def test_bradley_terry_equals_evalica(seed: int, k: int) -> None:
     wins = random_wins(seed, k)
@@ -126,6 +128,7 @@ def test_where_there_is_no_scale() -> None:
     assert preference_scale(champion, prior=0.5, model="thurstone")["0"].value > 0.5
 
 
+@settings(max_examples=30)
 @given(seed=st.integers(0, 10**6), k=st.integers(2, 7), share=st.floats(0.1, 0.9))
 def test_the_two_checks_of_connection_agree(seed: int, k: int, share: float) -> None:
     rng = np.random.default_rng(seed)
