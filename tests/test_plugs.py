@@ -11,7 +11,7 @@ import pytest
 
 from affectlab import InputError
 from affectlab.cli._warned import plugs_said
-from affectlab.core.registry import BrokenPlugWarning, find_plug, find_plugs, find_sound_plugs
+from affectlab.core.registry import BrokenPlugWarning, find_plug, find_sound_plugs
 from affectlab.ratings import Format, list_formats, read_ratings
 from affectlab.recipes import list_recipes, reproduce
 from affectlab.recipes.emonet_face.recipe import RECIPE
@@ -50,8 +50,6 @@ def test_sound_plugs_are_found_beside_broken_ones() -> None:
     with pytest.warns(BrokenPlugWarning, match=r"'gone' .*'affectlab.formats'.*; it is left out$"):
         names = {plug.name for plug in find_sound_plugs("affectlab.formats")}
     assert names == {"hail", "wrong"}
-    with pytest.raises(InputError, match=r"'gone' .* cannot be loaded: .*GONE"):
-        list(find_plugs("affectlab.formats"))
     assert find_plug("affectlab.formats", "gon") is None
 
 
@@ -83,12 +81,6 @@ def test_recipes() -> None:
     # Built in comes first, whatever a package offers under that name.
     assert reproduce("emonet-face", simulate=True, quick=True).rows
     assert reproduce("hail", simulate=True, quick=True).paper.paper == "emonet-face"
-    with pytest.raises(InputError, match=r"'wrong' .*offers a int as a recipe"):
-        reproduce("wrong", simulate=True)
-    with pytest.raises(InputError, match=r"'gone' .*cannot be loaded"):
-        reproduce("gone", simulate=True)
-    with pytest.raises(InputError, match="unknown recipe 'hial'; did you mean 'hail'"):
-        reproduce("hial", simulate=True)
     with pytest.raises(InputError, match=r"affectlab.recipes"):
         list_recipes()
 

@@ -8,7 +8,6 @@ import platform
 import re
 from collections.abc import Callable
 from dataclasses import replace
-from importlib import import_module
 from importlib.metadata import version
 from importlib.util import find_spec
 from pathlib import Path
@@ -19,6 +18,7 @@ from matplotlib.figure import Figure
 from tests.cli.command import run_here
 
 from affectlab.core.errors import InputError
+from affectlab.core.registry import Registry
 from affectlab.recipes import (
     Comparison,
     Finding,
@@ -149,9 +149,8 @@ def _marked(note: str) -> PublishedFigure:
 @pytest.fixture
 def use(monkeypatch: pytest.MonkeyPatch) -> Callable[[Recipe], None]:
     def replace(recipe: Recipe) -> None:
-        # The package hands out the function of the same name.
-        module = import_module("affectlab.recipes.reproduce")
-        monkeypatch.setattr(module, "_own_recipes", lambda: {"tiny": recipe})
+        ours: Any = Registry.all["affectlab.recipes"].ours
+        monkeypatch.setitem(ours, "tiny", recipe)
 
     return replace
 

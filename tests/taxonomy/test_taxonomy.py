@@ -263,4 +263,4 @@ def test_entry_points_add_taxonomies(tmp_path: Path) -> None:
     broken, odd = done.stdout.splitlines()
     assert "entry point 'broken' (moods:absent)" in broken
     assert "cannot be loaded" in broken
-    assert "gives int; expected a Taxonomy" in odd
+    assert "gives int; expected a path or a Taxonomy, or a function" in odd

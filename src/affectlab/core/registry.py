@@ -1,25 +1,40 @@
-"""Entry points: what installed packages add to affectlab, found and loaded in one way."""
+"""Everything that is found by name: a name of ours, an entry point, ``module:name``, or an object.
+
+Each kind of thing has one :class:`Registry`. It says what is listed, finds what a name means, and
+words what goes wrong. Nothing is registered by changing a list: ours is a table beside the kind,
+and another package adds to a kind by an entry point in its group. A name of ours always means ours,
+whatever a package calls its own.
+"""
 
 from __future__ import annotations
 
+import re
+import tomllib
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import partial
+from importlib import import_module
 from importlib.metadata import EntryPoint, entry_points
 from importlib.resources import files
+from inspect import Parameter, signature
 from pathlib import Path
-from typing import Any, Generic, TypeVar
+from typing import Any, ClassVar, Generic, TypeVar
 
-from affectlab.core.errors import InputError, unknown_name
+from affectlab.core.errors import AffectlabError, InputError, unknown_name
+from affectlab.core.words import shown
 
 __all__ = [
     "BrokenPlugWarning",
+    "Definitions",
+    "Factories",
     "Plug",
     "Registry",
-    "added_names",
+    "callables",
     "find_plug",
-    "find_plugs",
     "find_sound_plugs",
+    "function_name",
+    "parse_spec",
     "warn_of_plug",
 ]
 
@@ -30,24 +45,13 @@ class BrokenPlugWarning(UserWarning):
 
 @dataclass(frozen=True)
 class Plug:
-    """One entry point that was loaded."""
+    """What a name leads to."""
 
     name: str
     found: Any
-    """What it leads to."""
     where: str
-    """How errors name it: its name, its place and its group."""
-
-
-def added_names(group: str) -> tuple[str, ...]:
-    """Names of the entry points of a group, sorted; nothing is imported.
-
-    Examples
-    --------
-    >>> added_names("affectlab.nobody_adds_these")
-    ()
-    """
-    return tuple(sorted({point.name for point in entry_points(group=group)}))
+    """How errors name it: for an entry point its name, its place and its group."""
+    ours: bool = False
 
 
 def find_plug(group: str, name: str) -> Plug | None:
@@ -64,17 +68,6 @@ def find_plug(group: str, name: str) -> Plug | None:
     True
     """
     return next((_loaded(point) for point in entry_points(group=group) if point.name == name), None)
-
-
-def find_plugs(group: str) -> Iterator[Plug]:
-    """Load all entry points of a group, one after the other.
-
-    Raises
-    ------
-    InputError
-        When one cannot be loaded.
-    """
-    return map(_loaded, entry_points(group=group))
 
 
 def find_sound_plugs(group: str) -> Iterator[Plug]:
@@ -114,108 +107,432 @@ def warn_of_plug(problem: InputError) -> None:
 
 def _loaded(point: EntryPoint) -> Plug:
     where = f"entry point {point.name!r} ({point.value}) of group {point.group!r}"
+    return Plug(point.name, _called(point.load, where), where)
+
+
+def _called(function: Callable[..., Any], where: str, *given: Any, **settings: Any) -> Any:
+    """Call what belongs to another package; what goes wrong in it is told with its place."""
     try:
-        return Plug(point.name, point.load(), where)
-    # What another package's import raises is up to that package.
+        return function(*given, **settings)
+    # What another package raises is up to that package; a missing extra keeps its kind of error.
     except Exception as error:
+        if isinstance(error, AffectlabError) and not isinstance(error, InputError):
+            raise
         raise InputError(f"{where} cannot be loaded: {error}") from error
 
 
-# Definitions that users extend: built-in TOML files, files of their own, and entry points.
-#
-# Taxonomies and protocols are found in the same way, so the finding is written once here. A name
-# is looked up among the built-in files first and then among the entry points of installed
-# packages; a path is read as a TOML file. Nothing is registered by changing a list inside
-# affectlab.
-
-
 Item = TypeVar("Item")
+_MODULE_AND_NAME = re.compile(r"[A-Za-z_]\w*(\.\w+)*:[A-Za-z_]\w*(\.\w+)*")
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, kw_only=True)
 class Registry(Generic[Item]):
-    """Where definitions of one kind are found."""
+    """Where things of one kind are found: what a name leads to is the thing itself."""
+
+    all: ClassVar[dict[str, Registry[Any]]] = {}
+    """The registries of all modules that are loaded, by group."""
+    _or: ClassVar[str] = ""
 
     kind: str
     """What is looked up, in the singular, for errors: ``"taxonomy"``."""
     group: str
-    """Group of entry points through which other packages add definitions."""
-    package: str
-    """Package whose folder ``data`` holds the built-in TOML files."""
-    item_type: type[Item]
-    """What a definition is, once loaded."""
-    parse: Callable[[str, str], Item]
-    """Turns TOML text, and the name of its place, into a definition."""
-    read: Callable[[Path], Item]
-    """Turns a TOML file into a definition."""
-    _loaded: dict[str, Item] = field(default_factory=dict, repr=False)
+    """Group of entry points through which other packages add to it."""
+    accept: type[Item] | Callable[[Any, str], Item | None]
+    """The class of what is looked up; or a function of a thing and of how errors name it, which
+    gives None where it is nothing of the kind, and raises where a part of it is wrong."""
+    expected: str
+    """What is accepted, in words, for errors."""
+    ours: Mapping[str, Any] = field(default_factory=dict)
+    """What belongs to affectlab: things by name, or where they lie as ``module:name``, which is
+    imported when it is asked for."""
+    of_function: Callable[..., Item] | None = None
+    """Turns a function, and settings by name with ``name`` among them, into an item."""
+    any_spelling: bool = False
+    """Whether names of ours may be written in capitals, and with blanks or hyphens."""
+    from_modules: bool = True
+    """Whether ``module:name`` is looked up: not where names may come from files of others."""
+    otherwise: str = ""
+    """What may be given beside a name, put behind the error for a name that is not known."""
 
-    def builtin_names(self) -> tuple[str, ...]:
-        """Names of the built-in definitions, sorted."""
-        folder = files(self.package) / "data"
-        return tuple(
-            sorted(
-                entry.name.removesuffix(".toml")
-                for entry in folder.iterdir()
-                if entry.name.endswith(".toml")
-            )
-        )
+    def __post_init__(self) -> None:
+        self.all[self.group] = self
+
+    def own_names(self) -> tuple[str, ...]:
+        """Names of what belongs to affectlab."""
+        return tuple(self.ours)
 
     def names(self) -> tuple[str, ...]:
-        """Names of the built-in definitions and of those that installed packages add, sorted."""
-        return tuple(sorted({*self.builtin_names(), *added_names(self.group)}))
+        """Names of ours, and sorted those that installed packages add; nothing is imported."""
+        own = self.own_names()
+        added = {point.name for point in entry_points(group=self.group)}
+        return (*own, *sorted(added.difference(own)))
 
-    def builtin(self, name: str) -> Item:
-        """Load one built-in definition; the file is read once."""
-        if name not in self._loaded:
-            text = (files(self.package) / "data" / f"{name}.toml").read_text(encoding="utf-8")
-            self._loaded[name] = self.parse(text, f"built-in {self.kind} {name}")
-        return self._loaded[name]
+    def check_name(self, name: str) -> None:
+        """Refuse what is neither a name nor begins with one and a colon; nothing is imported."""
+        if name not in self.names() and name.partition(":")[0] not in self.names():
+            raise self._unknown(name)
 
-    def load(self, name_or_path: str | Path | Item) -> Item:
-        """Load a definition by name or from a file; a definition is given back as it is.
-
-        A string that ends in ``.toml`` or holds a path separator is a path.
+    def load(self, given: Any) -> Item:
+        """Find one by its name, or check what was given ready.
 
         Raises
         ------
         InputError
-            When nothing has that name, when the file cannot be used, or when an entry point fails.
+            When nothing has that name, it cannot be loaded, or is of another kind.
         """
-        if isinstance(name_or_path, self.item_type):
-            return name_or_path
-        if isinstance(name_or_path, Path):
-            return self.read(name_or_path)
-        if not isinstance(name_or_path, str):
-            raise InputError(
-                f"{self.kind}: expected a name, a path or a {self.item_type.__name__}, "
-                f"not {type(name_or_path).__name__}"
-            )
-        if name_or_path.endswith(".toml") or "/" in name_or_path or "\\" in name_or_path:
-            return self.read(Path(name_or_path))
-        plain = name_or_path.strip().casefold().replace("-", "_").replace(" ", "_")
-        if plain in self.builtin_names():
-            return self.builtin(plain)
-        plug = find_plug(self.group, name_or_path)
-        if plug is None:
-            error = unknown_name(self.kind, name_or_path, self.names())
-            if "." not in name_or_path:
-                raise error
-            raise InputError(f"{error}; the path of a file ends in .toml")
-        return self._of_plug(plug)
+        return self._load(given, {})
 
-    def _of_plug(self, plug: Plug) -> Item:
-        found = plug.found
-        if callable(found) and not isinstance(found, self.item_type):
+    def load_all(self, *, skip_broken: bool = False) -> dict[str, Item]:
+        """Load all there are, by name; `skip_broken`: warn of what cannot be used, and go on."""
+        found = {}
+        for name in self.names():
             try:
-                found = found()
-            except Exception as error:
-                raise InputError(f"{plug.where} cannot be loaded: {error}") from error
-        if isinstance(found, str | Path):
-            return self.read(Path(found))
-        if isinstance(found, self.item_type):
+                found[name] = self.load(name)
+            except InputError as problem:
+                if not skip_broken:
+                    raise
+                warn_of_plug(problem)
+        return found
+
+    def _load(self, given: Any, settings: Mapping[str, Any]) -> Item:
+        if not isinstance(given, str):
+            return self._ready(given, settings)
+        plug = self.find(given)
+        if plug is not None:
+            return self._item(plug, plug.name)
+        return self._imported(given, given, settings)
+
+    def _own(self, name: str) -> Any:
+        """Give what a name of ours leads to."""
+        found = self.ours[name]
+        if not isinstance(found, str):
             return found
-        raise InputError(
-            f"{plug.where} gives {type(found).__name__}; expected a {self.item_type.__name__}, "
-            "a path, or a function that returns one"
-        )
+        module, _, attribute = found.partition(":")
+        return getattr(import_module(module), attribute)
+
+    def find(self, name: str) -> Plug | None:
+        """Look a name up, first among ours; give what it leads to, or None."""
+        plain = name
+        if self.any_spelling:
+            plain = name.strip().casefold().replace("-", "_").replace(" ", "_")
+        if plain in self.own_names():
+            return Plug(plain, self._own(plain), f"{self.kind} {plain!r}", ours=True)
+        return find_plug(self.group, name)
+
+    def _imported(self, text: str, name: str, settings: Mapping[str, Any]) -> Item:
+        """Take ``module:name`` for what is given; `name` is what was looked up before."""
+        unknown = self._unknown(name)
+        if not self.from_modules or not _MODULE_AND_NAME.fullmatch(text):
+            raise unknown
+        module, _, attribute = text.partition(":")
+        where = f"{self.kind} {shown(text, 120)!r}"
+        try:
+            found: Any = import_module(module)
+        except ModuleNotFoundError as missing:
+            raise InputError(
+                f"{unknown}; no module {missing.name!r} can be imported for a function as "
+                "module:name (PYTHONPATH adds folders)"
+            ) from None
+        # What a module's import raises is up to the module.
+        except Exception as error:
+            raise InputError(f"{where}: importing {module} fails: {error}") from error
+        for part in attribute.split("."):
+            if not hasattr(found, part):
+                raise InputError(f"{where}: module {module} has no {attribute!r}")
+            found = getattr(found, part)
+        return self._ready(found, settings)
+
+    def _unknown(self, name: str) -> InputError:
+        known, said = self.names(), shown(name, 80)
+        if known:
+            error = unknown_name(self.kind, said, known)
+        else:
+            error = InputError(
+                f"unknown {self.kind} {said!r}; no package that is installed adds one (entry "
+                f"points {self.group})"
+            )
+        return InputError(f"{error}; {self.otherwise}") if self.otherwise else error
+
+    def _ready(self, given: Any, settings: Mapping[str, Any]) -> Item:
+        """Check what is given in place of a name; a function may become an item."""
+        item = self._accepted(given, f"the {self.kind} given")
+        if item is not None:
+            if settings:
+                named = getattr(given, "name", type(given).__name__)
+                raise InputError(
+                    f"{self.kind} {named!r} is given ready; expected no settings beside it, not "
+                    f"{', '.join(sorted(settings))}: settings are for what is given by name"
+                )
+            return item
+        if self.of_function is None or not callable(given):
+            comma = "," if " or " in self.expected else " or"
+            raise InputError(
+                f"{self.kind}: expected a name{comma} {self.expected}, not {type(given).__name__}"
+            )
+        settings = {**settings, "name": settings.get("name") or function_name(given)}
+        where = f"{self.kind} {shown(settings['name'], 80)!r} is given ready"
+        _check_settings(partial(self.of_function, given), settings, where)
+        return self.of_function(given, **settings)
+
+    def _item(self, plug: Plug, name: str) -> Item:
+        """Check what a name has led to; `name` is for a function that has none itself."""
+        item = self._accepted(plug.found, plug.where)
+        if item is None and self.of_function is not None and callable(plug.found):
+            item = self.of_function(plug.found, name=getattr(plug.found, "name", "") or name)
+        if item is None:
+            raise InputError(
+                f"{plug.where} gives {type(plug.found).__name__}; expected {self.expected}"
+                f"{self._or}"
+            )
+        return item
+
+    def _accepted(self, thing: Any, where: str) -> Item | None:
+        if isinstance(self.accept, type):
+            return thing if isinstance(thing, self.accept) else None
+        return self.accept(thing, where)
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Factories(Registry[Item]):
+    """Where a name leads to a function that makes the thing of settings.
+
+    Of what another package adds, the function is given what stands behind the colon of the name, if
+    anything does, and the settings by name.
+    """
+
+    place: str = ""
+    """Parameter of our functions that takes what stands behind the colon of ``name:place``; "" for
+    a kind whose names have no colon."""
+    spec: bool = False
+    """Whether settings may stand in the name, see :func:`parse_spec`."""
+    shared: tuple[str, ...] = ()
+    """Settings that are given to all, whether they have them or not."""
+    of_folder: Callable[..., Item] | None = None
+    """What is called with a folder that is given in place of a name, and the settings."""
+    rename: Callable[[Item, Any], Item] | None = None
+    """Gives what was made the name of the setting ``name``, which all have then."""
+
+    def make(self, given: Any, settings: Mapping[str, Any]) -> Item:
+        """Make one by its name and settings, or check what was given ready.
+
+        Raises
+        ------
+        InputError
+            When the name or a setting is not known, or it cannot be made.
+        """
+        return self._load(given, settings)
+
+    def _load(self, given: Any, settings: Mapping[str, Any]) -> Item:
+        if not isinstance(given, str):
+            return self._ready(given, settings)
+        text, of_name = given, {}
+        # The name of a folder may have commas in it.
+        if self.spec and not (self.of_folder and Path(given).is_dir()):
+            text, of_name = parse_spec(given, self.kind)
+        name, place = text, ""
+        if self.place:
+            name, _, place = text.partition(":")
+        for key in of_name:
+            if key in settings and key not in self.shared:
+                raise InputError(
+                    f"{self.kind} {shown(given, 120)!r}: {key!r} is given twice; expected once"
+                )
+        shared = {k: v for k, v in settings.items() if k in self.shared}
+        own = {k: v for k, v in settings.items() if k not in self.shared} | of_name
+        plug = self.find(name)
+        if plug is None and self.of_folder and text and Path(text).is_dir():
+            plug = Plug(
+                text, partial(self.of_folder, Path(text)), f"{self.kind} {text!r}", ours=True
+            )
+            return self._made(plug, "", own, shared)
+        if plug is None:
+            return self._imported(text, name, own)
+        return self._made(plug, place, own, shared)
+
+    def _made(self, plug: Plug, place: str, own: dict[str, Any], shared: Mapping[str, Any]) -> Item:
+        make, ours = plug.found, plug.ours
+        if not callable(make):
+            raise InputError(
+                f"{plug.where} gives {type(make).__name__}; expected a function that makes "
+                f"{self.expected}"
+            )
+        called = own.pop("name", None) if self.rename else None
+        known, where = _parameters(make)[0], f"{self.kind} {shown(plug.name, 80)!r}"
+        if place and ours and self.place not in known:
+            raise InputError(
+                f"{self.kind} '{plug.name}:{shown(place, 60)}': {plug.name!r} takes nothing behind "
+                "a colon"
+            )
+        _check_settings(make, own, where, ("name",) if self.rename else ())
+        own = {key: value for key, value in shared.items() if key in known} | own
+        if ours:
+            item: Item = make(**({self.place: place} if place else {}) | own)
+        else:
+            made = _called(make, plug.where, *([place] if place else []), **own)
+            spec = f"{plug.name}:{place}" if place else plug.name
+            item = self._item(Plug(plug.name, made, plug.where), spec)
+        return item if called is None or self.rename is None else self.rename(item, called)
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Definitions(Registry[Item]):
+    """Where definitions lie that users write: ours, and their own, are TOML files."""
+
+    _or: ClassVar[str] = ", or a function that returns one"
+    package: str
+    """Package whose folder ``data`` holds ours."""
+    parse: Callable[[str, str], Item]
+    """Turns TOML text, and the name of its place, into a definition."""
+    any_spelling: bool = True
+    from_modules: bool = False
+    _parsed: dict[str, Item] = field(default_factory=dict, repr=False)
+
+    def own_names(self) -> tuple[str, ...]:
+        """Names of our files, sorted."""
+        folder = files(self.package) / "data"
+        names = (entry.name for entry in folder.iterdir())
+        return tuple(sorted(name[: -len(".toml")] for name in names if name.endswith(".toml")))
+
+    def names(self) -> tuple[str, ...]:
+        """Names of ours and of those that installed packages add, sorted."""
+        return tuple(sorted(super().names()))
+
+    def builtin(self, name: str) -> Item:
+        """Load one of ours; the file is read once."""
+        if name not in self._parsed:
+            text = (files(self.package) / "data" / f"{name}.toml").read_text(encoding="utf-8")
+            self._parsed[name] = self.parse(text, f"built-in {self.kind} {name}")
+        return self._parsed[name]
+
+    def _own(self, name: str) -> Item:
+        return self.builtin(name)
+
+    def _load(self, given: Any, settings: Mapping[str, Any]) -> Item:
+        """Load by name or from a file: text that ends in ``.toml`` or holds a separator."""
+        if isinstance(given, Path) or (
+            isinstance(given, str) and (given.endswith(".toml") or re.search(r"[/\\]", given))
+        ):
+            return self._read(Path(given))
+        return super()._load(given, settings)
+
+    def _read(self, path: Path) -> Item:
+        from affectlab.core.toml import read_text
+
+        return self.parse(read_text(path), str(path))
+
+    def _unknown(self, name: str) -> InputError:
+        error = super()._unknown(name)
+        return InputError(f"{error}; the path of a file ends in .toml") if "." in name else error
+
+    def _item(self, plug: Plug, name: str) -> Item:
+        found = plug.found
+        if callable(found) and self._accepted(found, plug.where) is None:
+            found = _called(found, plug.where)
+        if isinstance(found, str | Path):
+            return self._read(Path(found))
+        return super()._item(Plug(plug.name, found, plug.where), name)
+
+
+def callables(thing: Any, where: str) -> Any:  # noqa: ARG001
+    """Accept what can be called, for a :class:`Registry` of functions.
+
+    Examples
+    --------
+    >>> callables(len, "mine") is len, callables(3, "mine")
+    (True, None)
+    """
+    return thing if callable(thing) else None
+
+
+def function_name(function: object) -> str:
+    """Name a function or an object that can be called, by its ``name`` or what it is called.
+
+    Examples
+    --------
+    >>> function_name(str.split), function_name(lambda: 0)
+    ('split', 'lambda')
+    """
+    own = getattr(function, "__qualname__", None) or type(function).__qualname__
+    return str(getattr(function, "name", "") or str(own).rsplit(".", 1)[-1].strip("<>"))
+
+
+def _parameters(make: Callable[..., Any]) -> tuple[list[str], bool]:
+    """Give the settings that a function has parameters for, and whether it takes any other."""
+    try:
+        found = signature(make).parameters.values()
+    except (TypeError, ValueError):
+        # Some of what is compiled does not say.
+        return [], True
+    named = (Parameter.POSITIONAL_OR_KEYWORD, Parameter.KEYWORD_ONLY)
+    return (
+        [one.name for one in found if one.kind in named],
+        any(one.kind == Parameter.VAR_KEYWORD for one in found),
+    )
+
+
+def _check_settings(
+    make: Callable[..., Any], settings: Mapping[str, Any], where: str, also: tuple[str, ...] = ()
+) -> None:
+    known, any_other = _parameters(make)
+    for name in settings:
+        if name not in known and not any_other:
+            raise unknown_name("setting", name, [*known, *also], where)
+
+
+def parse_spec(text: str, kind: str = "metric") -> tuple[str, dict[str, Any]]:
+    """Split ``NAME,KEY=VALUE,…`` into the name and the settings.
+
+    Values are read as TOML, what is none is text; brackets and quotes keep commas together.
+
+    Raises
+    ------
+    InputError
+        When a setting has no ``=``, or is given twice.
+
+    Examples
+    --------
+    >>> parse_spec("deep:faces,distance=cosine")
+    ('deep:faces', {'distance': 'cosine'})
+    >>> parse_spec("landmarks,file=points.npz,points=[0,16]")
+    ('landmarks', {'file': 'points.npz', 'points': [0, 16]})
+    >>> parse_spec("lpips,trunk='a,b.pth',net=vgg")
+    ('lpips', {'trunk': 'a,b.pth', 'net': 'vgg'})
+    """
+    name, *parts = _split(text)
+    settings: dict[str, Any] = {}
+    for part in parts:
+        key, equals, value = (piece.strip() for piece in part.partition("="))
+        if not equals or not key or not value:
+            raise InputError(
+                f"{kind} {shown(text, 120)!r}: {shown(part, 60)!r} is not understood; expected "
+                "NAME,SETTING=VALUE"
+            )
+        if key in settings:
+            raise InputError(f"{kind} {shown(text, 120)!r}: {key!r} is given twice; expected once")
+        settings[key] = _value(value)
+    return name.strip(), settings
+
+
+def _split(text: str) -> list[str]:
+    parts, depth, quote = [""], 0, ""
+    for place, character in enumerate(text):
+        before = parts[-1].rstrip()[-1:]
+        if quote:
+            quote = "" if character == quote else quote
+        elif character in "\"'" and (before == "=" or (depth > 0 and before in "[,")):
+            # One that is never closed is a letter, as in the name of a person.
+            quote = character if character in text[place + 1 :] else ""
+        else:
+            depth += (character == "[") - (character == "]")
+            if character == "," and depth <= 0:
+                parts.append("")
+                continue
+        parts[-1] += character
+    return parts
+
+
+def _value(text: str) -> Any:
+    try:
+        return tomllib.loads(f"value = {text}")["value"]
+    except (tomllib.TOMLDecodeError, RecursionError):
+        return text

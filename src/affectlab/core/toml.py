@@ -10,7 +10,7 @@ from pydantic import BaseModel, ValidationError
 
 from affectlab.core.errors import InputError, name_hint
 
-__all__ = ["parse_toml", "read_toml"]
+__all__ = ["parse_toml", "read_text", "read_toml"]
 
 Model = TypeVar("Model", bound=BaseModel)
 
@@ -24,9 +24,20 @@ def read_toml(path: str | Path, model: type[Model]) -> Model:
         When the file is missing, is not UTF-8, is not TOML, or a value is not what `model` expects;
         the sentence names the file, the key, the value and what was expected.
     """
+    return parse_toml(read_text(path), model, where=str(path))
+
+
+def read_text(path: str | Path) -> str:
+    """Read the text of a TOML file.
+
+    Raises
+    ------
+    InputError
+        When the file is missing or not UTF-8.
+    """
     path = Path(path)
     try:
-        text = path.read_text(encoding="utf-8-sig")
+        return path.read_text(encoding="utf-8-sig")
     except FileNotFoundError:
         raise InputError(f"{path}: no such file") from None
     except IsADirectoryError:
@@ -35,7 +46,6 @@ def read_toml(path: str | Path, model: type[Model]) -> Model:
         raise InputError(
             f"{path}: byte {error.start} is not UTF-8; save the file as UTF-8"
         ) from None
-    return parse_toml(text, model, where=str(path))
 
 
 def parse_toml(text: str, model: type[Model], *, where: str) -> Model:

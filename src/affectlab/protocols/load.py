@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 from affectlab.core.errors import InputError
-from affectlab.core.registry import Registry
-from affectlab.core.toml import parse_toml, read_toml
+from affectlab.core.registry import Definitions
+from affectlab.core.toml import parse_toml
 from affectlab.protocols.protocol import Protocol
 
 __all__ = ["list_protocols", "load_protocol"]
@@ -27,13 +27,13 @@ def _verified(protocol: Protocol, where: str) -> Protocol:
     return protocol
 
 
-_REGISTRY = Registry(
+_REGISTRY = Definitions(
     kind="protocol",
     group="affectlab.protocols",
     package="affectlab.protocols",
-    item_type=Protocol,
+    accept=Protocol,
+    expected="a path or a Protocol",
     parse=lambda text, where: _verified(parse_toml(text, Protocol, where=where), where),
-    read=lambda path: _verified(read_toml(path, Protocol), str(path)),
 )
 
 

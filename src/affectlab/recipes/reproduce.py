@@ -3,18 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import cache
 from pathlib import Path
 
-from affectlab.core.errors import InputError, unknown_name
-from affectlab.core.registry import (
-    Plug,
-    added_names,
-    find_plug,
-    find_plugs,
-    find_sound_plugs,
-    warn_of_plug,
-)
+from affectlab.core.errors import InputError
+from affectlab.core.registry import Registry
 from affectlab.recipes.needs import MissingDataError, not_there, told_needs
 from affectlab.recipes.provenance import provenance_of
 from affectlab.recipes.published_figures import PublishedFigures
@@ -23,26 +15,19 @@ from affectlab.recipes.reproduction import MARK, Comparison, Reproduction, is_ma
 
 __all__ = ["list_recipes", "reproduce", "sound_recipes"]
 
-ENTRY_POINTS = "affectlab.recipes"
-"""Entry point group under which other packages offer a :class:`Recipe`."""
-
-
-@cache
-def _own_recipes() -> dict[str, Recipe]:
-    from affectlab.recipes.emonet_face import recipe as emonet_face
-    from affectlab.recipes.face_expressions import recipe as face_expressions
-    from affectlab.recipes.goemotions import recipe as goemotions
-    from affectlab.recipes.socratis import recipe as socratis
-    from affectlab.recipes.to_err_like_human import recipe as to_err_like_human
-
-    ours = (
-        emonet_face.RECIPE,
-        face_expressions.RECIPE,
-        goemotions.RECIPE,
-        socratis.RECIPE,
-        to_err_like_human.RECIPE,
-    )
-    return {recipe.name: recipe for recipe in ours}
+_RECIPES = Registry(
+    kind="recipe",
+    group="affectlab.recipes",
+    accept=Recipe,
+    expected="a Recipe",
+    ours={
+        "emonet-face": "affectlab.recipes.emonet_face.recipe:RECIPE",
+        "face-expressions": "affectlab.recipes.face_expressions.recipe:RECIPE",
+        "goemotions": "affectlab.recipes.goemotions.recipe:RECIPE",
+        "socratis": "affectlab.recipes.socratis.recipe:RECIPE",
+        "to-err-like-human": "affectlab.recipes.to_err_like_human.recipe:RECIPE",
+    },
+)
 
 
 def list_recipes() -> dict[str, Recipe]:
@@ -61,8 +46,7 @@ def list_recipes() -> dict[str, Recipe]:
     >>> "emonet-face" in list_recipes()
     True
     """
-    added = {plug.name: _of_plug(plug) for plug in find_plugs(ENTRY_POINTS)}
-    return added | _own_recipes()
+    return _RECIPES.load_all()
 
 
 def sound_recipes() -> dict[str, Recipe]:
@@ -78,33 +62,7 @@ def sound_recipes() -> dict[str, Recipe]:
     >>> "socratis" in sound_recipes()
     True
     """
-    found = {}
-    for plug in find_sound_plugs(ENTRY_POINTS):
-        try:
-            found[plug.name] = _of_plug(plug)
-        except InputError as problem:
-            warn_of_plug(problem)
-    return found | _own_recipes()
-
-
-def _find_recipe(name: str) -> Recipe:
-    """Find one recipe; what other packages add under other names is not loaded."""
-    own = _own_recipes()
-    if name in own:
-        return own[name]
-    plug = find_plug(ENTRY_POINTS, name)
-    if plug is None:
-        raise unknown_name("recipe", name, (*own, *added_names(ENTRY_POINTS)))
-    return _of_plug(plug)
-
-
-def _of_plug(plug: Plug) -> Recipe:
-    if not isinstance(plug.found, Recipe):
-        raise InputError(
-            f"{plug.where} offers a {type(plug.found).__name__} as a recipe; "
-            "expected affectlab.recipes.Recipe"
-        )
-    return plug.found
+    return _RECIPES.load_all(skip_broken=True)
 
 
 def reproduce(
@@ -141,7 +99,7 @@ def reproduce(
     >>> reproduce("emonet-face", simulate=True, quick=True).rows[0].verdict
     'no verdict: simulated data'
     """
-    recipe = _find_recipe(paper)
+    recipe = _RECIPES.load(paper)
     if data is not None and simulate:
         raise InputError(
             f"{paper}: both --data {data} and --simulate are given; expected one of them, since a "

@@ -14,8 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from affectlab.core.errors import InputError, unknown_name
-from affectlab.core.registry import Registry
-from affectlab.core.toml import parse_toml, read_toml
+from affectlab.core.registry import Definitions
+from affectlab.core.toml import parse_toml
 from affectlab.core.types import pl
 from affectlab.taxonomy.cost_matrix import CostMatrix
 from affectlab.taxonomy.costs import cost_from_groups, cost_from_reference, cost_from_ring
@@ -591,13 +591,13 @@ def _built(file: TaxonomyFile, where: str) -> Taxonomy:
         raise InputError(f"{where}: {error}") from None
 
 
-_REGISTRY = Registry(
+_REGISTRY = Definitions(
     kind="taxonomy",
     group="affectlab.taxonomies",
     package="affectlab.taxonomy",
-    item_type=Taxonomy,
+    accept=Taxonomy,
+    expected="a path or a Taxonomy",
     parse=lambda text, where: Taxonomy.from_toml(text, where=where),
-    read=lambda path: _built(read_toml(path, TaxonomyFile), str(path)),
 )
 
 
@@ -648,7 +648,7 @@ def match_taxonomy(labels: Iterable[str]) -> Taxonomy | None:
     True
     """
     names = {labels} if isinstance(labels, str) else set(labels)
-    for name in _REGISTRY.builtin_names():
+    for name in _REGISTRY.own_names():
         taxonomy = _REGISTRY.builtin(name)
         wanted = set(taxonomy.labels)
         if len(names) not in (len(wanted), len(wanted - {taxonomy.neutral})):

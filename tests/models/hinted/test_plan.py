@@ -10,9 +10,7 @@ from affectlab.core.errors import InputError
 from affectlab.models.hinted import (
     HintedPlan,
     annotate_until,
-    list_image_annotators,
     load_hinted_plan,
-    load_image_annotator,
 )
 
 FULL = """
@@ -95,24 +93,3 @@ def test_how_far_to_go_is_no_part_of_what_was_done() -> None:
     later = plan.model_copy(update={"target": 7, "rounds": 1, "budget": 50, "floor": 0.5})
     assert later.fingerprint == plan.fingerprint
     assert plan.model_copy(update={"decoys": 0.5}).fingerprint != plan.fingerprint
-
-
-def test_annotators_of_packages(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="no package that is installed adds one"):
-        load_image_annotator("mine")
-    (tmp_path / "added_annotator.py").write_text(
-        "def mine(images, hints):\n    return [{} for _ in images]\nnumber = 3\n"
-    )
-    place = tmp_path / "added_annotator-1.dist-info"
-    place.mkdir()
-    (place / "METADATA").write_text("Metadata-Version: 2.1\nName: added-annotator\nVersion: 1\n")
-    (place / "entry_points.txt").write_text(
-        "[affectlab.image_annotators]\nmine = added_annotator:mine\nnumber = added_annotator:number"
-    )
-    monkeypatch.syspath_prepend(str(tmp_path))
-    assert list_image_annotators() == ("mine", "number")
-    assert load_image_annotator("mine")([], []) == []
-    with pytest.raises(InputError, match="gives int; expected a function"):
-        load_image_annotator("number")
-    with pytest.raises(InputError, match="unknown annotator 'mien'; did you mean 'mine'"):
-        load_image_annotator("mien")

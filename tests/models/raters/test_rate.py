@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -131,34 +130,6 @@ def test_functions_and_names() -> None:
     with pytest.raises(InputError, match="not int"):
         load_face_rater(3)  # type: ignore[arg-type]
     assert "hume" in list_face_raters()
-
-
-def test_entry_points(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    package = tmp_path / "added_rater.py"
-    package.write_text(
-        "from affectlab.models.raters import FaceRater\n"
-        "def make(level=0.5):\n"
-        "    give = lambda batch: [{'happy': level} for _ in batch]\n"
-        "    return FaceRater('added', give, ('happy',), settings={'level': level})\n"
-        "def broken():\n"
-        "    raise RuntimeError('no weights')\n"
-        "def nothing():\n"
-        "    return 3\n"
-    )
-    place = tmp_path / "added_rater-1.dist-info"
-    place.mkdir()
-    (place / "METADATA").write_text("Metadata-Version: 2.1\nName: added-rater\nVersion: 1\n")
-    names = "\n".join(f"{name} = added_rater:{name}" for name in ("make", "broken", "nothing"))
-    (place / "entry_points.txt").write_text(f"[affectlab.face_raters]\n{names}\n")
-    monkeypatch.syspath_prepend(str(tmp_path))
-    assert list_face_raters()[-3:] == ("broken", "make", "nothing")
-    found = rate_faces(pictures(tmp_path / "p", 50), "make", level=0.25)
-    assert found.value.tolist() == [0.25]
-    assert json.loads(found.raters["settings"][0]) == {"level": 0.25}
-    with pytest.raises(InputError, match=r"'broken'.*cannot be loaded: no weights"):
-        load_face_rater("broken")
-    with pytest.raises(InputError, match="gives int; expected a FaceRater"):
-        load_face_rater("nothing")
 
 
 class TestLabels:

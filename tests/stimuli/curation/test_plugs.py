@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from importlib.resources import files
 from pathlib import Path
 
@@ -13,8 +12,7 @@ from affectlab.core.errors import InputError
 from affectlab.stimuli.curation.texts.features import TextSettings, text_features
 from affectlab.stimuli.curation.texts.languages import in_languages
 from affectlab.stimuli.curation.texts.masking import mask_texts
-from affectlab.stimuli.curation.texts.plugs import has_name, load_plug, plug_name, wanted_library
-from affectlab.stimuli.curation.texts.tokens import count_tokens
+from affectlab.stimuli.curation.texts.plugs import has_name, plug_name, wanted_library
 
 ADDED = """
 def letters(text):
@@ -25,14 +23,10 @@ def all_german(texts):
 
 def first_letter(texts):
     return [[(0, 1)] if text else [] for text in texts]
-
-nothing = 3
 """
 POINTS = """
 [affectlab.tokenizers]
 added-letters = affectlab_added_parts:letters
-added-broken = affectlab_added_parts:absent
-added-number = affectlab_added_parts:nothing
 
 [affectlab.language_detectors]
 added-german = affectlab_added_parts:all_german
@@ -61,25 +55,6 @@ def test_parts_of_another_package() -> None:
     assert mask_texts(["A long text"], settings) == ["[NAME] long text"]
     # Words at sight are for the detector "fast"; another one is asked about every text.
     assert in_languages(pl.Series(["I think that's it"]), "added-german").to_list() == [False]
-
-
-@pytest.mark.usefixtures("added")
-@pytest.mark.parametrize(
-    ("name", "sentence"),
-    [
-        ("added-broken", "of group 'affectlab.tokenizers' cannot be loaded"),
-        ("added-number", "gives int; expected a function"),
-        ("added-lettres", "unknown tokenizer 'added-lettres'; did you mean 'added-letters'"),
-    ],
-)
-def test_unfit_parts(name: str, sentence: str) -> None:
-    with pytest.raises(InputError, match=re.escape(sentence)):
-        count_tokens(pl.Series(["a"]), name)
-
-
-def test_unknown_part() -> None:
-    with pytest.raises(InputError, match="unknown name finder 'nobody'; expected one of: one, two"):
-        load_plug("name finder", "nobody", ("one", "two"))
 
 
 def test_absent_library() -> None:

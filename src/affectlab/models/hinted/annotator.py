@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 from affectlab.core.errors import InputError, unknown_name
-from affectlab.core.registry import added_names, find_plug
+from affectlab.core.registry import Registry, callables
 from affectlab.core.words import shown
 from affectlab.evaluation import OUTCOMES
 from affectlab.models.images import ImageFile
@@ -16,7 +16,6 @@ from affectlab.ratings import Scale
 from affectlab.taxonomy import Taxonomy
 
 __all__ = [
-    "GROUP",
     "Annotation",
     "Annotator",
     "annotation_of",
@@ -26,9 +25,6 @@ __all__ = [
     "load_image_annotator",
 ]
 
-GROUP = "affectlab.image_annotators"
-"""Entry points through which other packages add annotators."""
-
 Annotator: TypeAlias = Callable[[Sequence[ImageFile], Sequence[str]], Sequence[Any]]
 """Answers about image files with a hint each, a label or ``""``: values of labels, or an outcome
 (a key of :data:`affectlab.evaluation.OUTCOMES`). Labels that are left out have the lowest value.
@@ -36,6 +32,12 @@ An error of affectlab that it raises (:class:`affectlab.core.errors.InputError`)
 was asked, such as without a key, or that it keeps itself what came. Its attributes ``name`` and
 ``version`` are taken over where it has them, and one whose attribute ``left_out`` says
 ``"not rated"`` is refused."""
+_ANNOTATORS = Registry[Annotator](
+    kind="annotator",
+    group="affectlab.image_annotators",
+    accept=callables,
+    expected="a function",
+)
 
 
 @dataclass(frozen=True)
@@ -59,7 +61,7 @@ def list_image_annotators() -> tuple[str, ...]:
     >>> isinstance(list_image_annotators(), tuple)
     True
     """
-    return added_names(GROUP)
+    return _ANNOTATORS.names()
 
 
 def load_image_annotator(name: str) -> Annotator:
@@ -70,18 +72,7 @@ def load_image_annotator(name: str) -> Annotator:
     InputError
         When there is none of that name, or it cannot be loaded.
     """
-    plug = find_plug(GROUP, name)
-    if plug is None:
-        known = list_image_annotators()
-        if not known:
-            raise InputError(
-                f"annotator {name!r}: no package that is installed adds one (group {GROUP})"
-            )
-        raise unknown_name("annotator", name, known)
-    if not callable(plug.found):
-        raise InputError(f"{plug.where} gives {type(plug.found).__name__}; expected a function")
-    found: Annotator = plug.found
-    return found
+    return _ANNOTATORS.load(name)
 
 
 def left_out_by(annotator: Annotator) -> str:

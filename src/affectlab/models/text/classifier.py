@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from importlib import import_module
 from pathlib import Path
 from typing import Any, Self
 
@@ -11,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from affectlab.core.errors import InputError, unknown_name
-from affectlab.core.registry import added_names, find_plug
+from affectlab.core.registry import Registry
 from affectlab.core.types import Bools, Floats
 from affectlab.core.words import count, shown
 from affectlab.evaluation import Calibration
@@ -569,16 +568,27 @@ def rate_texts(
 # Back ends by name: those of affectlab, and those that installed packages add.
 
 
-_GROUP = "affectlab.text_backends"
-_OURS = {
-    "linear": ("affectlab.models.text.linear.classifier", "LinearTextClassifier"),
-    "bilstm": ("affectlab.models.text.networks.bilstm", "BilstmTextClassifier"),
-    "transformer": ("affectlab.models.text.encoders.transformer", "TransformerTextClassifier"),
-    "embedding": ("affectlab.models.text.encoders.embedding", "EmbeddingTextClassifier"),
-    "blend": ("affectlab.models.text.blending", "BlendTextClassifier"),
-    "choice": ("affectlab.models.text.encoders.choice", "ChoiceTextClassifier"),
-    "choice-embedding": ("affectlab.models.text.encoders.choice", "ChoiceEmbeddingTextClassifier"),
-}
+def _subclass(found: Any, where: str) -> type[TextClassifier] | None:  # noqa: ARG001
+    return found if isinstance(found, type) and issubclass(found, TextClassifier) else None
+
+
+_BACKENDS = Registry[type[TextClassifier]](
+    kind="back end",
+    group="affectlab.text_backends",
+    accept=_subclass,
+    expected="a subclass of TextClassifier",
+    # A model's folder names its back end, and may come from others.
+    from_modules=False,
+    ours={
+        "linear": "affectlab.models.text.linear.classifier:LinearTextClassifier",
+        "bilstm": "affectlab.models.text.networks.bilstm:BilstmTextClassifier",
+        "transformer": "affectlab.models.text.encoders.transformer:TransformerTextClassifier",
+        "embedding": "affectlab.models.text.encoders.embedding:EmbeddingTextClassifier",
+        "blend": "affectlab.models.text.blending:BlendTextClassifier",
+        "choice": "affectlab.models.text.encoders.choice:ChoiceTextClassifier",
+        "choice-embedding": "affectlab.models.text.encoders.choice:ChoiceEmbeddingTextClassifier",
+    },
+)
 
 
 def list_backends() -> tuple[str, ...]:
@@ -592,7 +602,7 @@ def list_backends() -> tuple[str, ...]:
     >>> "linear" in list_backends()
     True
     """
-    return (*_OURS, *(name for name in added_names(_GROUP) if name not in _OURS))
+    return _BACKENDS.names()
 
 
 def load_backend(name: str) -> type[TextClassifier]:
@@ -605,13 +615,4 @@ def load_backend(name: str) -> type[TextClassifier]:
     MissingDependencyError
         When the back end needs an extra that is not installed.
     """
-    if name in _OURS:
-        module, attribute = _OURS[name]
-        found: type[TextClassifier] = getattr(import_module(module), attribute)
-        return found
-    plug = find_plug(_GROUP, name)
-    if plug is None:
-        raise unknown_name("back end", name, list_backends())
-    if not (isinstance(plug.found, type) and issubclass(plug.found, TextClassifier)):
-        raise InputError(f"{plug.where} is no subclass of TextClassifier")
-    return plug.found
+    return _BACKENDS.load(name)

@@ -13,7 +13,7 @@ import numpy as np
 import polars as pl
 
 from affectlab.core.errors import InputError
-from affectlab.core.registry import added_names, find_plug
+from affectlab.core.registry import Registry, callables
 from affectlab.core.words import number, plural
 from affectlab.models.text.classifier import TextClassifier
 from affectlab.models.text.decisions import cross_fitted_f1, f1_by_chance, rule_by_shares
@@ -331,8 +331,13 @@ def _found(place: Path, key: str) -> PilotModel | None:
 # Raters that answer a pilot by themselves: models, and functions that installed packages add.
 
 
-GROUP = "affectlab.annotators"
-"""Entry points through which other packages add annotators."""
+_ANNOTATORS = Registry[Callable[[pl.DataFrame], Any]](
+    kind="annotator",
+    group="affectlab.annotators",
+    accept=callables,
+    expected="a function",
+    otherwise="the folder of a model may be given, too",
+)
 
 
 def list_annotators() -> tuple[str, ...]:
@@ -347,7 +352,7 @@ def list_annotators() -> tuple[str, ...]:
     >>> isinstance(list_annotators(), tuple)
     True
     """
-    return added_names(GROUP)
+    return _ANNOTATORS.names()
 
 
 def annotate_texts(
@@ -399,7 +404,7 @@ def annotate_texts(
 
 def _asked(name: str, texts: pl.DataFrame) -> Any:
     """What an annotator of another package answers; what goes wrong in it is told in words."""
-    function = _loaded(name)
+    function = _ANNOTATORS.load(name)
     try:
         return function(texts)
     except InputError as problem:
@@ -407,19 +412,6 @@ def _asked(name: str, texts: pl.DataFrame) -> Any:
     except Exception as problem:
         said = f"{type(problem).__name__}: {problem}"
         raise InputError(f"annotator {name!r} failed ({said})") from problem
-
-
-def _loaded(name: str) -> Any:
-    plug = find_plug(GROUP, name)
-    if plug is None:
-        known = ", ".join(list_annotators()) or "none is installed"
-        raise InputError(
-            f"annotator {name!r}: expected the folder of a model or the name of an entry point of "
-            f"the group {GROUP} ({known})"
-        )
-    if not callable(plug.found):
-        raise InputError(f"{plug.where} gives {type(plug.found).__name__}; expected a function")
-    return plug.found
 
 
 def _by_model(model: TextClassifier, texts: pl.DataFrame) -> Ratings:

@@ -260,8 +260,8 @@ class RefClipScore(ClipScore):
         ``"scaled"``: CLIP-S with its w is in the harmonic mean, as published. ``"unscaled"``: the
         cosine of image and candidate without w is, which is the reading that the .42 of Socratis
         fits.
-    **settings
-        Of :class:`ClipScore`.
+    scale, prefix, sentence, batch_size, max_tokens, device, precision, cache
+        As for :class:`ClipScore`.
     """
 
     _title = "RefCLIPScore"
@@ -273,12 +273,29 @@ class RefClipScore(ClipScore):
         model: str | Path = "openai/clip-vit-base-patch32",
         *,
         reference_scale: ReferenceScale = "scaled",
-        **settings: Any,
+        scale: float = 2.5,
+        prefix: str = "",
+        sentence: str | None = None,
+        batch_size: int = 64,
+        max_tokens: int | None = None,
+        device: str = "auto",
+        precision: str = "fp32",
+        cache: str | Path | None = None,
     ) -> None:
         if reference_scale not in get_args(ReferenceScale):
             raise unknown_name("reference_scale", reference_scale, get_args(ReferenceScale))
         self.reference_scale = reference_scale
-        super().__init__(model, **settings)
+        super().__init__(
+            model,
+            scale=scale,
+            prefix=prefix,
+            sentence=sentence,
+            batch_size=batch_size,
+            max_tokens=max_tokens,
+            device=device,
+            precision=precision,
+            cache=cache,
+        )
 
     def _said(self) -> list[str]:
         scaled = self.reference_scale == "scaled"

@@ -2,32 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from importlib import import_module
-from inspect import Parameter, signature
+from collections.abc import Sequence
 from typing import Any, Protocol, runtime_checkable
 
-from affectlab.core.errors import AffectlabError, InputError, unknown_name
-from affectlab.core.registry import added_names, find_plug
-from affectlab.core.words import shown
-from affectlab.models.metric_specs import parse_spec
+from affectlab.core.errors import InputError
+from affectlab.core.registry import Factories
 from affectlab.models.text_metrics.items import TextItem
 from affectlab.models.text_metrics.scores import TextScores
 
-__all__ = ["GROUP", "TextMetric", "list_text_metrics", "load_text_metric"]
-
-GROUP = "affectlab.text_metrics"
-"""Entry points through which other packages add metrics."""
-_OURS: Mapping[str, tuple[str, str]] = {
-    "bart": ("bart", "BartScore"),
-    "clip": ("clip", "ClipScore"),
-    "refclip": ("clip", "RefClipScore"),
-    "bert": ("bert", "BertScore"),
-    "sentence": ("similarity", "SentenceSimilarity"),
-}
-_COMMON = ("device", "precision", "batch_size", "cache")
-"""Settings that are given to all metrics of a run, whether they have them or not."""
-_OF_REFCLIP = ("scale", "prefix", "sentence", "batch_size", "max_tokens", "device", "precision")
+__all__ = ["TextMetric", "list_text_metrics", "load_text_metric"]
 
 
 @runtime_checkable
@@ -56,7 +39,7 @@ def list_text_metrics() -> tuple[str, ...]:
     >>> list_text_metrics()[:5]
     ('bart', 'clip', 'refclip', 'bert', 'sentence')
     """
-    return (*_OURS, *(name for name in added_names(GROUP) if name not in _OURS))
+    return _METRICS.names()
 
 
 def load_text_metric(metric: str | TextMetric, **settings: Any) -> TextMetric:
@@ -87,70 +70,7 @@ def load_text_metric(metric: str | TextMetric, **settings: Any) -> TextMetric:
     Traceback (most recent call last):
     affectlab.InputError: unknown text metric 'bertt'; did you mean 'bert' or 'bart'?
     """
-    if not isinstance(metric, str):
-        if settings:
-            raise InputError("the metric is given ready; settings are for metrics by name")
-        return _checked(metric, "the metric given")
-    text, told = parse_spec(metric)
-    name, _, place = text.partition(":")
-    if name in _OURS:
-        module, made = _OURS[name]
-        make = getattr(import_module(f"affectlab.models.text_metrics.{module}"), made)
-        known = [key for key in signature(make).parameters if key not in ("model", "settings")]
-        if name == "refclip":
-            known += [*_OF_REFCLIP, "cache"]
-        metric_made: TextMetric = make(
-            *([place] if place else []), **_settings(name, known, False, told, settings)
-        )
-        return metric_made
-    plug = find_plug(GROUP, name)
-    if plug is None:
-        raise unknown_name("text metric", shown(name, 80), list_text_metrics())
-    wanted = _settings(name, *_declared(plug.found), told, settings)
-    try:
-        found: Any = plug.found(*([place] if place else []), **wanted)
-    except AffectlabError:
-        raise
-    except Exception as error:
-        raise InputError(f"{plug.where} cannot be loaded: {error}") from error
-    return _checked(found, plug.where)
-
-
-def _declared(function: Any) -> tuple[list[str], bool]:
-    """Give the settings that a function has parameters for, and whether it takes any other."""
-    try:
-        found = signature(function).parameters.values()
-    except (TypeError, ValueError):
-        # Some of what is compiled does not say.
-        return [], True
-    names = [
-        part.name for part in found if part.kind in (part.POSITIONAL_OR_KEYWORD, part.KEYWORD_ONLY)
-    ]
-    return names, any(part.kind == Parameter.VAR_KEYWORD for part in found)
-
-
-def _settings(
-    name: str,
-    known: Sequence[str],
-    others: bool,
-    told: Mapping[str, Any],
-    settings: Mapping[str, Any],
-) -> dict[str, Any]:
-    """Give a metric the settings of its name, and those given to all that it has.
-
-    Parameters
-    ----------
-    known
-        Settings that it has.
-    others
-        Whether it takes others, too, where they are meant for it alone.
-    """
-    own = {key: value for key, value in settings.items() if key not in _COMMON}
-    for key in (*told, *own):
-        if key not in known and not others:
-            raise unknown_name("setting", key, known, f"metric {shown(name)!r}")
-    common = {key: value for key, value in settings.items() if key in _COMMON and key in known}
-    return {**common, **own, **told}
+    return _METRICS.make(metric, settings)
 
 
 def _checked(found: Any, where: str) -> TextMetric:
@@ -160,3 +80,21 @@ def _checked(found: Any, where: str) -> TextMetric:
         raise InputError(f"{where} has no score_items; expected a metric with name and score_items")
     known: TextMetric = found
     return known
+
+
+_METRICS = Factories(
+    kind="text metric",
+    group="affectlab.text_metrics",
+    accept=_checked,
+    expected="a metric with name and score_items",
+    place="model",
+    spec=True,
+    shared=("device", "precision", "batch_size", "cache"),
+    ours={
+        "bart": "affectlab.models.text_metrics.bart:BartScore",
+        "clip": "affectlab.models.text_metrics.clip:ClipScore",
+        "refclip": "affectlab.models.text_metrics.clip:RefClipScore",
+        "bert": "affectlab.models.text_metrics.bert:BertScore",
+        "sentence": "affectlab.models.text_metrics.similarity:SentenceSimilarity",
+    },
+)

@@ -7,8 +7,8 @@ from typing import Annotated, Literal
 
 from pydantic import Field, model_validator
 
-from affectlab.core.registry import Registry
-from affectlab.core.toml import parse_toml, read_toml
+from affectlab.core.registry import Definitions
+from affectlab.core.toml import parse_toml
 from affectlab.reliability.screening.rules import (
     Combined,
     Correlation,
@@ -107,13 +107,13 @@ class Policy(Table):
         return self
 
 
-_REGISTRY = Registry(
+_REGISTRY = Definitions(
     kind="policy",
     group="affectlab.policies",
     package="affectlab.reliability.screening",
-    item_type=Policy,
+    accept=Policy,
+    expected="a path or a Policy",
     parse=lambda text, where: parse_toml(text, Policy, where=where),
-    read=lambda path: read_toml(path, Policy),
 )
 
 

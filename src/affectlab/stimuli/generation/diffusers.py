@@ -138,7 +138,7 @@ _ARGUMENTS = {
 """Settings, and what pipelines call them."""
 
 
-def diffusers_generator(place: str, settings: Mapping[str, Any]) -> ImageGenerator:
+def diffusers_generator(place: str = "", **settings: Any) -> ImageGenerator:
     """Load a pipeline; see :func:`load_generator` for its settings.
 
     Nothing that a checkpoint brings along is executed: one with code of its own is refused, and

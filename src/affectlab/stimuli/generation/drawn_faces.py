@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import lru_cache
 from typing import Annotated, Any
@@ -52,7 +52,7 @@ class _DrawnSettings(BaseModel):
     taxonomy: str = "emonet_face"
 
 
-def drawn_generator(settings: Mapping[str, Any]) -> ImageGenerator:
+def drawn_generator(**settings: Any) -> ImageGenerator:
     """Make the generator of drawn faces; see :func:`load_generator` for its settings.
 
     Raises
@@ -62,7 +62,7 @@ def drawn_generator(settings: Mapping[str, Any]) -> ImageGenerator:
 
     Examples
     --------
-    >>> make = drawn_generator({"size": 64})
+    >>> make = drawn_generator(size=64)
     >>> (picture,) = make([ImagePrompt("a", "…", "Longing", seed=3, age=20, gender="woman")])
     >>> picture.drawn, picture.note
     ('neutral', "expression 'Longing' is not drawn, a face at rest stands in")

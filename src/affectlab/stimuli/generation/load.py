@@ -2,37 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
 from typing import Any
 
-from affectlab.core.errors import InputError, unknown_name
-from affectlab.core.registry import Plug, added_names, find_plug
+from affectlab.core.registry import Factories
 from affectlab.stimuli.generation.generator import ImageGenerator, MakesImages
 
-__all__ = ["GROUP", "list_generators", "load_generator"]
-
-GROUP = "affectlab.image_generators"
-"""Entry points through which other packages add generators."""
-
-
-def _drawn(place: str, settings: Mapping[str, Any]) -> ImageGenerator:
-    from affectlab.stimuli.generation.drawn_faces import drawn_generator
-
-    if place:
-        raise InputError(f"image generator 'drawn:{place}': 'drawn' takes nothing behind a colon")
-    return drawn_generator(settings)
-
-
-def _diffusers(place: str, settings: Mapping[str, Any]) -> ImageGenerator:
-    from affectlab.stimuli.generation.diffusers import diffusers_generator
-
-    return diffusers_generator(place, settings)
-
-
-_OURS: dict[str, Callable[[str, Mapping[str, Any]], ImageGenerator]] = {
-    "drawn": _drawn,
-    "diffusers": _diffusers,
-}
+__all__ = ["list_generators", "load_generator"]
 
 
 def list_generators() -> tuple[str, ...]:
@@ -48,7 +23,7 @@ def list_generators() -> tuple[str, ...]:
     >>> list_generators()[:2]
     ('drawn', 'diffusers')
     """
-    return (*_OURS, *(name for name in added_names(GROUP) if name not in _OURS))
+    return _GENERATORS.names()
 
 
 def load_generator(
@@ -84,39 +59,10 @@ def load_generator(
     >>> load_generator("drawn", size=128).settings["size"]
     128
     """
-    if isinstance(generator, ImageGenerator):
-        _no_settings(generator.name, settings)
-        return generator
-    if not isinstance(generator, str):
-        if not callable(generator):
-            raise InputError(
-                f"image generator: expected a name or a function, not {type(generator).__name__}"
-            )
-        named = str(getattr(generator, "name", "") or _name_of(generator))
-        _no_settings(named, settings)
-        return _of_function(named, generator)
-    name, _, place = generator.partition(":")
-    if name in _OURS:
-        return _OURS[name](place, settings)
-    plug = find_plug(GROUP, name)
-    if plug is None:
-        raise unknown_name("image generator", name, list_generators())
-    return _of_package(plug, generator, place, settings)
+    return _GENERATORS.make(generator, settings)
 
 
-def _no_settings(name: str, settings: Mapping[str, Any]) -> None:
-    if settings:
-        raise InputError(
-            f"image generator {name!r} is given ready; settings are for generators by name"
-        )
-
-
-def _name_of(function: object) -> str:
-    own = getattr(function, "__qualname__", None)
-    return str(own or type(function).__qualname__)
-
-
-def _of_function(name: str, function: MakesImages) -> ImageGenerator:
+def _of_function(function: MakesImages, *, name: str) -> ImageGenerator:
     return ImageGenerator(
         name,
         function,
@@ -126,15 +72,15 @@ def _of_function(name: str, function: MakesImages) -> ImageGenerator:
     )
 
 
-def _of_package(plug: Plug, name: str, place: str, settings: Mapping[str, Any]) -> ImageGenerator:
-    try:
-        made: Any = plug.found(*([place] if place else []), **settings)
-    except Exception as error:
-        raise InputError(f"{plug.where} cannot be loaded: {error}") from error
-    if isinstance(made, ImageGenerator):
-        return made
-    if callable(made):
-        return _of_function(name, made)
-    raise InputError(
-        f"{plug.where} gives {type(made).__name__}; expected an ImageGenerator or a function"
-    )
+_GENERATORS = Factories(
+    kind="image generator",
+    group="affectlab.image_generators",
+    accept=ImageGenerator,
+    expected="an ImageGenerator or a function",
+    of_function=_of_function,
+    place="place",
+    ours={
+        "drawn": "affectlab.stimuli.generation.drawn_faces:drawn_generator",
+        "diffusers": "affectlab.stimuli.generation.diffusers:diffusers_generator",
+    },
+)

@@ -10,24 +10,14 @@ import torch
 from torch import Tensor
 from torch.nn import functional as nnf
 
-from affectlab.models.semi.registry import load_strategy
+from affectlab.models.semi.registry import list_strategies, load_strategy
 from affectlab.models.semi.strategy import Problem, Strategy, View
 from affectlab.taxonomy import load_taxonomy
 
 LABELS = ("amusement", "anger", "awe", "fear")
 """Of Mikels' wheel, in an order of their own."""
 POLARITY = (1, -1, 1, -1)
-NAMES = (
-    "supervised",
-    "fixmatch",
-    "flexmatch",
-    "freematch",
-    "softmatch",
-    "emc",
-    "comatch",
-    "simmatch",
-    "s2ver",
-)
+NAMES = list_strategies()
 
 
 def a_problem(**changed: Any) -> Problem:

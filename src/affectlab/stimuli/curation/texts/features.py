@@ -15,10 +15,11 @@ from pydantic import (
     field_validator,
 )
 
-from affectlab.core.errors import InputError, unknown_name
+from affectlab.core.errors import InputError
+from affectlab.core.registry import Registry
 from affectlab.stimuli.curation.texts.languages import DETECTORS, Detector, in_languages
 from affectlab.stimuli.curation.texts.names import NAME_FINDERS, NameFinder
-from affectlab.stimuli.curation.texts.plugs import known_plug, plug_name
+from affectlab.stimuli.curation.texts.plugs import plug_name
 from affectlab.stimuli.curation.texts.tokens import TOKENIZERS, Tokenizer, count_tokens
 from affectlab.stimuli.curation.texts.words import WordLists, fold, has_term
 
@@ -66,17 +67,17 @@ class TextSettings(BaseModel):
     @field_validator("tokenizer")
     @classmethod
     def _tokenizer(cls, given: Any) -> Any:
-        return _known("tokenizer", given, TOKENIZERS)
+        return _known(TOKENIZERS, given)
 
     @field_validator("language")
     @classmethod
     def _language(cls, given: Any) -> Any:
-        return _known("language detector", given, DETECTORS)
+        return _known(DETECTORS, given)
 
     @field_validator("names")
     @classmethod
     def _names(cls, given: Any) -> Any:
-        return _known("name finder", given, NAME_FINDERS)
+        return _known(NAME_FINDERS, given)
 
     @field_validator("languages")
     @classmethod
@@ -164,7 +165,7 @@ def _wanted(texts: pl.Series, looked: pl.Series, settings: TextSettings) -> pl.S
     return answer.scatter(rows.filter(~found), False)
 
 
-def _known(kind: str, given: object, ours: tuple[str, ...]) -> object:
-    if not known_plug(kind, given, ours):
-        raise unknown_name(kind, str(given), ours)
+def _known(parts: Registry[Any], given: object) -> object:
+    if not callable(given):
+        parts.check_name(str(given))
     return given

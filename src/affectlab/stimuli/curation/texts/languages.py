@@ -10,10 +10,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from affectlab.core.errors import InputError
+from affectlab.core.registry import Registry, callables
 from affectlab.stimuli.curation.hashing import text_bytes
 from affectlab.stimuli.curation.texts.fasttext import Wanted, wanted_labels
 from affectlab.stimuli.curation.texts.fasttext_model import read_model
-from affectlab.stimuli.curation.texts.plugs import load_plug, plug_name, wanted_library
+from affectlab.stimuli.curation.texts.plugs import plug_name, wanted_library
 
 if TYPE_CHECKING:
     import polars as pl
@@ -22,8 +23,6 @@ __all__ = ["DETECTORS", "Detector", "in_languages"]
 
 Detector = Callable[[list[str]], Sequence[str]]
 """Takes texts and gives the ISO 639-1 code of each one's language; ``""`` where it cannot tell."""
-DETECTORS = ("fast", "fasttext", "langid", "none")
-"""Names of the language detectors that come with the package."""
 
 _MARKS = b">*_~^#|"
 _BLANK = rf"[\s{_MARKS.decode()}]"
@@ -88,7 +87,7 @@ def in_languages(
     import polars as pl
 
     if detector == "none":
-        return pl.repeat(True, len(texts), dtype=pl.Boolean, eager=True)
+        return _all(texts)
     if callable(detector):
         return _accepted(_asked(detector, texts), languages)
     if detector == "fast":
@@ -99,6 +98,12 @@ def in_languages(
     codes = pl.repeat("", len(plain), dtype=pl.String, eager=True)
     codes = codes.scatter(told.arg_true(), _asked(own, plain.filter(told)))
     return _accepted(codes, languages)
+
+
+def _all(texts: pl.Series) -> pl.Series:
+    import polars as pl
+
+    return pl.repeat(True, len(texts), dtype=pl.Boolean, eager=True)
 
 
 def _looked_at(texts: pl.Series, languages: tuple[str, ...]) -> pl.Series:
@@ -167,10 +172,11 @@ def _wanted(languages: tuple[str, ...]) -> Wanted:
 
 @lru_cache(maxsize=8)
 def _load(name: str, languages: tuple[str, ...]) -> Detector:
-    ours: dict[str, Callable[[], _Scores]] = {"fasttext": _fasttext, "langid": _langid}
-    if name not in ours:
-        return load_plug("language detector", name, DETECTORS)
-    scores = ours[name]()
+    found = DETECTORS.load(name)
+    if name not in DETECTORS.ours:
+        detector: Detector = found
+        return detector
+    scores: _Scores = found()
 
     def detect(texts: list[str]) -> list[str]:
         return [_code(found, languages) for found in scores(texts)]
@@ -217,3 +223,14 @@ def _langid() -> _Scores:
         return (model.rank(text)[:5] for text in texts)
 
     return scores
+
+
+DETECTORS = Registry[Any](
+    kind="language detector",
+    group="affectlab.language_detectors",
+    accept=callables,
+    expected="a function",
+    from_modules=False,
+    # The first and the last look at whole columns, the others load a model and give its scores.
+    ours={"fast": _looked_at, "fasttext": _fasttext, "langid": _langid, "none": _all},
+)

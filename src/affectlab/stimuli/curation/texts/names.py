@@ -9,15 +9,14 @@ from pathlib import Path
 from typing import Any
 
 from affectlab.core.errors import InputError
-from affectlab.stimuli.curation.texts.plugs import load_plug, plug_name
+from affectlab.core.registry import Registry, callables
+from affectlab.stimuli.curation.texts.plugs import plug_name
 
 __all__ = ["NAME_FINDERS", "NameFinder", "Spans", "find_names"]
 
 Spans = Sequence[tuple[int, int]]
 NameFinder = Callable[[list[str]], Sequence[Spans]]
 """Takes texts and gives where names of people start and end in each of them."""
-NAME_FINDERS = ("gazetteer", "spacy", "transformers", "none")
-"""Names of the name finders that come with the package; two of them go on, as ``spacy:MODEL``."""
 
 _PEOPLE = frozenset({"PER", "PERSON", "B-PER", "I-PER", "B-PERSON", "I-PERSON"})
 
@@ -52,8 +51,6 @@ def find_names(texts: Sequence[str], finder: str | NameFinder = "gazetteer") -> 
     [[(4, 9)], []]
     """
     given = list(texts)
-    if finder == "none":
-        return [[] for _ in given]
     own = _load(finder) if isinstance(finder, str) else finder
     found = list(own(given))
     where = f"name finder {plug_name(finder)!r}"
@@ -78,16 +75,12 @@ def _checked(spans: Spans, text: str, where: str) -> Spans:
 @lru_cache(maxsize=4)
 def _load(name: str) -> NameFinder:
     before, _, after = name.partition(":")
-    if name == "gazetteer":
-        from affectlab.stimuli.curation.texts.gazetteer import gazetteer
-
-        return gazetteer
     if before in ("spacy", "transformers"):
         if not after:
             expected = "spacy:MODEL" if before == "spacy" else "transformers:FOLDER"
             raise InputError(f"name finder {name!r}: expected {expected}")
         return _spacy(after) if before == "spacy" else _transformers(after)
-    return load_plug("name finder", name, NAME_FINDERS)
+    return NAME_FINDERS.load(name)
 
 
 def _imported(library: str) -> Any:
@@ -163,3 +156,19 @@ def _transformers(folder: str) -> NameFinder:
 def _unusable(where: str, error: Exception) -> InputError:
     first = next(iter(str(error).splitlines()), type(error).__name__)
     return InputError(f"name finder {where}: the model cannot be loaded: {first}")
+
+
+NAME_FINDERS = Registry[Any](
+    kind="name finder",
+    group="affectlab.name_finders",
+    accept=callables,
+    expected="a function",
+    from_modules=False,
+    ours={
+        "gazetteer": "affectlab.stimuli.curation.texts.gazetteer:gazetteer",
+        # These are given what stands behind the colon, and make one.
+        "spacy": _spacy,
+        "transformers": _transformers,
+        "none": lambda texts: [[] for _ in texts],
+    },
+)

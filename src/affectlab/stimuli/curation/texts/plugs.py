@@ -1,44 +1,13 @@
-"""Parts that users replace: by a name of ours, a callable, or an entry point of another package."""
+"""How parts that users replace are named in records, and libraries that they need."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
 from importlib import import_module
 from types import ModuleType
-from typing import Any
 
-from affectlab.core.errors import InputError, unknown_name
-from affectlab.core.registry import added_names, find_plug
+from affectlab.core.errors import InputError
 
-__all__ = ["has_name", "known_plug", "load_plug", "plug_name", "wanted_library"]
-
-
-def known_plug(kind: str, name: object, ours: Iterable[str]) -> bool:
-    """Tell whether a part of that name exists, without importing its library.
-
-    A name of the form ``spacy:MODEL`` is known by what stands before the colon.
-    """
-    if callable(name):
-        return True
-    before = str(name).split(":", 1)[0]
-    return before in set(ours) or name in added_names(_of(kind))
-
-
-def load_plug(kind: str, name: str, ours: Iterable[str]) -> Callable[..., Any]:
-    """Load a part that another package adds under the entry points ``affectlab.KIND``.
-
-    Raises
-    ------
-    InputError
-        When nothing has that name, or what has it cannot be called.
-    """
-    plug = find_plug(_of(kind), name)
-    if plug is None:
-        raise unknown_name(kind, name, sorted({*ours, *added_names(_of(kind))}))
-    if not callable(plug.found):
-        raise InputError(f"{plug.where} gives {type(plug.found).__name__}; expected a function")
-    function: Callable[..., Any] = plug.found
-    return function
+__all__ = ["has_name", "plug_name", "wanted_library"]
 
 
 def plug_name(part: object) -> str:
@@ -80,7 +49,3 @@ def wanted_library(module: str, package: str, purpose: str) -> ModuleType:
         raise InputError(
             f'{purpose} needs {package}; install it with: pip install "affectlab[scale]"'
         ) from error
-
-
-def _of(kind: str) -> str:
-    return f"affectlab.{kind.replace(' ', '_')}s"

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from functools import lru_cache
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from affectlab.core.errors import InputError
-from affectlab.stimuli.curation.texts.plugs import load_plug, wanted_library
+from affectlab.core.registry import Registry, callables
+from affectlab.stimuli.curation.texts.plugs import wanted_library
 
 if TYPE_CHECKING:
     import polars as pl
@@ -83,14 +84,9 @@ def count_tokens(texts: pl.Series, tokenizer: str | Tokenizer = "words") -> pl.S
     import polars as pl
 
     if tokenizer == "words":
-        counts = texts.str.count_matches(_TOKEN)
-        counts += texts.str.to_lowercase().str.count_matches(_JOINED)
-        rows = texts.str.contains("'", literal=True).fill_null(False).arg_true()
-        more = texts.gather(rows).str.count_matches(_CLITIC)
-        counts = counts.fill_null(0)
-        counts = counts.scatter(rows, counts.gather(rows) + more)
+        counts = _count_words(texts)
     else:
-        cut = _load(tokenizer) if isinstance(tokenizer, str) else tokenizer
+        cut = TOKENIZERS.load(tokenizer)
         given = texts.fill_null("").to_list()
         counts = pl.Series([_length(cut, text) for text in given], dtype=pl.UInt32)
     return counts.clip(upper_bound=_MOST).cast(pl.UInt16).alias("tokens")
@@ -103,17 +99,37 @@ def _length(cut: Tokenizer, text: str) -> int:
     return sum(1 for _ in found)
 
 
-@lru_cache(maxsize=8)
-def _load(name: str) -> Tokenizer:
-    if name not in ("treebank", "tweet"):
-        return load_plug("tokenizer", name, TOKENIZERS)
-    nltk = wanted_library("nltk.tokenize", "nltk", f"the tokenizer {name!r}")
-    if name == "tweet":
-        messages: Tokenizer = nltk.TweetTokenizer().tokenize
-        return messages
-    sentences, words = nltk.PunktSentenceTokenizer(), nltk.NLTKWordTokenizer()
+def _count_words(texts: pl.Series) -> pl.Series:
+    counts = texts.str.count_matches(_TOKEN)
+    counts += texts.str.to_lowercase().str.count_matches(_JOINED)
+    rows = texts.str.contains("'", literal=True).fill_null(False).arg_true()
+    more = texts.gather(rows).str.count_matches(_CLITIC)
+    counts = counts.fill_null(0)
+    return counts.scatter(rows, counts.gather(rows) + more)
 
-    def treebank(text: str) -> list[str]:
-        return [word for sentence in sentences.tokenize(text) for word in words.tokenize(sentence)]
 
-    return treebank
+@cache
+def _of_nltk(tokenizer: str, kind: str) -> Any:
+    return getattr(wanted_library("nltk.tokenize", "nltk", f"the tokenizer {tokenizer!r}"), kind)()
+
+
+def _tweet(text: str) -> list[str]:
+    found: list[str] = _of_nltk("tweet", "TweetTokenizer").tokenize(text)
+    return found
+
+
+def _treebank(text: str) -> list[str]:
+    sentences = _of_nltk("treebank", "PunktSentenceTokenizer").tokenize(text)
+    words = _of_nltk("treebank", "NLTKWordTokenizer")
+    return [word for sentence in sentences for word in words.tokenize(sentence)]
+
+
+TOKENIZERS = Registry[Any](
+    kind="tokenizer",
+    group="affectlab.tokenizers",
+    accept=callables,
+    expected="a function",
+    from_modules=False,
+    # Words are counted in whole columns.
+    ours={"words": _count_words, "treebank": _treebank, "tweet": _tweet},
+)
