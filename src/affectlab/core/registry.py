@@ -269,7 +269,7 @@ class Registry(Generic[Item]):
             raise InputError(
                 f"{self.kind}: expected a name{comma} {self.expected}, not {type(given).__name__}"
             )
-        settings = {**settings, "name": settings.get("name") or function_name(given)}
+        settings = {**settings, "name": str(settings.get("name") or function_name(given))}
         where = f"{self.kind} {shown(settings['name'], 80)!r} is given ready"
         _check_settings(partial(self.of_function, given), settings, where)
         return self.of_function(given, **settings)
@@ -287,9 +287,11 @@ class Registry(Generic[Item]):
         return item
 
     def _accepted(self, thing: Any, where: str) -> Item | None:
-        if isinstance(self.accept, type):
-            return thing if isinstance(thing, self.accept) else None
-        return self.accept(thing, where)
+        if not isinstance(self.accept, type):
+            return self.accept(thing, where)
+        # A class may be called, too: mypy cannot tell the two apart.
+        item: Item | None = thing if isinstance(thing, self.accept) else None
+        return item
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -325,7 +327,7 @@ class Factories(Registry[Item]):
     def _load(self, given: Any, settings: Mapping[str, Any]) -> Item:
         if not isinstance(given, str):
             return self._ready(given, settings)
-        text, of_name = given, {}
+        text, of_name = given, dict[str, Any]()
         # The name of a folder may have commas in it.
         if self.spec and not (self.of_folder and Path(given).is_dir()):
             text, of_name = parse_spec(given, self.kind)

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import tomllib
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, TypeVar, get_args
 
 from pydantic import BaseModel, ValidationError
 
-from affectlab.core.errors import InputError, name_hint
+from affectlab.core.errors import InputError, name_hint, unknown_name
 
-__all__ = ["parse_toml", "read_text", "read_toml"]
+__all__ = ["check_settings", "parse_toml", "read_text", "read_toml"]
 
 Model = TypeVar("Model", bound=BaseModel)
 
@@ -69,6 +70,40 @@ def parse_toml(text: str, model: type[Model], *, where: str) -> Model:
         return model.model_validate(content)
     except ValidationError as error:
         raise InputError(f"{where}: {_first_problem(error, model)}") from None
+
+
+def check_settings(model: type[Model], given: Mapping[str, Any], where: str) -> Model:
+    """Check settings that are given by name; `where` says in errors of what.
+
+    Raises
+    ------
+    InputError
+        When one is not known or has a value that cannot be used.
+
+    Examples
+    --------
+    >>> class Side(BaseModel):
+    ...     width: int = 3
+    >>> check_settings(Side, {"with": 4}, "encoder 'texts'")
+    Traceback (most recent call last):
+    affectlab.InputError: encoder 'texts': unknown setting 'with'; did you mean 'width'?
+    """
+    for name in given:
+        if name not in model.model_fields:
+            if not model.model_fields:
+                raise InputError(f"{where}: setting {name!r}; it has none")
+            raise unknown_name("setting", name, model.model_fields, where)
+    # A model may be strict, and TOML has no tuples.
+    lists = {name: tuple(v) if isinstance(v, list) else v for name, v in given.items()}
+    try:
+        return model.model_validate(lists)
+    except ValidationError as error:
+        first = error.errors(include_url=False)[0]
+        name = ".".join(str(part) for part in first["loc"])
+        said = first["msg"].removeprefix("Value error, ")
+        raise InputError(
+            f"{where}: {name} = {first['input']!r}: {said[:1].lower()}{said[1:]}"
+        ) from None
 
 
 def _first_problem(error: ValidationError, model: type[BaseModel]) -> str:

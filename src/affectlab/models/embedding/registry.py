@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from affectlab.core.errors import InputError, unknown_name
 from affectlab.core.registry import Factories
+from affectlab.core.toml import check_settings
 from affectlab.models.embedding.card import PROBE
 from affectlab.models.embedding.encoder import DEFAULT_BATCH, Encoder, Kind, check_encoder, digest
 from affectlab.models.embedding.settings import (
@@ -22,7 +23,6 @@ from affectlab.models.embedding.settings import (
     NoSettings,
     TextSettings,
     TransformersSettings,
-    read_settings,
 )
 
 if TYPE_CHECKING:
@@ -68,7 +68,7 @@ def of_function(
     function: Callable[[Any], Any],
     *,
     name: str,
-    kind: str = "",
+    kind: Any = "",
     version: str = "",
     batch: Any = None,
 ) -> FunctionEncoder:
@@ -164,20 +164,20 @@ _ELSEWHERE = {"device": ("auto", "cpu"), "precision": ("auto", "fp32")}
 def _faces(**settings: Any) -> Encoder:
     from affectlab.models.embedding.offline_images import faces_encoder
 
-    read_settings(FaceSettings, _here("faces", settings), "faces")
+    check_settings(FaceSettings, _here("faces", settings), "encoder 'faces'")
     return faces_encoder()
 
 
 def _hog(**settings: Any) -> Encoder:
     from affectlab.models.embedding.offline_images import hog_encoder
 
-    return hog_encoder(read_settings(HogSettings, _here("hog", settings), "hog"))
+    return hog_encoder(check_settings(HogSettings, _here("hog", settings), "encoder 'hog'"))
 
 
 def _lbp(**settings: Any) -> Encoder:
     from affectlab.models.embedding.offline_images import lbp_encoder
 
-    return lbp_encoder(read_settings(LbpSettings, _here("lbp", settings), "lbp"))
+    return lbp_encoder(check_settings(LbpSettings, _here("lbp", settings), "encoder 'lbp'"))
 
 
 def _texts(place: str = "", **settings: Any) -> Encoder:
@@ -185,11 +185,11 @@ def _texts(place: str = "", **settings: Any) -> Encoder:
     if place:
         from affectlab.models.embedding.offline_texts import load_text_encoder
 
-        read_settings(NoSettings, given, f"texts:{place}")
+        check_settings(NoSettings, given, f"encoder 'texts:{place}'")
         return load_text_encoder(Path(place))
     from affectlab.models.embedding.offline_texts import HashedTexts
 
-    chosen = read_settings(TextSettings, given, "texts")
+    chosen = check_settings(TextSettings, given, "encoder 'texts'")
     return HashedTexts(chosen.width, chosen.seed)
 
 
@@ -201,8 +201,8 @@ def _transformers(place: str = "", **settings: Any) -> Encoder:
             "encoder 'transformers': expected a folder or the name of a checkpoint behind a colon, "
             "such as transformers:google/siglip2-base-patch16-224"
         )
-    name = f"transformers:{place}"
-    return transformers_encoder(place, read_settings(TransformersSettings, settings, name))
+    where = f"encoder 'transformers:{place}'"
+    return transformers_encoder(place, check_settings(TransformersSettings, settings, where))
 
 
 def _folder(folder: Path, **settings: Any) -> NoReturn:  # noqa: ARG001

@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Annotated, Any, Literal, TypeVar
+from typing import Annotated, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
-
-from affectlab.core.errors import InputError, unknown_name
+from pydantic import BaseModel, ConfigDict, Field
 
 __all__ = [
     "FaceSettings",
@@ -16,10 +13,7 @@ __all__ = [
     "NoSettings",
     "TextSettings",
     "TransformersSettings",
-    "read_settings",
 ]
-
-Model = TypeVar("Model", bound=BaseModel)
 
 Side = Annotated[int, Field(ge=32, le=1024)]
 
@@ -86,36 +80,3 @@ class TransformersSettings(_Settings):
     """Inputs at a time."""
     max_tokens: Annotated[int, Field(ge=3)] | None = None
     """Tokens of a text that are read; by default as many as the encoder can."""
-
-
-def read_settings(model: type[Model], given: Mapping[str, Any], encoder: str) -> Model:
-    """Check the settings of an encoder.
-
-    Raises
-    ------
-    InputError
-        When one is not known or has a value that cannot be used.
-
-    Examples
-    --------
-    >>> read_settings(TextSettings, {"width": 3}, "texts")
-    Traceback (most recent call last):
-    affectlab.InputError: encoder 'texts': width = 3: input should be greater than or equal
-    to 16
-    """
-    where = f"encoder {encoder!r}"
-    for name in given:
-        if name not in model.model_fields:
-            if not model.model_fields:
-                raise InputError(f"{where}: setting {name!r}; it has none")
-            raise unknown_name("setting", name, model.model_fields, where)
-    lists = {name: tuple(v) if isinstance(v, list) else v for name, v in given.items()}
-    try:
-        return model.model_validate(lists)
-    except ValidationError as error:
-        first = error.errors(include_url=False)[0]
-        name = ".".join(str(part) for part in first["loc"])
-        said = first["msg"].removeprefix("Value error, ")
-        raise InputError(
-            f"{where}: {name} = {first['input']!r}: {said[:1].lower()}{said[1:]}"
-        ) from None

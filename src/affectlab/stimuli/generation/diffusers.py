@@ -17,12 +17,12 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, ConfigDict, Field
 
 from affectlab.core.errors import InputError, MissingDependencyError
+from affectlab.core.toml import check_settings
 from affectlab.core.words import shown
 from affectlab.stimuli.generation.generator import (
     ImageGenerator,
     ImagePrompt,
     RefusedPictureError,
-    read_settings,
 )
 
 __all__ = [
@@ -160,7 +160,7 @@ def diffusers_generator(place: str = "", **settings: Any) -> ImageGenerator:
             "diffusers:my-checkpoint"
         )
     name = f"diffusers:{place}"
-    chosen = read_settings(_DiffusersSettings, settings, name)
+    chosen = check_settings(_DiffusersSettings, settings, f"image generator {name!r}")
     if not Path(place).is_dir() and (place.startswith((".", "/", "~")) or place.count("/") > 1):
         raise InputError(f"image generator {name!r}: there is no folder {place}")
     try:

@@ -12,13 +12,13 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from affectlab._version import __version__
 from affectlab.core.errors import InputError
+from affectlab.core.toml import check_settings
 from affectlab.core.words import joined
 from affectlab.simulate import EXPRESSIONS, Identity, draw_face
 from affectlab.stimuli.generation.generator import (
     ImageGenerator,
     ImagePrompt,
     Picture,
-    read_settings,
 )
 from affectlab.taxonomy import load_taxonomy, map_labels
 
@@ -67,7 +67,7 @@ def drawn_generator(**settings: Any) -> ImageGenerator:
     >>> picture.drawn, picture.note
     ('neutral', "expression 'Longing' is not drawn, a face at rest stands in")
     """
-    chosen = read_settings(_DrawnSettings, settings, "drawn")
+    chosen = check_settings(_DrawnSettings, settings, "image generator 'drawn'")
     load_taxonomy(chosen.taxonomy)
 
     def draw(batch: Sequence[ImagePrompt]) -> list[Picture]:

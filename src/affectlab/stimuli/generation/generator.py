@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, TypeAlias, TypeVar
+from typing import Any, TypeAlias
 
-from pydantic import BaseModel, ValidationError
-
-from affectlab.core.errors import AffectlabError, InputError, unknown_name
+from affectlab.core.errors import AffectlabError, InputError
 from affectlab.core.types import Image
 
 __all__ = [
@@ -17,7 +15,6 @@ __all__ = [
     "MakesImages",
     "Picture",
     "RefusedPictureError",
-    "read_settings",
 ]
 
 
@@ -98,32 +95,3 @@ class ImageGenerator:
     def __call__(self, batch: Sequence[ImagePrompt]) -> Sequence[Made]:
         """Make the pictures of some prompts."""
         return self.make(batch)
-
-
-# Settings of a generator, checked against a model.
-
-
-Model = TypeVar("Model", bound=BaseModel)
-
-
-def read_settings(model: type[Model], given: Mapping[str, Any], generator: str) -> Model:
-    """Check the settings of a generator.
-
-    Raises
-    ------
-    InputError
-        When one is not known or has a value that cannot be used.
-    """
-    where = f"image generator {generator!r}"
-    for name in given:
-        if name not in model.model_fields:
-            raise unknown_name("setting", name, model.model_fields, where)
-    try:
-        return model.model_validate(dict(given))
-    except ValidationError as error:
-        first = error.errors(include_url=False)[0]
-        name = ".".join(str(part) for part in first["loc"])
-        said = first["msg"].removeprefix("Value error, ")
-        raise InputError(
-            f"{where}: {name} = {first['input']!r}: {said[:1].lower()}{said[1:]}"
-        ) from None

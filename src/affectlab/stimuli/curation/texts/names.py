@@ -80,7 +80,8 @@ def _load(name: str) -> NameFinder:
             expected = "spacy:MODEL" if before == "spacy" else "transformers:FOLDER"
             raise InputError(f"name finder {name!r}: expected {expected}")
         return _spacy(after) if before == "spacy" else _transformers(after)
-    return NAME_FINDERS.load(name)
+    found: NameFinder = NAME_FINDERS.load(name)
+    return found
 
 
 def _imported(library: str) -> Any:

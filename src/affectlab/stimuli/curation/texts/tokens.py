@@ -17,8 +17,6 @@ __all__ = ["TOKENIZERS", "Tokenizer", "count_tokens"]
 
 Tokenizer = Callable[[str], Iterable[str]]
 """Takes a text and gives its tokens."""
-TOKENIZERS = ("words", "treebank", "tweet")
-"""Names of the tokenizers that come with the package."""
 
 _MOST = 65_535
 """Longest count that a column of 16 bits holds; longer texts are as long."""
