@@ -291,7 +291,7 @@ def test_without_predictions_the_sentence_names_the_ways(drawn: Path) -> None:
         (["--pilot", 9, "--until", "length"], "--until and a pilot"),
         (["--pilot", 9, "--pilot-agree", 2], "--pilot-agree: expected it with"),
         (["--pilot-agree", 2], "--pilot-agree: expected it with"),
-        (["--pilot-annotator", "nobody"], "annotator 'nobody': expected the folder of a model"),
+        (["--pilot-annotator", "nobody"], "unknown annotator 'nobody'"),
         (["--pilot-answers", "nowhere.csv"], "nowhere.csv"),
         (
             ["--pilot-answers", EXAMPLE.parent / "corpus" / "raw.csv"],

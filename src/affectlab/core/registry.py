@@ -19,7 +19,7 @@ from importlib.metadata import EntryPoint, entry_points
 from importlib.resources import files
 from inspect import Parameter, signature
 from pathlib import Path
-from typing import Any, ClassVar, Generic, TypeVar
+from typing import Any, ClassVar, Generic, TypeVar, cast
 
 from affectlab.core.errors import AffectlabError, InputError, unknown_name
 from affectlab.core.words import shown
@@ -289,9 +289,7 @@ class Registry(Generic[Item]):
     def _accepted(self, thing: Any, where: str) -> Item | None:
         if not isinstance(self.accept, type):
             return self.accept(thing, where)
-        # A class may be called, too: mypy cannot tell the two apart.
-        item: Item | None = thing if isinstance(thing, self.accept) else None
-        return item
+        return cast("Item", thing) if isinstance(thing, self.accept) else None
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
