@@ -11,6 +11,7 @@ from tests.report.panels import text_of
 
 from affectlab.ratings import Ratings
 from affectlab.report import write_report
+from affectlab.report.statistics.pairs import common_stimuli
 
 
 def page_of(folder: Path, ratings: Ratings, **options: object) -> str:
@@ -169,3 +170,73 @@ def test_a_few_equal_trials_are_no_inattention(tmp_path: Path) -> None:
     page = page_of(tmp_path, Ratings(frame, scale="0-7"))
     assert "r1 gave all labels the same answer in 60 of 200 trials" in page
     assert "r0 gave all labels the same answer" not in page
+
+
+@pytest.fixture
+def patchy() -> pl.DataFrame:
+    """Yes/no answers of four people on three labels, each label on stimuli of its own.
+
+    ``a`` and ``b`` agree on most of 36 stimuli, 12 of each label; ``c`` and ``d`` agree on all of
+    the two that they share, and no other pair has a stimulus in common.
+    """
+    rng = np.random.default_rng(5)
+    rows = []
+    for k, label in enumerate(["joy", "fear", "anger"]):
+        for j in range(12):
+            value = float(rng.integers(0, 2))
+            rows += [(f"s{k}-{j}", "a", label, value)]
+            rows += [(f"s{k}-{j}", "b", label, 1 - value if j == 0 else value)]
+    rows += [(f"t{j}", name, "joy", float(j)) for j in range(2) for name in "cd"]
+    return pl.DataFrame(rows, schema=["stimulus", "rater", "label", "value"], orient="row")
+
+
+def test_common_stimuli_of_a_pair_are_counted_over_labels(
+    tmp_path: Path, patchy: pl.DataFrame
+) -> None:
+    page = page_of(tmp_path, Ratings(patchy, scale="binary"))
+    table = pl.read_csv(tmp_path / "tables" / "pairs_mean.csv")
+    common = {(a, b): n for a, b, n in table.select("rater_a", "rater_b", "n_items").rows()}
+    assert common["a", "b"] == 36
+    assert common["c", "d"] == 2
+    # Two common stimuli come after 36, though c and d agree on both.
+    assert table.row(0)[:2] == ("a", "b")
+    assert "the closest pair with at least 10 common stimuli is a and b" in page
+    assert "Agreement of 4 raters in 6 pairs, of which 2 have a value: from" in page
+
+
+def test_common_stimuli_are_those_of_a_slow_count() -> None:
+    rng = np.random.default_rng(7)
+    n_labels = 70
+    rows = {
+        (f"s{rng.integers(9)}", f"r{rng.integers(6)}", f"l{rng.integers(n_labels)}")
+        for _ in range(500)
+    }
+    frame = pl.DataFrame(sorted(rows), schema=["stimulus", "rater", "label"], orient="row")
+    ratings = Ratings(frame.with_columns(value=pl.lit(1.0)), scale="binary")
+    names = ratings.rater_names
+    slow = [
+        [
+            len({s for s, r, label in rows if r == one and (s, other, label) in rows})
+            for other in names
+        ]
+        for one in names
+    ]
+    assert common_stimuli(ratings, names).tolist() == slow
+
+
+def test_pairs_that_tie_are_not_one_closest_pair(tmp_path: Path) -> None:
+    answers = np.tile(np.array([0.0, 1.0, 1.0, 0.0] * 5), (3, 1))
+    page = page_of(tmp_path, Ratings(long(answers), scale="binary"))
+    assert "the closest 3 pairs, such as r0 and r1, tie at 1.00" in page
+    assert "the closest pair" not in page
+
+
+@pytest.mark.parametrize(("raters", "thinned"), [(20, False), (32, True)])
+def test_dots_that_are_left_out_are_told(tmp_path: Path, raters: int, thinned: bool) -> None:
+    rng = np.random.default_rng(2)
+    truth = rng.normal(3, 1, (1, 15))
+    answers = np.clip(np.rint(truth + rng.normal(0, 1, (raters, 15))), 1, 5)
+    page = page_of(tmp_path, Ratings(long(answers), scale="1-5"))
+    assert "Each dot is one pair" in page
+    told = "of a kind with more than 400 values 400 are drawn" in page
+    assert told == thinned

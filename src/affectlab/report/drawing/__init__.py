@@ -1,6 +1,7 @@
 """What all figures share: colours, the canvas, and how they become files."""
 
 from affectlab.report.drawing.canvas import (
+    MOST_DOTS,
     WIDTH,
     canvas,
     grid_along,
@@ -21,6 +22,7 @@ from affectlab.report.drawing.theme import (
 )
 
 __all__ = [
+    "MOST_DOTS",
     "RAMP",
     "WIDTH",
     "canvas",

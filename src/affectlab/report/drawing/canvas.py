@@ -13,8 +13,19 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
     from matplotlib.lines import Line2D
 
-__all__ = ["WIDTH", "canvas", "grid_along", "key_below", "names_on_y", "say", "swatch"]
+__all__ = [
+    "MOST_DOTS",
+    "WIDTH",
+    "canvas",
+    "grid_along",
+    "key_below",
+    "names_on_y",
+    "say",
+    "swatch",
+]
 
+MOST_DOTS = 400
+"""Dots drawn of a group of values; of more, evenly spaced ones in rising order."""
 WIDTH = 7.2
 """Width of a figure in inches."""
 _NAME_LIMIT = 30

@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike
 from affectlab.core.types import Axes, Colormap, Figure, Normalize
 from affectlab.core.words import count, number, percent, shown
 from affectlab.report.drawing import (
+    MOST_DOTS,
     RAMP,
     WIDTH,
     canvas,
@@ -138,7 +139,7 @@ def _rater_ticks(axes: Axes, names: Sequence[str], rater_kinds: Sequence[str]) -
 
 @themed
 def fig_by_kind(
-    values: Mapping[str, ArrayLike], *, value_name: str, shown_dots: int = 400
+    values: Mapping[str, ArrayLike], *, value_name: str, shown_dots: int = MOST_DOTS
 ) -> Figure:
     """Draw the spread of agreement for each kind of pair: a box, the dots behind it, the median.
 

@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike
 from affectlab.core.types import Axes, Figure, Transform
 from affectlab.core.words import shown
 from affectlab.report.drawing import (
+    MOST_DOTS,
     canvas,
     colour,
     grid_along,
@@ -38,7 +39,7 @@ def fig_groups_compared(
     comparisons: Sequence[tuple[str, str, str]] = (),
     *,
     value_name: str,
-    shown_dots: int = 400,
+    shown_dots: int = MOST_DOTS,
 ) -> Figure:
     """Draw a box per group with the dots behind it, and what was found between groups beside it.
 

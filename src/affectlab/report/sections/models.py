@@ -26,6 +26,7 @@ from affectlab.report.page import (
     Skipped,
     Table,
 )
+from affectlab.report.sections.pairs import dots_and_boxes
 from affectlab.report.statistics import MOST_PEOPLE, Beside, Study
 
 if TYPE_CHECKING:
@@ -302,13 +303,11 @@ def _boxes(known: pl.DataFrame, kinds: pl.DataFrame, pairs: PairAgreement) -> Pi
     medians = joined(
         f"{number(float(np.median(value)))} of {kind} pairs" for kind, value in values.items()
     )
-    labelled = pairs.frame["label"].n_unique() > 1
     return Picture(
         "pairs_by_kind",
         "Agreement by kind of pair",
-        ("Each dot is one pair on one label" if labelled else "Each dot is one pair")
-        + ". The box holds the middle half, the line is the median, and the whiskers reach 1.5 "
-        "times the box. Beside it: Mann-Whitney tests as published.",
+        dots_and_boxes(values, labelled=pairs.frame["label"].n_unique() > 1)
+        + " Beside it: Mann-Whitney tests as published.",
         f"Median {pairs.measure}: {medians}.",
         fig_groups_compared(
             values,

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+
 import numpy as np
 import polars as pl
 
-from affectlab.core.words import count, joined, number, plural
+from affectlab.core.words import count, joined, number, plural, shown
+from affectlab.report.drawing import MOST_DOTS
 from affectlab.report.figures import fig_by_kind, fig_pair_heatmap
 from affectlab.report.page import Block, Column, Paragraph, Picture, Section, Skipped, Table
 from affectlab.report.sections.labels import sequential
 from affectlab.report.statistics import PairAgreement, Study, is_person
 
-__all__ = ["pairs_section"]
+__all__ = ["dots_and_boxes", "pairs_section"]
 
 _MOST_SHOWN = 40
 _ENOUGH = 10
@@ -114,12 +117,15 @@ def _heatmap(study: Study, pairs: PairAgreement) -> Picture:
     gaps = " Empty cells: no common stimuli, or not defined." if defined.size < upper.size else ""
     words = f"Agreement of {plural(len(names), 'rater')} in {plural(upper.size, 'pair')}"
     if defined.size:
-        first, second = (part[np.nanargmax(upper)] for part in np.triu_indices(len(names), 1))
-        words += (
-            f": from {number(float(defined.min()))} to {number(float(defined.max()))}, median "
-            f"{number(float(np.median(defined)))}; the closest pair is {names[first]} and "
-            f"{names[second]}"
-        )
+        if defined.size < upper.size:
+            verb = "has" if defined.size == 1 else "have"
+            words += f", of which {count(defined.size)} {verb} a value"
+        if defined.size > 1:
+            words += (
+                f": from {number(float(defined.min()))} to {number(float(defined.max()))}, median "
+                f"{number(float(np.median(defined)))}"
+            )
+        words += f"; {_closest(pairs, values, names)}"
     mixed = len({is_person(kind) for kind in kinds}) > 1
     order = "; people first, names of models in orange" if mixed else ""
     labels = ", mean over labels" if study.ratings.n_labels > 1 else ""
@@ -130,6 +136,29 @@ def _heatmap(study: Study, pairs: PairAgreement) -> Picture:
         f"{order}.{gaps}{rule}",
         words + ".",
         fig_pair_heatmap(values, names, kinds, value_name=pairs.measure),
+    )
+
+
+def _closest(pairs: PairAgreement, values: np.ndarray, names: Sequence[str]) -> str:
+    """Name the pair that the table of pairs puts first, and how many agree as much."""
+    place = {name: k for k, name in enumerate(pairs.result.raters)}
+    order = [place[name] for name in names]
+    first, second = np.triu_indices(len(names), 1)
+    upper, common = (table[first, second] for table in (values, pairs.common[np.ix_(order, order)]))
+    known = np.isfinite(upper)
+    # Two raters can agree perfectly on one or two stimuli by chance.
+    enough = known & (common >= _ENOUGH)
+    candidates = np.flatnonzero(enough if enough.any() else known)
+    among = f" with at least {_ENOUGH} common stimuli" if (known & ~enough).any() else ""
+    if not enough.any():
+        among = f" (none has {_ENOUGH} common stimuli)"
+    best = float(upper[candidates].max())
+    ties = candidates[np.isclose(upper[candidates], best, rtol=0, atol=1e-12)]
+    a, b = (shown(names[part[ties[0]]], 40) for part in (first, second))
+    if len(ties) == 1:
+        return f"the closest pair{among} is {a} and {b}, at {number(best)}"
+    return (
+        f"the closest {count(len(ties))} pairs{among}, such as {a} and {b}, tie at {number(best)}"
     )
 
 
@@ -144,15 +173,26 @@ def _boxes(
         for row in by_kind.iter_rows(named=True)
         if row["median"] is not None
     )
-    labelled = pairs.frame["label"].n_unique() > 1
     return Picture(
         "pairs_by_kind",
         "Agreement by kind of pair",
-        ("Each dot is one pair on one label" if labelled else "Each dot is one pair")
-        + ". The box holds the middle half, the line is the "
-        "median, and the whiskers reach 1.5 times the box.",
+        dots_and_boxes(values, labelled=pairs.frame["label"].n_unique() > 1),
         words + ".",
         fig_by_kind(values, value_name=pairs.measure),
+    )
+
+
+def dots_and_boxes(values: Mapping[str, np.ndarray], *, labelled: bool) -> str:
+    """Say what the dots and boxes of a figure of pairs are."""
+    text = "Each dot is one pair" + (" on one label" if labelled else "")
+    if any(len(part) > MOST_DOTS for part in values.values()):
+        text += (
+            f"; of a kind with more than {MOST_DOTS} values {MOST_DOTS} are drawn, evenly spaced "
+            "by rank, the lowest and the highest among them"
+        )
+    return (
+        f"{text}. The box holds the middle half of all values, the line is the median, and the "
+        "whiskers reach to the last value within 1.5 times the length of the box."
     )
 
 
@@ -166,8 +206,9 @@ def _kind_table(pairs: PairAgreement, by_kind: pl.DataFrame) -> Table:
         Column("n_undefined", "Not defined", "count"),
         Column("median_items", "Median common stimuli", "count"),
     )
+    each = ", a value for each pair and label" if pairs.frame["label"].n_unique() > 1 else ""
     caption = (
-        f"{pairs.measure[0].upper()}{pairs.measure[1:]} by kind of pair. "
+        f"{pairs.measure[0].upper()}{pairs.measure[1:]} by kind of pair{each}. "
         "The SD treats pairs as independent, which they are not: it describes, it does not test."
     )
     return Table("pairs_by_kind", caption, by_kind, columns)
@@ -180,11 +221,8 @@ def _pair_tables(pairs: PairAgreement) -> list[Table]:
     value = pl.col("value").drop_nans()
     means = (
         frame.group_by("rater_a", "rater_b", "pair_kind", maintain_order=True)
-        .agg(
-            value.mean().alias("value"),
-            value.len().cast(pl.Int64).alias("n_labels"),
-            pl.col("n_items").max(),
-        )
+        .agg(value.mean().alias("value"), value.len().cast(pl.Int64).alias("n_labels"))
+        .join(_common(pairs), on=["rater_a", "rater_b"], how="left", maintain_order="left")
         .sort(
             pl.col("n_items") >= _ENOUGH,
             "value",
@@ -207,3 +245,17 @@ def _pair_tables(pairs: PairAgreement) -> list[Table]:
     caption += "; mean over labels." if several else "."
     every = Table("pairs", "Every pair on every label.", frame, (), limit=0)
     return [Table("pairs_mean", caption, means, tuple(columns), limit=15), every]
+
+
+def _common(pairs: PairAgreement) -> pl.DataFrame:
+    """Stimuli in common of every two raters, in both orders."""
+    names = pairs.result.raters
+    first, second = (part.ravel() for part in np.indices(pairs.common.shape))
+    return pl.DataFrame(
+        {
+            "rater_a": [names[k] for k in first],
+            "rater_b": [names[k] for k in second],
+            "n_items": pairs.common.ravel(),
+        },
+        schema_overrides={"rater_a": pl.String, "rater_b": pl.String},
+    )

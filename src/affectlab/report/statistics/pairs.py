@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 import polars as pl
 
 from affectlab.core.estimates import Estimates
+from affectlab.core.types import Ints
 from affectlab.ratings import HUMAN_KINDS, Ratings
 from affectlab.reliability import KappaResult, RaterMatrix, kappa_matrix, pairwise_kappa
 
@@ -17,6 +19,7 @@ __all__ = ["PairAgreement", "is_person", "pair_agreement"]
 _MOST_ROWS = 120_000
 _MOST_JOINED = 4_000_000
 _MOST_LEVELS = 21
+_BITS = 62
 
 
 def is_person(rater_kind: str) -> bool:
@@ -33,6 +36,8 @@ class PairAgreement:
     """Name of the coefficient, as the axis of a figure says it."""
     n_left_out: int
     """Raters left out because there are too many pairs."""
+    common: Ints
+    """Stimuli that both answered on the same label, for raters in the order of `result.raters`."""
 
     @property
     def frame(self) -> pl.DataFrame:
@@ -83,14 +88,17 @@ def pair_agreement(ratings: Ratings, models: Ratings | None = None) -> PairAgree
     if kind == "nominal" or _n_levels(ratings) <= _MOST_LEVELS:
         result = pairwise_kappa(kept, weights="nominal" if kind == "nominal" else "quadratic")
         measure = "kappa" if kind in ("nominal", "binary") else "quadratic weighted kappa"
-        return PairAgreement(result, measure, ratings.n_raters - kept.n_raters)
+        left_out = ratings.n_raters - kept.n_raters
+        return PairAgreement(result, measure, left_out, common_stimuli(kept, result.raters))
     while most > 2 and _joined_rows(kept) > _MOST_JOINED:
         most = max(2, min(most, kept.n_raters) * 2 // 3)
         kept = _busiest(ratings, most)
     left_out = ratings.n_raters - kept.n_raters
     if models is not None:
         kept = _unrounded(kept, models)
-    return PairAgreement(_spearman(kept), "Spearman's correlation", left_out)
+    result = _spearman(kept)
+    common = common_stimuli(kept, result.raters)
+    return PairAgreement(result, "Spearman's correlation", left_out, common)
 
 
 def _unrounded(ratings: Ratings, models: Ratings) -> Ratings:
@@ -144,6 +152,44 @@ def coded_answers(ratings: Ratings) -> pl.DataFrame:
         }
     )
     return frame.unique(["label", "stimulus", "rater"], keep="first", maintain_order=True)
+
+
+def common_stimuli(ratings: Ratings, raters: Sequence[str]) -> Ints:
+    """Count the stimuli that two raters have in common, shape (raters, raters).
+
+    A stimulus is common where both answered it on one label at least: labels that hold different
+    stimuli of the same pair add up, and no stimulus counts twice.
+    """
+    label = ratings.label_code.astype(np.int64)
+    # The labels of each rater and stimulus are the bits of a few whole numbers.
+    words = -(-max(ratings.n_labels, 1) // _BITS)
+    masks = (
+        pl.DataFrame(
+            {
+                "rater": ratings.rater_code.astype(np.int64),
+                "stimulus": ratings.stimulus_code.astype(np.int64),
+                "word": label // _BITS,
+                "bit": np.left_shift(1, label % _BITS),
+            }
+        )
+        .filter(pl.Series(~np.isnan(ratings.value) & (label >= 0)))
+        .group_by("rater", "stimulus")
+        .agg(
+            pl.col("bit").filter(pl.col("word") == word).bitwise_or().fill_null(0).alias(f"{word}")
+            for word in range(words)
+        )
+    )
+    rater, stimulus = masks["rater"].to_numpy(), masks["stimulus"].to_numpy()
+    answered = masks.select(map(str, range(words))).to_numpy()
+    counts = np.empty((ratings.n_raters, ratings.n_raters), dtype=np.int64)
+    for one in range(ratings.n_raters):
+        own = np.zeros((ratings.n_stimuli, words), dtype=np.int64)
+        own[stimulus[rater == one]] = answered[rater == one]
+        shared = (own[stimulus] & answered).any(axis=1)
+        counts[one] = np.bincount(rater[shared], minlength=ratings.n_raters)
+    place = {name: code for code, name in enumerate(ratings.rater_names)}
+    order = [place[name] for name in raters]
+    return counts[np.ix_(order, order)]
 
 
 def _spearman(ratings: Ratings) -> KappaResult:
