@@ -240,3 +240,43 @@ def test_dots_that_are_left_out_are_told(tmp_path: Path, raters: int, thinned: b
     assert "Each dot is one pair" in page
     told = "of a kind with more than 400 values 400 are drawn" in page
     assert told == thinned
+
+
+def test_a_correlation_of_a_caution_says_which_it_is(tmp_path: Path) -> None:
+    rng = np.random.default_rng(0)
+    truth = rng.integers(1, 8, (1, 60, 2)).astype(float)
+    values = np.clip(truth + rng.integers(-1, 2, (8, 60, 2)), 1, 7)
+    values[6] = rng.integers(1, 8, (60, 2))
+    values[7] = 8 - values[7]
+    ratings = Ratings(long(values, ["valence", "arousal"]), scale="1-7")
+    page = page_of(tmp_path, ratings)
+    assert "r6 agrees with the others less than can be expected of one more person" in page
+    assert (
+        "Pearson's correlation over all labels together with the mean of the people who are not "
+        "pointed out: r6"
+    ) in page
+    assert (
+        "r7 answered against the others (Spearman's correlation with their mean, averaged over "
+        "labels, below \u22120.2, on at least 10 stimuli)"
+    ) in page
+    stated = float(page.split("pointed out: r6 ")[1].split()[0].replace("\u2212", "-"))
+    rest = values[:6].mean(axis=0)
+    expected = np.corrcoef(values[6].ravel(), rest.ravel())[0, 1]
+    assert stated == pytest.approx(expected, abs=0.0005)
+
+
+def test_correlations_on_few_stimuli_are_named(tmp_path: Path, noisy: np.ndarray) -> None:
+    frame = long(noisy).filter((pl.col("rater") != "r5") | pl.col("stimulus").is_in(["s0", "s1"]))
+    frame = frame.with_columns(
+        value=pl.when((pl.col("rater") == "r5") & (pl.col("stimulus") == "s0"))
+        .then(5.0)
+        .when(pl.col("rater") == "r5")
+        .then(1.0)
+        .otherwise("value")
+    )
+    page = page_of(tmp_path, Ratings(frame, scale="1-5"))
+    assert (
+        "It rests on fewer than 10 common stimuli and says little for 1 rater (stimuli in "
+        "brackets): r5 (2)."
+    ) in page
+    assert "says little for" not in page_of(tmp_path / "all", Ratings(long(noisy), scale="1-5"))

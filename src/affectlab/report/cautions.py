@@ -9,14 +9,13 @@ import polars as pl
 
 from affectlab.core.words import count, joined, number, percent, plural, shown
 from affectlab.reliability import duplicate_raters, krippendorff_alpha
-from affectlab.report.statistics import ENOUGH_ITEMS, Study
+from affectlab.report.statistics import AGAINST, ENOUGH_ITEMS, FEWEST_ITEMS, Study
 
 if TYPE_CHECKING:
     from affectlab.ratings import Ratings
 
 __all__ = ["cautions"]
 
-_FEW_ITEMS = 10
 _FULL = 0.99
 _MOST_PAIRS = 5
 
@@ -120,11 +119,11 @@ def _few(study: Study) -> list[str]:
             )
     if study.pairs is not None:
         pairs = study.pairs.frame.filter(pl.col("value").is_not_nan())
-        small = pairs.filter(pl.col("n_items") < _FEW_ITEMS).height
+        small = pairs.filter(pl.col("n_items") < FEWEST_ITEMS).height
         if small > pairs.height / 10:
             found.append(
                 f"{percent(small / pairs.height)} of the defined values for pairs of raters rest "
-                f"on fewer than {_FEW_ITEMS} common stimuli and scatter widely."
+                f"on fewer than {FEWEST_ITEMS} common stimuli and scatter widely."
             )
     return found
 
@@ -151,16 +150,19 @@ def _odd_people(study: Study) -> list[str]:
             for one in odd.apart
         ]
         verb = "agrees" if len(odd.apart) == 1 else "agree"
+        over = " over all labels together" if people.n_labels > 1 else ""
         found.append(
-            f"{_listed([one.rater for one in odd.apart])} {verb} with the others less than one "
-            "more person like them would: possible inattention. Correlation with the mean of the "
-            f"remaining people: {_some(listed)}; median of the remaining "
-            f"{number(odd.apart[0].others, 3)}."
+            f"{_listed([one.rater for one in odd.apart])} {verb} with the others less than can be "
+            "expected of one more person like them: possible inattention. Pearson's correlation"
+            f"{over} with the mean of the people who are not pointed out: {_some(listed)}; median "
+            f"of these people {number(odd.apart[0].others, 3)}."
         )
     if odd.against:
+        labels = ", averaged over labels," if people.n_labels > 1 else ""
         found.append(
-            f"{_listed(list(odd.against))} answered against the others (negative correlation with "
-            "their mean): possibly a scale used the wrong way round, or rows mixed up."
+            f"{_listed(list(odd.against))} answered against the others (Spearman's correlation "
+            f"with their mean{labels} below {number(AGAINST, 1)}, on at least {FEWEST_ITEMS} "
+            "stimuli): possibly a scale used the wrong way round, or rows mixed up."
         )
     if people.n_raters - len(odd.names) > 1 and study.alpha is not None:
         rest = krippendorff_alpha(

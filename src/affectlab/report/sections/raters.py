@@ -13,7 +13,7 @@ from affectlab.core.inference import summarise
 from affectlab.core.words import count, joined, number, plural, shown
 from affectlab.report.figures import fig_intervals
 from affectlab.report.page import Block, Column, Paragraph, Picture, Section, Skipped, Table
-from affectlab.report.statistics import Study, is_person
+from affectlab.report.statistics import FEWEST_ITEMS, Study, is_person
 
 if TYPE_CHECKING:
     from affectlab.ratings import Ratings
@@ -330,7 +330,7 @@ def raters_section(study: Study) -> Section | Skipped:
     columns += [Column(name, shown(name, 24), "name") for name in attributes[:_MOST_ATTRIBUTES]]
     if "status" in computed:
         columns.append(Column("status", "Note"))
-    remarks = _remarks(study, computed, panel, n_more=len(attributes) - _MOST_ATTRIBUTES)
+    remarks = _remarks(study, frame, computed, panel, n_more=len(attributes) - _MOST_ATTRIBUTES)
     remarks += [f"The model of raters says: {note}." for note in notes[:_MOST_NOTES]]
     table = Table("raters", "Raters, people first.", frame, tuple(columns), notes=tuple(remarks))
     return Section("raters", "Raters", (Paragraph(_words(frame)), table))
@@ -367,7 +367,29 @@ def _words(frame: pl.DataFrame) -> str:
     return text
 
 
-def _remarks(study: Study, computed: list[str], panel: str, *, n_more: int) -> list[str]:
+def _few_stimuli(frame: pl.DataFrame, *, labels: bool) -> list[str]:
+    """Name the raters whose correlation rests on so few stimuli that it says little."""
+    few = frame.filter(pl.col("correlation_items") < FEWEST_ITEMS).sort(
+        "correlation_items", maintain_order=True
+    )
+    if few.height == 0:
+        return []
+    listed = [
+        f"{shown(rater, 40)} ({n})"
+        for rater, n in few.head(_MOST_NAMED).select("rater", "correlation_items").iter_rows()
+    ]
+    listed += [f"{few.height - _MOST_NAMED} more"] if few.height > _MOST_NAMED else []
+    on_each = " on every label" if labels else ""
+    at_most = " at most" if labels else ""
+    return [
+        f"It rests on fewer than {FEWEST_ITEMS} common stimuli{on_each} and says little for "
+        f"{plural(few.height, 'rater')} (stimuli{at_most} in brackets): {joined(listed)}."
+    ]
+
+
+def _remarks(
+    study: Study, frame: pl.DataFrame, computed: list[str], panel: str, *, n_more: int
+) -> list[str]:
     """Say what the columns of the table mean."""
     parts = []
     labels = study.ratings.n_labels > 1
@@ -381,8 +403,10 @@ def _remarks(study: Study, computed: list[str], panel: str, *, n_more: int) -> l
             "answer)."
         )
     if study.pairs is not None and "with_people" in computed:
-        over = ", over labels" if labels else ""
-        parts.append(f"With people: the mean {study.pairs.measure} with each (other) person{over}.")
+        over = "pairs with another person" + (" and all labels" if labels else "")
+        parts.append(
+            f"With people: the mean {study.pairs.measure} over all {over} for which it is defined."
+        )
         if study.pairs.n_left_out:
             parts.append(
                 f"{count(study.pairs.n_left_out)} raters with few answers have no entry there, "
@@ -391,6 +415,7 @@ def _remarks(study: Study, computed: list[str], panel: str, *, n_more: int) -> l
     if "correlation" in computed:
         over = ", averaged over labels" if labels else ""
         parts.append(f"With the {panel}: Spearman's correlation with their mean{over}.")
+        parts += _few_stimuli(frame, labels=labels)
     if "bias" in computed:
         parts.append(
             "Bias and inconsistency: from a model in which an answer is the score of the "
@@ -469,7 +494,10 @@ def _correlations(panel: Ratings) -> pl.DataFrame:
     return (
         table.filter(pl.col("value").is_not_nan())
         .group_by("rater", maintain_order=True)
-        .agg(pl.col("value").mean().alias("correlation"))
+        .agg(
+            pl.col("value").mean().alias("correlation"),
+            pl.col("n_items").max().alias("correlation_items"),
+        )
     )
 
 

@@ -3,10 +3,12 @@
 from affectlab.report.statistics.agreement import ENOUGH_ITEMS, Agreement, grade
 from affectlab.report.statistics.pairs import PairAgreement, is_person
 from affectlab.report.statistics.people import MOST_PEOPLE, Beside
-from affectlab.report.statistics.study import Study
+from affectlab.report.statistics.study import AGAINST, FEWEST_ITEMS, Study
 
 __all__ = [
+    "AGAINST",
     "ENOUGH_ITEMS",
+    "FEWEST_ITEMS",
     "MOST_PEOPLE",
     "Agreement",
     "Beside",

@@ -33,6 +33,8 @@ if TYPE_CHECKING:
 
 
 __all__ = [
+    "AGAINST",
+    "FEWEST_ITEMS",
     "PointedOut",
     "Study",
     "pointed_out",
@@ -41,7 +43,10 @@ __all__ = [
 # Whom a report points out, by what they answered.
 
 
-_FEW_ITEMS = 10
+FEWEST_ITEMS = 10
+"""Common stimuli below which agreement scatters widely, and nobody is said to answer against."""
+AGAINST = -0.2
+"""Correlation with the mean of the others below which somebody answers against them."""
 
 
 @dataclass(frozen=True)
@@ -88,14 +93,14 @@ def _against_others(people: Ratings) -> list[str]:
     """People whose mean correlation with the others is clearly below 0."""
     if people.scale.kind == "nominal":
         return []
-    table = interrater_correlation(people, exclude=(), by_rater=True, min_items=_FEW_ITEMS)
+    table = interrater_correlation(people, exclude=(), by_rater=True, min_items=FEWEST_ITEMS)
     means = (
         table.to_frame()
         .filter(pl.col("value").is_not_nan())
         .group_by("rater", maintain_order=True)
         .agg(pl.col("value").mean())
     )
-    return means.filter(pl.col("value") < -0.2)["rater"].to_list()
+    return means.filter(pl.col("value") < AGAINST)["rater"].to_list()
 
 
 _SEVERAL = 10
