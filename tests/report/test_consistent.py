@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -280,3 +281,56 @@ def test_correlations_on_few_stimuli_are_named(tmp_path: Path, noisy: np.ndarray
         "brackets): r5 (2)."
     ) in page
     assert "says little for" not in page_of(tmp_path / "all", Ratings(long(noisy), scale="1-5"))
+
+
+def test_why_an_attribute_is_not_shown(tmp_path: Path, noisy: np.ndarray) -> None:
+    stimuli: dict[str, object] = {
+        "stimulus": [f"s{k}" for k in range(40)],
+        "asset_id": [2 * k + k % 3 for k in range(40)],
+        "path": [f"{k}.png" for k in range(40)],
+        "caption": [f"words {k}" for k in range(40)],
+    }
+    stimuli |= {f"field{j:02d}": ["x", "y"] * 20 for j in range(14)}
+    page = page_of(tmp_path, Ratings(long(noisy), scale="1-5", stimuli=stimuli))
+    assert (
+        "Not shown: asset_id (identifiers); path (files); caption (too many different values); "
+        "field12 and field13 (beyond the first 12 attributes)."
+    ) in page
+    assert "field00: x (20), y (20)." in page
+
+
+def test_no_value_is_in_two_bins(tmp_path: Path, noisy: np.ndarray) -> None:
+    stimuli = {
+        "stimulus": [f"s{k}" for k in range(40)],
+        "age": [20 + k for k in range(40)],
+        "weight": [0.5 + 0.25 * k for k in range(40)],
+    }
+    stimuli["age"][-1] = 21
+    page_of(tmp_path, Ratings(long(noisy), scale="1-5", stimuli=stimuli))
+    table = pl.read_csv(tmp_path / "tables" / "stimulus_attributes.csv")
+    for name in ("age", "weight"):
+        bins = table.filter(attribute=name)
+        counts = []
+        for text in bins["value"]:
+            low, high = (float(end.removeprefix("below ")) for end in text.split(" to "))
+            below = "below" in text
+            counts.append(
+                sum(low <= v and (v < high if below else v <= high) for v in stimuli[name])
+            )
+        assert counts == bins["count"].to_list()
+        assert sum(counts) == 40
+
+
+def test_ticks_of_long_numbers_differ_and_fit() -> None:
+    from affectlab.report.figures import Panel, fig_attributes
+
+    edges = tuple(1.5463e9 + 1.5e5 * k for k in range(19))
+    panel = Panel("created", tuple(range(1, 19)), edges=edges)
+    figure = fig_attributes([panel, Panel("kind", (3, 4), values=("a", "b"))], count_name="stimuli")
+    axes = figure.axes[0]
+    figure.draw_without_rendering()
+    names = [label.get_text() for label in axes.get_xticklabels()]
+    assert len(names) > 1
+    assert [float(name.replace(",", "")) for name in names] == axes.get_xticks().tolist()
+    boxes = [label.get_window_extent() for label in axes.get_xticklabels()]
+    assert all(left.x1 < right.x0 for left, right in pairwise(boxes))

@@ -30,6 +30,10 @@ __all__ = [
 ]
 
 
+_TICK_LETTERS = 34
+"""Letters of the names of ticks that fit below one chart."""
+
+
 @dataclass(frozen=True)
 class Panel:
     """The distribution of one attribute."""
@@ -115,11 +119,29 @@ def _histogram(axes: Axes, panel: Panel, tint: str) -> None:
         linewidth=0.6,
     )
     grid_along(axes, "y")
-    largest = float(np.abs(edges).max())
-    axes.xaxis.set_major_locator(MaxNLocator(5))
-    axes.xaxis.set_major_formatter("{x:.4g}" if largest >= 1e7 else "{x:.7g}")
+    axes.set_xlim(edges[0], edges[-1])
+    ticks, names = _ticks(float(edges[0]), float(edges[-1]))
+    axes.set_xticks(ticks, names)
     axes.yaxis.set_major_locator(MaxNLocator("auto", integer=True))
     axes.tick_params(axis="x", length=0)
+
+
+def _ticks(low: float, high: float) -> tuple[list[float], list[str]]:
+    """Give round ticks whose names differ and fit beside each other, fewer of long names."""
+    from matplotlib.ticker import MaxNLocator
+
+    # Years are not read as counts: only long numbers are divided.
+    divide = "," if max(abs(low), abs(high)) >= 1e4 else ""
+    for most in (5, 4, 3, 2, 1):
+        inside = [t for t in MaxNLocator(most).tick_values(low, high).tolist() if low <= t <= high]
+        for digits in range(4, 16):
+            names = [f"{tick:{divide}.{digits}g}" for tick in inside]
+            # A name with an exponent is not read as a number among others.
+            if len(set(names)) == len(names) and not any("e+" in name for name in names):
+                break
+        if sum(map(len, names)) <= _TICK_LETTERS:
+            break
+    return inside, [name.replace("-", "\u2212") for name in names]
 
 
 def _bars(axes: Axes, panel: Panel, tint: str) -> None:

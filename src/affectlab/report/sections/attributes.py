@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
+from collections.abc import Mapping, Sequence
 from itertools import pairwise
 
 import numpy as np
 import polars as pl
 
+from affectlab.core.types import Floats
 from affectlab.core.words import count, joined, number, plural, shown
 from affectlab.report.figures import Panel, fig_attributes
 from affectlab.report.page import Column, Paragraph, Picture, Section, Skipped, Table
@@ -18,7 +20,10 @@ __all__ = ["rater_attributes_section", "stimulus_attributes_section"]
 
 _MOST_PANELS = 12
 _MOST_BARS = 12
+_MOST_NAMES = 15
 _FILES = ("file", "image", "path", "url", "src", "filename")
+_IDENTIFIER = re.compile(r"(?i:(^|[_\-. ])(u?u?id|identifier)$)|[a-z](ID|Id)$")
+"""Names such as ``asset_id``, ``user.uuid`` and ``StimulusID``."""
 
 
 def rater_attributes_section(study: Study) -> Section | Skipped:
@@ -43,24 +48,26 @@ def _section(
     if not frame.columns:
         return Skipped(title, f"no attributes of the {things} are known.")
     panels: list[Panel] = []
-    left_out: list[str] = []
+    left_out: dict[str, list[str]] = {}
     for column in frame.get_columns():
-        panel = None if column.name.casefold() in _FILES else _panel(column)
-        if panel is None or len(panels) == _MOST_PANELS:
-            left_out.append(column.name)
+        panel = "files" if column.name.casefold() in _FILES else _panel(column)
+        if isinstance(panel, Panel) and len(panels) == _MOST_PANELS:
+            panel = f"beyond the first {_MOST_PANELS} attributes"
+        if isinstance(panel, str):
+            left_out.setdefault(panel, []).append(column.name)
         else:
             panels.append(panel)
     if not panels:
         return Skipped(
             title,
-            f"the attributes of the {things} ({_names(left_out)}) have a value of their own each.",
+            f"no attribute of the {things} has values to compare: {_reasons(left_out)}.",
         )
     words = " ".join(_words(frame[panel.name], panel) for panel in panels)
     note = (
         f"Attributes of {count(frame.height)} {things}: {_names([panel.name for panel in panels])}."
     )
     if left_out:
-        note += f" Not shown: {_names(left_out)} (names, files, or more than {_MOST_PANELS})."
+        note += f" Not shown: {_reasons(left_out)}."
     picture = Picture(
         f"{thing}_attributes",
         title,
@@ -69,31 +76,37 @@ def _section(
         words,
         fig_attributes(panels, count_name=things, role=role),
     )
-    table = _table(thing, things, panels)
+    table = _table(thing, things, panels, frame)
     return Section(f"{thing}-attributes", title, (Paragraph(note), picture, table))
 
 
 def _names(names: list[str]) -> str:
-    text = joined(shown(name, 40) for name in names[:15])
-    return text + (f" and {len(names) - 15} more" if len(names) > 15 else "")
+    listed = [shown(name, 40) for name in names[:_MOST_NAMES]]
+    return joined([*listed, f"{len(names) - _MOST_NAMES} more"] if names[_MOST_NAMES:] else listed)
 
 
-def _panel(column: pl.Series) -> Panel | None:
-    """Distribution of an attribute; None when nearly every value is its own."""
+def _reasons(left_out: Mapping[str, list[str]]) -> str:
+    return "; ".join(f"{_names(names)} ({reason})" for reason, names in left_out.items())
+
+
+def _panel(column: pl.Series) -> Panel | str:
+    """Distribution of an attribute, or why there is none to show."""
     known = column.drop_nulls()
     if known.dtype.is_float():
         known = known.drop_nans()
-    if len(known) == 0 or known.dtype.is_nested():
-        return None
+    if len(known) == 0:
+        return "no values"
+    if known.dtype.is_nested():
+        return "lists"
     distinct = known.n_unique()
     if _is_identifier(known):
-        return None
+        return "identifiers"
     if known.dtype.is_numeric() and distinct > _MOST_BARS:
         numbers = known.to_numpy().astype(np.float64)
         counts, edges = np.histogram(numbers, bins=_round_edges(numbers))
         return Panel(column.name, tuple(counts.tolist()), edges=tuple(edges.tolist()))
     if not known.dtype.is_numeric() and distinct > _MOST_BARS and distinct > 0.5 * len(known):
-        return None
+        return "too many different values"
     table = pl.DataFrame({"v": known}).group_by("v").agg(pl.len().alias("n"))
     ordered = known.dtype.is_numeric()
     table = table.sort("v") if ordered else table.sort("n", "v", descending=[True, False])
@@ -110,7 +123,13 @@ def _panel(column: pl.Series) -> Panel | None:
 
 
 def _is_identifier(known: pl.Series) -> bool:
-    """Whether whole numbers count the rows through, each once."""
+    """Whether numbers are names: by what they are called, or as they count the rows through."""
+    if (
+        known.dtype.is_numeric()
+        and known.n_unique() > _MOST_BARS
+        and _IDENTIFIER.search(known.name)
+    ):
+        return True
     if not known.dtype.is_integer() or len(known) <= _MOST_BARS:
         return False
     span = int(known.max()) - int(known.min()) + 1  # type: ignore[arg-type]
@@ -128,36 +147,57 @@ def _round_edges(numbers: np.ndarray) -> np.ndarray:
     from matplotlib.ticker import MaxNLocator
 
     bins = int(np.clip(np.ceil(np.sqrt(numbers.size)), 5, 20))
-    return np.asarray(MaxNLocator(bins).tick_values(float(numbers.min()), float(numbers.max())))
+    whole = bool((numbers == np.rint(numbers)).all())
+    ends = MaxNLocator(bins, integer=whole).tick_values(float(numbers.min()), float(numbers.max()))
+    return np.asarray(ends)
+
+
+def _numbers(column: pl.Series) -> Floats:
+    known: Floats = column.drop_nulls().to_numpy().astype(np.float64)
+    return known[~np.isnan(known)]
+
+
+def _whole(column: pl.Series) -> bool:
+    known = _numbers(column)
+    return bool((known == np.rint(known)).all())
 
 
 def _words(column: pl.Series, panel: Panel) -> str:
     name = shown(panel.name, 40)
     if panel.edges:
-        known = column.drop_nulls().to_numpy().astype(np.float64)
-        known = known[~np.isnan(known)]
-        digits = 0 if (known == np.rint(known)).all() else 2
+        known = _numbers(column)
+        digits = 0 if _whole(column) else 2
         low, middle, high = (
             number(float(part), digits) for part in np.quantile(known, [0, 0.5, 1])
         )
         return f"{name}: from {low} to {high}, median {middle}."
     pairs = list(zip(panel.values, panel.counts, strict=True))[:4]
-    listed = ", ".join(f"{shown(value, 40)} {count(n)}" for value, n in pairs)
+    listed = ", ".join(f"{shown(value, 40)} ({count(n)})" for value, n in pairs)
     more = len(panel.values) - len(pairs)
     return f"{name}: {listed}" + (f" and {plural(more, 'more value')}." if more else ".")
 
 
-def _bins(edges: Sequence[float]) -> list[str]:
-    """Name bins with as many digits as tell their ends apart."""
-    digits = next(d for d in range(4, 18) if len({f"{edge:.{d}g}" for edge in edges}) == len(edges))
-    ends = [f"{edge:,.{digits}g}".replace("-", "−") for edge in edges]
-    return [f"{low} to {high}" for low, high in pairwise(ends)]
+def _bins(edges: Sequence[float], *, whole: bool) -> list[str]:
+    """Name bins so that no value is in two: each ends below the next, the last holds its end."""
+    if whole:
+        last = [*(f"{end - 1:,.0f}" for end in edges[1:-1]), f"{edges[-1]:,.0f}"]
+        ends = [(f"{low:,.0f}", high) for low, high in zip(edges[:-1], last, strict=True)]
+        names = [low if low == high else f"{low} to {high}" for low, high in ends]
+    else:
+        # As many digits as tell the ends apart.
+        digits = next(
+            d for d in range(4, 18) if len({f"{edge:.{d}g}" for edge in edges}) == len(edges)
+        )
+        shorts = list(pairwise(f"{edge:,.{digits}g}" for edge in edges))
+        names = [f"{low} to below {high}" for low, high in shorts[:-1]]
+        names.append(" to ".join(shorts[-1]))
+    return [name.replace("-", "\u2212") for name in names]
 
 
-def _table(thing: str, things: str, panels: list[Panel]) -> Table:
+def _table(thing: str, things: str, panels: list[Panel], known: pl.DataFrame) -> Table:
     rows = []
     for panel in panels:
-        values = panel.values or _bins(panel.edges)
+        values = panel.values or _bins(panel.edges, whole=_whole(known[panel.name]))
         rows += [(panel.name, value, n) for value, n in zip(values, panel.counts, strict=True)]
     frame = pl.DataFrame(rows, schema=["attribute", "value", "count"], orient="row")
     columns = (
