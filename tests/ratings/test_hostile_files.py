@@ -46,6 +46,12 @@ REFUSED = {
         r"r\.csv: no column for the rater; found: .*; .* \(columns=\{'rater': 'NAME'\}\)$",
     ),
     "one column": ("hello world\nx\n", {}, r"r\.csv: there is only one column, 'hello world'"),
+    "one column by the delimiter that is given": (
+        "hello world\nx\n",
+        {"delimiter": ";"},
+        r"there is only one column, 'hello world'; expected at least stimulus, rater, value, "
+        r"divided by the delimiter ';'$",
+    ),
     "wide not said": (
         "image,anna,bob\na,1,2\n",
         {},

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from itertools import pairwise
 from pathlib import Path
 
@@ -10,7 +11,7 @@ import polars as pl
 import pytest
 from tests.report.panels import text_of
 
-from affectlab.ratings import Ratings
+from affectlab.ratings import Ratings, read_ratings
 from affectlab.report import write_report
 from affectlab.report.statistics.pairs import common_stimuli
 
@@ -334,3 +335,29 @@ def test_ticks_of_long_numbers_differ_and_fit() -> None:
     assert [float(name.replace(",", "")) for name in names] == axes.get_xticks().tolist()
     boxes = [label.get_window_extent() for label in axes.get_xticklabels()]
     assert all(left.x1 < right.x0 for left, right in pairwise(boxes))
+
+
+def test_labels_by_another_name_are_named(tmp_path: Path) -> None:
+    frame = pl.DataFrame(
+        {
+            "stimulus": ["a", "b", "c"] * 2,
+            "rater": ["p"] * 3 + ["q"] * 3,
+            "label": ["Hopelessness", "Awe", "pain"] * 2,
+            "value": [1.0, 0.0, 1.0] * 2,
+        }
+    )
+    page = page_of(tmp_path, Ratings(frame, scale="binary", taxonomy="emonet_face"))
+    assert "labels with another name in the taxonomy: Hopelessness is Helplessness" in page
+    assert "pain is" not in page
+
+
+def test_which_of_several_scores_is_analysed(tmp_path: Path) -> None:
+    parts = {"raw": 0.7, "mean_subtracted": 0.1, "softmax": 0.02}
+    heads = {f"model_{name}_best": parts for name in ("awe", "pain")}
+    lines = [json.dumps({"image_path": f"{k}.jpg", "results": heads}) for k in range(3)]
+    file = tmp_path / "scores.jsonl"
+    file.write_text("\n".join(lines), encoding="utf-8")
+    page = page_of(tmp_path / "out", read_ratings(file))
+    assert (
+        "the value is the score 'raw'; 'mean_subtracted' and 'softmax' not used as answers" in page
+    )

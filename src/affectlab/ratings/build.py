@@ -358,7 +358,7 @@ def check_columns(
     value = parsed.value
     if scale.declared and scale.numeric:
         _check_scale(value, scale, ledger)
-    label, taxonomy = _labels(label, taxonomy, ledger)
+    label, taxonomy, renamed = _labels(label, taxonomy, ledger)
     body = Body(stimulus, rater, label, value, extras)
     _check_missing(body, parsed.missing, ledger)
     _check_duplicates(body, scale, ledger)
@@ -368,7 +368,7 @@ def check_columns(
     silent = _silent(rater, kept)
     value.setflags(write=False)
     body = body if kept.all() else body.take(kept)
-    steps = (_positions_step(scale),) if parsed.positions else ()
+    steps = (*renamed, *((_positions_step(scale),) if parsed.positions else ()))
     return Checked(body, scale, taxonomy, (*ledger.set_aside, *silent), steps)
 
 
@@ -496,15 +496,15 @@ def _check_scale(value: NDArray[np.float64], scale: Scale, ledger: Ledger) -> No
 
 def _labels(
     label: Coded | None, taxonomy: Taxonomy | None, ledger: Ledger
-) -> tuple[Coded | None, Taxonomy | None]:
-    """Bring labels to the spelling and the order of the taxonomy."""
+) -> tuple[Coded | None, Taxonomy | None, tuple[str, ...]]:
+    """Bring labels to the spelling and the order of the taxonomy; say which have another name."""
     if label is None:
-        return None, taxonomy
+        return None, taxonomy, ()
     names = label.names.to_list()
     if taxonomy is None:
         taxonomy = match_taxonomy(names)
         if taxonomy is None:
-            return label, None
+            return label, None, ()
     canonical: list[str] = []
     errors: dict[int, str] = {}
     for code, name in enumerate(names):
@@ -517,7 +517,17 @@ def _labels(
         codes = label.code
         rows = np.flatnonzero(np.isin(codes, list(errors)))
         ledger.add(Problem(rows, "label not in the taxonomy", lambda row: errors[int(codes[row])]))
-    return label.rename(canonical).reorder(list(taxonomy.labels)), taxonomy
+    others = [
+        f"{name} is {own}"
+        for name, own in zip(names, canonical, strict=True)
+        if _letters(name) in map(_letters, taxonomy.aliases.get(own, ()))
+    ]
+    steps = (f"labels with another name in the taxonomy: {', '.join(others)}",) if others else ()
+    return label.rename(canonical).reorder(list(taxonomy.labels)), taxonomy, steps
+
+
+def _letters(name: str) -> str:
+    return "".join(filter(str.isalnum, name.casefold()))
 
 
 def _check_missing(body: Body, words: tuple[str, ...], ledger: Ledger) -> None:

@@ -79,6 +79,7 @@ def find_columns(
     *,
     where: str,
     needed: Sequence[str] = ("stimulus", "rater", "value"),
+    delimiter: str | None = None,
 ) -> dict[str, str]:
     """Say which column of a file plays which role.
 
@@ -93,6 +94,8 @@ def find_columns(
         The file, for errors.
     needed
         Roles that must be found.
+    delimiter
+        What the user says that divides the columns.
 
     Returns
     -------
@@ -131,9 +134,14 @@ def find_columns(
     if missing:
         role = missing[0]
         if len(header) == 1:
+            way = (
+                f"or another delimiter ({option('delimiter', ';')})"
+                if delimiter is None
+                else f"divided by the delimiter {delimiter!r}"
+            )
             raise InputError(
                 f"{where}: there is only one column, {header[0]!r}; expected at least "
-                f"{', '.join(needed)}, or another delimiter ({option('delimiter', ';')})"
+                f"{', '.join(needed)}, {way}"
             )
         raise InputError(
             f"{where}: no column for the {role}; found: {', '.join(header)}; expected '{role}', or "

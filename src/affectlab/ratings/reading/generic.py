@@ -41,7 +41,7 @@ def read_generic(peek: Peek, options: ReadOptions) -> Ratings:
         columns, locate, steps, texts = long.columns, long.locate, long.steps, long.stimuli
         raters, rater_column = long.raters, long.rater_column
     else:
-        columns, rater_column = _renamed(given.columns, options, source)
+        columns, rater_column = _renamed(given.columns, options, source, delimiter=peek.delimiter)
         locate = given.locate
         texts, steps = _rated_texts(columns, options)
         if commas:
@@ -157,12 +157,12 @@ def _models(
 
 
 def _renamed(
-    columns: dict[str, pl.Series], options: ReadOptions, source: str
+    columns: dict[str, pl.Series], options: ReadOptions, source: str, *, delimiter: str | None
 ) -> tuple[dict[str, pl.Series], str]:
     """Give the columns the names of their roles; and the name that the column of raters had."""
     header = list(columns)
     try:
-        found = find_columns(header, options.columns, where=source)
+        found = find_columns(header, options.columns, where=source, delimiter=delimiter)
     except InputError as error:
         maybe_wide = len(header) > 2 and not options.columns and not find_one("value", header)
         # What most likely helps comes first: a file may have a hundred columns to list.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from typing import Any
 
 import polars as pl
@@ -60,10 +61,18 @@ def _read(peek: Peek, options: ReadOptions) -> Ratings:
         stimuli=pl.DataFrame(reader.images, infer_schema_length=None).unique(
             "stimulus", keep="first", maintain_order=True
         ),
+        history=(_scores_step(reader.scores),),
         set_aside=reader.rejects.set_aside,
         split=False,
         unit="cell",
     )
+
+
+def _scores_step(scores: Mapping[str, list[float | None]]) -> str:
+    """Say which of the published scores is the answer, for the history."""
+    beside = [part for part in _PARTS[1:] if any(one is not None for one in scores[part])]
+    rest = f"; {' and '.join(repr(part) for part in beside)} not used as answers" if beside else ""
+    return f"the value is the score 'raw'{rest}"
 
 
 def _rater(peek: Peek, options: ReadOptions) -> str:
