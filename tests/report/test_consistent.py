@@ -278,10 +278,9 @@ def test_correlations_on_few_stimuli_are_named(tmp_path: Path, noisy: np.ndarray
     )
     page = page_of(tmp_path, Ratings(frame, scale="1-5"))
     assert (
-        "It rests on fewer than 10 common stimuli and says little for 1 rater (stimuli in "
-        "brackets): r5 (2)."
+        "It rests on fewer than 10 common stimuli, and says little, for 1 rater: r5 (2)."
     ) in page
-    assert "says little for" not in page_of(tmp_path / "all", Ratings(long(noisy), scale="1-5"))
+    assert "says little" not in page_of(tmp_path / "all", Ratings(long(noisy), scale="1-5"))
 
 
 def test_why_an_attribute_is_not_shown(tmp_path: Path, noisy: np.ndarray) -> None:
@@ -361,3 +360,12 @@ def test_which_of_several_scores_is_analysed(tmp_path: Path) -> None:
     assert (
         "the value is the score 'raw'; 'mean_subtracted' and 'softmax' not used as answers" in page
     )
+
+
+def test_all_who_stand_at_an_end_are_counted(tmp_path: Path) -> None:
+    rng = np.random.default_rng(4)
+    own = np.array([2, 2, 2, 3, 5])[:, None] + np.zeros((5, 20))
+    own[:, ::2] -= 1
+    own[3] = rng.permutation([2, 4] * 10)
+    page = page_of(tmp_path, Ratings(long(own), scale="1-5"))
+    assert "The mean answer runs from 1.50 (r0 and 2 more) to 4.50 (r4)." in page

@@ -358,13 +358,18 @@ def _words(frame: pl.DataFrame) -> str:
         if known.height > 1 and known[name].max() == known[name].min():
             text += f" {start.removesuffix(' runs from')} is {number(known[name][0])} for all."
         elif known.height > 1:
-            known = known.sort(name, maintain_order=True)
-            first, last = known.row(0, named=True), known.row(-1, named=True)
+            low, high = known[name].min(), known[name].max()
             text += (
-                f" {start} {number(first[name])} ({shown(first['rater'], 40)}) to "
-                f"{number(last[name])} ({shown(last['rater'], 40)})."
+                f" {start} {number(low)} ({_holders(known, name, low)}) to "
+                f"{number(high)} ({_holders(known, name, high)})."
             )
     return text
+
+
+def _holders(known: pl.DataFrame, name: str, value: float) -> str:
+    """Name who stands at an end, and how many others stand there, too."""
+    rater, *others = known.filter(pl.col(name) == value)["rater"].to_list()
+    return joined([shown(rater, 40), *([f"{len(others)} more"] if others else [])])
 
 
 def _few_stimuli(frame: pl.DataFrame, *, labels: bool) -> list[str]:
@@ -374,16 +379,16 @@ def _few_stimuli(frame: pl.DataFrame, *, labels: bool) -> list[str]:
     )
     if few.height == 0:
         return []
+    at_most = "at most " if labels else ""
     listed = [
-        f"{shown(rater, 40)} ({n})"
+        f"{shown(rater, 40)} ({at_most}{n})"
         for rater, n in few.head(_MOST_NAMED).select("rater", "correlation_items").iter_rows()
     ]
     listed += [f"{few.height - _MOST_NAMED} more"] if few.height > _MOST_NAMED else []
     on_each = " on every label" if labels else ""
-    at_most = " at most" if labels else ""
     return [
-        f"It rests on fewer than {FEWEST_ITEMS} common stimuli{on_each} and says little for "
-        f"{plural(few.height, 'rater')} (stimuli{at_most} in brackets): {joined(listed)}."
+        f"It rests on fewer than {FEWEST_ITEMS} common stimuli{on_each}, and says little, for "
+        f"{plural(few.height, 'rater')}: {joined(listed)}."
     ]
 
 
