@@ -293,30 +293,25 @@ def test_why_an_attribute_is_not_shown(tmp_path: Path, noisy: np.ndarray) -> Non
     stimuli |= {f"field{j:02d}": ["x", "y"] * 20 for j in range(14)}
     page = page_of(tmp_path, Ratings(long(noisy), scale="1-5", stimuli=stimuli))
     assert (
-        "Not shown: asset_id (identifiers); path (files); caption (too many different values); "
+        "Not shown: asset_id (identifiers); path (names of files); caption (too many different values); "
         "field12 and field13 (beyond the first 12 attributes)."
     ) in page
     assert "field00: x (20), y (20)." in page
 
 
 def test_no_value_is_in_two_bins(tmp_path: Path, noisy: np.ndarray) -> None:
-    stimuli = {
-        "stimulus": [f"s{k}" for k in range(40)],
-        "age": [20 + k for k in range(40)],
-        "weight": [0.5 + 0.25 * k for k in range(40)],
-    }
-    stimuli["age"][-1] = 21
+    ages = [*(20 + k for k in range(39)), 21]
+    weights = [0.5 + 0.25 * k for k in range(40)]
+    stimuli = {"stimulus": [f"s{k}" for k in range(40)], "age": ages, "weight": weights}
     page_of(tmp_path, Ratings(long(noisy), scale="1-5", stimuli=stimuli))
     table = pl.read_csv(tmp_path / "tables" / "stimulus_attributes.csv")
-    for name in ("age", "weight"):
+    for name, known in (("age", ages), ("weight", weights)):
         bins = table.filter(attribute=name)
         counts = []
         for text in bins["value"]:
             low, high = (float(end.removeprefix("below ")) for end in text.split(" to "))
             below = "below" in text
-            counts.append(
-                sum(low <= v and (v < high if below else v <= high) for v in stimuli[name])
-            )
+            counts.append(sum(low <= v and (v < high if below else v <= high) for v in known))
         assert counts == bins["count"].to_list()
         assert sum(counts) == 40
 

@@ -50,7 +50,7 @@ def _section(
     panels: list[Panel] = []
     left_out: dict[str, list[str]] = {}
     for column in frame.get_columns():
-        panel = "files" if column.name.casefold() in _FILES else _panel(column)
+        panel = "names of files" if column.name.casefold() in _FILES else _panel(column)
         if isinstance(panel, Panel) and len(panels) == _MOST_PANELS:
             panel = f"beyond the first {_MOST_PANELS} attributes"
         if isinstance(panel, str):

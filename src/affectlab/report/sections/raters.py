@@ -358,7 +358,7 @@ def _words(frame: pl.DataFrame) -> str:
         if known.height > 1 and known[name].max() == known[name].min():
             text += f" {start.removesuffix(' runs from')} is {number(known[name][0])} for all."
         elif known.height > 1:
-            low, high = known[name].min(), known[name].max()
+            low, high = np.quantile(known[name].to_numpy(), [0, 1]).tolist()
             text += (
                 f" {start} {number(low)} ({_holders(known, name, low)}) to "
                 f"{number(high)} ({_holders(known, name, high)})."
