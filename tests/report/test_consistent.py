@@ -293,8 +293,8 @@ def test_why_an_attribute_is_not_shown(tmp_path: Path, noisy: np.ndarray) -> Non
     stimuli |= {f"field{j:02d}": ["x", "y"] * 20 for j in range(14)}
     page = page_of(tmp_path, Ratings(long(noisy), scale="1-5", stimuli=stimuli))
     assert (
-        "Not shown: asset_id (identifiers); path (names of files); caption (too many different values); "
-        "field12 and field13 (beyond the first 12 attributes)."
+        "Not shown: asset_id (identifiers); path (names of files); "
+        "caption (too many different values); field12 and field13 (beyond the first 12 attributes)."
     ) in page
     assert "field00: x (20), y (20)." in page
 

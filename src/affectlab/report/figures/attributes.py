@@ -133,7 +133,7 @@ def _ticks(low: float, high: float) -> tuple[list[float], list[str]]:
     # Years are not read as counts: only long numbers are divided.
     divide = "," if max(abs(low), abs(high)) >= 1e4 else ""
     for most in (5, 4, 3, 2, 1):
-        inside = [t for t in MaxNLocator(most).tick_values(low, high).tolist() if low <= t <= high]
+        inside = [float(t) for t in MaxNLocator(most).tick_values(low, high) if low <= t <= high]
         for digits in range(4, 16):
             names = [f"{tick:{divide}.{digits}g}" for tick in inside]
             # A name with an exponent is not read as a number among others.
