@@ -124,7 +124,8 @@ def test_an_unclear_stimulus_is_no_refusal(tmp_path: Path) -> None:
     assert ratings.summary().outcomes == {"ok": 5, "unclear": 1}
     page = page_of(tmp_path, ratings)
     assert "None of the 6 answers of raters was refused" in page
-    assert "(1 unclear)" in page
+    assert "1 of 6 values are missing because a rater found the stimulus unclear" in page
+    assert "cannot be used" not in page
     assert "refused 1" not in page
 
 
@@ -364,3 +365,93 @@ def test_all_who_stand_at_an_end_are_counted(tmp_path: Path) -> None:
     own[3] = rng.permutation([2, 4] * 10)
     page = page_of(tmp_path, Ratings(long(own), scale="1-5"))
     assert "The mean answer runs from 1.50 (r0 and 2 more) to 4.50 (r4)." in page
+
+
+def test_stimuli_without_an_answer_are_told_apart(tmp_path: Path, noisy: np.ndarray) -> None:
+    frame = long(noisy).with_columns(
+        pl.when(pl.col("stimulus") != "s0").then("value"),
+        outcome=pl.when(pl.col("stimulus") != "s0").then(pl.lit("ok")).otherwise(pl.lit("refused")),
+    )
+    page = page_of(tmp_path, Ratings(frame, scale="1-5"))
+    assert "6 people gave 234 answers about 39 stimuli" in page
+    assert "1 more without an answer" in page
+
+
+def test_answers_to_several_labels_at_once_are_one_answer_of_a_trial(tmp_path: Path) -> None:
+    frame = pl.DataFrame(
+        {
+            "stimulus": ["a", "a", "b", "b"] * 2,
+            "rater": ["p"] * 4 + ["q"] * 4,
+            "label": ["joy", "fear"] * 4,
+            "value": [1.0, 0.0, None, None, 1.0, 0.0, 1.0, 1.0],
+            "outcome": ["ok", "ok", "refused", "refused", "ok", "ok", "ok", "ok"],
+            "unclear": [False, False, True, True, False, False, False, False],
+        }
+    )
+    page = page_of(tmp_path, Ratings(frame, scale="binary"))
+    assert "2 of 8 values are missing because a rater found the stimulus unclear" in page
+    assert "None of the 4 answers of raters" in page
+    assert "all that a rater said about a stimulus at once, on all labels" in page
+    assert "cannot be used" not in page
+    assert "golden" not in page
+
+
+def test_attributes_that_nearly_all_differ_are_counted(tmp_path: Path, noisy: np.ndarray) -> None:
+    texts = ["same", "same", *(f"text {k}" for k in range(38))]
+    stimuli = {"stimulus": [f"s{k}" for k in range(40)], "text": texts}
+    page = page_of(tmp_path, Ratings(long(noisy), scale="1-5", stimuli=stimuli))
+    assert "a value of their own" not in page
+    assert "text (too many different values)" in page
+
+
+def test_aggregated_answers_are_no_rater(tmp_path: Path) -> None:
+    frame = long(np.tile([0.0, 1.0, 0.0], (1, 20))[..., None].repeat(2, 2), ["joy", "fear"])
+    raters = {"rater": ["r0"], "aggregated": [True]}
+    page = page_of(tmp_path, Ratings(frame, scale="binary", raters=raters))
+    assert "at least one rater says yes" not in page
+    assert "1 rater gave" not in page
+    assert "Raters per stimulus" not in page
+    assert "True" not in page
+
+
+def test_a_scale_without_points_has_none(tmp_path: Path) -> None:
+    value = np.random.default_rng(0).normal(size=(1, 60))
+    raters = {"rater": ["r0"], "rater_kind": ["model"]}
+    page = page_of(tmp_path, Ratings(long(value), scale="interval", raters=raters))
+    assert "point of the scale" not in page
+    assert "in each of 20 equal parts of the range of the answers" in page
+    assert "Scale used" not in page
+    assert "people first" not in page
+    assert "Model: mean" in page
+
+
+def test_a_contrastive_batch_is_no_batch_of_many_votes(tmp_path: Path) -> None:
+    rows = []
+    for k in range(30):
+        votes = 1 + k % 3
+        rows += [
+            (f"s{k}", f"r{v}", "joy", float(v + 1 < votes or votes == 3)) for v in range(votes)
+        ]
+        rows.append((f"s{k}", "r3", "fear", 0.0))
+    frame = pl.DataFrame(rows, schema=["stimulus", "rater", "label", "value"], orient="row")
+    page = page_of(tmp_path, Ratings(frame, scale="binary"))
+    assert "Batch b holds the items" not in page
+    assert "the last batch is the contrastive one" in page
+    assert "The first sentence of this report says" not in page
+
+
+def test_words_of_the_glossary_fit_the_ratings(tmp_path: Path, noisy: np.ndarray) -> None:
+    page = page_of(tmp_path, Ratings(long(noisy)))
+    assert "was inferred from the answers" in page
+    assert "declared scale" not in page
+    assert "A stimulus together with a label" not in page
+    frame = long(np.ones((1, 30, 1)), ["joy"])
+    assert "absent" not in page_of(tmp_path / "one", Ratings(frame, scale="binary"))
+
+
+def test_a_number_as_a_name_is_no_count(tmp_path: Path, noisy: np.ndarray) -> None:
+    noisy[2] = 3
+    frame = long(noisy).with_columns(pl.col("rater").str.strip_prefix("r"))
+    page = page_of(tmp_path, Ratings(frame, scale="1-5"))
+    assert "rater 2 gave one and the same answer throughout" in page
+    assert "(rater " in page

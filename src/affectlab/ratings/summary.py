@@ -141,7 +141,13 @@ def warnings_of(ratings: Holdings) -> tuple[str, ...]:
     if len(answers) > 1 and answers.min() == answers.max():
         shown = ratings.scale.name_of(float(answers[0]))
         text = f"All answers are {shown}: agreement beyond chance is not defined"
-        if ratings.has_labels and ratings.scale.numeric and ratings.scale.kind != "nominal":
+        shared = bool((pair_counts(ratings, rows)[0] > 1).any())
+        if (
+            shared
+            and ratings.has_labels
+            and ratings.scale.numeric
+            and ratings.scale.kind != "nominal"
+        ):
             text += f"; if a label left out means 0, fill those in ({option('absent', 'zero')})"
         found.append(f"{text}.")
     found += [
@@ -349,15 +355,21 @@ def _of_outcomes(ratings: Holdings) -> list[str]:
     column = ratings._body.extras.get("outcome")
     if column is None:
         return []
-    failed = column.filter(column != "ok")
-    if len(failed) == 0:
-        return []
     counts = outcome_counts(ratings)
-    parts = ", ".join(f"{n:,} {name}" for name, n in counts.items() if name != "ok")
-    return [
-        f"{len(failed):,} of {len(column):,} answers cannot be used ({parts}); statistics leave "
-        "them out."
-    ]
+    failed = {name: n for name, n in counts.items() if name not in ("ok", "unclear")}
+    found = []
+    if "unclear" in counts:
+        found.append(
+            f"{counts['unclear']:,} of {len(column):,} values are missing because a rater found "
+            "the stimulus unclear; statistics leave them out."
+        )
+    if failed:
+        parts = ", ".join(f"{n:,} {name}" for name, n in failed.items())
+        found.append(
+            f"{sum(failed.values()):,} of {len(column):,} answers cannot be used ({parts}); "
+            "statistics leave them out."
+        )
+    return found
 
 
 @dataclass(frozen=True)

@@ -21,6 +21,11 @@ __all__ = ["Batch", "ConsensusFlow", "consensus_flow"]
 
 _SPLIT_UNKNOWN = "undefined: single votes of the first and the contrastive batch look alike"
 _RULE = "Batch b holds the items with at least b votes; it confirms those with at least b yes."
+_RULE_BESIDE = (
+    "Of the affirmative items, batch b holds those with at least b votes and confirms those with "
+    "at least b yes; the last batch is the contrastive one, which asks once about every "
+    "contrastive item."
+)
 _KINDS = ("affirmative", "contrastive")
 _EMPTY = "undefined: no items"
 
@@ -321,7 +326,7 @@ def _bounded(batch: int, kind: str, items: int, start: int, bounds: Ints, inferr
 def _notes(
     votes: _Votes, start: int, n_contrastive: int, assumed: bool, first_positive: int | None
 ) -> tuple[str, ...]:
-    notes = [_RULE]
+    notes = [_RULE_BESIDE if n_contrastive else _RULE]
     if votes.rounds < 2:
         notes.append("No item has a second vote.")
     if n_contrastive:
@@ -491,7 +496,11 @@ def _flow_by_label(answers: Answers, gap: tuple[str, ...] = ()) -> ConsensusFlow
         of_label = int((votes.total >= first).sum())
         start += of_label
         batches += _rounds(votes, of_label, first, label)
-    notes = [*gap, _RULE, f"Shares are of the label's items in batch {first}."]
+    notes = [
+        *gap,
+        _RULE_BESIDE if contrastive else _RULE,
+        f"Shares are of the label's items in batch {first}.",
+    ]
     if contrastive:
         notes.append(
             "Batch 1 and the contrastive batch are not shown: single votes do not say which of the "

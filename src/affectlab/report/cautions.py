@@ -185,7 +185,7 @@ def _odd_people(study: Study) -> list[str]:
 
 
 def _listed(names: list[str]) -> str:
-    return _some([shown(name, 60) for name in names])
+    return _some([f"rater {name}" if name.isdecimal() else shown(name, 60) for name in names])
 
 
 def _some(parts: list[str]) -> str:

@@ -12,7 +12,7 @@ __all__ = ["verdict"]
 def verdict(study: Study) -> str:
     """Say in one sentence what was rated, how far raters agree, and where models stand."""
     summary = study.summary
-    about = plural(summary.n_stimuli, "stimulus", "stimuli")
+    about = plural(study.n_rated, "stimulus", "stimuli")
     who = panel_in_words(study)
     verb = ":" if study.aggregated else " gave"
     answers = plural(summary.n_ratings, "answer")

@@ -34,11 +34,14 @@ def answers_section(study: Study) -> Section | Skipped:
         for (group,), part in frame.group_by(["group"], maintain_order=True)
     }
     bins = frame.filter(pl.col("group") == frame["group"][0])["answer"].to_list()
-    words = _words(frame) if _few_levels(numeric.scale) else _means(study)
+    few = _few_levels(numeric.scale)
+    words = _words(study, frame) if few else _means(study)
+    range_ = "range of the answers" if numeric.scale.low is None else "scale"
+    parts = "point of the scale" if few else f"of {plural(len(bins), 'equal part')} of the {range_}"
     picture = Picture(
         "answers",
         "Distribution of answers",
-        "Share of answers on each point of the scale"
+        f"Share of answers {'on' if few else 'in'} each {parts}"
         + (", over all labels." if numeric.n_labels > 1 else "."),
         words,
         fig_answers(bins, shares),
@@ -49,14 +52,14 @@ def answers_section(study: Study) -> Section | Skipped:
         wide = wide.with_columns(
             part["count"].alias(f"{group}_count"), part["share"].alias(f"{group}_share")
         )
-        name = str(group).capitalize()
+        name = _called(study, str(group))
         head = name if study.aggregated and group == study.people_name else f"{name}, answers"
         columns.append(Column(f"{group}_count", head, "count"))
         columns.append(Column(f"{group}_share", "Share", "share", 1))
     blocks: list[Block] = [
         Paragraph(words),
         picture,
-        Table("answers", "Answers by point of the scale.", wide, tuple(columns)),
+        Table("answers", f"Answers {'by' if few else 'in each'} {parts}.", wide, tuple(columns)),
     ]
     if _few_levels(numeric.scale) and study.ordered and numeric.n_labels > 1 and len(bins) > 2:
         blocks.append(_by_label(numeric, bins))
@@ -130,7 +133,13 @@ def _bin_names(scale: Scale, edges: np.ndarray) -> list[str]:
     return [f"{a:.3g} to {b:.3g}".replace("-", "−") for a, b in pairwise(edges)]
 
 
-def _words(frame: pl.DataFrame) -> str:
+def _called(study: Study, group: str) -> str:
+    models = study.models
+    alone = group == "models" and models is not None and models.n_raters == 1
+    return "Model" if alone else group.capitalize()
+
+
+def _words(study: Study, frame: pl.DataFrame) -> str:
     """Say which answer is the most frequent one of each group."""
     parts = []
     for (group,), part in frame.group_by(["group"], maintain_order=True):
@@ -141,7 +150,7 @@ def _words(frame: pl.DataFrame) -> str:
             if top["share"] == 1
             else f"most often {top['answer']} ({percent(top['share'])} of {n} answers)"
         )
-        parts.append(f"{str(group).capitalize()}: {most}.")
+        parts.append(f"{_called(study, str(group))}: {most}.")
     return " ".join(parts)
 
 
@@ -154,7 +163,7 @@ def _means(study: Study) -> str:
         value = ratings.value
         spread = f", SD {number(float(value.std(ddof=1)))}" if value.size > 1 else ""
         parts.append(
-            f"{group.capitalize()}: mean {number(float(value.mean()))}{spread}, from "
+            f"{_called(study, group)}: mean {number(float(value.mean()))}{spread}, from "
             f"{number(float(value.min()))} to {number(float(value.max()))} "
             f"({plural(value.size, 'answer')})."
         )

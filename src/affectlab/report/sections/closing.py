@@ -19,17 +19,15 @@ _TERMS = (
     ),
     (
         "Item",
-        "A stimulus together with a label. A missing answer is not an answer of 0.",
-        "",
+        "A stimulus together with a label.",
+        "labelled",
     ),
     (
         "Krippendorff's alpha",
         "How much less raters disagree than answers mixed at random would. 1: they never differ; "
         "0: no better than chance; below 0: they differ more than by chance. It takes any number "
         "of raters and missing answers. 0.80 is the customary mark for firm conclusions and 0.67 "
-        "the lowest for tentative ones; both are conventions, not laws. The first sentence of this "
-        "report says that raters agree well enough only where the whole interval lies above such a "
-        "mark, and that they do not only where it lies below.",
+        "the lowest for tentative ones; both are conventions, not laws.",
         "Alpha",
     ),
     (
@@ -66,8 +64,7 @@ _TERMS = (
     ),
     (
         "Quadratic weights",
-        "They forgive near misses: being one point off counts far less than three. The whole "
-        "declared scale counts, not only the points that were chosen.",
+        "They forgive near misses: being one point off counts far less than three.",
         "quadratic weighted kappa",
     ),
     (
@@ -109,9 +106,10 @@ _TERMS = (
     ),
     (
         "Consensus flow",
-        "A yes/no protocol that asks again only where the last answer was yes. Each batch holds "
-        "the items that are left. Coefficients of agreement suffer from such a choice of items, so "
-        "read the flow instead.",
+        "A yes/no protocol that asks again only where the last answer was yes. Each batch "
+        "holds the items that are left; a contrastive batch, where there is one, asks once whether "
+        "another emotion is absent. Coefficients of agreement suffer from such a choice of items, "
+        "so read the flow instead.",
         "consensus-flow",
     ),
     (
@@ -134,7 +132,34 @@ def glossary(study: Study, sections: Sequence[Section]) -> list[tuple[str, str]]
                 shown |= headers | {"Alpha, Label"} if {"Alpha", "Label"} <= headers else headers
     if study.pairs is not None:
         shown.add(study.pairs.measure)
-    return [(term, text) for term, text, key in _TERMS if not key or key in shown]
+    if study.ratings.has_labels:
+        shown.add("labelled")
+    more = _of_this_report(study)
+    return [
+        (term, text + more.get(term, "")) for term, text, key in _TERMS if not key or key in shown
+    ]
+
+
+def _of_this_report(study: Study) -> dict[str, str]:
+    """What is to be added to a term, by what the ratings are."""
+    filled = any("filled" in step and "absent" in step for step in study.summary.history)
+    found = {
+        "Item": " Answers that were absent count as answers of 0 here."
+        if filled
+        else " A missing answer is not an answer of 0.",
+        "Quadratic weights": " The whole declared scale counts, not only the points that were "
+        "chosen."
+        if study.ratings.scale.declared
+        else " The whole scale counts that was inferred from the answers.",
+    }
+    agreement = study.agreement
+    if study.flow is None and agreement is not None and not agreement.ungraded:
+        found["Krippendorff's alpha"] = (
+            " The first sentence of this report says that raters agree well enough only where the "
+            "whole interval lies above such a mark, and calls their agreement too low only where "
+            "the whole interval lies below."
+        )
+    return found
 
 
 def source_name(study: Study) -> str:

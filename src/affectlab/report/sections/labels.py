@@ -100,6 +100,8 @@ def frequency_section(study: Study) -> Section | Skipped:
     what = (
         f"answers {rule.removeprefix('an answer ')}"
         if graded
+        else "stimuli with an aggregated answer of yes"
+        if study.aggregated_only
         else "stimuli on which at least one rater says yes"
     )
     counted = dict(zip(names, frame[by].to_list(), strict=True))
@@ -133,7 +135,11 @@ def frequency_section(study: Study) -> Section | Skipped:
     if shade is not None:
         columns.append(Column("correlation", "Interrater correlation", "number"))
     table = Table(
-        "label_frequencies", f"Use of labels; {rule} counts as use.", frame, tuple(columns)
+        "label_frequencies",
+        f"Use of labels; {rule} counts as use. Share of answers: of all answers to a label, those "
+        "that count as its use.",
+        frame,
+        tuple(columns),
     )
     return Section("labels", title, (Paragraph(words), picture, table))
 

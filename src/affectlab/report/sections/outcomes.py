@@ -48,6 +48,8 @@ def outcomes_section(study: Study) -> Section | Skipped:
             " To find a stimulus unclear counts as an answer here; it has no label, and other "
             "statistics leave it out."
         )
+    if ratings.has_labels:
+        words += " An answer here is all that a rater said about a stimulus at once, on all labels."
     retried = bool(frame["retries"].sum())
     partial = bool((frame["coverage"] < 1).any())
     columns = [
@@ -93,14 +95,21 @@ def outcomes_section(study: Study) -> Section | Skipped:
     blocks.append(
         Table(
             "outcomes",
-            "Outcomes of the answers, with Wilson intervals of the share that can be used. "
-            "Answers to golden, repeated and training trials count, too"
-            + (", and so do control runs." if study.controls is not None else "."),
+            "Outcomes of the answers, with Wilson intervals of the share that can be used."
+            + _counted_too(study),
             frame,
             tuple(columns),
         )
     )
     return Section("outcomes", title, tuple(blocks))
+
+
+def _counted_too(study: Study) -> str:
+    """Say which answers count here, and nowhere else."""
+    kinds = [kind for kind in study.summary.trial_kinds if kind != "main"]
+    too = [f"answers to trials of the kind {joined(map(shown, kinds))}"] if kinds else []
+    too += ["control runs"] if study.controls is not None else []
+    return f" This counts {joined(too)}, too." if too else ""
 
 
 def _name(row: tuple[object, ...]) -> str:

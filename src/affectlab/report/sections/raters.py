@@ -331,15 +331,19 @@ def raters_section(study: Study) -> Section | Skipped:
     if "status" in computed:
         columns.append(Column("status", "Note"))
     remarks = _remarks(study, frame, computed, panel, n_more=len(attributes) - _MOST_ATTRIBUTES)
+    people = [is_person(kind) for kind in frame["rater_kind"]]
+    caption = "Raters, people first." if any(people) and not all(people) else "Raters."
     remarks += [f"The model of raters says: {note}." for note in notes[:_MOST_NOTES]]
-    table = Table("raters", "Raters, people first.", frame, tuple(columns), notes=tuple(remarks))
-    return Section("raters", "Raters", (Paragraph(_words(frame)), table))
+    table = Table("raters", caption, frame, tuple(columns), notes=tuple(remarks))
+    return Section("raters", "Raters", (Paragraph(_words(study, frame)), table))
 
 
-def _words(frame: pl.DataFrame) -> str:
+def _words(study: Study, frame: pl.DataFrame) -> str:
     """Say how much raters answered, and who stands at the ends."""
     answers = frame["n_ratings"].to_numpy()
     text = f"{plural(frame.height, 'rater')} gave "
+    if study.aggregated_only:
+        text = f"Aggregated answers of {plural(frame.height, 'source')}: "
     if answers.min() == answers.max():
         each = " each" if frame.height > 1 else ""
         text += f"{plural(int(answers[0]), 'answer')}{each}."
@@ -366,10 +370,15 @@ def _words(frame: pl.DataFrame) -> str:
     return text
 
 
+def _called(name: str) -> str:
+    """Name a rater in a sentence, where a bare number would read as a count."""
+    return f"rater {name}" if name.isdecimal() else shown(name, 40)
+
+
 def _holders(known: pl.DataFrame, name: str, value: float) -> str:
     """Name who stands at an end, and how many others stand there, too."""
     rater, *others = known.filter(pl.col(name) == value)["rater"].to_list()
-    return joined([shown(rater, 40), *([f"{len(others)} more"] if others else [])])
+    return joined([_called(rater), *([f"{len(others)} more"] if others else [])])
 
 
 def _few_stimuli(frame: pl.DataFrame, *, labels: bool) -> list[str]:
@@ -381,7 +390,7 @@ def _few_stimuli(frame: pl.DataFrame, *, labels: bool) -> list[str]:
         return []
     at_most = "at most " if labels else ""
     listed = [
-        f"{shown(rater, 40)} ({at_most}{n})"
+        f"{_called(rater)} ({at_most}{n})"
         for rater, n in few.head(_MOST_NAMED).select("rater", "correlation_items").iter_rows()
     ]
     listed += [f"{few.height - _MOST_NAMED} more"] if few.height > _MOST_NAMED else []
@@ -403,9 +412,10 @@ def _remarks(
         parts.append(f"Mean and SD: of all answers of a rater{over}.")
     if "share_of_scale" in computed:
         parts.append(
-            "Scale used: the share of the points of the scale that the rater chose at least once "
-            "(on a scale without steps, the share of its length between the lowest and the highest "
-            "answer)."
+            "Scale used: the share of the points of the scale that the rater chose at least once."
+            if study.ratings.scale.step is not None
+            else "Scale used: the share of the length of the scale between the lowest and the "
+            "highest answer of the rater."
         )
     if study.pairs is not None and "with_people" in computed:
         over = "pairs with another person" + (" and all labels" if labels else "")
@@ -482,13 +492,15 @@ def _spread(numeric: Ratings) -> pl.DataFrame:
     )
     scale = numeric.scale
     if scale.low is None or scale.high is None:
-        share = pl.lit(math.nan)
+        share = None
     elif scale.step is not None:
         share = pl.col("distinct") / scale.levels().size
     else:
         share = pl.col("width") / (scale.high - scale.low)
+    if share is not None:
+        per_rater = per_rater.with_columns(share_of_scale=share)
     return per_rater.with_columns(
-        share_of_scale=share, rater=pl.Series([numeric.rater_names[k] for k in per_rater["rater"]])
+        rater=pl.Series([numeric.rater_names[k] for k in per_rater["rater"]])
     ).drop("distinct", "width")
 
 
@@ -531,7 +543,9 @@ def _text_frame(ratings: Ratings) -> pl.DataFrame:
 
 def _with_attributes(ratings: Ratings, frame: pl.DataFrame) -> pl.DataFrame:
     """Put kind and attributes to each rater that answered, people first."""
-    known = ratings.raters.drop(*planted_columns(ratings))
+    known = ratings.raters.drop(*planted_columns(ratings)).with_columns(
+        pl.col(pl.Boolean).replace_strict({True: "yes", False: "no"}, return_dtype=pl.String)
+    )
     every = frame.join(known, on="rater", how="left", maintain_order="left", suffix=_TAKEN)
     rest = [name for name in every.columns if name not in ("rater", "rater_kind")]
     person = pl.Series([is_person(kind) for kind in every["rater_kind"]], dtype=pl.Boolean)

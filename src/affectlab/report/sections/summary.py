@@ -39,13 +39,14 @@ def summary_section(study: Study) -> Section:
     low, median, high = summary.raters_per_stimulus
     tiles = [
         Tile("Answers", count(summary.n_ratings), _rows_remark(study)),
-        Tile("Stimuli", count(summary.n_stimuli)),
-        Tile("Raters", count(summary.n_raters), _raters_remark(study)),
+        Tile("Stimuli", count(study.n_rated), _stimuli_remark(study)),
+        _raters_tile(study),
     ]
     if study.ratings.has_labels:
         tiles.append(Tile("Labels", count(summary.n_labels), _taxonomy(study) or "own names"))
     spread = f"median, {count(low)} to {count(high)}" if low != high else "for every stimulus"
-    tiles.append(Tile("Raters per stimulus", f"{median:g}", spread))
+    if not study.aggregated_only:
+        tiles.append(Tile("Raters per stimulus", f"{median:g}", spread))
     if study.flow is not None:
         sure = [
             batch
@@ -98,6 +99,17 @@ def _rows_remark(study: Study) -> str:
     if used in (0, study.summary.n_ratings):
         return ""
     return f"{count(used)} in the statistics"
+
+
+def _stimuli_remark(study: Study) -> str:
+    silent = study.summary.n_stimuli - study.n_rated
+    return f"{count(silent)} more without an answer" if silent else ""
+
+
+def _raters_tile(study: Study) -> Tile:
+    if study.aggregated_only:
+        return Tile("Raters", "not known", panel_in_words(study))
+    return Tile("Raters", count(study.summary.n_raters), _raters_remark(study))
 
 
 def _raters_remark(study: Study) -> str:

@@ -233,6 +233,14 @@ class Study:
         return self.ratings.summary()
 
     @cached_property
+    def n_rated(self) -> int:
+        """Stimuli with an answer that can be used."""
+        frame = self.ratings.frame
+        held = [pl.col(name).is_not_null() for name in ("value", "text") if name in frame.columns]
+        found = frame.filter(pl.any_horizontal(held))
+        return found["stimulus"].n_unique()
+
+    @cached_property
     def warnings(self) -> tuple[str, ...]:
         """What a reader of the results should know, as the ratings say it."""
         return self.summary.warnings
@@ -285,6 +293,11 @@ class Study:
     def aggregated(self) -> tuple[str, ...]:
         """Raters in the report whose answers are aggregated from those of several people."""
         return _aggregated(self.ratings)
+
+    @property
+    def aggregated_only(self) -> bool:
+        """Whether there is nothing but answers aggregated from those of several people."""
+        return len(self.aggregated) == self.summary.n_raters
 
     @property
     def people_name(self) -> str:
