@@ -112,7 +112,7 @@ def test_a_large_complete_panel_has_no_warnings() -> None:
         ),
         (
             Ratings(
-                {"stimulus": ["a", "b"], "rater": ["x"] * 2, "label": ["p"] * 2, "value": [1] * 2}
+                {"stimulus": ["a", "a"], "rater": ["x", "y"], "label": ["p"] * 2, "value": [1] * 2}
             ),
             "All answers are 1: agreement beyond chance is not defined; if a label left out",
         ),
