@@ -453,5 +453,5 @@ def test_a_number_as_a_name_is_no_count(tmp_path: Path, noisy: np.ndarray) -> No
     noisy[2] = 3
     frame = long(noisy).with_columns(pl.col("rater").str.strip_prefix("r"))
     page = page_of(tmp_path, Ratings(frame, scale="1-5"))
-    assert "rater 2 gave one and the same answer throughout" in page
+    assert "Rater 2 gave one and the same answer throughout" in page
     assert "(rater " in page

@@ -39,7 +39,8 @@ def cautions(study: Study) -> list[str]:
             f"their order of stimuli alone: {study.unmapped}."
         )
     found += _duplicates(study.numeric)
-    return found + _odd_people(study) + _coverage(study) + _undefined(study) + _few(study)
+    found += _odd_people(study) + _coverage(study) + _undefined(study) + _few(study)
+    return [f"R{text[1:]}" if text.startswith("rater ") else text for text in found]
 
 
 def _duplicates(ratings: Ratings) -> list[str]:
