@@ -23,8 +23,10 @@ _SPLIT_UNKNOWN = "undefined: single votes of the first and the contrastive batch
 _RULE = "Batch b holds the items with at least b votes; it confirms those with at least b yes."
 _RULE_BESIDE = (
     "Of the affirmative items, batch b holds those with at least b votes and confirms those with "
-    "at least b yes; the last batch is the contrastive one, which asks once about every "
-    "contrastive item."
+    "at least b yes."
+)
+_RULE_CONTRASTIVE = (
+    "The last batch is the contrastive one, which asks once about every contrastive item."
 )
 _KINDS = ("affirmative", "contrastive")
 _EMPTY = "undefined: no items"
@@ -326,7 +328,7 @@ def _bounded(batch: int, kind: str, items: int, start: int, bounds: Ints, inferr
 def _notes(
     votes: _Votes, start: int, n_contrastive: int, assumed: bool, first_positive: int | None
 ) -> tuple[str, ...]:
-    notes = [_RULE_BESIDE if n_contrastive else _RULE]
+    notes = [f"{_RULE_BESIDE} {_RULE_CONTRASTIVE}" if n_contrastive else _RULE]
     if votes.rounds < 2:
         notes.append("No item has a second vote.")
     if n_contrastive:
