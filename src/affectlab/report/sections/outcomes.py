@@ -42,14 +42,15 @@ def outcomes_section(study: Study) -> Section | Skipped:
     frame = usable.join(
         counts.rename({"n": "n_answers"}), on=list(found.by), maintain_order="left"
     ).sort("value", descending=True, maintain_order=True)
-    words = _words(frame, found.by, failed, "raters" if people_only else "models")
+    unit = "response" if ratings.has_labels else "answer"
+    words = _words(frame, found.by, failed, "raters" if people_only else "models", unit)
     if study.summary.outcomes.get("unclear"):
         words += (
-            " To find a stimulus unclear counts as an answer here; it has no label, and other "
+            f" To find a stimulus unclear counts as a usable {unit} here; it has no label, and other "
             "statistics leave it out."
         )
     if ratings.has_labels:
-        words += " An answer here is all that a rater said about a stimulus at once, on all labels."
+        words += " A response is all that a rater said about a stimulus at once, on all labels."
     retried = bool(frame["retries"].sum())
     partial = bool((frame["coverage"] < 1).any())
     columns = [
@@ -57,7 +58,7 @@ def outcomes_section(study: Study) -> Section | Skipped:
             Column(name, name.capitalize(), "name" if name == "rater" else "text")
             for name in found.by
         ),
-        Column("n_answers", "Answers", "count"),
+        Column("n_answers", f"{unit}s".capitalize(), "count"),
         Column("value", "Usable", "share", 1),
         Column("interval", "95 % interval", "share_interval"),
         *(Column(name, name.replace("_", " ").capitalize(), "count") for name in failed),
@@ -73,9 +74,9 @@ def outcomes_section(study: Study) -> Section | Skipped:
             Picture(
                 "outcomes",
                 "Outcomes",
-                "Share of the answers with each outcome."
+                f"Share of the {unit}s with each outcome."
                 + (
-                    f" The {_MOST_SHOWN} with the most usable answers."
+                    f" The {_MOST_SHOWN} with the most usable {unit}s."
                     if len(names) > _MOST_SHOWN
                     else ""
                 ),
@@ -95,7 +96,7 @@ def outcomes_section(study: Study) -> Section | Skipped:
     blocks.append(
         Table(
             "outcomes",
-            "Outcomes of the answers, with Wilson intervals of the share that can be used."
+            f"Outcomes of the {unit}s, with Wilson intervals of the share that can be used."
             + _counted_too(study),
             frame,
             tuple(columns),
@@ -116,13 +117,15 @@ def _name(row: tuple[object, ...]) -> str:
     return " · ".join(shown(part, 40) for part in row if part)
 
 
-def _words(frame: pl.DataFrame, keys: tuple[str, ...], failed: list[str], who: str) -> str:
+def _words(
+    frame: pl.DataFrame, keys: tuple[str, ...], failed: list[str], who: str, unit: str
+) -> str:
     total = int(frame["n_answers"].sum())
     if not failed:
-        return f"None of the {count(total)} answers of {who} was refused, lost or unreadable."
+        return f"None of the {count(total)} {unit}s of {who} was refused, lost or unreadable."
     rate = float((frame["value"] * frame["n_answers"]).to_numpy().sum()) / total
     parts = joined(f"{name.replace('_', ' ')} {count(int(frame[name].sum()))}" for name in failed)
-    text = f"Of {plural(total, 'answer')} of {who}, {percent(rate, 1)} can be used ({parts})."
+    text = f"Of {plural(total, unit)} of {who}, {percent(rate, 1)} can be used ({parts})."
     if frame.height > 1:
         worst = frame.row(-1, named=True)
         text += (
