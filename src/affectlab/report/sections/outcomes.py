@@ -46,8 +46,8 @@ def outcomes_section(study: Study) -> Section | Skipped:
     words = _words(frame, found.by, failed, "raters" if people_only else "models", unit)
     if study.summary.outcomes.get("unclear"):
         words += (
-            f" To find a stimulus unclear counts as a usable {unit} here; it has no label, and other "
-            "statistics leave it out."
+            f" To find a stimulus unclear counts as a usable {unit} here; it has no label, and "
+            "other statistics leave it out."
         )
     if ratings.has_labels:
         words += " A response is all that a rater said about a stimulus at once, on all labels."
