@@ -50,7 +50,7 @@ REFUSED = {
         "hello world\nx\n",
         {"delimiter": ";"},
         r"there is only one column, 'hello world'; expected at least stimulus, rater, value, "
-        r"divided by the delimiter ';'$",
+        r"divided by the delimiter ';' as given \(delimiter=';'\)$",
     ),
     "wide not said": (
         "image,anna,bob\na,1,2\n",

@@ -137,7 +137,8 @@ def find_columns(
             way = (
                 f"or another delimiter ({option('delimiter', ';')})"
                 if delimiter is None
-                else f"divided by the delimiter {delimiter!r}"
+                else f"divided by the delimiter {delimiter!r} as given "
+                f"({option('delimiter', delimiter)})"
             )
             raise InputError(
                 f"{where}: there is only one column, {header[0]!r}; expected at least "
