@@ -34,8 +34,6 @@ def write_sheet_csv(frame: pl.DataFrame, path: Path) -> None:
 
     Names in such tables come from files of others, and ``=HYPERLINK(…)`` is a name, too.
     """
-    import polars as pl
-
     plain = _without_control(frame)
     text = [name for name, kind in plain.schema.items() if kind == pl.String]
     plain.with_columns(pl.col(text).str.replace(_FORMULA, "'$0")).rename(
@@ -68,8 +66,6 @@ def text_of_sheet(cells: pl.Expr) -> pl.Expr:
 
 
 def _without_control(frame: pl.DataFrame) -> pl.DataFrame:
-    import polars as pl
-
     coded = [name for name, kind in frame.schema.items() if kind in (pl.Categorical, pl.Enum)]
     frame = frame.cast(dict.fromkeys(coded, pl.String))
     text = [name for name, kind in frame.schema.items() if kind == pl.String]

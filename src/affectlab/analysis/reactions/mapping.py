@@ -381,8 +381,6 @@ def map_emotions(
 
 
 def _counts(words: EmotionWords | Sequence[str] | Mapping[str, int]) -> dict[str, int]:
-    from affectlab.analysis.reactions.words import EmotionWords
-
     if isinstance(words, EmotionWords):
         return words.emotions
     if isinstance(words, str):

@@ -29,7 +29,7 @@ __all__ = [
 # Times of the frames of a transition.
 
 
-_TRANSITION = ("actor", "expression")
+_KEYS = ("actor", "expression")
 
 
 def _times(frames: pl.DataFrame | str | Path) -> pl.DataFrame:
@@ -84,19 +84,18 @@ def with_times(points: pl.DataFrame, frames: pl.DataFrame | str | Path) -> pl.Da
         When the table of frames lacks a column, holds a time that is no number, or a role twice.
     """
     times = _times(frames)
-    whole = points.join(times, on=[*_TRANSITION, "role"], how="left", maintain_order="left")
+    whole = points.join(times, on=[*_KEYS, "role"], how="left", maintain_order="left")
     firsts = [role for role in times["role"].unique().drop_nulls() if place_of_role(role) == 1]
     peaks = (
         times.filter(pl.col("role").is_in(firsts))
-        .unique(_TRANSITION)
-        .select(*_TRANSITION, pl.col("time_ms").alias("start"))
+        .unique(_KEYS)
+        .select(*_KEYS, pl.col("time_ms").alias("start"))
     )
-    whole = whole.join(peaks, on=_TRANSITION, how="left", maintain_order="left")
+    whole = whole.join(peaks, on=_KEYS, how="left", maintain_order="left")
     since = (pl.col("time_ms") - pl.col("start")).abs().fill_null(math.nan)
     return whole.with_columns(since.alias("time_ms"), since.alias("x"))
 
 
-_KEYS = ("actor", "expression")
 _NO_PEAK = "undefined: no score of the peak beside the neutral frame"
 _FLAT = "undefined: the peak does not differ from the neutral frame"
 _NO_TIMES = "undefined: a frame has no time"

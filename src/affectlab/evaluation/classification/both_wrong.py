@@ -265,7 +265,6 @@ def _frame(
     systems: Sequence[str],
     costs: CostMatrix | None,
 ) -> pl.DataFrame:
-    import polars as pl
 
     labels = np.array(classes.labels, dtype=object)
     columns: dict[str, Any] = {"stimulus": [classes.stimuli[row] for row in rows.tolist()]}

@@ -323,7 +323,6 @@ def _check(metrics: Collection[str], score: str, n_boot: int, confidence: float)
 def _estimates(
     pairs: Pairs, measured: Measured, drawn: Floats | None, confidence: float
 ) -> Estimates:
-    import polars as pl
 
     shape = measured.value.shape
     point = measured.value.ravel()
@@ -375,7 +374,6 @@ def _estimates(
 def _ceiling(
     people: Ratings, pairs: Pairs, score: Score, n_splits: int, seed: int, confidence: float
 ) -> Estimates:
-    import polars as pl
 
     from affectlab.reliability import split_half
 

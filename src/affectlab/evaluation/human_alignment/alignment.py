@@ -658,7 +658,6 @@ def _differences(
     confidence: float,
     alpha: float,
 ) -> Estimates:
-    import polars as pl
 
     n_items = len(panel.stimuli)
     spreads, extra = [], []
@@ -730,7 +729,6 @@ def _differences(
 def _by_label(
     panel: Panel, measures: Sequence[Measure], draws: Draws, confidence: float
 ) -> Estimates:
-    import polars as pl
 
     n_items, n_models, n_labels = len(panel.stimuli), len(panel.models), len(panel.labels)
     spreads, agreement, people = [], [], []

@@ -180,8 +180,6 @@ def panel_of(ratings: Ratings, models: Ratings | None) -> Panel:
 
 def _tables(ratings: Ratings, models: Ratings | None) -> tuple[Ratings | None, Ratings]:
     """People, or None, and models; the checks that need no people do without them."""
-    from affectlab.evaluation.people_and_models.sides import sides
-
     if models is None and not set(ratings.rater_kinds) & set(HUMAN_KINDS):
         return None, ratings
     found = sides(ratings, models)

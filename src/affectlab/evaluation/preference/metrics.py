@@ -422,8 +422,6 @@ _TEXTS = ("metric", "other", "by", "group", "verdict", "status")
 
 
 def _frame(rows: Sequence[Mapping[str, Any]], columns: Sequence[str]) -> pl.DataFrame:
-    import polars as pl
-
     kind = {
         name: pl.String if name in _TEXTS else pl.Int64 if name in _COUNTS else pl.Float64
         for name in columns

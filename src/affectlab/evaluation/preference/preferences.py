@@ -61,8 +61,6 @@ def share_table(
     rng: np.random.Generator,
 ) -> Estimates:
     """Count, and give every share its interval and test; see :func:`preferences`."""
-    import polars as pl
-
     rows = tally.rows(rule)
     k, n = shares(tally, rule)
     value = np.divide(k, n, out=np.full(k.size, np.nan), where=n > 0)
@@ -187,8 +185,6 @@ def side_check(tally: Tally, confidence: float) -> Estimates | None:
     One row, keyed and with extra columns as the table of :func:`preferences`; ``None`` where sides
     are not known.
     """
-    import polars as pl
-
     votes, choice = tally.votes, tally.choice
     if votes is None or choice is None or not votes.side:
         return None
@@ -550,8 +546,6 @@ def preferences(
 
 
 def _joined(*tables: Estimates) -> Estimates:
-    import polars as pl
-
     return Estimates(pl.concat([table.frame for table in tables]), tables[0].keys)
 
 

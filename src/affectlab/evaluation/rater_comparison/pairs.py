@@ -49,8 +49,6 @@ def merged(
     else:
         how: Rounding = "truncate" if truncate else "round"
         judged = moved(both.models, both.people.scale, how, together=models is None)
-        import polars as pl
-
         kinds = [kind if kind in MODEL_KINDS else "model" for kind in judged.rater_kinds]
         judged = judged.with_raters(
             judged.raters.with_columns(pl.Series("rater_kind", kinds, dtype=pl.String))

@@ -146,8 +146,6 @@ class Bins:
 
     def table(self, c: Floats, y: Floats, confidence: float) -> pl.DataFrame:
         """One row per bin: ends, items, mean confidence, mean outcome with Wilson's interval."""
-        import polars as pl
-
         found = self.sums(c, y)
         empty = found.n == 0
         low, high = wilson_interval(np.clip(found.y, 0, found.n), found.n, confidence)

@@ -178,8 +178,6 @@ OPERATIONS: Mapping[str, Operation] = MappingProxyType(
 )
 """Operations by name."""
 
-_CUT_OUT = (128, 128, 128)
-
 
 @dataclass(frozen=True)
 class Strong:
@@ -256,5 +254,5 @@ class Strong:
             left = round(across * found.width - side / 2)
             top = round(down * found.height - side / 2)
             found = found.copy()
-            found.paste(_CUT_OUT, (left, top, left + side, top + side))
+            found.paste(_GREY, (left, top, left + side, top + side))
         return found

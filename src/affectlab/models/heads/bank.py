@@ -540,7 +540,7 @@ def embedded(
     **settings: Any,
 ) -> Embeddings:
     """Give embeddings as they are, or embed images; see :meth:`HeadBank.embed`."""
-    from affectlab.models.embedding import Embeddings, embed
+    from affectlab.models.embedding import embed
     from affectlab.models.embedding.registry import encoder_of
 
     if isinstance(given, Embeddings):
@@ -570,7 +570,7 @@ def rate_embeddings(
     """Make a table with one row per stimulus and label; see :meth:`HeadBank.rate`."""
     import polars as pl
 
-    from affectlab.ratings import Ratings, Scale
+    from affectlab.ratings import Scale
     from affectlab.ratings.build import check_columns
 
     given = bank.scores(embeddings, device=device)

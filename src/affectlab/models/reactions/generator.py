@@ -197,7 +197,6 @@ class ReactionGenerator:
             When an item, an image or the model cannot be used; the ledger keeps what was written.
         """
         from affectlab.models.reactions.network import writing_task
-        from affectlab.models.reactions.ratings import Answer
 
         wanted = check_items(items, images=not self.text_only)
         asked = dict(zip(wanted, self._asked(wanted), strict=True))

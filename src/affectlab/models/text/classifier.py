@@ -500,8 +500,6 @@ def as_ratings(
     """Make a table of ratings with one row per text and label."""
     import polars as pl
 
-    from affectlab.ratings import Ratings
-
     names = [f"text {row}" for row in range(1, len(texts) + 1)] if stimuli is None else [*stimuli]
     if len(names) != len(texts):
         raise InputError(

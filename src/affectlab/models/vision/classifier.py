@@ -209,8 +209,6 @@ def as_ratings(
     """Make a table with one row per image and label; see :meth:`VisionClassifier.rate`."""
     import polars as pl
 
-    from affectlab.ratings import Ratings
-
     n, k = proba.shape
     stimulus = pl.Series("stimulus", list(stimuli), dtype=pl.String)
     chosen = np.array(model.labels)[None, :] == np.array(decided)[:, None]

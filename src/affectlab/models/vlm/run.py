@@ -268,9 +268,7 @@ def ratings_of(run: VlmRun) -> Ratings:
     InputError
         When nothing was answered.
     """
-    import polars as pl
-
-    from affectlab.ratings import Ratings, Scale
+    from affectlab.ratings import Scale
     from affectlab.ratings.build import check_columns
 
     if not run.entries:
@@ -343,8 +341,6 @@ def _rows(entry: Entry, rater: str) -> list[dict[str, Any]]:
 
 def _rater_table(rows: list[dict[str, Any]]) -> Any:
     """One row per rater; what is the same nothing for all is left out."""
-    import polars as pl
-
     for row in rows:
         row["control"] = None if row["control"] == "none" else row["control"]
     names = [

@@ -256,9 +256,6 @@ def _over_raters(
 # Bias-corrected and accelerated bootstrap intervals for Krippendorff's alpha.
 
 
-_BCA_BLOCK = 1 << 20
-
-
 def bca_interval(
     point: Floats, replicates: Floats, acceleration: Floats, confidence: float
 ) -> tuple[Floats, Floats]:
@@ -343,7 +340,7 @@ def _without_units(level: Level) -> Floats:
         table = sums if isinstance(sums, np.ndarray) else sums.toarray()
         return level.from_totals(table.sum(axis=0) - table[data.unit])
     cells = data.unit.size
-    rows = max(1, _BCA_BLOCK // data.value.size)
+    rows = max(1, _BLOCK // data.value.size)
     found = []
     for start in range(0, cells, rows):
         weights = np.ones((min(rows, cells - start), cells))
@@ -356,7 +353,7 @@ def _without_raters(level: Level, n_raters: int) -> Floats:
     """Alpha without each rater in turn."""
     data = level.data
     present = np.flatnonzero(np.bincount(data.rater, minlength=n_raters))
-    rows = max(1, _BCA_BLOCK // data.value.size)
+    rows = max(1, _BLOCK // data.value.size)
     found = []
     for start in range(0, present.size, rows):
         gone = present[start : start + rows]

@@ -724,7 +724,6 @@ def _kappa_result(
     kappas: KappaTable,
     method: str,
 ) -> KappaResult:
-    import polars as pl
 
     n_labels, n_raters = len(labels), len(rater_names)
     first, second = np.triu_indices(n_raters, 1)

@@ -93,8 +93,6 @@ def read_state(state: Mapping[str, Any]) -> tuple[dict[str, Any], list[str], lis
 
 def rows_of(ratings: Ratings) -> Iterable[tuple[Any, ...]]:
     """Usable answers of ratings, in the order of the arguments of ``Store.add``."""
-    import polars as pl
-
     frame = ratings.frame
     if "outcome" in frame.columns:
         outcome = pl.col("outcome").cast(pl.String)
@@ -241,8 +239,6 @@ def score_table(
     rows: Mapping[tuple[str, str], tuple[int, float, float]], confidence: float
 ) -> Estimates:
     """Mean opinion scores from (n, mean, sd) by label and stimulus."""
-    import polars as pl
-
     n = np.array([count for count, _, _ in rows.values()], dtype=np.int64)
     mean = np.array([mean for _, mean, _ in rows.values()], dtype=np.float64)
     sd = np.array([sd for _, _, sd in rows.values()], dtype=np.float64)

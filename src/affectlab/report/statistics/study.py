@@ -338,8 +338,6 @@ class Study:
     @cached_property
     def correlation(self) -> Estimates | None:
         """Interrater correlation per label of the panel; None where answers have no order."""
-        from affectlab.reliability import interrater_correlation
-
         if self.panel is None or not self.ordered:
             return None
         return interrater_correlation(self.panel, exclude=())

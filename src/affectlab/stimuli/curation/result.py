@@ -113,7 +113,6 @@ _NAME = "draw"
 def drawn_texts(pool: Pool, n: int, seed: int) -> pl.DataFrame:
     """Draw comments of a pool: ``id``, ``text``, ``group``, in the order of the draw."""
     import daft
-    import polars as pl
 
     if not pool.n:
         return texts_at(pool.parts, pl.Series("place", [], pl.Int64)).drop("place")

@@ -70,8 +70,6 @@ class CorpusWork:
 
     def __call__(self, part: int) -> dict[str, Any]:
         """Write the piece of one part."""
-        import polars as pl
-
         narrow = read_narrow(self.pool, part)
         if narrow.is_empty():
             return {}
@@ -111,8 +109,6 @@ class DroppedWork:
 
     def __call__(self, part: int) -> dict[str, Any]:
         """Write the pieces of one part."""
-        import polars as pl
-
         name = part_name(part)
         tables = [
             read_part(folder / name).with_columns(pl.lit(step).alias("step"))
@@ -153,8 +149,6 @@ def gather_review(pieces: Path, target: Path) -> None:
 
 
 def _gathered(pieces: Sequence[Path]) -> Iterator[pl.DataFrame]:
-    import polars as pl
-
     held: list[pl.DataFrame] = []
     for piece in pieces:
         held.append(read_part(piece))

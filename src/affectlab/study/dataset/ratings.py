@@ -204,8 +204,6 @@ def ratings_of(
     """Make ratings of rows of answers, with what is known of raters and stimuli."""
     import polars as pl
 
-    from affectlab.ratings import Ratings
-
     frame = pl.DataFrame(rows, infer_schema_length=None)
     empty = [name for name in _OPTIONAL if frame[name].null_count() == frame.height]
     if not (frame["batch"] == "pilot").any():

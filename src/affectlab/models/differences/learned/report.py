@@ -416,7 +416,6 @@ class CrossValidation:
         from rich.text import Text
 
         from affectlab.core.terminal import Table
-        from affectlab.core.words import shown
 
         table = Table(box=None, header_style="bold")
         grouped = len(self.groups) > 1

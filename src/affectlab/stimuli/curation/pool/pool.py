@@ -149,8 +149,6 @@ class NarrowWork:
 
 def texts_at(parts: Sequence[Path], places: pl.Series) -> pl.DataFrame:
     """Read the comments at some places: ``place``, ``id``, ``text``, ``group``, in their order."""
-    import polars as pl
-
     ordered = np.sort(places.to_numpy())
     of_part = ordered >> PLACE_BITS
     tables = []

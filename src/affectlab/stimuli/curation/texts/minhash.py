@@ -39,7 +39,6 @@ def bands_named(n_bands: int) -> list[str]:
 
 def look_at(texts: Any, salts: NDArray[np.uint32], n_bands: int, ngram: int) -> Any:
     """Normalise Arrow texts; give them with their hash, their n-grams in short, and their bands."""
-    import polars as pl
     import pyarrow as pa
 
     from affectlab.stimuli.curation.texts.minhash_kernels import sign
