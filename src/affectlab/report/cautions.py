@@ -9,7 +9,7 @@ import polars as pl
 
 from affectlab.core.words import count, joined, number, percent, plural, shown
 from affectlab.reliability import duplicate_raters, krippendorff_alpha
-from affectlab.report.statistics import AGAINST, ENOUGH_ITEMS, FEWEST_ITEMS, Study
+from affectlab.report.statistics import AGAINST, ENOUGH_ITEMS, FEWEST_ITEMS, Study, rater_called
 
 if TYPE_CHECKING:
     from affectlab.ratings import Ratings
@@ -186,7 +186,7 @@ def _odd_people(study: Study) -> list[str]:
 
 
 def _listed(names: list[str]) -> str:
-    return _some([f"rater {name}" if name.isdecimal() else shown(name, 60) for name in names])
+    return _some([rater_called(name, 60) for name in names])
 
 
 def _some(parts: list[str]) -> str:

@@ -15,16 +15,12 @@ from affectlab.core.compiled import kernel
 from affectlab.core.types import Bools, Floats
 
 __all__ = [
-    "MOST_EXACT",
     "discordance_lanes",
     "moment_lanes",
     "pair_ties",
     "rank_lanes",
     "spearman_lanes",
 ]
-
-MOST_EXACT = 1 << 23
-"""Up to so many items twice a rank is exact in single precision."""
 
 Single = NDArray[np.float32]
 

@@ -181,6 +181,7 @@ _IN_WORDS = {
 }
 _FEW_CLUSTERS = 20
 _MOST_STIMULI = 1 << 23
+"""Up to so many twice a rank is exact in single precision."""
 
 
 def difference_metrics(

@@ -13,7 +13,7 @@ from affectlab.core.inference import summarise
 from affectlab.core.words import count, joined, number, plural, shown
 from affectlab.report.figures import fig_intervals
 from affectlab.report.page import Block, Column, Paragraph, Picture, Section, Skipped, Table
-from affectlab.report.statistics import FEWEST_ITEMS, Study, is_person
+from affectlab.report.statistics import FEWEST_ITEMS, Study, is_person, rater_called
 
 if TYPE_CHECKING:
     from affectlab.ratings import Ratings
@@ -370,15 +370,10 @@ def _words(study: Study, frame: pl.DataFrame) -> str:
     return text
 
 
-def _called(name: str) -> str:
-    """Name a rater in a sentence, where a bare number would read as a count."""
-    return f"rater {name}" if name.isdecimal() else shown(name, 40)
-
-
 def _holders(known: pl.DataFrame, name: str, value: float) -> str:
     """Name who stands at an end, and how many others stand there, too."""
     rater, *others = known.filter(pl.col(name) == value)["rater"].to_list()
-    return joined([_called(rater), *([f"{len(others)} more"] if others else [])])
+    return joined([rater_called(rater), *([f"{len(others)} more"] if others else [])])
 
 
 def _few_stimuli(frame: pl.DataFrame, *, labels: bool) -> list[str]:
@@ -390,7 +385,7 @@ def _few_stimuli(frame: pl.DataFrame, *, labels: bool) -> list[str]:
         return []
     at_most = "at most " if labels else ""
     listed = [
-        f"{_called(rater)} ({at_most}{n})"
+        f"{rater_called(rater)} ({at_most}{n})"
         for rater, n in few.head(_MOST_NAMED).select("rater", "correlation_items").iter_rows()
     ]
     listed += [f"{few.height - _MOST_NAMED} more"] if few.height > _MOST_NAMED else []

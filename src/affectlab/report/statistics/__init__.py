@@ -1,7 +1,7 @@
 """The ratings of a report with every statistic that its sections share, each computed once."""
 
 from affectlab.report.statistics.agreement import ENOUGH_ITEMS, Agreement, grade
-from affectlab.report.statistics.pairs import PairAgreement, is_person
+from affectlab.report.statistics.pairs import PairAgreement, is_person, rater_called
 from affectlab.report.statistics.people import MOST_PEOPLE, Beside
 from affectlab.report.statistics.study import AGAINST, FEWEST_ITEMS, Study
 
@@ -16,4 +16,5 @@ __all__ = [
     "Study",
     "grade",
     "is_person",
+    "rater_called",
 ]

@@ -11,15 +11,21 @@ import polars as pl
 
 from affectlab.core.estimates import Estimates
 from affectlab.core.types import Ints
+from affectlab.core.words import shown
 from affectlab.ratings import HUMAN_KINDS, Ratings
 from affectlab.reliability import KappaResult, RaterMatrix, kappa_matrix, pairwise_kappa
 
-__all__ = ["PairAgreement", "is_person", "pair_agreement"]
+__all__ = ["PairAgreement", "is_person", "pair_agreement", "rater_called"]
 
 _MOST_ROWS = 120_000
 _MOST_JOINED = 4_000_000
 _MOST_LEVELS = 21
 _BITS = 62
+
+
+def rater_called(name: str, most: int = 40) -> str:
+    """Name a rater in a sentence, where a bare number would read as a count."""
+    return f"rater {name}" if name.isdecimal() else shown(name, most)
 
 
 def is_person(rater_kind: str) -> bool:

@@ -46,7 +46,6 @@ from affectlab.models.runs import (
 __all__ = [
     "SCHEMA",
     "ExpressionMetric",
-    "is_metric_folder",
     "load_metric",
     "save_metric",
 ]
@@ -433,17 +432,6 @@ _REPORT = "cross_validation.json"
 _EXPECTED = "expected what save wrote"
 _UNREADABLE = (KeyError, TypeError, AttributeError, ValueError, IndexError)
 _POLARS = (pl.exceptions.PolarsError,)
-
-
-def is_metric_folder(folder: Path) -> bool:
-    """Tell whether a folder says of itself that it holds a learned metric."""
-    if not (folder / META).is_file():
-        return False
-    try:
-        meta = read_json(folder / META)
-    except InputError:
-        return False
-    return isinstance(meta, dict) and meta.get("schema") == SCHEMA
 
 
 def save_metric(metric: ExpressionMetric, folder: Path) -> Path:
