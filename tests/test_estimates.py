@@ -18,8 +18,8 @@ from affectlab.core.estimates import (
     Estimate,
     Estimates,
     as_dict,
-    interval_notes,
 )
+from affectlab.core.render.intervals import interval_notes
 
 
 @pytest.fixture
@@ -68,7 +68,7 @@ def test_shown_in_terminal_and_notebook(table: Estimates) -> None:
     Console(file=out, width=120).print(table)
     text = out.getvalue()
     assert "0.500" in text
-    assert "0.400 – 0.600" in text
+    assert "0.400 to 0.600" in text
     assert "undefined: one category" in text
     assert "<table" in table._repr_html_()
 

@@ -145,7 +145,7 @@ def alphas(value, low, high, items, *, n_boot: int = 2001) -> AlphaResult:
     )
     at = np.linspace(-0.025 / 0.95, 1 + 0.025 / 0.95, n_boot)[:, None]
     replicates = np.asarray(low) + at * (np.asarray(high) - np.asarray(low))
-    return AlphaResult(table.frame, table.keys, replicates=replicates)
+    return AlphaResult.of(table.frame, table.keys, replicates=replicates)
 
 
 def test_labels_are_counted_by_the_lower_end():

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import math
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -16,7 +15,7 @@ if TYPE_CHECKING:
 
     from affectlab.ratings import Ratings
 
-__all__ = ["Output", "plain", "write_csv"]
+__all__ = ["Output", "write_csv"]
 
 Report = Callable[[str, int, int], None]
 """Takes a text, how much is done and the total."""
@@ -156,6 +155,7 @@ class Output:
         """
         if self.as_json:
             from affectlab.cli._secrets import without_password
+            from affectlab.core.render.plain import plain
 
             content = {
                 "schema": f"affectlab/{self.verb.replace(' ', '-')}/1",
@@ -216,29 +216,6 @@ def _cell(value: Any) -> str:
 
         return number(value, 3)
     return f"{value:,}" if isinstance(value, int) else str(value)
-
-
-def plain(value: Any) -> Any:
-    """Bring a result into what JSON knows; ``nan`` and infinities become null."""
-    from dataclasses import asdict, is_dataclass
-
-    if isinstance(value, dict):
-        return {str(key): plain(entry) for key, entry in value.items()}
-    if is_dataclass(value) and not isinstance(value, type):
-        return plain(asdict(value))
-    if isinstance(value, list | tuple | set):
-        return [plain(entry) for entry in value]
-    if isinstance(value, float):
-        return value if math.isfinite(value) else None
-    if isinstance(value, str | int | bool | type(None)):
-        return value
-    if isinstance(value, Path):
-        return str(value)
-    if hasattr(value, "to_dicts"):
-        return plain(value.to_dicts())
-    if hasattr(value, "tolist"):
-        return plain(value.tolist())
-    return str(value)
 
 
 def write_csv(frame: Any, path: Path, *, sheet: bool = False) -> None:

@@ -13,18 +13,18 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Any
+from dataclasses import asdict, dataclass, replace
+from typing import Any, Self
 
 import numpy as np
 
 from affectlab.core.errors import InputError, unknown_name
+from affectlab.core.render.intervals import NO_INTERVAL, NO_VARIATION
+from affectlab.core.result import Result
+from affectlab.core.tables import Column, Count, Interval, Key, Table, Value
 from affectlab.core.types import Bools, Floats, pl
 
-if TYPE_CHECKING:
-    from affectlab.core.terminal import Table
-
-__all__ = ["ESTIMATE_COLUMNS", "Estimate", "Estimates"]
+__all__ = ["ESTIMATE_COLUMNS", "NO_INTERVAL", "NO_VARIATION", "Estimate", "Estimates"]
 
 ESTIMATE_COLUMNS = (
     "value",
@@ -40,22 +40,9 @@ ESTIMATE_COLUMNS = (
 )
 """The columns of every result, after its keys."""
 
-NO_INTERVAL = "no interval: "
-"""How ``method`` begins to say why there is none."""
-NO_VARIATION = f"{NO_INTERVAL}no variation to estimate an error from"
-"""What ``method`` says where certainty is withheld."""
 _ROUNDING = 1e-8
 """Standard errors and widths up to here, relative to the value, are what rounding leaves: about the
 root of a double's precision, as errors are roots of sums of squares."""
-_ABOUT = {
-    "units": "other items, the same raters",
-    "raters": "the same items, other raters",
-    "both": "other items and other raters",
-}
-"""What intervals are about, by what was resampled."""
-_BY_FORMULA = "from a formula, nothing resampled"
-_FEW_NAMES = 4
-"""Rows up to which they are named in a note."""
 
 
 def withhold_certainty(
@@ -130,16 +117,9 @@ class Estimate:
         return f"Estimate({value}{interval}, {self.method}; {counts})"
 
 
-@dataclass(frozen=True)
-class Estimates:
+@dataclass(frozen=True, repr=False)
+class Estimates(Result):
     """A table of estimates, one row per key.
-
-    Parameters
-    ----------
-    frame
-        The keys, then the columns of :data:`ESTIMATE_COLUMNS`.
-    keys
-        Names of the key columns, for example ``("label",)`` or ``("label", "rater_a", "rater_b")``.
 
     Examples
     --------
@@ -153,8 +133,46 @@ class Estimates:
     ['label', 'value', 'se']
     """
 
-    frame: pl.DataFrame
-    keys: tuple[str, ...]
+    @property
+    def frame(self) -> pl.DataFrame:
+        """The keys, then the columns of :data:`ESTIMATE_COLUMNS`, then what is particular."""
+        return self.tables[0].frame
+
+    @property
+    def keys(self) -> tuple[str, ...]:
+        """Names of the key columns, for example ``("label",)`` or ``("label", "rater_a")``."""
+        return self.tables[0].keys
+
+    @classmethod
+    def of(cls, frame: pl.DataFrame, keys: Sequence[str], **more: Any) -> Self:
+        """Take a frame that holds the columns of estimates already.
+
+        Parameters
+        ----------
+        frame
+            The keys, the columns of :data:`ESTIMATE_COLUMNS`, and perhaps others.
+        keys
+            Names of the key columns.
+        more
+            What else the result holds, such as `sentences`.
+        """
+        columns = (
+            *(Key(key, key) for key in keys),
+            Value(),
+            Interval(),
+            *(Count(name) for name in ("n_items", "n_raters", "n_ratings")),
+        )
+        return cls((Table("estimates", "", frame, columns),), **more)
+
+    def with_columns(self, extra: Any, *columns: Column) -> Self:
+        """Add columns to the table, and declare those that people are to be shown."""
+        first, *rest = self.tables
+        return replace(self, tables=(first.with_columns(extra, *columns), *rest))
+
+    def with_frame(self, frame: pl.DataFrame) -> Self:
+        """Take another frame with the same columns."""
+        first, *rest = self.tables
+        return replace(self, tables=(replace(first, frame=frame), *rest))
 
     @classmethod
     def build(
@@ -171,7 +189,7 @@ class Estimates:
         n_raters: Any = 0,
         n_ratings: Any = 0,
         status: Any = "ok",
-    ) -> Estimates:
+    ) -> Self:
         """Make a table from columns; a scalar is repeated for every row.
 
         Certainty is withheld where nothing varies: see :mod:`affectlab.core.estimates`.
@@ -210,11 +228,7 @@ class Estimates:
             said = pl.concat_str("method", pl.lit(f"; {NO_VARIATION}"))
             rows = pl.lit(pl.Series(withheld))
             frame = frame.with_columns(pl.when(rows).then(said).otherwise("method"))
-        return cls(frame, tuple(keys))
-
-    def to_frame(self) -> pl.DataFrame:
-        """Give the table as a polars data frame."""
-        return self.frame
+        return cls.of(frame, tuple(keys))
 
     def __len__(self) -> int:
         return self.frame.height
@@ -240,45 +254,6 @@ class Estimates:
             raise unknown_name(" / ".join(self.keys), ", ".join(wanted), known)
         return _estimate(found.row(0, named=True))
 
-    def __repr__(self) -> str:
-        rows = "row" if len(self) == 1 else "rows"
-        return f"Estimates({len(self)} {rows} by {', '.join(self.keys)})"
-
-    def _repr_html_(self) -> str:
-        return self.frame._repr_html_()
-
-    def __rich__(self) -> Table:
-        from rich.text import Text
-
-        from affectlab.core.terminal import Table
-        from affectlab.core.words import shown as printable
-
-        notes = Text("\n".join(map(printable, interval_notes(self.frame, self.keys))))
-        table = Table(
-            box=None,
-            header_style="bold",
-            caption=notes or None,
-            caption_style="",
-            caption_justify="left",
-        )
-        for key in self.keys:
-            table.add_column(key)
-        for name in ("value", "interval", "items", "raters", "ratings"):
-            table.add_column(name, justify="right")
-        for names, estimate in self:
-            shown = f"{estimate.value:.3f}" if estimate.ok else estimate.status
-            interval = (
-                "" if math.isnan(estimate.low) else f"{estimate.low:.3f} – {estimate.high:.3f}"
-            )
-            counts = (estimate.n_items, estimate.n_raters, estimate.n_ratings)
-            table.add_row(
-                *(Text(printable(name)) for name in names),
-                Text(shown),
-                interval,
-                *(f"{count:,}" for count in counts),
-            )
-        return table
-
 
 def _estimate(row: Mapping[str, Any]) -> Estimate:
     return Estimate(**{name: row[name] for name in ESTIMATE_COLUMNS})
@@ -290,33 +265,3 @@ def as_dict(estimate: Estimate) -> dict[str, Any]:
         name: None if isinstance(given, float) and math.isnan(given) else given
         for name, given in asdict(estimate).items()
     }
-
-
-def _few_named(rows: Sequence[str]) -> str:
-    return "; ".join(rows) if len(rows) <= _FEW_NAMES else f"{len(rows):,} rows"
-
-
-def interval_notes(frame: pl.DataFrame, keys: Sequence[str]) -> list[str]:
-    """Say what the intervals are about, and why some rows have none."""
-    import polars as pl
-
-    with_interval = frame.filter(pl.col("low").is_not_nan() & pl.col("low").is_not_null())
-    over = with_interval["resampled"].unique().sort().to_list()
-    names = pl.concat_str(keys, separator=", ")
-    notes = []
-    for name in over if over != ["none"] else ():
-        # Rows are named only where not all intervals are about the same.
-        alike = with_interval.filter(pl.col("resampled") == name)
-        others = with_interval.filter(pl.col("resampled") != name)[keys[0]].unique()
-        whole = alike[keys[0]].unique(maintain_order=True)
-        # A label whose rows are all alike stands for them.
-        apart = not whole.is_in(others.implode()).any()
-        whose = whole.to_list() if apart else alike.select(rows=names)["rows"].to_list()
-        who = f" of {_few_named(whose)}" if len(over) > 1 else ""
-        said = f"{name} resampled" if name != "none" else _BY_FORMULA
-        notes.append(f"intervals{who}: {said}" + (f" ({_ABOUT[name]})" if name in _ABOUT else ""))
-    reason = pl.col("method").str.extract(f"({NO_INTERVAL}.*)$")
-    without = frame.group_by(reason.alias("reason"), maintain_order=True).agg(names.alias("rows"))
-    for why, rows in without.drop_nulls("reason").iter_rows():
-        notes.append(f"{_few_named(rows)}: {why}")
-    return notes

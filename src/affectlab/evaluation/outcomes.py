@@ -661,8 +661,8 @@ def outcome_table(
     extra = [pl.Series("retries", retries), pl.Series("coverage", coverage, dtype=pl.Float64)]
     return OutcomeTable(
         asked.by,
-        Estimates(shares.frame.with_columns(pl.Series("count", count.ravel())), shares.keys),
-        Estimates(usable.frame.with_columns(extra), usable.keys),
+        shares.with_columns(pl.Series("count", count.ravel())),
+        usable.with_columns(extra),
         _warnings(asked, stimuli),
     )
 

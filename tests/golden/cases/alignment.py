@@ -273,7 +273,7 @@ def rows_of_a_leaderboard(al, ratings):
     ceiling = evaluation.human_ceiling(ratings, n_boot=0).people.to_frame()
     measure = ceiling["measure"][0]
     ceiling = ceiling.filter(ceiling["measure"] == measure).drop("measure")
-    people = al.Estimates(ceiling, ("rater",))
+    people = al.Estimates.of(ceiling, ("rater",))
     rows = evaluation.human_results({"kappa": people}, data=data)
     rows += [
         evaluation.ResultFile.from_estimates(

@@ -22,7 +22,7 @@ from affectlab.core.types import Floats
 from affectlab.core.words import number, plural
 
 if TYPE_CHECKING:
-    from affectlab.core.terminal import Table
+    from rich.console import RenderableType
 
 __all__ = ["SamplingInterval", "common_rate", "sampling_interval"]
 
@@ -100,7 +100,7 @@ class SamplingInterval:
     def _repr_html_(self) -> str:
         return self.frame._repr_html_()
 
-    def __rich__(self) -> Table:
+    def __rich__(self) -> RenderableType:
         return self.actors.__rich__()
 
 
@@ -207,7 +207,7 @@ def sampling_interval(
         status=["ok" if math.isfinite(one) else _NO_CHANGE for one in frame["time_ms"]],
     )
     overall = table[_ALL]
-    actors = Estimates(table.frame.slice(1), table.keys)
+    actors = Estimates.of(table.frame.slice(1), table.keys)
     doubts = tuple(_doubts(rows[0], times.frame_ms))
     notes = [*times.notes, *doubts]
     if overall.ok and math.isnan(times.frame_ms):

@@ -27,7 +27,7 @@ from affectlab.core.types import Floats
 from affectlab.core.words import number, plural
 
 if TYPE_CHECKING:
-    from affectlab.core.terminal import Table
+    from rich.console import RenderableType
 
 __all__ = ["JndSteps", "jnd_steps"]
 
@@ -73,7 +73,7 @@ class JndSteps:
         said = ", ".join(f"{way} {number(one.value, 1)}" for (way,), one in self.estimates)
         return f"JndSteps({said} JNDs; {plural(len(self), 'sequence')})"
 
-    def __rich__(self) -> Table:
+    def __rich__(self) -> RenderableType:
         return self.estimates.__rich__()
 
 

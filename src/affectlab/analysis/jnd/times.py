@@ -21,7 +21,7 @@ from affectlab.core.types import Floats
 from affectlab.core.words import number, plural
 
 if TYPE_CHECKING:
-    from affectlab.core.terminal import Table
+    from rich.console import RenderableType
 
 
 __all__ = [
@@ -316,7 +316,7 @@ class JndTimes:
     def _repr_html_(self) -> str:
         return self.sequences._repr_html_()
 
-    def __rich__(self) -> Table:
+    def __rich__(self) -> RenderableType:
         return self.typical().__rich__()
 
 

@@ -49,7 +49,7 @@ def scores(
     Example: affectlab reliability scores ratings.csv --method reml --out scores.csv
     """
     from affectlab.core.errors import InputError
-    from affectlab.core.estimates import interval_notes
+    from affectlab.core.render.intervals import interval_notes
     from affectlab.reliability import duplicate_raters, mean_opinion_scores, subject_model
 
     panel = ratings if everyone else out.panel(ratings)

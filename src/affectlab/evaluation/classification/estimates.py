@@ -295,7 +295,7 @@ def with_better(table: Estimates, metrics: Sequence[ClassificationMetric]) -> Es
     import polars as pl
 
     better = pl.Series("better", [metric.better for metric in metrics], dtype=pl.String)
-    return Estimates(table.frame.with_columns(better), table.keys)
+    return table.with_columns(better)
 
 
 def _by_model(

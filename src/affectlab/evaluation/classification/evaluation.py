@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
@@ -276,7 +276,7 @@ class Work:
                 f"rater {twice['rater'][0]!r} is called as a row of the result that stands for no "
                 "rater; expected another name"
             )
-        return Estimates(frame, _KEYS)
+        return Estimates.of(frame, _KEYS)
 
     def single(self, classes: Classes, judged: Judged, metrics: tuple[str, ...]) -> None:
         """One class per stimulus."""
@@ -592,7 +592,7 @@ def evaluate_classification(
     return ClassificationResult(
         classes=classes,
         costs=judging.costs,
-        estimates=replace(estimates, frame=rows_as_listed(estimates.frame, listed)),
+        estimates=estimates.with_frame(rows_as_listed(estimates.frame, listed)),
         per_class=rows_as_listed(per_class, listed),
         confusions={confused[k]: work.confusions[confused[k]] for k in as_listed(confused, listed)},
         missing=missing,

@@ -265,7 +265,7 @@ def _together(found: Mapping[tuple[str, str], Comparison], alpha: float) -> Esti
             shown.tolist(), ahead.tolist(), frame["model_a"], frame["model_b"], strict=True
         )
     ]
-    return Estimates(
+    return Estimates.of(
         frame.with_columns(
             pl.Series("p_adjusted", adjusted), pl.Series("better", better, dtype=pl.String)
         ),

@@ -348,7 +348,7 @@ def _result(
         np.rint(point.label_true[0]).astype(np.int64),
         np.rint(point.label_predicted[0]).astype(np.int64),
         per_label,
-        Estimates(frame, averages.keys),
+        Estimates.of(frame, averages.keys),
         exact,
     )
 

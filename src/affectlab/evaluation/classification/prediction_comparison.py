@@ -558,4 +558,4 @@ def _comparison(
             "margin", [None if np.isnan(value) else value for value in margins], dtype=pl.Float64
         ),
     )
-    return Comparison(frame, table.keys, names, alpha)
+    return Comparison.of(frame, table.keys, names=names, alpha=alpha)

@@ -71,7 +71,7 @@ def agreement_of_runs(
             for found, quantity, (n, _) in zip(value, keys["quantity"], counts, strict=True)
         ],
     )
-    return Estimates(
+    return Estimates.of(
         table.frame.with_columns(pl.Series("control", kinds, dtype=pl.String)), table.keys
     )
 

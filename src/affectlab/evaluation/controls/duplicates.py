@@ -77,7 +77,7 @@ def duplicates(panel: Panel, confidence: float, rng: np.random.Generator) -> Est
         status=["ok" if count > 1 else "undefined: fewer than two stimuli" for count in n],
     )
     extra = ("n_vectors", "most_repeated", "n_most_repeated", "chance", "people", "same_stimuli")
-    return Estimates(table.frame.with_columns(frame.select(extra)), table.keys)
+    return table.with_columns(frame.select(extra))
 
 
 def _cell_keys(values: Floats) -> NDArray[np.uint64]:

@@ -106,7 +106,7 @@ def hint_acceptance(
         ],
     )
     extra = pl.Series("n_confirmed", confirmed, dtype=pl.Int64)
-    return Estimates(table.frame.with_columns(extra), table.keys)
+    return table.with_columns(extra)
 
 
 def _taken(panel: Panel, control: Control, hints: dict[str, str]) -> tuple[Floats, int]:

@@ -152,7 +152,7 @@ def compared(found: Drawn, over: str, *, absolute: bool) -> Estimates:
         pl.Series("p_holm", _holm(p, families)),
         pl.Series("better", who, dtype=pl.String),
     ]
-    return Estimates(table.frame.with_columns(extra), table.keys)
+    return table.with_columns(extra)
 
 
 def _p_values(drawn: Floats) -> Floats:

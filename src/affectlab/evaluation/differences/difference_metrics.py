@@ -23,7 +23,7 @@ from affectlab.ratings import Ratings
 from affectlab.ratings.order import canonical
 
 if TYPE_CHECKING:
-    from affectlab.core.terminal import Table
+    from rich.console import RenderableType
 
 
 __all__ = [
@@ -166,7 +166,7 @@ class Differences:
     def _repr_html_(self) -> str:
         return self.to_frame()._repr_html_()
 
-    def __rich__(self) -> Table:
+    def __rich__(self) -> RenderableType:
         return self.estimates.__rich__()
 
 
@@ -369,7 +369,7 @@ def _estimates(
         pl.Series("level", [group.level for _, group, _ in keys], dtype=pl.String),
         pl.Series("coverage", n / np.repeat(np.tile(np.maximum(sizes, 1), shape[0]), shape[2])),
     ]
-    return Estimates(table.frame.with_columns(extra), table.keys)
+    return table.with_columns(extra)
 
 
 def _ceiling(
@@ -395,7 +395,7 @@ def _ceiling(
     frame = pl.concat(tables).rename({"label": "group"})
     # A score of reliability r correlates at most sqrt(r) with anything that lacks its errors.
     corrected = pl.col("corrected").clip(lower_bound=0).sqrt()
-    return Estimates(frame.with_columns(corrected.alias("ceiling")), ("group",))
+    return Estimates.of(frame.with_columns(corrected.alias("ceiling")), ("group",))
 
 
 def _notes(pairs: Pairs, measured: Measured, n_boot: int) -> list[str]:

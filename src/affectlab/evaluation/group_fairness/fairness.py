@@ -33,7 +33,7 @@ from affectlab.ratings import HUMAN_KINDS, MODEL_KINDS, Ratings
 from affectlab.ratings.order import canonical
 
 if TYPE_CHECKING:
-    from affectlab.core.terminal import Table
+    from rich.console import RenderableType
 
 
 __all__ = [
@@ -96,7 +96,7 @@ class Fairness:
         first = ["part", *self.gaps.keys]
         return whole.select(*first, *(name for name in whole.columns if name not in first))
 
-    def __rich__(self) -> Table:
+    def __rich__(self) -> RenderableType:
         return self.groups.__rich__()
 
     def __repr__(self) -> str:

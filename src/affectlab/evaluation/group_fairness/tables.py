@@ -283,7 +283,7 @@ def gap_table(
         pl.Series("flagged", flagged, dtype=pl.Boolean),
         pl.Series("detectable", [row.get("se_of_test", row["se"]) * reach for row in rows]),
     )
-    return Estimates(frame, table.keys), n_tests
+    return Estimates.of(frame, table.keys), n_tests
 
 
 def _too_few_mistakes(plan: Plan, *sides: Bools) -> str:

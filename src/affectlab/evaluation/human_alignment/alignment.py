@@ -723,7 +723,7 @@ def _differences(
         for row, p in zip(of_measure, adjusted, strict=True):
             row["p_holm"] = float(p)
     frame = pl.DataFrame(extra, schema_overrides={"at_least": pl.Boolean, "people_below": pl.Int64})
-    return Estimates(table.frame.hstack(frame), table.keys)
+    return Estimates.of(table.frame.hstack(frame), table.keys)
 
 
 def _by_label(
@@ -766,7 +766,7 @@ def _by_label(
         pl.Series("agreement", np.concatenate(agreement)),
         pl.Series("people", np.concatenate(people)),
     )
-    return Estimates(frame, table.keys)
+    return Estimates.of(frame, table.keys)
 
 
 def _method(measure: Measure) -> str:

@@ -371,7 +371,7 @@ def alt_test_of(
         pl.Series("n_people", tested, dtype=pl.Int64),
         pl.Series("epsilon", [epsilon] * len(wins), dtype=pl.Float64),
     )
-    return AltTest(Estimates(frame, table.keys), pl.concat(frames), chosen, items, epsilon)
+    return AltTest(Estimates.of(frame, table.keys), pl.concat(frames), chosen, items, epsilon)
 
 
 _WORDS = {

@@ -176,7 +176,7 @@ def ceiling_of(
             for text in measure.status(single.value, panel.n_people)
         ],
     )
-    return HumanCeiling(people, Estimates(frame, whole.keys))
+    return HumanCeiling(people, Estimates.of(frame, whole.keys))
 
 
 def _method(measure: Measure) -> str:

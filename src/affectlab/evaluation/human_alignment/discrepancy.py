@@ -113,7 +113,7 @@ def discrepancy(
     frame = table.frame.with_columns(
         pl.Series(name, column, dtype=pl.Float64) for name, column in means.items()
     )
-    return Estimates(frame, table.keys)
+    return Estimates.of(frame, table.keys)
 
 
 @dataclass(frozen=True)

@@ -34,7 +34,7 @@ from affectlab.ratings import Ratings, Scale
 from affectlab.ratings.order import canonical
 
 if TYPE_CHECKING:
-    from affectlab.core.terminal import Table
+    from rich.console import RenderableType
 
 
 __all__ = [
@@ -111,7 +111,7 @@ def share_table(
         pl.Series("of", n, dtype=pl.Int64),
         pl.Series("p", p, dtype=pl.Float64),
     ]
-    return Estimates(table.frame.with_columns(extra), table.keys)
+    return table.with_columns(extra)
 
 
 def _clustered(
@@ -219,7 +219,7 @@ def side_check(tally: Tally, confidence: float) -> Estimates | None:
         pl.Series("of", [n], dtype=pl.Int64),
         pl.Series("p", [p], dtype=pl.Float64),
     ]
-    return Estimates(made.frame.with_columns(extra), made.keys)
+    return made.with_columns(extra)
 
 
 # A preference study in plain sentences.
@@ -429,7 +429,7 @@ class Preferences:
     def _repr_html_(self) -> str:
         return self.to_frame()._repr_html_()
 
-    def __rich__(self) -> Table:
+    def __rich__(self) -> RenderableType:
         return self.table.__rich__()
 
 
@@ -546,7 +546,7 @@ def preferences(
 
 
 def _joined(*tables: Estimates) -> Estimates:
-    return Estimates(pl.concat([table.frame for table in tables]), tables[0].keys)
+    return Estimates.of(pl.concat([table.frame for table in tables]), tables[0].keys)
 
 
 def _tally(

@@ -23,7 +23,7 @@ from affectlab.ratings import Ratings
 from affectlab.ratings.order import canonical
 
 if TYPE_CHECKING:
-    from affectlab.core.terminal import Table
+    from rich.console import RenderableType
 
 
 __all__ = [
@@ -262,7 +262,7 @@ class PreferenceScale:
             pl.Series("observed", observed),
             pl.Series("p", p),
         ]
-        return Estimates(table.frame.with_columns(extra), table.keys)
+        return table.with_columns(extra)
 
     def to_frame(self) -> pl.DataFrame:
         """Give the strengths as a polars data frame."""
@@ -284,7 +284,7 @@ class PreferenceScale:
     def _repr_html_(self) -> str:
         return self.to_frame()._repr_html_()
 
-    def __rich__(self) -> Table:
+    def __rich__(self) -> RenderableType:
         return self.estimates.__rich__()
 
 
@@ -537,7 +537,7 @@ def _table(
         pl.Series("rank", np.where(np.isnan(strength), 0, rank)[order], dtype=pl.Int64),
         pl.Series("first", first[order]),
     ]
-    return Estimates(table.frame.with_columns(extra), table.keys)
+    return table.with_columns(extra)
 
 
 _NAMES = {"bradley-terry": "Bradley-Terry", "thurstone": "Thurstone"}

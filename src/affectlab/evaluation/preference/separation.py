@@ -128,7 +128,7 @@ def metric_sees_preference(
     ]
     import polars as pl
 
-    return Estimates(pl.concat([table.frame for table in tables]), tables[0].keys)
+    return Estimates.of(pl.concat([table.frame for table in tables]), tables[0].keys)
 
 
 def _judged(
@@ -301,7 +301,7 @@ def _one(
         pl.Series("n_poor", [n_poor] * 5, dtype=pl.Int64),
         pl.Series("n_left_out", [judged.left_out] * 5, dtype=pl.Int64),
     ]
-    return Estimates(table.frame.with_columns(extra), table.keys)
+    return table.with_columns(extra)
 
 
 _MEANS = ("mean over good items", "mean over poor items", "difference of the means")

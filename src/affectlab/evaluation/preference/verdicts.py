@@ -271,7 +271,7 @@ def _table(rows: list[dict[str, Any]], total: int) -> Estimates:
         pl.Series("all_low", column("all_low"), dtype=pl.Float64),
         pl.Series("all_high", column("all_high"), dtype=pl.Float64),
     ]
-    return Estimates(made.frame.with_columns(extra), made.keys)
+    return made.with_columns(extra)
 
 
 # The verdicts of a preference study in plain words.

@@ -133,7 +133,7 @@ def group_comparison(
         )
         for name in columns
     ]
-    return Estimates(table.frame.with_columns(more), table.keys)
+    return table.with_columns(more)
 
 
 def group_values(

@@ -235,7 +235,7 @@ def _pair_table(
         status=status.tolist(),
     )
     column = pl.Series("pair_kind", np.tile(kind, len(labels)).tolist(), dtype=pl.String)
-    return KappaResult(
+    return KappaResult.of(
         table.frame.with_columns(column), table.keys, raters=names, rater_kinds=kinds
     )
 
@@ -293,7 +293,7 @@ def alpha_by_side(
         found = krippendorff_alpha(part, level=level, by_label=True, n_boot=n_boot, seed=seed)
         frame = found.to_frame()
         frames.append(frame.insert_column(0, pl.Series("side", [side] * frame.height)))
-    return Estimates(pl.concat(frames), ("side", "label"))
+    return Estimates.of(pl.concat(frames), ("side", "label"))
 
 
 def spearman_with_people(
@@ -371,4 +371,4 @@ def spearman_with_people(
     )
     frame = frame.sort("value_all", descending=True, nulls_last=True, maintain_order=True)
     defined = frame.filter(pl.col("value").is_not_nan())
-    return Estimates(pl.concat([defined, frame.filter(pl.col("value").is_nan())]), table.keys)
+    return Estimates.of(pl.concat([defined, frame.filter(pl.col("value").is_nan())]), table.keys)

@@ -21,9 +21,8 @@ from affectlab.ratings import Ratings
 from affectlab.ratings.order import canonical
 
 if TYPE_CHECKING:
+    from rich.console import RenderableType
     from scipy.sparse import csr_array
-
-    from affectlab.core.terminal import Table
 
 
 __all__ = [
@@ -359,7 +358,7 @@ class Calibration:
         ece = self.estimates["ece"]
         return f"Calibration(ece {ece.value:.3f}, {ece.n_items} items)"
 
-    def __rich__(self) -> Table:
+    def __rich__(self) -> RenderableType:
         return self.estimates.__rich__()
 
 

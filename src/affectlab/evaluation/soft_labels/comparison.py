@@ -302,7 +302,7 @@ def _table(
     ]
     extra = [pl.Series("p", p), pl.Series("p_holm", corrected)]
     frame = table.frame.with_columns(*extra, pl.Series("nearer", nearer, dtype=pl.String))
-    return Estimates(frame, table.keys)
+    return Estimates.of(frame, table.keys)
 
 
 def _status(why: str, endless: int, n_items: int, missing: str) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Literal
 
@@ -279,7 +279,7 @@ def evaluate_soft_labels(
     return SoftLabels(
         people=both.people,
         predictions=both.predictions,
-        metrics=replace(scored, frame=rows_as_listed(scored.frame, listed)),
+        metrics=scored.with_frame(rows_as_listed(scored.frame, listed)),
         comparison=compare_sides(both, measures, n_splits, n_boot, confidence, bits),
         calibration=calibrations(
             both,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -202,7 +202,7 @@ def table_of(
         status=status,
     )
     role = pl.Series("role", [row.role for row, _, _ in cells], dtype=pl.String)
-    return Estimates(table.frame.with_columns(role), table.keys)
+    return table.with_columns(role)
 
 
 def ratio(top: Floats, bottom: Floats) -> Floats:
@@ -328,7 +328,7 @@ def soft_label_metrics(
     found = metrics_of_sides(
         both, measures, n_splits, n_boot, confidence, seed, by_person=by_person
     )
-    return replace(found, frame=rows_as_listed(found.frame, listed))
+    return found.with_frame(rows_as_listed(found.frame, listed))
 
 
 def metrics_of_sides(

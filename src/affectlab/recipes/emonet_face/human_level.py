@@ -89,7 +89,7 @@ def _board_note(found: Compared, level: AlignmentResult) -> str:
         ResultFile.from_estimates(name, {measure: level.agreement[measure, name]}, data=data)
         for name in level.verdicts
     ]
-    rows += human_results({measure: Estimates(people, ("rater",))}, data=data)
+    rows += human_results({measure: Estimates.of(people, ("rater",))}, data=data)
     with TemporaryDirectory() as folder:
         for row in rows:
             write_result(row, Path(folder))

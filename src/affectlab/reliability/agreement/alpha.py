@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike
 from affectlab.core.errors import InputError, unknown_name
 from affectlab.core.estimates import Estimate, Estimates
 from affectlab.core.inference import Uncertainty, check_confidence, summarise
+from affectlab.core.tables import Figure
 from affectlab.core.types import Floats, Ints
 from affectlab.ratings import Ratings
 from affectlab.ratings.arrays import Answers, answers_of
@@ -342,7 +343,14 @@ def krippendorff_alpha(
     )
     if pooled:
         return table["pooled"]
-    return AlphaResult(table.frame, table.keys, replicates=replicates, joint=joint)
+    figure = Figure(
+        "alpha",
+        "intervals",
+        of="estimates",
+        title="Krippendorff's alpha per label",
+        options={"value_name": "Krippendorff's alpha", "lines": ((0.67, "0.67"), (0.8, "0.80"))},
+    )
+    return AlphaResult(table.tables, figures=(figure,), replicates=replicates, joint=joint)
 
 
 def _points(levels: Sequence[Level | None], *, keep: bool) -> tuple[Floats, list[Sums | None]]:

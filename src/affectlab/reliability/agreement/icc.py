@@ -427,7 +427,7 @@ def intraclass_correlation(
         pl.Series("k", [row.k for row in rows], dtype=pl.Float64),
         pl.Series("n_dropped", [row.n_dropped for row in rows], dtype=pl.Int64),
     )
-    return Estimates(table.frame.with_columns(extra), table.keys)
+    return table.with_columns(extra)
 
 
 def _without_certainty(row: FormResult) -> FormResult:

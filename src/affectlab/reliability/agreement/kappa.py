@@ -743,7 +743,7 @@ def _kappa_result(
         n_ratings=2 * kappas.n,
     )
     kind_column = pl.Series("pair_kind", np.tile(kinds, n_labels).tolist(), dtype=pl.String)
-    return KappaResult(
+    return KappaResult.of(
         table.frame.with_columns(kind_column),
         table.keys,
         raters=rater_names,

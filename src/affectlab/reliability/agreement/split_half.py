@@ -154,7 +154,7 @@ def split_half(
         pl.Series("collapsed", [part.collapsed for part in parts], dtype=pl.Int64),
         pl.Series("not_converged", [part.not_converged for part in parts], dtype=pl.Int64),
     ]
-    return Estimates(table.frame.with_columns(extra), table.keys)
+    return table.with_columns(extra)
 
 
 @dataclass(frozen=True)

@@ -298,7 +298,7 @@ def _label_table(
         status=status.tolist(),
     )
     n_undefined = ((rated > 0) & ~defined).sum(axis=1)
-    return Estimates(
+    return Estimates.of(
         table.frame.with_columns(pl.Series("n_undefined", n_undefined, dtype=pl.Int64)), table.keys
     )
 

@@ -487,7 +487,7 @@ def _by_rater(
         n_ratings=panel.n_pairs.sum(axis=1),
         status=status.tolist(),
     )
-    return Estimates(
+    return Estimates.of(
         table.frame.with_columns(
             pl.Series("n_labels", defined, dtype=pl.Int64),
             pl.Series("n_undefined", len(panel.labels) - defined, dtype=pl.Int64),

@@ -435,7 +435,7 @@ def _tested(
         status=np.where(n > 0, "ok", "undefined: no rater with a defined correlation").tolist(),
     )
     significant: NDArray[np.bool_] = (corrected < alpha) & (value > 0)
-    return Estimates(
+    return Estimates.of(
         table.frame.with_columns(
             pl.Series("p", p),
             pl.Series("p_bonferroni", corrected),

@@ -255,7 +255,7 @@ def score_table(
         n_raters=n,
         n_ratings=n,
     )
-    return Estimates(table.frame.with_columns(pl.Series("sd", sd, dtype=pl.Float64)), table.keys)
+    return table.with_columns(pl.Series("sd", sd, dtype=pl.Float64))
 
 
 class RunningReliability:

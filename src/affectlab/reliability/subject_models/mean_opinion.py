@@ -78,7 +78,7 @@ def mean_opinion_scores(ratings: Ratings | ArrayLike, *, confidence: float = 0.9
         n_raters=_n_raters(answers, inverse, cells.size).tolist(),
         n_ratings=n.tolist(),
     )
-    return Estimates(table.frame.with_columns(pl.Series("sd", sd, dtype=pl.Float64)), table.keys)
+    return table.with_columns(pl.Series("sd", sd, dtype=pl.Float64))
 
 
 def _n_raters(answers: Answers, inverse: Ints, n_cells: int) -> Ints:

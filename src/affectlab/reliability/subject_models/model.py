@@ -33,7 +33,7 @@ from affectlab.reliability.subject_models.estimation import (
 from affectlab.reliability.subject_models.panels import Grouped, Panel, panels_of
 
 if TYPE_CHECKING:
-    from affectlab.core.terminal import Table
+    from rich.console import RenderableType
 
 
 __all__ = [
@@ -471,7 +471,7 @@ class SubjectModel:
         """
         tables = [self._scores(one) for one in self.fitted]
         keys = ("label", "stimulus") if self.has_labels else ("stimulus",)
-        return Estimates(pl.concat(tables), keys)
+        return Estimates.of(pl.concat(tables), keys)
 
     def to_frame(self) -> pl.DataFrame:
         """Give one row per rated stimulus (and label); see :attr:`estimates`."""
@@ -579,14 +579,10 @@ class SubjectModel:
         notes = "".join(f"<li>{escape(note)}</li>" for note in self.notes)
         return f"<ul>{notes}</ul>" * bool(notes) + self.to_frame()._repr_html_()
 
-    def __rich__(self) -> Table:
-        from rich.text import Text
+    def __rich__(self) -> RenderableType:
+        from affectlab.core.render.terminal import result_lines
 
-        table = self.estimates.__rich__()
-        if self.notes:
-            table.caption = Text("\n".join(f"- {note}" for note in self.notes))
-            table.caption_justify = "left"
-        return table
+        return result_lines((), self.estimates.tables, self.notes)
 
 
 def _names(known: tuple[str, ...], code: Ints) -> list[str]:

@@ -26,7 +26,12 @@ from affectlab.report.figures.expressions import (
     fig_transition_ranges,
 )
 from affectlab.report.figures.groups import fig_fairness, fig_groups_compared, fig_kinds_by_label
-from affectlab.report.figures.intervals import fig_alpha, fig_intervals, fig_measures
+from affectlab.report.figures.intervals import (
+    draw_intervals,
+    fig_alpha,
+    fig_intervals,
+    fig_measures,
+)
 from affectlab.report.figures.jnd import (
     JndStrip,
     StaircasePanel,
@@ -68,6 +73,7 @@ __all__ = [
     "ReactionExample",
     "Scatter",
     "StaircasePanel",
+    "draw_intervals",
     "fig_agreement_bars",
     "fig_alpha",
     "fig_answers",

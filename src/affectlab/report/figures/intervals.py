@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from affectlab.core.errors import InputError
-from affectlab.core.types import Figure
+from affectlab.core.tables import Table
+from affectlab.core.types import Axes, Figure
 from affectlab.report.drawing import (
     canvas,
     colour,
@@ -21,6 +23,7 @@ from affectlab.report.drawing import (
 from affectlab.report.figures.labels import group_colours
 
 __all__ = [
+    "draw_intervals",
     "fig_alpha",
     "fig_intervals",
     "fig_measures",
@@ -40,6 +43,7 @@ def fig_intervals(
     roles: Mapping[str, str] | None = None,
     limits: tuple[float, float] | None = None,
     largest_first: bool = True,
+    ax: Axes | None = None,
 ) -> Figure:
     """Draw a dot and an interval per row, sorted; rows without a value stand last, and say so.
 
@@ -60,6 +64,8 @@ def fig_intervals(
         Ends of the axis; by default from the values.
     largest_first
         Sort from the largest value down, otherwise up.
+    ax
+        Axes to draw on; those of a new figure where not given.
 
     Examples
     --------
@@ -71,8 +77,9 @@ def fig_intervals(
     sort_by = np.where(np.isnan(point), np.inf, -point if largest_first else point)
     order = np.argsort(sort_by, kind="stable")
     point, lower, upper = point[order], lower[order], upper[order]
-    figure = canvas(0.75 + 0.2 * len(names) + (0.25 if groups else 0))
-    axes = figure.add_subplot()
+    if ax is None:
+        ax = canvas(0.75 + 0.2 * len(names) + (0.25 if groups else 0)).add_subplot()
+    axes, figure = ax, cast("Figure", ax.get_figure(root=True))
     colours = {} if groups is None else group_colours(groups)
     if groups is not None and roles is not None:
         colours = {name: colour(roles[name]) for name in dict.fromkeys(groups)}
@@ -111,6 +118,25 @@ def fig_intervals(
         )
     key_below(figure, [(name, swatch(c, "o")) for name, c in colours.items()])
     return figure
+
+
+def draw_intervals(ax: Axes, table: Table, **settings: Any) -> None:
+    """Draw the values of a table with their intervals, rows named by its keys.
+
+    Parameters
+    ----------
+    ax
+        Axes to draw on.
+    table
+        Holds the columns ``value``, ``low`` and ``high``.
+    settings
+        As for :func:`fig_intervals`.
+    """
+    frame = table.frame
+    rows = zip(*(frame[key].cast(str).to_list() for key in table.keys), strict=True)
+    settings.setdefault("value_name", table.caption or "value")
+    ends = (frame[name].to_numpy() for name in ("value", "low", "high"))
+    fig_intervals([", ".join(row) for row in rows], *ends, ax=ax, **settings)
 
 
 def fig_alpha(

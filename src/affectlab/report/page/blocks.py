@@ -5,17 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import ClassVar, Literal, TypeAlias
+from typing import ClassVar, TypeAlias
 
-import polars as pl
-
+from affectlab.core.tables import Column, Table
 from affectlab.core.types import Figure
 
 __all__ = [
     "Block",
     "Bullets",
     "Column",
-    "ColumnKind",
     "Gallery",
     "Paragraph",
     "Picture",
@@ -31,13 +29,6 @@ __all__ = [
 
 Progress: TypeAlias = Callable[[str, int, int], None]
 """Called with what is being done, the steps done and the steps in all."""
-
-_LONG = 12
-"""Rows above which a table is folded."""
-
-ColumnKind = Literal[
-    "name", "text", "count", "number", "p_value", "share", "interval", "share_interval"
-]
 
 
 @dataclass(frozen=True)
@@ -71,65 +62,6 @@ class Tiles:
 
     items: tuple[Tile, ...]
     template: ClassVar[str] = "tiles"
-
-
-@dataclass(frozen=True)
-class Column:
-    """A column of a table as it is shown.
-
-    A ``share`` is written as a percentage. An ``interval`` or ``share_interval`` column reads
-    ``key_low`` and ``key_high``, or ``low`` and ``high`` when `key` is ``"interval"``.
-    """
-
-    key: str
-    head: str
-    kind: ColumnKind = "text"
-    decimals: int | None = None
-    """Digits after the point: by default 2, and 0 for shares (as percentages)."""
-
-    @property
-    def digits(self) -> int:
-        """Digits after the point."""
-        if self.decimals is not None:
-            return self.decimals
-        return {"share": 0, "share_interval": 1}.get(self.kind, 2)
-
-
-@dataclass(frozen=True)
-class Table:
-    """A table: all of its frame goes to a CSV file, the columns chosen are shown.
-
-    Examples
-    --------
-    >>> import polars as pl
-    >>> table = Table("scores", "Scores of the models.", pl.DataFrame({"model": ["m"], "r": [0.5]}),
-    ...               (Column("model", "Model", "name"), Column("r", "Correlation", "number")))
-    >>> table.shown_rows
-    1
-    """
-
-    name: str
-    """Name of the file, without suffix; unique in the report."""
-    caption: str
-    frame: pl.DataFrame
-    columns: tuple[Column, ...]
-    limit: int = 60
-    """Rows shown; the file holds all of them. 0: only a line that says where the file is."""
-    folded: bool | None = None
-    """Whether a reader has to unfold the table; ``None``: when it shows more than 12 rows."""
-    notes: tuple[str, ...] = ()
-    """What the columns mean, in sentences; they stand under the table."""
-    template: ClassVar[str] = "table"
-
-    @property
-    def shown_rows(self) -> int:
-        """Number of rows that the page shows."""
-        return min(self.frame.height, self.limit)
-
-    @property
-    def is_folded(self) -> bool:
-        """Whether only the name of the table is seen at first."""
-        return self.shown_rows > _LONG if self.folded is None else self.folded
 
 
 @dataclass(frozen=True)

@@ -2,37 +2,20 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from affectlab._version import __version__
-from affectlab.core.words import count, number, percent, shown
+from affectlab.core.render.cells import NUMERIC, Cell, cell
+from affectlab.core.tables import Table
+from affectlab.core.words import count, shown
 from affectlab.report.drawing import css_variables, inline_svg
-from affectlab.report.page.blocks import Block, Column, Gallery, Picture, Section, Skipped, Table
+from affectlab.report.page.blocks import Block, Gallery, Picture, Section, Skipped
 
 if TYPE_CHECKING:
     from jinja2 import Environment
 
 __all__ = ["render_page"]
-
-_CELL_LIMIT = 80
-_TEXT_LIMIT = 600
-_SHORT = 20
-_NUMERIC = ("count", "number", "p_value", "share", "interval", "share_interval")
-
-
-@dataclass(frozen=True)
-class _Cell:
-    text: str
-    numeric: bool = False
-    head: bool = False
-    title: str = ""
-
-    @property
-    def short(self) -> bool:
-        """Whether the text is to stand on one line."""
-        return len(self.text) <= _SHORT
 
 
 def render_page(
@@ -151,43 +134,11 @@ def _table_view(block: Table, numbers: dict[str, int]) -> dict[str, Any]:
         "folded": block.is_folded,
         "notes": [shown(note) for note in block.notes],
         "topic": shown(block.caption).split(". ")[0].rstrip("."),
-        "head": [_Cell(shown(c.head), numeric=c.kind in _NUMERIC) for c in block.columns],
+        "head": [Cell(shown(c.head), numeric=c.kind in NUMERIC) for c in block.columns],
         "rows": [
-            [_cell(column, row, first=k == 0) for k, column in enumerate(block.columns)]
+            [cell(column, row, first=k == 0) for k, column in enumerate(block.columns)]
             for row in rows
         ],
         "more": block.frame.height > block.limit,
         "total": count(block.frame.height),
     }
-
-
-def _cell(column: Column, row: dict[str, Any], *, first: bool) -> _Cell:
-    if column.kind in ("interval", "share_interval"):
-        prefix = "" if column.key == "interval" else f"{column.key}_"
-        low, high = row[f"{prefix}low"], row[f"{prefix}high"]
-        if low is None or low != low:
-            return _Cell("–", numeric=True)
-        if column.kind == "share_interval":
-            low, high, unit = 100 * low, 100 * high, "\u00a0%"
-        else:
-            unit = ""
-        ends = f"{number(low, column.digits)} to {number(high, column.digits)}{unit}"
-        return _Cell(ends, numeric=True)
-    value = row[column.key]
-    if column.kind in _NUMERIC:
-        if value is None or value != value:
-            return _Cell("–", numeric=True)
-        written = {
-            "count": lambda: count(value),
-            "number": lambda: number(value, column.digits),
-            "p_value": lambda: "< 0.001" if value < 0.001 else number(value, 3),
-            "share": lambda: percent(value, column.digits),
-        }[column.kind]()
-        return _Cell(written, numeric=True)
-    if column.key == "status":
-        return _Cell("" if value == "ok" else shown(value))
-    text = "–" if value is None else f"{value:g}" if isinstance(value, float) else str(value)
-    limit = _CELL_LIMIT if column.kind == "name" else _TEXT_LIMIT
-    cut = shown(text, limit)
-    whole = shown(text, _TEXT_LIMIT) if len(text) > limit else ""
-    return _Cell(cut, head=first, title=whole)

@@ -250,4 +250,4 @@ def _spearman(ratings: Ratings) -> KappaResult:
         "-".join(sorted((sides[a], sides[b]))) for a, b in zip(first, second, strict=True)
     ] * labels.size
     frame = table.frame.with_columns(pl.Series("pair_kind", pair_kind, dtype=pl.String))
-    return KappaResult(frame, table.keys, raters=names, rater_kinds=kinds)
+    return KappaResult.of(frame, table.keys, raters=names, rater_kinds=kinds)

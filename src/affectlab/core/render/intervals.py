@@ -1,0 +1,65 @@
+"""What is said below a table of estimates: what its intervals are about, or why there are none."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from affectlab.core.tables import Table
+
+if TYPE_CHECKING:
+    import polars as pl
+
+
+__all__ = ["NO_INTERVAL", "NO_VARIATION", "interval_notes", "notes_of"]
+
+NO_INTERVAL = "no interval: "
+"""How ``method`` begins to say why there is none."""
+NO_VARIATION = f"{NO_INTERVAL}no variation to estimate an error from"
+"""What ``method`` says where certainty is withheld."""
+_ABOUT = {
+    "units": "other items, the same raters",
+    "raters": "the same items, other raters",
+    "both": "other items and other raters",
+}
+"""What intervals are about, by what was resampled."""
+_BY_FORMULA = "from a formula, nothing resampled"
+_FEW_NAMES = 4
+"""Rows up to which they are named in a note."""
+
+
+def _few_named(rows: Sequence[str]) -> str:
+    return "; ".join(rows) if len(rows) <= _FEW_NAMES else f"{len(rows):,} rows"
+
+
+def interval_notes(frame: pl.DataFrame, keys: Sequence[str]) -> list[str]:
+    """Say what the intervals are about, and why some rows have none."""
+    import polars as pl
+
+    with_interval = frame.filter(pl.col("low").is_not_nan() & pl.col("low").is_not_null())
+    over = with_interval["resampled"].unique().sort().to_list()
+    names = pl.concat_str(keys, separator=", ")
+    notes = []
+    for name in over if over != ["none"] else ():
+        # Rows are named only where not all intervals are about the same.
+        alike = with_interval.filter(pl.col("resampled") == name)
+        others = with_interval.filter(pl.col("resampled") != name)[keys[0]].unique()
+        whole = alike[keys[0]].unique(maintain_order=True)
+        # A label whose rows are all alike stands for them.
+        apart = not whole.is_in(others.implode()).any()
+        whose = whole.to_list() if apart else alike.select(rows=names)["rows"].to_list()
+        who = f" of {_few_named(whose)}" if len(over) > 1 else ""
+        said = f"{name} resampled" if name != "none" else _BY_FORMULA
+        notes.append(f"intervals{who}: {said}" + (f" ({_ABOUT[name]})" if name in _ABOUT else ""))
+    reason = pl.col("method").str.extract(f"({NO_INTERVAL}.*)$")
+    without = frame.group_by(reason.alias("reason"), maintain_order=True).agg(names.alias("rows"))
+    for why, rows in without.drop_nulls("reason").iter_rows():
+        notes.append(f"{_few_named(rows)}: {why}")
+    return notes
+
+
+def notes_of(table: Table) -> list[str]:
+    """Give the notes of a table, and what its intervals are about where it holds estimates."""
+    estimates = any(column.kind == "value" for column in table.columns)
+    about = interval_notes(table.frame, table.keys) if estimates else []
+    return [*table.notes, *about]

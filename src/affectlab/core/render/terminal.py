@@ -1,0 +1,68 @@
+"""Results and their tables in a terminal."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from rich.console import Group
+from rich.text import Text
+
+from affectlab.core.render.cells import NUMERIC, cell
+from affectlab.core.render.intervals import notes_of
+from affectlab.core.tables import Table
+from affectlab.core.words import count, shown
+
+if TYPE_CHECKING:
+    from rich.console import RenderableType
+
+    from affectlab.core.terminal import Table as Grid
+
+__all__ = ["result_lines", "table_lines"]
+
+_MOST = 60
+_DIGITS = 1
+"""Digits that a terminal shows beyond those of a page: what it prints is compared and copied."""
+
+
+def table_lines(table: Table, *, most: int = _MOST) -> Grid:
+    """Lay a table out; its notes stand below it, and how many rows are not shown."""
+    from affectlab.core.terminal import Table as Grid
+
+    rows = table.frame.head(min(most, table.limit)).rows(named=True)
+    notes = notes_of(table)
+    if table.frame.height > len(rows):
+        notes.append(f"the first {count(len(rows))} of {count(table.frame.height)} rows")
+    grid = Grid(
+        box=None,
+        header_style="bold",
+        caption=Text("\n".join(map(shown, notes))) if notes else None,
+        caption_style="",
+        caption_justify="left",
+    )
+    for column in table.columns:
+        numeric = column.kind in NUMERIC
+        grid.add_column(
+            shown(column.head),
+            justify="right" if numeric else "left",
+            no_wrap=numeric and column.kind != "value",
+        )
+    for row in rows:
+        grid.add_row(*(Text(cell(column, row, digits=_DIGITS).text) for column in table.columns))
+    return grid
+
+
+def result_lines(
+    sentences: Sequence[str], tables: Sequence[Table], notes: Sequence[str]
+) -> RenderableType:
+    """Lay a result out: what it says, its tables, its notes."""
+    parts: list[RenderableType] = [Text(shown(text)) for text in sentences]
+    several = len(tables) > 1
+    for table in tables:
+        if parts:
+            parts.append(Text())
+        if several and table.caption:
+            parts.append(Text(shown(table.caption), style="bold"))
+        parts.append(table_lines(table))
+    parts += [Text(f"note: {shown(text)}") for text in notes]
+    return parts[0] if len(parts) == 1 else Group(*parts)

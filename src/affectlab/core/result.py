@@ -1,0 +1,155 @@
+"""What an analysis found: tables with declared columns, sentences, figures, notes.
+
+A result does not know how it is shown. :mod:`affectlab.core.render` writes any result for a
+terminal, a notebook, a page, a file or a program, from what its tables declare.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any
+
+from affectlab.core.errors import InputError, unknown_name
+from affectlab.core.tables import Figure, Table
+from affectlab.core.types import Axes, pl
+
+if TYPE_CHECKING:
+    from rich.console import RenderableType
+
+__all__ = ["Result"]
+
+
+@dataclass(frozen=True, repr=False)
+class Result:
+    """Tables, what they say in sentences, figures of them, and how all of it was made.
+
+    Subclasses add properties, and data that is no table; how they look is not theirs.
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> from affectlab.core.tables import Key, Number
+    >>> frame = pl.DataFrame({"group": ["a", "b"], "gap": [0.25, float("nan")]})
+    >>> gaps = Result((Table("gaps", "Gaps.", frame, (Key("group"), Number("gap"))),),
+    ...               ("The gap is largest for a.",))
+    >>> gaps
+    Result(The gap is largest for a.)
+    >>> gaps.to_frame().height, gaps.to_dict()["tables"]["gaps"][1]["gap"] is None
+    (2, True)
+    """
+
+    tables: tuple[Table, ...]
+    """The first is the one that :meth:`to_frame` gives."""
+    sentences: tuple[str, ...] = ()
+    """What the tables say, most important first."""
+    figures: tuple[Figure, ...] = ()
+    notes: tuple[str, ...] = ()
+    """What a reader should know of how far the result holds."""
+    settings: Mapping[str, Any] = field(default_factory=lambda: MappingProxyType({}))
+    """What was asked for."""
+
+    def __post_init__(self) -> None:
+        names = [table.name for table in self.tables]
+        if not names or len(set(names)) < len(names):
+            raise InputError(f"a result has the tables {names}; expected one or more, each once")
+
+    def table(self, name: str | None = None) -> Table:
+        """Give a table by its name; the first where none is given.
+
+        Raises
+        ------
+        InputError
+            When there is no table of that name.
+        """
+        if name is None:
+            return self.tables[0]
+        named = {table.name: table for table in self.tables}
+        if name not in named:
+            raise unknown_name("table", name, named)
+        return named[name]
+
+    def to_frame(self, name: str | None = None) -> pl.DataFrame:
+        """Give a table as a polars data frame; the first where no name is given."""
+        return self.table(name).frame
+
+    def to_dict(self) -> dict[str, Any]:
+        """Give everything as plain values, as JSON has them; what is not defined is ``None``."""
+        from affectlab.core.render.plain import plain
+
+        content: dict[str, Any] = {
+            "tables": {table.name: plain(table.frame) for table in self.tables},
+            "sentences": list(self.sentences),
+            "notes": list(self.notes),
+            "settings": plain(dict(self.settings)),
+        }
+        return content
+
+    def write(self, path: str | Path) -> Path:
+        """Write every table as CSV and Parquet, and sentences, notes and settings as JSON.
+
+        Parameters
+        ----------
+        path
+            A folder, which is made where it does not exist.
+
+        Returns
+        -------
+        The folder.
+        """
+        from affectlab.core.render.files import write_result
+
+        return write_result(Path(path), self.tables, self.to_dict())
+
+    def plot(self, name: str | None = None, *, ax: Axes | None = None) -> Axes:
+        """Draw a figure by its name; the first where none is given.
+
+        Parameters
+        ----------
+        name
+            Name of a figure.
+        ax
+            Axes of matplotlib to draw on; new ones where not given.
+
+        Returns
+        -------
+        The axes.
+
+        Raises
+        ------
+        InputError
+            When the result has no figure, or none of that name.
+        """
+        from affectlab.core.render.figure import draw
+
+        named = {figure.name: figure for figure in self.figures}
+        if not named:
+            raise InputError(f"{type(self).__name__} has no figure")
+        if name is not None and name not in named:
+            raise unknown_name("figure", name, named)
+        figure = self.figures[0] if name is None else named[name]
+        return draw(figure, self.table(figure.of), ax)
+
+    @property
+    def finding(self) -> str:
+        """The first sentence, or how many rows the first table has."""
+        if self.sentences:
+            return self.sentences[0]
+        table = self.tables[0]
+        rows = f"{table.frame.height:,} {'row' if table.frame.height == 1 else 'rows'}"
+        return f"{rows} by {', '.join(table.keys)}" if table.keys else rows
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self.finding})"
+
+    def __rich__(self) -> RenderableType:
+        from affectlab.core.render.terminal import result_lines
+
+        return result_lines(self.sentences, self.tables, self.notes)
+
+    def _repr_html_(self) -> str:
+        from affectlab.core.render.html import result_html
+
+        return result_html(self.sentences, self.tables, self.notes)
