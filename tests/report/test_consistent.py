@@ -262,7 +262,7 @@ def test_a_correlation_of_a_caution_says_which_it_is(tmp_path: Path) -> None:
         "r7 answered against the others (Spearman's correlation with their mean, averaged over "
         "labels, below \u22120.2, on at least 10 stimuli)"
     ) in page
-    stated = float(page.split("pointed out: r6 ")[1].split()[0].replace("\u2212", "-"))
+    stated = float(page.split("pointed out: r6: ")[1].split()[0].replace("\u2212", "-"))
     rest = values[:6].mean(axis=0)
     expected = np.corrcoef(values[6].ravel(), rest.ravel())[0, 1]
     assert stated == pytest.approx(expected, abs=0.0005)
@@ -455,3 +455,78 @@ def test_a_number_as_a_name_is_no_count(tmp_path: Path, noisy: np.ndarray) -> No
     page = page_of(tmp_path, Ratings(frame, scale="1-5"))
     assert "Rater 2 gave one and the same answer throughout" in page
     assert "(rater " in page
+
+
+def test_raters_with_numbers_as_names_are_named_as_raters(tmp_path: Path) -> None:
+    rng = np.random.default_rng(0)
+    truth = rng.integers(1, 8, (1, 60, 2)).astype(float)
+    values = np.clip(truth + rng.integers(-1, 2, (8, 60, 2)), 1, 7)
+    values[6] = rng.integers(1, 8, (60, 2))
+    values[7, :30] = 4
+    frame = long(values, ["valence", "arousal"])
+    frame = frame.with_columns(pl.col("rater").str.strip_prefix("r"))
+    page = page_of(tmp_path, Ratings(frame, scale="1-7"))
+    assert "not pointed out: rater 6: " in page
+    assert "Rater 7 gave all labels the same answer" in page
+    assert "is rater " in page
+
+
+def test_aggregated_answers_have_no_single_raters(tmp_path: Path) -> None:
+    frame = long(np.tile([0.0, 1.0, 0.0], (1, 20))[..., None].repeat(2, 2), ["joy", "fear"])
+    raters = {"rater": ["r0"], "aggregated": [True]}
+    page = page_of(tmp_path, Ratings(frame, scale="binary", raters=raters))
+    assert "there is one rater" not in page
+    assert page.count("so the file holds no single raters") == 2
+    assert "human" not in page
+    assert "Whoever answers" not in page
+    assert "of a rater" not in page
+    assert "aggregated</th>" not in page
+
+
+def test_numbers_that_are_codes_are_no_quantities(tmp_path: Path, noisy: np.ndarray) -> None:
+    codes = [3 * (k % 20) for k in range(40)]
+    names = ("COUN", "SUBJ", "country", "city_code", "code_2")
+    stimuli = {"stimulus": [f"s{k}" for k in range(40)], **dict.fromkeys(names, codes)}
+    stimuli["age"] = codes
+    page = page_of(tmp_path, Ratings(long(noisy), scale="1-5", stimuli=stimuli))
+    assert "COUN, SUBJ, country, city_code and code_2 (identifiers)" in page
+    assert "age: from 0 to 57" in page
+
+
+def test_filled_absences_are_not_given_answers(tmp_path: Path) -> None:
+    frame = pl.DataFrame(
+        {
+            "stimulus": [f"s{k}" for k in range(6)],
+            "rater": [f"r{k % 3}" for k in range(6)],
+            "label": ["joy", "fear"] * 3,
+            "value": [1.0] * 6,
+        }
+    )
+    ratings = Ratings(frame, scale="binary")
+    page = page_of(tmp_path, ratings)
+    assert "All answers are yes" in page
+    assert "All answers are 1" not in page
+    assert "no stimulus with two ratings" in page
+    assert "no unit with two" not in page
+    page = page_of(tmp_path / "filled", ratings.fill_absent(0))
+    assert "gave 6 answers about 6 stimuli (6 more were absent and are taken as 0)" in page
+    assert "6 of them absent, taken as 0" in page
+
+
+def test_bootstrap_samples_are_of_what_was_resampled(tmp_path: Path, noisy: np.ndarray) -> None:
+    def samples(page: str) -> str:
+        return page.split("Bootstrap samples")[1].split("<bdi>")[1].split("</bdi>")[0]
+
+    assert samples(page_of(tmp_path, Ratings(long(noisy), scale="1-5"))) == "100"
+    one = Ratings(long(noisy[:1]), scale="1-5")
+    assert samples(page_of(tmp_path / "one", one)) == "none"
+
+
+def test_a_column_of_single_answers_is_named(tmp_path: Path, noisy: np.ndarray) -> None:
+    frame = long(noisy).with_columns(
+        src=pl.Series([f"part {k % 7}" for k in range(240)]),
+        outcome=pl.lit("ok"),
+    )
+    page = page_of(tmp_path, Ratings(frame, scale="1-5"))
+    assert "src (differs between the answers to a stimulus and those of a rater)" in page
+    assert "ok 240 (of 240 values)" in page

@@ -140,6 +140,8 @@ def warnings_of(ratings: Holdings) -> tuple[str, ...]:
     answers = answers[~np.isnan(answers)]
     if len(answers) > 1 and answers.min() == answers.max():
         shown = ratings.scale.name_of(float(answers[0]))
+        if ratings.scale.kind == "binary":
+            shown = "yes" if answers[0] else "no"
         text = f"All answers are {shown}: agreement beyond chance is not defined"
         shared = bool((pair_counts(ratings, rows)[0] > 1).any())
         if (
@@ -212,7 +214,9 @@ def _of_scale(ratings: Holdings, rows: Mask) -> list[str]:
     codes = _of_codes(ratings.value[rows])
     if scale.kind != "binary":
         # Where a value may be a code for a missing answer, the scale to declare is said there.
-        example = f", for example ({option('scale', suggested_scale(scale))})" if not codes else ""
+        example = (
+            f", for example with {option('scale', suggested_scale(scale))}" if not codes else ""
+        )
         found.append(f"{text}; weighted agreement depends on it, so declare it{example}.")
     else:
         example = option("scale", "binary")

@@ -9,7 +9,14 @@ import polars as pl
 
 from affectlab.core.words import count, joined, number, percent, plural, shown
 from affectlab.reliability import duplicate_raters, krippendorff_alpha
-from affectlab.report.statistics import AGAINST, ENOUGH_ITEMS, FEWEST_ITEMS, Study, rater_called
+from affectlab.report.statistics import (
+    AGAINST,
+    ENOUGH_ITEMS,
+    FEWEST_ITEMS,
+    Study,
+    rater_called,
+    reason,
+)
 
 if TYPE_CHECKING:
     from affectlab.ratings import Ratings
@@ -96,9 +103,7 @@ def _undefined(study: Study) -> list[str]:
     if missing.height == 0:
         return []
     reasons = missing.group_by("status").len().sort("len", "status", descending=[True, False])
-    listed = joined(
-        f"{n} for “{status.removeprefix('undefined: ')}”" for status, n in reasons.iter_rows()
-    )
+    listed = joined(f"{n} for “{reason(status)}”" for status, n in reasons.iter_rows())
     labels = plural(frame.height, "label")
     return [f"Alpha is not defined for {missing.height} of {labels}: {listed}."]
 
@@ -139,14 +144,14 @@ def _odd_people(study: Study) -> list[str]:
     if odd.constant:
         found.append(f"{_listed(list(odd.constant))} gave one and the same answer throughout.")
     found += [
-        f"{shown(one.rater, 60)} gave all labels the same answer in {count(one.equal)} of "
+        f"{rater_called(one.rater, 60)} gave all labels the same answer in {count(one.equal)} of "
         f"{plural(one.trials, 'trial')}, the others in {count(one.others_equal)} of "
         f"{count(one.others_trials)}: possible inattention."
         for one in odd.equal
     ]
     if odd.apart:
         listed = [
-            f"{shown(one.rater, 60)} {number(one.value, 3)} "
+            f"{rater_called(one.rater, 60)}: {number(one.value, 3)} "
             f"(expected at least {number(one.low, 3)})"
             for one in odd.apart
         ]

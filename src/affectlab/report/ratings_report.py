@@ -128,7 +128,7 @@ def write_report(
         cautions=lambda: cautions(study),
         skipped=skipped,
         glossary=glossary(study, sections),
-        provenance=provenance(study),
+        provenance=provenance(study, sections),
         source=source_name(study),
     )
 

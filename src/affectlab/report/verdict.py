@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from affectlab.core.words import count, joined, number, percent, plural
 from affectlab.report.sections import panel_in_words
-from affectlab.report.statistics import ENOUGH_ITEMS, Agreement, Study, grade
+from affectlab.report.statistics import ENOUGH_ITEMS, Agreement, Study, grade, reason
 
 __all__ = ["verdict"]
 
@@ -16,6 +16,9 @@ def verdict(study: Study) -> str:
     who = panel_in_words(study)
     verb = ":" if study.aggregated else " gave"
     answers = plural(summary.n_ratings, "answer")
+    if study.n_filled:
+        answers = plural(summary.n_ratings - study.n_filled, "answer")
+        about += f" ({count(study.n_filled)} more were absent and are taken as 0)"
     start = f"{who[0].upper()}{who[1:]}{verb} {answers} about {about}"
     if summary.silent_raters:
         start += f" ({plural(len(summary.silent_raters), 'more rater')} gave none that can be used)"
@@ -41,7 +44,7 @@ def _agreement(study: Study) -> str:
             return "how far the people behind them agree cannot be seen from these"
         return "one rater alone cannot show agreement"
     if found.ungraded == "undefined":
-        reasons = sorted({one.status.removeprefix("undefined: ") for _, one in study.alpha})
+        reasons = sorted({reason(one.status) for _, one in study.alpha})
         return f"agreement is not defined ({joined(reasons)})"
     if found.ungraded:
         return _ungraded(found, study.panel_name)

@@ -22,14 +22,17 @@ _MOST_PANELS = 12
 _MOST_BARS = 12
 _MOST_NAMES = 15
 _FILES = ("file", "image", "path", "url", "src", "filename")
-_IDENTIFIER = re.compile(r"(?i:(^|[_\-. ])(u?u?id|identifier)$)|[a-z](ID|Id)$")
-"""Names such as ``asset_id``, ``user.uuid`` and ``StimulusID``."""
+_IDENTIFIER = re.compile(
+    r"(?i:(^|[_\-. ])(u?u?id|identifier|code|coun|country|subj|subject)$|^code[_\-. ])"
+    r"|[a-z](ID|Id|Code)$"
+)
+"""Names such as ``asset_id``, ``StimulusID``, ``country``, ``SUBJ`` and ``city_code``."""
 
 
 def rater_attributes_section(study: Study) -> Section | Skipped:
     """Age, gender, location and other attributes of the raters."""
     if study.ratings.n_raters == 1:
-        return Skipped("Who the raters are", "there is one rater.")
+        return Skipped("Who the raters are", study.one_rater)
     frame = study.ratings.raters.drop("rater", "rater_kind", *planted_columns(study.ratings))
     if study.controls is not None:
         frame = frame.drop("control", "of", strict=False)
@@ -123,7 +126,12 @@ def _panel(column: pl.Series) -> Panel | str:
 
 
 def _is_identifier(known: pl.Series) -> bool:
-    """Whether numbers are names: by what they are called, or as they count the rows through."""
+    """Whether numbers are names: by what they are called, or as they count the rows through.
+
+    Numbers in a column whose name says identifier, code, country or subject are names wherever
+    there are more of them than bars; fewer are shown, each with its count. Whole numbers are names
+    under any heading where each row has one of its own and none is left out.
+    """
     if (
         known.dtype.is_numeric()
         and known.n_unique() > _MOST_BARS

@@ -15,7 +15,7 @@ _TERMS = (
         "Rater",
         "Whoever answers: a person, a classifier or another model. Simulated people follow a known "
         "rule and are marked wherever they appear.",
-        "",
+        "single raters",
     ),
     (
         "Item",
@@ -134,6 +134,8 @@ def glossary(study: Study, sections: Sequence[Section]) -> list[tuple[str, str]]
         shown.add(study.pairs.measure)
     if study.ratings.has_labels:
         shown.add("labelled")
+    if not study.aggregated_only:
+        shown.add("single raters")
     more = _of_this_report(study)
     return [
         (term, text + more.get(term, "")) for term, text, key in _TERMS if not key or key in shown
@@ -171,11 +173,26 @@ def source_name(study: Study) -> str:
     return "; ".join(Path(part).name if Path(part).is_absolute() else part for part in parts)
 
 
-def provenance(study: Study) -> list[tuple[str, str]]:
+def _resampled(sections: Sequence[Section]) -> bool:
+    """Whether a section gives bootstrap intervals; those of outcomes are Wilson's."""
+    return any(
+        column.head == "95 % interval"
+        for section in sections
+        if section.key != "outcomes"
+        for block in section.blocks
+        if isinstance(block, Table)
+        for column in block.columns
+    )
+
+
+def provenance(study: Study, sections: Sequence[Section]) -> list[tuple[str, str]]:
     """Say what made the report: versions, seed and options."""
     return [
         *made_with("numpy", "scipy", "polars", "matplotlib"),
         ("Seed", str(study.seed)),
-        ("Bootstrap samples", str(study.n_boot) if study.n_boot else "none"),
+        (
+            "Bootstrap samples",
+            str(study.n_boot) if study.n_boot and _resampled(sections) else "none",
+        ),
         ("Source", source_name(study) or "not given"),
     ]

@@ -7,12 +7,12 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 import polars as pl
 
-from affectlab.core.words import count, joined, number, plural, shown
+from affectlab.core.words import count, joined, number, plural
 from affectlab.report.drawing import MOST_DOTS
 from affectlab.report.figures import fig_by_kind, fig_pair_heatmap
 from affectlab.report.page import Block, Column, Paragraph, Picture, Section, Skipped, Table
 from affectlab.report.sections.labels import sequential
-from affectlab.report.statistics import PairAgreement, Study, is_person
+from affectlab.report.statistics import PairAgreement, Study, is_person, rater_called, reason
 
 __all__ = ["dots_and_boxes", "pairs_section"]
 
@@ -26,11 +26,11 @@ def pairs_section(study: Study) -> Section | Skipped:
     title = "Pairs of raters"
     pairs = study.pairs
     if pairs is None:
-        reason = "there are no numeric answers." if study.numeric is None else "there is one rater."
-        return Skipped(title, reason)
+        why = "there are no numeric answers." if study.numeric is None else study.one_rater
+        return Skipped(title, why)
     known = pairs.frame.filter(pl.col("value").is_not_nan())
     if known.height == 0:
-        reasons = sorted(set(pairs.frame["status"].to_list()))
+        reasons = sorted({reason(status) for status in pairs.frame["status"]})
         return Skipped(
             title, f"no pair of raters has a defined {pairs.measure} ({joined(reasons)})."
         )
@@ -154,7 +154,7 @@ def _closest(pairs: PairAgreement, values: np.ndarray, names: Sequence[str]) -> 
         among = f" (none has {_ENOUGH} common stimuli)"
     best = float(upper[candidates].max())
     ties = candidates[np.isclose(upper[candidates], best, rtol=0, atol=1e-12)]
-    a, b = (shown(names[part[ties[0]]], 40) for part in (first, second))
+    a, b = (rater_called(names[part[ties[0]]]) for part in (first, second))
     if len(ties) == 1:
         return f"the closest pair{among} is {a} and {b}, at {number(best)}"
     return (

@@ -93,14 +93,14 @@ def _repeats_in_words(known: pl.DataFrame, telling: pl.DataFrame) -> str:
         best, worst = telling.row(0, named=True), telling.row(-1, named=True)
         text += (
             ": the mean absolute difference from the first answer runs from "
-            f"{number(best['value'])} ({best['rater']}) to {number(worst['value'])} "
-            f"({worst['rater']}) points of the scale, median "
+            f"{number(best['value'])} ({rater_called(best['rater'])}) to {number(worst['value'])} "
+            f"({rater_called(worst['rater'])}) points of the scale, median "
             f"{number(telling['value'].median())}"  # type: ignore[arg-type]
         )
     constant = known.filter(pl.col("constant"))["rater"].to_list()
     if not constant:
         return text + "."
-    names = [shown(name, 60) for name in constant[:_MOST_NAMED]]
+    names = [rater_called(name, 60) for name in constant[:_MOST_NAMED]]
     names += [f"{len(constant) - _MOST_NAMED} more"] if len(constant) > _MOST_NAMED else []
     verb = "is" if len(constant) == 1 else "are"
     return (
@@ -327,15 +327,24 @@ def raters_section(study: Study) -> Section | Skipped:
         Column("inconsistency", "Inconsistency", "number"),
     ]
     columns = [column for column in columns if column.key in ("rater_kind", *computed)]
+    if study.aggregated_only:
+        hidden = ("rater_kind", "share_of_scale")
+        columns = [Column("rater", "Source", "name")] + [
+            column for column in columns[1:] if column.key not in hidden
+        ]
+        computed = [name for name in computed if name != "share_of_scale"]
+        attributes = [name for name in attributes if name != "aggregated"]
     columns += [Column(name, shown(name, 24), "name") for name in attributes[:_MOST_ATTRIBUTES]]
     if "status" in computed:
         columns.append(Column("status", "Note"))
     remarks = _remarks(study, frame, computed, panel, n_more=len(attributes) - _MOST_ATTRIBUTES)
     people = [is_person(kind) for kind in frame["rater_kind"]]
-    caption = "Raters, people first." if any(people) and not all(people) else "Raters."
+    title = "Aggregated answers" if study.aggregated_only else "Raters"
+    mixed = any(people) and not all(people)
+    caption = "Raters, people first." if mixed else f"{title}."
     remarks += [f"The model of raters says: {note}." for note in notes[:_MOST_NOTES]]
     table = Table("raters", caption, frame, tuple(columns), notes=tuple(remarks))
-    return Section("raters", "Raters", (Paragraph(_words(study, frame)), table))
+    return Section("raters", title, (Paragraph(_words(study, frame)), table))
 
 
 def _words(study: Study, frame: pl.DataFrame) -> str:
@@ -402,9 +411,10 @@ def _remarks(
     """Say what the columns of the table mean."""
     parts = []
     labels = study.ratings.n_labels > 1
+    who = "source" if study.aggregated_only else "rater"
     if "mean" in computed:
         over = ", over all labels" if labels else ""
-        parts.append(f"Mean and SD: of all answers of a rater{over}.")
+        parts.append(f"Mean and SD: of all answers of a {who}{over}.")
     if "share_of_scale" in computed:
         parts.append(
             "Scale used: the share of the points of the scale that the rater chose at least once."

@@ -7,6 +7,7 @@ from collections import Counter
 import polars as pl
 
 from affectlab.core.words import count, joined, number, percent, plural, shown
+from affectlab.ratings.schema import BATCH_COLUMNS, ROW_COLUMNS
 from affectlab.report.page import Block, Bullets, Column, Paragraph, Section, Table, Tile, Tiles
 from affectlab.report.statistics import Agreement, Study, is_person
 
@@ -96,9 +97,10 @@ def _taxonomy(study: Study) -> str:
 
 def _rows_remark(study: Study) -> str:
     used = study.numeric.n_ratings if study.numeric is not None else 0
-    if used in (0, study.summary.n_ratings):
-        return ""
-    return f"{count(used)} in the statistics"
+    parts = [f"{count(used)} in the statistics"] if used not in (0, study.summary.n_ratings) else []
+    if study.n_filled:
+        parts.append(f"{count(study.n_filled)} of them absent, taken as 0")
+    return "; ".join(parts)
 
 
 def _stimuli_remark(study: Study) -> str:
@@ -125,13 +127,28 @@ def _facts(study: Study) -> list[tuple[str, str]]:
     kinds = ", ".join(f"{kind} {count(n)}" for kind, n in summary.rater_kinds.items())
     if study.aggregated:
         kinds += f" (aggregated from several people: {count(len(study.aggregated))})"
+    if study.aggregated_only:
+        kinds = "not known: the answers are aggregated from those of several people"
     facts.append(("Raters by kind", kinds))
     low, median, high = summary.stimuli_per_rater
     spread = f"median {median:,.0f}, from {count(low)} to {count(high)}"
-    facts.append(("Stimuli per rater", spread if low != high else f"{count(low)} each"))
+    if not study.aggregated_only:
+        facts.append(("Stimuli per rater", spread if low != high else f"{count(low)} each"))
     for name, counts in (("Trials", summary.trial_kinds), ("Outcomes", summary.outcomes)):
         if counts:
-            facts.append((name, ", ".join(f"{kind} {count(n)}" for kind, n in counts.items())))
+            listed = ", ".join(f"{kind} {count(n)}" for kind, n in counts.items())
+            facts.append((name, f"{listed} (of {plural(sum(counts.values()), 'value')})"))
+    known = {"stimulus", "rater", "label", "value", "unclear", *ROW_COLUMNS, *BATCH_COLUMNS}
+    rest = [name for name in study.ratings.frame.columns if name not in known]
+    if rest:
+        why = "differs" if len(rest) == 1 else "differ"
+        listed = joined([shown(name, 40) for name in rest])
+        facts.append(
+            (
+                "Columns not used",
+                f"{listed} ({why} between the answers to a stimulus and those of a rater)",
+            )
+        )
     if summary.silent_raters:
         names = [shown(name, 40) for name in summary.silent_raters[:_MOST_NAMES]]
         more = ", …" if len(summary.silent_raters) > _MOST_NAMES else ""

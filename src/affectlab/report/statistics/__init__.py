@@ -1,6 +1,6 @@
 """The ratings of a report with every statistic that its sections share, each computed once."""
 
-from affectlab.report.statistics.agreement import ENOUGH_ITEMS, Agreement, grade
+from affectlab.report.statistics.agreement import ENOUGH_ITEMS, Agreement, grade, reason
 from affectlab.report.statistics.pairs import PairAgreement, is_person, rater_called
 from affectlab.report.statistics.people import MOST_PEOPLE, Beside
 from affectlab.report.statistics.study import AGAINST, FEWEST_ITEMS, Study
@@ -17,4 +17,5 @@ __all__ = [
     "grade",
     "is_person",
     "rater_called",
+    "reason",
 ]

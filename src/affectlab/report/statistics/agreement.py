@@ -73,6 +73,12 @@ class Agreement:
         return f"{first} and above {number(FIRM)} on {self.n_firm or 'none'}"
 
 
+def reason(status: str) -> str:
+    """Say why a statistic is undefined, in the words of a report: its units are stimuli."""
+    words = status.removeprefix("undefined: ")
+    return words.replace("no unit with two ratings", "no stimulus with two ratings")
+
+
 def agreement_of(alpha: AlphaResult) -> Agreement:
     """Sum up alpha over labels.
 

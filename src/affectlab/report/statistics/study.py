@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from concurrent.futures import Executor, Future
 from dataclasses import dataclass
 from functools import cached_property
@@ -103,6 +104,7 @@ def _against_others(people: Ratings) -> list[str]:
     return means.filter(pl.col("value") < AGAINST)["rater"].to_list()
 
 
+_FILLED = re.compile(r"filled (?:([\d,]+) absent|with 0: ([\d,]+))")
 _SEVERAL = 10
 _STOPPED_AT_NO = 0.9
 _OUT_OF_PROTOCOL = 1 / 20
@@ -298,6 +300,22 @@ class Study:
     def aggregated_only(self) -> bool:
         """Whether there is nothing but answers aggregated from those of several people."""
         return len(self.aggregated) == self.summary.n_raters
+
+    @property
+    def one_rater(self) -> str:
+        """Say that there is one rater; of aggregated answers, that there are no single ones."""
+        if not self.aggregated_only:
+            return "there is one rater."
+        return (
+            "the answers are aggregated from those of several people, so the file holds no single "
+            "raters."
+        )
+
+    @cached_property
+    def n_filled(self) -> int:
+        """Absent answers that were taken as 0 before the report, as the steps say."""
+        found = (_FILLED.search(step) for step in self.summary.history)
+        return sum(int((m[1] or m[2]).replace(",", "")) for m in found if m)
 
     @property
     def people_name(self) -> str:
