@@ -144,7 +144,7 @@ def test_summary(ratings: Path, raters: Path) -> None:
         3,
         2,
     )
-    assert found["scale"] == "ordinal 0 to 7, step 1"
+    assert set(found["scales"].values()) == {"ordinal 0 to 7, step 1"}
     assert found["set_aside"] == []
     assert found["rater_kinds"] == {"human": 2, "model": 1}
     text = run("ratings", "summary", ratings, "--scale", "0-7").stdout

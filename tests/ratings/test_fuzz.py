@@ -26,6 +26,9 @@ from tests.ratings.datasets.test_formats import SAMPLES
 from affectlab.core.errors import InputError
 from affectlab.ratings import Ratings, read_models, read_ratings, read_table
 
+# Generated answers may look like several scales, which is then said.
+pytestmark = pytest.mark.filterwarnings("ignore::affectlab.ratings.GuessedScalesWarning")
+
 TIMES = int(os.environ.get("AFFECTLAB_FUZZ", "12"))
 
 LONG = pl.DataFrame(

@@ -15,6 +15,9 @@ from affectlab.core.errors import InputError
 from affectlab.ratings import Ratings, read_ratings
 from affectlab.taxonomy import load_taxonomy
 
+# Generated answers may look like several scales, which is then said.
+pytestmark = pytest.mark.filterwarnings("ignore::affectlab.ratings.GuessedScalesWarning")
+
 SUFFIXES = (".csv", ".parquet", ".jsonl")
 AWKWARD = [
     "007",

@@ -44,7 +44,7 @@ def plugs_said(say: Callable[[str], None]) -> Iterator[None]:
 
         if issubclass(category, BrokenPlugWarning):
             say(str(message))
-        else:
+        elif category.__name__ != "GuessedScalesWarning":  # every verb lists what was guessed
             shown_before(message, category, filename, lineno, file, line)
 
     warnings.showwarning = show

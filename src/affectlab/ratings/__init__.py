@@ -15,6 +15,7 @@ from affectlab.ratings.reading import (
 )
 from affectlab.ratings.reshape import matrix, pivot
 from affectlab.ratings.scale import Scale
+from affectlab.ratings.scales import GuessedScalesWarning
 from affectlab.ratings.schema import (
     HUMAN_KINDS,
     MODEL_KINDS,
@@ -34,6 +35,7 @@ __all__ = [
     "RATER_KINDS",
     "TRIAL_KINDS",
     "Format",
+    "GuessedScalesWarning",
     "Peek",
     "Ratings",
     "RatingsSummary",

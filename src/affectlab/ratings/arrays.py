@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from affectlab.core.errors import InputError
 from affectlab.core.types import Floats, Ints
 from affectlab.ratings.scale import Scale
+from affectlab.ratings.scales import one_scale, said_by_label
 from affectlab.ratings.table import Ratings
 
 __all__ = ["Answers", "answers_of", "in_order", "matrix_of", "require_order"]
@@ -36,8 +37,15 @@ class Answers:
     raters: tuple[str, ...]
     labels: tuple[str, ...]
     rater_kinds: tuple[str, ...]
-    scale: Scale | None = None
-    """The declared scale; ``None`` for a plain matrix."""
+    scales: tuple[Scale, ...] | None = None
+    """Scale of each label; ``None`` for a plain matrix."""
+
+    @property
+    def scale(self) -> Scale | None:
+        """The scale that all labels share, ``None`` for a plain matrix; see ``Ratings.scale``."""
+        if self.scales is None:
+            return None
+        return one_scale(dict(zip(self.labels, self.scales, strict=True)))
 
     def take(self, rows: NDArray[np.bool_] | slice) -> Answers:
         """Keep some of the answers and all of the names."""
@@ -75,11 +83,23 @@ def require_order(ratings: Ratings | Scale | ArrayLike | None, what: str) -> Non
     InputError
         If the scale is nominal. An array has no scale, and passes.
     """
-    scale = ratings.scale if isinstance(ratings, Ratings) else ratings
-    if isinstance(scale, Scale) and scale.kind == "nominal":
+    scales = ratings.scales if isinstance(ratings, Ratings) else {"": ratings}
+    unordered = {
+        name: scale
+        for name, scale in scales.items()
+        if isinstance(scale, Scale) and scale.kind == "nominal"
+    }
+    if not unordered:
+        return
+    if len(unordered) == len(scales):
+        scale = next(iter(unordered.values()))
         raise InputError(
             f"{what} needs answers in an order; these are on a scale without one ({scale})"
         )
+    raise InputError(
+        f"{what} needs answers in an order; leave out the labels on a scale without one "
+        f"({said_by_label(unordered)})"
+    )
 
 
 def answers_of(ratings: Ratings | ArrayLike, *, repeats: bool = False) -> Answers:
@@ -103,7 +123,7 @@ def answers_of(ratings: Ratings | ArrayLike, *, repeats: bool = False) -> Answer
     """
     if not isinstance(ratings, Ratings):
         return _from_matrix(matrix_of(ratings))
-    if ratings.scale.kind == "text":
+    if not any(scale.numeric for scale in ratings.scales.values()):
         raise InputError("expected numeric ratings, got ratings on a text scale")
     used = ratings.answers()
     value = np.asarray(used.value, dtype=np.float64)
@@ -123,7 +143,7 @@ def answers_of(ratings: Ratings | ArrayLike, *, repeats: bool = False) -> Answer
         raters=tuple(used.rater_names),
         labels=tuple(used.label_names),
         rater_kinds=tuple(used.rater_kinds),
-        scale=ratings.scale,
+        scales=tuple(used.scales.values()),
     )
 
 

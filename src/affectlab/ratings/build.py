@@ -24,7 +24,16 @@ from affectlab.ratings.files import (
     wrong_kind,
 )
 from affectlab.ratings.scale import Scale
-from affectlab.ratings.schema import DEFAULTS, NO_ANSWER, OUTCOMES, TRIAL_KINDS, SetAside, Unit
+from affectlab.ratings.scales import DeclaredScales, ScaleLike, guess_scales
+from affectlab.ratings.schema import (
+    DEFAULTS,
+    NO_ANSWER,
+    OUTCOMES,
+    TRIAL_KINDS,
+    UNNAMED,
+    SetAside,
+    Unit,
+)
 from affectlab.taxonomy import Taxonomy, match_taxonomy
 
 __all__ = [
@@ -277,7 +286,8 @@ class Checked:
     """What came out of the check."""
 
     body: Body
-    scale: Scale
+    scales: dict[str, Scale]
+    """Scale of each label."""
     taxonomy: Taxonomy | None
     set_aside: tuple[SetAside, ...]
     steps: tuple[str, ...] = ()
@@ -300,7 +310,7 @@ class Checked:
 def check_columns(
     columns: Mapping[str, pl.Series],
     *,
-    scale: Scale | None = None,
+    scale: ScaleLike | None = None,
     taxonomy: Taxonomy | None = None,
     on_bad: OnBad = "raise",
     locate: Locate = row_number,
@@ -315,7 +325,8 @@ def check_columns(
     columns
         ``stimulus``, ``rater``, ``value`` or ``text``, and any others, all of one length.
     scale
-        The declared scale, or None to infer one.
+        The declared scale, or scales by label; what is not declared is guessed, see
+        :func:`affectlab.ratings.scales.guess_scales`.
     taxonomy
         Labels must be found in it; aliases become its labels. None: recognised when possible.
     on_bad
@@ -354,22 +365,26 @@ def check_columns(
     rater = encode(columns.pop("rater"), what="rater")
     label = encode(columns.pop("label"), what="label") if "label" in columns else None
     extras = _extras(columns, ledger)
-    parsed, scale = _values(columns, extras, len(stimulus.code), scale, coded, ledger)
-    value = parsed.value
-    if scale.declared and scale.numeric:
-        _check_scale(value, scale, ledger)
-    label, taxonomy, renamed = _labels(label, taxonomy, ledger)
+    label, taxonomy, renamed, unknown = _labels(label, taxonomy)
+    names = (UNNAMED,) if label is None else tuple(label.names.to_list())
+    scales = DeclaredScales.parse(scale).of(names, taxonomy, has_labels=label is not None)
+    values = _Values(columns, extras, label, len(stimulus.code), names, scales, coded)
+    values.check(ledger)
+    value, extras = values.value, values.extras
+    if unknown is not None:
+        ledger.add(unknown)
     body = Body(stimulus, rater, label, value, extras)
-    _check_missing(body, parsed.missing, ledger)
-    _check_duplicates(body, scale, ledger)
+    _check_missing(body, values.missing, ledger)
+    _check_duplicates(body, values.scales, ledger)
     kept = ledger.kept(body.n_rows)
     if not kept.any():
         raise InputError(f"no {unit} can be used: {'; '.join(map(str, ledger.set_aside))}")
     silent = _silent(rater, kept)
     value.setflags(write=False)
     body = body if kept.all() else body.take(kept)
-    steps = (*renamed, *((_positions_step(scale),) if parsed.positions else ()))
-    return Checked(body, scale, taxonomy, (*ledger.set_aside, *silent), steps)
+    of_label = dict(zip(names, values.scales, strict=True))
+    steps = (*renamed, *values.steps)
+    return Checked(body, of_label, taxonomy, (*ledger.set_aside, *silent), steps)
 
 
 def _silent(rater: Coded, kept: NDArray[np.bool_]) -> tuple[SetAside, ...]:
@@ -422,40 +437,234 @@ def _vocabulary(column: pl.Series, known: tuple[str, ...], ledger: Ledger) -> pl
     return checked.fill_null(DEFAULTS[name])
 
 
-def _values(
-    columns: Mapping[str, pl.Series],
-    extras: Mapping[str, pl.Series],
-    n_rows: int,
-    scale: Scale | None,
-    coded: bool,
-    ledger: Ledger,
-) -> tuple[ParsedValues, Scale]:
-    if "value" not in columns:
-        nothing = ParsedValues(np.full(n_rows, np.nan), np.zeros(0, dtype=np.intp))
-        return nothing, scale or Scale("text")
-    parsed = parse_values(columns["value"].alias("value"), scale, coded=coded)
+class _Values:
+    """Reads the values of all labels, each on its scale."""
 
-    def say(row: int) -> str:
-        text = parsed.bad_text.get(row, str(columns["value"][row]))
-        start = f"value {text!r} is not understood; "
-        if scale is not None and scale.categories:
-            known = str(unknown_name("value", text, scale.categories))
-            return start + known.removeprefix(f"unknown value {text!r}; ")
-        expected = "a number" if scale is None else str(scale)
-        hint = " (a decimal comma? write a point)" if _decimal_comma(text) else ""
-        if parsed.free_text:
-            hint = f", or free answers named as such ({option('columns', {'text': 'COLUMN'})})"
-        return f"{start}expected {expected}{hint}"
+    def __init__(
+        self,
+        columns: Mapping[str, pl.Series],
+        extras: dict[str, pl.Series],
+        label: Coded | None,
+        n_rows: int,
+        names: tuple[str, ...],
+        declared: list[Scale | None],
+        coded: bool,
+    ) -> None:
+        self.extras = extras
+        self.names = names
+        self.declared = declared
+        self.code = np.zeros(n_rows, dtype=np.int32) if label is None else label.code
+        self.value: Numbers = np.full(n_rows, np.nan)
+        self.parts: list[tuple[list[int], NDArray[np.intp] | None, ParsedValues]] = []
+        """Labels read together, their rows (None: all), and what was read."""
+        self.column: pl.Series | None = None
+        if "value" not in columns:
+            self.scales = [scale or Scale("text") for scale in declared]
+            return
+        self.column = columns["value"].alias("value")
+        for labels, scale in self._together():
+            rows = None
+            if len(labels) < len(names):
+                rows = np.flatnonzero(np.isin(self.code, labels))
+            column = self.column if rows is None else self.column.gather(rows)
+            if scale is not None and scale.kind == "text" and _holds_text(column):
+                self._take_texts(column, rows)
+                continue
+            parsed = parse_values(column, scale, coded=coded)
+            if rows is None:
+                self.value = parsed.value
+            else:
+                self.value[rows] = parsed.value
+            self.parts.append((labels, rows, parsed))
+        self.scales = self._scales()
 
-    ledger.add(Problem(parsed.bad, "value not understood", say))
-    if scale is None:
-        if parsed.categories:
-            scale = replace(Scale.nominal(parsed.categories), declared=False)
-        elif "text" in extras and bool(np.isnan(parsed.value).all()):
-            scale = Scale("text")
-        else:
-            scale = Scale.infer(parsed.value)
-    return parsed, scale
+    def _together(self) -> list[tuple[list[int], Scale | None]]:
+        """Give the labels whose values are read together: those on one scale."""
+        by_scale: dict[Scale | None, list[int]] = {}
+        for code, scale in enumerate(self.declared):
+            by_scale.setdefault(scale, []).append(code)
+        unknown = by_scale.pop(None, [])
+        found: list[tuple[list[int], Scale | None]] = [
+            (labels, scale) for scale, labels in by_scale.items()
+        ]
+        return [*found, *((labels, None) for labels in self._apart(unknown) if labels)]
+
+    def _apart(self, labels: list[int]) -> list[list[int]]:
+        """Tell labels of words from those of numbers, and from those of entirely other words."""
+        column = self.column
+        if len(labels) < 2 or column is None or not _holds_text(column):
+            return [labels]
+        words = as_categories(column)
+        if all(map(_no_word, words.unique().drop_nulls().cast(pl.String))):
+            return [labels]
+        answers = pl.DataFrame({"label": self.code, "word": words.cast(pl.String)})
+        answers = answers.filter(pl.col("label").is_in(labels)).drop_nulls()
+        counted = answers.group_by("label", pl.col("word").str.strip_chars().str.to_lowercase())
+        group = {code: code for code in labels}
+
+        def join(one: int, other: int) -> None:
+            old = group[other]
+            group.update({code: group[one] for code in labels if group[code] == old})
+
+        first: dict[str, int] = {}
+        n_answers: dict[int, int] = {}
+        n_words: dict[int, int] = {}
+        numbers = set()
+        for code, word, n in counted.agg(pl.len()).sort("label", "word").iter_rows():
+            if word in MISSING:
+                continue
+            if is_number(word):
+                numbers.add(code)
+            else:
+                join(first.setdefault(word, code), code)
+                n_words[code] = n_words.get(code, 0) + 1
+            n_answers[code] = n_answers.get(code, 0) + n
+        main = min(numbers) if numbers else max(n_answers, key=lambda code: n_answers[code])
+        for code in (*numbers, *(code for code in labels if code not in n_answers)):
+            join(main, code)
+        for one in set(group.values()) - {group[main]}:
+            mine = [code for code in labels if group[code] == one]
+            most = max(n_words[code] for code in mine)
+            # Words that hardly ever come twice are no categories, and one word may be a slip.
+            if most < 2 or 2 * most > sum(n_answers[code] for code in mine):
+                join(main, one)
+        return [[c for c in labels if group[c] == g] for g in dict.fromkeys(group.values())]
+
+    def _take_texts(self, column: pl.Series, rows: NDArray[np.intp] | None) -> None:
+        """Take the words of labels on a text scale as their texts."""
+        given = column.cast(pl.String)
+        given = given.set(given.str.strip_chars() == "", None)
+        if rows is not None:
+            spread = pl.Series("text", [None], dtype=pl.String).new_from_index(0, len(self.value))
+            given = spread.scatter(rows, given)
+        own = self.extras.get("text")
+        text = given if own is None else own.zip_with(own.is_not_null(), given)
+        self.extras = {**self.extras, "text": text.alias("text")}
+
+    def _scales(self) -> list[Scale]:
+        """Give the scale of each label, guessed where none is declared."""
+        scales = list(self.declared)
+        texts = self._texts_alone() if None in scales else set()
+        for labels, _, parsed in self.parts:
+            for code in labels:
+                if scales[code] is None and parsed.categories:
+                    scales[code] = replace(Scale.nominal(parsed.categories), declared=False)
+                elif scales[code] is None and code in texts:
+                    scales[code] = Scale("text")
+        open_ = [code for code, scale in enumerate(scales) if scale is None]
+        for code, scale in guess_scales(self.code, self.value, open_, len(scales)).items():
+            scales[code] = scale
+        return [scale for scale in scales if scale is not None]
+
+    def _texts_alone(self) -> set[int]:
+        """Labels that were answered with texts and never with a value."""
+        text = self.extras.get("text")
+        if text is None:
+            return set()
+        valued = np.isin(np.arange(len(self.names)), self.code[~np.isnan(self.value)])
+        if not valued.any():
+            return set(range(len(self.names)))
+        told = text.is_not_null()
+        if "outcome" in self.extras:
+            told &= self.extras["outcome"] == "ok"
+        return set(np.unique(self.code[told.to_numpy()]).tolist()) - set(
+            np.flatnonzero(valued).tolist()
+        )
+
+    @property
+    def missing(self) -> tuple[str, ...]:
+        """Words that were taken as a missing answer."""
+        return tuple(dict.fromkeys(word for _, _, parsed in self.parts for word in parsed.missing))
+
+    @property
+    def steps(self) -> tuple[str, ...]:
+        """Say of which scales numbers were taken as positions of categories."""
+        scales = [self.scales[labels[0]] for labels, _, parsed in self.parts if parsed.positions]
+        return tuple(map(_positions_step, scales))
+
+    def check(self, ledger: Ledger) -> None:
+        """Report values that are not understood, and those off the scale of their label."""
+        for labels, rows, parsed in self.parts:
+            place = {} if rows is None else {int(row): k for k, row in enumerate(rows)}
+            bad = parsed.bad if rows is None else rows[parsed.bad]
+            scale = self.declared[labels[0]]
+
+            def say(
+                row: int,
+                parsed: ParsedValues = parsed,
+                scale: Scale | None = scale,
+                place: dict[int, int] = place,
+            ) -> str:
+                assert self.column is not None
+                text = parsed.bad_text.get(place.get(row, row), str(self.column[row]))
+                return _not_understood(text, scale, parsed.free_text, self._of(row))
+
+            ledger.add(Problem(bad, "value not understood", say))
+        by_scale: dict[Scale, list[int]] = {}
+        for code, scale in enumerate(self.scales):
+            if scale.declared and scale.numeric:
+                by_scale.setdefault(scale, []).append(code)
+        for scale, labels in by_scale.items():
+            rows = None
+            if len(labels) < len(self.names):
+                rows = np.flatnonzero(np.isin(self.code, labels))
+            self._check_scale(scale, rows, ledger)
+
+    def _of(self, row: int) -> str:
+        """Name the label of a row where scales differ."""
+        several = len(set(self.scales)) > 1
+        return f" of {self.names[self.code[row]]!r}" if several else ""
+
+    def _check_scale(self, scale: Scale, rows: NDArray[np.intp] | None, ledger: Ledger) -> None:
+        value = self.value if rows is None else self.value[rows]
+        inside = scale.contains(value)
+        if inside.all():
+            return
+        off = np.flatnonzero(~(inside | np.isnan(value)))
+
+        def say(row: int) -> str:
+            found = self.value[row]
+            coded = found < 0 and scale.low is not None and scale.low >= 0
+            hint = (
+                f"; if it stands for a missing answer, set such rows aside "
+                f"({option('on_bad', 'set_aside', cli='--set-aside')})"
+                if coded
+                else ""
+            )
+            either = "the name or the position of a category in " if scale.categories else ""
+            low = scale.low or 0
+            range_ = (
+                f" ({low:g} to {low + len(scale.categories) - 1:g})" if scale.categories else ""
+            )
+            return (
+                f"value {found:g}{self._of(row)} is off the scale; "
+                f"expected {either}{scale}{range_}{hint}"
+            )
+
+        ledger.add(
+            Problem(off if rows is None else rows[off], f"value off the scale ({scale})", say)
+        )
+
+
+def _no_word(text: str) -> bool:
+    word = text.strip()
+    return is_number(word) or word.casefold() in MISSING
+
+
+def _holds_text(column: pl.Series) -> bool:
+    return isinstance(column.dtype, pl.String | pl.Categorical | pl.Enum)
+
+
+def _not_understood(text: str, scale: Scale | None, free_text: bool, of: str) -> str:
+    start = f"value {text!r}{of} is not understood; "
+    if scale is not None and scale.categories:
+        known = str(unknown_name("value", text, scale.categories))
+        return start + known.removeprefix(f"unknown value {text!r}; ")
+    expected = "a number" if scale is None else str(scale)
+    hint = " (a decimal comma? write a point)" if _decimal_comma(text) else ""
+    if free_text:
+        hint = f", or free answers named as such ({option('columns', {'text': 'COLUMN'})})"
+    return f"{start}expected {expected}{hint}"
 
 
 def _positions_step(scale: Scale) -> str:
@@ -471,40 +680,20 @@ def _decimal_comma(text: str) -> bool:
     return bool(comma) and head.lstrip("-+").isdigit() and tail.isdigit()
 
 
-def _check_scale(value: NDArray[np.float64], scale: Scale, ledger: Ledger) -> None:
-    inside = scale.contains(value)
-    if inside.all():
-        return
-    off = np.flatnonzero(~(inside | np.isnan(value)))
-
-    def say(row: int) -> str:
-        found = value[row]
-        coded = found < 0 and scale.low is not None and scale.low >= 0
-        hint = (
-            f"; if it stands for a missing answer, set such rows aside "
-            f"({option('on_bad', 'set_aside', cli='--set-aside')})"
-            if coded
-            else ""
-        )
-        either = "the name or the position of a category in " if scale.categories else ""
-        low = scale.low or 0
-        range_ = f" ({low:g} to {low + len(scale.categories) - 1:g})" if scale.categories else ""
-        return f"value {found:g} is off the scale; expected {either}{scale}{range_}{hint}"
-
-    ledger.add(Problem(off, f"value off the scale ({scale})", say))
-
-
 def _labels(
-    label: Coded | None, taxonomy: Taxonomy | None, ledger: Ledger
-) -> tuple[Coded | None, Taxonomy | None, tuple[str, ...]]:
-    """Bring labels to the spelling and the order of the taxonomy; say which have another name."""
+    label: Coded | None, taxonomy: Taxonomy | None
+) -> tuple[Coded | None, Taxonomy | None, tuple[str, ...], Problem | None]:
+    """Bring labels to the spelling and the order of the taxonomy; say which have another name.
+
+    Rows whose label is not in it are given as a problem.
+    """
     if label is None:
-        return None, taxonomy, ()
+        return None, taxonomy, (), None
     names = label.names.to_list()
     if taxonomy is None:
         taxonomy = match_taxonomy(names)
         if taxonomy is None:
-            return label, None, ()
+            return label, None, (), None
     canonical: list[str] = []
     errors: dict[int, str] = {}
     for code, name in enumerate(names):
@@ -513,17 +702,18 @@ def _labels(
         except InputError as error:
             errors[code] = str(error)
             canonical.append(name)
+    unknown = None
     if errors:
         codes = label.code
         rows = np.flatnonzero(np.isin(codes, list(errors)))
-        ledger.add(Problem(rows, "label not in the taxonomy", lambda row: errors[int(codes[row])]))
+        unknown = Problem(rows, "label not in the taxonomy", lambda row: errors[int(codes[row])])
     others = [
         f"{name} is {own}"
         for name, own in zip(names, canonical, strict=True)
         if _letters(name) in map(_letters, taxonomy.aliases.get(own, ()))
     ]
     steps = (f"labels with another name in the taxonomy: {', '.join(others)}",) if others else ()
-    return label.rename(canonical).reorder(list(taxonomy.labels)), taxonomy, steps
+    return label.rename(canonical).reorder(list(taxonomy.labels)), taxonomy, steps, unknown
 
 
 def _letters(name: str) -> str:
@@ -544,16 +734,20 @@ def _check_missing(body: Body, words: tuple[str, ...], ledger: Ledger) -> None:
     ledger.add(Problem(np.flatnonzero(missing), reason, _no_answer), always_aside=True)
 
 
-def _check_duplicates(body: Body, scale: Scale, ledger: Ledger) -> None:
+def _check_duplicates(body: Body, scales: list[Scale], ledger: Ledger) -> None:
     keys = [body.stimulus, body.rater, *([] if body.label is None else [body.label])]
     names = ["stimulus", "rater", *([] if body.label is None else ["label"])]
-    repeatable = ("session", "trial", "trial_kind", *(("text",) if scale.kind == "text" else ()))
+    texts = np.array([scale.kind == "text" for scale in scales])
+    repeatable = ("session", "trial", "trial_kind", *(("text",) if texts.any() else ()))
     for name in repeatable:
         if name in body.extras:
             # The mark keeps an empty text apart from a missing one.
             marked = body.extras[name].cast(pl.String).to_frame(name)
             marked = marked.select(("=" + pl.col(name)).fill_null(""))
-            keys.append(encode(marked.to_series(), what=name))
+            column = marked.to_series()
+            if name == "text" and body.label is not None and not texts.all():
+                column = column.set(pl.Series(~texts[body.label.code]), "")
+            keys.append(encode(column, what=name))
     kept = ledger.kept(body.n_rows)
     position = np.flatnonzero(kept)
     if len(position) < body.n_rows:

@@ -6,8 +6,10 @@ methods of :class:`~affectlab.ratings.Ratings` are made of those.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from functools import cached_property
+from types import MappingProxyType
 from typing import Any, Self, TypeVar
 
 import numpy as np
@@ -19,6 +21,7 @@ from affectlab.ratings.attributes import attribute_table, combine_tables, idle_s
 from affectlab.ratings.build import Body, Checked
 from affectlab.ratings.files import as_frame
 from affectlab.ratings.scale import Scale
+from affectlab.ratings.scales import one_scale
 from affectlab.ratings.schema import UNNAMED, SetAside
 from affectlab.taxonomy import Taxonomy
 
@@ -29,7 +32,7 @@ class Holdings:
     """The columns of a table of ratings under all the names they are used by."""
 
     _body: Body
-    _scale: Scale
+    _scales: dict[str, Scale]
     _taxonomy: Taxonomy | None
     _raters: pl.DataFrame
     _stimuli: pl.DataFrame
@@ -39,8 +42,19 @@ class Holdings:
 
     @property
     def scale(self) -> Scale:
-        """The scale of the answers."""
-        return self._scale
+        """The scale that all labels share.
+
+        Raises
+        ------
+        InputError
+            When labels are on different scales, see :attr:`scales`; the sentence names them.
+        """
+        return one_scale(self._scales)
+
+    @property
+    def scales(self) -> Mapping[str, Scale]:
+        """The scale of each label, in the order of :attr:`label_names`."""
+        return MappingProxyType(self._scales)
 
     @property
     def taxonomy(self) -> Taxonomy | None:
@@ -226,7 +240,7 @@ class Holdings:
             parts = [part for part in (table, found) if part is not None]
             merged = combine_tables(key, parts) if len(parts) > 1 else next(iter(parts), None)
             tables.append(attribute_table(key, coded, merged))
-        self._set(body, checked.scale, checked.taxonomy, tables[0], tables[1])
+        self._set(body, checked.scales, checked.taxonomy, tables[0], tables[1])
         self._set_aside = checked.set_aside
         self._source = source
         self._history = (*history, *checked.steps)
@@ -234,13 +248,13 @@ class Holdings:
     def _set(
         self,
         body: Body,
-        scale: Scale,
+        scales: Mapping[str, Scale],
         taxonomy: Taxonomy | None,
         raters: pl.DataFrame,
         stimuli: pl.DataFrame,
     ) -> None:
         self._body = body
-        self._scale = scale
+        self._scales = {name: scales[name] for name in self.label_names}
         self._taxonomy = taxonomy
         self._raters = raters
         self._stimuli = stimuli
@@ -250,7 +264,7 @@ class Holdings:
         body: Body,
         *,
         steps: tuple[str, ...] = (),
-        scale: Scale | None = None,
+        scales: Mapping[str, Scale] | None = None,
         raters: pl.DataFrame | None = None,
         stimuli: pl.DataFrame | None = None,
     ) -> Self:
@@ -262,7 +276,7 @@ class Holdings:
             rater_table = attribute_table("rater", body.rater, rater_table)
         if stimuli is not None or body.stimulus.names is not self._body.stimulus.names:
             stimulus_table = attribute_table("stimulus", body.stimulus, stimulus_table)
-        made._set(body, scale or self._scale, self._taxonomy, rater_table, stimulus_table)
+        made._set(body, scales or self._scales, self._taxonomy, rater_table, stimulus_table)
         made._set_aside = self._set_aside
         made._source = self._source
         made._history = (*self._history, *steps)

@@ -12,6 +12,7 @@ from affectlab.ratings.attributes import combine_tables
 from affectlab.ratings.build import check_columns
 from affectlab.ratings.holdings import Holdings, Table
 from affectlab.ratings.scale import Scale
+from affectlab.ratings.scales import DeclaredScales
 from affectlab.ratings.schema import DEFAULTS
 from affectlab.taxonomy import Taxonomy
 
@@ -19,7 +20,7 @@ __all__ = ["merge"]
 
 
 def merge(first: Table, *others: Table) -> Table:
-    """Put several tables of the same scale into one.
+    """Put several tables into one, in which each label is on one scale.
 
     Names keep the order of the first table, then that of the next. Attributes of the same rater or
     stimulus are put together. A scale that was inferred in every table is inferred again.
@@ -41,7 +42,7 @@ def merge(first: Table, *others: Table) -> Table:
     tables = (first, *others)
     if len({table.has_labels for table in tables}) > 1:
         raise InputError("some tables have labels and some have none; expected the same in all")
-    scale, values = _common_scale(tables)
+    scales, values = _common_scales(tables)
     taxonomy, steps = _common_taxonomy(tables)
     frames = [
         table.to_frame().with_columns(value=pl.Series(value, dtype=pl.Float64).fill_nan(None))
@@ -60,7 +61,7 @@ def merge(first: Table, *others: Table) -> Table:
 
     checked = check_columns(
         {name: merged[name] for name in merged.columns},
-        scale=scale,
+        scale=scales,
         taxonomy=taxonomy,
         locate=locate,
         coded=True,
@@ -81,37 +82,67 @@ def merge(first: Table, *others: Table) -> Table:
     )
 
 
-def _common_scale(tables: tuple[Holdings, ...]) -> tuple[Scale | None, list[np.ndarray]]:
-    """Find the scale of all tables, None to infer it, and the values of each table on it."""
+def _common_scales(tables: tuple[Holdings, ...]) -> tuple[DeclaredScales, list[np.ndarray]]:
+    """Find the scale of each label, none to infer it, and the values of each table on them."""
     values = [table.value for table in tables]
-    scales = [table.scale for table in tables]
-    declared = {replace(scale, declared=True) for scale in scales if scale.declared}
-    if len(declared) > 1:
-        found = "; ".join(dict.fromkeys(str(scale) for scale in scales if scale.declared))
-        raise InputError(f"the tables have different scales ({found}); expected the same scale")
+    labels = dict.fromkeys(name for table in tables for name in table.label_names)
+    several = any(len(set(table.scales.values())) > 1 for table in tables)
+    known: dict[str, Scale] = {}
+    for label in labels:
+        scales = [table.scales[label] for table in tables if label in table.scales]
+        common = _common_scale(scales, f" of {label!r}" if several else "")
+        if common is not None:
+            known[label] = common
+        if any(scale.kind == "nominal" for scale in scales):
+            assert common is not None
+            values = [
+                _moved(table, label, value, common)
+                for table, value in zip(tables, values, strict=True)
+            ]
+    declared = dict.fromkeys(scale for scale in known.values() if scale.declared)
+    one = next(iter(declared), None)
+    if (
+        not several
+        and len(declared) == 1
+        and one is not None
+        and one.kind not in ("nominal", "text")
+    ):
+        # What one table declares holds for the labels of others, too, where they say nothing else.
+        return DeclaredScales(one, known), values
+    return DeclaredScales(None, known), values
+
+
+def _common_scale(scales: list[Scale], of: str) -> Scale | None:
+    """Find the scale of one label in several tables, None to infer it."""
+    declared = dict.fromkeys(replace(scale, declared=True) for scale in scales if scale.declared)
+    kinds = {scale.kind for scale in scales}
+    mixed = len(kinds) > 1 and kinds & {"nominal", "text"}
+    if len(declared) > 1 or mixed:
+        told = [scale for scale in scales if scale.declared or mixed]
+        found = "; ".join(dict.fromkeys(map(str, told)))
+        raise InputError(f"the tables have different scales{of} ({found}); expected the same scale")
     scale = next(iter(declared), None)
-    kinds = {given.kind for given in scales}
-    for special in ("nominal", "text"):
-        if special in kinds and len(kinds) > 1:
-            found = "; ".join(dict.fromkeys(str(given) for given in scales))
-            raise InputError(f"the tables have different scales ({found}); expected the same scale")
     if kinds != {"nominal"}:
-        return scale, values
+        return scale
     # An index means another category in each inferred scale, so the names decide.
-    names = scale.categories if scale else dict.fromkeys(n for s in scales for n in s.categories)
-    position = {name: float(index) for index, name in enumerate(names)}
-    for given in scales:
-        for name in given.categories:
-            if name not in position:
-                raise InputError(f"category {name!r} is off the scale; expected {scale}")
-    lookups = [np.array([position[name] for name in given.categories]) for given in scales]
-    moved = []
-    for value, lookup in zip(values, lookups, strict=True):
-        present = ~np.isnan(value)
-        new = np.full(len(value), np.nan)
-        new[present] = lookup[value[present].astype(np.intp)]
-        moved.append(new)
-    return scale or replace(Scale.nominal(tuple(names)), declared=False), moved
+    names = tuple(dict.fromkeys(name for one in scales for name in one.categories))
+    if scale is None:
+        return replace(Scale.nominal(names), declared=False)
+    for name in names:
+        if name not in scale.categories:
+            raise InputError(f"category {name!r} is off the scale; expected {scale}")
+    return scale
+
+
+def _moved(table: Holdings, label: str, value: np.ndarray, scale: Scale) -> np.ndarray:
+    """Give the values of a table with those of one label as positions on a nominal scale."""
+    if label not in table.scales or table.scales[label].categories == scale.categories:
+        return value
+    own = [float(scale.categories.index(name)) for name in table.scales[label].categories]
+    rows = (table.label_code == table.label_names.index(label)) & ~np.isnan(value)
+    moved = value.copy()
+    moved[rows] = np.array(own)[value[rows].astype(np.intp)]
+    return moved
 
 
 def _common_taxonomy(tables: tuple[Holdings, ...]) -> tuple[Taxonomy | None, tuple[str, ...]]:

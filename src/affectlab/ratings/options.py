@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal, get_args
 
@@ -13,7 +13,7 @@ from affectlab.core.errors import InputError, unknown_name
 from affectlab.ratings.attributes import combine_tables, overlay, split_extras
 from affectlab.ratings.build import Checked, check_columns
 from affectlab.ratings.files import Locate, OnBad, Peek, as_frame, read_columns, typed_column
-from affectlab.ratings.scale import Scale
+from affectlab.ratings.scales import DeclaredScales, ScaleLike
 from affectlab.ratings.schema import SetAside, Unit
 from affectlab.ratings.table import Ratings
 from affectlab.taxonomy import Taxonomy, load_taxonomy
@@ -31,7 +31,7 @@ _TEXT = ("stimulus", "rater", "label", "value", "text", "session", "at", "trial_
 class ReadOptions:
     """Options of :func:`affectlab.ratings.read_ratings`, handed to the reader of a format."""
 
-    scale: Scale | None = None
+    scale: DeclaredScales = field(default_factory=DeclaredScales)
     taxonomy: Taxonomy | None = None
     columns: Mapping[str, str] | None = None
     wide: Wide | None = None
@@ -67,7 +67,7 @@ def assemble(
     *,
     source: str,
     locate: Locate | None = None,
-    scale: Scale | str | None = None,
+    scale: ScaleLike | None = None,
     taxonomy: str | Taxonomy | None = None,
     raters: pl.DataFrame | None = None,
     stimuli: pl.DataFrame | None = None,
@@ -112,12 +112,11 @@ def assemble(
             for name, column in columns.items()
         }
     known_taxonomy = load_taxonomy(taxonomy) if isinstance(taxonomy, str) else taxonomy
-    known_scale = None if scale is None else Scale.parse(scale)
     place = locate or (lambda row: f"{source}, row {row + 1}")
     try:
         checked = check_columns(
             columns,
-            scale=options.scale or known_scale,
+            scale=options.scale.over(DeclaredScales.parse(scale)),
             taxonomy=options.taxonomy or known_taxonomy,
             on_bad=options.on_bad,
             locate=place,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -14,6 +14,13 @@ from affectlab.core.words import option
 from affectlab.ratings.build import Body, check_columns
 from affectlab.ratings.holdings import Holdings, Table
 from affectlab.ratings.scale import Scale
+from affectlab.ratings.scales import (
+    DeclaredScales,
+    ScaleLike,
+    guess_scales,
+    one_scale,
+    said_by_label,
+)
 from affectlab.ratings.select import answered_rows, in_time_order, rows_by_name
 
 __all__ = [
@@ -170,27 +177,27 @@ def fill_absent(ratings: Table, value: float = 0.0, why: str = "") -> Table:
 
     Filled are the labels of each stimulus that the rater answered at least once in a main trial
     whose outcome is ok (of each session apart, where there are sessions). A label that was asked
-    and got no usable answer is not absent, and stays as it is. `why` goes into the history.
+    and got no usable answer is not absent, and stays as it is. Where labels are on different
+    scales, those of numbers are filled whose scale holds `value`. `why` goes into the history.
 
     Raises
     ------
     InputError
-        When there are no labels, the scale is text, or `value` is off a declared scale.
+        When there are no labels, the scales are text, or `value` is off all declared scales.
     """
     if not ratings.has_labels:
         raise InputError("there are no labels, so none can be absent")
-    scale = ratings.scale
-    if not scale.numeric:
+    scales = ratings.scales
+    if not any(scale.numeric for scale in scales.values()):
         raise InputError("the answers are text, so none can be 0")
-    if (scale.declared or scale.kind == "nominal") and not scale.contains([value])[0]:
-        raise InputError(f"fill value {value:g} is off the scale; expected {scale}")
+    fitting = _labels_holding(value, scales)
     body = ratings._body
     n_labels = ratings.n_labels
     asked = _rows_like(body, "trial_kind", "main")
     answered = asked & _rows_like(body, "outcome", "ok") & ~np.isnan(body.value)
     occasion, first = _occasions(body)
     seen = np.unique(occasion[answered])
-    wanted = (seen[:, None] * n_labels + np.arange(n_labels)).ravel()
+    wanted = (seen[:, None] * n_labels + fitting).ravel()
     present = occasion[asked] * n_labels + ratings.label_code[asked]
     missing = np.setdiff1d(wanted, present)
     if len(missing) == 0:
@@ -206,10 +213,47 @@ def fill_absent(ratings: Table, value: float = 0.0, why: str = "") -> Table:
         given,
         {name: _longer(column, row) for name, column in body.extras.items()},
     )
-    rescaled = scale if scale.declared or scale.kind == "nominal" else Scale.infer(given)
+    rescaled = _guessed_again(scales, filled)
     noun = "rating" if len(missing) == 1 else "ratings"
     step = f"filled {len(missing):,} absent {noun} with {value:g}"
-    return ratings._derive(filled, scale=rescaled, steps=(f"{why}: {step}" if why else step,))
+    if len(fitting) < n_labels:
+        names = ", ".join(ratings.label_names[code] for code in fitting)
+        step += f" (labels whose scale holds it: {names})"
+    return ratings._derive(filled, scales=rescaled, steps=(f"{why}: {step}" if why else step,))
+
+
+def _labels_holding(value: float, scales: Mapping[str, Scale]) -> NDArray[np.intp]:
+    """Give the codes of the labels that can be filled with a value.
+
+    Among labels on different scales these are labels of numbers only, as a number would be the
+    position of a category elsewhere.
+    """
+    wrong = [
+        scale
+        for scale in scales.values()
+        if (scale.declared or scale.kind == "nominal") and not scale.contains([value])[0]
+    ]
+    shared = len(set(scales.values())) == 1
+    fitting = [
+        code
+        for code, scale in enumerate(scales.values())
+        if scale not in wrong and (shared or scale.kind not in ("nominal", "text"))
+    ]
+    if not fitting:
+        raise InputError(
+            f"fill value {value:g} is off the scale; expected "
+            f"{said_by_label(scales) if not shared else wrong[0]}"
+        )
+    return np.array(fitting, dtype=np.intp)
+
+
+def _guessed_again(scales: Mapping[str, Scale], body: Body) -> dict[str, Scale]:
+    """Infer scales anew from changed answers, where they were inferred."""
+    names = list(scales)
+    open_ = [k for k, s in enumerate(scales.values()) if not s.declared and s.kind != "nominal"]
+    label = np.zeros(body.n_rows, dtype=np.int32) if body.label is None else body.label.code
+    guessed = guess_scales(label, body.value, open_, len(names))
+    return {**scales, **{names[code]: scale for code, scale in guessed.items()}}
 
 
 def _rows_like(body: Body, name: str, word: str) -> np.ndarray:
@@ -260,10 +304,9 @@ def group_labels(ratings: Table, level: str, how: str = "max") -> Table:
         )
     if how not in _JOINING:
         raise unknown_name("aggregate", how, _JOINING)
-    if ratings.scale.kind in ("nominal", "text"):
-        raise InputError(f"labels cannot be joined on scale {ratings.scale}; expected numbers")
     mapping = taxonomy.group_to(level)
     targets = {name: mapping[name] for name in ratings.label_names}
+    groups = _scales_of_groups(ratings, targets)
     frame = ratings.to_frame()
     keys = [name for name in ("stimulus", "rater", "session", "trial_kind") if name in frame]
     if "trial" in frame.columns and _trials_hold_labels(frame, [*keys, "trial"]):
@@ -283,11 +326,18 @@ def group_labels(ratings: Table, level: str, how: str = "max") -> Table:
     )
     checked = check_columns(
         {name: joined[name] for name in frame.columns},
-        scale=_scale_after(ratings.scale, how),
+        scale=DeclaredScales(
+            None,
+            {
+                name: after
+                for name, scale in groups.items()
+                if (after := _scale_after(scale, how)) is not None
+            },
+        ),
         taxonomy=mapping.target,
     )
     if how in ("max", "min"):
-        checked = replace(checked, scale=ratings.scale)
+        checked = replace(checked, scales=groups)
     return type(ratings)._from_checked(
         replace(
             checked.reordered(
@@ -305,6 +355,17 @@ def group_labels(ratings: Table, level: str, how: str = "max") -> Table:
     )
 
 
+def _scales_of_groups(ratings: Holdings, targets: Mapping[str, str | None]) -> dict[str, Scale]:
+    """Give the scale that the labels of each group share."""
+    members: dict[str, dict[str, Scale]] = {}
+    for name, scale in ratings.scales.items():
+        if scale.kind in ("nominal", "text"):
+            raise InputError(f"labels cannot be joined on scale {scale}; expected numbers")
+        if (group := targets[name]) is not None:
+            members.setdefault(group, {})[name] = scale
+    return {group: one_scale(scales) for group, scales in members.items()}
+
+
 def _trials_hold_labels(frame: pl.DataFrame, keys: list[str]) -> bool:
     """Whether some trial has several labels; else each label was a trial of its own."""
     per_trial = frame.group_by(keys).agg(pl.col("label").n_unique())
@@ -318,22 +379,29 @@ def _scale_after(scale: Scale, how: str) -> Scale | None:
     return scale if how in ("max", "min") and scale.declared else None
 
 
-def with_values(ratings: Table, values: ArrayLike, scale: str | Scale | None, step: str) -> Table:
+def with_values(ratings: Table, values: ArrayLike, scale: ScaleLike | None, step: str) -> Table:
     """Replace the values of all rows; see :meth:`Ratings.with_values`."""
-    new_scale = ratings.scale if scale is None else Scale.parse(scale)
-    if not new_scale.numeric:
-        raise InputError(f"scale {new_scale}: values can be replaced on a scale of numbers only")
+    names = ratings.label_names
+    given = DeclaredScales.parse(scale).of(names, ratings.taxonomy, has_labels=ratings.has_labels)
+    scales = {name: new or ratings.scales[name] for name, new in zip(names, given, strict=True)}
     value = np.array(values, dtype=np.float64)
     if value.shape != (ratings.n_rows,):
         raise InputError(
             f"values: shape is {value.shape}; expected one for each of {ratings.n_rows} rows"
         )
-    wrong = ~np.isnan(value) & ~new_scale.contains(value)
-    if wrong.any():
-        row = int(np.argmax(wrong))
-        raise InputError(f"values: row {row + 1} is {value[row]:g}, which is off {new_scale}")
+    for new in dict.fromkeys(scales.values()):
+        labels = [code for code, name in enumerate(names) if scales[name] == new]
+        of_scale = ~np.isnan(value)
+        if len(labels) < len(names):
+            of_scale &= np.isin(ratings.label_code, labels)
+        if not new.numeric and (of_scale.any() or len(labels) == len(names)):
+            raise InputError(f"scale {new}: values can be replaced on a scale of numbers only")
+        wrong = of_scale & ~new.contains(value)
+        if wrong.any():
+            row = int(np.argmax(wrong))
+            raise InputError(f"values: row {row + 1} is {value[row]:g}, which is off {new}")
     value.setflags(write=False)
-    return ratings._derive(replace(ratings._body, value=value), scale=new_scale, steps=(step,))
+    return ratings._derive(replace(ratings._body, value=value), scales=scales, steps=(step,))
 
 
 def with_texts(

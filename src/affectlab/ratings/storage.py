@@ -21,6 +21,7 @@ from affectlab.core.errors import InputError
 from affectlab.ratings.files import BadJson, parse_json
 from affectlab.ratings.holdings import Holdings
 from affectlab.ratings.scale import Scale, ScaleKind
+from affectlab.ratings.scales import DeclaredScales
 from affectlab.ratings.schema import SetAside, Unit
 
 __all__ = [
@@ -90,7 +91,9 @@ class _SetAsideMeta(_Part):
 class Meta(_Part):
     """What stands beside the rows of a stored table."""
 
-    scale: _ScaleMeta
+    scale: _ScaleMeta | None = None
+    scales: dict[str, _ScaleMeta] = {}
+    """By label, where labels are on different scales; else `scale` holds."""
     taxonomy: str | None
     labels: list[str] | None
     types: dict[str, str]
@@ -101,6 +104,15 @@ class Meta(_Part):
     history: list[str]
 
     @model_validator(mode="after")
+    def _has_scales(self) -> Meta:
+        if (self.scale is None) == (not self.scales):
+            raise ValueError("expected either 'scale' or 'scales' by label")
+        missing = set(self.labels or ()) - set(self.scales)
+        if self.scales and (self.labels is None or missing):
+            raise ValueError(f"scales: no scale of label {next(iter(missing), 'rating')!r}")
+        return self
+
+    @model_validator(mode="after")
     def _has_names(self) -> Meta:
         for key, table in (("rater", self.raters), ("stimulus", self.stimuli)):
             column = table.get(key)
@@ -109,6 +121,13 @@ class Meta(_Part):
             if len({len(other.values) for other in table.values()}) > 1:
                 raise ValueError(f"the columns of the {key} table differ in length")
         return self
+
+    def scale_of(self) -> DeclaredScales:
+        """Give the scale, or the scale of each label."""
+        if self.scale is not None:
+            return DeclaredScales(self.scale.build())
+        by_label = {name: scale.build() for name, scale in self.scales.items()}
+        return DeclaredScales(None, by_label)
 
     def table(self, key: str) -> pl.DataFrame:
         """Give the table of raters or of stimuli."""
@@ -253,13 +272,21 @@ def check_ratings_path(path: str | Path) -> Path:
 def named_frame(ratings: Holdings) -> pl.DataFrame:
     """Give all rows with plain text names, and categories by name where every value is one."""
     frame = ratings.to_frame()
-    scale, value = ratings.scale, ratings.value
+    value, code = ratings.value, ratings.label_code
     present = ~np.isnan(value)
-    if not scale.categories or not scale.contains(value[present]).all():
+    by_scale: dict[Scale, list[int]] = {}
+    for place, scale in enumerate(ratings.scales.values()):
+        if scale.categories:
+            by_scale.setdefault(scale, []).append(place)
+    if not by_scale:
         return frame
-    names = np.full(len(value), None, dtype=object)
-    position = np.rint(value[present] - (scale.low or 0.0)).astype(np.intp)
-    names[present] = np.array(scale.categories, dtype=object)[position]
+    names = frame["value"].cast(pl.String).to_numpy().astype(object)
+    for scale, labels in by_scale.items():
+        rows = present & np.isin(code, labels)
+        if not scale.contains(value[rows]).all():
+            return frame
+        position = np.rint(value[rows] - (scale.low or 0.0)).astype(np.intp)
+        names[rows] = np.array(scale.categories, dtype=object)[position]
     return frame.with_columns(value=pl.Series(names.tolist(), dtype=pl.String))
 
 
@@ -284,9 +311,12 @@ def _whole_numbers(frame: pl.DataFrame) -> pl.DataFrame:
 
 
 def _meta(ratings: Holdings, frame: pl.DataFrame) -> dict[str, Any]:
+    scales = {name: scale.to_dict() for name, scale in ratings.scales.items()}
+    first = next(iter(scales.values()))
+    shared = all(scale == first for scale in scales.values())
     return {
         "schema": SCHEMA,
-        "scale": ratings.scale.to_dict(),
+        **({"scale": first} if shared else {"scales": scales}),
         "taxonomy": None if ratings.taxonomy is None else ratings.taxonomy.to_toml(),
         "labels": list(ratings.label_names) if ratings.has_labels else None,
         "columns": frame.columns,

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import math
+import warnings
 from collections import Counter
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -15,12 +17,14 @@ from affectlab.core.words import option, plural
 from affectlab.ratings.codes import pack
 from affectlab.ratings.holdings import Holdings
 from affectlab.ratings.scale import Scale
+from affectlab.ratings.scales import GuessedScalesWarning, said_by_label
 from affectlab.ratings.schema import HUMAN_KINDS, MODEL_KINDS, RATER_KINDS
 from affectlab.ratings.select import used_rows
 
 __all__ = [
     "RatingsSummary",
     "aggregated_raters",
+    "guess_of_scales",
     "outcome_counts",
     "pair_counts",
     "silent_raters",
@@ -28,6 +32,7 @@ __all__ = [
     "suggested_scale",
     "suggested_words",
     "summarise",
+    "warn_of_guess",
     "warnings_of",
 ]
 
@@ -133,23 +138,20 @@ def warnings_of(ratings: Holdings) -> tuple[str, ...]:
     found += _of_spelling("rater", ratings.rater_names)
     if ratings.has_labels:
         found += _of_spelling("label", ratings.label_names)
-    found += _of_spelling("category", ratings.scale.categories)
+    for categories in dict.fromkeys(scale.categories for scale in ratings.scales.values()):
+        found += _of_spelling("category", categories)
     if ratings.n_stimuli == 1:
         found.append("There is one stimulus: most measures of agreement are not defined.")
     answers = ratings.value[rows]
     answers = answers[~np.isnan(answers)]
-    if len(answers) > 1 and answers.min() == answers.max():
-        shown = ratings.scale.name_of(float(answers[0]))
-        if ratings.scale.kind == "binary":
+    scale = _shared(ratings)
+    if scale is not None and len(answers) > 1 and answers.min() == answers.max():
+        shown = scale.name_of(float(answers[0]))
+        if scale.kind == "binary":
             shown = "yes" if answers[0] else "no"
         text = f"All answers are {shown}: agreement beyond chance is not defined"
         shared = bool((pair_counts(ratings, rows)[0] > 1).any())
-        if (
-            shared
-            and ratings.has_labels
-            and ratings.scale.numeric
-            and ratings.scale.kind != "nominal"
-        ):
+        if shared and ratings.has_labels and scale.numeric and scale.kind != "nominal":
             text += f"; if a label left out means 0, fill those in ({option('absent', 'zero')})"
         found.append(f"{text}.")
     found += [
@@ -193,8 +195,49 @@ def silent_raters(ratings: Holdings) -> list[str]:
     return [name for name in dict.fromkeys(named) if name not in set(ratings.rater_names)]
 
 
+def _shared(ratings: Holdings) -> Scale | None:
+    """Give the scale of all labels, None where they are on different ones."""
+    scales = list(ratings.scales.values())
+    return scales[0] if all(scale == scales[0] for scale in scales[1:]) else None
+
+
+def guess_of_scales(ratings: Holdings) -> str:
+    """Say how scales were inferred where labels are on different ones; empty where none was."""
+    guessed = {name: scale for name, scale in ratings.scales.items() if not scale.declared}
+    if not guessed or _shared(ratings) is not None:
+        return ""
+    said = said_by_label({name: replace(scale, declared=True) for name, scale in guessed.items()})
+    return (
+        f"The {'scale' if len(guessed) == 1 else 'scales'} of {plural(len(guessed), 'label')} "
+        f"{'was' if len(guessed) == 1 else 'were'} inferred from the answers ({said}): declare the "
+        f"scale of each label ({option('scale', _suggested_by_label(guessed))})."
+    )
+
+
+def _suggested_by_label(scales: Mapping[str, Scale]) -> str:
+    parts = []
+    for name, scale in scales.items():
+        if scale.kind == "nominal":
+            said = suggested_names(scale.categories)
+        else:
+            said = "binary" if scale.kind == "binary" else suggested_scale(scale)
+        label = f'"{name}"' if "," in name else name
+        parts.append(f"{label}={said}")
+    return ", ".join(parts[:_MOST_SHOWN]) + (", …" if len(parts) > _MOST_SHOWN else "")
+
+
+def warn_of_guess(ratings: Holdings) -> None:
+    """Warn whoever made a table in Python that labels were taken to be on different scales."""
+    said = guess_of_scales(ratings)
+    if said:
+        warnings.warn(said, GuessedScalesWarning, stacklevel=3)
+
+
 def _of_scale(ratings: Holdings, rows: Mask) -> list[str]:
-    scale = ratings.scale
+    scale = _shared(ratings)
+    if scale is None:
+        guess = guess_of_scales(ratings)
+        return [*([guess] if guess else []), *_of_ends(ratings, rows)]
     if scale.declared:
         return []
     if scale.kind == "nominal":
@@ -218,10 +261,42 @@ def _of_scale(ratings: Holdings, rows: Mask) -> list[str]:
             f", for example with {option('scale', suggested_scale(scale))}" if not codes else ""
         )
         found.append(f"{text}; weighted agreement depends on it, so declare it{example}.")
+        found += _of_ends(ratings, rows)
     else:
         example = option("scale", "binary")
         found.append(f"{text}; declare it ({example}), or a longer scale when one was asked.")
     return found + codes
+
+
+def _of_ends(ratings: Holdings, rows: Mask) -> list[str]:
+    """Say that labels whose answers all begin at 1 end differently, as 1 to 7 and 1 to 9 do."""
+    answers = pl.DataFrame({"label": ratings.label_code[rows], "value": ratings.value[rows]})
+    ends = (
+        answers.filter(pl.col("value").is_not_nan())
+        .group_by("label", maintain_order=True)
+        .agg(low=pl.col("value").min(), high=pl.col("value").max(), n=pl.col("value").n_unique())
+        .sort("label")
+    )
+    found = []
+    for scale in dict.fromkeys(ratings.scales.values()):
+        if scale.declared or scale.kind != "ordinal":
+            continue
+        names = [name for name, own in ratings.scales.items() if own == scale]
+        used = {
+            ratings.label_names[code]: int(high)
+            for code, low, high, n in ends.rows()
+            if low == 1 and n == high and ratings.label_names[code] in names
+        }
+        if len(used) == len(names) and len(set(used.values())) > 1:
+            first = {high: name for name, high in reversed(used.items())}
+            said = ", ".join(f"{first[high]!r} at {high}" for high in sorted(first))
+            each = ", ".join(f"{name}=1-{high}" for name, high in used.items())
+            found.append(
+                f"The answers to labels end differently ({said}), and one scale was taken for "
+                "them; declare each where they are on scales of their own "
+                f"({option('scale', each)})."
+            )
+    return found
 
 
 def _without_mark(text: str) -> str:
@@ -384,7 +459,8 @@ class RatingsSummary:
     n_stimuli: int
     n_raters: int
     n_labels: int
-    scale: str
+    scales: dict[str, str]
+    """The scale of each label in words."""
     source: str
     taxonomy: str | None
     labels: tuple[str, ...]
@@ -417,7 +493,7 @@ def summarise(ratings: Holdings) -> RatingsSummary:
         n_stimuli=ratings.n_stimuli,
         n_raters=ratings.n_raters,
         n_labels=ratings.n_labels,
-        scale=str(ratings.scale),
+        scales={name: str(scale) for name, scale in ratings.scales.items()},
         source=ratings.source,
         taxonomy=None if ratings.taxonomy is None else ratings.taxonomy.name,
         labels=ratings.label_names if ratings.has_labels else (),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -18,11 +19,11 @@ from affectlab.ratings.files import OnBad, as_frame
 from affectlab.ratings.holdings import Holdings
 from affectlab.ratings.merge import merge
 from affectlab.ratings.reshape import fill_absent, group_labels, matrix, pivot, with_values
-from affectlab.ratings.scale import Scale
+from affectlab.ratings.scales import ScaleLike, by_scale
 from affectlab.ratings.schema import HUMAN_KINDS, MODEL_KINDS, RATER_KINDS
 from affectlab.ratings.select import Names, answered_rows, in_time_order, rows_by_name, rows_where
 from affectlab.ratings.storage import write_ratings
-from affectlab.ratings.summary import RatingsSummary, summarise, warnings_of
+from affectlab.ratings.summary import RatingsSummary, summarise, warn_of_guess, warnings_of
 from affectlab.taxonomy import Taxonomy, load_taxonomy
 
 if TYPE_CHECKING:
@@ -52,7 +53,10 @@ class Ratings(Holdings):
         Other columns become attributes of the rater or the stimulus when they have one value each,
         and stay with the answers otherwise.
     scale
-        A :class:`Scale` or its short form such as ``"0-7"``. None: inferred from the values.
+        A :class:`Scale` or its short form such as ``"0-7"``; where labels are on different scales,
+        a mapping from labels to these, or a text such as ``"1-7, category=nominal:a,b"``. What is
+        not declared is inferred from the values. Values of a label on a scale ``"text"`` become
+        its texts.
     raters
         Table with a column ``rater`` and attributes; ``rater_kind`` is human, simulated, model or
         baseline, and human when not given.
@@ -85,7 +89,7 @@ class Ratings(Holdings):
         self,
         frame: Any,
         *,
-        scale: str | Scale | None = None,
+        scale: ScaleLike | None = None,
         raters: Any = None,
         stimuli: Any = None,
         taxonomy: str | Taxonomy | None = None,
@@ -95,11 +99,12 @@ class Ratings(Holdings):
         table = as_frame(frame, what="the table of ratings")
         checked = check_columns(
             {name: table[name] for name in table.columns},
-            scale=None if scale is None else Scale.parse(scale),
+            scale=scale,
             taxonomy=load_taxonomy(taxonomy) if isinstance(taxonomy, str) else taxonomy,
             on_bad=on_bad,
         )
         self._adopt(checked, raters, stimuli, source=source)
+        warn_of_guess(self)
 
     @property
     def warnings(self) -> tuple[str, ...]:
@@ -236,7 +241,7 @@ class Ratings(Holdings):
         return fill_absent(self, value)
 
     def merge(self, *others: Ratings) -> Ratings:
-        """Put the answers of several tables into one; scales must be the same."""
+        """Put the answers of several tables into one; the scale of a label must be the same."""
         return merge(self, *others)
 
     def group_labels(self, level: str, how: str = "max") -> Ratings:
@@ -244,7 +249,7 @@ class Ratings(Holdings):
         return group_labels(self, level, how)
 
     def with_values(
-        self, values: ArrayLike, scale: str | Scale | None = None, *, step: str
+        self, values: ArrayLike, scale: ScaleLike | None = None, *, step: str
     ) -> Ratings:
         """Replace the values, one per row, and the scale where one is given.
 
@@ -287,9 +292,9 @@ class Ratings(Holdings):
     # -- looks -----------------------------------------------------------------------------------
 
     def equals(self, other: Ratings) -> bool:
-        """Say whether another table holds the same rows, scale, taxonomy, raters and stimuli."""
+        """Say whether another table holds the same rows, scales, taxonomy, raters and stimuli."""
         return (
-            self._scale == other._scale
+            self._scales == other._scales
             and self._taxonomy == other._taxonomy
             and self.label_names == other.label_names
             and self.to_frame().equals(other.to_frame())
@@ -327,7 +332,8 @@ def headline(ratings: Ratings) -> str:
     ]
     if ratings.has_labels:
         parts.append(_count(ratings.n_labels, "label", "labels"))
-    return ", ".join([*parts, shown(str(ratings.scale), 2 * _LONGEST_NAME)])
+    scales = dict.fromkeys(map(str, ratings.scales.values()))
+    return ", ".join([*parts, shown(" and ".join(scales), 2 * _LONGEST_NAME)])
 
 
 def _count(count: int, one: str, many: str) -> str:
@@ -344,12 +350,12 @@ def summary_rows(ratings: Ratings) -> list[tuple[str, str]]:
         ("raters", kinds if len(summary.rater_kinds) == 1 else f"{summary.n_raters:,}: {kinds}"),
     ]
     if ratings.has_labels:
-        listed = ", ".join(shown(name, _LONGEST_NAME) for name in summary.labels[:_SHOWN_LABELS])
-        more = ", …" if len(summary.labels) > _SHOWN_LABELS else ""
-        rows.append(("labels", f"{summary.n_labels}: {listed}{more}"))
+        rows.append(("labels", f"{summary.n_labels}: {_listed(summary.labels)}"))
     if summary.taxonomy:
         rows.append(("taxonomy", summary.taxonomy))
-    rows.append(("scale", shown(summary.scale, _LONGEST_TEXT)))
+    for names, scale in by_scale(ratings.scales):
+        of = "" if len(names) == ratings.n_labels else f" ({_listed(names)})"
+        rows.append(("scale", shown(scale + of, _LONGEST_TEXT)))
     rows.append(("raters per stimulus", _range(summary.raters_per_stimulus)))
     rows.append(("stimuli per rater", _range(summary.stimuli_per_rater)))
     for name, counts in (("trials", summary.trial_kinds), ("outcomes", summary.outcomes)):
@@ -359,6 +365,11 @@ def summary_rows(ratings: Ratings) -> list[tuple[str, str]]:
     rows += [("step", step) for step in summary.history]
     rows += [("note", text) for text in summary.warnings]
     return [(name, shown(text, _LONGEST_TEXT)) for name, text in rows]
+
+
+def _listed(names: Sequence[str]) -> str:
+    listed = ", ".join(shown(name, _LONGEST_NAME) for name in names[:_SHOWN_LABELS])
+    return listed + (", …" if len(names) > _SHOWN_LABELS else "")
 
 
 def _range(spread: tuple[int, float, int]) -> str:

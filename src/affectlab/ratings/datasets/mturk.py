@@ -21,6 +21,7 @@ from affectlab.ratings.files import Delimited, OnBad, Peek, read_delimited
 from affectlab.ratings.options import ReadOptions, assemble
 from affectlab.ratings.reading import Format
 from affectlab.ratings.scale import Scale
+from affectlab.ratings.scales import DeclaredScales, ScaleLike
 from affectlab.ratings.table import Ratings
 
 __all__ = [
@@ -229,7 +230,7 @@ def mturk(
     *,
     stimulus: str | None = None,
     answers: Sequence[str] | None = None,
-    scale: str | Scale | None = None,
+    scale: ScaleLike | None = None,
     keep_rejected: bool = False,
     key: str | None = None,
     on_bad: OnBad = "raise",
@@ -295,7 +296,7 @@ def mturk(
     """
     peek = Peek.open(path)
     options = ReadOptions(
-        scale=None if scale is None else Scale.parse(scale),
+        scale=DeclaredScales.parse(scale),
         columns=None if stimulus is None else {"stimulus": stimulus},
         on_bad=on_bad,
     )
@@ -417,9 +418,9 @@ def _scale(
             f"{peek.path}: several questions have words as answers: {', '.join(kinds)}; name the "
             "one to take with mturk(…, answers=[…])"
         )
-    if used == {"options"} and options.scale is None:
+    if used == {"options"} and not options.scale:
         return Scale.binary()
-    if used == {"words"} and options.scale is None:
+    if used == {"words"} and not options.scale:
         return Scale.nominal(tuple(categories))
     return None
 

@@ -20,6 +20,7 @@ from affectlab.ratings.files import OnBad, Peek
 from affectlab.ratings.options import ReadOptions, Wide, assemble
 from affectlab.ratings.reading import Format
 from affectlab.ratings.scale import Scale
+from affectlab.ratings.scales import DeclaredScales
 from affectlab.ratings.table import Ratings
 
 __all__ = ["FORMAT", "score_matrix"]
@@ -205,7 +206,7 @@ def score_matrix(
     """
     if stimuli not in get_args(Axis):
         raise unknown_name("axis of the stimuli", stimuli, get_args(Axis))
-    options = ReadOptions(scale=None if scale is None else Scale.parse(scale), on_bad=on_bad)
+    options = ReadOptions(scale=DeclaredScales.parse(scale), on_bad=on_bad)
     return _read_matrix(Peek.open(path, delimiter=delimiter), options, stimuli=stimuli)
 
 

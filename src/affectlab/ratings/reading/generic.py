@@ -35,7 +35,7 @@ def read_generic(peek: Peek, options: ReadOptions) -> Ratings:
         given = _with_rater(given, options, source)
     # Where semicolons part the columns, a comma between digits is a decimal comma.
     commas = not given.typed and peek.separator == ";"
-    commas = commas and not (options.scale and options.scale.categories)
+    commas = commas and not options.scale.categories
     if options.wide is not None:
         long = unpivot(given, options, source, decimal_commas=commas)
         columns, locate, steps, texts = long.columns, long.locate, long.steps, long.stimuli
@@ -192,7 +192,7 @@ def _renamed(
 
 def _asks_for_values(options: ReadOptions) -> bool:
     """Whether a scale is declared that texts cannot be on."""
-    return options.scale is not None and options.scale.kind != "text"
+    return any(scale.kind != "text" for scale in options.scale.all)
 
 
 def _wide_hint() -> str:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import polars as pl
+from numpy.typing import NDArray
 
 from affectlab.core.errors import InputError
 from affectlab.core.words import option
@@ -17,6 +19,13 @@ from affectlab.ratings.reading.formats import find_format
 from affectlab.ratings.reading.read import read_ratings
 from affectlab.ratings.reading.stored import is_stored
 from affectlab.ratings.scale import Scale, fits_scale
+from affectlab.ratings.scales import (
+    DeclaredScales,
+    GuessedScalesWarning,
+    ScaleLike,
+    said_by_label,
+)
+from affectlab.ratings.summary import warn_of_guess
 from affectlab.ratings.table import Ratings
 
 __all__ = ["read_models"]
@@ -27,7 +36,7 @@ def read_models(
     like: Ratings,
     *,
     rater: str | None = None,
-    scale: str | Scale | None = None,
+    scale: ScaleLike | None = None,
     **options: Any,
 ) -> Ratings:
     """Read the answers of one or more models to what people were asked.
@@ -45,8 +54,9 @@ def read_models(
     rater
         Name of the one model of a file that names none; by default the name of the file.
     scale
-        Scale of the answers. None: that of a published format or of a file that affectlab wrote;
-        else that of `like` when all answers are on it; the same bounds without steps when they lie
+        Scale of the answers, or scales by label. None: that of a published format or of a file
+        that affectlab wrote; else that of `like` when all answers are on it (label by label where
+        `like` has several scales); the same bounds without steps when they lie
         in between (``3.2`` of 0 to 7); else inferred. Files on these two are put on the one without
         steps. Answers that all lie between 0 and 1 may be shares, and are not taken to be on a
         longer scale. What was taken stands in :attr:`Ratings.history`. A model may name a class
@@ -73,21 +83,34 @@ def read_models(
     paths = [path] if isinstance(path, str) or not isinstance(path, Sequence) else list(path)
     if not paths:
         raise InputError("no file of models was given; expected one or more")
-    read = [_read_one(one, like, rater, scale, dict(options)) for one in paths]
+    with warnings.catch_warnings():
+        # What is guessed of one file is judged beside the scales of people and the other files.
+        warnings.simplefilter("ignore", GuessedScalesWarning)
+        read = [_read_one(one, like, rater, scale, dict(options)) for one in paths]
     found = [table for table, _ in read]
     _check_file_names(paths, found)
-    if like.scale.kind not in ("nominal", "text"):
-        found = _guessed(found, [unknown for _, unknown in read], like.scale)
-        found = _without_steps(found, like.scale)
-    names = all(table.scale.kind == "nominal" and not table.scale.declared for table in found)
-    # Categories that were only inferred are put together when the tables are.
-    if len({table.scale for table in found}) > 1 and not names:
-        scales = "; ".join(f"{one}: {table.scale}" for one, table in zip(paths, found, strict=True))
-        raise InputError(
-            f"the files of models have different scales ({scales}); name one "
-            f"({option('models_scale', '0-7')})"
-        )
-    return found[0].merge(*found[1:])
+    unknown = [mine for _, mine in read]
+    for people in dict.fromkeys(like.scales.values()):
+        if people.kind not in ("nominal", "text"):
+            labels = [_labels_on(people, like, table) for table in found]
+            found = _guessed(found, labels, unknown, people)
+            found = _without_steps(found, labels, people)
+    for label in dict.fromkeys(name for table in found for name in table.label_names):
+        # Categories that were only inferred are put together when the tables are.
+        scales = {table.scales[label] for table in found if label in table.scales}
+        names = all(scale.kind == "nominal" and not scale.declared for scale in scales)
+        if len(scales) > 1 and not names:
+            said = "; ".join(
+                f"{one}: {_shared(table) or said_by_label(table.scales)}"
+                for one, table in zip(paths, found, strict=True)
+            )
+            raise InputError(
+                f"the files of models have different scales ({said}); name one "
+                f"({option('models_scale', '0-7')})"
+            )
+    models = found[0].merge(*found[1:])
+    warn_of_guess(models)
+    return models
 
 
 def _check_file_names(paths: Sequence[str | Path], found: Sequence[Ratings]) -> None:
@@ -109,7 +132,7 @@ def _read_one(
     path: str | Path,
     like: Ratings,
     rater: str | None,
-    scale: str | Scale | None,
+    scale: ScaleLike | None,
     options: dict[str, Any],
 ) -> tuple[Ratings, bool]:
     """Read a file; the second part says whether nobody declared its scale."""
@@ -135,26 +158,62 @@ def _read_one(
             and find_one("value", header) is None
         ):
             options["wide"] = "labels"
-    first = Scale.parse(scale) if scale is not None else like.scale
+    own = DeclaredScales.parse(scale)
+    first = own or DeclaredScales(_shared(like), like.scales)
     try:
         found = read_ratings(path, scale=first, taxonomy=taxonomy, rater=rater, **options)
     except InputError:
-        fixed = like.scale.declared if like.scale.categories else not like.scale.numeric
-        if scale is not None or fixed:
+        fixed = {
+            name: one
+            for name, one in like.scales.items()
+            if (one.declared if one.categories else not one.numeric)
+        }
+        if scale is not None or len(fixed) == like.n_labels:
             raise
-        found = read_ratings(path, taxonomy=taxonomy, rater=rater, **options)
+        # Where people answer on several scales, numbers off them are not guessed to share one.
+        unknown = (
+            {} if _shared(like) else dict.fromkeys(like.scales, Scale("interval", declared=False))
+        )
+        looser = DeclaredScales(None, {**unknown, **fixed})
+        found = read_ratings(path, scale=looser, taxonomy=taxonomy, rater=rater, **options)
     return _as_models(found), scale is None
 
 
-def _guessed(found: Sequence[Ratings], unknown: Sequence[bool], scale: Scale) -> list[Ratings]:
+def _shared(like: Ratings) -> Scale | None:
+    """Give the scale of people where all labels share one, which then holds for other labels."""
+    scales = list(like.scales.values())
+    return scales[0] if len(set(scales)) == 1 else None
+
+
+def _labels_on(scale: Scale, like: Ratings, table: Ratings) -> list[str]:
+    """Name the labels of a table for which people have a scale."""
+    shared = _shared(like)
+    return [name for name in table.label_names if like.scales.get(name, shared) == scale]
+
+
+def _rows_of(table: Ratings, labels: Sequence[str]) -> NDArray[np.bool_]:
+    codes = [table.label_names.index(name) for name in labels]
+    return np.isin(table.label_code, codes)
+
+
+def _guessed(
+    found: Sequence[Ratings], labels: list[list[str]], unknown: Sequence[bool], scale: Scale
+) -> list[Ratings]:
     """Put answers whose scale nobody declared on that of people where they fit, and say so.
 
     All files count together: a model that never answered above 1 says nothing of its scale where
     another did.
     """
     words = ("nominal", "text")
-    numbers = [mine and t.scale.kind not in words for t, mine in zip(found, unknown, strict=True)]
-    values = [t.value[~np.isnan(t.value)] for t, mine in zip(found, numbers, strict=True) if mine]
+    mine = [
+        [name for name in names if undeclared and table.scales[name].kind not in words]
+        for table, names, undeclared in zip(found, labels, unknown, strict=True)
+    ]
+    values = [
+        table.value[_rows_of(table, names) & ~np.isnan(table.value)]
+        for table, names in zip(found, mine, strict=True)
+        if names
+    ]
     low = -np.inf if scale.low is None else scale.low
     high = np.inf if scale.high is None else scale.high
     inside = {bool(((value >= low) & (value <= high)).all()) for value in values}
@@ -169,23 +228,39 @@ def _guessed(found: Sequence[Ratings], unknown: Sequence[bool], scale: Scale) ->
             said = "bounds taken as those of people, between whose steps answers lie"
         step = f"answers of models: scale not declared, {said} ({taken})"
     return [
-        table.with_values(table.value, taken, step=step) if mine else table
-        for table, mine in zip(found, numbers, strict=True)
+        _on(table, names, taken, step) if names else table
+        for table, names in zip(found, mine, strict=True)
     ]
 
 
-def _without_steps(found: Sequence[Ratings], scale: Scale) -> list[Ratings]:
+def _on(table: Ratings, labels: Sequence[str], scale: Scale, step: str) -> Ratings:
+    """Put labels on another scale; no answer changes."""
+    if len(labels) < table.n_labels:
+        step = f"{step}: {', '.join(labels)}"
+    return table.with_values(table.value, dict.fromkeys(labels, scale), step=step)
+
+
+def _without_steps(
+    found: Sequence[Ratings], labels: list[list[str]], scale: Scale
+) -> list[Ratings]:
     """Put files on the scale of people on the same one without steps where another file is on it.
 
     Only then may they stand in one table; no answer changes.
     """
     between = Scale("interval", scale.low, scale.high)
-    if scale.categories or {table.scale for table in found} != {scale, between}:
+    theirs = {
+        table.scales[name] for table, names in zip(found, labels, strict=True) for name in names
+    }
+    if scale.categories or theirs != {scale, between}:
         return list(found)
     step = f"steps of the scale left out, as other files of models have none ({between})"
+    stepped = [
+        [name for name in names if table.scales[name] != between]
+        for table, names in zip(found, labels, strict=True)
+    ]
     return [
-        table if table.scale == between else table.with_values(table.value, between, step=step)
-        for table in found
+        _on(table, names, between, step) if names else table
+        for table, names in zip(found, stepped, strict=True)
     ]
 
 

@@ -16,7 +16,8 @@ from affectlab.ratings.reading.generic import read_generic
 from affectlab.ratings.reading.stored import is_stored, read_stored
 from affectlab.ratings.reading.wide import ABSENT_IS_ZERO, EMPTY_CELLS
 from affectlab.ratings.reshape import fill_absent
-from affectlab.ratings.scale import Scale
+from affectlab.ratings.scales import DeclaredScales, ScaleLike
+from affectlab.ratings.summary import warn_of_guess
 from affectlab.ratings.table import Ratings
 from affectlab.taxonomy import Taxonomy, load_taxonomy
 
@@ -27,7 +28,7 @@ def read_ratings(
     path: str | Path,
     *,
     format: str | None = None,
-    scale: str | Scale | None = None,
+    scale: ScaleLike | None = None,
     taxonomy: str | Taxonomy | None = None,
     columns: Mapping[str, str] | None = None,
     wide: Wide | None = None,
@@ -53,8 +54,12 @@ def read_ratings(
     format
         Name of a published format; None: recognised. ``"table"``: none of them.
     scale
-        The declared scale, such as ``"0-7"`` or ``"binary"``; None: what the format says, or
-        inferred from the values (a warning then says so).
+        The declared scale, such as ``"0-7"`` or ``"binary"``; where labels are on different scales,
+        a mapping from labels to these, or a text such as
+        ``"plausibility=1-7, category=nominal:joy,fear, comment=text"``, in which a part without a
+        label holds for all others. What is not declared is what the format says, or inferred from
+        the values (a warning then says so; it is a :class:`GuessedScalesWarning` where labels are
+        taken to be on different scales).
     taxonomy
         Name, file or :class:`~affectlab.taxonomy.Taxonomy` in which all labels must be found.
     columns
@@ -114,7 +119,7 @@ def read_ratings(
             f"{option('attributes')} is for wide files; say which way this one is ({ways})"
         )
     options = ReadOptions(
-        scale=None if scale is None else Scale.parse(scale),
+        scale=DeclaredScales.parse(scale),
         taxonomy=load_taxonomy(taxonomy) if isinstance(taxonomy, str) else taxonomy,
         columns=columns,
         wide=wide,
@@ -125,8 +130,14 @@ def read_ratings(
         rater=rater,
         absent=absent,
     )
-    peek = Peek.open(path, encoding=encoding, delimiter=delimiter)
-    plain = format is None and columns is None
+    found = _read(Peek.open(path, encoding=encoding, delimiter=delimiter), format, options)
+    warn_of_guess(found)
+    return found
+
+
+def _read(peek: Peek, format: str | None, options: ReadOptions) -> Ratings:
+    wide, absent = options.wide, options.absent
+    plain = format is None and options.columns is None
     if plain and wide is None and is_stored(peek):
         return _with_absent(read_stored(peek, options), absent, "missing")
     if format != "table" and (plain or format is not None):

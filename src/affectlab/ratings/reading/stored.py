@@ -9,10 +9,11 @@ import polars as pl
 
 from affectlab.core.errors import InputError
 from affectlab.ratings.attributes import overlay
-from affectlab.ratings.build import check_columns
+from affectlab.ratings.build import Checked, check_columns
 from affectlab.ratings.files import UNREADABLE, Columns, Peek, read_columns
 from affectlab.ratings.options import ReadOptions
 from affectlab.ratings.scale import Scale
+from affectlab.ratings.scales import DeclaredScales
 from affectlab.ratings.storage import DTYPES, METADATA_KEY, Meta, parse_meta, sidecar
 from affectlab.ratings.table import Ratings
 from affectlab.taxonomy import Taxonomy
@@ -27,7 +28,7 @@ class _Meaning:
     """What the description beside the rows says, built."""
 
     meta: Meta
-    scale: Scale
+    scales: DeclaredScales
     taxonomy: Taxonomy | None
     raters: pl.DataFrame
     stimuli: pl.DataFrame
@@ -35,7 +36,7 @@ class _Meaning:
     @property
     def named(self) -> bool:
         """Whether values are written as the names of categories."""
-        return bool(self.scale.categories) and self.meta.types.get("value") == "String"
+        return self.meta.types.get("value") == "String"
 
 
 def is_stored(peek: Peek) -> bool:
@@ -56,11 +57,11 @@ def read_stored(peek: Peek, options: ReadOptions) -> Ratings:
     if meaning.named:
         names.append("value")
     read = read_columns(peek, names=names, number=number, on_bad=options.on_bad)
-    scale = options.scale or meaning.scale
+    scales = options.scale.over(meaning.scales)
     checked = check_columns(
         {name: _cast(column, meaning, read) for name, column in read.columns.items()},
         # An inferred nominal scale is kept too, since its categories give the values their meaning.
-        scale=scale if scale.declared or scale.categories else None,
+        scale=scales.known(),
         taxonomy=options.taxonomy or meaning.taxonomy,
         on_bad=options.on_bad,
         locate=read.locate,
@@ -72,11 +73,7 @@ def read_stored(peek: Peek, options: ReadOptions) -> Ratings:
         rater=meaning.raters["rater"].to_list(),
         label=meaning.meta.labels,
     )
-    if not scale.declared and checked.scale.kind != "nominal":
-        # Answers were inferred to be on this scale before rows were taken out or in by hand.
-        value = checked.body.value
-        if scale.contains(value[~np.isnan(value)]).all():
-            ordered = replace(ordered, scale=scale)
+    ordered = replace(ordered, scales=_as_inferred(ordered, scales))
     if ordered.taxonomy != meaning.taxonomy and options.taxonomy is None:
         ordered = replace(ordered, taxonomy=meaning.taxonomy)
     aside = tuple(part.build() for part in meaning.meta.set_aside)
@@ -90,6 +87,19 @@ def read_stored(peek: Peek, options: ReadOptions) -> Ratings:
         history=(*meaning.meta.history, *of_raters, *of_stimuli),
         split=False,
     )
+
+
+def _as_inferred(checked: Checked, scales: DeclaredScales) -> dict[str, Scale]:
+    """Give labels the scales that were inferred before rows were taken out or in by hand."""
+    body, found = checked.body, dict(checked.scales)
+    names = list(found) if body.label is None else body.label.names.to_list()
+    for code, (name, scale) in enumerate(zip(names, scales.of(names), strict=True)):
+        if scale is None or scale.declared or found[name].kind == "nominal":
+            continue
+        value = body.value if body.label is None else body.value[body.label.code == code]
+        if scale.contains(value[~np.isnan(value)]).all():
+            found[name] = scale
+    return found
 
 
 def _meaning(peek: Peek) -> _Meaning:
@@ -106,7 +116,7 @@ def _meaning(peek: Peek) -> _Meaning:
     try:
         return _Meaning(
             meta,
-            scale=meta.scale.build(),
+            scales=meta.scale_of(),
             taxonomy=None if meta.taxonomy is None else Taxonomy.from_toml(meta.taxonomy),
             raters=meta.table("rater"),
             stimuli=meta.table("stimulus"),

@@ -15,6 +15,7 @@ from affectlab.ratings.codes import as_categories
 from affectlab.ratings.files import Columns, Locate, commas_step, typed_column, with_points
 from affectlab.ratings.options import ReadOptions
 from affectlab.ratings.reading.columns import find_one, find_respondent
+from affectlab.ratings.scale import Scale
 from affectlab.ratings.schema import ROW_COLUMNS
 from affectlab.taxonomy import list_taxonomies, load_taxonomy
 
@@ -240,20 +241,25 @@ def told_attributes(
     columns: dict[str, pl.Series], names: list[str], across: str, options: ReadOptions
 ) -> list[str]:
     """Tell the columns that describe something from those that hold ratings."""
-    told = [name for name in names if is_personal(name, across)]
+    named = options.scale.by_label if across == "label" else {}
+    told = [name for name in names if is_personal(name, across) and name not in named]
     words = [
-        name for name in names if name not in told and _holds_only_words(columns[name], options)
+        name
+        for name in names
+        if name not in told
+        and name not in named
+        and _holds_only_words(columns[name], options.scale.default)
     ]
     if len(words) < len(names) - len(told):
         told += words
     return [name for name in names if name in told]
 
 
-def _holds_only_words(column: pl.Series, options: ReadOptions) -> bool:
+def _holds_only_words(column: pl.Series, scale: Scale | None) -> bool:
     """Whether no cell is an answer and at least one is a word."""
     if column.dtype.is_numeric() or column.dtype in (pl.Boolean, pl.Null):
         return False
-    parsed = parse_values(column, options.scale)
+    parsed = parse_values(column, scale)
     if parsed.categories or parsed.free_text:
         return True
     present = len(column) - int(column.null_count())
@@ -300,8 +306,8 @@ def unpivot(
 
     Columns that hold ratings are told from the others in this order: what the user names in
     `columns` and `attributes`; columns called like a role or a personal attribute; and, where the
-    user named no attributes, columns of words beside columns of numbers. Which columns were taken
-    as what is said in the history.
+    user named no attributes, columns of words beside columns of numbers, unless a scale was
+    declared for a label of that name. Which columns were taken as what is said in the history.
 
     Raises
     ------

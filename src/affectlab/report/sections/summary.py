@@ -7,6 +7,7 @@ from collections import Counter
 import polars as pl
 
 from affectlab.core.words import count, joined, number, percent, plural, shown
+from affectlab.ratings.scales import by_scale
 from affectlab.ratings.schema import BATCH_COLUMNS, ROW_COLUMNS
 from affectlab.report.page import Block, Bullets, Column, Paragraph, Section, Table, Tile, Tiles
 from affectlab.report.statistics import Agreement, Study, is_person
@@ -121,7 +122,12 @@ def _raters_remark(study: Study) -> str:
 
 def _facts(study: Study) -> list[tuple[str, str]]:
     summary = study.summary
-    facts = [("Scale", summary.scale), ("Taxonomy", _taxonomy(study) or "none")]
+    listed = by_scale(study.ratings.scales)
+    facts = [
+        ("Scale", scale if len(listed) == 1 else f"{scale} ({', '.join(labels)})")
+        for labels, scale in listed
+    ]
+    facts.append(("Taxonomy", _taxonomy(study) or "none"))
     if study.ratings.has_labels:
         facts.append(("Labels", ", ".join(summary.labels)))
     kinds = ", ".join(f"{kind} {count(n)}" for kind, n in summary.rater_kinds.items())

@@ -13,7 +13,7 @@ from affectlab.ratings.datasets.hub.tables import Wanted
 from affectlab.ratings.files import OnBad
 from affectlab.ratings.options import Absent, Wide, check_choices
 from affectlab.ratings.reading import read_ratings
-from affectlab.ratings.scale import Scale
+from affectlab.ratings.scales import DeclaredScales, ScaleLike
 from affectlab.ratings.table import Ratings
 from affectlab.taxonomy import Taxonomy, load_taxonomy
 
@@ -27,7 +27,7 @@ def load_dataset(
     split: str | None = None,
     revision: str | None = None,
     cache: str | Path | None = None,
-    scale: str | Scale | None = None,
+    scale: ScaleLike | None = None,
     taxonomy: str | Taxonomy | None = None,
     columns: Mapping[str, str] | None = None,
     wide: Wide | None = None,
@@ -91,7 +91,7 @@ affectlab.models.images.read_labelled_images
         )
     # What is misspelt is said before anything is fetched.
     check_choices(wide, on_bad, absent)
-    scale = None if scale is None else Scale.parse(scale)
+    DeclaredScales.parse(scale)
     taxonomy = load_taxonomy(taxonomy) if isinstance(taxonomy, str) else taxonomy
     wanted = _wanted(name, published, configuration, split, revision)
     copy, stale = fetch(wanted, None if cache is None else Path(cache))
