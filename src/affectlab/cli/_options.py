@@ -58,7 +58,8 @@ def _reading(
     scale: Annotated[
         Optional[str],  # noqa: UP045
         typer.Option(
-            help="Scale of the answers: 0-7, '0-100 interval', binary, nominal:a,b,c.",
+            help="Scale of the answers: 0-7, '0-100 interval', binary, nominal:a,b,c; or by "
+            "label: '1-7, category=nominal:a,b, comment=text'.",
             rich_help_panel=_READING,
         ),
     ] = None,
@@ -107,6 +108,13 @@ def _reading(
             rich_help_panel=_READING,
         ),
     ] = None,
+    labels: Annotated[
+        Optional[str],  # noqa: UP045
+        typer.Option(
+            help="Labels to keep: joy,fear. Needed where a verb takes labels on one scale only.",
+            rich_help_panel=_READING,
+        ),
+    ] = None,
     absent: AbsentOption = None,
     set_aside: Annotated[
         bool,
@@ -128,7 +136,7 @@ def _reading(
     """Read the ratings that a verb works on; its parameters become options of the verb."""
     from affectlab.ratings import read_ratings
 
-    return read_ratings(
+    found = read_ratings(
         file,
         scale=scale,
         format=format,
@@ -143,6 +151,7 @@ def _reading(
         encoding=encoding,
         delimiter=delimiter,
     )
+    return found if labels is None else found.select(labels=_listed(labels))
 
 
 def _listed(text: str) -> list[str]:
@@ -160,7 +169,7 @@ def _read_models(
         return None
     from affectlab.ratings import read_models
 
-    return read_models(
+    found = read_models(
         files,
         like,
         scale=scale,
@@ -171,6 +180,8 @@ def _read_models(
         absent=options["absent"],
         on_bad="set_aside" if options["set_aside"] else "raise",
     )
+    chosen = [name for name in found.label_names if name in like.label_names]
+    return found if options["labels"] is None or not chosen else found.select(labels=chosen)
 
 
 def read_roles(text: str | None) -> dict[str, str] | None:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 
 import numpy as np
+import polars as pl
 from numpy.typing import ArrayLike, NDArray
 
 from affectlab.core.errors import InputError
@@ -15,7 +16,15 @@ from affectlab.ratings.scale import Scale
 from affectlab.ratings.scales import one_scale, said_by_label
 from affectlab.ratings.table import Ratings
 
-__all__ = ["Answers", "answers_of", "in_order", "matrix_of", "require_order"]
+__all__ = [
+    "Answers",
+    "answers_of",
+    "in_label_order",
+    "in_order",
+    "matrix_of",
+    "numeric_part",
+    "require_order",
+]
 
 _MOST_GAPS = 4
 """Possible answers per answer up to which a table of all possible ones beats sorting."""
@@ -42,10 +51,20 @@ class Answers:
 
     @property
     def scale(self) -> Scale | None:
-        """The scale that all labels share, ``None`` for a plain matrix; see ``Ratings.scale``."""
+        """The scale that all labels with answers share, ``None`` for a plain matrix.
+
+        Raises
+        ------
+        InputError
+            When labels are on different scales, as of ``Ratings.scale``.
+        """
         if self.scales is None:
             return None
-        return one_scale(dict(zip(self.labels, self.scales, strict=True)))
+        scales = dict(zip(self.labels, self.scales, strict=True))
+        if len(set(self.scales)) > 1 and self.label.size:
+            there = np.bincount(self.label, minlength=len(self.labels)) > 0
+            scales = {name: scales[name] for name, has in zip(scales, there, strict=True) if has}
+        return one_scale(scales)
 
     def take(self, rows: NDArray[np.bool_] | slice) -> Answers:
         """Keep some of the answers and all of the names."""
@@ -62,6 +81,23 @@ class Answers:
         ends = np.searchsorted(self.label, np.arange(len(self.labels) + 1))
         for start, end in pairwise(ends.tolist()):
             yield self.take(slice(start, end))
+
+    def by_scale(self) -> Iterator[Answers]:
+        """Give the answers to the labels of each scale in turn, with the names of these labels."""
+        if self.scales is None or len(set(self.scales)) < 2:
+            yield self
+            return
+        for scale in dict.fromkeys(self.scales):
+            chosen = np.array([own == scale for own in self.scales])
+            rows = chosen[self.label]
+            yield replace(
+                self.take(rows),
+                label=(np.cumsum(chosen) - 1)[self.label[rows]],
+                labels=tuple(
+                    n for n, own in zip(self.labels, self.scales, strict=True) if own == scale
+                ),
+                scales=(scale,) * int(chosen.sum()),
+            )
 
     @property
     def cell(self) -> Ints:
@@ -102,6 +138,27 @@ def require_order(ratings: Ratings | Scale | ArrayLike | None, what: str) -> Non
     )
 
 
+def in_label_order(frame: pl.DataFrame, labels: tuple[str, ...]) -> pl.DataFrame:
+    """Put rows of labels, which were computed scale by scale, into the order of the labels."""
+    place = {name: k for k, name in enumerate(labels)}
+    order = frame["label"].replace_strict(place, return_dtype=pl.Int64).to_numpy()
+    return frame[np.argsort(order, kind="stable")]
+
+
+def numeric_part(ratings: Ratings) -> Ratings:
+    """Leave out the labels on a text scale.
+
+    Raises
+    ------
+    InputError
+        If all labels are on a text scale.
+    """
+    labels = [name for name, scale in ratings.scales.items() if scale.numeric]
+    if not labels:
+        raise InputError("expected numeric ratings, got ratings on a text scale")
+    return ratings if len(labels) == ratings.n_labels else ratings.select(labels=labels)
+
+
 def answers_of(ratings: Ratings | ArrayLike, *, repeats: bool = False) -> Answers:
     """Read the answers that a statistic uses.
 
@@ -123,9 +180,7 @@ def answers_of(ratings: Ratings | ArrayLike, *, repeats: bool = False) -> Answer
     """
     if not isinstance(ratings, Ratings):
         return _from_matrix(matrix_of(ratings))
-    if not any(scale.numeric for scale in ratings.scales.values()):
-        raise InputError("expected numeric ratings, got ratings on a text scale")
-    used = ratings.answers()
+    used = numeric_part(ratings).answers()
     value = np.asarray(used.value, dtype=np.float64)
     unit = used.stimulus_code.astype(np.int64)
     rater = used.rater_code.astype(np.int64)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 
 import numpy as np
 import polars as pl
@@ -11,12 +11,14 @@ from numpy.typing import ArrayLike, NDArray
 from affectlab.core.errors import InputError, unknown_name
 from affectlab.ratings.build import Body
 from affectlab.ratings.holdings import Holdings, Table
+from affectlab.ratings.scale import Scale
 from affectlab.ratings.schema import DEFAULTS, OUTCOMES, RATER_KINDS, TRIAL_KINDS
 
 __all__ = [
     "Names",
     "answered_rows",
     "in_time_order",
+    "labels_on",
     "moments",
     "rows_by_name",
     "rows_where",
@@ -61,6 +63,12 @@ def rows_by_name(
             elif DEFAULTS[name] not in wanted:
                 mask[:] = False
     return mask
+
+
+def labels_on(ratings: Table, wanted: Callable[[Scale], bool]) -> Table | None:
+    """Keep the labels on scales that are wanted; None where there are none with an answer."""
+    labels = [name for name, scale in ratings.scales.items() if wanted(scale)]
+    return ratings._keep(rows_by_name(ratings, labels=labels)) if labels else None
 
 
 def _chosen(kind: str, wanted: Iterable[str] | str, names: tuple[str, ...]) -> Mask:

@@ -14,6 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 from affectlab.core.types import Floats, Ints
 from affectlab.ratings import Ratings
 from affectlab.ratings.arrays import Answers, answers_of
+from affectlab.reliability.common_scale import in_percent
 
 __all__ = ["DuplicateRaters", "Likeness", "duplicate_raters", "likeness"]
 
@@ -265,7 +266,8 @@ class _Compared:
 
 
 def _compare(data: Ratings | ArrayLike) -> _Compared:
-    answers = answers_of(data)
+    # Labels on different scales count alike: in percent of the width of each.
+    answers = answers_of(in_percent(data)[0] if isinstance(data, Ratings) else data)
     panel = _Panel(answers)
     pairs, n_shared = panel.pairs()
     expected = _expected(pairs, len(answers.raters))

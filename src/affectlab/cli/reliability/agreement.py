@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from affectlab.cli._output import Output
     from affectlab.core.estimates import Estimates
     from affectlab.core.terminal import Table
-    from affectlab.ratings import Ratings
+    from affectlab.ratings import Ratings, Scale
     from affectlab.reliability import KappaResult
 
 __all__ = ["agreement"]
@@ -64,17 +64,18 @@ def agreement(
 
     Example: affectlab reliability agreement ratings.csv --scale 0-7 --level ordinal
     """
+    from affectlab.ratings.select import labels_on
     from affectlab.reliability import interrater_correlation, krippendorff_alpha, pairwise_kappa
 
     if missing == "listwise" and not more:
         raise InputError("--missing listwise is about the ICC, which only --more shows; add --more")
     panel = ratings if everyone else out.panel(ratings)
-    scale = ratings.scale
+    ordered = labels_on(panel, lambda scale: scale.kind not in ("nominal", "text"))
+    stepped = labels_on(ratings, _has_levels)
     with out.progress("agreement"):
         alpha = krippendorff_alpha(panel, level=level, n_boot=n_boot, resample=resample, seed=seed)
-        correlation = None if scale.kind == "nominal" else interrater_correlation(panel)
-        has_levels = scale.numeric and scale.step is not None and scale.low is not None
-        kappa = pairwise_kappa(ratings) if has_levels else None
+        correlation = None if ordered is None else interrater_correlation(ordered)
+        kappa = None if stepped is None else pairwise_kappa(stepped)
     # Files first: who reads the output may leave early, as in `… | head`.
     if figures is not None:
         _figures(alpha, kappa, figures)
@@ -97,17 +98,40 @@ def agreement(
             "kappa": None if kappa is None else _kinds(kappa),
             **extra,
         },
-        [*ratings.warnings, *_left_out(correlation, alpha), *_dropped(extra)],
+        [
+            *ratings.warnings,
+            *_texts(panel),
+            *_left_out(correlation, alpha, panel),
+            *_dropped(extra),
+        ],
     )
 
 
-def _left_out(correlation: Estimates | None, alpha: Estimates) -> list[str]:
+def _has_levels(scale: Scale) -> bool:
+    return scale.numeric and scale.step is not None and scale.low is not None
+
+
+def _texts(panel: Ratings) -> list[str]:
+    """Name the labels that no statistic of numbers takes."""
+    names = [name for name, scale in panel.scales.items() if not scale.numeric]
+    return [f"left out, since the answers are texts: {', '.join(names)}"] if names else []
+
+
+def _left_out(correlation: Estimates | None, alpha: Estimates, panel: Ratings) -> list[str]:
     """Name the labels that interrater correlation leaves out."""
     if correlation is None:
         return []
     there = set(correlation.to_frame()["label"])
     missing = [name for name in alpha.to_frame()["label"] if name not in there]
-    return [f"interrater correlation leaves out {name}, as its paper does" for name in missing]
+    return [
+        f"interrater correlation leaves out {name}, "
+        + (
+            "whose categories have no order"
+            if panel.scales[name].kind == "nominal"
+            else "as its paper does"
+        )
+        for name in missing
+    ]
 
 
 def _dropped(extra: dict[str, Any]) -> list[str]:
@@ -130,7 +154,11 @@ def _dropped(extra: dict[str, Any]) -> list[str]:
 
 def _more(panel: Ratings, missing: Literal["available", "listwise"], out: Output) -> dict[str, Any]:
     """Other coefficients that people ask for, each under its own name."""
+    import polars as pl
+
     from affectlab.core.estimates import NO_INTERVAL
+    from affectlab.ratings.scales import by_scale
+    from affectlab.ratings.select import labels_on
     from affectlab.reliability import (
         fleiss_kappa,
         gwet_ac,
@@ -139,24 +167,34 @@ def _more(panel: Ratings, missing: Literal["available", "listwise"], out: Output
         self_consistency,
     )
 
-    found: dict[str, Any] = {"percent_agreement": percent_agreement(panel)}
-    if panel.scale.step is not None and panel.scale.low is not None:
-        weights: Literal["nominal", "quadratic"] = (
-            "nominal" if panel.scale.kind in ("nominal", "binary") else "quadratic"
-        )
-        found["fleiss_kappa"] = fleiss_kappa(panel, weights=weights)
-        found["gwet_ac"] = gwet_ac(panel, weights=weights)
-    if panel.scale.kind in ("ordinal", "interval"):
-        found["intraclass_correlation"] = intraclass_correlation(panel, missing=missing)
-    if "repeat" in panel.summary().trial_kinds and panel.scale.kind != "nominal":
-        found["self_consistency"] = self_consistency(panel)
-    for name, table in found.items():
-        # Why single rows have no interval stands below the table.
-        how = _shared(one.partition(f"; {NO_INTERVAL}")[0] for one in table.frame["method"])
-        title = "" if how.startswith("Gwet") else name.replace("_", " ").capitalize()
-        out.head("\n" + ": ".join(filter(None, (title, how))))
-        out.show(table)
-    return {name: table.to_frame() for name, table in found.items()}
+    found: dict[str, list[Any]] = {"percent_agreement": [percent_agreement(panel)]}
+    unordered = labels_on(panel, lambda one: one.kind in ("nominal", "binary") and _has_levels(one))
+    graded = labels_on(panel, lambda one: one.kind in ("ordinal", "interval") and _has_levels(one))
+    if unordered is not None:
+        found["fleiss_kappa"] = [fleiss_kappa(unordered, weights="nominal")]
+        found["gwet_ac"] = [gwet_ac(unordered, weights="nominal")]
+    if graded is not None:
+        found.setdefault("fleiss_kappa", []).append(fleiss_kappa(graded, weights="quadratic"))
+        found.setdefault("gwet_ac", []).append(gwet_ac(graded, weights="quadratic"))
+    numbers = labels_on(panel, lambda one: one.kind in ("ordinal", "interval"))
+    if numbers is not None:
+        found["intraclass_correlation"] = [intraclass_correlation(numbers, missing=missing)]
+    ordered = labels_on(panel, lambda one: one.kind not in ("nominal", "text"))
+    if ordered is not None and "repeat" in ordered.summary().trial_kinds:
+        found["self_consistency"] = [
+            self_consistency(ordered.select(labels=labels))
+            for labels, _ in by_scale(ordered.scales)
+        ]
+    for name, tables in found.items():
+        for table in tables:
+            # Why single rows have no interval stands below the table.
+            how = _shared(one.partition(f"; {NO_INTERVAL}")[0] for one in table.frame["method"])
+            title = "" if how.startswith("Gwet") else name.replace("_", " ").capitalize()
+            out.head("\n" + ": ".join(filter(None, (title, how))))
+            out.show(table)
+    return {
+        name: pl.concat([table.to_frame() for table in tables]) for name, tables in found.items()
+    }
 
 
 def _shared(methods: Iterable[str]) -> str:

@@ -287,17 +287,19 @@ def krippendorff_alpha(
     ratings = canonical(ratings)
     _check(n_boot, resample, interval, confidence)
     answers = answers_of(ratings)
-    name, make = level_maker(level, distance, answers.scale)
     pooled = not (by_label and isinstance(ratings, Ratings))
+    scales = (answers.scale,) if pooled or answers.scales is None else answers.scales
+    makers = [level_maker(level, distance, scale) for scale in scales]
+    pooling = ""
     if pooled and len(answers.labels) > 1:
-        name += ", pooled over labels"
-        if n_boot:
-            name += ", whole stimuli"
+        pooling = ", pooled over labels" + (", whole stimuli" if n_boot else "")
     labels = ("pooled",) if pooled else answers.labels
     parts, n_units, n_raters = _pairable(answers, pooled=pooled)
-    levels = [None if part is None else make(part) for part in parts]
+    levels = [
+        None if part is None else make(part) for part, (_, make) in zip(parts, makers, strict=True)
+    ]
     point, sums = _points(levels, keep=n_boot > 0 and resample == "units")
-    method = [f"Krippendorff's alpha, {name}"] * point.size
+    method = [f"Krippendorff's alpha, {name}{pooling}" for name, _ in makers]
     spread, replicates = Uncertainty.none(point.size), np.empty((0, point.size))
     if n_boot:
         rng = np.random.default_rng(seed)

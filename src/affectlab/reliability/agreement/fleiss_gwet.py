@@ -17,8 +17,9 @@ from affectlab.ratings.arrays import Answers, answers_of
 from affectlab.reliability.agreement.coefficient import coefficient
 from affectlab.reliability.agreement.kappa import (
     Weights,
-    declared_levels,
+    declared_scales,
     disagreement_weights,
+    levels_of,
     positions_of,
     scale_text,
 )
@@ -168,14 +169,13 @@ def _by_label(
     if standard_error not in ("linearised", "gwet"):
         raise unknown_name("standard_error", str(standard_error), ("linearised", "gwet"))
     answers = answers_of(data)
-    levels = declared_levels(answers, scale)
-    position = positions_of(answers, levels, truncate=False)
-    disagreement = disagreement_weights(weights, levels.size)
-    agreement = 1 - disagreement / disagreement.max()
-    rows, start = [], 0
-    for part in answers.by_label():
-        at = position[start : start + part.unit.size]
-        start += part.unit.size
+    scales = declared_scales(answers, scale)
+    rows = []
+    for part, declared in zip(answers.by_label(), scales, strict=True):
+        levels = levels_of(declared)
+        at = positions_of(part, levels, truncate=False)
+        disagreement = disagreement_weights(weights, levels.size)
+        agreement = 1 - disagreement / disagreement.max()
         rows.append(_summary(part, at, agreement, gwet=gwet, standard_error=standard_error))
     value, se = np.array([row.value for row in rows]), np.array([row.se for row in rows])
     freedom = np.array([max(row.n_units - 1, 1) for row in rows])
@@ -188,7 +188,7 @@ def _by_label(
         se=se,
         low=np.maximum(value - half, -1),
         high=np.minimum(value + half, 1),
-        method=f"{name}{how}, {scale_text(scale if scale is not None else answers.scale)}",
+        method=[f"{name}{how}, {scale_text(declared)}" for declared in scales],
         n_items=[row.n_items for row in rows],
         n_raters=[row.n_raters for row in rows],
         n_ratings=[row.n_ratings for row in rows],

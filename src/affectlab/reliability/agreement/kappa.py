@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
@@ -16,7 +16,14 @@ from affectlab.core.estimates import Estimate, Estimates
 from affectlab.core.inference import check_confidence
 from affectlab.core.types import Floats, Ints
 from affectlab.ratings import HUMAN_KINDS, Ratings, Scale
-from affectlab.ratings.arrays import Answers, answers_of, matrix_of, require_order
+from affectlab.ratings.arrays import (
+    Answers,
+    answers_of,
+    in_label_order,
+    matrix_of,
+    numeric_part,
+    require_order,
+)
 from affectlab.ratings.order import canonical
 from affectlab.reliability.agreement.coefficient import coefficient
 
@@ -26,7 +33,7 @@ __all__ = [
     "KappaTable",
     "RaterMatrix",
     "Weights",
-    "declared_levels",
+    "declared_scales",
     "dense_kappas",
     "dense_panel",
     "disagreement_weights",
@@ -571,38 +578,43 @@ def pairwise_kappa(
     0.969
     """
     check_confidence(confidence)
-    if weights is None:
-        nominal = scale is None and isinstance(ratings, Ratings) and ratings.scale.kind == "nominal"
-        weights = "nominal" if nominal else "quadratic"
-    elif weights != "nominal" and scale is None:
+    if weights not in (None, "nominal") and scale is None:
         require_order(ratings, f"kappa with {weights} weights")
-    declared = scale
-    if declared is None and isinstance(ratings, Ratings) and ratings.scale.kind != "text":
-        declared = ratings.scale
-    if declared is not None:
-        panel = dense_panel(ratings, levels_of(declared), truncate=truncate)
+    one: Scale | str | ArrayLike | None = scale
+    if scale is None and isinstance(ratings, Ratings):
+        ratings = numeric_part(ratings)
+        scales = set(ratings.scales.values())
+        one = next(iter(scales)) if len(scales) == 1 else None
+    if one is not None:
+        panel = dense_panel(ratings, levels_of(one), truncate=truncate)
         if panel is not None:
-            table = dense_kappas(panel, weights, confidence)
-            return _kappa_result(
-                panel.labels,
-                panel.raters,
-                panel.rater_kinds,
-                table,
-                _method(weights, declared, truncate),
-            )
+            own = weights or _usual_weights(scale, one)
+            table = dense_kappas(panel, own, confidence)
+            how = _method(own, one, truncate)
+            return _kappa_result(panel.labels, panel.raters, panel.rater_kinds, table, how)
     answers = answers_of(ratings)
-    levels = declared_levels(answers, scale)
-    position = positions_of(answers, levels, truncate=truncate)
-    kept = answers.cell_sizes() >= 2
-    answers, position = answers.take(kept), position[kept]
-    table = pairwise_tables(answers, position, levels.size, weights, confidence)
-    return _kappa_result(
-        answers.labels,
-        answers.raters,
-        answers.rater_kinds,
-        table,
-        _method(weights, scale if scale is not None else answers.scale, truncate),
-    )
+    # A scale that is said holds for all labels.
+    parts = [answers] if scale is not None else list(answers.by_scale())
+    found = []
+    for part in parts:
+        (declared, *_) = declared_scales(part, scale)
+        own = weights or _usual_weights(scale, declared)
+        levels = levels_of(declared)
+        position = positions_of(part, levels, truncate=truncate)
+        kept = part.cell_sizes() >= 2
+        table = pairwise_tables(part.take(kept), position[kept], levels.size, own, confidence)
+        how = _method(own, declared, truncate)
+        found.append(_kappa_result(part.labels, part.raters, part.rater_kinds, table, how))
+    if len(found) == 1:
+        return found[0]
+    frame = in_label_order(pl.concat([part.frame for part in found]), answers.labels)
+    return replace(found[0], frame=frame)
+
+
+def _usual_weights(scale: Scale | str | ArrayLike | None, of_label: Any) -> Weights:
+    """Give the weights that go with the scale of the ratings: none where it has no order."""
+    nominal = scale is None and isinstance(of_label, Scale) and of_label.kind == "nominal"
+    return "nominal" if nominal else "quadratic"
 
 
 @coefficient
@@ -642,7 +654,25 @@ def random_pair_kappa(
     ratings = canonical(ratings)
     check_confidence(confidence)
     answers = answers_of(ratings)
-    levels = declared_levels(answers, scale)
+    parts = [answers] if scale is not None else list(answers.by_scale())
+    found = [_random_pairs(part, weights, scale, seed, confidence) for part in parts]
+    if len(found) == 1:
+        return found[0]
+    return replace(
+        found[0], frame=in_label_order(pl.concat([t.frame for t in found]), answers.labels)
+    )
+
+
+def _random_pairs(
+    answers: Answers,
+    weights: Weights,
+    scale: Scale | str | ArrayLike | None,
+    seed: int | np.random.Generator | None,
+    confidence: float,
+) -> Estimates:
+    """Draw two answers of every cell of the labels that share a scale."""
+    (declared, *_) = declared_scales(answers, scale)
+    levels = levels_of(declared)
     position = positions_of(answers, levels, truncate=False)
     first, second = _drawn_pairs(answers, np.random.default_rng(seed))
     n_labels, size = len(answers.labels), levels.size
@@ -654,8 +684,7 @@ def random_pair_kappa(
     return Estimates.build(
         {"label": answers.labels},
         **_values(table),
-        method="two ratings drawn at random; "
-        + _method(weights, scale if scale is not None else answers.scale, False),
+        method="two ratings drawn at random; " + _method(weights, declared, False),
         n_raters=np.bincount(seen // max(len(answers.raters), 1), minlength=n_labels).tolist(),
         n_ratings=2 * table.n,
     )
@@ -672,13 +701,15 @@ def _drawn_pairs(answers: Answers, rng: np.random.Generator) -> tuple[Ints, Ints
     return order[first], order[first + 1]
 
 
-def declared_levels(answers: Answers, scale: Scale | str | ArrayLike | None) -> Floats:
-    """Give the levels of the scale that is said, or else of the ratings."""
+def declared_scales(
+    answers: Answers, scale: Scale | str | ArrayLike | None
+) -> tuple[Scale | str | ArrayLike, ...]:
+    """Give the scale of each label: the one that is said, or else that of the ratings."""
     if scale is not None:
-        return levels_of(scale)
-    if answers.scale is None:
+        return (scale,) * len(answers.labels)
+    if answers.scales is None:
         raise InputError("an array of ratings has no scale: scale is expected, such as '0-7'")
-    return levels_of(answers.scale)
+    return answers.scales
 
 
 def positions_of(answers: Answers, levels: Floats, *, truncate: bool) -> Ints:

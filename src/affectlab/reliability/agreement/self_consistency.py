@@ -6,12 +6,12 @@ import numpy as np
 import polars as pl
 from scipy.special import stdtrit
 
-from affectlab.core.errors import InputError
 from affectlab.core.estimates import Estimates
 from affectlab.core.inference import check_confidence
 from affectlab.core.types import Floats, Ints
 from affectlab.ratings import Ratings
-from affectlab.ratings.arrays import require_order
+from affectlab.ratings.arrays import numeric_part, require_order
+from affectlab.ratings.scales import one_scale
 from affectlab.reliability.rank_correlation import fisher_interval, grouped_spearman
 
 __all__ = ["self_consistency"]
@@ -60,8 +60,8 @@ def self_consistency(ratings: Ratings, *, confidence: float = 0.95) -> Estimates
     """
     check_confidence(confidence)
     require_order(ratings, "self-consistency")
-    if ratings.scale.kind == "text":
-        raise InputError("expected numeric ratings, got ratings on a text scale")
+    ratings = numeric_part(ratings)
+    one_scale(ratings.scales)
     names = tuple(ratings.rater_names)
     rater, main, repeat = _repeated(ratings, names)
     n = np.bincount(rater, minlength=len(names))

@@ -15,7 +15,7 @@ from affectlab.core.estimates import Estimates
 from affectlab.core.inference import check_confidence
 from affectlab.core.types import Floats, Ints
 from affectlab.ratings import Ratings
-from affectlab.ratings.arrays import Answers, answers_of, require_order
+from affectlab.ratings.arrays import Answers, answers_of, numeric_part, require_order
 from affectlab.reliability.rank_correlation import fisher_interval, grouped_spearman
 
 __all__ = [
@@ -231,8 +231,8 @@ def interrater_correlation(
 
 def _correlations(data: Ratings | ArrayLike, exclude: Collection[str]) -> Correlations:
     """Correlate by counting where that is possible, otherwise by ranking sorted answers."""
-    if isinstance(data, Ratings) and data.scale.kind != "text":
-        data = data.answers()
+    if isinstance(data, Ratings):
+        data = numeric_part(data).answers()
         counted = by_counting(data, _used_labels(data.label_names, exclude))
         if counted is not None:
             return counted

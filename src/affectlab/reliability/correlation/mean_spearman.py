@@ -21,7 +21,7 @@ from affectlab.core.inference import (
 )
 from affectlab.core.types import Floats, Ints
 from affectlab.ratings import Ratings
-from affectlab.ratings.arrays import Answers, answers_of, require_order
+from affectlab.ratings.arrays import Answers, answers_of, numeric_part, require_order
 from affectlab.ratings.order import canonical
 from affectlab.reliability.rank_correlation import grouped_spearman
 
@@ -122,9 +122,7 @@ def _kept(labels: tuple[str, ...], exclude: Collection[str]) -> list[int]:
 def _from_ratings(
     reference: Answers, others: Ratings, aggregate: Aggregate, exclude: Collection[str]
 ) -> Panel:
-    if others.scale.kind == "text":
-        raise InputError("expected numeric ratings, got ratings on a text scale")
-    used = others.answers()
+    used = numeric_part(others).answers()
     keep = [reference.labels[k] for k in _kept(reference.labels, exclude)]
     answered = set(used.stimulus_names)
     units = tuple(name for name in reference.units if name in answered)

@@ -14,7 +14,9 @@ from affectlab.core.errors import InputError, unknown_name
 from affectlab.core.estimates import Estimates
 from affectlab.core.types import Floats, Ints
 from affectlab.ratings import Ratings
+from affectlab.ratings.arrays import numeric_part
 from affectlab.ratings.order import canonical
+from affectlab.ratings.scales import one_scale
 
 if TYPE_CHECKING:
     from affectlab.core.terminal import Table
@@ -64,9 +66,8 @@ def judgements_of(ratings: Ratings, exclude: Collection[str], min_raters: int) -
     InputError
         If an excluded label is unknown, fewer than two labels remain, or no row is left.
     """
-    if ratings.scale.kind == "text":
-        raise InputError("expected numeric ratings, got ratings on a text scale")
-    answers = ratings.answers()
+    answers = numeric_part(ratings).answers()
+    one_scale(answers.scales)
     labels, n_raters = answers.label_names, answers.n_raters
     for name in exclude:
         if name not in labels and name != "neutral":

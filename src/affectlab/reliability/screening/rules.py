@@ -72,6 +72,8 @@ class ScaleRule(Rule):
 
     def points(self, limit: float, trials: Trials) -> float | None:
         """Give a limit in points; ``None`` in percent of a scale without two ends."""
+        if not trials.in_points:
+            return limit if self.units == "percent" else None
         if self.units == "points":
             return limit
         return None if trials.width is None else limit * trials.width / 100
@@ -101,7 +103,14 @@ def not_applicable(trials: Trials, why: str) -> Judgement:
 # Rules about how a session was worked through: spread, runs, movement, speed, number.
 
 
-_NO_LIMIT_IN_PERCENT = "the scale has no two ends, and the limit is in percent of its width"
+def _no_limit(trials: Trials, what: str = "limit") -> str:
+    if not trials.in_points:
+        return f"labels are on different scales, and the {what} is in points"
+    return f"the scale has no two ends, and the {what} is in percent of its width"
+
+
+def _far(limit: float, trials: Trials) -> str:
+    return f"{limit:g}{'' if trials.in_points else ' % of the scale'} or more"
 
 
 def _number(value: float) -> str:
@@ -140,7 +149,7 @@ def _spread(
 ) -> Judgement:
     limit = rule.points(below, trials)
     if limit is None:
-        return not_applicable(trials, _NO_LIMIT_IN_PERCENT)
+        return not_applicable(trials, _no_limit(trials))
     chosen = trials.main & ~np.isnan(values)
     n, sd = trials.count(chosen), trials.sd(values, chosen)
 
@@ -269,9 +278,6 @@ class SeenBefore(Rule):
 # Rules about trials that check the rater: golden trials, repeats, and both together.
 
 
-_NO_TOLERANCE_IN_PERCENT = "the scale has no two ends, and the tolerance is in percent of its width"
-
-
 class _Counted(ScaleRule):
     """Violations among check trials: as many as said, and as large a share as said."""
 
@@ -315,14 +321,14 @@ class Golden(_Counted):
         """Count violations over golden trials, or over all trials with a known answer."""
         limit = self.points(self.tolerance, trials)
         if limit is None:
-            return not_applicable(trials, _NO_TOLERANCE_IN_PERCENT)
+            return not_applicable(trials, _no_limit(trials, "tolerance"))
         known = ~np.isnan(trials.expected)
         if not known.any():
             return not_applicable(trials, "no known answers of golden trials were given")
         golden = known & trials.golden
         chosen = golden if golden.any() else known
         bad = np.abs(trials.value - trials.expected) >= limit
-        return self._judge(trials, bad, chosen, f"golden answers {limit:g} or more off")
+        return self._judge(trials, bad, chosen, f"golden answers {_far(limit, trials)} off")
 
 
 class Repeats(_Counted):
@@ -334,7 +340,7 @@ class Repeats(_Counted):
         """Compare repeat trials with the main answer of the session, else of the rater."""
         limit = self.points(self.tolerance, trials)
         if limit is None:
-            return not_applicable(trials, _NO_TOLERANCE_IN_PERCENT)
+            return not_applicable(trials, _no_limit(trials, "tolerance"))
         if not trials.repeat.any():
             return not_applicable(trials, "there are no repeat trials")
         before = _main_answer(trials, trials.unit)
@@ -342,7 +348,7 @@ class Repeats(_Counted):
         chosen = trials.repeat & ~np.isnan(before)
         with np.errstate(invalid="ignore"):
             bad = np.abs(trials.value - before) >= limit
-        return self._judge(trials, bad, chosen, f"repeated answers {limit:g} or more apart")
+        return self._judge(trials, bad, chosen, f"repeated answers {_far(limit, trials)} apart")
 
 
 def _main_answer(trials: Trials, owner: Ints) -> np.ndarray:

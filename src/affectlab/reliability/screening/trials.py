@@ -13,6 +13,8 @@ from numpy.typing import NDArray
 from affectlab.core.errors import InputError
 from affectlab.core.types import Floats, Ints
 from affectlab.ratings import Ratings
+from affectlab.ratings.arrays import numeric_part
+from affectlab.reliability.common_scale import in_percent
 from affectlab.reliability.screening.golden import GoldenItems
 
 __all__ = ["Golden", "Mask", "Trials", "trials_of"]
@@ -49,6 +51,8 @@ class Trials:
     raters: tuple[str, ...]
     low: float | None
     high: float | None
+    in_points: bool
+    """Whether answers are points of one scale, and not percent of the scale of each label."""
     ratings: Ratings
     """The table that the answers come from."""
 
@@ -86,8 +90,7 @@ def trials_of(ratings: Ratings, *, per_session: bool, golden: Golden) -> Trials:
     InputError
         If the ratings are text, or the golden table lacks a column.
     """
-    if ratings.scale.kind == "text":
-        raise InputError("expected numeric ratings, got ratings on a text scale")
+    ratings, ends = in_percent(numeric_part(ratings))
     frame = ratings.frame
     valid = ~np.isnan(ratings.value)
     if "outcome" in frame.columns:
@@ -122,7 +125,8 @@ def trials_of(ratings: Ratings, *, per_session: bool, golden: Golden) -> Trials:
         row=rows,
         rt_ms=_numbers(ratings, "rt_ms", rows),
         movement=_numbers(ratings, "movement", rows),
-        expected=_expected(ratings, golden, cell)[rows],
+        expected=_percent(_expected(ratings, golden, cell), ratings, ends)[rows],
+        in_points=not ends,
         rater_of_unit=rater_of_unit,
         session=session,
         raters=ratings.rater_names,
@@ -174,6 +178,15 @@ def _numbers(ratings: Ratings, name: str, rows: Ints) -> Floats | None:
         raise InputError(f"column {name!r}: expected numbers, got {column.dtype}")
     values: Floats = column.cast(pl.Float64).fill_null(np.nan).to_numpy()[rows]
     return values
+
+
+def _percent(expected: Floats, ratings: Ratings, ends: Mapping[str, tuple[float, float]]) -> Floats:
+    """Bring known answers to percent of the width of each scale, as the answers are."""
+    if not ends:
+        return expected
+    low, high = np.array([ends[name] for name in ratings.label_names]).T[:, ratings.label_code]
+    percent: Floats = 100 * (expected - low) / (high - low)
+    return percent
 
 
 def _expected(ratings: Ratings, golden: Golden, cell: Ints) -> Floats:

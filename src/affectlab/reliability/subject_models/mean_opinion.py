@@ -12,7 +12,7 @@ from affectlab.core.estimates import Estimates
 from affectlab.core.inference import check_confidence
 from affectlab.core.types import Floats, Ints
 from affectlab.ratings import Ratings, Scale
-from affectlab.ratings.arrays import Answers, answers_of, require_order
+from affectlab.ratings.arrays import Answers, answers_of, in_label_order, require_order
 
 __all__ = ["mean_opinion_scores", "opinion_histogram"]
 
@@ -124,6 +124,15 @@ def opinion_histogram(
     [2, 1, 1]
     """
     answers = answers_of(ratings, repeats=True)
+    parts = [answers] if scale is not None else list(answers.by_scale())
+    frames = [_histogram(part, scale, bins, by_stimulus) for part in parts]
+    return frames[0] if len(frames) == 1 else in_label_order(pl.concat(frames), answers.labels)
+
+
+def _histogram(
+    answers: Answers, scale: Scale | str | None, bins: int, by_stimulus: bool
+) -> pl.DataFrame:
+    """Count the opinions on labels that share a scale."""
     low, high, index = _binned(answers, scale, bins)
     group = answers.cell if by_stimulus else answers.label
     groups, inverse = np.unique(group, return_inverse=True)

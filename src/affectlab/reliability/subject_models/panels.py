@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from affectlab.core.errors import InputError
 from affectlab.core.types import Floats, Ints
 from affectlab.ratings import Ratings
-from affectlab.ratings.arrays import matrix_of
+from affectlab.ratings.arrays import matrix_of, numeric_part, require_order
+from affectlab.ratings.scales import one_scale
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -104,11 +104,10 @@ def panels_of(data: Ratings | ArrayLike, *, by_label: bool) -> tuple[Panel, ...]
     from affectlab.reliability.subject_models.kernels import group_ratings
 
     if isinstance(data, Ratings):
-        if data.scale.kind in ("text", "nominal"):
-            raise InputError(
-                f"scores need numbers in an order; these ratings are on a {data.scale.kind} scale"
-            )
-        used = data.answers()
+        require_order(data, "a score")
+        used = numeric_part(data).answers()
+        if not by_label:
+            one_scale(used.scales)
         stimulus, rater, value = used.stimulus_code, used.rater_code, used.value
         stimuli, raters, labels = used.stimulus_names, used.rater_names, used.label_names
         cell = stimulus if len(labels) == 1 else used.label_code * np.int64(len(stimuli)) + stimulus
