@@ -658,9 +658,7 @@ def random_pair_kappa(
     found = [_random_pairs(part, weights, scale, seed, confidence) for part in parts]
     if len(found) == 1:
         return found[0]
-    return replace(
-        found[0], frame=in_label_order(pl.concat([t.frame for t in found]), answers.labels)
-    )
+    return found[0].with_frame(in_label_order(pl.concat([t.frame for t in found]), answers.labels))
 
 
 def _random_pairs(

@@ -122,10 +122,10 @@ def _raters_remark(study: Study) -> str:
 
 def _facts(study: Study) -> list[tuple[str, str]]:
     summary = study.summary
-    listed = by_scale(study.ratings.scales)
+    scales = by_scale(study.ratings.scales)
     facts = [
-        ("Scale", scale if len(listed) == 1 else f"{scale} ({', '.join(labels)})")
-        for labels, scale in listed
+        ("Scale", scale if len(scales) == 1 else f"{scale} ({', '.join(labels)})")
+        for labels, scale in scales
     ]
     facts.append(("Taxonomy", _taxonomy(study) or "none"))
     if study.ratings.has_labels:
