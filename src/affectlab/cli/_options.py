@@ -108,7 +108,7 @@ def _reading(
             rich_help_panel=_READING,
         ),
     ] = None,
-    labels: Annotated[
+    keep_labels: Annotated[
         Optional[str],  # noqa: UP045
         typer.Option(
             help="Labels to keep: joy,fear. Needed where a verb takes labels on one scale only.",
@@ -151,7 +151,7 @@ def _reading(
         encoding=encoding,
         delimiter=delimiter,
     )
-    return found if labels is None else found.select(labels=_listed(labels))
+    return found if keep_labels is None else found.select(labels=_listed(keep_labels))
 
 
 def _listed(text: str) -> list[str]:
@@ -181,7 +181,7 @@ def _read_models(
         on_bad="set_aside" if options["set_aside"] else "raise",
     )
     chosen = [name for name in found.label_names if name in like.label_names]
-    return found if options["labels"] is None or not chosen else found.select(labels=chosen)
+    return found if options["keep_labels"] is None or not chosen else found.select(labels=chosen)
 
 
 def read_roles(text: str | None) -> dict[str, str] | None:

@@ -191,7 +191,7 @@ def one_scale(scales: Mapping[str, Scale]) -> Scale:
     if not all(alike(found[0], other) for other in found[1:]):
         raise InputError(
             f"the labels are on different scales ({said_by_label(scales)}); expected labels on "
-            f"one scale: choose them with {option('select(labels=…)', cli='--labels')}"
+            f"one scale: choose them with {option('select(labels=…)', cli='--keep-labels')}"
         )
     return next((scale for scale in found if not scale.declared), found[0])
 

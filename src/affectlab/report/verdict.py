@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from affectlab.core.words import count, joined, number, percent, plural
+from affectlab.core.words import count, joined, number, percent, plural, shown
 from affectlab.report.sections import panel_in_words
 from affectlab.report.statistics import ENOUGH_ITEMS, Agreement, Study, grade, reason
 
@@ -20,6 +20,9 @@ def verdict(study: Study) -> str:
         answers = plural(summary.n_ratings - study.n_filled, "answer")
         about += f" ({count(study.n_filled)} more were absent and are taken as 0)"
     start = f"{who[0].upper()}{who[1:]}{verb} {answers} about {about}"
+    if study.elsewhere is not None:
+        start += f" on {joined(map(shown, summary.labels))}"
+        start += f", and others on {joined(map(shown, study.elsewhere.label_names))}"
     if summary.silent_raters:
         start += f" ({plural(len(summary.silent_raters), 'more rater')} gave none that can be used)"
     return f"{start}; {_agreement(study)}{_models(study)}."

@@ -198,7 +198,14 @@ def _by_label(numeric: Ratings, levels: list[str]) -> Picture:
 def texts_section(study: Study) -> Section | Skipped:
     """Answers in words: how many, how long, and a few of them."""
     title = "Answers in words"
-    frame = study.ratings.frame
+    # Labels answered in words beside labels of numbers are on another scale.
+    frame = (
+        study.ratings.frame
+        if study.elsewhere is None
+        else pl.concat(
+            [part.to_frame() for part in (study.ratings, study.elsewhere)], how="diagonal_relaxed"
+        )
+    )
     if "text" not in frame.columns:
         return Skipped(title, "no answer has a text.")
     frame = frame.filter(pl.col("text").is_not_null())

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 
 import polars as pl
 
-from affectlab.core.words import count, joined, number, percent, plural, shown
-from affectlab.ratings.scales import by_scale
+from affectlab.core.words import count, joined, number, option, percent, plural, shown
 from affectlab.ratings.schema import BATCH_COLUMNS, ROW_COLUMNS
 from affectlab.report.page import Block, Bullets, Column, Paragraph, Section, Table, Tile, Tiles
 from affectlab.report.statistics import Agreement, Study, is_person
@@ -72,13 +72,50 @@ def summary_section(study: Study) -> Section:
         pl.DataFrame(facts, schema=["what", "value"], orient="row"),
         (Column("what", "What"), Column("value", "Value")),
     )
-    blocks: list[Block] = [Tiles(tuple(tiles)), table, *_aside(study)]
+    blocks: list[Block] = [Tiles(tuple(tiles)), table, *_elsewhere(study), *_aside(study)]
     if summary.history:
         blocks += [
             Paragraph("How the answers were read, and what was done before this report, in order:"),
             Bullets(summary.history),
         ]
     return Section("summary", "What was rated", tuple(blocks))
+
+
+def _elsewhere(study: Study) -> list[Block]:
+    """List the labels on other scales, which no other section is about."""
+    others = study.elsewhere
+    if others is None:
+        return []
+    alpha = {} if study.alpha_elsewhere is None else {key[0]: e for key, e in study.alpha_elsewhere}
+    answers = [others.select(labels=name).n_ratings for name in others.label_names]
+    rows = pl.DataFrame(
+        {
+            "label": list(others.label_names),
+            "scale": [str(scale) for scale in others.scales.values()],
+            "answers": answers,
+            "alpha": [alpha[n].value if n in alpha else math.nan for n in others.label_names],
+        }
+    )
+    here = joined(map(shown, study.ratings.label_names))
+    return [
+        Paragraph(
+            f"The labels of the source are on different scales. This report compares labels on one "
+            f"scale and is about {here}; the other labels stand here only. Each can have a report "
+            f"of its own ({option('select(labels=…)', cli='--keep-labels')})."
+        ),
+        Table(
+            "other_scales",
+            "Labels on other scales: answers, and Krippendorff's alpha of people at the level of "
+            "the scale of each label.",
+            rows,
+            (
+                Column("label", "Label"),
+                Column("scale", "Scale"),
+                Column("answers", "Answers", "count"),
+                Column("alpha", "Krippendorff's alpha", "number"),
+            ),
+        ),
+    ]
 
 
 def _alpha_tile(found: Agreement, who: str) -> Tile:
@@ -122,11 +159,7 @@ def _raters_remark(study: Study) -> str:
 
 def _facts(study: Study) -> list[tuple[str, str]]:
     summary = study.summary
-    scales = by_scale(study.ratings.scales)
-    facts = [
-        ("Scale", scale if len(scales) == 1 else f"{scale} ({', '.join(labels)})")
-        for labels, scale in scales
-    ]
+    facts = [("Scale", str(study.ratings.scale))]
     facts.append(("Taxonomy", _taxonomy(study) or "none"))
     if study.ratings.has_labels:
         facts.append(("Labels", ", ".join(summary.labels)))

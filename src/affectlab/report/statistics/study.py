@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from concurrent.futures import Executor, Future
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -14,6 +14,7 @@ import polars as pl
 
 from affectlab.core.errors import InputError
 from affectlab.core.words import joined, shown
+from affectlab.ratings.scales import by_scale
 from affectlab.ratings.summary import aggregated_raters
 from affectlab.reliability import interrater_correlation
 from affectlab.report.statistics.agreement import Agreement, agreement_of
@@ -166,6 +167,32 @@ def _together(ratings: Ratings, models: Ratings) -> tuple[Ratings, str]:
     return ratings.merge(judged), ""
 
 
+def _of_one_scale(
+    ratings: Ratings, models: Ratings | None
+) -> tuple[Ratings, Ratings | None, Ratings | None]:
+    """Keep the labels on the scale that most answers are on, since a report compares labels.
+
+    Scales of numbers in an order go before those of categories, and these before texts. The third
+    part are the other labels; None where all share a scale.
+    """
+    groups = by_scale({n: replace(scale, declared=True) for n, scale in ratings.scales.items()})
+    if len(groups) == 1:
+        return ratings, models, None
+
+    def weight(labels: list[str]) -> tuple[int, int]:
+        kind = ratings.scales[labels[0]].kind
+        order = {"text": 0, "nominal": 1}.get(kind, 2)
+        codes = [ratings.label_names.index(name) for name in labels]
+        return order, int((np.isin(ratings.label_code, codes) & ~np.isnan(ratings.value)).sum())
+
+    chosen = max((labels for labels, _ in groups), key=weight)
+    others = ratings.select(labels=[n for n in ratings.label_names if n not in chosen])
+    if models is not None and models.has_labels:
+        judged = [name for name in models.label_names if name in chosen]
+        models = models.select(labels=judged) if judged else None
+    return ratings.select(labels=chosen), models, others
+
+
 class Study:
     """What the sections of a report read.
 
@@ -192,6 +219,7 @@ class Study:
         n_boot: int = 1000,
         images: Path | None = None,
     ) -> None:
+        ratings, models, self.elsewhere = _of_one_scale(ratings, models)
         kept, self.stand_ins = _without_aggregated(ratings)
         self.unmapped = ""
         """Why models are in no table of all raters: their scale and people's have no map."""
@@ -347,6 +375,20 @@ class Study:
         if self.panel is None:
             return None
         return krippendorff_alpha(self.panel, n_boot=self.n_boot, seed=self.seed)
+
+    @cached_property
+    def alpha_elsewhere(self) -> AlphaResult | None:
+        """Alpha of the labels on other scales, each at its own level; None where there is none."""
+        from affectlab.reliability import krippendorff_alpha
+
+        if self.elsewhere is None:
+            return None
+        kinds = {kind for kind in self.elsewhere.rater_kinds if is_person(kind)}
+        people = self.elsewhere.select(rater_kind=sorted(kinds)) if kinds else self.elsewhere
+        try:
+            return krippendorff_alpha(people, n_boot=0)
+        except InputError:  # Nothing but texts, or no answer of use.
+            return None
 
     @cached_property
     def agreement(self) -> Agreement | None:
