@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
@@ -608,7 +608,7 @@ def pairwise_kappa(
     if len(found) == 1:
         return found[0]
     frame = in_label_order(pl.concat([part.frame for part in found]), answers.labels)
-    return replace(found[0], frame=frame)
+    return found[0].with_frame(frame)
 
 
 def _usual_weights(scale: Scale | str | ArrayLike | None, of_label: Any) -> Weights:
