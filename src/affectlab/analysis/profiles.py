@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 from affectlab.core.errors import InputError
 from affectlab.core.types import Bools, Floats, Ints
 from affectlab.ratings import HUMAN_KINDS, MODEL_KINDS, Ratings
-from affectlab.ratings.arrays import answers_of
+from affectlab.ratings.arrays import answers_of, numeric_part
 
 __all__ = [
     "Profiles",
@@ -94,6 +94,7 @@ def profiles_of(ratings: Ratings, *, above: float | None = None) -> Profiles:
     InputError
         If the answers are text, or about labels on a nominal scale.
     """
+    ratings = numeric_part(ratings)
     scale = ratings.scale
     answers = answers_of(people_of(ratings))
     label, value, labels = answers.label, answers.value, answers.labels

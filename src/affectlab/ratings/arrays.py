@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from affectlab.core.errors import InputError
 from affectlab.core.types import Floats, Ints
+from affectlab.core.words import option
 from affectlab.ratings.scale import Scale
 from affectlab.ratings.scales import one_scale, said_by_label
 from affectlab.ratings.table import Ratings
@@ -134,7 +135,8 @@ def require_order(ratings: Ratings | Scale | ArrayLike | None, what: str) -> Non
         )
     raise InputError(
         f"{what} needs answers in an order; leave out the labels on a scale without one "
-        f"({said_by_label(unordered)})"
+        f"({said_by_label(unordered)}): choose the others with "
+        f"{option('select(labels=…)', cli='--keep-labels')}"
     )
 
 

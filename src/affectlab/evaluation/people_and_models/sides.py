@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -9,6 +10,7 @@ import numpy as np
 from affectlab.core.errors import InputError
 from affectlab.core.words import option
 from affectlab.ratings import HUMAN_KINDS, MODEL_KINDS, Ratings, Scale
+from affectlab.ratings.scales import said_by_label
 
 __all__ = ["Sides", "people_of", "sides"]
 
@@ -33,8 +35,9 @@ def sides(ratings: Ratings, models: Ratings | None = None) -> Sides:
     Parameters
     ----------
     ratings
-        The answers of people, or of people and models. One table has one scale, which has no steps
-        where models give fractions; people whose answers on it are all whole numbers, on a scale of
+        The answers of people, or of people and models. In one table a label has one scale, which
+        has no steps where models give fractions; people whose answers on it are all whole numbers,
+        on a scale of
         up to 11, get its steps back, as they would in a table of their own.
     models
         Answers of models in a table of their own; every rater in it is judged, whatever its kind.
@@ -68,10 +71,12 @@ def sides(ratings: Ratings, models: Ratings | None = None) -> Sides:
             f"{_name(ratings)}: no rater is a model; give the models in a table of their own "
             f"({option('models', 'FILE')}), or each its rater_kind ({option('raters', 'FILE')})"
         )
-    if found[0].scale != found[-1].scale:
+    ours, theirs = found[0].scales, found[-1].scales
+    shared = [name for name in ours if name in theirs] or [*ours][:1]
+    if any(ours[name] != theirs.get(name, next(iter(theirs.values()))) for name in shared):
         raise InputError(
-            f"{_name(ratings)} holds models on another scale ({found[0].scale}) than "
-            f"{_name(found[-1])} ({found[-1].scale}); expected one scale for all models"
+            f"{_name(ratings)} holds models on another scale ({_said(ours)}) than "
+            f"{_name(found[-1])} ({_said(theirs)}); expected one scale for all models"
         )
     judged = found[0].merge(*found[1:]) if len(found) > 1 else found[0]
     _check_shared(people, judged)
@@ -83,19 +88,36 @@ def people_of(ratings: Ratings) -> Ratings:
     if not set(ratings.rater_kinds) & set(MODEL_KINDS):
         return ratings
     people, models = ratings.humans(), ratings.models()
-    scale = people.scale
-    if scale.kind != "interval" or scale.step is not None or not scale.declared:
-        return people
-    if scale.low is None or scale.high is None:
-        return people
-    whole = [_whole(np.append(part.value, (scale.low, scale.high))) for part in (people, models)]
-    if not whole[0] or whole[1] or scale.high - scale.low > _MOST_STEPS:
+    stepped: dict[str, Scale] = {}
+    for scale in dict.fromkeys(people.scales.values()):
+        low, high = scale.low, scale.high
+        if scale.kind != "interval" or scale.step is not None or not scale.declared:
+            continue
+        if low is None or high is None or high - low > _MOST_STEPS:
+            continue
+        labels = [name for name, own in people.scales.items() if own == scale]
+        whole = [
+            _whole(np.append(_values(table, labels), (low, high))) for table in (people, models)
+        ]
+        if whole[0] and not whole[1]:
+            stepped |= dict.fromkeys(labels, Scale("ordinal", low, high, 1.0))
+    if not stepped:
         return people
     return people.with_values(
         people.value,
-        Scale("ordinal", scale.low, scale.high, 1.0),
+        stepped,
         step="answers of people: steps of 1, since all are whole numbers and those of models not",
     )
+
+
+def _values(table: Ratings, labels: Sequence[str]) -> np.ndarray:
+    codes = [code for code, name in enumerate(table.label_names) if name in labels]
+    return table.value[np.isin(table.label_code, codes)]
+
+
+def _said(scales: Mapping[str, Scale]) -> str:
+    first = next(iter(scales.values()))
+    return str(first) if len(set(scales.values())) == 1 else said_by_label(scales)
 
 
 def _whole(value: np.ndarray) -> bool:

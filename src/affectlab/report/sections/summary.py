@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections import Counter
 
 import polars as pl
@@ -93,7 +92,7 @@ def _elsewhere(study: Study) -> list[Block]:
             "label": list(others.label_names),
             "scale": [str(scale) for scale in others.scales.values()],
             "answers": answers,
-            "alpha": [alpha[n].value if n in alpha else math.nan for n in others.label_names],
+            "alpha": [alpha[n].value if n in alpha else None for n in others.label_names],
         }
     )
     here = joined(map(shown, study.ratings.label_names))

@@ -1,0 +1,74 @@
+"""A questionnaire on several scales goes through the commands."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+
+import polars as pl
+import pytest
+from tests.cli.command import run_here
+from tests.ratings.test_scales import SCALES, TEXT, long, survey
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    path = tmp_path / "long.csv"
+    long(survey(12, 20)).write_csv(path)
+    return path
+
+
+@pytest.fixture
+def model(tmp_path: Path) -> Path:
+    path = tmp_path / "tiny.csv"
+    survey(1, 20).drop("rater", "comment").write_csv(path)
+    return path
+
+
+def test_long_and_wide_files_are_read_alike(file: Path, tmp_path: Path) -> None:
+    wide = tmp_path / "wide.csv"
+    survey(12, 20).write_csv(wide)
+    shown = []
+    for arguments in ([file], [wide, "--wide", "labels"]):
+        found = run_here("ratings", "summary", *arguments, "--scale", TEXT, "--json")
+        shown.append(json.loads(found.stdout)["result"])
+    assert list(shown[0]["scales"]) == list(SCALES)
+    assert shown[0]["scales"] == shown[1]["scales"]
+    assert shown[0]["n_ratings"] == shown[1]["n_ratings"]
+    table = run_here("ratings", "summary", file, "--scale", TEXT).stdout
+    assert re.search(r"scale +ordinal 1 to 9, step 1 \(arousal\)", table)
+
+
+def test_agreement_goes_label_by_label(file: Path) -> None:
+    found = run_here(
+        "reliability", "agreement", file, "--scale", TEXT, "--n-boot", "20", "--more", "--json"
+    )
+    content = json.loads(found.stdout)
+    levels = {row["label"]: row["method"] for row in content["result"]["alpha"]}
+    assert list(levels) == ["plausibility", "category", "arousal"]
+    assert ["nominal" in method for method in levels.values()] == [False, True, False]
+    fleiss = {row["label"] for row in content["result"]["fleiss_kappa"]}
+    assert fleiss == {"plausibility", "category", "arousal"}
+    assert "left out, since the answers are texts: comment" in content["warnings"]
+
+
+def test_pooling_asks_for_labels_on_one_scale(file: Path, model: Path) -> None:
+    arguments = ("evaluate", "alignment", file, "--scale", TEXT, "--models", model)
+    found = run_here(*arguments, code=2)
+    assert "the labels are on different scales (plausibility:" in found.stderr
+    assert "--keep-labels" in found.stderr
+    chosen = run_here(*arguments, "--keep-labels", "arousal", "--json", "--n-boot", "20")
+    assert json.loads(chosen.stdout)["result"]
+
+
+def test_a_report_says_which_labels_it_is_about(file: Path, model: Path, tmp_path: Path) -> None:
+    out = tmp_path / "report"
+    run_here("report", file, "--scale", TEXT, "--models", model, "--out", out, "--n-boot", "20")
+    page = (out / "report.html").read_text(encoding="utf-8")
+    assert "on plausibility, and others on category, arousal and comment" in page
+    assert "This report compares labels on one scale and is about plausibility" in page
+    assert "no answer has a text" not in page
+    others = pl.read_csv(out / "tables" / "other_scales.csv")
+    assert others["label"].to_list() == ["category", "arousal", "comment"]
+    assert others["alpha"].is_not_null().to_list() == [True, True, False]
