@@ -530,3 +530,23 @@ def test_a_column_of_single_answers_is_named(tmp_path: Path, noisy: np.ndarray) 
     page = page_of(tmp_path, Ratings(frame, scale="1-5"))
     assert "src (differs between the answers to a stimulus and those of a rater)" in page
     assert "ok 240 (of 240 values)" in page
+
+
+def test_absent_answers_are_said_where_answers_are_counted(tmp_path: Path) -> None:
+    frame = pl.DataFrame(
+        {
+            "stimulus": [f"s{k}" for k in range(6)],
+            "rater": [f"r{k % 3}" for k in range(6)],
+            "label": ["joy", "fear"] * 3,
+            "value": [1.0] * 6,
+        }
+    )
+    filled = Ratings(frame, scale="binary").fill_absent(0)
+    page = page_of(tmp_path, filled)
+    assert "3 raters have 4 answers each. Absent answers that are taken as 0 count" in page
+    assert "of 12 answers). Absent answers that are taken as 0 count as answers." in page
+    assert "as if the rater had chosen 0" in page
+    # Of what a later step left out nobody knows how much was filled.
+    fewer = page_of(tmp_path / "fewer", filled.where(pl.col("stimulus") != "s5"))
+    assert "3 people: 10 answers about 5 stimuli (up to 6 of them absent, taken as 0)" in fewer
+    assert "6 more were absent" not in fewer

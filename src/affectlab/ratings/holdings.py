@@ -293,6 +293,9 @@ class Holdings:
             return self
         if not mask.any():
             raise InputError("no rating is left after the selection")
+        if step is None and any("filled" in one for one in self.history):
+            # The number that was filled is no longer that of this table.
+            step = f"kept {np.count_nonzero(mask):,} of {mask.size:,} rows"
         return self._derive(self._body.take(mask), steps=() if step is None else (step,))
 
     def __len__(self) -> int:

@@ -14,9 +14,11 @@ def verdict(study: Study) -> str:
     summary = study.summary
     about = plural(study.n_rated, "stimulus", "stimuli")
     who = panel_in_words(study)
-    verb = ":" if study.aggregated else " gave"
+    verb = ":" if study.aggregated or study.filled.startswith("up to") else " gave"
     answers = plural(summary.n_ratings, "answer")
-    if study.n_filled:
+    if study.filled.startswith("up to"):
+        about += f" ({study.filled})"
+    elif study.filled:
         answers = plural(summary.n_ratings - study.n_filled, "answer")
         about += f" ({count(study.n_filled)} more were absent and are taken as 0)"
     start = f"{who[0].upper()}{who[1:]}{verb} {answers} about {about}"

@@ -35,7 +35,7 @@ def answers_section(study: Study) -> Section | Skipped:
     }
     bins = frame.filter(pl.col("group") == frame["group"][0])["answer"].to_list()
     few = _few_levels(numeric.scale)
-    words = _words(study, frame) if few else _means(study)
+    words = (_words(study, frame) if few else _means(study)) + study.filled_note
     range_ = "range of the answers" if numeric.scale.low is None else "scale"
     parts = "point of the scale" if few else f"of {plural(len(bins), 'equal part')} of the {range_}"
     picture = Picture(
@@ -59,7 +59,12 @@ def answers_section(study: Study) -> Section | Skipped:
     blocks: list[Block] = [
         Paragraph(words),
         picture,
-        Table("answers", f"Answers {'by' if few else 'in each'} {parts}.", wide, tuple(columns)),
+        Table(
+            "answers",
+            f"Answers {'by' if few else 'in each'} {parts}.{study.filled_note}",
+            wide,
+            tuple(columns),
+        ),
     ]
     if _few_levels(numeric.scale) and study.ordered and numeric.n_labels > 1 and len(bins) > 2:
         blocks.append(_by_label(numeric, bins))

@@ -144,10 +144,9 @@ def glossary(study: Study, sections: Sequence[Section]) -> list[tuple[str, str]]
 
 def _of_this_report(study: Study) -> dict[str, str]:
     """What is to be added to a term, by what the ratings are."""
-    filled = any("filled" in step and "absent" in step for step in study.summary.history)
     found = {
         "Item": " Answers that were absent count as answers of 0 here."
-        if filled
+        if study.filled
         else " A missing answer is not an answer of 0.",
         "Quadratic weights": " The whole declared scale counts, not only the points that were "
         "chosen."

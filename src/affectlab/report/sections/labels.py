@@ -80,7 +80,7 @@ def frequency_section(study: Study) -> Section | Skipped:
     if numeric.scale.kind == "nominal":
         return Skipped(title, "the categories of a nominal scale are shown under Answers.")
     if not _zero_is_absence(study, numeric):
-        return _means_of_labels(numeric)
+        return _means_of_labels(numeric, study.filled_note)
     frame, rule = use_of_labels(numeric)
     names = frame["label"].to_list()
     groups = label_groups(study.ratings, names)
@@ -137,7 +137,7 @@ def frequency_section(study: Study) -> Section | Skipped:
     table = Table(
         "label_frequencies",
         f"Use of labels; {rule} counts as use. Share of answers: of all answers to a label, those "
-        "that count as its use.",
+        f"that count as its use.{study.filled_note}",
         frame,
         tuple(columns),
     )
@@ -154,7 +154,7 @@ def _zero_is_absence(study: Study, numeric: Ratings) -> bool:
     return scale.kind == "binary" or graded
 
 
-def _means_of_labels(numeric: Ratings) -> Section:
+def _means_of_labels(numeric: Ratings, note: str) -> Section:
     """Mean and spread of the answers on each label."""
     coded = pl.DataFrame({"label": numeric.label_code, "value": numeric.value})
     frame = (
@@ -179,7 +179,7 @@ def _means_of_labels(numeric: Ratings) -> Section:
         Column("mean", "Mean", "number"),
         Column("sd", "SD", "number"),
     )
-    table = Table("label_means", "Answers on each label.", frame, columns)
+    table = Table("label_means", f"Answers on each label.{note}", frame, columns)
     return Section("labels", "Answers on each label", (Paragraph(words), table))
 
 

@@ -350,7 +350,8 @@ def raters_section(study: Study) -> Section | Skipped:
 def _words(study: Study, frame: pl.DataFrame) -> str:
     """Say how much raters answered, and who stands at the ends."""
     answers = frame["n_ratings"].to_numpy()
-    text = f"{plural(frame.height, 'rater')} gave "
+    verb = "gave" if not study.filled else "has" if frame.height == 1 else "have"
+    text = f"{plural(frame.height, 'rater')} {verb} "
     if study.aggregated_only:
         text = f"Aggregated answers of {plural(frame.height, 'source')}: "
     if answers.min() == answers.max():
@@ -361,6 +362,7 @@ def _words(study: Study, frame: pl.DataFrame) -> str:
             f"{count(answers.min())} to {count(answers.max())} answers "
             f"(median {count(float(np.median(answers)))})."
         )
+    text += study.filled_note
     ends = (
         ("mean", "The mean answer runs from"),
         ("inconsistency", "The inconsistency, in points of the scale, runs from"),
@@ -412,6 +414,8 @@ def _remarks(
     parts = []
     labels = study.ratings.n_labels > 1
     who = "source" if study.aggregated_only else "rater"
+    if study.filled:
+        parts.append(f"{study.filled_note[1:-1]}, as if the {who} had chosen 0.")
     if "mean" in computed:
         over = ", over all labels" if labels else ""
         parts.append(f"Mean and SD: of all answers of a {who}{over}.")

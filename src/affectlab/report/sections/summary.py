@@ -135,9 +135,7 @@ def _taxonomy(study: Study) -> str:
 def _rows_remark(study: Study) -> str:
     used = study.numeric.n_ratings if study.numeric is not None else 0
     parts = [f"{count(used)} in the statistics"] if used not in (0, study.summary.n_ratings) else []
-    if study.n_filled:
-        parts.append(f"{count(study.n_filled)} of them absent, taken as 0")
-    return "; ".join(parts)
+    return "; ".join([*parts, *([study.filled] if study.filled else [])])
 
 
 def _stimuli_remark(study: Study) -> str:

@@ -13,7 +13,7 @@ import numpy as np
 import polars as pl
 
 from affectlab.core.errors import InputError
-from affectlab.core.words import joined, shown
+from affectlab.core.words import count, joined, shown
 from affectlab.ratings.scales import by_scale
 from affectlab.ratings.summary import aggregated_raters
 from affectlab.reliability import interrater_correlation
@@ -341,9 +341,22 @@ class Study:
 
     @cached_property
     def n_filled(self) -> int:
-        """Absent answers that were taken as 0 before the report, as the steps say."""
+        """Absent answers that were taken as 0 before the report; at most, after later steps."""
         found = (_FILLED.search(step) for step in self.summary.history)
         return sum(int((m[1] or m[2]).replace(",", "")) for m in found if m)
+
+    @property
+    def filled(self) -> str:
+        """How many answers were absent and are taken as 0; later steps may have left some out."""
+        if not self.n_filled:
+            return ""
+        upto = "" if _FILLED.search(self.summary.history[-1]) else "up to "
+        return f"{upto}{count(self.n_filled)} of them absent, taken as 0"
+
+    @property
+    def filled_note(self) -> str:
+        """Say, where answers are counted, that absent ones are among them."""
+        return " Absent answers that are taken as 0 count as answers." if self.n_filled else ""
 
     @property
     def people_name(self) -> str:
