@@ -294,7 +294,7 @@ def test_why_an_attribute_is_not_shown(tmp_path: Path, noisy: np.ndarray) -> Non
     stimuli |= {f"field{j:02d}": ["x", "y"] * 20 for j in range(14)}
     page = page_of(tmp_path, Ratings(long(noisy), scale="1-5", stimuli=stimuli))
     assert (
-        "Not shown: asset_id (identifiers); path (names of files); "
+        "Not shown: asset_id (numbers that stand for names); path (names of files); "
         "caption (too many different values); field12 and field13 (beyond the first 12 attributes)."
     ) in page
     assert "field00: x (20), y (20)." in page
@@ -489,7 +489,7 @@ def test_numbers_that_are_codes_are_no_quantities(tmp_path: Path, noisy: np.ndar
     stimuli = {"stimulus": [f"s{k}" for k in range(40)], **dict.fromkeys(names, codes)}
     stimuli["age"] = codes
     page = page_of(tmp_path, Ratings(long(noisy), scale="1-5", stimuli=stimuli))
-    assert "COUN, SUBJ, country, city_code and code_2 (identifiers)" in page
+    assert "COUN, SUBJ, country, city_code and code_2 (numbers that stand for names)" in page
     assert "age: from 0 to 57" in page
 
 
@@ -550,3 +550,64 @@ def test_absent_answers_are_said_where_answers_are_counted(tmp_path: Path) -> No
     fewer = page_of(tmp_path / "fewer", filled.where(pl.col("stimulus") != "s5"))
     assert "3 people: 10 answers about 5 stimuli (up to 6 of them absent, taken as 0)" in fewer
     assert "6 more were absent" not in fewer
+
+
+def test_aggregated_answers_beside_models_are_no_person(tmp_path: Path, noisy: np.ndarray) -> None:
+    raters = {
+        "rater": ["r0", "r1", "r2"],
+        "rater_kind": ["human", "model", "model"],
+        "aggregated": [True, False, False],
+    }
+    page = page_of(tmp_path, Ratings(long(noisy[:3]), scale="1-5", raters=raters))
+    assert "model 2, aggregated from several people 1" in page
+    assert "human 1" not in page
+    assert "one person" not in page
+    assert "agreement between people cannot be computed" in page
+    assert "Krippendorff's alpha among all raters" in page.replace("&#39;", "'")
+    assert "Every pair. 3 rows" in page
+    assert "on every label" not in page
+
+
+def test_notes_of_tables_speak_of_stimuli(tmp_path: Path, noisy: np.ndarray) -> None:
+    frame = long(np.stack([noisy, noisy], axis=2), ["joy", "fear"])
+    alone = (pl.col("label") == "fear") & (pl.col("rater") != "r0")
+    page = page_of(tmp_path, Ratings(frame.filter(~alone), scale="1-5"))
+    assert "no stimulus with two ratings" in page
+    assert "no unit with" not in page
+    assert "undefined:" not in page
+    assert "undefined: no unit" in (tmp_path / "tables" / "agreement.csv").read_text()
+
+
+def test_ranges_of_numbers_are_not_counted_as_named_values(
+    tmp_path: Path, noisy: np.ndarray
+) -> None:
+    stimuli = pl.DataFrame(
+        {
+            "stimulus": [f"s{k}" for k in range(40)],
+            "year": [1980 + k % 30 for k in range(40)],
+            "place": [f"p{k % 20}" for k in range(40)],
+        }
+    )
+    page = page_of(tmp_path, Ratings(long(noisy), scale="1-5", stimuli=stimuli))
+    assert "values of an attribute are named; of more numbers, ranges are counted" in page
+
+
+def test_nobody_is_pointed_out_on_few_common_stimuli(tmp_path: Path) -> None:
+    rng = np.random.default_rng(1)
+    values = (rng.random((8, 60, 1)) < 0.3) ^ (rng.random((8, 60, 1)) < 0.02)
+    values = np.where(rng.random((8, 60, 1)) < 0.05, values, values[:1]).astype(float)
+    few = pl.DataFrame(
+        {
+            "rater": ["few"] * 6,
+            "stimulus": [f"s{k}" for k in range(6)],
+            "value": [1.0 - values[0, k, 0] for k in range(5)] + [values[0, 5, 0]],
+        }
+    )
+    page = page_of(
+        tmp_path,
+        Ratings(
+            pl.concat([long(values[..., 0]), few.select("rater", "stimulus", "value")]),
+            scale="binary",
+        ),
+    )
+    assert "few agrees with the others less" not in page

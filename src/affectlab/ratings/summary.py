@@ -339,7 +339,8 @@ def _of_people(ratings: Holdings, rows: Mask) -> list[str]:
         human &= ~aggregated
         if not human.any():
             return [
-                f"The answers are already aggregated (rater {names}): agreement cannot be computed."
+                f"The answers are already aggregated (rater {names}): agreement between people "
+                "cannot be computed."
             ]
         found.append(
             f"The answers of rater {names} are aggregated from those of several people; leave them "

@@ -11,6 +11,7 @@ from affectlab.core.tables import Table
 from affectlab.core.words import count, shown
 from affectlab.report.drawing import css_variables, inline_svg
 from affectlab.report.page.blocks import Block, Gallery, Picture, Section, Skipped
+from affectlab.report.statistics import reason
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -122,9 +123,15 @@ def _picture_view(block: Picture, numbers: dict[str, int], svg: str) -> dict[str
     }
 
 
+def _noted(row: dict[str, Any]) -> dict[str, Any]:
+    """Write the status of a row as a report says it, and nothing where all is well."""
+    status = row.get("status")
+    return {**row, "status": "" if status == "ok" else reason(status)} if status else row
+
+
 def _table_view(block: Table, numbers: dict[str, int]) -> dict[str, Any]:
     numbers["table"] += block.shown_rows > 0
-    rows = block.frame.head(block.limit).rows(named=True)
+    rows = [_noted(row) for row in block.frame.head(block.limit).rows(named=True)]
     return {
         "template": block.template,
         "id": "table-" + block.name.replace("_", "-"),

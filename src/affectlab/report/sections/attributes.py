@@ -75,7 +75,7 @@ def _section(
         f"{thing}_attributes",
         title,
         f"Number of {things} by attribute; missing values are not counted. At most {_MOST_BARS} "
-        "values of an attribute are shown.",
+        "values of an attribute are named; of more numbers, ranges are counted.",
         words,
         fig_attributes(panels, count_name=things, role=role),
     )
@@ -103,7 +103,7 @@ def _panel(column: pl.Series) -> Panel | str:
         return "lists"
     distinct = known.n_unique()
     if _is_identifier(known):
-        return "identifiers"
+        return "numbers that stand for names"
     if known.dtype.is_numeric() and distinct > _MOST_BARS:
         numbers = known.to_numpy().astype(np.float64)
         counts, edges = np.histogram(numbers, bins=_round_edges(numbers))
@@ -213,4 +213,6 @@ def _table(thing: str, things: str, panels: list[Panel], known: pl.DataFrame) ->
         Column("value", "Value", "name"),
         Column("count", things.capitalize(), "count"),
     )
-    return Table(f"{thing}_attributes", f"Attributes of the {things}.", frame, columns, limit=40)
+    caption = f"Attributes of the {things}."
+    caption += "".join(f" {shown(p.name, 40)}: the {p.remark}." for p in panels if p.remark)
+    return Table(f"{thing}_attributes", caption, frame, columns, limit=40)

@@ -10,7 +10,7 @@ import polars as pl
 from affectlab.core.words import count, joined, number, plural
 from affectlab.report.figures import fig_alpha, fig_frequencies
 from affectlab.report.page import Block, Column, Paragraph, Picture, Section, Skipped, Table
-from affectlab.report.statistics import Study
+from affectlab.report.statistics import Study, reason
 
 if TYPE_CHECKING:
     from affectlab.core.estimates import Estimates
@@ -273,7 +273,7 @@ def _words(study: Study, frame: pl.DataFrame) -> str:
 
 
 def _reasons(undefined: pl.DataFrame) -> str:
-    return joined(sorted({status.removeprefix("undefined: ") for status in undefined["status"]}))
+    return joined(sorted({reason(status) for status in undefined["status"]}))
 
 
 def _alpha_picture(study: Study, frame: pl.DataFrame) -> Picture:

@@ -243,7 +243,8 @@ def _pair_tables(pairs: PairAgreement) -> list[Table]:
     ]
     caption = f"Pairs of raters, closest first (fewer than {_ENOUGH} common stimuli: last)"
     caption += "; mean over labels." if several else "."
-    every = Table("pairs", "Every pair on every label.", frame, (), limit=0)
+    what = "Every pair on every label." if several else "Every pair."
+    every = Table("pairs", what, frame, (), limit=0)
     return [Table("pairs_mean", caption, means, tuple(columns), limit=15), every]
 
 

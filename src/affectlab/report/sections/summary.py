@@ -160,9 +160,11 @@ def _facts(study: Study) -> list[tuple[str, str]]:
     facts.append(("Taxonomy", _taxonomy(study) or "none"))
     if study.ratings.has_labels:
         facts.append(("Labels", ", ".join(summary.labels)))
-    kinds = ", ".join(f"{kind} {count(n)}" for kind, n in summary.rater_kinds.items())
-    if study.aggregated:
-        kinds += f" (aggregated from several people: {count(len(study.aggregated))})"
+    several = len(study.aggregated)
+    single = {kind: n - several * (kind == "human") for kind, n in summary.rater_kinds.items()}
+    kinds = ", ".join(f"{kind} {count(n)}" for kind, n in single.items() if n)
+    if several:
+        kinds += f", aggregated from several people {count(several)}"
     if study.aggregated_only:
         kinds = "not known: the answers are aggregated from those of several people"
     facts.append(("Raters by kind", kinds))

@@ -78,8 +78,8 @@ def outward(members: Ints, p_values: Callable[[Ints], Floats], *, level: float) 
 
 LEVEL = 0.01
 """Chance that a rule names anybody in a panel of people who are alike."""
-_FEWEST = 5
-"""Stimuli below which leaving one out says nothing."""
+_FEWEST = 10
+"""Stimuli below which leaving one out says little: of few, all may miss what is seldom chosen."""
 
 
 @dataclass(frozen=True)

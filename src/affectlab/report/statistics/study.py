@@ -462,7 +462,8 @@ class Study:
         if self.flow is not None:
             return "votes that stop at a no are given on items chosen by the others."
         if self.people.n_raters < 2:
-            return "one person alone cannot show how far people agree."
+            who = "aggregated answers" if self.aggregated else "one person alone"
+            return f"{who} cannot show how far people agree."
         return None
 
     @cached_property
