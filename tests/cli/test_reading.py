@@ -59,6 +59,6 @@ def test_what_is_proposed_can_be_typed(tmp_path: Path) -> None:
     file = tmp_path / "r.csv"
     file.write_text("image,rater,value\na,x,0.5\na,y,47\n")
     said = run_here("ratings", "summary", file, width=500).stdout
-    proposed = re.search(r"for example \((--scale .*?)\)\.", said)
+    proposed = re.search(r"for example with (--scale .*?)\.", said)
     assert proposed is not None
     run_here("ratings", "summary", file, *shlex.split(proposed[1]))
