@@ -234,7 +234,8 @@ def test_the_suggested_scale_fits_the_answers(values: list[float], example: str)
 def test_an_aggregate_is_no_person() -> None:
     one = panel(1, raters={"rater": ["r0"], "aggregated": [True]})
     assert one.warnings == (
-        "The answers are already aggregated (rater 'r0'): agreement between people cannot be computed.",
+        "The answers are already aggregated (rater 'r0'): agreement between people "
+        "cannot be computed.",
     )
     mixed = panel(9, raters={"rater": ["r0", "r1"], "aggregated": ["true", "false"]})
     assert any("rater 'r0' are aggregated from those of several" in w for w in mixed.warnings)
