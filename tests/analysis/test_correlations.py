@@ -46,7 +46,7 @@ def test_people_are_averaged_and_neutral_is_left_out(answers) -> None:
     assert found.excluded == ("neutral",)
     assert found.matrix[0, 1] == pytest.approx(np.corrcoef(joy, fear)[0, 1])
     assert found.groups == ("negative", "positive")
-    row = found.table["fear", "joy"]
+    row = found["fear", "joy"]
     assert (row.n_items, row.n_raters, row.status) == (6, 3, "ok")
     assert np.isnan([row.se, row.low, row.high]).all()
     assert "neutral" in label_correlations(answers, exclude_neutral=False).labels
@@ -139,9 +139,9 @@ def test_what_is_not_defined_says_why() -> None:
         n_boot=20,
         seed=1,
     )
-    assert found.table["a", "never"].status == "undefined: a label does not vary"
-    assert found.table["a", "rare"].status == "undefined: fewer than three stimuli in common"
-    assert found.table["a", "c"].ok
+    assert found["a", "never"].status == "undefined: a label does not vary"
+    assert found["a", "rare"].status == "undefined: fewer than three stimuli in common"
+    assert found["a", "c"].ok
     assert np.isnan(found.matrix[1]).all()
     assert found.matrix[0, 0] == 1
     assert found.n[0].tolist() == [4, 4, 4, 2]
@@ -149,7 +149,7 @@ def test_what_is_not_defined_says_why() -> None:
 
 def test_a_label_of_every_stimulus_does_not_vary() -> None:
     found = label_correlations([[0.1, 1], [0.1, 0], [0.1, 0]], n_boot=10, seed=1)
-    assert found.table.frame["status"].to_list() == ["undefined: a label does not vary"]
+    assert found.frame["status"].to_list() == ["undefined: a label does not vary"]
 
 
 @pytest.mark.parametrize(

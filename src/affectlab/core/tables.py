@@ -146,7 +146,8 @@ class Table:
     frame: pl.DataFrame
     columns: tuple[Column, ...]
     limit: int = 60
-    """Rows shown; the file holds all of them. 0: only a line that says where the file is."""
+    """Rows shown; the file holds all of them. 0: a page only says where the file is, and terminals
+    and notebooks leave the table out."""
     folded: bool | None = None
     """Whether a reader has to unfold the table; ``None``: when it shows more than 12 rows."""
     notes: tuple[str, ...] = ()

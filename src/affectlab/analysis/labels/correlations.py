@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 import numpy as np
 import polars as pl
@@ -14,15 +14,12 @@ from affectlab.analysis.profiles import label_groups, neutral_label, vectors_of
 from affectlab.core.errors import InputError, unknown_name
 from affectlab.core.estimates import Estimates
 from affectlab.core.inference import Uncertainty, check_confidence, draw_weights, summarise
+from affectlab.core.tables import Count, Interval, Key, Table, Value
 from affectlab.core.types import Bools, Floats, Ints
-from affectlab.core.words import number, shown
+from affectlab.core.words import plural
 from affectlab.ratings import Ratings
 from affectlab.ratings.arrays import require_order
 from affectlab.ratings.order import canonical
-
-if TYPE_CHECKING:
-    from affectlab.core.terminal import Table
-
 
 __all__ = [
     "LabelCorrelations",
@@ -168,9 +165,9 @@ def _rank_correlations(values: Floats, weights: Floats) -> Floats:
 _METHODS = {"pearson": pearson, "spearman": spearman}
 
 
-@dataclass(frozen=True, repr=False)
-class LabelCorrelations:
-    """Correlations of every pair of labels over stimuli.
+@dataclass(frozen=True, repr=False, kw_only=True)
+class LabelCorrelations(Estimates):
+    """Correlations of every pair of labels over stimuli, by ``label_a`` and ``label_b``.
 
     Everything of shape (L, L) is in the order of ``labels``.
     """
@@ -184,47 +181,38 @@ class LabelCorrelations:
     """Upper ends of the intervals, shape (L, L)."""
     n: Ints
     """Stimuli that both labels were asked about, shape (L, L)."""
-    table: Estimates
-    """One row per pair, by ``label_a`` and ``label_b``."""
     groups: tuple[str, ...] | None = None
     """Sentiment of each label, where the taxonomy says."""
     excluded: tuple[str, ...] = ()
     """Labels that were left out on request."""
     replicates: Floats | None = None
-    """Bootstrap replicates of the pairs of ``table``, shape (n_boot, pairs)."""
-
-    def to_frame(self) -> pl.DataFrame:
-        """Give one row per pair as a polars data frame."""
-        return self.table.to_frame()
+    """Bootstrap replicates of the pairs, shape (n_boot, pairs)."""
 
     def strongest(self, n: int = 5) -> pl.DataFrame:
         """Give the n highest and the n lowest of the defined correlations, highest first."""
-        known = self.to_frame().filter(pl.col("value").is_not_nan())
-        ordered = known.sort("value", descending=True, maintain_order=True)
-        if ordered.height <= 2 * n:
-            return ordered
-        return pl.concat([ordered.head(n), ordered.tail(n)])
+        return _strongest(self.frame, n)
 
-    def __repr__(self) -> str:
-        pairs = len(self.table)
-        return f"LabelCorrelations({len(self.labels)} labels, {pairs} pairs)"
 
-    def __rich__(self) -> Table:
-        from rich.text import Text
+def _strongest(frame: pl.DataFrame, n: int = 5) -> pl.DataFrame:
+    known = frame.filter(pl.col("value").is_not_nan())
+    ordered = known.sort("value", descending=True, maintain_order=True)
+    if ordered.height <= 2 * n:
+        return ordered
+    return pl.concat([ordered.head(n), ordered.tail(n)])
 
-        from affectlab.core.terminal import Table
 
-        table = Table(box=None, header_style="bold")
-        table.add_column("label")
-        table.add_column("label")
-        for name in ("correlation", "interval", "stimuli"):
-            table.add_column(name, justify="right")
-        for row in self.strongest().iter_rows(named=True):
-            low, high = number(row["low"], 3), number(row["high"], 3)
-            ends = "" if row["low"] != row["low"] else f"{low} to {high}"
-            pair = (Text(shown(row[name], 30)) for name in ("label_a", "label_b"))
-            table.add_row(*pair, number(row["value"], 3), ends, f"{row['n_items']:,}")
-        return table
+def _tables(pairs: Estimates) -> tuple[Table, Table]:
+    columns = (
+        Key("label_a", "label"),
+        Key("label_b", "label"),
+        Value(head="correlation"),
+        Interval(),
+        Count("n_items", "stimuli"),
+    )
+    return (
+        Table("correlations", "Correlations of all pairs.", pairs.frame, columns, limit=0),
+        Table("strongest", "Highest and lowest.", _strongest(pairs.frame), columns),
+    )
 
 
 def label_correlations(
@@ -279,7 +267,7 @@ def label_correlations(
     >>> found = label_correlations([[0, 0, 5], [1, 2, 4], [3, 3, 1]], labels=["joy", "awe", "fear"])
     >>> found.matrix.round(2).tolist()
     [[1.0, 0.93, -1.0], [0.93, 1.0, -0.89], [-1.0, -0.89, 1.0]]
-    >>> found.table["joy", "awe"].n_items
+    >>> found["joy", "awe"].n_items
     3
     """
     ratings = canonical(ratings)
@@ -313,7 +301,7 @@ def label_correlations(
             replicates[start : start + weights.shape[0], defined] = part
             start += weights.shape[0]
         found = summarise(point, replicates, confidence)
-    table = Estimates.build(
+    pairs = Estimates.build(
         {"label_a": [names[k] for k in first], "label_b": [names[k] for k in second]},
         value=point,
         se=found.se,
@@ -328,15 +316,18 @@ def label_correlations(
         status=_statuses(point, shared, found),
     )
     return LabelCorrelations(
-        names,
-        _square(point, first, second, len(used), _diagonal(values)),
-        _square(found.low, first, second, len(used)),
-        _square(found.high, first, second, len(used)),
-        _square(shared, first, second, len(used), (~np.isnan(values)).sum(axis=0)).astype(np.int64),
-        table,
-        label_groups(ratings, names),
-        () if neutral is None else (neutral,),
-        replicates,
+        _tables(pairs),
+        (f"{plural(len(names), 'label')}, {plural(len(pairs), 'pair')}",),
+        labels=names,
+        matrix=_square(point, first, second, len(used), _diagonal(values)),
+        low=_square(found.low, first, second, len(used)),
+        high=_square(found.high, first, second, len(used)),
+        n=_square(shared, first, second, len(used), (~np.isnan(values)).sum(axis=0)).astype(
+            np.int64
+        ),
+        groups=label_groups(ratings, names),
+        excluded=() if neutral is None else (neutral,),
+        replicates=replicates,
     )
 
 

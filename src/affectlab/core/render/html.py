@@ -47,4 +47,5 @@ def result_html(sentences: Sequence[str], tables: Sequence[Table], notes: Sequen
     """Write a result as a fragment of HTML, its finding first."""
     first = "".join(f"<p>{escape(shown(text))}</p>" for text in sentences)
     last = "".join(f"<p><small>Note: {escape(shown(text))}</small></p>" for text in notes)
-    return f"<div>{first}{''.join(map(table_html, tables))}{last}</div>"
+    shown_tables = "".join(table_html(table) for table in tables if table.limit)
+    return f"<div>{first}{shown_tables}{last}</div>"

@@ -57,11 +57,11 @@ def result_lines(
 ) -> RenderableType:
     """Lay a result out: what it says, its tables, its notes."""
     parts: list[RenderableType] = [Text(shown(text)) for text in sentences]
-    several = len(tables) > 1
-    for table in tables:
+    seen = [table for table in tables if table.limit]
+    for table in seen:
         if parts:
             parts.append(Text())
-        if several and table.caption:
+        if len(seen) > 1 and table.caption:
             parts.append(Text(shown(table.caption), style="bold"))
         parts.append(table_lines(table))
     parts += [Text(f"note: {shown(text)}") for text in notes]
