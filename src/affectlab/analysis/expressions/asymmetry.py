@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal, TypeAlias
+from typing import Literal, TypeAlias
 
 import polars as pl
 
@@ -13,12 +13,10 @@ from affectlab.analysis.expressions.sides import Sides, SidesSource, sides_of
 from affectlab.analysis.pairs import PairSource, pair_scores
 from affectlab.core.errors import InputError, unknown_name
 from affectlab.core.inference import check_confidence
+from affectlab.core.result import Result
+from affectlab.core.tables import Count, Interval, Key, Number, PValue, Table, Text
 from affectlab.core.types import Floats
-from affectlab.core.words import joined, number, option, plural, shown
-
-if TYPE_CHECKING:
-    from affectlab.core.terminal import Table
-
+from affectlab.core.words import joined, option, plural, shown
 
 __all__ = [
     "Alternative",
@@ -108,60 +106,65 @@ _ALTERNATIVES = ("greater", "less", "two-sided")
 _MOST_SAID = 8
 _LETTER = re.compile(r"(?<![^\W_])[LRlr](?![^\W_])")
 """A word of the one letter that may stand for a side."""
-_SHORT = {"two samples": "", "paired": "paired "}
 _Row: TypeAlias = dict[str, object]
 
 
-@dataclass(frozen=True, eq=False, repr=False)
-class AsymmetryTests:
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
+class AsymmetryTests(Result):
     """Tests of right against left, and of one-sided against symmetric expressions.
 
     Made by :func:`asymmetry_tests`.
     """
 
-    frame: pl.DataFrame
-    """One row per test: ``kind`` (intra, inter), ``comparison``, ``test``, ``unit`` (what counts as
-    one observation), ``n_first``, ``n_second``, ``mean_first``, ``mean_second``, ``difference``
-    with ``low`` and ``high``, ``t``, ``df``, ``p`` (of the alternative), ``p_two_sided``,
-    ``alternative``, ``status``."""
-    points: pl.DataFrame
-    """One row per actor and mirrored expression: ``kind``, ``actor``, ``right``, ``left``,
-    ``mean_right`` and ``mean_left`` over ``n_pairs`` pairs that both have."""
-    sides: pl.DataFrame
-    """``expression``, ``side`` (right, left, symmetric, unclear), ``mirror``."""
     unit: str
-    notes: tuple[str, ...] = ()
 
-    def to_frame(self) -> pl.DataFrame:
-        """Give one row per test."""
-        return self.frame
+    @property
+    def frame(self) -> pl.DataFrame:
+        """One row per test.
 
-    def __repr__(self) -> str:
-        known = int((self.frame["status"] == "ok").sum())
-        return f"AsymmetryTests({known} of {plural(self.frame.height, 'test')} defined)"
+        ``kind`` (intra, inter), ``comparison``, ``test``, ``unit`` (what counts as one
+        observation), ``n_first``, ``n_second``, ``mean_first``, ``mean_second``, ``difference``
+        with ``low`` and ``high``, ``t``, ``df``, ``p`` (of the alternative), ``p_two_sided``,
+        ``alternative``, ``status``.
+        """
+        return self.to_frame()
 
-    def __rich__(self) -> Table:
-        from rich.text import Text
+    @property
+    def points(self) -> pl.DataFrame:
+        """One row per actor and mirrored expression.
 
-        from affectlab.core.terminal import Table
+        ``kind``, ``actor``, ``right``, ``left``, ``mean_right`` and ``mean_left`` over ``n_pairs``
+        pairs that both have.
+        """
+        return self.to_frame("points")
 
-        table = Table(box=None, header_style="bold")
-        table.add_column("difference of means")
-        for name in ("n", "difference", "interval", "t", "p"):
-            table.add_column(name, justify="right", no_wrap=True)
-        for row in self.frame.iter_rows(named=True):
-            n = f"{row['n_first']:,}"
-            n += f" + {row['n_second']:,}" if row["test"] == "two samples" else ""
-            ends = f"{number(row['low'])} – {number(row['high'])}"
-            table.add_row(
-                Text(f"{row['comparison']}, {row['kind']}: {_SHORT[row['test']]}{row['unit']}"),
-                n,
-                number(row["difference"]),
-                "–" if row["low"] != row["low"] else ends,
-                number(row["t"]),
-                number(row["p"], 3),
-            )
-        return table
+    @property
+    def sides(self) -> pl.DataFrame:
+        """``expression``, ``side`` (right, left, symmetric, unclear), ``mirror``."""
+        return self.to_frame("sides")
+
+
+_TESTS = (
+    Key("comparison", "difference of means"),
+    Key("kind"),
+    Key("test"),
+    Key("unit", "observations"),
+    Count("n_first", "n, first"),
+    Count("n_second", "n, second"),
+    Number("difference"),
+    Interval(),
+    Number("t"),
+    PValue("p"),
+)
+_POINTS = (
+    Key("kind"),
+    Key("actor"),
+    Key("right"),
+    Key("left"),
+    Number("mean_right"),
+    Number("mean_left"),
+    Count("n_pairs"),
+)
 
 
 def asymmetry_tests(
@@ -257,12 +260,24 @@ def asymmetry_tests(
         about = {"kind": "inter", "comparison": "one-sided – symmetric"}
         rows += [{**about, **one} for one in _against(inter, found, alternative, confidence)]
     order = ("kind", "actor", "right", "left", "mean_right", "mean_left", "n_pairs")
+    frame = pl.DataFrame(rows).with_columns(pl.lit(alternative).alias("alternative"))
+    told = found.to_frame(pairs.expressions)
+    known = int((frame["status"] == "ok").sum())
     return AsymmetryTests(
-        pl.DataFrame(rows).with_columns(pl.lit(alternative).alias("alternative")),
-        pl.concat(points).select(order),
-        found.to_frame(pairs.expressions),
-        pairs.unit,
-        (*_notes(found, told=sides is not None), *pairs.notes),
+        (
+            Table("tests", "Tests.", frame, _TESTS),
+            Table("points", "Mirrored expressions.", pl.concat(points).select(order), _POINTS, 0),
+            Table(
+                "sides",
+                "Sides of expressions.",
+                told,
+                (Key("expression"), Text("side"), Text("mirror")),
+                limit=0,
+            ),
+        ),
+        (f"{known} of {plural(frame.height, 'test')} defined",),
+        notes=(*_notes(found, told=sides is not None), *pairs.notes),
+        unit=pairs.unit,
     )
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Literal, TypeAlias
+from typing import Literal, TypeAlias
 
 import numpy as np
 import polars as pl
@@ -19,16 +19,15 @@ from affectlab.analysis.labels import (
     numbered,
     silhouette,
     tree_of,
+    tree_result,
 )
 from affectlab.analysis.pairs import PairScores, PairSource, pair_scores
 from affectlab.core.errors import InputError, unknown_name
 from affectlab.core.inference import Uncertainty, check_confidence, summarise
+from affectlab.core.result import Result
+from affectlab.core.tables import Count, Interval, Key, Number, Table, Value
 from affectlab.core.types import Bools, Floats, Ints
 from affectlab.core.words import joined, plural
-
-if TYPE_CHECKING:
-    from affectlab.core.terminal import Table
-
 
 __all__ = [
     "LINKAGES",
@@ -252,8 +251,16 @@ def expression_tree(
     if n < 3:
         why = f"undefined: {plural(n, 'expression')} compared with all others, expected 3 or more"
         empty, none, at = np.empty((0, 4)), np.zeros(n, dtype=np.int64), np.arange(n)
-        return LabelClusters(
-            own, empty, at, none, together, {}, words, left_out=left_out, status=why
+        return tree_result(
+            own,
+            empty,
+            at,
+            none,
+            together,
+            scores={},
+            method=words,
+            left_out=left_out,
+            status=why,
         )
     from scipy.cluster.hierarchy import leaves_list
 
@@ -268,17 +275,17 @@ def expression_tree(
         cut = _parts(drawn, count)
         total += cut[:, None] == cut[None, :]
         used += 1
-    return LabelClusters(
+    return tree_result(
         own,
         tree,
         order,
         numbered(cut_into(tree, count), order),
         total / used if used else together,
-        scores,
-        words,
-        chosen,
-        used,
-        left_out,
+        scores=scores,
+        method=words,
+        chosen=chosen,
+        n_boot=used,
+        left_out=left_out,
     )
 
 
@@ -514,8 +521,8 @@ _FEWEST = 6
 """Expressions below which a tree has too few heights to say that it shows no groups."""
 
 
-@dataclass(frozen=True, eq=False, repr=False)
-class ExpressionDifferences:
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
+class ExpressionDifferences(Result):
     """Mean differences of expressions; see :func:`expression_differences`.
 
     Everything of shape (n, n) is in the order of ``expressions``.
@@ -532,13 +539,6 @@ class ExpressionDifferences:
     """Pairs of frames behind each mean, shape (n, n)."""
     clusters: LabelClusters
     """Tree and clusters of the expressions; ``stability`` is over the bootstrap replicates."""
-    priority: pl.DataFrame
-    """One row per expression, the one that needs most care first: ``rank``, ``expression``,
-    ``value`` (mean difference from the others) with ``se``, ``low`` and ``high``; ``relative``
-    (the same less its mean over expressions) with ``relative_low`` and ``relative_high``, which
-    tell expressions apart: how high actors are in general does not count there; ``rank_low``,
-    ``rank_high``, ``cluster``, ``n_others``, ``n_actors``, ``n_pairs``, ``method``, ``resampled``,
-    ``status``."""
     actor_effects: dict[str, float]
     """How much higher each actor is than the mean actor on the same pairs; empty when means were
     not adjusted."""
@@ -546,37 +546,50 @@ class ExpressionDifferences:
     """The same for the role of a frame."""
     method: str
     unit: str
-    notes: tuple[str, ...] = ()
+
+    @property
+    def priority(self) -> pl.DataFrame:
+        """One row per expression, the one that needs most care first.
+
+        ``rank``, ``expression``, ``value`` (mean difference from the others) with ``se``, ``low``
+        and ``high``; ``relative`` (the same less its mean over expressions) with ``relative_low``
+        and ``relative_high``, which tell expressions apart: how high actors are in general does not
+        count there; ``rank_low``, ``rank_high``, ``cluster``, ``n_others``, ``n_actors``,
+        ``n_pairs``, ``method``, ``resampled``, ``status``.
+        """
+        return self.to_frame("priority")
 
     @property
     def elbow(self) -> pl.DataFrame:
         """Heights of the tree and their bends: ``n_clusters``, ``height``, ``bend``."""
         return elbow_of(self.clusters)
 
-    def to_frame(self) -> pl.DataFrame:
-        """Give one row per pair of expressions that was compared."""
-        first, second = np.triu_indices(len(self.expressions), 1)
-        names = np.array(self.expressions, dtype=object)
-        frame = pl.DataFrame(
-            {
-                "expression_a": names[first].tolist(),
-                "expression_b": names[second].tolist(),
-                "value": self.matrix[first, second],
-                "n_actors": self.n_actors[first, second],
-                "n_pairs": self.n_pairs[first, second],
-            },
-            schema_overrides={"expression_a": pl.String, "expression_b": pl.String},
-        )
-        return frame.filter(pl.col("n_actors") > 0)
 
-    def __repr__(self) -> str:
-        return (
-            f"ExpressionDifferences({plural(len(self.expressions), 'expression')}, "
-            f"{plural(len(self.actors), 'actor')}, {plural(self.clusters.k, 'cluster')})"
-        )
+def _compared(cells: Cells, matrix: Floats, n_actors: Ints, n_pairs: Ints) -> pl.DataFrame:
+    """Give one row per pair of expressions that was compared."""
+    first, second = np.triu_indices(len(cells.expressions), 1)
+    names = np.array(cells.expressions, dtype=object)
+    frame = pl.DataFrame(
+        {
+            "expression_a": names[first].tolist(),
+            "expression_b": names[second].tolist(),
+            "value": matrix[first, second],
+            "n_actors": n_actors[first, second],
+            "n_pairs": n_pairs[first, second],
+        },
+        schema_overrides={"expression_a": pl.String, "expression_b": pl.String},
+    )
+    return frame.filter(pl.col("n_actors") > 0)
 
-    def __rich__(self) -> Table:
-        return self.clusters.__rich__()
+
+_COUNTS = (Count("n_actors"), Count("n_pairs"))
+_PAIRS = (
+    Key("expression_a", "expression"),
+    Key("expression_b", "expression"),
+    Number("value", "difference"),
+    *_COUNTS,
+)
+_PRIORITY = (Count("rank"), Key("expression"), Value(head="difference"), Interval(), *_COUNTS)
 
 
 def expression_differences(
@@ -691,19 +704,35 @@ def expression_differences(
     priority = priority_of(
         cells, matrix, np.array(drawn), clusters, resample, confidence, method, n_pairs
     )
+    sizes = (
+        plural(len(cells.expressions), "expression"),
+        plural(len(cells.actors), "actor"),
+        plural(clusters.k, "cluster"),
+    )
+    compared = _compared(cells, matrix, n_actors, n_pairs)
     return ExpressionDifferences(
-        cells.expressions,
-        cells.actors,
-        matrix,
-        n_actors,
-        n_pairs,
-        clusters,
-        priority,
-        dict(zip(cells.actors, effect.tolist(), strict=True)) if adjust else {},
-        cells.role_effects,
-        method,
-        pairs.unit,
-        (*cells.notes(), *_gaps(cells, clusters, missing), *_groups(clusters, k), *pairs.notes),
+        (
+            Table("pairs", "Pairs of expressions.", compared, _PAIRS, limit=0),
+            clusters.table("clusters"),
+            Table("priority", "Expressions by the care they need.", priority, _PRIORITY, limit=0),
+        ),
+        (", ".join(sizes),),
+        notes=(
+            *cells.notes(),
+            *_gaps(cells, clusters, missing),
+            *_groups(clusters, k),
+            *pairs.notes,
+        ),
+        expressions=cells.expressions,
+        actors=cells.actors,
+        matrix=matrix,
+        n_actors=n_actors,
+        n_pairs=n_pairs,
+        clusters=clusters,
+        actor_effects=dict(zip(cells.actors, effect.tolist(), strict=True)) if adjust else {},
+        role_effects=cells.role_effects,
+        method=method,
+        unit=pairs.unit,
     )
 
 

@@ -11,6 +11,8 @@ import polars as pl
 
 from affectlab.analysis.pairs import PairScores, PairSource, pair_scores
 from affectlab.core.errors import InputError
+from affectlab.core.result import Result
+from affectlab.core.tables import Count, Interval, Key, Number, Share, Table
 from affectlab.core.types import Floats
 from affectlab.core.words import number, plural
 
@@ -26,17 +28,10 @@ _FEW, _MANY = 20, 100
 """Fewer different errors than this, of so many pairs, are not errors of single pairs."""
 
 
-@dataclass(frozen=True, eq=False, repr=False)
-class ScoreHistograms:
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
+class ScoreHistograms(Result):
     """Counts of scores and of their standard errors; see :func:`score_histograms`."""
 
-    frame: pl.DataFrame
-    """One row per histogram, group and bin: ``histogram`` (scores, errors, scores by error, scores
-    by actor), ``group``, ``low`` and ``high`` (ends of the bin; the last holds its upper end),
-    ``count``, ``share`` (of the group)."""
-    summary: pl.DataFrame
-    """One row per histogram and group: ``n``, ``mean``, ``sd``, ``skew``, ``least``, ``largest``
-    of what is counted."""
     quartiles: tuple[float, float, float]
     """Quartiles of the standard errors, which bound the groups of "scores by error"; ``nan``
     without errors."""
@@ -47,7 +42,24 @@ class ScoreHistograms:
     shared: tuple[str, ...]
     """Expressions of which all actors have a transition, which "scores by actor" is about."""
     unit: str
-    notes: tuple[str, ...] = ()
+
+    @property
+    def frame(self) -> pl.DataFrame:
+        """One row per histogram, group and bin.
+
+        ``histogram`` (scores, errors, scores by error, scores by actor), ``group``, ``low`` and
+        ``high`` (ends of the bin; the last holds its upper end), ``count``, ``share`` (of the
+        group).
+        """
+        return self.to_frame()
+
+    @property
+    def summary(self) -> pl.DataFrame:
+        """One row per histogram and group.
+
+        ``n``, ``mean``, ``sd``, ``skew``, ``least``, ``largest`` of what is counted.
+        """
+        return self.to_frame("summary")
 
     def of(self, histogram: str) -> dict[str, pl.DataFrame]:
         """Give the bins of each group of one histogram, in order; empty where there is none."""
@@ -57,13 +69,14 @@ class ScoreHistograms:
             for group, bins in own.group_by("group", maintain_order=True)
         }
 
-    def to_frame(self) -> pl.DataFrame:
-        """Give one row per histogram, group and bin."""
-        return self.frame
 
-    def __repr__(self) -> str:
-        n = self.summary.filter(histogram="scores", group=_ALL)["n"].sum()
-        return f"ScoreHistograms({plural(int(n), 'pair')}, mean error {number(self.mean_error)})"
+_GROUP = (Key("histogram"), Key("group"))
+_BIN = (*_GROUP, Interval(head="bin"), Count("count"), Share("share"))
+_SUMMARY = (
+    *_GROUP,
+    Count("n", "n"),
+    *(Number(name) for name in ("mean", "sd", "skew", "least", "largest")),
+)
 
 
 def score_histograms(
@@ -158,15 +171,20 @@ def score_histograms(
         if own_pairs.height:
             drawn.append(_counted("scores by actor", actor, own, edges))
     frames, rows = zip(*drawn, strict=True)
+    summary = pl.DataFrame(list(rows))
+    n = int(summary.filter(histogram="scores", group=_ALL)["n"].sum())
     return ScoreHistograms(
-        pl.concat(frames),
-        pl.DataFrame(list(rows)),
-        quartiles,
-        mean_error,
-        errors if known.any() else "",
-        shared,
-        pairs.unit,
-        tuple(notes),
+        (
+            Table("histograms", "Counts by bin.", pl.concat(frames), _BIN, limit=0),
+            Table("summary", "What is counted.", summary, _SUMMARY),
+        ),
+        (f"{plural(n, 'pair')}, mean error {number(mean_error)}",),
+        notes=tuple(notes),
+        quartiles=quartiles,
+        mean_error=mean_error,
+        errors=errors if known.any() else "",
+        shared=shared,
+        unit=pairs.unit,
     )
 
 

@@ -5,6 +5,7 @@ from affectlab.analysis.labels.clusters import (
     LabelClusters,
     cluster_confusion,
     cluster_labels,
+    tree_result,
 )
 from affectlab.analysis.labels.correlations import LabelCorrelations, label_correlations
 from affectlab.analysis.labels.maps import LabelMap, label_map
@@ -34,4 +35,5 @@ __all__ = [
     "numbered",
     "silhouette",
     "tree_of",
+    "tree_result",
 ]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import Any, Literal
 
 import numpy as np
 import polars as pl
@@ -22,12 +22,10 @@ from affectlab.analysis.labels.trees import (
     tree_of,
 )
 from affectlab.core.errors import InputError, unknown_name
+from affectlab.core.result import Result
+from affectlab.core.tables import Count, Key, Number, Table, Text
 from affectlab.core.types import Floats, Ints
-from affectlab.core.words import plural, shown
-
-if TYPE_CHECKING:
-    from affectlab.core.terminal import Table
-
+from affectlab.core.words import plural
 
 __all__ = [
     "ConfusionClusters",
@@ -39,9 +37,13 @@ __all__ = [
 _METHODS = ("ward", "average", "complete", "single")
 
 
-@dataclass(frozen=True, repr=False)
-class LabelClusters:
-    """A tree of labels, and the clusters it is cut into; n of the L labels are in it."""
+@dataclass(frozen=True, repr=False, kw_only=True)
+class LabelClusters(Result):
+    """A tree of labels, and the clusters it is cut into; n of the L labels are in it.
+
+    Its table has one row per label in the order of the tree: ``label``, ``cluster``,
+    ``stability`` and, where known, ``group``. Without a tree there are no rows.
+    """
 
     labels: tuple[str, ...]
     """The labels in the tree, in the order they were given, shape (n,)."""
@@ -75,65 +77,78 @@ class LabelClusters:
 
     def members(self) -> dict[int, tuple[str, ...]]:
         """Labels of each cluster, in the order of the tree."""
-        return {
-            number: tuple(self.labels[k] for k in self.order if self.cluster[k] == number)
-            for number in range(1, self.k + 1)
-        }
+        found = self.to_frame().group_by("cluster", maintain_order=True).agg("label")
+        return {number: tuple(names) for number, names in found.sort("cluster").iter_rows()}
 
     def stability(self) -> dict[int, float]:
         """Give the mean share of replicates that keep two labels of a cluster together.
 
         ``nan`` for a cluster of one label, and without replicates.
         """
-        found = {}
-        for number in range(1, self.k + 1):
-            inside = np.flatnonzero(self.cluster == number)
-            pairs = self.together[np.ix_(inside, inside)][np.triu_indices(inside.size, 1)]
-            found[number] = float(pairs.mean()) if pairs.size else float("nan")
-        return found
+        return dict(self.to_frame().select("cluster", "stability").unique().sort("cluster").rows())
 
-    def to_frame(self) -> pl.DataFrame:
-        """Give one row per label in the order of the tree: label, cluster, stability, group.
 
-        Without a tree there are no rows.
-        """
-        stability = self.stability()
-        order = self.order if self.status == "ok" else self.order[:0]
-        numbers = [int(self.cluster[k]) for k in order]
-        frame = pl.DataFrame(
-            {
-                "label": [self.labels[k] for k in order],
-                "cluster": numbers,
-                "stability": [stability[number] for number in numbers],
-            },
-            schema={"label": pl.String, "cluster": pl.Int64, "stability": pl.Float64},
-        )
-        if self.groups is None:
-            return frame
-        return frame.with_columns(
-            pl.Series("group", [self.groups[k] for k in order], dtype=pl.String)
-        )
-
-    def __repr__(self) -> str:
-        if self.status != "ok":
-            return f"LabelClusters({self.status})"
-        return f"LabelClusters({plural(len(self.labels), 'label')}, {plural(self.k, 'cluster')})"
-
-    def __rich__(self) -> Table:
-        from rich.text import Text
-
-        from affectlab.core.terminal import Table
-
-        table = Table(box=None, header_style="bold")
-        table.add_column("cluster", justify="right")
-        table.add_column("labels")
-        table.add_column("stability", justify="right")
-        stability = self.stability()
-        for number, names in self.members().items():
-            share = stability[number]
-            text = Text(", ".join(shown(name) for name in names))
-            table.add_row(str(number), text, "–" if share != share else f"{share:.2f}")
-        return table
+def tree_result(
+    labels: tuple[str, ...],
+    linkage: Floats,
+    order: Ints,
+    cluster: Ints,
+    together: Floats,
+    *,
+    groups: tuple[str, ...] | None = None,
+    status: str = "ok",
+    **more: Any,
+) -> LabelClusters:
+    """Set out a tree and its clusters; arguments as the fields of :class:`LabelClusters`."""
+    stability = {}
+    for number in range(1, int(cluster.max(initial=0)) + 1):
+        inside = np.flatnonzero(cluster == number)
+        pairs = together[np.ix_(inside, inside)][np.triu_indices(inside.size, 1)]
+        stability[number] = float(pairs.mean()) if pairs.size else float("nan")
+    at = order if status == "ok" else order[:0]
+    frame = pl.DataFrame(
+        {
+            "label": [labels[k] for k in at],
+            "cluster": cluster[at],
+            "stability": [stability[int(number)] for number in cluster[at]],
+        },
+        schema={"label": pl.String, "cluster": pl.Int64, "stability": pl.Float64},
+    )
+    if groups is not None:
+        frame = frame.with_columns(pl.Series("group", [groups[k] for k in at], dtype=pl.String))
+    members = (
+        frame.group_by("cluster", maintain_order=True)
+        .agg(pl.col("label").str.join(", "), pl.col("stability").first())
+        .sort("cluster")
+        .select("cluster", labels="label", stability="stability")
+    )
+    said = f"{plural(len(labels), 'label')}, {plural(len(stability), 'cluster')}"
+    return LabelClusters(
+        (
+            Table(
+                "labels",
+                "Labels in the order of the tree.",
+                frame,
+                (Key("label"), Count("cluster"), Number("stability")),
+                limit=0,
+            ),
+            Table(
+                "clusters",
+                "Labels of each cluster.",
+                members,
+                (Key("cluster"), Text("labels"), Number("stability")),
+            ),
+        ),
+        (said if status == "ok" else status,),
+        labels=labels,
+        linkage=linkage,
+        order=order,
+        cluster=cluster,
+        together=together,
+        groups=groups,
+        status=status,
+        **more,
+    )
 
 
 def cluster_labels(
@@ -268,8 +283,17 @@ def _cluster(
         why = f"undefined: {plural(n, 'label')} with all correlations defined, expected 3 or more"
         empty, none = np.empty((0, 4)), np.zeros(n, dtype=np.int64)
         at = np.arange(n)
-        return LabelClusters(
-            names, empty, at, none, unknown, {}, words, left_out=left_out, groups=groups, status=why
+        return tree_result(
+            names,
+            empty,
+            at,
+            none,
+            unknown,
+            scores={},
+            method=words,
+            left_out=left_out,
+            groups=groups,
+            status=why,
         )
     distance = distances(matrix, metric)
     tree = tree_of(distance, method, ordered=True)
@@ -281,18 +305,18 @@ def _cluster(
     if replicates is not None:
         together, n_boot = _together(replicates, method, metric, count)
     cluster = numbered(cut_into(tree, count), order)
-    return LabelClusters(
+    return tree_result(
         names,
         tree,
         order,
         cluster,
         together,
-        scores,
-        words,
-        chosen,
-        n_boot,
-        left_out,
-        groups,
+        scores=scores,
+        method=words,
+        chosen=chosen,
+        n_boot=n_boot,
+        left_out=left_out,
+        groups=groups,
     )
 
 

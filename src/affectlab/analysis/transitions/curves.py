@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
 import polars as pl
@@ -13,12 +12,10 @@ import polars as pl
 from affectlab.analysis.pairs import PairSource, pair_scores
 from affectlab.analysis.transitions.roles import place_of_role, placed
 from affectlab.core.errors import InputError
+from affectlab.core.result import Result
+from affectlab.core.tables import Count, Interval, Key, Number, Share, Table, Text
 from affectlab.core.types import Floats
-from affectlab.core.words import joined, number, plural, shown
-
-if TYPE_CHECKING:
-    from affectlab.core.terminal import Table
-
+from affectlab.core.words import joined, plural
 
 __all__ = [
     "TransitionCurves",
@@ -102,25 +99,37 @@ _NO_TIMES = "undefined: a frame has no time"
 _DISORDER = "undefined: times do not follow the places"
 
 
-@dataclass(frozen=True, eq=False, repr=False)
-class TransitionCurves:
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
+class TransitionCurves(Result):
     """Differences from neutral along transitions; see :func:`transition_curves`."""
 
-    points: pl.DataFrame
-    """One row per frame, by actor, expression and place: ``actor``, ``expression``, ``place`` (1
-    for the peak), ``role``, ``time_ms`` since the peak (``nan`` without times), ``x`` (time, or
-    place where no times were given), ``value`` (difference from neutral), ``se``, ``share`` (of
-    the difference of the peak), ``share_se``, ``rated`` (false for the neutral frame, which differs
-    from itself by nothing and was not rated)."""
-    frame: pl.DataFrame
-    """One row per transition: ``actor``, ``expression``, ``peak`` (its difference), ``half`` (where
-    half of it is left, in the unit of ``x``), ``rises`` (steps towards neutral at which the
-    difference grows), ``n_frames``, ``status``."""
     timed: bool
     """Whether ``x`` is a time in milliseconds."""
     normalised: bool
     """Whether curves are meant to be drawn as shares of their peaks."""
     unit: str
+
+    @property
+    def points(self) -> pl.DataFrame:
+        """One row per frame, by actor, expression and place.
+
+        ``actor``, ``expression``, ``place`` (1 for the peak), ``role``, ``time_ms`` since the peak
+        (``nan`` without times), ``x`` (time, or place where no times were given), ``value``
+        (difference from neutral), ``se``, ``share`` (of the difference of the peak), ``share_se``,
+        ``rated`` (false for the neutral frame, which differs from itself by nothing and was not
+        rated).
+        """
+        return self.to_frame("points")
+
+    @property
+    def frame(self) -> pl.DataFrame:
+        """One row per transition.
+
+        ``actor``, ``expression``, ``peak`` (its difference), ``half`` (where half of it is left, in
+        the unit of ``x``), ``rises`` (steps towards neutral at which the difference grows),
+        ``n_frames``, ``status``.
+        """
+        return self.to_frame("transitions")
 
     @property
     def defined(self) -> pl.DataFrame:
@@ -154,38 +163,48 @@ class TransitionCurves:
         y, se = ("share", "share_se") if self.normalised else ("value", "se")
         return own["x"].to_numpy(), own[y].to_numpy(), own[se].to_numpy()
 
-    def to_frame(self) -> pl.DataFrame:
-        """Give one row per frame of each transition."""
-        return self.points
-
     def __len__(self) -> int:
         return self.frame.height
 
-    def __repr__(self) -> str:
-        over = "over time" if self.timed else "over places"
-        return f"TransitionCurves({plural(len(self), 'transition')}, {over})"
 
-    def __rich__(self) -> Table:
-        from rich.text import Text
-
-        from affectlab.core.terminal import Table
-
-        table = Table(box=None, header_style="bold")
-        table.add_column("actor")
-        unit = "ms" if self.timed else "places"
-        for name in ("transitions", f"half left after ({unit}), median", "lowest – highest"):
-            table.add_column(name, justify="right")
-        start = 0.0 if self.timed else 1.0
-        for actor, own in self.frame.group_by("actor", maintain_order=True):
-            half = own.filter(pl.col("half").is_not_nan())["half"] - start
-            ends = f"{number(_of(half.min()), 1)} – {number(_of(half.max()), 1)}"
-            middle = number(_of(half.median()), 1)
-            table.add_row(Text(shown(actor[0])), f"{own.height:,}", middle, ends)
-        return table
-
-
-def _of(value: object) -> float:
-    return float(value) if isinstance(value, int | float) else math.nan
+def _tables(points: pl.DataFrame, summary: pl.DataFrame, timed: bool) -> tuple[Table, ...]:
+    """Declare points and transitions, and sum transitions up by actor."""
+    keys = (Key("actor"), Key("expression"))
+    half = pl.col("half").filter(pl.col("half").is_not_nan()) - (0.0 if timed else 1.0)
+    actors = summary.group_by("actor", maintain_order=True).agg(
+        pl.len().alias("n_transitions"),
+        half.median().alias("half"),
+        half.min().alias("low"),
+        half.max().alias("high"),
+    )
+    unit = "ms" if timed else "places"
+    return (
+        Table(
+            "points",
+            "Frames of the transitions.",
+            points,
+            (*keys, Count("place"), Text("role"), Number("x"), Number("value"), Share("share")),
+            limit=0,
+        ),
+        Table(
+            "transitions",
+            "Transitions.",
+            summary,
+            (*keys, Number("peak"), Number("half"), Count("rises"), Count("n_frames")),
+            limit=0,
+        ),
+        Table(
+            "actors",
+            "Where half of the difference is left.",
+            actors,
+            (
+                Key("actor"),
+                Count("n_transitions"),
+                Number("half", f"half left after ({unit}), median", decimals=1),
+                Interval(head="lowest to highest", decimals=1),
+            ),
+        ),
+    )
 
 
 def transition_curves(
@@ -262,7 +281,15 @@ def transition_curves(
     )
     order = ["actor", "expression", "place", "role", "time_ms", "x", "value", "se"]
     points = points.select(*order, "share", "share_se", "rated")
-    return TransitionCurves(points, summary, frames is not None, normalise, pairs.unit)
+    timed = frames is not None
+    over = "over time" if timed else "over places"
+    return TransitionCurves(
+        _tables(points, summary, timed),
+        (f"{plural(summary.height, 'transition')}, {over}",),
+        timed=timed,
+        normalised=normalise,
+        unit=pairs.unit,
+    )
 
 
 def _points(intra: pl.DataFrame) -> pl.DataFrame:

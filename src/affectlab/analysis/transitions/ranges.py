@@ -3,67 +3,73 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import polars as pl
 
 from affectlab.analysis.pairs import PairSource, pair_scores
 from affectlab.analysis.transitions.roles import placed
 from affectlab.core.errors import InputError
-from affectlab.core.words import number, plural, shown
-
-if TYPE_CHECKING:
-    from affectlab.core.terminal import Table
+from affectlab.core.result import Result
+from affectlab.core.tables import Count, Interval, Key, Number, Table
+from affectlab.core.words import plural, shown
 
 __all__ = ["TransitionRanges", "transition_ranges"]
 
 _MOST_SAID = 8
 
 
-@dataclass(frozen=True, eq=False, repr=False)
-class TransitionRanges:
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
+class TransitionRanges(Result):
     """Peak-to-neutral differences by expression; see :func:`transition_ranges`."""
 
-    frame: pl.DataFrame
-    """One row per expression, the largest median first: ``expression``, ``median``, ``low`` and
-    ``high`` (least and largest value over actors), ``range``, ``sd`` (standard deviation over
-    actors), ``sd_beyond_error`` (the same less the standard errors of the scores), ``n_actors``,
-    ``actor_low``, ``actor_high``."""
-    points: pl.DataFrame
-    """One row per actor and expression: ``actor``, ``expression``, ``value``, ``se``."""
     actors: tuple[str, ...]
     left_out: tuple[str, ...]
     """Expressions that not all actors have, when only shared ones were asked for."""
     unit: str
-    note: str
-    """Which expressions these are, in a sentence."""
 
-    def to_frame(self) -> pl.DataFrame:
-        """Give one row per expression, the largest median first."""
-        return self.frame
+    @property
+    def frame(self) -> pl.DataFrame:
+        """One row per expression, the largest median first.
 
-    def __repr__(self) -> str:
-        expressions = plural(self.frame.height, "expression")
-        return f"TransitionRanges({expressions}, {plural(len(self.actors), 'actor')})"
+        ``expression``, ``median``, ``low`` and ``high`` (least and largest value over actors),
+        ``range``, ``sd`` (standard deviation over actors), ``sd_beyond_error`` (the same less the
+        standard errors of the scores), ``n_actors``, ``actor_low``, ``actor_high``.
+        """
+        return self.to_frame()
 
-    def __rich__(self) -> Table:
-        from rich.text import Text
+    @property
+    def points(self) -> pl.DataFrame:
+        """One row per actor and expression: ``actor``, ``expression``, ``value``, ``se``."""
+        return self.to_frame("points")
 
-        from affectlab.core.terminal import Table
+    @property
+    def note(self) -> str:
+        """Which expressions these are, in a sentence."""
+        return self.sentences[0]
 
-        table = Table(box=None, header_style="bold")
-        table.add_column("expression")
-        for name in ("median", "least – largest", "range", "actors"):
-            table.add_column(name, justify="right", no_wrap=True)
-        for row in self.frame.iter_rows(named=True):
-            table.add_row(
-                Text(shown(row["expression"], 40)),
-                number(row["median"], 1),
-                f"{number(row['low'], 1)} – {number(row['high'], 1)}",
-                number(row["range"], 1),
-                f"{row['n_actors']:,}",
-            )
-        return table
+
+def _tables(points: pl.DataFrame) -> tuple[Table, Table]:
+    return (
+        Table(
+            "ranges",
+            "Differences of the peak from neutral.",
+            _by_expression(points),
+            (
+                Key("expression"),
+                Number("median", decimals=1),
+                Interval(head="least to largest", decimals=1),
+                Number("range", decimals=1),
+                Count("n_actors"),
+            ),
+        ),
+        Table(
+            "points",
+            "Differences by actor.",
+            points,
+            (Key("actor"), Key("expression"), Number("value", "difference"), Number("se")),
+            limit=0,
+        ),
+    )
 
 
 def transition_ranges(scores: PairSource, *, shared: bool = True) -> TransitionRanges:
@@ -125,12 +131,11 @@ def transition_ranges(scores: PairSource, *, shared: bool = True) -> TransitionR
     actors = tuple(name for name in pairs.actors if name in set(points["actor"].to_list()))
     points, left_out = _only_shared(points, len(actors)) if shared else (points, ())
     return TransitionRanges(
-        _by_expression(points),
-        points,
-        actors,
-        left_out,
-        pairs.unit,
-        _note(points["expression"].n_unique(), len(actors), left_out, shared=shared),
+        _tables(points),
+        (_note(points["expression"].n_unique(), len(actors), left_out, shared=shared),),
+        actors=actors,
+        left_out=left_out,
+        unit=pairs.unit,
     )
 
 

@@ -54,6 +54,7 @@ def correlations(
     Example: affectlab analyze correlations ratings.csv --figures figures
     """
     from affectlab.analysis import cluster_labels, label_correlations
+    from affectlab.core.render.terminal import table_lines
     from affectlab.core.words import joined, plural
 
     k = _number(clusters)
@@ -72,7 +73,7 @@ def correlations(
         _figure(found, tree, figures)
     out.head(f"{method.capitalize()} correlations of {plural(len(found.labels), 'label')}")
     if frame["value"].is_not_nan().any():
-        out.show("Highest and lowest:", found)
+        out.show("Highest and lowest:", table_lines(found.table("strongest")))
     if known < frame.height:
         reasons = sorted(set(frame.filter(frame["status"] != "ok")["status"].to_list()))
         out.show(f"{frame.height - known:,} of {frame.height:,} pairs: {joined(reasons)}.")
@@ -111,13 +112,14 @@ def _number(text: str) -> int | Literal["silhouette", "elbow"]:
 
 
 def _show_tree(out: Output, tree: LabelClusters) -> None:
+    from affectlab.core.render.terminal import table_lines
     from affectlab.core.words import joined, plural
 
     out.head("\nClusters" + ("" if tree.status != "ok" else f": {tree.method}"))
     if tree.status != "ok":
         out.show(f"None: {tree.status}.")
         return
-    out.show(tree)
+    out.show(table_lines(tree.table("clusters")))
     score = tree.scores.get(tree.k)
     weight = "" if score is None else f" of {score:.2f}"
     if score is not None and "silhouette" not in tree.chosen:

@@ -192,6 +192,7 @@ def _show(
     tests: AsymmetryTests | None,
     spread: ScoreHistograms,
 ) -> None:
+    from affectlab.core.render.terminal import table_lines
     from affectlab.core.words import number, plural
 
     n = len(found.expressions)
@@ -209,7 +210,7 @@ def _show(
     tree = found.clusters
     out.head(f"\nClusters: {tree.method}")
     if tree.status == "ok":
-        out.show(tree)
+        out.show(table_lines(tree.table("clusters")))
         out.show(f"{plural(tree.k, 'cluster')} ({tree.chosen}).")
     else:
         out.show(f"None: {tree.status}.")
@@ -227,7 +228,7 @@ def _show(
         sides = tests.sides["side"].to_list()
         counts = {one: sides.count(one) for one in ("right", "left", "symmetric")}
         out.show(", ".join(f"{n} {one}" for one, n in counts.items()) + " expressions.")
-        out.show(tests)
+        out.show(table_lines(tests.table()))
         undefined = tests.frame.filter(tests.frame["status"] != "ok")["status"].unique().to_list()
         out.show(*(f"{text[0].upper()}{text[1:]}." for text in sorted(undefined)))
     out.head("\nSpread of the scores")

@@ -114,6 +114,7 @@ def transitions(
 def _show(out: Output, ranges: TransitionRanges, curves: TransitionCurves) -> None:
     import polars as pl
 
+    from affectlab.core.render.terminal import table_lines
     from affectlab.core.words import number, plural
 
     frame = ranges.frame
@@ -130,7 +131,7 @@ def _show(out: Output, ranges: TransitionRanges, curves: TransitionCurves) -> No
             f"{narrow['expression']} ({number(narrow['range'], 1)})."
         )
     out.head("\nReturn to neutral")
-    out.show(curves)
+    out.show(table_lines(curves.table("actors")))
     rising = curves.frame.filter((pl.col("status") == "ok") & (pl.col("rises") > 0)).height
     if rising:
         out.show(
