@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -18,11 +18,10 @@ from affectlab.analysis.jnd.time_intervals import (
 from affectlab.analysis.jnd.times import JndTimes, arrays_of
 from affectlab.core.errors import InputError
 from affectlab.core.estimates import Estimate, Estimates
+from affectlab.core.result import Result
+from affectlab.core.tables import Count, Key, Number, Table
 from affectlab.core.types import Floats
 from affectlab.core.words import number, plural
-
-if TYPE_CHECKING:
-    from rich.console import RenderableType
 
 __all__ = ["SamplingInterval", "common_rate", "sampling_interval"]
 
@@ -35,8 +34,8 @@ _MANY = 2.0
 """JNDs of a segment beyond which a straight line is doubtful."""
 
 
-@dataclass(frozen=True, eq=False)
-class SamplingInterval:
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
+class SamplingInterval(Result):
     """The longest sampling interval that keeps changes below 1 JND; see :func:`sampling_interval`.
 
     Its estimates are the shortest times, as published; `corrected` and `share` are further answers.
@@ -46,13 +45,6 @@ class SamplingInterval:
     """Over all sequences, in milliseconds."""
     actors: Estimates
     """By actor, in milliseconds."""
-    frame: pl.DataFrame
-    """One row per group (``all``, then each actor): ``group``, ``n_sequences``; ``time_ms``,
-    ``low_ms``, ``high_ms``, the shortest time and its interval; ``rate_hz``, ``rate_low_hz``,
-    ``rate_high_hz``, the same as a rate; ``corrected_ms``; ``share_ms``, ``share_low_ms``,
-    ``share_high_ms``, the interval that keeps a share of the sequences below 1 JND; ``actor``,
-    ``expression`` and ``segment`` of the shortest time, ``jnds`` and ``beyond`` (see
-    :class:`JndTimes`)."""
     share: float
     """Share of sequences that ``share_ms`` keeps below 1 JND."""
     confidence: float
@@ -60,11 +52,21 @@ class SamplingInterval:
     """1 JND in score units."""
     frame_ms: float
     """Longest time between two frames of a film, ``nan`` where not known."""
-    notes: tuple[str, ...] = ()
-    """What a reader should know, in words."""
     doubts: tuple[str, ...] = ()
     """Why the straight line between frames, and so the overall interval, cannot be relied on; empty
     where nothing speaks against it. They are among the notes."""
+
+    @property
+    def frame(self) -> pl.DataFrame:
+        """One row per group (``all``, then each actor).
+
+        ``group``, ``n_sequences``; ``time_ms``, ``low_ms``, ``high_ms``, the shortest time and its
+        interval; ``rate_hz``, ``rate_low_hz``, ``rate_high_hz``, the same as a rate;
+        ``corrected_ms``; ``share_ms``, ``share_low_ms``, ``share_high_ms``, the interval that keeps
+        a share of the sequences below 1 JND; ``actor``, ``expression`` and ``segment`` of the
+        shortest time, ``jnds`` and ``beyond`` (see :class:`JndTimes`).
+        """
+        return self.to_frame()
 
     @property
     def rate_hz(self) -> float:
@@ -82,26 +84,23 @@ class SamplingInterval:
         faces move evenly between the frames; see ``doubts``."""
         return self.overall.low
 
-    def to_frame(self) -> pl.DataFrame:
-        """Give one row per group."""
-        return self.frame
 
-    def __repr__(self) -> str:
-        if not self.overall.ok:
-            return f"SamplingInterval({self.overall.status})"
-        ends = ""
-        if not math.isnan(self.overall.low):
-            ends = f" [{number(self.overall.low, 1)}, {number(self.overall.high, 1)}]"
-        return (
-            f"SamplingInterval({number(self.overall.value, 1)}{ends} ms, "
-            f"{number(self.rate_hz, 0)} Hz, {plural(self.overall.n_items, 'sequence')})"
-        )
+_GROUPS = (
+    Key("group"),
+    Count("n_sequences"),
+    Number("time_ms", "shortest time (ms)", decimals=1),
+    Number("rate_hz", "rate (Hz)", decimals=0),
+)
 
-    def _repr_html_(self) -> str:
-        return self.frame._repr_html_()
 
-    def __rich__(self) -> RenderableType:
-        return self.actors.__rich__()
+def _sentence(one: Estimate) -> str:
+    if not one.ok:
+        return one.status
+    ends = "" if math.isnan(one.low) else f" ({number(one.low, 1)} to {number(one.high, 1)})"
+    return (
+        f"{number(one.value, 1)} ms{ends}, {number(1000 / one.value, 0)} Hz, "
+        f"{plural(one.n_items, 'sequence')}"
+    )
 
 
 def sampling_interval(
@@ -185,7 +184,7 @@ def sampling_interval(
     ...     "role": ["near_peak", "middle"] * 2, "time_ms": [100, 140, 100, 200],
     ... })
     >>> sampling_interval(jnd_times(scores, frames, jnd=20.0))
-    SamplingInterval(20.0 [18.2, 22.2] ms, 50 Hz, 2 sequences)
+    SamplingInterval(20.0 ms (18.2 to 22.2), 50 Hz, 2 sequences)
     """
     confidence = times.confidence if confidence is None else confidence
     for name, value in (("share", share), ("confidence", confidence)):
@@ -216,15 +215,23 @@ def sampling_interval(
             "whether the shortest time is below that between two frames"
         )
     return SamplingInterval(
-        overall,
-        actors,
-        frame,
-        share,
-        confidence,
-        times.jnd,
-        times.frame_ms,
-        tuple(notes),
-        doubts,
+        (
+            Table("groups", "Shortest times.", frame, _GROUPS, limit=0),
+            replace(
+                actors.tables[0],
+                name="actors",
+                caption="Shortest times by actor, in milliseconds.",
+            ),
+        ),
+        (_sentence(overall),),
+        notes=tuple(notes),
+        overall=overall,
+        actors=actors,
+        share=share,
+        confidence=confidence,
+        jnd=times.jnd,
+        frame_ms=times.frame_ms,
+        doubts=doubts,
     )
 
 

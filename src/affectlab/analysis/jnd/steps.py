@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from dataclasses import dataclass, replace
 
 import numpy as np
 import polars as pl
@@ -23,11 +22,10 @@ from affectlab.analysis.pairs import PairScores, PairSource, pair_scores
 from affectlab.core.errors import InputError
 from affectlab.core.estimates import Estimate, Estimates
 from affectlab.core.inference import Uncertainty, draw_weights, summarise
+from affectlab.core.result import Result
+from affectlab.core.tables import Key, Number, Table
 from affectlab.core.types import Floats
 from affectlab.core.words import number, plural
-
-if TYPE_CHECKING:
-    from rich.console import RenderableType
 
 __all__ = ["JndSteps", "jnd_steps"]
 
@@ -38,27 +36,27 @@ _WAYS = {
 }
 
 
-@dataclass(frozen=True, eq=False)
-class JndSteps:
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
+class JndSteps(Result):
     """JNDs from peak to neutral, counted in two ways; see :func:`jnd_steps`."""
 
     estimates: Estimates
     """By ``way`` (steps, ends): the median over sequences."""
-    sequences: pl.DataFrame
-    """One row per sequence: ``actor``, ``expression``, ``steps`` and ``ends`` (JNDs) with
-    ``steps_se`` and ``ends_se``, and ``additivity``, the second over the first; null where a pair
-    is missing."""
     jnd: Estimate
     """1 JND in score units."""
-    notes: tuple[str, ...] = ()
+
+    @property
+    def sequences(self) -> pl.DataFrame:
+        """One row per sequence.
+
+        ``actor``, ``expression``, ``steps`` and ``ends`` (JNDs) with ``steps_se`` and ``ends_se``,
+        and ``additivity``, the second over the first; null where a pair is missing.
+        """
+        return self.to_frame()
 
     def __getitem__(self, way: str) -> Estimate:
         """Look the median of one way up: ``"steps"`` or ``"ends"``."""
         return self.estimates[way]
-
-    def to_frame(self) -> pl.DataFrame:
-        """Give one row per sequence."""
-        return self.sequences
 
     @property
     def additivity(self) -> float:
@@ -69,12 +67,12 @@ class JndSteps:
     def __len__(self) -> int:
         return self.sequences.height
 
-    def __repr__(self) -> str:
-        said = ", ".join(f"{way} {number(one.value, 1)}" for (way,), one in self.estimates)
-        return f"JndSteps({said} JNDs; {plural(len(self), 'sequence')})"
 
-    def __rich__(self) -> RenderableType:
-        return self.estimates.__rich__()
+_SEQUENCES = (
+    Key("actor"),
+    Key("expression"),
+    *(Number(name) for name in ("steps", "ends", "additivity")),
+)
 
 
 def jnd_steps(
@@ -157,8 +155,17 @@ def jnd_steps(
             way: summarise(np.array([medians[way] / one.value]), found[:, None], level)
             for way, found in replicates.items()
         }
+    found, sequences = _table(sums, medians, drawn, one, resample, n_boot), _in_jnds(sums, one)
+    said = ", ".join(f"{way} {number(estimate.value, 1)}" for (way,), estimate in found)
     return JndSteps(
-        _table(sums, medians, drawn, one, resample, n_boot), _in_jnds(sums, one), one, pairs.notes
+        (
+            Table("sequences", "JNDs of sequences.", sequences, _SEQUENCES, limit=0),
+            replace(found.tables[0], caption="JNDs from peak to neutral."),
+        ),
+        (f"{said} JNDs; {plural(sequences.height, 'sequence')}",),
+        notes=pairs.notes,
+        estimates=found,
+        jnd=one,
     )
 
 

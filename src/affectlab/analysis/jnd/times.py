@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, TypeAlias
+from typing import Literal, TypeAlias
 
 import numpy as np
 import polars as pl
@@ -17,12 +17,10 @@ from affectlab.core.csv import read_table
 from affectlab.core.errors import InputError, unknown_name
 from affectlab.core.estimates import Estimate, Estimates
 from affectlab.core.inference import check_confidence
+from affectlab.core.result import Result
+from affectlab.core.tables import Key, Number, Table, Text, YesNo
 from affectlab.core.types import Floats
 from affectlab.core.words import number, plural
-
-if TYPE_CHECKING:
-    from rich.console import RenderableType
-
 
 __all__ = [
     "PLACES",
@@ -240,20 +238,10 @@ _METHOD = "time to 1 JND, linear between frames"
 _STILL = "no change: the score is not above 0"
 
 
-@dataclass(frozen=True, eq=False)
-class JndTimes:
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
+class JndTimes(Result):
     """Times in which expressions change by 1 JND; see :func:`jnd_times`."""
 
-    segments: pl.DataFrame
-    """One row per segment: ``actor``, ``expression``, ``segment`` (first: from near_peak to middle,
-    second: from middle to near_neutral), ``start_ms`` and ``end_ms`` (when its frames were filmed),
-    ``duration_ms``, ``change`` and ``change_se`` (score units), ``jnds`` (the change in JNDs),
-    ``time_ms``, ``low_ms`` and ``high_ms`` (``inf``: no end), ``beyond`` (the time is longer than
-    the segment), ``status``."""
-    sequences: pl.DataFrame
-    """One row per sequence, with the shorter time of its two segments: ``actor``, ``expression``,
-    ``segment``, ``start_ms``, ``jnds``, ``time_ms``, ``low_ms``, ``high_ms``, ``beyond``,
-    ``n_segments`` (that change), ``status``."""
     jnd: Estimate
     """1 JND in score units."""
     confidence: float
@@ -261,17 +249,32 @@ class JndTimes:
     frame_ms: float
     """Longest time between two frames of a film, ``nan`` where not known."""
     unit: str = "score"
-    notes: tuple[str, ...] = ()
-    """What a reader should know, in words."""
+
+    @property
+    def segments(self) -> pl.DataFrame:
+        """One row per segment.
+
+        ``actor``, ``expression``, ``segment`` (first: from near_peak to middle, second: from middle
+        to near_neutral), ``start_ms`` and ``end_ms`` (when its frames were filmed),
+        ``duration_ms``, ``change`` and ``change_se`` (score units), ``jnds`` (the change in JNDs),
+        ``time_ms``, ``low_ms`` and ``high_ms`` (``inf``: no end), ``beyond`` (the time is longer
+        than the segment), ``status``.
+        """
+        return self.to_frame("segments")
+
+    @property
+    def sequences(self) -> pl.DataFrame:
+        """One row per sequence, with the shorter time of its two segments.
+
+        ``actor``, ``expression``, ``segment``, ``start_ms``, ``jnds``, ``time_ms``, ``low_ms``,
+        ``high_ms``, ``beyond``, ``n_segments`` (that change), ``status``.
+        """
+        return self.to_frame()
 
     @property
     def actors(self) -> tuple[str, ...]:
         """Names of the actors, in the order of the table."""
         return tuple(self.sequences["actor"].unique(maintain_order=True).to_list())
-
-    def to_frame(self) -> pl.DataFrame:
-        """Give one row per sequence."""
-        return self.sequences
 
     def typical(self, by: Literal["actor", "expression"] = "actor") -> Estimates:
         """Give the median time by actor or by expression, with the median's own interval.
@@ -285,39 +288,47 @@ class JndTimes:
         """
         if by not in ("actor", "expression"):
             raise unknown_name("grouping", by, ("actor", "expression"))
-        parts = self.sequences.partition_by(by, as_dict=True, maintain_order=True)
-        times = {
-            str(key[0]): rising_times(part["time_ms"].to_numpy()) for key, part in parts.items()
-        }
-        found = [order_interval(one, 0.5, self.confidence) for one in times.values()]
-        value, low, high = (np.array(column) for column in zip(*found, strict=True))
-        status = np.where(np.isfinite(value), "ok", "undefined: most sequences do not change")
-        return Estimates.build(
-            {by: list(times)},
-            value=np.where(np.isfinite(value), value, np.nan),
-            low=low,
-            high=high,
-            method="median " + _METHOD,
-            n_items=[one.size for one in times.values()],
-            status=status.tolist(),
-        )
+        return _typical(self.sequences, by, self.confidence)
 
     def __len__(self) -> int:
         return self.sequences.height
 
-    def __repr__(self) -> str:
-        shortest = self.sequences["time_ms"].min()
-        parts = [plural(len(self), "sequence"), plural(len(self.actors), "actor")]
-        parts += [f"1 JND = {number(self.jnd.value)}"]
-        if shortest is not None and math.isfinite(shortest):  # type: ignore[arg-type]
-            parts.append(f"shortest {number(float(shortest), 1)} ms")  # type: ignore[arg-type]
-        return f"JndTimes({', '.join(parts)})"
 
-    def _repr_html_(self) -> str:
-        return self.sequences._repr_html_()
+def _typical(sequences: pl.DataFrame, by: str, confidence: float) -> Estimates:
+    parts = sequences.partition_by(by, as_dict=True, maintain_order=True)
+    times = {str(key[0]): rising_times(part["time_ms"].to_numpy()) for key, part in parts.items()}
+    found = [order_interval(one, 0.5, confidence) for one in times.values()]
+    value, low, high = (np.array(column) for column in zip(*found, strict=True))
+    status = np.where(np.isfinite(value), "ok", "undefined: most sequences do not change")
+    return Estimates.build(
+        {by: list(times)},
+        value=np.where(np.isfinite(value), value, np.nan),
+        low=low,
+        high=high,
+        method="median " + _METHOD,
+        n_items=[one.size for one in times.values()],
+        status=status.tolist(),
+    )
 
-    def __rich__(self) -> RenderableType:
-        return self.typical().__rich__()
+
+_SEGMENTS = (
+    Key("actor"),
+    Key("expression"),
+    Key("segment"),
+    Number("jnds", "JNDs"),
+    Number("time_ms", "time (ms)", decimals=1),
+    YesNo("beyond"),
+    Text("status"),
+)
+
+
+def _tables(segments: pl.DataFrame, sequences: pl.DataFrame, confidence: float) -> list[Table]:
+    actors = _typical(sequences, "actor", confidence).tables[0]
+    return [
+        Table("sequences", "Shortest times of sequences.", sequences, _SEGMENTS, limit=0),
+        Table("segments", "Times of segments.", segments, _SEGMENTS, limit=0),
+        replace(actors, name="actors", caption="Median times by actor, in milliseconds."),
+    ]
 
 
 def jnd_times(
@@ -403,7 +414,20 @@ def jnd_times(
     still = int((timed["status"] != "ok").sum())
     if still:
         notes.append(f"{plural(still, 'segment')} of {timed.height:,} without positive change")
-    return JndTimes(timed, sequences, one, confidence, frame_ms, pairs.unit, (*pairs.notes, *notes))
+    actors = sequences["actor"].n_unique()
+    said = [plural(sequences.height, "sequence"), plural(actors, "actor")]
+    said += [f"1 JND = {number(one.value)}"]
+    shortest = rising_times(sequences["time_ms"].to_numpy())[:1]
+    said += [f"shortest {number(float(ms), 1)} ms" for ms in shortest if math.isfinite(ms)]
+    return JndTimes(
+        tuple(_tables(timed, sequences, confidence)),
+        (", ".join(said),),
+        notes=(*pairs.notes, *notes),
+        jnd=one,
+        confidence=confidence,
+        frame_ms=frame_ms,
+        unit=pairs.unit,
+    )
 
 
 def given_jnd(jnd: Estimate | float) -> Estimate:
