@@ -68,6 +68,8 @@ def text_of_sheet(cells: pl.Expr) -> pl.Expr:
 def _without_control(frame: pl.DataFrame) -> pl.DataFrame:
     coded = [name for name, kind in frame.schema.items() if kind in (pl.Categorical, pl.Enum)]
     frame = frame.cast(dict.fromkeys(coded, pl.String))
+    listed = [name for name, kind in frame.schema.items() if kind == pl.List(pl.String)]
+    frame = frame.with_columns(pl.col(listed).list.join("; "))
     text = [name for name, kind in frame.schema.items() if kind == pl.String]
     return frame.with_columns(pl.col(text).str.replace_all(_CONTROL, ""))
 

@@ -46,7 +46,7 @@ def ppca(
     # Files first: who reads the output may leave early, as in `… | head`.
     if to is not None:
         write_csv(found.loadings, to)
-    out.show(found, f"{found.n_significant} of {len(found.components)} components are preserved.")
+    out.show(found)
     if to is not None:
         out.show(f"loadings written to {to}")
     out.finish(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -12,15 +12,13 @@ from numpy.typing import NDArray
 
 from affectlab.core.errors import InputError, unknown_name
 from affectlab.core.estimates import Estimates
+from affectlab.core.result import Result
+from affectlab.core.tables import Count, Key, Number, PValue, Table, Text, Value, YesNo
 from affectlab.core.types import Floats, Ints
 from affectlab.ratings import Ratings
 from affectlab.ratings.arrays import numeric_part
 from affectlab.ratings.order import canonical
 from affectlab.ratings.scales import one_scale
-
-if TYPE_CHECKING:
-    from affectlab.core.terminal import Table
-
 
 __all__ = [
     "PPCA",
@@ -180,16 +178,14 @@ _DECIMALS = 9
 """Decimals of scores that are ranked, on a scale whose largest value has one digit."""
 
 
-@dataclass(frozen=True)
-class PPCA:
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
+class PPCA(Result):
     """Principal preserved components, their loadings, and which of them are preserved."""
 
     components: Estimates
     """By ``component`` (``"1"``, ``"2"``, …): mean (partial) correlation over raters with its
     standard error; then the columns ``p`` (Wilcoxon), ``p_bonferroni``, ``significant`` and
     ``eigenvalue``."""
-    loadings: pl.DataFrame
-    """A column ``label``, then one per component: unit vectors, the largest entry positive."""
     by_rater: Floats
     """Correlation by rater and component, mean over splits; ``nan`` where not defined."""
     raters: tuple[str, ...]
@@ -204,37 +200,39 @@ class PPCA:
     """Judgements (one example by one rater) left out, by reason."""
 
     @property
+    def loadings(self) -> pl.DataFrame:
+        """A column ``label``, then one per component: unit vectors, the largest entry positive."""
+        return self.to_frame("loadings")
+
+    @property
     def n_significant(self) -> int:
         """Number of preserved components."""
         return int(self.components.frame["significant"].sum())
 
-    def __repr__(self) -> str:
-        return (
-            f"PPCA({self.n_significant} of {len(self.components)} components preserved; "
-            f"{self.n_examples} examples, {len(self.raters)} raters, {self.n_splits} splits)"
-        )
 
-    def __rich__(self) -> Table:
-        from affectlab.core.terminal import Table
+_COLUMNS = (
+    Key("component"),
+    Value(head="correlation"),
+    Number("se"),
+    Count("n_raters"),
+    PValue("p_bonferroni", "p, Bonferroni"),
+    YesNo("significant", "preserved"),
+    Text("largest_loadings"),
+)
 
-        table = Table(box=None, header_style="bold")
-        table.add_column("component")
-        for name in ("correlation", "se", "raters", "p, Bonferroni", "preserved"):
-            table.add_column(name, justify="right")
-        table.add_column("largest loadings")
-        for row in self.components.frame.iter_rows(named=True):
-            loading = self.loadings[row["component"]].to_numpy()
-            top = np.argsort(-np.abs(loading))[:3]
-            table.add_row(
-                row["component"],
-                f"{row['value']:.3f}" if row["status"] == "ok" else "undefined",
-                f"{row['se']:.3f}",
-                str(row["n_raters"]),
-                f"{row['p_bonferroni']:.2g}",
-                "yes" if row["significant"] else "no",
-                ", ".join(f"{self.loadings['label'][int(k)]} {loading[k]:+.2f}" for k in top),
-            )
-        return table
+
+def _tables(components: pl.DataFrame, loadings: pl.DataFrame) -> tuple[Table, Table]:
+    largest = []
+    for component in components["component"]:
+        loading = loadings[component].to_numpy()
+        top = np.argsort(-np.abs(loading))[:3]
+        largest.append(", ".join(f"{loadings['label'][int(k)]} {loading[k]:+.2f}" for k in top))
+    frame = components.with_columns(pl.Series("largest_loadings", largest, dtype=pl.String))
+    columns = (Key("label"), *(Number(name) for name in loadings.columns[1:]))
+    return (
+        Table("components", "Components.", frame, _COLUMNS),
+        Table("loadings", "Loadings.", loadings, columns, limit=0),
+    )
 
 
 def ppca(
@@ -335,9 +333,15 @@ def ppca(
     listed = sorted(range(len(data.raters)), key=lambda k: place[data.raters[k]])
     n_examples = int(data.example[-1]) + 1
     values, vectors = _components(cross / (2 * n_splits * max(n_examples - 1, 1)))
+    components = _tested(data, by_rater, values, alpha, n_splits)
+    n_kept = int(components.frame["significant"].sum())
     return PPCA(
-        components=_tested(data, by_rater, values, alpha, n_splits),
-        loadings=_loading_frame(data.labels, vectors),
+        _tables(components.frame, _loading_frame(data.labels, vectors)),
+        (
+            f"{n_kept} of {len(components)} components preserved; {n_examples} examples, "
+            f"{len(listed)} raters, {n_splits} splits",
+        ),
+        components=components,
         by_rater=by_rater[listed],
         raters=tuple(data.raters[k] for k in listed),
         n_examples=n_examples,

@@ -4,21 +4,18 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
 import polars as pl
 
 from affectlab.core.errors import InputError
+from affectlab.core.result import Result
+from affectlab.core.tables import Count, Key, Number, Table, Text, YesNo
 from affectlab.core.types import Ints
 from affectlab.ratings import Ratings
 from affectlab.reliability.screening.policy import Policy, load_policy
 from affectlab.reliability.screening.rules import Combined, Judgement
 from affectlab.reliability.screening.trials import Golden, Mask, Trials, trials_of
-
-if TYPE_CHECKING:
-    from affectlab.core.terminal import Table
-
 
 __all__ = [
     "Screening",
@@ -28,29 +25,30 @@ __all__ = [
 # What screening decided, about whom, and why.
 
 
-@dataclass(frozen=True, eq=False)
-class Screening:
-    """Verdicts on sessions or raters, with the evidence for each.
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
+class Screening(Result):
+    """Verdicts on sessions or raters, with the evidence for each; its notes say what could not be
+    judged.
 
     Made by :func:`screen`.
     """
 
     policy: Policy
-    frame: pl.DataFrame
-    evidence: pl.DataFrame
-    notes: tuple[str, ...]
-    """What could not be judged, in sentences."""
 
-    def to_frame(self) -> pl.DataFrame:
-        """Give one row per rater, or per session of a rater.
+    @property
+    def frame(self) -> pl.DataFrame:
+        """One row per rater, or per session of a rater.
 
-        Returns
-        -------
         ``rater``, ``session`` (where sessions are judged), ``n_ratings`` (main answers), ``pay``
         and ``use`` (true: yes), ``block`` (true: the rater may not go on), ``rules``, the names of
         the violated rules, and ``evidence``, their evidence in words.
         """
-        return self.frame
+        return self.to_frame()
+
+    @property
+    def evidence(self) -> pl.DataFrame:
+        """What :meth:`evidence_frame` gives."""
+        return self.to_frame("evidence")
 
     def evidence_frame(self) -> pl.DataFrame:
         """Give one row per rater (and session) and rule.
@@ -109,30 +107,30 @@ class Screening:
     def __len__(self) -> int:
         return self.frame.height
 
-    def __repr__(self) -> str:
-        pay, use = (int((~self.frame[name]).sum()) for name in ("pay", "use"))
-        what = "sessions" if self.per == "session" else "raters"
-        return (
-            f"Screening({self.policy.name}: {len(self):,} {what}, {pay:,} not paid, {use:,} not "
-            f"used, {len(self.blocked()):,} raters blocked)"
-        )
 
-    def _repr_html_(self) -> str:
-        return self.frame._repr_html_()
+def _tables(frame: pl.DataFrame, evidence: pl.DataFrame) -> tuple[Table, Table]:
+    keys = tuple(Key(name) for name in ("rater", "session") if name in frame.columns)
+    verdicts = (YesNo(name) for name in ("pay", "use", "block"))
+    measured = (Number("measure"), Count("n", "n"), YesNo("violated"), Text("evidence"))
+    return (
+        Table(
+            "screening",
+            "Verdicts.",
+            frame,
+            (*keys, Count("n_ratings"), *verdicts, Text("evidence")),
+        ),
+        Table("evidence", "Evidence by rule.", evidence, (*keys, Key("rule"), *measured), limit=0),
+    )
 
-    def __rich__(self) -> Table:
-        from affectlab.core.terminal import Table
 
-        table = Table(box=None, header_style="bold")
-        keys = ("rater", "session") if self.per == "session" else ("rater",)
-        for name in (*keys, "ratings", "pay", "use", "block", "evidence"):
-            table.add_column(name, justify="right" if name == "ratings" else "left")
-        for row in self.frame.iter_rows(named=True):
-            yes = ("yes" if row[name] else "no" for name in ("pay", "use", "block"))
-            table.add_row(
-                *(row[key] for key in keys), f"{row['n_ratings']:,}", *yes, row["evidence"]
-            )
-        return table
+def _sentence(policy: Policy, frame: pl.DataFrame) -> str:
+    what = "sessions" if "session" in frame.columns else "raters"
+    pay, use = (int((~frame[name]).sum()) for name in ("pay", "use"))
+    blocked = frame.filter("block")["rater"].n_unique()
+    return (
+        f"{policy.name}: {frame.height:,} {what}, {pay:,} not paid, {use:,} not used, "
+        f"{blocked:,} raters blocked"
+    )
 
 
 def screen(
@@ -223,7 +221,12 @@ def screen(
         }
     )
     evidence = _evidence(chosen, trials, judgements)
-    return Screening(chosen, frame, evidence, _notes(chosen, trials, judgements))
+    return Screening(
+        _tables(frame, evidence),
+        (_sentence(chosen, frame),),
+        notes=_notes(chosen, trials, judgements),
+        policy=chosen,
+    )
 
 
 def _per(per: str) -> str:
