@@ -29,7 +29,7 @@ _MOST = 300
 """Rows of a table, or numbers of an array, up to which each is a leaf; more are summed up."""
 _BESIDE = ("scale", "history", "warnings", "set_aside", "notes", "sentences", "taxonomy")
 """What an object that is no dataclass is asked for beside its table."""
-_INSIDE = {"replicates", "joint", "keys"}
+_INSIDE = {"replicates", "joint", "keys", "figures", "settings"}
 """Fields that hold the draws behind an interval, or how a table is laid out."""
 _FOLDER = re.compile(r"(/[\w.+-]+)*/golden-\w+")
 
@@ -109,6 +109,9 @@ class _Walk:
                 if not field.name.startswith("_") and field.name not in _INSIDE
                 if self.told(part := getattr(value, field.name))
             }
+            if isinstance(parts.pop("tables", getattr(value, "tables", None)), tuple):
+                # The first is what to_frame() gives.
+                parts = {table.name: table.frame for table in value.tables[1:]} | parts
         else:
             beside = _BESIDE
         for name in dir(type(value)):

@@ -12,6 +12,7 @@ from affectlab.core.errors import InputError
 from affectlab.core.result import Result
 from affectlab.core.tables import Count, Key, Number, Table, Text, YesNo
 from affectlab.core.types import Ints
+from affectlab.core.words import plural
 from affectlab.ratings import Ratings
 from affectlab.reliability.screening.policy import Policy, load_policy
 from affectlab.reliability.screening.rules import Combined, Judgement
@@ -124,12 +125,12 @@ def _tables(frame: pl.DataFrame, evidence: pl.DataFrame) -> tuple[Table, Table]:
 
 
 def _sentence(policy: Policy, frame: pl.DataFrame) -> str:
-    what = "sessions" if "session" in frame.columns else "raters"
+    what = "session" if "session" in frame.columns else "rater"
     pay, use = (int((~frame[name]).sum()) for name in ("pay", "use"))
     blocked = frame.filter("block")["rater"].n_unique()
     return (
-        f"{policy.name}: {frame.height:,} {what}, {pay:,} not paid, {use:,} not used, "
-        f"{blocked:,} raters blocked"
+        f"{policy.name}: {plural(frame.height, what)}, {pay:,} not paid, {use:,} not used, "
+        f"{plural(blocked, 'rater')} blocked"
     )
 
 
