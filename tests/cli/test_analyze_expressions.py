@@ -77,7 +77,7 @@ def test_what_is_printed(folder: Path) -> None:
         "2 clusters (given).",
         "Rendering priority: the smaller the mean difference, the more care",
         "actors were resampled",
-        "right – left, intra: paired transitions",
+        "right – left",
         "2 right, 2 left, 2 symmetric expressions.",
         "Mean standard error",
         "(standard errors as given)",

@@ -408,6 +408,8 @@ def _extras(columns: Mapping[str, pl.Series], ledger: Ledger) -> dict[str, pl.Se
     for name in ("text", "at"):
         if name in extras:
             extras[name] = extras[name].cast(pl.String)
+    if "at" in extras:
+        extras["at"] = extras["at"].set(extras["at"] == "", None)
     if "rt_ms" in extras and extras["rt_ms"].dtype == pl.String:
         given = extras["rt_ms"].str.strip_chars()
         given = given.set(given == "", None)
