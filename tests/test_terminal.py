@@ -5,14 +5,19 @@ from __future__ import annotations
 import io
 import re
 from collections import Counter
+from dataclasses import replace
 from pathlib import Path
 
+import polars as pl
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from rich import text as rich_text
 from rich.console import Console
-from rich.text import Text
 
 import affectlab
+from affectlab.core import tables as declared
+from affectlab.core.render.terminal import table_lines
+from affectlab.core.tables import Count, Key, Text
 from affectlab.core.terminal import Table
 
 WORDS = st.text("abcxyz0123456789−.", min_size=1, max_size=12)
@@ -49,7 +54,7 @@ def test_no_word_is_lost_at_any_width(
         for row in drawn
     ]
     for row in used:
-        table.add_row(*(Text(" ".join(cell)) for cell in row))
+        table.add_row(*(rich_text.Text(" ".join(cell)) for cell in row))
     text = printed(table, width)
     wanted = Counter(word for row in used for cell in row for word in cell)
     assert not wanted - Counter(text.split())
@@ -78,6 +83,21 @@ def test_blocks_repeat_what_names_a_row() -> None:
     # A number and its interval stay beside each other.
     assert "difference" in blocks[1].split("\n")[0]
     assert "interval" in blocks[1].split("\n")[0]
+
+
+def test_columns_to_spare_go_before_a_table_is_cut_into_blocks() -> None:
+    frame = pl.DataFrame({"rater": ["a"], "n_answers": [1], "evidence": ["one answer to all"]})
+    columns = (Key("rater"), Count("n_answers", spare=True), Text("evidence"))
+    table = declared.Table("raters", "", frame, columns, notes=("Said once.",))
+    wide, narrow = (printed(table_lines(table), width) for width in (60, 20))
+    assert "answers" in wide
+    assert "answers" not in narrow
+    assert narrow.split()[:3] == ["rater", "evidence", "a"]
+    # What is left may need blocks, below which the notes stand once.
+    longer = replace(table, columns=(*columns, Count("n_answers", "numbers")))
+    blocks = printed(table_lines(longer), 20)
+    assert blocks.count("rater") == 2
+    assert blocks.count("Said once.") == 1
 
 
 def test_every_table_of_the_package_is_one_of_these() -> None:

@@ -61,6 +61,9 @@ class Column:
     unit: str = ""
     help: str = ""
     """What the column means, in a sentence."""
+    spare: bool = False
+    """Whether a terminal in which the columns do not fit beside each other leaves it out; pages,
+    notebooks and files have it."""
 
     @property
     def digits(self) -> int:

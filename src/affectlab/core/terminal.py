@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from copy import copy
 from dataclasses import replace
 
@@ -27,17 +27,23 @@ class Table(rich.table.Table):
     Rich crops what has no room: numbers lose their digits and two rows can look alike. Here a
     column is at least as wide as its longest word, or its longest cell where it may not wrap. Where
     the columns do not fit beside each other, they follow below each other in blocks, and the
-    columns that name a row (those before the first column of numbers) stand in each of them.
+    columns that name a row (those before the first column of numbers) stand in each of them. The
+    columns that are `spare` by their places are left out first.
     """
+
+    spare: Collection[int] = ()
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
         """Render the table, in as many blocks as the width asks for."""
-        for number, (columns, widths) in enumerate(self._blocks(console, options.max_width)):
-            if number:
+        blocks = list(self._blocks(console, options.max_width))
+        for number, (columns, widths) in enumerate(blocks, 1):
+            if number > 1:
                 yield Text()
             block = copy(self)
-            if number:
+            if number > 1:
                 block.title = None
+            if number < len(blocks):
+                block.caption = None
             block.columns = [
                 replace(column, _index=place, width=width, no_wrap=column.no_wrap, overflow="fold")
                 for place, (column, width) in enumerate(zip(columns, widths, strict=True))
@@ -57,11 +63,13 @@ class Table(rich.table.Table):
             return sum(sizes[place][0] + beside for place in places)
 
         keys = self._keys()
+        left_out = self.spare if cost([*range(len(self.columns))]) > room else ()
         while len(keys) > 1 and cost(keys) > room // 2:
             keys = keys[:-1]
         block = list(keys)
-        for together in self._groups(len(keys)):
-            if block != keys and cost([*block, *together]) > room:
+        for group in self._groups(len(keys)):
+            together = [place for place in group if place not in left_out]
+            if together and block != keys and cost([*block, *together]) > room:
                 yield self._laid_out(block, sizes, room, beside)
                 block = list(keys)
             block += together

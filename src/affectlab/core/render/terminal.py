@@ -40,6 +40,7 @@ def table_lines(table: Table, *, most: int = _MOST) -> Grid:
         caption_style="",
         caption_justify="left",
     )
+    grid.spare = [place for place, column in enumerate(table.columns) if column.spare]
     for column in table.columns:
         numeric = column.kind in NUMERIC
         grid.add_column(
