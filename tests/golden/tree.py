@@ -29,7 +29,7 @@ _MOST = 300
 """Rows of a table, or numbers of an array, up to which each is a leaf; more are summed up."""
 _BESIDE = ("scale", "history", "warnings", "set_aside", "notes", "sentences", "taxonomy")
 """What an object that is no dataclass is asked for beside its table."""
-_INSIDE = {"replicates", "joint", "keys", "figures", "settings"}
+_INSIDE = {"replicates", "joint", "keys", "figures", "settings", "provenance"}
 """Fields that hold the draws behind an interval, or how a table is laid out."""
 _FOLDER = re.compile(r"(/[\w.+-]+)*/golden-\w+")
 

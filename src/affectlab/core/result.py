@@ -19,7 +19,13 @@ from affectlab.core.types import Axes, pl
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
-__all__ = ["Result"]
+__all__ = ["Result", "read_result"]
+
+
+def _made_by() -> Mapping[str, Any]:
+    from affectlab._version import __version__
+
+    return MappingProxyType({"package": "affectlab", "version": __version__})
 
 
 @dataclass(frozen=True, repr=False)
@@ -50,6 +56,8 @@ class Result:
     """What a reader should know of how far the result holds."""
     settings: Mapping[str, Any] = field(default_factory=lambda: MappingProxyType({}))
     """What was asked for."""
+    provenance: Mapping[str, Any] = field(default_factory=_made_by)
+    """What made it: the package with its version."""
 
     def __post_init__(self) -> None:
         names = [table.name for table in self.tables]
@@ -83,12 +91,19 @@ class Result:
             "tables": {table.name: plain(table.frame) for table in self.tables},
             "sentences": list(self.sentences),
             "notes": list(self.notes),
-            "settings": plain(dict(self.settings)),
+            "settings": plain(self.settings),
+            "provenance": plain(self.provenance),
         }
         return content
 
+    def schema(self) -> dict[str, Any]:
+        """Give the JSON schema of :meth:`to_dict`, from what the tables declare."""
+        from affectlab.core.render.schema import schema_of
+
+        return schema_of(type(self).__name__, self.tables)
+
     def write(self, path: str | Path) -> Path:
-        """Write every table as CSV and Parquet, and sentences, notes and settings as JSON.
+        """Write every table as CSV and Parquet, and all else as JSON; :func:`read_result` reads it.
 
         Parameters
         ----------
@@ -101,7 +116,7 @@ class Result:
         """
         from affectlab.core.render.files import write_result
 
-        return write_result(Path(path), self.tables, self.to_dict())
+        return write_result(Path(path), self.tables, self.figures, self.to_dict())
 
     def plot(self, name: str | None = None, *, ax: Axes | None = None) -> Axes:
         """Draw a figure by its name; the first where none is given.
@@ -152,4 +167,37 @@ class Result:
     def _repr_html_(self) -> str:
         from affectlab.core.render.html import result_html
 
-        return result_html(self.sentences, self.tables, self.notes)
+        return result_html(self.sentences or (self.finding,), self.tables, self.notes)
+
+
+def read_result(path: str | Path) -> Result:
+    """Read a result that :meth:`Result.write` has written.
+
+    Parameters
+    ----------
+    path
+        The folder.
+
+    Returns
+    -------
+    Its tables with their types and what they declare, sentences, figures, notes, settings and
+    provenance. Data that a subclass holds beside its tables is not written.
+
+    Raises
+    ------
+    InputError
+        When the folder holds no result, or a table of it is missing.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> import polars as pl
+    >>> from affectlab.core.tables import Key, Number
+    >>> frame = pl.DataFrame({"group": ["a", "b"], "gap": [0.25, float("nan")]})
+    >>> gaps = Result((Table("gaps", "Gaps.", frame, (Key("group"), Number("gap"))),))
+    >>> read_result(gaps.write(tempfile.mkdtemp())).to_frame().equals(frame)
+    True
+    """
+    from affectlab.core.render.files import read_parts
+
+    return Result(**read_parts(Path(path)))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +14,7 @@ def plain(value: Any) -> Any:
     """Bring a result into what JSON knows; ``nan`` and infinities become null."""
     from dataclasses import asdict, is_dataclass
 
-    if isinstance(value, dict):
+    if isinstance(value, Mapping):
         return {str(key): plain(entry) for key, entry in value.items()}
     if is_dataclass(value) and not isinstance(value, type):
         return plain(asdict(value))

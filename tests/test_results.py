@@ -1,0 +1,119 @@
+"""What holds for every result, whatever it is about: all that the golden cases make."""
+
+from __future__ import annotations
+
+import json
+import warnings
+from collections.abc import Iterator, Mapping
+from dataclasses import fields, is_dataclass
+from html import escape
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pytest
+from polars.testing import assert_frame_equal
+from tests.golden.case import Case
+from tests.golden.worker import cases, load
+
+import affectlab as al
+from affectlab.core.errors import AffectlabError, InputError
+from affectlab.core.render.plain import plain
+from affectlab.core.result import Result, read_result
+from affectlab.core.words import shown
+
+jsonschema = pytest.importorskip("jsonschema")
+
+MODULES = load(Path(__file__).parent / "golden" / "cases")
+QUICK = {
+    name: found
+    for name, found in cases(MODULES).items()
+    if found[0].quick and not name.startswith("command_line")
+}
+
+
+def results_in(value: Any) -> Iterator[Result]:
+    """Every result in what a case returns; a call that is refused gives none."""
+    if callable(value) and not is_dataclass(value):
+        try:
+            value = value()
+        except AffectlabError:
+            return
+    if isinstance(value, Result):
+        yield value
+    if isinstance(value, Mapping):
+        for part in value.values():
+            yield from results_in(part)
+    elif isinstance(value, list | tuple):
+        for part in value:
+            yield from results_in(part)
+    elif is_dataclass(value):
+        for field in fields(value):
+            part = getattr(value, field.name)
+            if not callable(part):
+                yield from results_in(part)
+
+
+@pytest.mark.parametrize("name", QUICK)
+def test_every_result_is_shown_described_drawn_written_and_read(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    found, table = QUICK[name]
+    monkeypatch.chdir(tmp_path)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        results = list(results_in(lambda: _outcome(found, table)))
+    for number, result in enumerate(results):
+        assert result.finding == (result.sentences or (result.finding,))[0]
+        assert result._repr_html_().startswith(f"<div><p>{escape(shown(result.finding))}</p>")
+        jsonschema.validate(result.to_dict(), result.schema())
+        json.dumps(result.to_dict(), allow_nan=False)
+        for figure in result.figures:
+            assert result.plot(figure.name).get_title() == figure.title
+        assert_same(read_result(result.write(tmp_path / f"result {number}")), result)
+
+
+def _outcome(found: Case, table: str | None) -> Any:
+    given = () if table is None else (MODULES["tables"].make(al, table),)
+    return found.run(al, *given)
+
+
+def assert_same(read: Result, result: Result) -> None:
+    assert [table.name for table in read.tables] == [table.name for table in result.tables]
+    for mine, theirs in zip(read.tables, result.tables, strict=True):
+        assert_frame_equal(mine.frame, theirs.frame)
+        for part in fields(mine):
+            if part.name != "frame":
+                assert getattr(mine, part.name) == getattr(theirs, part.name)
+    for name in ("sentences", "notes"):
+        assert getattr(read, name) == tuple(getattr(result, name))
+    for name in ("settings", "provenance", "figures"):
+        assert plain(getattr(read, name)) == plain(getattr(result, name))
+    assert read.provenance["version"] == al.__version__
+
+
+def test_what_is_no_result_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match=r"result\.json: there is no such file; expected a folder"):
+        read_result(tmp_path)
+    (tmp_path / "result.json").write_text("[]")
+    with pytest.raises(InputError, match="not a result"):
+        read_result(tmp_path)
+    made = al.Estimates.build({"label": ["joy"]}, value=[0.5])
+    folder = made.write(tmp_path)
+    (folder / "estimates.parquet").unlink()
+    with pytest.raises(InputError, match=r"estimates\.parquet: there is no such file"):
+        read_result(folder)
+
+
+def test_a_schema_names_and_explains_columns() -> None:
+    made = al.Estimates.build({"label": ["joy"]}, value=[float("nan")])
+    made = made.with_columns({"lists": pl.Series([["a"]]), "at": pl.Series([{"x": 1.5}])})
+    cells = made.schema()["properties"]["tables"]["properties"]["estimates"]["items"]["properties"]
+    assert cells["n_items"] == {"type": ["integer", "null"], "title": "items"}
+    assert cells["lists"]["items"] == {"type": ["string", "null"]}
+    assert cells["at"]["properties"] == {"x": {"type": ["number", "null"]}}
+    jsonschema.validate(made.to_dict(), made.schema())
+    wrong = made.to_dict()
+    wrong["tables"]["estimates"][0]["n_items"] = "many"
+    with pytest.raises(jsonschema.ValidationError, match="'many' is not of type"):
+        jsonschema.validate(wrong, made.schema())
