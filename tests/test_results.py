@@ -12,12 +12,14 @@ from typing import Any
 
 import polars as pl
 import pytest
+from matplotlib.figure import Figure as Canvas
 from polars.testing import assert_frame_equal
 from tests.golden.case import Case
 from tests.golden.worker import cases, load
 
 import affectlab as al
 from affectlab.core.errors import AffectlabError, InputError
+from affectlab.core.render.figure import figures_of
 from affectlab.core.render.plain import plain
 from affectlab.core.result import Result, read_result
 from affectlab.core.words import shown
@@ -68,14 +70,26 @@ def test_every_result_is_shown_described_drawn_written_and_read(
         assert result._repr_html_().startswith(f"<div><p>{escape(shown(result.finding))}</p>")
         jsonschema.validate(result.to_dict(), result.schema())
         json.dumps(result.to_dict(), allow_nan=False)
-        for figure in result.figures:
-            assert result.plot(figure.name).get_title() == figure.title
+        assert_drawn(result)
         assert_same(read_result(result.write(tmp_path / f"result {number}")), result)
 
 
 def _outcome(found: Case, table: str | None) -> Any:
     given = () if table is None else (MODULES["tables"].make(al, table),)
     return found.run(al, *given)
+
+
+def assert_drawn(result: Result) -> None:
+    """Every figure is drawn on the axes that are given; a result of words alone has none."""
+    figures = result.figures or figures_of(result.tables)
+    for figure in figures:
+        ax = Canvas().add_subplot()
+        assert result.plot(figure.name, ax=ax) is ax
+        assert ax.get_title() == figure.title
+        assert ax.has_data() or not result.table(figure.of).frame.height
+    if not figures:
+        kinds = {column.kind for table in result.tables for column in table.columns}
+        assert kinds <= {"name", "text", "yes_no"}
 
 
 def assert_same(read: Result, result: Result) -> None:
@@ -117,3 +131,18 @@ def test_a_schema_names_and_explains_columns() -> None:
     wrong["tables"]["estimates"][0]["n_items"] = "many"
     with pytest.raises(jsonschema.ValidationError, match="'many' is not of type"):
         jsonschema.validate(wrong, made.schema())
+
+
+@pytest.mark.parametrize("rows", [0, 1, 3, 300])
+def test_a_table_of_any_length_is_drawn(rows: int) -> None:
+    value = [float(k) for k in range(rows)]
+    made = al.Estimates.build(
+        {"label": [f"label {k}" for k in range(rows)]}, value=value, low=value, high=value
+    )
+    ax = made.plot()
+    names = [text.get_text() for text in ax.get_yticklabels()]
+    assert len(names) == min(rows, 40)
+    if rows == 300:
+        assert names[0] == "label 299"
+        assert names[-1] == "label 0"
+        assert "20 lowest and 20 highest of 300" in ax.get_xlabel()

@@ -121,6 +121,9 @@ class Result:
     def plot(self, name: str | None = None, *, ax: Axes | None = None) -> Axes:
         """Draw a figure by its name; the first where none is given.
 
+        A result that declares no figures has one for each table of numbers, by the name of the
+        table.
+
         Parameters
         ----------
         name
@@ -135,16 +138,17 @@ class Result:
         Raises
         ------
         InputError
-            When the result has no figure, or none of that name.
+            When the result has neither figures nor numbers, or no figure of that name.
         """
-        from affectlab.core.render.figure import draw
+        from affectlab.core.render.figure import draw, figures_of
 
-        named = {figure.name: figure for figure in self.figures}
+        figures = self.figures or figures_of(self.tables)
+        named = {figure.name: figure for figure in figures}
         if not named:
             raise InputError(f"{type(self).__name__} has no figure")
         if name is not None and name not in named:
             raise unknown_name("figure", name, named)
-        figure = self.figures[0] if name is None else named[name]
+        figure = figures[0] if name is None else named[name]
         return draw(figure, self.table(figure.of), ax)
 
     @property

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from affectlab.core.registry import Registry, callables
-from affectlab.core.tables import Figure, Table
+from affectlab.core.render.cells import NUMERIC
+from affectlab.core.tables import Column, Figure, Table
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 
-__all__ = ["FIGURES", "draw"]
+__all__ = ["FIGURES", "draw", "figures_of"]
 
 FIGURES: Registry[Callable[..., Any]] = Registry(
     kind="figure",
@@ -22,6 +23,35 @@ FIGURES: Registry[Callable[..., Any]] = Registry(
     ours={"intervals": "affectlab.report.figures:draw_intervals"},
 )
 """Kinds of figures: functions of axes, a table and settings, that draw on the axes."""
+
+
+def figures_of(tables: Sequence[Table]) -> tuple[Figure, ...]:
+    """Give the figures of a result that declares none: its numbers, table by table.
+
+    Of each table the first number that people are shown is drawn, with its interval where it has
+    one, a row under the name that its keys give it. Tables that people are not shown come last.
+    """
+    seen = sorted(tables, key=lambda table: not table.limit)
+    return tuple(figure for table in seen for figure in _figure_of(table))
+
+
+def _figure_of(table: Table) -> Iterator[Figure]:
+    ends = [column for column in table.columns if column.kind in ("interval", "share_interval")]
+    numbers = [column for column in table.columns if column.kind in NUMERIC and column not in ends]
+    for column in numbers[:1]:
+        low, high = _ends(column, ends)
+        options = {"value": column.key, "low": low, "high": high, "value_name": column.head}
+        title = table.caption.removesuffix(".") or column.head
+        yield Figure(table.name, "intervals", table.name, title, options=options)
+
+
+def _ends(column: Column, intervals: Sequence[Column]) -> tuple[str | None, str | None]:
+    """Columns that hold the interval of a number: of its own name, or of the value."""
+    for one in intervals:
+        if one.key == column.key or (one.key == "interval" and column.kind == "value"):
+            low, high = one.sources
+            return low, high
+    return None, None
 
 
 def draw(figure: Figure, table: Table, ax: Axes | None) -> Axes:

@@ -72,9 +72,7 @@ def read_parts(folder: Path) -> dict[str, Any]:
         raise InputError(f"{file}: not a result that was written ({problem})") from None
 
 
-def _table(
-    folder: Path, *, name: str, columns: list[Any], notes: list[str], **more: Any
-) -> Table:
+def _table(folder: Path, *, name: str, columns: list[Any], notes: list[str], **more: Any) -> Table:
     frame = read_table(folder / f"{name}.parquet", "a result")
     declared = tuple(Column(**column) for column in columns)
     return Table(name, frame=frame, columns=declared, notes=tuple(notes), **more)

@@ -120,23 +120,58 @@ def fig_intervals(
     return figure
 
 
-def draw_intervals(ax: Axes, table: Table, **settings: Any) -> None:
+_MOST = 40
+"""Rows that fit below each other."""
+
+
+def draw_intervals(
+    ax: Axes,
+    table: Table,
+    *,
+    value: str = "value",
+    low: str | None = "low",
+    high: str | None = "high",
+    **settings: Any,
+) -> None:
     """Draw the values of a table with their intervals, rows named by its keys.
+
+    Of more than 40 rows with a value, the 20 lowest and the 20 highest are drawn, and the axis says
+    so.
 
     Parameters
     ----------
     ax
         Axes to draw on.
     table
-        Holds the columns ``value``, ``low`` and ``high``.
+        Holds a row for each dot.
+    value, low, high
+        Names of its columns; values without intervals have no `low` and `high`.
     settings
         As for :func:`fig_intervals`.
     """
-    frame = table.frame
-    rows = zip(*(frame[key].cast(str).to_list() for key in table.keys), strict=True)
-    settings.setdefault("value_name", table.caption or "value")
-    ends = (frame[name].to_numpy() for name in ("value", "low", "high"))
-    fig_intervals([", ".join(row) for row in rows], *ends, ax=ax, **settings)
+    import polars as pl
+
+    frame = table.frame.with_columns(
+        pl.col(name).cast(pl.Float64) for name in (value, low, high) if name is not None
+    )
+    said = settings.pop("value_name", table.caption or "value")
+    known = frame.filter(pl.col(value).is_finite())
+    if frame.height > _MOST and known.height:
+        ordered, half = known.sort(value, maintain_order=True), _MOST // 2
+        rows = pl.concat([ordered.head(half), ordered.tail(half)])
+        frame = ordered if ordered.height <= _MOST else rows
+        if frame is rows:
+            said += f" ({half} lowest and {half} highest of {table.frame.height:,})"
+    keys = [frame[key].cast(pl.String).fill_null("–").to_list() for key in table.keys]
+    names = [", ".join(row) for row in zip(*keys, strict=True)] or list(
+        map(str, range(1, frame.height + 1))
+    )
+    none = np.full(frame.height, np.nan)
+    ends = (
+        none if name is None else frame[name].fill_null(np.nan).to_numpy()
+        for name in (value, low, high)
+    )
+    fig_intervals(names, *ends, ax=ax, value_name=said, **settings)
 
 
 def fig_alpha(
