@@ -3,13 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from affectlab.core.tables import Table
-
-if TYPE_CHECKING:
-    import polars as pl
-
 
 __all__ = ["schema_of"]
 
@@ -51,8 +47,8 @@ def _table(table: Table) -> dict[str, Any]:
     return {"description": table.caption, "type": "array", "items": _record(cells)}
 
 
-def _cell(dtype: pl.DataType) -> dict[str, Any]:
-    """Give the schema of what :func:`affectlab.core.render.plain.plain` makes of a cell."""
+def _cell(dtype: Any) -> dict[str, Any]:
+    """Give the schema of what :func:`affectlab.core.render.plain.plain` makes of a cell of a type."""
     import polars as pl
 
     if isinstance(dtype, pl.List | pl.Array):
