@@ -290,7 +290,7 @@ class TestPairs:
         )
         alike = duplicate_raters(ratings)
         assert alike.groups == (("r3", "r5"),)
-        assert "100% of their answers to 80 common stimuli are equal, and " in alike.sentences[0]
+        assert "100% of their answers to 80 common stimuli are equal, and " in alike.evidence[0]
         assert len(duplicate_raters(ratings.select(raters=[f"r{n}" for n in range(5)]))) == 0
 
     def test_pairs_that_cannot_be_judged(self) -> None:

@@ -11,7 +11,10 @@ import numpy as np
 import polars as pl
 from numpy.typing import ArrayLike, NDArray
 
+from affectlab.core.result import Result
+from affectlab.core.tables import Count, Key, Number, Table, Text
 from affectlab.core.types import Floats, Ints
+from affectlab.core.words import plural
 from affectlab.ratings import Ratings
 from affectlab.ratings.arrays import Answers, answers_of
 from affectlab.reliability.common_scale import in_percent
@@ -53,14 +56,13 @@ _MOST_LEVELS = 1_000
 """Different answers above which a scale has no steps."""
 
 
-@dataclass(frozen=True, eq=False)
-class DuplicateRaters:
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
+class DuplicateRaters(Result):
     """Pairs of raters who answer alike beyond what their agreement with others allows.
 
     Made by :func:`duplicate_raters`.
     """
 
-    frame: pl.DataFrame
     n_pairs: int
     """Pairs that could be judged."""
     n_unjudged: int
@@ -72,9 +74,10 @@ class DuplicateRaters:
     nominal: bool = False
     """Whether answers have no order, so that they are equal or not."""
 
-    def to_frame(self) -> pl.DataFrame:
-        """Give one row per pair of duplicates, the most alike first; see the function."""
-        return self.frame
+    @property
+    def frame(self) -> pl.DataFrame:
+        """One row per pair of duplicates, the most alike first; see the function."""
+        return self.to_frame()
 
     @cached_property
     def pairs(self) -> tuple[tuple[str, str], ...]:
@@ -91,11 +94,11 @@ class DuplicateRaters:
         groups = {tuple(sorted(members)) for members in linked.values()}
         return tuple(sorted(groups))
 
-    @cached_property
-    def sentences(self) -> tuple[str, ...]:
+    @property
+    def evidence(self) -> tuple[str, ...]:
         """Each pair with its evidence, in a sentence without a full stop."""
         return tuple(
-            f"raters {row['rater']!r} and {row['other']!r} answer alike: {self._evidence(row)}"
+            f"raters {row['rater']!r} and {row['other']!r} answer alike: {row['evidence']}"
             for row in self.frame.iter_rows(named=True)
         )
 
@@ -104,34 +107,38 @@ class DuplicateRaters:
         closest: dict[str, str] = {}
         for row in self.frame.iter_rows(named=True):
             for one, other in ((row["rater"], row["other"]), (row["other"], row["rater"])):
-                closest.setdefault(one, f"answers like rater {other!r}: {self._evidence(row)}")
+                closest.setdefault(one, f"answers like rater {other!r}: {row['evidence']}")
         return closest
-
-    def _evidence(self, row: dict[str, Any]) -> str:
-        p = "p < 1e-12" if row["p"] < 1e-12 else f"p = {row['p']:.1g}"
-        stimuli = f"{row['n_items']:,} common stimuli"
-        if self.nominal:
-            return (
-                f"{row['share_equal']:.0%} of their answers to {stimuli} are equal, and "
-                f"{1 - row['expected_sd'] ** 2:.0%} are expected from their agreement with the "
-                f"others ({p})"
-            )
-        shift = f" but for a shift of {abs(row['shift']):.3g}" if row["shift"] else ""
-        equal = f"{row['share_equal']:.0%} of their answers to {stimuli} are equal{shift}; "
-        return (
-            f"{equal if row['share_equal'] >= 0.5 else f'over {stimuli} '}the SD of their "
-            f"differences is {row['sd']:.3g}, and {row['expected_sd']:.3g} is expected from their "
-            f"agreement with the others ({p})"
-        )
 
     def __len__(self) -> int:
         return self.frame.height
 
-    def __repr__(self) -> str:
-        return f"DuplicateRaters({len(self)} of {self.n_pairs:,} pairs of raters answer alike)"
 
-    def _repr_html_(self) -> str:
-        return self.frame._repr_html_()
+_COLUMNS = (
+    Key("rater"),
+    Key("other"),
+    Count("n_items", "stimuli", spare=True),
+    Number("ratio", spare=True),
+    Text("evidence"),
+)
+
+
+def _evidence(row: dict[str, Any], *, nominal: bool) -> str:
+    p = "p < 1e-12" if row["p"] < 1e-12 else f"p = {row['p']:.1g}"
+    stimuli = f"{row['n_items']:,} common stimuli"
+    if nominal:
+        return (
+            f"{row['share_equal']:.0%} of their answers to {stimuli} are equal, and "
+            f"{1 - row['expected_sd'] ** 2:.0%} are expected from their agreement with the "
+            f"others ({p})"
+        )
+    shift = f" but for a shift of {abs(row['shift']):.3g}" if row["shift"] else ""
+    equal = f"{row['share_equal']:.0%} of their answers to {stimuli} are equal{shift}; "
+    return (
+        f"{equal if row['share_equal'] >= 0.5 else f'over {stimuli} '}the SD of their "
+        f"differences is {row['sd']:.3g}, and {row['expected_sd']:.3g} is expected from their "
+        f"agreement with the others ({p})"
+    )
 
 
 def duplicate_raters(ratings: Ratings | ArrayLike) -> DuplicateRaters:
@@ -180,8 +187,9 @@ def duplicate_raters(ratings: Ratings | ArrayLike) -> DuplicateRaters:
     (mean of rater - other, in the unit of the scale, 0 where it is less than half a step),
     ``share_equal`` of the answers that are equal up to the shift, in [0, 1]; ``sd`` of the
     differences and ``expected_sd`` (on a nominal scale their squares are shares of unequal
-    answers), ``ratio`` :math:`R_{ij}`; and ``p``, for all pairs that were judged
-    together (Bonferroni), in [0, 1]. Who copied from whom cannot be told.
+    answers), ``ratio`` :math:`R_{ij}`; ``p``, for all pairs that were judged
+    together (Bonferroni), in [0, 1]; and ``evidence``, these numbers in words. Who copied from whom
+    cannot be told.
 
     Not judged are pairs with fewer than 10 common stimuli, pairs of which one has 10 stimuli in
     common with fewer than two others, and raters who always answer the same. Where copies are
@@ -199,7 +207,7 @@ def duplicate_raters(ratings: Ratings | ArrayLike) -> DuplicateRaters:
     >>> alike = duplicate_raters(np.vstack([ratings, ratings[1] + 3]))
     >>> alike.groups
     (('1', '5'),)
-    >>> alike.sentences[0][:68]
+    >>> alike.evidence[0][:68]
     "raters '1' and '5' answer alike: 100% of their answers to 60 common "
     >>> len(duplicate_raters(ratings))
     0
@@ -302,33 +310,41 @@ def _alike(compared: _Compared, rules: tuple[_Rule, ...]) -> tuple[DuplicateRate
         for own, rule, p in zip(rows, rules, evidence.p, strict=True):
             if ratio[k] >= rule.below or p * n_judged >= rule.level:
                 continue
-            own.append(
-                {
-                    "rater": raters[one],
-                    "other": raters[other],
-                    "n_items": evidence.n_items,
-                    "shift": evidence.shift,
-                    "share_equal": evidence.share_equal,
-                    "sd": float(np.sqrt(pairs.observed[k])),
-                    "expected_sd": float(np.sqrt(compared.expected[k])),
-                    "ratio": float(ratio[k]),
-                    "p": p * n_judged,
-                }
-            )
+            row = {
+                "rater": raters[one],
+                "other": raters[other],
+                "n_items": evidence.n_items,
+                "shift": evidence.shift,
+                "share_equal": evidence.share_equal,
+                "sd": float(np.sqrt(pairs.observed[k])),
+                "expected_sd": float(np.sqrt(compared.expected[k])),
+                "ratio": float(ratio[k]),
+                "p": p * n_judged,
+            }
+            own.append({**row, "evidence": _evidence(row, nominal=panel.nominal)})
     schema = {
         "rater": pl.String,
         "other": pl.String,
         "n_items": pl.Int64,
         **dict.fromkeys(("shift", "share_equal", "sd", "expected_sd", "ratio", "p"), pl.Float64),
+        "evidence": pl.String,
     }
     closest = _closest(pairs, ratio, raters)
     return tuple(
         DuplicateRaters(
-            pl.DataFrame(own, schema=schema).sort("ratio", "rater", "other"),
-            n_judged,
-            compared.n_shared - n_judged,
-            closest,
-            panel.nominal,
+            (
+                Table(
+                    "duplicates",
+                    "Pairs of raters who answer alike.",
+                    pl.DataFrame(own, schema=schema).sort("ratio", "rater", "other"),
+                    _COLUMNS,
+                ),
+            ),
+            (f"{len(own):,} of {plural(n_judged, 'pair')} of raters answer alike",),
+            n_pairs=n_judged,
+            n_unjudged=compared.n_shared - n_judged,
+            closest=closest,
+            nominal=panel.nominal,
         )
         for own in rows
     )

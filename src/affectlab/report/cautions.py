@@ -52,7 +52,7 @@ def cautions(study: Study) -> list[str]:
 
 def _duplicates(ratings: Ratings) -> list[str]:
     """Name raters whose answers agree beyond what their agreement with others allows."""
-    sentences = duplicate_raters(ratings).sentences
+    sentences = duplicate_raters(ratings).evidence
     found = [
         f"{sentence[0].upper()}{sentence[1:]}. If one is a copy of the other, or both are the same "
         "person or model, statistics that count both overstate agreement."

@@ -13,6 +13,8 @@ import polars as pl
 from affectlab.analysis.jnd.times import JndTimes
 from affectlab.core.errors import InputError, unknown_name
 from affectlab.core.inference import check_confidence, draw_weights
+from affectlab.core.result import Result
+from affectlab.core.tables import Column, Count, Interval, Key, Number, Share, Table
 from affectlab.core.types import Floats, Ints
 from affectlab.core.words import percent
 
@@ -23,18 +25,23 @@ _BY = ("actor", "expression")
 _HALVINGS = 30
 
 
-@dataclass(frozen=True, eq=False)
-class LatencyBudget:
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
+class LatencyBudget(Result):
     """What delays cost; see :func:`latency_budget`."""
 
-    frame: pl.DataFrame
-    """One row per delay and group: ``latency_ms``, ``group`` (``all``, then each of `by`),
-    ``n_sequences``; ``below``, the share of sequences that change by less than 1 JND, with ``low``
-    and ``high``; ``jnds``, the mean change, with ``jnds_low`` and ``jnds_high``; ``jnds_most``, the
-    largest change."""
     by: str
     """What the groups are."""
     confidence: float
+
+    @property
+    def frame(self) -> pl.DataFrame:
+        """One row per delay and group.
+
+        ``latency_ms``, ``group`` (``all``, then each of `by`), ``n_sequences``; ``below``, the
+        share of sequences that change by less than 1 JND, with ``low`` and ``high``; ``jnds``, the
+        mean change, with ``jnds_low`` and ``jnds_high``; ``jnds_most``, the largest change.
+        """
+        return self.to_frame()
 
     def at(self, latency_ms: float, group: str = _ALL) -> dict[str, Any]:
         """Give the row of one delay and group.
@@ -52,17 +59,23 @@ class LatencyBudget:
             )
         return row.row(0, named=True)
 
-    def to_frame(self) -> pl.DataFrame:
-        """Give one row per delay and group."""
-        return self.frame
 
-    def __repr__(self) -> str:
-        rows = self.frame.filter(pl.col("group") == _ALL)
-        said = [f"{row['latency_ms']:g} ms: {percent(row['below'])}" for row in rows.to_dicts()]
-        return f"LatencyBudget(below 1 JND within {', '.join(said[:5])}{', …' * (len(said) > 5)})"
+_COLUMNS = (
+    Key("latency_ms", "latency (ms)"),
+    Key("group"),
+    Count("n_sequences", spare=True),
+    Share("below", "below 1 JND"),
+    Column("interval", "interval", "share_interval", decimals=0),
+    Number("jnds", "mean change (JNDs)"),
+    Interval("jnds"),
+    Number("jnds_most", "largest", spare=True),
+)
 
-    def _repr_html_(self) -> str:
-        return self.frame._repr_html_()
+
+def _sentence(frame: pl.DataFrame) -> str:
+    rows = frame.filter(pl.col("group") == _ALL).to_dicts()
+    said = [f"{percent(row['below'])} within {row['latency_ms']:g} ms" for row in rows]
+    return f"Below 1 JND stay {', '.join(said[:5])}{', …' * (len(said) > 5)}."
 
 
 def latency_budget(
@@ -150,7 +163,9 @@ def latency_budget(
     frame = pl.DataFrame(rows)
     order = {name: place for place, name in enumerate(groups)}
     place = pl.col("group").replace_strict(order, return_dtype=pl.Int64)
-    return LatencyBudget(frame.sort("latency_ms", place, maintain_order=True), by, confidence)
+    frame = frame.sort("latency_ms", place, maintain_order=True)
+    table = Table("latency", "What delays cost.", frame, _COLUMNS)
+    return LatencyBudget((table,), (_sentence(frame),), by=by, confidence=confidence)
 
 
 def _delays(latency_ms: float | Sequence[float]) -> list[float]:

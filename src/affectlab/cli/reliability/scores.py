@@ -60,7 +60,7 @@ def scores(
             table = mean_opinion_scores(panel).to_frame()
             notes = tuple(
                 f"{sentence}; the mean counts both"
-                for sentence in duplicate_raters(panel).sentences
+                for sentence in duplicate_raters(panel).evidence
             )
         else:
             model = subject_model(panel, method=method)

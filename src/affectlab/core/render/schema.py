@@ -48,7 +48,7 @@ def _table(table: Table) -> dict[str, Any]:
 
 
 def _cell(dtype: Any) -> dict[str, Any]:
-    """Give the schema of what :func:`affectlab.core.render.plain.plain` makes of a cell of a type."""
+    """Give the schema of what :func:`affectlab.core.render.plain.plain` makes of a cell."""
     import polars as pl
 
     if isinstance(dtype, pl.List | pl.Array):

@@ -11,7 +11,10 @@ import polars as pl
 from numpy.typing import ArrayLike
 
 from affectlab.core.errors import InputError, unknown_name
+from affectlab.core.result import Result
+from affectlab.core.tables import Key, Number, Table, Text
 from affectlab.core.types import Floats, Ints
+from affectlab.core.words import plural
 from affectlab.ratings import Ratings
 from affectlab.ratings.arrays import Answers, answers_of
 from affectlab.ratings.order import canonical
@@ -24,41 +27,29 @@ Extremes: TypeAlias = Literal["both", "low", "high"]
 _EXTREMES = ("both", "low", "high")
 
 
-@dataclass(frozen=True, eq=False)
-class GoldenItems:
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
+class GoldenItems(Result):
     """Golden items with the evidence for each.
 
-    Attributes
-    ----------
-    frame
-        One row per item; see :meth:`to_frame`.
-    label
-        The label they are golden for.
+    A row per item: ``stimulus``; ``extreme``, low or high; ``value``, the mean score that is the
+    reference; ``sd`` (divisor n - 1); ``n`` ratings; ``rank`` among the scores from that end, from
+    1; ``violations``, the share of the pilot's own answers that would violate the tolerance (null
+    without one); ``evidence`` in words.
     """
 
-    frame: pl.DataFrame
     label: str
-
-    def to_frame(self) -> pl.DataFrame:
-        """Give the table.
-
-        ``stimulus``; ``extreme``, low or high; ``value``, the mean score that is the reference;
-        ``sd`` (divisor n - 1); ``n`` ratings; ``rank`` among the scores from that end, from 1;
-        ``violations``, the share of the pilot's own answers that would violate the tolerance (null
-        without one); ``evidence`` in words.
-        """
-        return self.frame
+    """The label they are golden for."""
 
     @property
     def reference(self) -> dict[str, float]:
         """Reference answer of every item, as :class:`RunningReliability` takes it."""
-        return dict(self.frame.select("stimulus", "value").iter_rows())
+        return dict(self.to_frame().select("stimulus", "value").iter_rows())
 
     def __len__(self) -> int:
-        return self.frame.height
+        return self.to_frame().height
 
-    def __repr__(self) -> str:
-        return f"GoldenItems({len(self)} for {self.label!r})"
+
+_COLUMNS = (Key("stimulus"), Text("extreme"), Number("value"), Text("evidence"))
 
 
 @dataclass(frozen=True)
@@ -218,7 +209,8 @@ def choose_golden(
         for end, positions in chosen.items()
         for at in positions
     ]
-    return GoldenItems(_frame(rows), name)
+    table = Table("golden", "Golden items.", _frame(rows), _COLUMNS)
+    return GoldenItems((table,), (f"{plural(n, 'golden item')} for {name!r}",), label=name)
 
 
 @dataclass(frozen=True)

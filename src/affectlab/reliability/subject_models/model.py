@@ -426,11 +426,11 @@ class SubjectModel:
             else f"{self.method} counts both and leans towards them; prefer reml"
         )
         named = {frozenset(pair) for pair in self.duplicates.pairs}
-        notes = [f"{sentence}; {effect}" for sentence in self.duplicates.sentences]
+        notes = [f"{sentence}; {effect}" for sentence in self.duplicates.evidence]
         similar = self._likeness.similar
         notes += [
             f"{sentence}; not enough to call one a copy of the other, but {effect}"
-            for pair, sentence in zip(similar.pairs, similar.sentences, strict=True)
+            for pair, sentence in zip(similar.pairs, similar.evidence, strict=True)
             if frozenset(pair) not in named
         ]
         for one in self.fitted:
