@@ -59,8 +59,7 @@ def scores(
         if method == "mean":
             table = mean_opinion_scores(panel).to_frame()
             notes = tuple(
-                f"{sentence}; the mean counts both"
-                for sentence in duplicate_raters(panel).evidence
+                f"{sentence}; the mean counts both" for sentence in duplicate_raters(panel).evidence
             )
         else:
             model = subject_model(panel, method=method)
