@@ -87,14 +87,14 @@ class Result:
         """Give everything as plain values, as JSON has them; what is not defined is ``None``."""
         from affectlab.core.render.plain import plain
 
-        content: dict[str, Any] = {
-            "tables": {table.name: plain(table.frame) for table in self.tables},
-            "sentences": list(self.sentences),
-            "notes": list(self.notes),
-            "settings": plain(self.settings),
-            "provenance": plain(self.provenance),
-        }
+        frames = {table.name: table.frame for table in self.tables}
+        content: dict[str, Any] = plain({"tables": frames, **self._about()})
         return content
+
+    def _about(self) -> dict[str, Any]:
+        """Give what is no table: words, settings, and what made the result."""
+        names = ("sentences", "notes", "settings", "provenance")
+        return {name: getattr(self, name) for name in names}
 
     def schema(self) -> dict[str, Any]:
         """Give the JSON schema of :meth:`to_dict`, from what the tables declare."""
@@ -116,7 +116,7 @@ class Result:
         """
         from affectlab.core.render.files import write_result
 
-        return write_result(Path(path), self.tables, self.figures, self.to_dict())
+        return write_result(Path(path), self.tables, self.figures, self._about())
 
     def plot(self, name: str | None = None, *, ax: Axes | None = None) -> Axes:
         """Draw a figure by its name; the first where none is given.

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -19,9 +18,18 @@ _FILE = "result.json"
 
 
 def write_result(
-    folder: Path, tables: Sequence[Table], figures: Sequence[Figure], content: dict[str, Any]
+    folder: Path, tables: Sequence[Table], figures: Sequence[Figure], about: dict[str, Any]
 ) -> Path:
     """Write every table as CSV and Parquet, and all else as ``result.json``.
+
+    Parameters
+    ----------
+    folder
+        Where to; it is made where it does not exist.
+    tables, figures
+        Of the result.
+    about
+        Its other fields.
 
     Raises
     ------
@@ -35,12 +43,13 @@ def write_result(
     for table in tables:
         write_data_csv(table.frame, folder / f"{table.name}.csv")
         table.frame.write_parquet(folder / f"{table.name}.parquet")
-    content["tables"] = [
-        {key: part for key, part in vars(table).items() if key not in ("frame", "columns")}
-        | {"columns": [asdict(column) for column in table.columns]}
-        for table in tables
-    ]
-    content["figures"] = [dict(vars(figure)) for figure in figures]
+    content = {
+        "tables": [
+            {key: part for key, part in vars(table).items() if key != "frame"} for table in tables
+        ],
+        **about,
+        "figures": [vars(figure) for figure in figures],
+    }
     text = json.dumps(plain(content), ensure_ascii=False, allow_nan=False, indent=1)
     (folder / _FILE).write_text(text + "\n", encoding="utf-8")
     return folder

@@ -157,11 +157,11 @@ def draw_intervals(
     said = settings.pop("value_name", table.caption or "value")
     known = frame.filter(pl.col(value).is_finite())
     if frame.height > _MOST and known.height:
-        ordered, half = known.sort(value, maintain_order=True), _MOST // 2
-        rows = pl.concat([ordered.head(half), ordered.tail(half)])
-        frame = ordered if ordered.height <= _MOST else rows
-        if frame is rows:
-            said += f" ({half} lowest and {half} highest of {table.frame.height:,})"
+        n_rows, frame = frame.height, known.sort(value, maintain_order=True)
+        if frame.height > _MOST:
+            half = _MOST // 2
+            frame = pl.concat([frame.head(half), frame.tail(half)])
+            said += f" ({half} lowest and {half} highest of {n_rows:,})"
     keys = [frame[key].cast(pl.String).fill_null("–").to_list() for key in table.keys]
     names = [", ".join(row) for row in zip(*keys, strict=True)] or list(
         map(str, range(1, frame.height + 1))
