@@ -7,6 +7,7 @@ import warnings
 from collections.abc import Iterator, Mapping
 from dataclasses import fields, is_dataclass
 from html import escape
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +23,7 @@ from affectlab.core.errors import AffectlabError, InputError
 from affectlab.core.render.figure import figures_of
 from affectlab.core.render.plain import plain
 from affectlab.core.result import Result, read_result
+from affectlab.core.tables import Count, Key, Number, Table
 from affectlab.core.words import shown
 
 jsonschema = pytest.importorskip("jsonschema")
@@ -142,7 +144,17 @@ def test_a_table_of_any_length_is_drawn(rows: int) -> None:
     ax = made.plot()
     names = [text.get_text() for text in ax.get_yticklabels()]
     assert len(names) == min(rows, 40)
+    heights = [text.get_window_extent() for text in ax.get_yticklabels()]
+    assert not any(one.overlaps(other) for one, other in pairwise(heights))
     if rows == 300:
         assert names[0] == "label 299"
         assert names[-1] == "label 0"
         assert "20 lowest and 20 highest of 300" in ax.get_xlabel()
+
+
+def test_counts_are_drawn_where_nothing_else_is() -> None:
+    frame = pl.DataFrame({"rater": ["a", "b"], "n_items": [3, 4], "ratio": [0.5, 0.25]})
+    both = (Key("rater"), Count("n_items", "stimuli"), Number("ratio", "ratio"))
+    for columns, drawn in ((both, "ratio"), (both[:2], "stimuli")):
+        made = Result((Table("raters", "Raters.", frame, columns),))
+        assert made.plot().get_xlabel() == drawn

@@ -25,11 +25,16 @@ FIGURES: Registry[Callable[..., Any]] = Registry(
 """Kinds of figures: functions of axes, a table and settings, that draw on the axes."""
 
 
+_LINE = 0.2
+"""Height of a name beside an axis, in inches."""
+
+
 def figures_of(tables: Sequence[Table]) -> tuple[Figure, ...]:
     """Give the figures of a result that declares none: its numbers, table by table.
 
-    Of each table the first number that people are shown is drawn, with its interval where it has
-    one, a row under the name that its keys give it. Tables that people are not shown come last.
+    Of each table the first number that people are shown is drawn, a count only where there is
+    nothing else, with its interval where it has one, a row under the name that its keys give it.
+    Tables that people are not shown come last.
     """
     seen = sorted(tables, key=lambda table: not table.limit)
     return tuple(figure for table in seen for figure in _figure_of(table))
@@ -38,7 +43,7 @@ def figures_of(tables: Sequence[Table]) -> tuple[Figure, ...]:
 def _figure_of(table: Table) -> Iterator[Figure]:
     ends = [column for column in table.columns if column.kind in ("interval", "share_interval")]
     numbers = [column for column in table.columns if column.kind in NUMERIC and column not in ends]
-    for column in numbers[:1]:
+    for column in sorted(numbers, key=lambda number: number.kind == "count")[:1]:
         low, high = _ends(column, ends)
         options = {"value": column.key, "low": low, "high": high, "value_name": column.head}
         title = table.caption.removesuffix(".") or column.head
@@ -56,10 +61,16 @@ def _ends(column: Column, intervals: Sequence[Column]) -> tuple[str | None, str 
 
 def draw(figure: Figure, table: Table, ax: Axes | None) -> Axes:
     """Draw a figure on axes, new ones where none are given."""
+    given = ax is not None
     if ax is None:
         from matplotlib.figure import Figure as Canvas
 
         ax = Canvas(layout="constrained").add_subplot()
     FIGURES.load(figure.kind)(ax, table, **figure.options)
     ax.set_title(figure.title)
+    canvas = ax.get_figure(root=True)
+    if not given and canvas is not None:
+        # Names below each other need a line each.
+        needed = 1 + _LINE * len(ax.get_yticklabels())
+        canvas.set_figheight(max(canvas.get_figheight(), needed))
     return ax
