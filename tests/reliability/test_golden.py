@@ -155,19 +155,19 @@ class TestOverlap:
 class TestPilotReport:
     def test_a_good_pilot(self):
         report = pilot_report(pilot(), main=["m1", "m2"], seed=0)
-        assert report.warnings == ()
+        assert report.notes == ()
         assert (report.n_raters, report.n_stimuli, report.n_ratings) == (25, 60, 1500)
         same = split_half(pilot(), seed=0)
         assert report.correlation["rating"].value == same["rating"].value > 0.95
         model = report.models["rating"]
         assert model.inconsistency == pytest.approx(8, rel=0.1)
         assert plan(model, target="interval", goal=5).recommended > 10
-        assert "Inter-subject correlation, rating: 0.9" in str(report)
-        assert "No stimulus is in both" in str(report)
+        assert "Inter-subject correlation, rating: 0.9" in report.sentences[1]
+        assert "No stimulus is in both" in report.sentences[-1]
 
     def test_warnings(self):
         small = pilot(4, 10).select(stimuli=[f"s{k:02d}" for k in range(4)])
-        words = " ".join(pilot_report(small, main=small, seed=0).warnings)
+        words = " ".join(pilot_report(small, main=small, seed=0).notes)
         assert "4 raters, fewer than 25" in words
         assert "4 stimuli, fewer than 30" in words
         assert "mean scores reach from" in words
@@ -179,7 +179,7 @@ class TestPilotReport:
         report = pilot_report(Ratings(frame, scale="0-100 interval"), seed=0)
         assert report.models == {}
         assert math.isnan(report.correlation["rating"].value)
-        assert any("2 stimuli have one rating" in words for words in report.warnings)
+        assert any("2 stimuli have one rating" in words for words in report.notes)
 
     def test_the_model_is_the_pilots(self):
         assert isinstance(pilot_report(pilot(), seed=0).models["rating"], PlanModel)

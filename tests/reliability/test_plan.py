@@ -132,7 +132,7 @@ class TestShape:
     def test_out_of_reach(self):
         found = plan(SLIDER, target="split_half", goal=0.99, raters=[4, 8])
         assert found.recommended is None
-        assert found.words.startswith("No number of raters from 4 to 8 per stimulus reaches")
+        assert found.finding.startswith("No number of raters from 4 to 8 per stimulus reaches")
 
     def test_the_same_seed_gives_the_same_plan(self):
         options = {"target": "split_half", "goal": 0.9, "raters": [4, 8, 16]}
@@ -148,7 +148,7 @@ class TestShape:
         )  # fmt: skip
         row = found.to_frame().row(0, named=True)
         assert (row["ratings"], row["people"], row["cost"]) == (8000, 96, 800.0)
-        assert found.words.endswith(
+        assert found.sentences[-1].endswith(
             "8,000 ratings of 250 stimuli by 96 people who rate up to 100 each; cost 800.00."
         )
         alone = plan(SLIDER, target="interval", goal=10, raters=[32]).to_frame()
@@ -156,13 +156,9 @@ class TestShape:
 
     def test_results_for_programs(self):
         found = plan(SLIDER, target="power", goal=0.8, difference=10)
-        assert json.loads(json.dumps(found.as_dict(), allow_nan=False))["recommended"] == (
-            found.recommended
-        )
-        curve = found.curve
-        assert set(curve) == {"raters", "value", "low", "high"}
-        assert (curve["low"] <= curve["value"]).all()
-        assert (curve["value"] <= curve["high"]).all()
+        row = found.to_frame().filter(pl.col("raters") == found.recommended)
+        assert row["low"].item() <= row["value"].item() <= row["high"].item()
+        assert row["reached"].item()
         assert repr(found).startswith("Plan(")
         console = Console(width=100, record=True, file=io.StringIO())
         console.print(found)
@@ -254,7 +250,7 @@ class TestRangeThatThePilotLeavesOpen:
             found = plan(pilot, target="interval", goal=10)
             low, high = found.recommended_range
             assert low <= found.recommended <= high
-            assert f"leaves {low} to {high} open" in found.words
+            assert f"leaves {low} to {high} open" in found.sentences[1]
             ranges.append(high / low)
         assert ranges[0] > ranges[1] > 1
 
@@ -278,7 +274,7 @@ class TestRangeThatThePilotLeavesOpen:
         found = plan(run_study(25, 60, 8), **options)
         low, high = found.recommended_range
         assert low <= found.recommended <= high
-        assert found.as_dict()["recommended_range"] == (low, high)
+        assert found.sentences[1] == f"A pilot of this size leaves {low} to {high} open (80 %)."
 
     def test_none_for_a_model_or_when_it_is_turned_off(self):
         assert plan(SLIDER, target="interval", goal=10).recommended_range is None

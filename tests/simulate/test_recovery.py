@@ -64,7 +64,7 @@ def test_inconsistency_is_recovered_without_shrinking() -> None:
     inner = simulate_truth(2_000, ["joy"], "0-100 interval", seed=0, expressions=["joy"] * 2_000,
                            intensities=np.linspace(0.3, 0.7, 2_000))  # fmt: skip
     raters = [RaterProfile(f"r{i}", bias=i - 1.5, inconsistency=5.0) for i in range(4)]
-    found = recovery(simulate_raters(inner, raters, seed=1)).raters_frame()
+    found = recovery(simulate_raters(inner, raters, seed=1)).raters
     np.testing.assert_allclose(found["inconsistency"].to_numpy(), 5.0, rtol=0.05)
     np.testing.assert_allclose(found["bias"].to_numpy(), [-1.5, -0.5, 0.5, 1.5], atol=0.3)
 

@@ -130,7 +130,7 @@ def YesNo(key: str, head: str = "", **more: Any) -> Column:
     return Column(key, _head(key, head), "yes_no", **more)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Table:
     """A table: all of its frame is data, the columns declared are what people are shown.
 
@@ -171,6 +171,16 @@ class Table:
     def is_folded(self) -> bool:
         """Whether only the name of the table is seen at first."""
         return self.shown_rows > _LONG if self.folded is None else self.folded
+
+    def __eq__(self, other: object) -> bool:
+        """Whether both tables hold and declare the same; ``nan`` equals ``nan``."""
+        if not isinstance(other, Table):
+            return NotImplemented
+        mine, theirs = vars(self), vars(other)
+        same = all(mine[name] == theirs[name] for name in mine if name != "frame")
+        return same and self.frame.schema == other.frame.schema and self.frame.equals(other.frame)
+
+    __hash__ = None  # type: ignore[assignment]
 
     def with_columns(self, extra: Any, *columns: Column) -> Table:
         """Add columns to the frame, and declare those that people are to be shown."""

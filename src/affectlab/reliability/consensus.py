@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 import polars as pl
 from numpy.typing import ArrayLike, NDArray
 
 from affectlab.core.errors import InputError
+from affectlab.core.result import Result
+from affectlab.core.tables import Column, Count, Key, Share, Table, Text, YesNo
 from affectlab.core.types import Floats, Ints
 from affectlab.core.words import plural
 from affectlab.ratings import Ratings
@@ -59,9 +63,12 @@ class Batch:
     """The label, when the flow was asked for by label."""
 
 
-@dataclass(frozen=True, repr=False)
-class ConsensusFlow:
-    """The rounds of a sequential yes/no protocol, and what the votes can and cannot show."""
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
+class ConsensusFlow(Result):
+    """The rounds of a sequential yes/no protocol; its notes say what the votes can show.
+
+    The table has one row per round; a column ``label`` comes first when asked for by label.
+    """
 
     batches: tuple[Batch, ...]
     start: int
@@ -72,40 +79,68 @@ class ConsensusFlow:
     """Items with one vote, which is no."""
     out_of_protocol: int
     """Items with more than one no, which the protocol does not allow."""
-    notes: tuple[str, ...]
     recorded: bool = False
     """Whether the ratings say to which batch each answer belongs."""
 
-    def __repr__(self) -> str:
-        rounds = "; ".join(
-            f"batch {batch.batch}: {batch.items:,} items"
-            + ("" if math.isnan(batch.agreement) else f", {batch.agreement:.1%} confirmed")
-            for batch in self.batches
-            if batch.label is None
-        )
-        return f"ConsensusFlow({rounds or f'{len(self.batches)} batches by label'})"
 
-    def _repr_html_(self) -> str:
-        return self.to_frame()._repr_html_()
+_TYPES = {
+    "label": pl.String,
+    "batch": pl.Int64,
+    "kind": pl.String,
+    "items": pl.Int64,
+    "share": pl.Float64,
+    "agreement": pl.Float64,
+    "confirmed": pl.Int64,
+    "agreement_low": pl.Float64,
+    "agreement_high": pl.Float64,
+    "inferred": pl.Boolean,
+    "status": pl.String,
+}
+_COLUMNS = (
+    Key("label"),
+    Key("batch"),
+    Text("kind"),
+    Count("items"),
+    Share("share", "share of the start", decimals=2),
+    Share("agreement", "confirmed", decimals=2),
+    Column("agreement", "what the votes allow", "share_interval"),
+    YesNo("inferred", "inferred from totals"),
+)
 
-    def to_frame(self) -> pl.DataFrame:
-        """Give one row per round; a column ``label`` comes first when asked for by label."""
-        types = {
-            "label": pl.String,
-            "batch": pl.Int64,
-            "kind": pl.String,
-            "items": pl.Int64,
-            "share": pl.Float64,
-            "agreement": pl.Float64,
-            "confirmed": pl.Int64,
-            "agreement_low": pl.Float64,
-            "agreement_high": pl.Float64,
-            "inferred": pl.Boolean,
-            "status": pl.String,
-        }
-        rows = [asdict(batch) for batch in self.batches]
-        frame = pl.DataFrame({name: [row[name] for row in rows] for name in types}, schema=types)
-        return frame.drop("label") if frame["label"].null_count() == frame.height else frame
+
+def _flow(
+    batches: Sequence[Batch], votes: _Votes, start: int, notes: Sequence[str], **more: Any
+) -> ConsensusFlow:
+    rows = [asdict(batch) for batch in batches]
+    frame = pl.DataFrame({name: [row[name] for row in rows] for name in _TYPES}, schema=_TYPES)
+    by_label = frame["label"].null_count() < frame.height
+    if not by_label:
+        frame = frame.drop("label")
+    exact = (frame["agreement_low"] == frame["agreement_high"]).all()
+    columns = tuple(
+        column
+        for column in _COLUMNS
+        if column.sources[0] in frame.columns
+        and not (exact and column.kind == "share_interval")
+        and (column.key != "inferred" or frame["inferred"].any())
+    )
+    rounds = (
+        f"batch {batch.batch}: {plural(batch.items, 'item')}"
+        + ("" if math.isnan(batch.agreement) else f", {batch.agreement:.1%} confirmed")
+        for batch in batches
+    )
+    said = f"{plural(len(batches), 'batch', 'batches')} by label" if by_label else "; ".join(rounds)
+    return ConsensusFlow(
+        (Table("batches", "Batches of the protocol.", frame, columns),),
+        (said,),
+        notes=tuple(notes),
+        batches=tuple(batches),
+        start=start,
+        single_positive=votes.single_positive,
+        single_negative=votes.single_negative,
+        out_of_protocol=votes.out_of_protocol,
+        **more,
+    )
 
 
 def consensus_flow(
@@ -216,14 +251,7 @@ def consensus_flow(
             _bounded(len(batches) + 1, "contrastive", n_contrastive, n_start, absent, inferred)
         )
     notes = (*gap, *_notes(votes, n_start, n_contrastive, start is None, first_positive))
-    return ConsensusFlow(
-        tuple(batches),
-        n_start,
-        votes.single_positive,
-        votes.single_negative,
-        votes.out_of_protocol,
-        notes,
-    )
+    return _flow(batches, votes, n_start, notes)
 
 
 @dataclass(frozen=True)
@@ -455,15 +483,7 @@ def _recorded_flow(answers: Answers, votes: _Recorded, *, by_label: bool) -> Con
                     f"{after} although batch {before} did not confirm "
                     f"{'it' if added == 1 else 'them'}."
                 )
-    return ConsensusFlow(
-        tuple(batches),
-        start,
-        total.single_positive,
-        total.single_negative,
-        total.out_of_protocol,
-        tuple(notes),
-        recorded=True,
-    )
+    return _flow(batches, total, start, notes, recorded=True)
 
 
 def _recorded_batches(votes: _Recorded, label: str | None) -> list[Batch]:
@@ -508,11 +528,4 @@ def _flow_by_label(answers: Answers, gap: tuple[str, ...] = ()) -> ConsensusFlow
             "Batch 1 and the contrastive batch are not shown: single votes do not say which of the "
             "two they belong to."
         )
-    return ConsensusFlow(
-        tuple(batches),
-        start,
-        total.single_positive,
-        total.single_negative,
-        total.out_of_protocol,
-        tuple(notes),
-    )
+    return _flow(batches, total, start, notes)

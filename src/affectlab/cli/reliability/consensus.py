@@ -31,30 +31,13 @@ def consensus(
 
     Example: affectlab reliability consensus binary.csv --json
     """
-    from affectlab.core.terminal import Table
-    from affectlab.core.words import shown
     from affectlab.reliability import consensus_flow
 
     flow = consensus_flow(ratings, by_label=by_label)
-    table = Table(box=None, header_style="bold")
-    if by_label:
-        table.add_column("label")
-    for name in ("batch", "kind", "items", "share", "agreement", ""):
-        table.add_column(name, justify="left" if name in ("kind", "") else "right")
-    for batch in flow.batches:
-        cells = [
-            str(batch.batch),
-            batch.kind,
-            f"{batch.items:,}",
-            f"{batch.share:.2%}",
-            _agreement(batch.agreement, batch.agreement_low, batch.agreement_high),
-            "inferred from totals" if batch.inferred else "",
-        ]
-        table.add_row(*([shown(batch.label or "")] if by_label else []), *cells)
     # Files first: who reads the output may leave early, as in `… | head`.
     if figures is not None:
         _figure(flow, figures)
-    out.show(table, *(f"- {note}" for note in flow.notes))
+    out.show(flow)
     if figures is not None:
         out.show(f"figure: {figures}")
     out.finish(
@@ -85,9 +68,3 @@ def _figure(flow: ConsensusFlow, folder: Path) -> None:
             for name, batch in zip(names, flow.batches, strict=True)
         ),
     )
-
-
-def _agreement(value: float, low: float, high: float) -> str:
-    if value == value:
-        return f"{value:.2%}"
-    return f"{low:.2%} to {high:.2%}" if low == low else "undefined"

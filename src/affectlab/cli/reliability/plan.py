@@ -137,17 +137,28 @@ def plan(
         out.show_frame(items, shown, more="--golden-out writes all of them to a file")
         if golden_out is not None:
             out.show(f"golden items written to {golden_out}")
-    out.finish({"panel": out.who, **found.as_dict(), "golden": items}, ratings.warnings)
+    told = {
+        "target": found.target,
+        "quantity": found.quantity,
+        "goal": found.goal,
+        "recommended": found.recommended,
+        "recommended_range": found.recommended_range,
+        "words": " ".join(found.sentences),
+        "model": str(found.model),
+        "n_sim": found.n_sim,
+        "table": found.to_frame(),
+    }
+    out.finish({"panel": out.who, **told, "golden": items}, ratings.warnings)
 
 
 def _figure(found: Plan, folder: Path) -> None:
     """The planned quantity over the number of raters."""
     from affectlab.report import fig_plan, save_figure
 
-    curve = found.curve
+    curve = found.to_frame()
     save_figure(
         fig_plan(
-            *(curve[name] for name in ("raters", "value", "low", "high")),
+            *(curve[name].to_numpy() for name in ("raters", "value", "low", "high")),
             goal=found.goal,
             recommended=found.recommended,
             value_name=found.quantity,
@@ -155,7 +166,7 @@ def _figure(found: Plan, folder: Path) -> None:
         folder,
         "plan",
         title=f"{found.quantity} by raters per stimulus",
-        description=found.words,
+        description=" ".join(found.sentences),
     )
 
 

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from affectlab.core.estimates import Estimates
+from affectlab.core.result import Result
+from affectlab.core.words import plural
 from affectlab.ratings import Ratings
 from affectlab.ratings.arrays import Answers, answers_of
 from affectlab.ratings.order import canonical
@@ -24,52 +26,22 @@ _STIMULI = 30
 _SHARE_USED = 0.5
 
 
-@dataclass(frozen=True, eq=False)
-class PilotReport:
-    """A pilot in numbers.
-
-    Attributes
-    ----------
-    correlation
-        Inter-subject correlation by label, from random halves of the ratings.
-    scores
-        Mean opinion scores, by label and stimulus.
-    models
-        What :func:`plan` would start from, by label; labels whose pilot cannot tell raters,
-        stimuli and noise apart are left out.
-    overlap
-        What pilot and main study share; ``None`` without a main study.
-    warnings
-        What to mend before the main study, in sentences.
-    """
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
+class PilotReport(Result):
+    """A pilot in numbers; its notes say what to mend before the main study."""
 
     correlation: Estimates
+    """Inter-subject correlation by label, from random halves of the ratings."""
     scores: Estimates
+    """Mean opinion scores, by label and stimulus."""
     models: dict[str, PlanModel]
+    """What :func:`plan` would start from, by label; labels whose pilot cannot tell raters, stimuli
+    and noise apart are left out."""
     overlap: Overlap | None
-    warnings: tuple[str, ...]
+    """What pilot and main study share; ``None`` without a main study."""
     n_raters: int
     n_stimuli: int
     n_ratings: int
-
-    def __str__(self) -> str:
-        lines = [
-            f"Pilot of {self.n_raters} raters and {self.n_stimuli} stimuli, "
-            f"{self.n_ratings:,} ratings."
-        ]
-        for key, estimate in self.correlation:
-            shown = f"{estimate.value:.3f}" if estimate.ok else estimate.status
-            lines.append(f"Inter-subject correlation, {', '.join(key)}: {shown}.")
-        lines += [f"{label}: {model}." for label, model in self.models.items()]
-        if self.overlap is not None:
-            lines.append(f"{str(self.overlap).capitalize()}.")
-        return "\n".join([*lines, *self.warnings])
-
-    def __repr__(self) -> str:
-        return (
-            f"PilotReport({self.n_raters} raters, {self.n_stimuli} stimuli, "
-            f"{self.n_ratings} ratings, {len(self.warnings)} warnings)"
-        )
 
 
 def pilot_report(
@@ -93,7 +65,7 @@ def pilot_report(
 
     Returns
     -------
-    A :class:`PilotReport`; ``print`` shows it in sentences.
+    A :class:`PilotReport`.
 
     References
     ----------
@@ -114,19 +86,40 @@ def pilot_report(
     answers = answers_of(pilot)
     parts = [part for part in answers.by_label() if part.value.size]
     overlap = None if main is None else batch_overlap(pilot, main)
-    warnings = [words for part in parts for words in _label_warnings(part)]
+    notes = [words for part in parts for words in _label_warnings(part)]
     if overlap is not None and not overlap.disjoint:
-        warnings.append(f"{overlap}; expected batches of their own.")
+        notes.append(f"{overlap}; expected batches of their own.")
     if overlap is not None and overlap.raters:
-        warnings.append(f"{len(overlap.raters)} raters of the pilot rate in the main study too.")
+        notes.append(f"{len(overlap.raters)} raters of the pilot rate in the main study too.")
+    correlation = split_half(pilot, scorer=scorer, n_splits=n_splits, seed=seed)
+    models = _models(pilot, parts)
+    n_raters, n_stimuli = np.unique(answers.rater).size, np.unique(answers.unit).size
+    said = [
+        f"Pilot of {plural(n_raters, 'rater')} and {plural(n_stimuli, 'stimulus', 'stimuli')}, "
+        f"{plural(answers.value.size, 'rating')}.",
+        *(
+            f"Inter-subject correlation, {', '.join(key)}: "
+            f"{f'{one.value:.3f}' if one.ok else one.status}."
+            for key, one in correlation
+        ),
+        *(f"{label}: {model}." for label, model in models.items()),
+        *([] if overlap is None else [f"{str(overlap).capitalize()}."]),
+    ]
     return PilotReport(
-        correlation=split_half(pilot, scorer=scorer, n_splits=n_splits, seed=seed),
+        (
+            replace(
+                correlation.tables[0], name="correlation", caption="Inter-subject correlation."
+            ),
+            replace(scores.tables[0], name="scores", caption="Mean opinion scores.", limit=0),
+        ),
+        tuple(said),
+        notes=tuple(notes),
+        correlation=correlation,
         scores=scores,
-        models=_models(pilot, parts),
+        models=models,
         overlap=overlap,
-        warnings=tuple(warnings),
-        n_raters=np.unique(answers.rater).size,
-        n_stimuli=np.unique(answers.unit).size,
+        n_raters=n_raters,
+        n_stimuli=n_stimuli,
         n_ratings=answers.value.size,
     )
 

@@ -11,6 +11,9 @@ import polars as pl
 from numpy.typing import NDArray
 
 from affectlab.core.errors import InputError
+from affectlab.core.result import Result
+from affectlab.core.tables import Count, Key, Number, Table, YesNo
+from affectlab.core.words import number, plural
 from affectlab.simulate.raters.answers import Simulation
 
 __all__ = ["Recovery", "recovery"]
@@ -18,39 +21,46 @@ __all__ = ["Recovery", "recovery"]
 _Array = NDArray[np.float64]
 
 
-@dataclass(frozen=True, eq=False)
-class Recovery:
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
+class Recovery(Result):
     """Known truth beside what was estimated from the answers."""
 
-    labels: pl.DataFrame
-    """One row per label: ``label, spearman, rmse, n_stimuli, status``."""
-    raters: pl.DataFrame
-    """One row per rater: ``rater, rater_kind, bias, bias_true, inconsistency, inconsistency_true,
-    agreement, flagged, attentive``."""
     bias_r: float
     """Pearson correlation of estimated and true bias over attentive people."""
     inconsistency_r: float
     """The same for inconsistency."""
 
     @property
+    def labels(self) -> pl.DataFrame:
+        """One row per label: ``label, spearman, rmse, n_stimuli, status``."""
+        return self.to_frame("labels")
+
+    @property
+    def raters(self) -> pl.DataFrame:
+        """One row per rater.
+
+        ``rater, rater_kind, bias, bias_true, inconsistency, inconsistency_true, agreement, flagged,
+        attentive``.
+        """
+        return self.to_frame("raters")
+
+    @property
     def flagged(self) -> tuple[str, ...]:
         """Raters whose agreement with the others is low or not defined."""
         return tuple(self.raters.filter(pl.col("flagged"))["rater"].to_list())
 
-    def to_frame(self) -> pl.DataFrame:
-        """Give the table of labels."""
-        return self.labels
 
-    def raters_frame(self) -> pl.DataFrame:
-        """Give the table of raters."""
-        return self.raters
-
-    def __repr__(self) -> str:
-        return (
-            f"Recovery(mean Spearman {_mean(self.labels['spearman'].to_numpy()):.3f}, "
-            f"mean RMSE {_mean(self.labels['rmse'].to_numpy()):.3f}, bias r {self.bias_r:.3f}, "
-            f"{len(self.flagged)} flagged)"
-        )
+_LABELS = (Key("label"), Number("spearman", "Spearman"), Number("rmse", "RMSE"), Count("n_stimuli"))
+_RATERS = (
+    Key("rater"),
+    Number("bias"),
+    Number("bias_true", "true bias"),
+    Number("inconsistency"),
+    Number("inconsistency_true", "true inconsistency"),
+    Number("agreement"),
+    YesNo("flagged"),
+    YesNo("attentive", spare=True),
+)
 
 
 def recovery(
@@ -108,10 +118,19 @@ def recovery(
     chosen = rater_table.filter(
         pl.col("attentive") & pl.col("rater_kind").is_in(["human", "simulated"])
     )
+    labels = _label_rows(score, truth.value, truth.labels)
+    bias_r = _pearson(chosen["bias"].to_numpy(), chosen["bias_true"].to_numpy())
     return Recovery(
-        labels=_label_rows(score, truth.value, truth.labels),
-        raters=rater_table,
-        bias_r=_pearson(chosen["bias"].to_numpy(), chosen["bias_true"].to_numpy()),
+        (
+            Table("labels", "Estimated and true values by label.", labels, _LABELS),
+            Table("raters", "Estimated and true raters.", rater_table, _RATERS),
+        ),
+        (
+            f"mean Spearman {number(_mean(labels['spearman'].to_numpy()))}, "
+            f"mean RMSE {number(_mean(labels['rmse'].to_numpy()))}, bias r {number(bias_r)}, "
+            f"{plural(int(rater_table['flagged'].sum()), 'rater')} flagged",
+        ),
+        bias_r=bias_r,
         inconsistency_r=_pearson(
             chosen["inconsistency"].to_numpy(), chosen["inconsistency_true"].to_numpy()
         ),
