@@ -12,11 +12,10 @@ from affectlab.cli._output import write_csv
 
 if TYPE_CHECKING:
     from affectlab.cli._output import Output
+    from affectlab.core.result import Result
     from affectlab.ratings import Ratings
 
 __all__ = ["scores"]
-
-_SHOWN = 40
 
 
 @reads_ratings("reliability scores")
@@ -48,24 +47,23 @@ def scores(
 
     Example: affectlab reliability scores ratings.csv --method reml --out scores.csv
     """
+    from dataclasses import replace
+
     from affectlab.core.errors import InputError
-    from affectlab.core.render.intervals import interval_notes
     from affectlab.reliability import duplicate_raters, mean_opinion_scores, subject_model
 
     panel = ratings if everyone else out.panel(ratings)
+    found: Result
     raters = None
-    notes: tuple[str, ...] = ()
     with out.progress("scores"):
         if method == "mean":
-            table = mean_opinion_scores(panel).to_frame()
-            notes = tuple(
-                f"{sentence}; the mean counts both" for sentence in duplicate_raters(panel).evidence
-            )
+            alike = duplicate_raters(panel).evidence
+            scores = mean_opinion_scores(panel)
+            found = replace(scores, notes=tuple(f"{pair}; the mean counts both" for pair in alike))
         else:
-            model = subject_model(panel, method=method)
-            table, raters = model.to_frame(), model.raters_frame()
-            notes = model.notes
-    label = ["label"] if ratings.has_labels else []
+            found = model = subject_model(panel, method=method)
+            raters = model.raters_frame()
+    table = found.to_frame()
     # Files first: who reads the output may leave early, as in `… | head`.
     if raters_out is not None:
         if raters is None:
@@ -74,42 +72,19 @@ def scores(
     if to is not None:
         write_csv(table, to)
         out.show(f"{table.height:,} scores written to {to}")
-    else:
-        shown: list[str | tuple[str, str]] = [
-            *label,
-            "stimulus",
-            "value",
-            ("low", "high"),
-            "n_raters",
-            "n_ratings",
-            "status",
-        ]
-        out.show_frame(table, shown, most=_SHOWN)
-        out.show(*interval_notes(table, [*label, "stimulus"]))
     if raters_out is not None and raters is not None:
         out.show(f"{raters.height:,} raters written to {raters_out}")
-    elif raters is not None and to is None:
-        out.head("\nRaters")
-        of_raters = [
-            *label,
-            "rater",
-            "bias",
-            "inconsistency",
-            "weight_share",
-            "n_ratings",
-            "status",
-        ]
-        out.show_frame(
-            raters, of_raters, most=_SHOWN, more="--raters-out writes all of them to a file"
-        )
-    out.show(*(f"- {note}" for note in notes))
+    if to is None:
+        out.show(found)
+    else:
+        out.show(*found.sentences, *(f"note: {note}" for note in found.notes))
     out.finish(
         {
             "panel": out.who,
             "method": method,
             "scores": table,
             "raters": raters,
-            "notes": notes,
+            "notes": found.notes,
         },
         ratings.warnings,
     )

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property, partial
-from html import escape
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 import numpy as np
 import polars as pl
@@ -16,8 +15,10 @@ from numpy.typing import ArrayLike, NDArray
 from affectlab.core.errors import InputError, unknown_name
 from affectlab.core.estimates import Estimates, withhold_certainty
 from affectlab.core.inference import check_confidence
+from affectlab.core.result import Result
+from affectlab.core.tables import Count, Interval, Key, Number, Share, Table, Text
 from affectlab.core.types import Floats, Ints
-from affectlab.core.words import joined
+from affectlab.core.words import joined, plural
 from affectlab.ratings import Ratings
 from affectlab.ratings.arrays import require_order
 from affectlab.reliability.duplicates import DuplicateRaters, Likeness, likeness
@@ -31,10 +32,6 @@ from affectlab.reliability.subject_models.estimation import (
     reml_errors,
 )
 from affectlab.reliability.subject_models.panels import Grouped, Panel, panels_of
-
-if TYPE_CHECKING:
-    from rich.console import RenderableType
-
 
 __all__ = [
     "COLLAPSED_SHARE",
@@ -335,12 +332,9 @@ _SATURATED = "as many scores and biases as ratings, so that errors are undefined
 _EQUAL = "assumed: two raters, taken as equally inconsistent"
 
 
-@dataclass(frozen=True, eq=False)
-class SubjectModel:
-    """Scores of stimuli, and bias and inconsistency of raters.
-
-    Made by :func:`subject_model`.
-    """
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
+class _Model:
+    """Fits of labels, and what follows from them."""
 
     fitted: tuple[Fitted, ...]
     """One for each label; one for all when they were fitted together."""
@@ -350,12 +344,13 @@ class SubjectModel:
     """Which standard error the intervals of scores rest on: ``model``, ``rater``, ``stimulus``."""
     confidence: float
     has_labels: bool
-    _likeness: Likeness
+    likeness: Likeness
+    """Raters by how much the model may lean on both of a pair."""
 
     @property
     def duplicates(self) -> DuplicateRaters:
         """Raters who answer alike beyond what their agreement with the others allows."""
-        return self._likeness.duplicates
+        return self.likeness.duplicates
 
     @property
     def counted_as_one(self) -> tuple[tuple[str, ...], ...]:
@@ -364,7 +359,7 @@ class SubjectModel:
         Duplicates, and raters who answer alike more than raters on their own do by chance; it takes
         less evidence, because it accuses nobody.
         """
-        return self._likeness.similar.groups if self.method == "reml" else ()
+        return self.likeness.similar.groups if self.method == "reml" else ()
 
     @property
     def iterations(self) -> int:
@@ -391,9 +386,8 @@ class SubjectModel:
                 )
         return tuple(said)
 
-    @cached_property
-    def notes(self) -> tuple[str, ...]:
-        """What a reader of the scores should know, in sentences."""
+    def cautions(self) -> tuple[str, ...]:
+        """Say what a reader of the scores should know."""
         notes = list(self.collapsed)
         notes += self._notes_on_pairs()
         if self.method != "reml" and self.fitted:
@@ -427,7 +421,7 @@ class SubjectModel:
         )
         named = {frozenset(pair) for pair in self.duplicates.pairs}
         notes = [f"{sentence}; {effect}" for sentence in self.duplicates.evidence]
-        similar = self._likeness.similar
+        similar = self.likeness.similar
         notes += [
             f"{sentence}; not enough to call one a copy of the other, but {effect}"
             for pair, sentence in zip(similar.pairs, similar.evidence, strict=True)
@@ -439,7 +433,7 @@ class SubjectModel:
             notes += [
                 f"{where}raters {rater!r} and {other!r} have {both:.0%} of the weight together, "
                 f"and one may be a copy of the other: {evidence}"
-                for rater, other, evidence in self._likeness.open
+                for rater, other, evidence in self.likeness.open
                 if not one.fit.exact
                 and (both := share.get(rater, 0.0) + share.get(other, 0.0)) > 0.5
             ]
@@ -451,48 +445,17 @@ class SubjectModel:
         words = "counts as one with" if self.method == "reml" else "answers like"
         return {
             name: f"{words} {joined(repr(other) for other in group if other != name)}"
-            for group in self._likeness.similar.groups
+            for group in self.likeness.similar.groups
             for name in group
         }
 
-    @property
-    def average_sd(self) -> float:
-        """Mean standard error of the scores: the "average standard deviation" of the papers."""
-        errors = self.estimates.frame["se"].to_numpy()
-        defined = errors[np.isfinite(errors)]
-        return float(defined.mean()) if defined.size else float("nan")
-
-    @cached_property
-    def estimates(self) -> Estimates:
-        """The scores by ``label`` (where there are labels) and ``stimulus``.
-
-        ``se_rater`` and ``se_stimulus`` are the two published standard errors, whichever of them
-        the interval rests on.
-        """
-        tables = [self._scores(one) for one in self.fitted]
+    def scores(self) -> Estimates:
+        """Give one row per rated stimulus (and label)."""
         keys = ("label", "stimulus") if self.has_labels else ("stimulus",)
-        return Estimates.of(pl.concat(tables), keys)
+        return Estimates.of(pl.concat([self._scores(one) for one in self.fitted]), keys)
 
-    def to_frame(self) -> pl.DataFrame:
-        """Give one row per rated stimulus (and label); see :attr:`estimates`."""
-        return self.estimates.to_frame()
-
-    def __getitem__(self, key: Any) -> Any:
-        """Look a score up by its key, as in :class:`~affectlab.core.estimates.Estimates`."""
-        return self.estimates[key]
-
-    def __len__(self) -> int:
-        return sum(int(one.rated.sum()) for one in self.fitted)
-
-    def raters_frame(self) -> pl.DataFrame:
-        """Give one row per rater (and label).
-
-        Returns
-        -------
-        ``rater``; ``bias`` and ``inconsistency``, each with ``_se``, ``_low`` and ``_high``, in
-        the unit of the scale; ``n_ratings``; ``weight_share``, the mean share of the rater's
-        answers in the scores of stimuli that others rated too, in [0, 1]; ``status``.
-        """
+    def raters(self) -> pl.DataFrame:
+        """Give one row per rater (and label)."""
         return pl.concat([self._raters(one) for one in self.fitted])
 
     def _scores(self, one: Fitted) -> pl.DataFrame:
@@ -563,26 +526,83 @@ class SubjectModel:
         }
         return pl.DataFrame(columns)
 
-    def __repr__(self) -> str:
+    def summary(self) -> str:
+        """Say how much was fitted, and whether it went well."""
+        n_scores = sum(int(one.rated.sum()) for one in self.fitted)
         raters = {name for one in self.fitted for name in one.panel.raters}
         state = "converged" if self.converged else "not converged"
-        trouble = f", {len(self.collapsed)} raters collapsed" if self.collapsed else ""
-        alike = "; ".join(joined(map(repr, group)) for group in self._likeness.similar.groups)
+        trouble = f", {plural(len(self.collapsed), 'rater')} collapsed" if self.collapsed else ""
+        alike = "; ".join(joined(map(repr, group)) for group in self.likeness.similar.groups)
         if alike:
             trouble += f", raters who answer alike: {alike}"
         return (
-            f"SubjectModel({self.method}, {len(self):,} scores, {len(raters):,} raters, "
-            f"{state} after {self.iterations} rounds{trouble})"
+            f"{self.method}, {plural(n_scores, 'score')}, {plural(len(raters), 'rater')}, "
+            f"{state} after {plural(self.iterations, 'round')}{trouble}"
         )
 
-    def _repr_html_(self) -> str:
-        notes = "".join(f"<li>{escape(note)}</li>" for note in self.notes)
-        return f"<ul>{notes}</ul>" * bool(notes) + self.to_frame()._repr_html_()
 
-    def __rich__(self) -> RenderableType:
-        from affectlab.core.render.terminal import result_lines
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
+class SubjectModel(_Model, Result):
+    """Scores of stimuli, and bias and inconsistency of raters.
 
-        return result_lines((), self.estimates.tables, self.notes)
+    Made by :func:`subject_model`.
+    """
+
+    @property
+    def average_sd(self) -> float:
+        """Mean standard error of the scores: the "average standard deviation" of the papers."""
+        errors = self.to_frame()["se"].to_numpy()
+        defined = errors[np.isfinite(errors)]
+        return float(defined.mean()) if defined.size else float("nan")
+
+    @property
+    def estimates(self) -> Estimates:
+        """The scores by ``label`` (where there are labels) and ``stimulus``.
+
+        ``se_rater`` and ``se_stimulus`` are the two published standard errors, whichever of them
+        the interval rests on.
+        """
+        return Estimates(self.tables[:1])
+
+    def __getitem__(self, key: Any) -> Any:
+        """Look a score up by its key, as in :class:`~affectlab.core.estimates.Estimates`."""
+        return self.estimates[key]
+
+    def __len__(self) -> int:
+        return self.to_frame().height
+
+    def raters_frame(self) -> pl.DataFrame:
+        """Give one row per rater (and label).
+
+        Returns
+        -------
+        ``rater``; ``bias`` and ``inconsistency``, each with ``_se``, ``_low`` and ``_high``, in
+        the unit of the scale; ``n_ratings``; ``weight_share``, the mean share of the rater's
+        answers in the scores of stimuli that others rated too, in [0, 1]; ``status``.
+        """
+        return self.to_frame("raters")
+
+
+_RATERS = (
+    Key("label"),
+    Key("rater"),
+    Number("bias"),
+    Interval("bias", spare=True),
+    Number("inconsistency"),
+    Interval("inconsistency", spare=True),
+    Share("weight_share", "weight"),
+    Count("n_ratings"),
+    Text("status"),
+)
+
+
+def _tables(model: _Model) -> tuple[Table, Table]:
+    raters = model.raters()
+    columns = _RATERS if model.has_labels else _RATERS[1:]
+    return (
+        replace(model.scores().tables[0], name="scores", caption="Scores of stimuli."),
+        Table("raters", "Raters.", raters, columns),
+    )
 
 
 def _names(known: tuple[str, ...], code: Ints) -> list[str]:
@@ -714,7 +734,16 @@ def subject_model(
     if not fitted:
         raise InputError("no rating has a value; expected at least one")
     has_labels = isinstance(ratings, Ratings) and ratings.has_labels
-    return SubjectModel(fitted, method, error, confidence, has_labels, alike)
+    parts: dict[str, Any] = {
+        "fitted": fitted,
+        "method": method,
+        "se": error,
+        "confidence": confidence,
+        "has_labels": has_labels,
+        "likeness": alike,
+    }
+    model = _Model(**parts)
+    return SubjectModel(_tables(model), (model.summary(),), notes=model.cautions(), **parts)
 
 
 def _error(method: str, se: str | None) -> str:
