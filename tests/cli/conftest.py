@@ -44,9 +44,11 @@ def _tables(part: object) -> Iterator[Table]:
 
 def _words(table: Table) -> Counter[str]:
     """Words of a table that must stay whole; longer ones are paths or addresses."""
-    texts = [cell for column in table.columns for cell in column.cells]
+    spare = getattr(table, "spare", ())
+    columns = [column for place, column in enumerate(table.columns) if place not in spare]
+    texts = [cell for column in columns for cell in column.cells]
     if table.show_header:
-        texts += [column.header for column in table.columns]
+        texts += [column.header for column in columns]
     texts = [text.renderable if isinstance(text, Padding) else text for text in texts]
     read = (text.plain if isinstance(text, Text) else str(text) for text in texts)
     return Counter(word for text in read for word in text.split() if len(word) <= 30)
