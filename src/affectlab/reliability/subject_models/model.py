@@ -386,7 +386,7 @@ class _Model:
                 )
         return tuple(said)
 
-    def cautions(self) -> tuple[str, ...]:
+    def _cautions(self) -> tuple[str, ...]:
         """Say what a reader of the scores should know."""
         notes = list(self.collapsed)
         notes += self._notes_on_pairs()
@@ -449,12 +449,12 @@ class _Model:
             for name in group
         }
 
-    def scores(self) -> Estimates:
+    def _scores_table(self) -> Estimates:
         """Give one row per rated stimulus (and label)."""
         keys = ("label", "stimulus") if self.has_labels else ("stimulus",)
         return Estimates.of(pl.concat([self._scores(one) for one in self.fitted]), keys)
 
-    def raters(self) -> pl.DataFrame:
+    def _raters_table(self) -> pl.DataFrame:
         """Give one row per rater (and label)."""
         return pl.concat([self._raters(one) for one in self.fitted])
 
@@ -526,7 +526,7 @@ class _Model:
         }
         return pl.DataFrame(columns)
 
-    def summary(self) -> str:
+    def _summary(self) -> str:
         """Say how much was fitted, and whether it went well."""
         n_scores = sum(int(one.rated.sum()) for one in self.fitted)
         raters = {name for one in self.fitted for name in one.panel.raters}
@@ -597,10 +597,10 @@ _RATERS = (
 
 
 def _tables(model: _Model) -> tuple[Table, Table]:
-    raters = model.raters()
+    raters = model._raters_table()
     columns = _RATERS if model.has_labels else _RATERS[1:]
     return (
-        replace(model.scores().tables[0], name="scores", caption="Scores of stimuli."),
+        replace(model._scores_table().tables[0], name="scores", caption="Scores of stimuli."),
         Table("raters", "Raters.", raters, columns),
     )
 
@@ -743,7 +743,7 @@ def subject_model(
         "likeness": alike,
     }
     model = _Model(**parts)
-    return SubjectModel(_tables(model), (model.summary(),), notes=model.cautions(), **parts)
+    return SubjectModel(_tables(model), (model._summary(),), notes=model._cautions(), **parts)
 
 
 def _error(method: str, se: str | None) -> str:
