@@ -54,7 +54,7 @@ def test_summary_counts_main_trials_with_an_answer() -> None:
     assert summary.outcomes == {"ok": 4, "refused": 1}
     assert summary.rater_kinds == {"human": 2}
     assert "1 of 5 answers cannot be used (1 refused); statistics leave them out." in (
-        summary.warnings
+        summary.notes
     )
 
 

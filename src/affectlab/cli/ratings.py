@@ -26,8 +26,9 @@ def summary(ratings: Ratings, out: Output) -> None:
 
     Example: affectlab ratings summary ratings.csv --scale 0-7
     """
-    out.show(ratings)
-    out.finish(ratings.summary(), ratings.warnings, noted=True)
+    found = ratings.summary()
+    out.show(found)
+    out.finish({**found.counts, "warnings": found.notes}, ratings.warnings, noted=True)
 
 
 @app.command("check")

@@ -5,19 +5,21 @@ from __future__ import annotations
 import math
 import warnings
 from collections import Counter
-from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, fields, replace
 from typing import Any
 
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from affectlab.core.words import option, plural
+from affectlab.core.result import Result
+from affectlab.core.tables import Key, Table, Text
+from affectlab.core.words import option, plural, shown
 from affectlab.ratings.codes import pack
 from affectlab.ratings.holdings import Holdings
 from affectlab.ratings.scale import Scale
-from affectlab.ratings.scales import GuessedScalesWarning, said_by_label
+from affectlab.ratings.scales import GuessedScalesWarning, by_scale, said_by_label
 from affectlab.ratings.schema import HUMAN_KINDS, MODEL_KINDS, RATER_KINDS
 from affectlab.ratings.select import used_rows
 
@@ -25,6 +27,7 @@ __all__ = [
     "RatingsSummary",
     "aggregated_raters",
     "guess_of_scales",
+    "headline",
     "outcome_counts",
     "pair_counts",
     "silent_raters",
@@ -452,9 +455,9 @@ def _of_outcomes(ratings: Holdings) -> list[str]:
     return found
 
 
-@dataclass(frozen=True)
-class RatingsSummary:
-    """Counts over a table of ratings."""
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
+class RatingsSummary(Result):
+    """Counts over a table of ratings; its notes are the warnings of the table."""
 
     n_ratings: int
     n_stimuli: int
@@ -481,7 +484,18 @@ class RatingsSummary:
     silent_raters: tuple[str, ...]
     """Raters of the source of whom no answer can be used; they are not among `n_raters`."""
     history: tuple[str, ...]
-    warnings: tuple[str, ...]
+
+    @property
+    def counts(self) -> dict[str, Any]:
+        """What was counted, by name, as JSON has it."""
+        own = {field.name for field in fields(self)} - {field.name for field in fields(Result)}
+        return {name: value for name, value in vars(self).items() if name in own}
+
+
+_COLUMNS = (Key("what"), Text("value", "holds"))
+_SHOWN_LABELS = 12
+_LONGEST_NAME = 40
+_LONGEST_TEXT = 300
 
 
 def summarise(ratings: Holdings) -> RatingsSummary:
@@ -489,21 +503,21 @@ def summarise(ratings: Holdings) -> RatingsSummary:
     per_stimulus, per_rater = pair_counts(ratings, used_rows(ratings))
     trials = ratings._body.extras.get("trial_kind")
     kinds = [] if trials is None else trials.value_counts(sort=True).rows()
-    return RatingsSummary(
-        n_ratings=ratings.n_ratings,
-        n_stimuli=ratings.n_stimuli,
-        n_raters=ratings.n_raters,
-        n_labels=ratings.n_labels,
-        scales={name: str(scale) for name, scale in ratings.scales.items()},
-        source=ratings.source,
-        taxonomy=None if ratings.taxonomy is None else ratings.taxonomy.name,
-        labels=ratings.label_names if ratings.has_labels else (),
-        rater_kinds=dict(Counter(ratings.rater_kinds)),
-        trial_kinds={str(kind): int(n) for kind, n in kinds},
-        outcomes=outcome_counts(ratings),
-        raters_per_stimulus=_spread(per_stimulus),
-        stimuli_per_rater=_spread(per_rater),
-        set_aside=tuple(
+    counts: dict[str, Any] = {
+        "n_ratings": ratings.n_ratings,
+        "n_stimuli": ratings.n_stimuli,
+        "n_raters": ratings.n_raters,
+        "n_labels": ratings.n_labels,
+        "scales": {name: str(scale) for name, scale in ratings.scales.items()},
+        "source": ratings.source,
+        "taxonomy": None if ratings.taxonomy is None else ratings.taxonomy.name,
+        "labels": ratings.label_names if ratings.has_labels else (),
+        "rater_kinds": dict(Counter(ratings.rater_kinds)),
+        "trial_kinds": {str(kind): int(n) for kind, n in kinds},
+        "outcomes": outcome_counts(ratings),
+        "raters_per_stimulus": _spread(per_stimulus),
+        "stimuli_per_rater": _spread(per_rater),
+        "set_aside": tuple(
             {
                 "reason": part.reason,
                 "count": part.count,
@@ -512,10 +526,71 @@ def summarise(ratings: Holdings) -> RatingsSummary:
             }
             for part in ratings.set_aside
         ),
-        silent_raters=tuple(silent_raters(ratings)),
-        history=ratings.history,
-        warnings=warnings_of(ratings),
+        "silent_raters": tuple(silent_raters(ratings)),
+        "history": ratings.history,
+    }
+    frame = pl.DataFrame(
+        _rows(ratings, counts), dict.fromkeys(("what", "value"), pl.String), orient="row"
     )
+    return RatingsSummary(
+        (Table("summary", "What the ratings hold.", frame, _COLUMNS),),
+        (headline(ratings),),
+        notes=warnings_of(ratings),
+        **counts,
+    )
+
+
+def headline(ratings: Holdings) -> str:
+    """Give what a table holds in one line."""
+    parts = [
+        plural(ratings.n_ratings, "answer"),
+        plural(ratings.n_stimuli, "stimulus", "stimuli"),
+        plural(ratings.n_raters, "rater"),
+    ]
+    if ratings.has_labels:
+        parts.append(plural(ratings.n_labels, "label"))
+    scales = dict.fromkeys(map(str, ratings.scales.values()))
+    return ", ".join([*parts, shown(" and ".join(scales), 2 * _LONGEST_NAME)])
+
+
+def _rows(ratings: Holdings, counts: dict[str, Any]) -> list[tuple[str, str]]:
+    """Give pairs of a name and a text."""
+    kinds = _counted(counts["rater_kinds"])
+    several = len(counts["rater_kinds"]) > 1
+    rows = [
+        ("answers", f"{ratings.n_ratings:,}"),
+        ("stimuli", f"{ratings.n_stimuli:,}"),
+        ("raters", f"{ratings.n_raters:,}: {kinds}" if several else kinds),
+    ]
+    if ratings.has_labels:
+        rows.append(("labels", f"{ratings.n_labels}: {_listed(ratings.label_names)}"))
+    if counts["taxonomy"]:
+        rows.append(("taxonomy", counts["taxonomy"]))
+    for names, scale in by_scale(ratings.scales):
+        of = "" if len(names) == ratings.n_labels else f" ({_listed(names)})"
+        rows.append(("scale", scale + of))
+    rows.append(("raters per stimulus", _range(counts["raters_per_stimulus"])))
+    rows.append(("stimuli per rater", _range(counts["stimuli_per_rater"])))
+    for name, found in (("trials", counts["trial_kinds"]), ("outcomes", counts["outcomes"])):
+        if found:
+            rows.append((name, _counted(found)))
+    rows += [("set aside", str(part)) for part in ratings.set_aside] or [("set aside", "none")]
+    rows += [("step", step) for step in ratings.history]
+    return [(name, shown(text, _LONGEST_TEXT)) for name, text in rows]
+
+
+def _counted(counts: Mapping[str, int]) -> str:
+    return ", ".join(f"{count:,} {kind}" for kind, count in counts.items())
+
+
+def _listed(names: Sequence[str]) -> str:
+    listed = ", ".join(shown(name, _LONGEST_NAME) for name in names[:_SHOWN_LABELS])
+    return listed + (", …" if len(names) > _SHOWN_LABELS else "")
+
+
+def _range(spread: tuple[int, float, int]) -> str:
+    low, median, high = spread
+    return f"{low:,}" if low == high else f"{low:,} to {high:,}, median {median:,g}"
 
 
 def _spread(counts: NDArray[np.intp]) -> tuple[int, float, int]:

@@ -2,40 +2,36 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from html import escape
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import polars as pl
 from numpy.typing import ArrayLike, NDArray
 
 from affectlab.core.errors import InputError
-from affectlab.core.words import option, shown
+from affectlab.core.words import option
 from affectlab.ratings.attributes import idle_step, keep_kinds
 from affectlab.ratings.build import check_columns
 from affectlab.ratings.files import OnBad, as_frame
 from affectlab.ratings.holdings import Holdings
 from affectlab.ratings.merge import merge
 from affectlab.ratings.reshape import fill_absent, group_labels, matrix, pivot, with_values
-from affectlab.ratings.scales import ScaleLike, by_scale
+from affectlab.ratings.scales import ScaleLike
 from affectlab.ratings.schema import HUMAN_KINDS, MODEL_KINDS, RATER_KINDS
 from affectlab.ratings.select import Names, answered_rows, in_time_order, rows_by_name, rows_where
 from affectlab.ratings.storage import write_ratings
-from affectlab.ratings.summary import RatingsSummary, summarise, warn_of_guess, warnings_of
+from affectlab.ratings.summary import (
+    RatingsSummary,
+    headline,
+    summarise,
+    warn_of_guess,
+    warnings_of,
+)
 from affectlab.taxonomy import Taxonomy, load_taxonomy
-
-if TYPE_CHECKING:
-    from affectlab.core.terminal import Table
-
 
 __all__ = [
     "Ratings",
-    "headline",
-    "summary_html",
-    "summary_rows",
-    "summary_table",
 ]
 
 
@@ -303,99 +299,10 @@ class Ratings(Holdings):
         )
 
     def __repr__(self) -> str:
-
         return f"Ratings({headline(self)})"
 
     def _repr_html_(self) -> str:
+        return f"{self.summary()._repr_html_()}{self.frame.head(5)._repr_html_()}"
 
-        return summary_html(self)
-
-    def __rich__(self) -> Table:
-
-        return summary_table(self)
-
-
-# How a table of ratings looks in a notebook and in a terminal.
-
-
-_SHOWN_LABELS = 12
-_LONGEST_NAME = 40
-_LONGEST_TEXT = 300
-
-
-def headline(ratings: Ratings) -> str:
-    """Give what a table holds in one line."""
-    parts = [
-        _count(ratings.n_ratings, "answer", "answers"),
-        _count(ratings.n_stimuli, "stimulus", "stimuli"),
-        _count(ratings.n_raters, "rater", "raters"),
-    ]
-    if ratings.has_labels:
-        parts.append(_count(ratings.n_labels, "label", "labels"))
-    scales = dict.fromkeys(map(str, ratings.scales.values()))
-    return ", ".join([*parts, shown(" and ".join(scales), 2 * _LONGEST_NAME)])
-
-
-def _count(count: int, one: str, many: str) -> str:
-    return f"{count:,} {one if count == 1 else many}"
-
-
-def summary_rows(ratings: Ratings) -> list[tuple[str, str]]:
-    """Give the summary as pairs of a name and a text."""
-    summary = ratings.summary()
-    kinds = ", ".join(f"{count:,} {kind}" for kind, count in summary.rater_kinds.items())
-    rows = [
-        ("answers", f"{summary.n_ratings:,}"),
-        ("stimuli", f"{summary.n_stimuli:,}"),
-        ("raters", kinds if len(summary.rater_kinds) == 1 else f"{summary.n_raters:,}: {kinds}"),
-    ]
-    if ratings.has_labels:
-        rows.append(("labels", f"{summary.n_labels}: {_listed(summary.labels)}"))
-    if summary.taxonomy:
-        rows.append(("taxonomy", summary.taxonomy))
-    for names, scale in by_scale(ratings.scales):
-        of = "" if len(names) == ratings.n_labels else f" ({_listed(names)})"
-        rows.append(("scale", shown(scale + of, _LONGEST_TEXT)))
-    rows.append(("raters per stimulus", _range(summary.raters_per_stimulus)))
-    rows.append(("stimuli per rater", _range(summary.stimuli_per_rater)))
-    for name, counts in (("trials", summary.trial_kinds), ("outcomes", summary.outcomes)):
-        if counts:
-            rows.append((name, ", ".join(f"{count:,} {kind}" for kind, count in counts.items())))
-    rows += [("set aside", str(part)) for part in ratings.set_aside] or [("set aside", "none")]
-    rows += [("step", step) for step in summary.history]
-    rows += [("note", text) for text in summary.warnings]
-    return [(name, shown(text, _LONGEST_TEXT)) for name, text in rows]
-
-
-def _listed(names: Sequence[str]) -> str:
-    listed = ", ".join(shown(name, _LONGEST_NAME) for name in names[:_SHOWN_LABELS])
-    return listed + (", …" if len(names) > _SHOWN_LABELS else "")
-
-
-def _range(spread: tuple[int, float, int]) -> str:
-    low, median, high = spread
-    return f"{low:,}" if low == high else f"{low:,} to {high:,}, median {median:,g}"
-
-
-def summary_table(ratings: Ratings) -> Table:
-    """Give the summary as a rich table."""
-    from rich.text import Text
-
-    from affectlab.core.terminal import Table
-
-    table = Table(box=None, show_header=False, padding=(0, 2, 0, 0))
-    table.add_column(style="bold", no_wrap=True)
-    table.add_column()
-    for name, text in summary_rows(ratings):
-        table.add_row(name, Text(text))
-    return table
-
-
-def summary_html(ratings: Ratings) -> str:
-    """Give the summary and the first rows as HTML."""
-    rows = "".join(
-        f'<tr><th scope="row" style="text-align:left">{escape(name)}</th>'
-        f'<td style="text-align:left">{escape(text)}</td></tr>'
-        for name, text in summary_rows(ratings)
-    )
-    return f"<table>{rows}</table>{ratings.frame.head(5)._repr_html_()}"
+    def __rich__(self) -> RatingsSummary:
+        return self.summary()

@@ -273,7 +273,7 @@ class Study:
     @cached_property
     def warnings(self) -> tuple[str, ...]:
         """What a reader of the results should know, as the ratings say it."""
-        return self.summary.warnings
+        return self.summary.notes
 
     @cached_property
     def numeric(self) -> Ratings | None:
