@@ -360,12 +360,11 @@ def _of_ratings(
     said: tuple[str, ...] = ()
     if score == "mean":
         scored, method = means, "mean opinion scores"
-        own = means
+        errors = means.select("stimulus", se_stimulus="se")
     else:
         model = subject_model(people)
         scored, method, said = model.to_frame(), f"subject model, {model.method}", model.notes
-        own = replace(model, se="stimulus").to_frame()
-    errors = own.select("stimulus", pl.col("se").alias("se_stimulus"))
+        errors = scored.select("stimulus", "se_stimulus")
     spread = means.select("stimulus", "sd").join(errors, on="stimulus", how="left")
     table = scored.select("stimulus", "value", "se").join(
         spread, on="stimulus", how="left", maintain_order="left"

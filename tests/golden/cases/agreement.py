@@ -257,7 +257,7 @@ def planned(al, ratings):
     }
     return found | {
         "model": al.reliability.plan_model(ratings),
-        "words": {name: one.words for name, one in found.items()},
+        "words": {name: " ".join(one.sentences) for name, one in found.items()},
     }
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -118,11 +118,10 @@ def scored(ratings: Ratings) -> tuple[PairScores, Figures]:
     model = subject_model(ratings)
     # The published quartiles lie farther apart than those of errors that all raters share: they
     # are spreads of the ratings of each pair.
-    own = replace(model, se="stimulus").to_frame().select("stimulus", se_stimulus="se")
-    table = model.to_frame().select("stimulus", "value", "se").join(own, on="stimulus")
+    table = model.to_frame().select("stimulus", "value", "se", "se_stimulus")
     scores = pair_scores(table, pairs=ratings.answers().stimuli)
     # Of pairs on which all ratings agree an error is not known.
-    spread = own["se_stimulus"].drop_nulls().drop_nans().to_numpy()
+    spread = table["se_stimulus"].drop_nulls().drop_nans().to_numpy()
     value = scores.frame["value"].to_numpy()
     lower, middle, upper = np.quantile(spread, [0.25, 0.5, 0.75]).tolist()
     found = {
