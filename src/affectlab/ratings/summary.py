@@ -14,7 +14,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from affectlab.core.result import Result
-from affectlab.core.tables import Key, Table, Text
+from affectlab.core.tables import Column, Table
 from affectlab.core.words import option, plural, shown
 from affectlab.ratings.codes import pack
 from affectlab.ratings.holdings import Holdings
@@ -492,7 +492,7 @@ class RatingsSummary(Result):
         return {name: value for name, value in vars(self).items() if name in own}
 
 
-_COLUMNS = (Key("what"), Text("value", "holds"))
+_COLUMNS = (Column("what", "", "name", is_key=True), Column("value", ""))
 _SHOWN_LABELS = 12
 _LONGEST_NAME = 40
 _LONGEST_TEXT = 300

@@ -35,6 +35,7 @@ def table_lines(table: Table, *, most: int = _MOST) -> Grid:
         notes.append(f"the first {count(len(rows))} of {count(table.frame.height)} rows")
     grid = Grid(
         box=None,
+        show_header=any(column.head for column in table.columns),
         header_style="bold",
         caption=Text("\n".join(map(shown, notes))) if notes else None,
         caption_style="",
