@@ -17,7 +17,7 @@ LABELS = ["joy", ["joy"], {"fear"}, ("fear", "joy")]
 
 
 def row(found, label: str, word: str) -> dict:
-    return found.to_frame(min_z=-99).row(
+    return found.kept_words(min_z=-99).row(
         by_predicate=(pl.col("label") == label) & (pl.col("word") == word), named=True
     )
 
@@ -41,7 +41,7 @@ def test_known_answer() -> None:
 
 def test_words_in_order_and_cut() -> None:
     found = log_odds(TEXTS, LABELS)
-    frame = found.to_frame(2, min_z=-99)
+    frame = found.kept_words(2, min_z=-99)
     assert frame["label"].to_list() == ["joy", "joy", "fear", "fear"]
     assert frame.filter(frame["label"] == "fear")["word"][0] == "afraid"
     assert found.top("joy", 1, min_z=-99)["word"].to_list() == ["happy"]
@@ -54,10 +54,10 @@ def test_words_in_order_and_cut() -> None:
 
 def test_the_order_of_texts_does_not_matter() -> None:
     order = [2, 0, 3, 1]
-    one = log_odds(TEXTS, LABELS, names=["joy", "fear"]).to_frame(min_z=-99)
+    one = log_odds(TEXTS, LABELS, names=["joy", "fear"]).kept_words(min_z=-99)
     two = log_odds(
         [TEXTS[k] for k in order], [LABELS[k] for k in order], names=["joy", "fear"]
-    ).to_frame(min_z=-99)
+    ).kept_words(min_z=-99)
     assert one.equals(two)
 
 
@@ -275,9 +275,11 @@ def test_bad_input(call, words: str) -> None:
 def test_it_prints_hostile_words_as_text() -> None:
     from rich.console import Console
 
+    from affectlab.core.render.terminal import table_lines
+
     found = log_odds(["[red]x[/] \x1b[2J", "fine"], ["[b]", "ok"], tokenizer=str.split)
     console = Console(width=80, record=True, markup=False)
-    console.print(found.table(min_z=0))
+    console.print(table_lines(found.first_words(min_z=0)))
     text = console.export_text()
     assert "[red]x[/]" in text
     assert "\x1b" not in text

@@ -363,7 +363,7 @@ def words_section(about: ModelOnTexts) -> Section:
     truth = about.model.truth_of(about.train.targets, len(about.train))
     labels = list(about.model.labels)
     found = log_odds(list(about.train.texts), truth.astype(np.int64), names=labels)
-    frame = found.to_frame(min_z=_MIN_Z).filter(pl.col("word") != "")
+    frame = found.kept_words(min_z=_MIN_Z).filter(pl.col("word") != "")
     first = {
         label: [(row["word"], row["z"]) for row in own.head(_WORDS).iter_rows(named=True)]
         for label in labels

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
 from itertools import chain
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 import numpy as np
 import polars as pl
@@ -18,8 +17,10 @@ from affectlab.analysis.words.tokens import Tokenizer, Tokens, tokenize
 from affectlab.core.errors import InputError, unknown_name
 from affectlab.core.estimates import Estimates
 from affectlab.core.inference import benjamini_hochberg, holm
-from affectlab.core.types import Bools, Floats, Ints, by_name
-from affectlab.core.words import count, plural, shown
+from affectlab.core.result import Result
+from affectlab.core.tables import Count, Interval, Key, Number, PValue, Share, Table, Text, Value
+from affectlab.core.types import Bools, Floats, Ints
+from affectlab.core.words import plural, shown
 from affectlab.ratings import Ratings
 
 __all__ = [
@@ -179,18 +180,12 @@ def corrected(p: Floats, how: str) -> Floats:
 
 # How often words go with labels, and what follows from the counts.
 
-if TYPE_CHECKING:
-    from affectlab.core.terminal import Table
-else:
-    Table = by_name("affectlab.core.terminal", "Table")
-
-
 Rule = Literal["z", "holm", "bh"]
 """How words are kept: by z, or by a corrected p-value."""
 
 
-@dataclass(frozen=True, repr=False, eq=False)
-class LogOdds:
+@dataclass(frozen=True, repr=False, eq=False, kw_only=True)
+class _Odds:
     """Log odds of W words for L labels, with the counts they rest on."""
 
     labels: tuple[str, ...]
@@ -208,110 +203,30 @@ class LogOdds:
     method: str
     """How texts were cut into words and labels matched, in words."""
     confidence: float
-    _tokens: Tokens
-    _members: Membership
-    _repeated: bool
+    repeated: bool
+    """Whether a text counts more than once, so that there are no p-values."""
+    delta: Floats
+    """Log odds ratio of each word, shape (L, W); ``nan`` where there is none."""
+    z: Floats
+    """``delta`` over its standard error, shape (L, W)."""
+    p: Floats
+    """Chance of so many texts with word and label, were the two unrelated, shape (L, W).
 
-    @classmethod
-    def from_members(
-        cls,
-        tokens: Tokens,
-        members: Membership,
-        n_labels: int,
-        method: str,
-        confidence: float,
-        *,
-        repeated: bool,
-    ) -> LogOdds:
-        """Count words, for the first ``n_labels`` of the labels."""
-        counts, total = counts_of(tokens, members, n_labels)
-        n_texts = texts_with(members, n_labels)
-        n_all = int(members.weight.sum())
-        inside = counts.sum(axis=1)
-        n_words = int(total.sum())
-        status = np.where(n_texts == 0, "undefined: no text has the label", "ok")
-        status = np.where(n_texts == n_all, "undefined: all texts have the label", status)
-        one_side = (inside == 0) | (inside == n_words)
-        status = np.where(one_side & (status == "ok"), "undefined: no words on one side", status)
-        status = np.where((total == n_words).any(), "undefined: only one word", status)
-        return cls(
-            members.labels[:n_labels],
-            tokens.words,
-            counts,
-            total,
-            n_texts,
-            n_all,
-            tuple(map(str, status)),
-            method,
-            confidence,
-            tokens,
-            members,
-            repeated,
-        )
-
-    @cached_property
-    def delta(self) -> Floats:
-        """Log odds ratio of each word, shape (L, W); ``nan`` where there is none."""
-        return self._scores[0]
-
-    @cached_property
-    def z(self) -> Floats:
-        """``delta`` over its standard error, shape (L, W)."""
-        return self._scores[1]
-
-    @cached_property
-    def _scores(self) -> tuple[Floats, Floats]:
-        from affectlab.analysis.words.kernels import score_words
-        from affectlab.core.compiled import in_threads
-
-        delta = np.full(self.count.shape, np.nan)
-        z = np.full(self.count.shape, np.nan)
-
-        def one(label: int) -> None:
-            score_words(self.count[label], self.total, delta[label], z[label])
-
-        in_threads(one, [k for k, word in enumerate(self.status) if word == "ok"])
-        return delta, z
+    Of the D texts with the word, d have the label, which the share s of all texts has: the
+    probability of d or more under a binomial distribution of D and s, in which each text counts
+    once however often it repeats the word. ``nan`` with ``paper_compat`` of ratings, whose
+    repeated texts are not independent.
+    """
+    p_holm: Floats
+    """The p-values corrected after Holm for all words of all labels, shape (L, W)."""
+    p_bh: Floats
+    """The p-values corrected after Benjamini and Hochberg in the same way, shape (L, W)."""
 
     @property
     def null_sd(self) -> Floats:
         """Standard deviation of z for a word used alike with and without the label, shape (L,)."""
         s = self.count.sum(axis=1) / max(int(self.total.sum()), 1)
         return np.asarray(np.sqrt(3 * s * (1 - s) / ((1 + s) * (2 - s))))
-
-    @cached_property
-    def p(self) -> Floats:
-        """Chance of so many texts with word and label, were the two unrelated, shape (L, W).
-
-        Of the D texts with the word, d have the label, which the share s of all texts has: the
-        probability of d or more under a binomial distribution of D and s, in which each text counts
-        once however often it repeats the word. ``nan`` with ``paper_compat`` of ratings, whose
-        repeated texts are not independent.
-        """
-        from scipy.special import betainc
-
-        found = np.full(self.count.shape, np.nan)
-        if self._repeated:
-            return found
-        with_label, texts = counts_of(self._tokens, self._members, len(self.labels), once=True)
-        for k, share in enumerate(self.n_texts / self.n_all):
-            if self.status[k] == "ok":
-                d = with_label[k]
-                found[k] = np.where(
-                    d > 0, betainc(np.maximum(d, 1), np.maximum(texts - d + 1, 1), share), 1.0
-                )
-        found[:, texts == 0] = np.nan
-        return found
-
-    @cached_property
-    def p_holm(self) -> Floats:
-        """The p-values corrected after Holm for all words of all labels, shape (L, W)."""
-        return corrected(self.p, "holm")
-
-    @cached_property
-    def p_bh(self) -> Floats:
-        """The p-values corrected after Benjamini and Hochberg in the same way, shape (L, W)."""
-        return corrected(self.p, "bh")
 
     def kept(self, rule: Rule = "z", *, min_z: float = 3.0, level: float = 0.05) -> Bools:
         """Say which words go with which labels, shape (L, W).
@@ -326,7 +241,7 @@ class LogOdds:
             return np.asarray(self.z >= min_z)
         if rule not in ("holm", "bh"):
             raise unknown_name("rule", rule, ("z", "holm", "bh"))
-        if self._repeated:
+        if self.repeated:
             raise InputError(f"rule {rule!r}: texts that count once per rater have no p-values")
         # A word that is rarer with the label than without can have a small p by rounding only.
         return np.asarray(((self.p_holm if rule == "holm" else self.p_bh) <= level) & (self.z > 0))
@@ -340,13 +255,13 @@ class LogOdds:
         min_z: float = 3.0,
         level: float = 0.05,
     ) -> pl.DataFrame:
-        """Give the words that go with one label, as :meth:`to_frame` gives those of all."""
+        """Give the words that go with one label, as :meth:`kept_words` gives those of all."""
         if label not in self.labels:
             raise unknown_name("label", label, self.labels)
         kept = self.kept(rule, min_z=min_z, level=level)
         return self._rows([self.labels.index(label)], n, kept, rule)
 
-    def to_frame(
+    def kept_words(
         self,
         n: int | None = None,
         *,
@@ -428,39 +343,120 @@ class LogOdds:
         )
         return values
 
-    def __repr__(self) -> str:
-        return (
-            f"LogOdds({len(self.labels)} labels, {len(self.words):,} words, {self.n_all:,} texts)"
-        )
-
-    def __rich__(self) -> Table:
-        return self.table()
-
-    def table(
+    def first_words(
         self, n: int = 5, *, rule: Rule = "z", min_z: float = 3.0, level: float = 0.05
     ) -> Table:
-        """Write one row per label with its first n words, to be printed with rich."""
-        from rich.text import Text
-
-        from affectlab.core.terminal import Table
-
+        """Give a table with a row per label: its texts, how many words go with it, the first n."""
         kept = self.kept(rule, min_z=min_z, level=level)
-        table = Table(box=None, header_style="bold")
-        table.add_column("label")
-        table.add_column("texts", justify="right")
-        table.add_column("words", justify="right")
-        table.add_column("first words (z)")
+        rows = []
         for k, name in enumerate(self.labels):
             known = self.status[k] == "ok"
-            rows = self._rows([k], n, kept, rule).iter_rows(named=True) if known else ()
-            words = ", ".join(f"{shown(row['word'], 20)} ({row['z']:.1f})" for row in rows)
-            table.add_row(
-                Text(shown(name, 30)),
-                count(self.n_texts[k]),
-                count(kept[k].sum()) if known else "–",
-                Text(words if known else self.status[k]),
-            )
-        return table
+            own = self._rows([k], n, kept, rule).iter_rows(named=True) if known else ()
+            words = ", ".join(f"{shown(row['word'], 20)} ({row['z']:.1f})" for row in own)
+            n_words = int(kept[k].sum()) if known else None
+            rows.append((name, int(self.n_texts[k]), n_words, words if known else self.status[k]))
+        schema = dict(zip(("label", "n_texts", "n_words", "first"), _TYPES, strict=True))
+        frame = pl.DataFrame(rows, schema, orient="row")
+        return Table("first_words", "Words that go with each label.", frame, _FIRST)
+
+
+@dataclass(frozen=True, repr=False, eq=False, kw_only=True)
+class LogOdds(_Odds, Result):
+    """Log odds of W words for L labels, with the counts they rest on; see :func:`log_odds`.
+
+    The table has the words whose z is 3 or more; :meth:`kept_words` gives others.
+    """
+
+    @classmethod
+    def from_members(
+        cls,
+        tokens: Tokens,
+        members: Membership,
+        n_labels: int,
+        method: str,
+        confidence: float,
+        *,
+        repeated: bool,
+    ) -> LogOdds:
+        """Count words, for the first ``n_labels`` of the labels."""
+        counts, total = counts_of(tokens, members, n_labels)
+        n_texts = texts_with(members, n_labels)
+        n_all = int(members.weight.sum())
+        inside = counts.sum(axis=1)
+        n_words = int(total.sum())
+        status = np.where(n_texts == 0, "undefined: no text has the label", "ok")
+        status = np.where(n_texts == n_all, "undefined: all texts have the label", status)
+        one_side = (inside == 0) | (inside == n_words)
+        status = np.where(one_side & (status == "ok"), "undefined: no words on one side", status)
+        status = np.where((total == n_words).any(), "undefined: only one word", status)
+        known = np.flatnonzero(status == "ok").tolist()
+        delta, z = _scores(counts, total, known)
+        p = np.full(counts.shape, np.nan)
+        if not repeated:
+            with_label, texts = counts_of(tokens, members, n_labels, once=True)
+            for k in known:
+                p[k] = _chance(with_label[k], texts, float(n_texts[k] / n_all))
+        parts: dict[str, Any] = {
+            "labels": members.labels[:n_labels],
+            "words": tokens.words,
+            "count": counts,
+            "total": total,
+            "n_texts": n_texts,
+            "n_all": n_all,
+            "status": tuple(map(str, status)),
+            "method": method,
+            "confidence": confidence,
+            "repeated": repeated,
+            "delta": delta,
+            "z": z,
+            "p": p,
+            "p_holm": corrected(p, "holm"),
+            "p_bh": corrected(p, "bh"),
+        }
+        odds = _Odds(**parts)
+        said = (
+            f"{plural(n_labels, 'label')}, {plural(len(tokens.words), 'word')}, "
+            f"{plural(n_all, 'text')}"
+        )
+        words = Table("words", "Words with z of 3 or more.", odds.kept_words(), _WORDS, limit=0)
+        return cls((words, odds.first_words()), (said,), notes=(method,), **parts)
+
+
+_TYPES = (pl.String, pl.Int64, pl.Int64, pl.String)
+_FIRST = (Key("label"), Count("n_texts"), Count("n_words"), Text("first", "first words (z)"))
+_WORDS = (
+    Key("label"),
+    Key("word"),
+    Number("z"),
+    Value(head="log odds"),
+    Interval(),
+    PValue("p_holm", "p after Holm"),
+    Count("count"),
+    Share("share", decimals=2),
+)
+
+
+def _scores(count: Ints, total: Ints, known: Sequence[int]) -> tuple[Floats, Floats]:
+    """Give log odds ratios and their z, shape (L, W), of the labels that have values."""
+    from affectlab.analysis.words.kernels import score_words
+    from affectlab.core.compiled import in_threads
+
+    delta, z = np.full(count.shape, np.nan), np.full(count.shape, np.nan)
+
+    def one(label: int) -> None:
+        score_words(count[label], total, delta[label], z[label])
+
+    in_threads(one, known)
+    return delta, z
+
+
+def _chance(with_label: Ints, texts: Ints, share: float) -> Floats:
+    """Give the chance of so many texts with each word and a label that has this share."""
+    from scipy.special import betainc
+
+    d = np.maximum(with_label, 1)
+    tail = betainc(d, np.maximum(texts - d + 1, 1), share)
+    return np.where(texts == 0, np.nan, np.where(with_label > 0, tail, 1.0))
 
 
 def log_odds(
@@ -535,7 +531,7 @@ def log_odds(
     word used alike with and without a label that holds the share s of all words, z would have the
     standard deviation :math:`\sqrt{3 s (1 - s) / ((1 + s)(2 - s))}`: at most .58, and .12 at
     s = 1 %. So :math:`z \ge 3` is a stricter rule for a rare label than for a frequent one;
-    ``null_sd`` gives the number. The p-values of :meth:`LogOdds.to_frame` do not rest on z.
+    ``null_sd`` gives the number. The p-values of :attr:`LogOdds.p` do not rest on z.
 
     References
     ----------

@@ -76,12 +76,13 @@ def words(
     """
     from affectlab.analysis import log_odds
     from affectlab.core.errors import unknown_name
+    from affectlab.core.render.terminal import table_lines
 
     top = top or (5 if label is None else 10)
     panel = out.panel(ratings)
     with out.progress("words"):
         found = log_odds(panel, min_raters=min_raters, paper_compat=paper_compat, text=text)
-        frame = found.to_frame(rule=keep, min_z=min_z)
+        frame = found.kept_words(rule=keep, min_z=min_z)
     if label is not None and label not in found.labels:
         raise unknown_name("label", label, found.labels, "--label")
     rule = f"z ≥ {min_z:g}" if keep == "z" else f"p ≤ 0.05 after {_NAMES[keep]}"
@@ -93,7 +94,7 @@ def words(
         _figure(ratings, found, [label] if label else list(found.labels), figures, keep, min_z)
     if label is None:
         out.head(f"Words that go with each label, {rule}")
-        out.show(found.table(top, rule=keep, min_z=min_z))
+        out.show(table_lines(found.first_words(top, rule=keep, min_z=min_z)))
     else:
         _show_label(out, found, label, top, rule, keep, min_z)
     out.show(f"{found.n_all:,} texts, {len(found.words):,} different words: {found.method}.")
@@ -101,7 +102,7 @@ def words(
         out.show(f"words written to {to}")
     if figures is not None:
         out.show(f"figures: {figures}")
-    shown = found.to_frame(top, rule=keep, min_z=min_z)
+    shown = found.kept_words(top, rule=keep, min_z=min_z)
     out.finish(
         {
             "panel": out.who,
