@@ -223,5 +223,5 @@ def test_places_of_roles() -> None:
 
 
 def test_made_by_hand() -> None:
-    found = PairScores(pair_scores(PAIRS).frame, unit="JND")
+    found = PairScores.of(pair_scores(PAIRS).frame, unit="JND")
     assert found.inter().unit == "JND"

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal, TypeAlias
 
 import polars as pl
 
 from affectlab.core.errors import InputError, unknown_name
+from affectlab.core.result import Result
+from affectlab.core.tables import Key, Number, Table
 from affectlab.core.words import joined, option, plural
 from affectlab.ratings import Ratings, Scale, read_ratings
 
@@ -192,19 +194,44 @@ Score: TypeAlias = Literal["subject-model", "mean"]
 _SCORES = ("subject-model", "mean")
 
 
-@dataclass(frozen=True, eq=False)
-class PairScores:
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
+class PairScores(Result):
     """How different the two faces of each pair look; see :func:`pair_scores`."""
 
-    frame: pl.DataFrame
-    """One row per pair: ``stimulus``, ``kind`` (intra, inter), ``actor``, ``expression_a``,
-    ``role_a``, ``expression_b``, ``role_b``, ``value``, ``se``, ``sd`` and ``se_stimulus``."""
-    unit: str = "score"
+    unit: str
     """What a value is measured in, in words."""
-    method: str = "scores as given"
+    method: str
     """How the values came about, in words."""
-    notes: tuple[str, ...] = ()
-    """What a reader should know, such as pairs left out, in words."""
+
+    @classmethod
+    def of(
+        cls,
+        frame: pl.DataFrame,
+        *,
+        unit: str = "score",
+        method: str = "scores as given",
+        notes: tuple[str, ...] = (),
+    ) -> PairScores:
+        """Take a frame of pairs with their columns."""
+        n_intra = int((frame["kind"] == "intra").sum())
+        said = (
+            plural(frame.height, "pair"),
+            f"{n_intra:,} intra and {frame.height - n_intra:,} inter",
+            plural(frame["actor"].n_unique(), "actor"),
+            plural(len(_expressions(frame)), "expression"),
+            method,
+        )
+        table = Table("pairs", f"Scores of pairs ({unit}).", frame, _COLUMNS)
+        return cls((table,), (", ".join(said),), notes=notes, unit=unit, method=method)
+
+    @property
+    def frame(self) -> pl.DataFrame:
+        """One row per pair.
+
+        ``stimulus``, ``kind`` (intra, inter), ``actor``, ``expression_a``, ``role_a``,
+        ``expression_b``, ``role_b``, ``value``, ``se``, ``sd`` and ``se_stimulus``.
+        """
+        return self.to_frame()
 
     def intra(self) -> PairScores:
         """Keep the pairs of frames within one transition; there may be none."""
@@ -215,7 +242,8 @@ class PairScores:
         return self._only("inter")
 
     def _only(self, kind: str) -> PairScores:
-        return replace(self, frame=self.frame.filter(pl.col("kind") == kind))
+        frame = self.frame.filter(pl.col("kind") == kind)
+        return PairScores.of(frame, unit=self.unit, method=self.method, notes=self.notes)
 
     @property
     def actors(self) -> tuple[str, ...]:
@@ -225,26 +253,28 @@ class PairScores:
     @property
     def expressions(self) -> tuple[str, ...]:
         """Names of the expressions on either side, sorted in the same way."""
-        both = pl.concat([self.frame["expression_a"], self.frame["expression_b"]])
-        return tuple(sorted(both.unique().to_list(), key=_natural))
-
-    def to_frame(self) -> pl.DataFrame:
-        """Give the pairs as a polars data frame."""
-        return self.frame
+        return tuple(sorted(_expressions(self.frame), key=_natural))
 
     def __len__(self) -> int:
         return self.frame.height
 
-    def __repr__(self) -> str:
-        n_intra = int((self.frame["kind"] == "intra").sum())
-        parts = (
-            plural(len(self), "pair"),
-            f"{n_intra:,} intra and {len(self) - n_intra:,} inter",
-            plural(len(self.actors), "actor"),
-            plural(len(self.expressions), "expression"),
-            self.method,
-        )
-        return f"PairScores({', '.join(parts)})"
+
+_COLUMNS = (
+    Key("stimulus"),
+    Key("actor"),
+    Key("expression_a", "expression"),
+    Key("role_a", "role"),
+    Key("expression_b", "expression"),
+    Key("role_b", "role"),
+    Number("value"),
+    Number("se", spare=True),
+    Number("sd", spare=True),
+)
+
+
+def _expressions(frame: pl.DataFrame) -> list[str]:
+    both = pl.concat([frame["expression_a"], frame["expression_b"]])
+    return both.unique().to_list()
 
 
 PairSource: TypeAlias = PairScores | Ratings | pl.DataFrame | str | Path
@@ -347,7 +377,7 @@ def _of_table(table: pl.DataFrame, pairs: pl.DataFrame | None) -> PairScores:
             "one score for each pair"
         )
     frame, notes = checked_pairs(table if pairs is None else with_attributes(table, pairs))
-    return PairScores(frame, notes=notes)
+    return PairScores.of(frame, notes=notes)
 
 
 def _of_ratings(
@@ -373,7 +403,7 @@ def _of_ratings(
     frame, notes = checked_pairs(table if pairs is None else with_attributes(table, pairs))
     n_people = people.answers().n_raters
     of = f"{method} of {plural(n_people, 'rater')}"
-    return PairScores(frame, _unit(people.scale), of, (*said, *notes))
+    return PairScores.of(frame, unit=_unit(people.scale), method=of, notes=(*said, *notes))
 
 
 def _people(ratings: Ratings) -> Ratings:
