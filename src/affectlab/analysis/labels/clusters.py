@@ -23,7 +23,7 @@ from affectlab.analysis.labels.trees import (
 )
 from affectlab.core.errors import InputError, unknown_name
 from affectlab.core.result import Result
-from affectlab.core.tables import Count, Key, Number, Table, Text
+from affectlab.core.tables import Count, Key, Number, Share, Table, Text
 from affectlab.core.types import Floats, Ints
 from affectlab.core.words import plural
 
@@ -335,9 +335,9 @@ def _together(replicates: Floats, method: str, metric: str, count: int) -> tuple
 # Labels that a model confuses alike.
 
 
-@dataclass(frozen=True)
-class ConfusionClusters:
-    """A confusion matrix by rows, and the tree of its labels."""
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
+class ConfusionClusters(Result):
+    """A confusion matrix by rows, and the tree of its labels; it says what the tree says."""
 
     labels: tuple[str, ...]
     rows: Floats
@@ -401,7 +401,22 @@ def cluster_confusion(
         counts, total[:, None], out=np.full((n, n), np.nan), where=(total > 0)[:, None]
     )
     clusters = cluster_labels(_row_correlations(rows), labels, method=method, metric=metric, k=k)
-    return ConfusionClusters(tuple(labels), rows, total, clusters)
+    shares = pl.DataFrame(
+        {"true": np.repeat(labels, n), "predicted": np.tile(labels, n), "share": rows.ravel()}
+    )
+    columns = (Key("true"), Key("predicted"), Share("share"))
+    return ConfusionClusters(
+        (
+            *clusters.tables,
+            Table("shares", "What each label was taken for.", shares, columns, limit=0),
+        ),
+        clusters.sentences,
+        notes=clusters.notes,
+        labels=tuple(labels),
+        rows=rows,
+        counts=total,
+        clusters=clusters,
+    )
 
 
 def _row_correlations(rows: Floats) -> Floats:

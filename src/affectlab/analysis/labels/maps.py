@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 import polars as pl
@@ -16,6 +16,8 @@ from affectlab.analysis.labels.correlations import label_correlations
 from affectlab.analysis.profiles import Profiles, neutral_label, people_of, vectors_of
 from affectlab.core.errors import InputError, MissingDependencyError, unknown_name
 from affectlab.core.inference import by_name
+from affectlab.core.result import Result
+from affectlab.core.tables import Key, Number, Table, Text
 from affectlab.core.types import Bools, Floats, Ints
 from affectlab.core.words import plural
 from affectlab.ratings import Ratings
@@ -215,10 +217,11 @@ def _hex(rgb: Floats) -> list[str]:
     return [f"#{r:02x}{g:02x}{b:02x}" for r, g, b in levels.tolist()]
 
 
-@dataclass(frozen=True, repr=False)
-class LabelMap:
-    """Places, labels and colours of n stimuli.
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
+class LabelMap(Result):
+    """Places, labels and colours of n stimuli; its notes say what was left out or filled in.
 
+    The table has a row per stimulus: ``stimulus, x, y, colour, labels``, and ``text``.
     :func:`affectlab.report.write_label_map` makes an interactive page of it.
     """
 
@@ -239,31 +242,32 @@ class LabelMap:
     """Texts of the stimuli, where they have any."""
     method: str
     """How places were found, in words."""
-    notes: tuple[str, ...] = ()
-    """What was left out, drawn or filled in, in words."""
-
-    def to_frame(self) -> pl.DataFrame:
-        """Give one row per stimulus: ``stimulus, x, y, colour, labels``, and ``text``."""
-        names = np.array(self.labels, dtype=object)
-        frame = pl.DataFrame(
-            {
-                "stimulus": self.stimuli,
-                "x": self.places[:, 0],
-                "y": self.places[:, 1],
-                "colour": self.colours,
-                "labels": [", ".join(names[row]) for row in self.chosen],
-            }
-        )
-        return frame if self.texts is None else frame.with_columns(pl.Series("text", self.texts))
 
     def __len__(self) -> int:
         return len(self.stimuli)
 
-    def __repr__(self) -> str:
-        return (
-            f"LabelMap({plural(len(self), 'stimulus', 'stimuli')}, "
-            f"{plural(len(self.labels), 'label')}, {self.method})"
-        )
+
+_COLUMNS = (Key("stimulus"), Number("x"), Number("y"), Text("labels"), Text("colour", spare=True))
+
+
+def _table(parts: Mapping[str, Any]) -> Table:
+    names = np.array(parts["labels"], dtype=object)
+    texts: dict[str, Sequence[str | None]] = {
+        "stimulus": parts["stimuli"],
+        "labels": [", ".join(names[row]) for row in parts["chosen"]],
+    }
+    if parts["texts"] is not None:
+        texts["text"] = parts["texts"]
+    # Half a character, as a text that was cut may end in, stands in no table.
+    whole = {
+        name: [text and text.encode(errors="replace").decode() for text in column]
+        for name, column in texts.items()
+    }
+    places = {"x": parts["places"][:, 0], "y": parts["places"][:, 1], "colour": parts["colours"]}
+    types = dict.fromkeys(texts, pl.String)
+    frame = pl.DataFrame({**whole, **places}, schema_overrides=types)
+    order = ("stimulus", "x", "y", "colour", *list(texts)[1:])
+    return Table("map", "Places and colours of the stimuli.", frame.select(order), _COLUMNS)
 
 
 def label_map(
@@ -370,18 +374,19 @@ def label_map(
     rest = None if exclude_neutral else neutral_label(ratings, names)
     palette = label_colours(len(names), [names.index(rest)] if rest is not None else [])
     shares, chosen = shares[:, order], chosen[:, order]
-    return LabelMap(
-        tuple(profiles.stimuli[k] for k in rows),
-        places,
-        tuple(names),
-        shares,
-        chosen,
-        tuple(mixed_colours(shares * chosen, palette)),
-        tuple(palette),
-        None if own_texts is None else tuple(own_texts[k] for k in rows),
-        how,
-        tuple(notes),
-    )
+    parts: dict[str, Any] = {
+        "stimuli": tuple(profiles.stimuli[k] for k in rows),
+        "places": places,
+        "labels": tuple(names),
+        "shares": shares,
+        "chosen": chosen,
+        "colours": tuple(mixed_colours(shares * chosen, palette)),
+        "label_colours": tuple(palette),
+        "texts": None if own_texts is None else tuple(own_texts[k] for k in rows),
+        "method": how,
+    }
+    said = f"{plural(len(rows), 'stimulus', 'stimuli')}, {plural(len(names), 'label')}, {how}"
+    return LabelMap((_table(parts),), (said,), notes=tuple(notes), **parts)
 
 
 def _texts(

@@ -16,6 +16,8 @@ from affectlab.analysis.reactions.lexicon import synonym_groups
 from affectlab.analysis.reactions.words import EmotionWords
 from affectlab.core.emotion_words import emotion_key, told_words
 from affectlab.core.errors import InputError
+from affectlab.core.result import Result
+from affectlab.core.tables import Count, Key, Number, Table, Text
 from affectlab.core.types import Floats
 from affectlab.core.words import percent, plural
 from affectlab.taxonomy import Taxonomy
@@ -226,9 +228,12 @@ class MappedWord(NamedTuple):
     """How often the emotion was named."""
 
 
-@dataclass(frozen=True, repr=False)
-class EmotionMap:
-    """Emotions as labels of a taxonomy; made by :func:`map_emotions`."""
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
+class EmotionMap(Result):
+    """Emotions as labels of a taxonomy; made by :func:`map_emotions`.
+
+    The table has a row per emotion: ``word``, ``label``, ``confidence``, ``route`` and ``n``.
+    """
 
     taxonomy: Taxonomy
     entries: tuple[MappedWord, ...]
@@ -262,20 +267,6 @@ class EmotionMap:
         label = self.label_of[word]
         return None if label is None else self.taxonomy.polarity.get(label)
 
-    def to_frame(self) -> pl.DataFrame:
-        """One row per emotion: ``word``, ``label``, ``confidence``, ``route``, ``n``."""
-        return pl.DataFrame(
-            list(self.entries),
-            schema={
-                "word": pl.String,
-                "label": pl.String,
-                "confidence": pl.Float64,
-                "route": pl.String,
-                "n": pl.Int64,
-            },
-            orient="row",
-        ).sort("n", "word", descending=[True, False])
-
     def routes(self) -> pl.DataFrame:
         """How much each route mapped: ``route``, ``n_words`` and ``n_answers``."""
         words: Counter[str] = Counter()
@@ -294,11 +285,21 @@ class EmotionMap:
             schema={"route": pl.String, "n_words": pl.Int64, "n_answers": pl.Int64},
         )
 
-    def __repr__(self) -> str:
-        return (
-            f"EmotionMap({self.taxonomy.name}: {plural(len(self.entries), 'word', 'words')}, "
-            f"{percent(self.unmapped_words)} unmapped)"
-        )
+
+_COLUMNS = (
+    Key("word"),
+    Count("n"),
+    Text("label"),
+    Number("confidence", spare=True),
+    Text("route"),
+)
+_TYPES = {
+    "word": pl.String,
+    "label": pl.String,
+    "confidence": pl.Float64,
+    "route": pl.String,
+    "n": pl.Int64,
+}
 
 
 def map_emotions(
@@ -377,7 +378,16 @@ def map_emotions(
         if one.label is not None and one.confidence < min_confidence:
             one = Found(None, 0.0, f"confidence {one.confidence:.2f} of {one.label}: too low")
         entries.append(MappedWord(word, one.label, one.confidence, one.route, counts[word]))
-    return EmotionMap(target, tuple(entries))
+    frame = pl.DataFrame(entries, _TYPES, orient="row")
+    frame = frame.sort("n", "word", descending=[True, False])
+    unmapped = frame["label"].null_count()
+    part = f" ({percent(unmapped / len(entries))})" if entries else ""
+    return EmotionMap(
+        (Table("emotions", "Labels of emotions.", frame, _COLUMNS),),
+        (f"{target.name}: {plural(len(entries), 'word')}, {unmapped:,}{part} unmapped",),
+        taxonomy=target,
+        entries=tuple(entries),
+    )
 
 
 def _counts(words: EmotionWords | Sequence[str] | Mapping[str, int]) -> dict[str, int]:

@@ -6,12 +6,14 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
 from affectlab.core.emotion_words import emotion_key, told_words
 from affectlab.core.errors import InputError
+from affectlab.core.result import Result
+from affectlab.core.tables import Count, Key, Table, Text
 from affectlab.core.words import plural
 
 if TYPE_CHECKING:
@@ -20,9 +22,13 @@ if TYPE_CHECKING:
 __all__ = ["EmotionWords", "normalise_emotions"]
 
 
-@dataclass(frozen=True, repr=False)
-class EmotionWords:
-    """What each answer is taken for; made by :func:`normalise_emotions`."""
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
+class EmotionWords(Result):
+    """What each answer is taken for; made by :func:`normalise_emotions`.
+
+    The table has a row per answer as written: ``raw``, ``word``, ``spelling``, ``count`` and
+    ``route``.
+    """
 
     raw: tuple[str, ...]
     """The different answers as they were written, shape (W,)."""
@@ -62,34 +68,25 @@ class EmotionWords:
             raise InputError(f"the emotion {unknown!r:.60} is not among the words brought together")
         return [self.emotion_of[one] for one in answers]
 
-    def to_frame(self) -> pl.DataFrame:
-        """One row per answer as written: ``raw``, ``word``, ``spelling``, ``count``, ``route``."""
-        return pl.DataFrame(
-            {
-                "raw": self.raw,
-                "word": self.word,
-                "spelling": self.spelling,
-                "count": self.counts,
-                "route": self.routes,
-            },
-            schema={
-                "raw": pl.String,
-                "word": pl.String,
-                "spelling": pl.String,
-                "count": pl.Int64,
-                "route": pl.String,
-            },
-        ).sort("count", "raw", descending=[True, False])
-
     def corrections(self) -> pl.DataFrame:
-        """The rows of :meth:`to_frame` whose spelling was changed, for a person to look over."""
+        """The rows of the table whose spelling was changed, for a person to look over."""
         return self.to_frame().filter(pl.col("route").str.contains("misspelt|confused|joined"))
 
-    def __repr__(self) -> str:
-        return (
-            f"EmotionWords({plural(len(self.raw), 'word', 'words')} as written, "
-            f"{plural(len(self.emotions), 'emotion', 'emotions')})"
-        )
+
+_COLUMNS = (
+    Key("raw", "as written"),
+    Text("word", "emotion"),
+    Text("spelling", spare=True),
+    Count("count"),
+    Text("route"),
+)
+_TYPES = {
+    "raw": pl.String,
+    "word": pl.String,
+    "spelling": pl.String,
+    "count": pl.Int64,
+    "route": pl.String,
+}
 
 
 def normalise_emotions(
@@ -157,12 +154,24 @@ def normalise_emotions(
     names = _names(counts, {raw: " ".join(words) for raw, (words, _) in right.items()})
     raws = tuple(counts)
     spelt = {raw: " ".join(right[raw][0]) for raw in raws}
+    words = tuple(names[spelt[raw]] for raw in raws)
+    columns: dict[str, tuple[Any, ...]] = {
+        "raw": raws,
+        "word": words,
+        "spelling": tuple(spelt[raw] for raw in raws),
+        "count": tuple(counts[raw] for raw in raws),
+        "route": tuple(_route(raw, told[raw], *right[raw], names[spelt[raw]]) for raw in raws),
+    }
+    frame = pl.DataFrame(columns, _TYPES).sort("count", "raw", descending=[True, False])
+    said = f"{plural(len(raws), 'word')} as written, {plural(len(set(words)), 'emotion')}"
     return EmotionWords(
-        raws,
-        tuple(names[spelt[raw]] for raw in raws),
-        tuple(spelt[raw] for raw in raws),
-        tuple(counts[raw] for raw in raws),
-        tuple(_route(raw, told[raw], *right[raw], names[spelt[raw]]) for raw in raws),
+        (Table("words", "What each answer is taken for.", frame, _COLUMNS),),
+        (said,),
+        raw=raws,
+        word=words,
+        spelling=columns["spelling"],
+        counts=columns["count"],
+        routes=columns["route"],
     )
 
 
