@@ -8,16 +8,16 @@ from pathlib import Path
 
 import polars as pl
 import pytest
-import typer.main
+from tests.public_api.commands import options_of, verbs_of
 
-from affectlab.cli._app import app
+from affectlab.cli.tree import make_parser
 from affectlab.evaluation import leaderboard
 from affectlab.ratings import Ratings
 from affectlab.reliability import load_policy
 from affectlab.taxonomy import load_taxonomy
 
 ROOT = Path(__file__).resolve().parents[1]
-COMMANDS = typer.main.get_command(app)
+COMMANDS = make_parser(None)
 PAGES = [
     ROOT / "README.md",
     *sorted((ROOT / "docs").glob("*.md")),
@@ -73,10 +73,10 @@ def test_commands_exist(page: Path) -> None:
             continue
         command = COMMANDS
         rest = words[1:]
-        while rest and hasattr(command, "commands"):
-            assert rest[0] in command.commands, line
-            command = command.commands[rest.pop(0)]
-        known = {option for parameter in command.params for option in parameter.opts}
+        while rest and verbs_of(command):
+            assert rest[0] in verbs_of(command), line
+            command = command[rest.pop(0)]
+        known = {name for option in options_of(command) for name in option.names} | {"--help"}
         for word in rest:
             if word.startswith("-"):
                 assert word in known, line

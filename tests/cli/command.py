@@ -30,8 +30,6 @@ def run_here(*arguments: object, code: int = 0, width: int = 100, **environment:
             patch.setenv(name, value)
         for name in ("FORCE_COLOR", "TTY_COMPATIBLE"):
             patch.delenv(name, raising=False)
-        # Typer has read the environment when it was imported.
-        patch.setattr("typer.rich_utils.FORCE_TERMINAL", None)
         with pytest.raises(SystemExit) as ended:
             main([str(one) for one in arguments])
     done = Done(*(_said(stream) for stream in (out, error)))

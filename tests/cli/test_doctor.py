@@ -12,16 +12,15 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import typer
 from packaging.requirements import Requirement
 from tests.cli.command import run_here
 from tests.cli.hidden import Environment
 
 from affectlab.cli import _doctor_database, _requirements
-from affectlab.cli._app import app
 from affectlab.cli._doctor_database import database, try_address
 from affectlab.cli._extras import EXTRAS, FOR_DEVELOPERS, extra_of, missing_library, module_of
 from affectlab.cli._requirements import is_at_least, read_requirements, required
+from affectlab.cli.tree import verbs
 
 PROJECT = tomllib.loads((Path(__file__).parents[2] / "pyproject.toml").read_text(encoding="utf-8"))
 OPTIONAL = {
@@ -29,18 +28,11 @@ OPTIONAL = {
 }
 EXTRAS_HERE = set(required()[1]) - set(FOR_DEVELOPERS)
 CORE = {one.name for one in required()[0]}
-LINE = {"typer", "rich", "pydantic"}
+LINE = {"cyclopts", "rich", "pydantic"}
 """What the command line itself is made of."""
 
 
-def _verbs(group: Any, before: tuple[str, ...] = ()) -> Iterator[str]:
-    """All verbs, and the groups that they are in."""
-    for name, one in getattr(group, "commands", {}).items():
-        yield " ".join((*before, name))
-        yield from _verbs(one, (*before, name))
-
-
-VERBS = set(_verbs(typer.main.get_command(app)))
+VERBS = {" ".join(words[:length]) for words in verbs() for length in range(1, len(words) + 1)}
 
 
 def test_the_table_of_extras_is_that_of_the_package() -> None:

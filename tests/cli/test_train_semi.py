@@ -22,15 +22,6 @@ LABELS = ("awe", "excitement", "fear", "anger")
 FAST = ("--backbone", "embedding:hog", "--epochs", "3", "--batch", "8", "--ratio", "2")
 
 
-@pytest.fixture(scope="module", autouse=True)
-def known() -> None:
-    from affectlab.cli.train import app
-    from affectlab.cli.train.semi import semi
-
-    if "semi" not in {command.name for command in app.registered_commands}:
-        app.command("semi")(semi)
-
-
 @pytest.fixture(scope="module")
 def files(tmp_path_factory: pytest.TempPathFactory) -> Path:
     torch.set_num_threads(1)

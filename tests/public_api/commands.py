@@ -2,71 +2,71 @@
 
 from __future__ import annotations
 
-import typing
 from collections.abc import Iterator
-from typing import Any, Literal
+from typing import Any
 
-import typer
+from cyclopts import App
 
-__all__ = ["command_entries"]
+__all__ = ["command_entries", "options_of", "verbs_of"]
 
-_OF_TYPER = {"install_completion", "show_completion"}
+_SHOWS_HELP = ("--help", "-h", "--version")
 
 
 def command_entries() -> dict[str, str]:
     """Give each verb with its arguments, and each of its options."""
-    from affectlab.cli._app import app
+    from affectlab.cli.tree import make_parser
 
-    return dict(_entries("affectlab", typer.main.get_command(app)))
+    return dict(_entries("affectlab", make_parser(None)))
 
 
-def _entries(path: str, command: Any) -> Iterator[tuple[str, str]]:
+def verbs_of(group: App) -> dict[str, App]:
+    """Give the verbs of a group, and the groups in it, by name."""
+    return {name: group[name] for name in group if name not in _SHOWS_HELP}
+
+
+def options_of(verb: App) -> list[Any]:
+    """Give arguments and options of a verb, as the parser has them."""
+    return [] if verb.default_command is None else list(verb.assemble_argument_collection())
+
+
+def _entries(path: str, command: App) -> Iterator[tuple[str, str]]:
     yield path, _arguments(command)
-    for option in command.params:
-        if option.opts[0].startswith("-") and option.name not in _OF_TYPER:
-            names = "/".join([*option.opts, *option.secondary_opts])
-            yield f"{path} {names}", _option(option)
-    for name, verb in sorted(getattr(command, "commands", {}).items()):
+    if command.version_flags:
+        yield f"{path} --version", "switch"
+    for option in options_of(command):
+        if option.name.startswith("-"):
+            yield f"{path} {'/'.join(option.names)}", _option(option)
+    for name, verb in sorted(verbs_of(command).items()):
         yield from _entries(f"{path} {name}", verb)
 
 
-def _arguments(command: Any) -> str:
-    if getattr(command, "commands", None):
+def _arguments(command: App) -> str:
+    if verbs_of(command):
         return "group of verbs"
     parts = []
-    for given in command.params:
-        if not given.opts[0].startswith("-"):
-            name = (given.metavar or given.name).upper() + ("..." if given.nargs != 1 else "")
+    for given in options_of(command):
+        if not given.name.startswith("-"):
+            name = given.name.upper() + ("..." if _is_list(given) else "")
             parts.append(name if given.required else f"[{name}]")
     return f"verb {' '.join(parts)}".strip()
 
 
+def _is_list(option: Any) -> bool:
+    return bool(option.token_count()[1])
+
+
 def _option(option: Any) -> str:
-    what = "switch" if option.is_flag else "value"
-    if choices := _choices(option):
+    what = "switch" if option.is_flag() or option.negatives else "value"
+    if choices := option.get_choices():
         what = "one of " + ", ".join(map(str, choices))
-    if option.multiple:
+    if _is_list(option):
         what += ", several times"
-    elif option.nargs != 1:
-        what += f", {option.nargs} at once"
+    elif option.token_count()[0] > 1:
+        what += f", {option.token_count()[0]} at once"
     if option.required:
         return f"{what}, required"
-    plain = isinstance(option.default, str | int | float) and not (
-        option.default is False and not option.secondary_opts
+    default = option.field_info.default
+    plain = isinstance(default, str | int | float) and not (
+        default is False and not option.negatives
     )
-    return f"{what} = {option.default or repr(option.default)}" if plain else what
-
-
-def _choices(option: Any) -> tuple[Any, ...]:
-    # typer has had click inside since 0.26; the clicks before name the choices otherwise.
-    if hasattr(option, "type_descriptor"):
-        return tuple(_literals(option.type_descriptor.annotation))
-    return tuple(getattr(option.type, "choices", ()))
-
-
-def _literals(hint: Any) -> Iterator[Any]:
-    if typing.get_origin(hint) is Literal:
-        yield from typing.get_args(hint)
-    else:
-        for part in typing.get_args(hint):
-            yield from _literals(part)
+    return f"{what} = {default or repr(default)}" if plain else what

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -12,10 +13,9 @@ from typing import Any
 import pytest
 from sqlalchemy import delete, func, select, update
 from sqlalchemy.exc import DBAPIError
-from typer.testing import CliRunner
+from tests.cli.command import Done, run_here
 
 from affectlab import InputError
-from affectlab.cli._app import app
 from affectlab.study import (
     Store,
     StudyError,
@@ -361,18 +361,22 @@ class TestCommand:
         path.write_text(FACES, encoding="utf-8")
         return str(path)
 
-    def run(self, *given: str, password: str = "") -> Any:
-        return CliRunner().invoke(app, ["study", "user", *given], input=f"{password}\n")
+    @pytest.fixture(autouse=True)
+    def _typed(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.stdin = monkeypatch.setattr
+
+    def run(self, *given: str, password: str = "", code: int = 0) -> Done:
+        self.stdin("sys.stdin", io.StringIO(f"{password}\n"))
+        return run_here("study", "user", *given, code=code)
 
     def test_adding_listing_changing_removing(self, file: str) -> None:
-        assert "no account yet" in self.run("list", file).output
+        assert "no account yet" in self.run("list", file).stdout
         added = self.run("add", file, "anna", "--role", "owner", password=SECRET)
-        assert added.exit_code == 0
-        assert SECRET not in added.output
-        assert self.run("add", file, "ben", password=SECRET).exit_code == 0
-        assert self.run("role", file, "ben", "researcher").exit_code == 0
-        assert self.run("password", file, "ben", password=SECRET + "2").exit_code == 0
-        listed = json.loads(self.run("list", file, "--json").output)
+        assert SECRET not in added.stdout + added.stderr
+        self.run("add", file, "ben", password=SECRET)
+        self.run("role", file, "ben", "researcher")
+        self.run("password", file, "ben", password=SECRET + "2")
+        listed = json.loads(self.run("list", file, "--json").stdout)
         assert listed["schema"] == "affectlab/study-user-list/1"
         assert listed["result"] == [
             {"name": "anna", "role": "owner"},
@@ -380,8 +384,8 @@ class TestCommand:
         ]
         with open_store(load_study(file)) as store:
             assert open_login(store, "ben", SECRET + "2")
-        assert self.run("remove", file, "ben").exit_code == 0
-        assert "ben" not in self.run("list", file).output
+        self.run("remove", file, "ben")
+        assert "ben" not in self.run("list", file).stdout
 
     @pytest.mark.parametrize(
         ("given", "said"),
@@ -392,9 +396,8 @@ class TestCommand:
         ],
     )
     def test_what_cannot_be_done(self, file: str, given: tuple[str, ...], said: str) -> None:
-        found = self.run(*(file if part == "FILE" else part for part in given), password=SECRET)
-        assert isinstance(found.exception, InputError)
-        assert said in str(found.exception)
+        words = (file if part == "FILE" else part for part in given)
+        assert said in self.run(*words, password=SECRET, code=2).stderr
 
     def test_a_password_is_no_argument(self, file: str) -> None:
-        assert self.run("add", file, "anna", SECRET).exit_code == 2
+        self.run("add", file, "anna", SECRET, code=2)

@@ -31,13 +31,12 @@ def main(arguments: Sequence[str] | None = None) -> None:
     """
     given = list(sys.argv[1:] if arguments is None else arguments)
     try:
-        from affectlab.cli._app import app
-        from affectlab.cli._pruned import pruned
         from affectlab.cli._warned import plugs_said
         from affectlab.core.words import command_line
 
         with command_line(), plugs_said(_say):
-            pruned(app, given)(_with_default_wide(given), prog_name="affectlab")
+            _run(_with_default_wide(given))
+        sys.exit(0)
     except AffectlabError as error:
         _say(str(error))
         sys.exit(EXIT_INPUT)
@@ -60,6 +59,20 @@ def main(arguments: Sequence[str] | None = None) -> None:
     except OSError as error:
         place = f"{error.filename}: " if error.filename else ""
         _say(f"{place}{error.strerror or error}")
+        sys.exit(EXIT_INPUT)
+
+
+def _run(words: list[str]) -> None:
+    """Run the verb that words begin with; say what they lack where it cannot be run."""
+    from cyclopts import CycloptsError
+
+    from affectlab.cli.tree import make_parser
+
+    try:
+        make_parser(words)(words)
+    except CycloptsError as error:
+        verb = " ".join(("affectlab", *(error.command_chain or ())))
+        _say(f"{error} ({verb} --help says what there is)")
         sys.exit(EXIT_INPUT)
 
 

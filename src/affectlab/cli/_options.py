@@ -6,11 +6,10 @@ import inspect
 from collections.abc import Callable, Mapping
 from functools import cache, wraps
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal, Optional
-
-import typer
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from affectlab.cli._output import Output
+from affectlab.cli.parameters import Argument, Option
 
 if TYPE_CHECKING:
     from affectlab.ratings import Ratings
@@ -25,22 +24,22 @@ __all__ = [
     "reads_ratings",
 ]
 
-JsonOption = Annotated[bool, typer.Option("--json", help="Print one JSON object.")]
-QuietOption = Annotated[bool, typer.Option("--quiet", "-q", help="No progress, no notes.")]
+JsonOption = Annotated[bool, Option("--json", help="Print one JSON object.")]
+QuietOption = Annotated[bool, Option("--quiet", "-q", help="No progress, no notes.")]
 AllOption = Annotated[
     bool,
-    typer.Option("--all", help="Take models in, too; without it only people where there are any."),
+    Option("--all", help="Take models in, too; without it only people where there are any."),
 ]
-SeedOption = Annotated[int, typer.Option("--seed", help="Seed: the same seed, the same result.")]
+SeedOption = Annotated[int, Option("--seed", help="Seed: the same seed, the same result.")]
 
 _READING = "Reading"
 AbsentOption = Annotated[
-    Optional[Literal["zero", "missing"]],  # noqa: UP045
-    typer.Option(
+    Literal["zero", "missing"] | None,
+    Option(
         "--absent",
         help="A label that a rater of a stimulus left out: a rating of 0, or nothing known. As "
         "published when not given, else missing.",
-        rich_help_panel=_READING,
+        group=_READING,
         show_default=False,
     ),
 ]
@@ -49,88 +48,82 @@ AbsentOption = Annotated[
 def _reading(
     file: Annotated[
         Path,
-        typer.Argument(
-            help="Ratings: CSV, TSV, Parquet, JSON Lines, or a published data set.",
-            metavar="FILE",
-            show_default=False,
+        Argument(
+            help="Ratings: CSV, TSV, Parquet, JSON Lines, or a published data set.", metavar="FILE"
         ),
     ],
     scale: Annotated[
-        Optional[str],  # noqa: UP045
-        typer.Option(
+        str | None,
+        Option(
             help="Scale of the answers: 0-7, '0-100 interval', binary, nominal:a,b,c; or by "
             "label: '1-7, category=nominal:a,b, comment=text'.",
-            rich_help_panel=_READING,
+            group=_READING,
         ),
     ] = None,
     format: Annotated[
-        Optional[str],  # noqa: UP045
-        typer.Option(
+        str | None,
+        Option(
             help="Published format by name; 'table' for none. Recognised when not given.",
-            rich_help_panel=_READING,
+            group=_READING,
         ),
     ] = None,
     wide: Annotated[
-        Optional[str],  # noqa: UP045
-        typer.Option(
+        str | None,
+        Option(
             help="One column per 'raters', 'labels' or 'stimuli'; alone: told by the header.",
-            rich_help_panel=_READING,
+            group=_READING,
             metavar="raters|labels|stimuli",
         ),
     ] = None,
     columns: Annotated[
-        Optional[str],  # noqa: UP045
-        typer.Option(
+        str | None,
+        Option(
             help="Which column is what: stimulus=clip,rater=coder,value=points.",
-            rich_help_panel=_READING,
+            group=_READING,
         ),
     ] = None,
     taxonomy: Annotated[
-        Optional[str],  # noqa: UP045
-        typer.Option(
-            help="Taxonomy that holds the labels: a name or a TOML file.", rich_help_panel=_READING
-        ),
+        str | None,
+        Option(help="Taxonomy that holds the labels: a name or a TOML file.", group=_READING),
     ] = None,
     raters: Annotated[
-        Optional[Path],  # noqa: UP045
-        typer.Option(
-            help="Table of raters, models too (rater, rater_kind, …).", rich_help_panel=_READING
-        ),
+        Path | None,
+        Option(help="Table of raters, models too (rater, rater_kind, …).", group=_READING),
     ] = None,
     stimuli: Annotated[
-        Optional[Path],  # noqa: UP045
-        typer.Option(help="Table of stimuli (stimulus, …).", rich_help_panel=_READING),
+        Path | None,
+        Option(help="Table of stimuli (stimulus, …).", group=_READING),
     ] = None,
     attributes: Annotated[
-        Optional[str],  # noqa: UP045
-        typer.Option(
+        str | None,
+        Option(
             help="Columns of a wide file that describe and are no ratings: age,gender.",
-            rich_help_panel=_READING,
+            group=_READING,
         ),
     ] = None,
     keep_labels: Annotated[
-        Optional[str],  # noqa: UP045
-        typer.Option(
+        str | None,
+        Option(
             help="Labels to keep: joy,fear. Needed where a verb takes labels on one scale only.",
-            rich_help_panel=_READING,
+            group=_READING,
         ),
     ] = None,
     absent: AbsentOption = None,
     set_aside: Annotated[
         bool,
-        typer.Option(
+        Option(
             "--set-aside",
             help="Leave out rows that cannot be used, and count them, instead of stopping.",
-            rich_help_panel=_READING,
+            group=_READING,
         ),
     ] = False,
     encoding: Annotated[
-        Optional[str],  # noqa: UP045
-        typer.Option(help="Encoding of a text file, e.g. latin-1.", rich_help_panel=_READING),
+        str | None,
+        Option(help="Encoding of a text file, e.g. latin-1.", group=_READING),
     ] = None,
     delimiter: Annotated[
-        Optional[str],  # noqa: UP045
-        typer.Option(help="Delimiter of a text table.", rich_help_panel=_READING),
+        str | None,
+        Option(help="Delimiter of a text table.", group=_READING),
     ] = None,
 ) -> Ratings:
     """Read the ratings that a verb works on; its parameters become options of the verb."""
@@ -201,8 +194,8 @@ def read_roles(text: str | None) -> dict[str, str] | None:
 
 _MODEL_OPTIONS = {
     "models": Annotated[
-        Optional[list[Path]],  # noqa: UP045
-        typer.Option(
+        list[Path] | None,
+        Option(
             "--models",
             help="Answers of a model, for people's answers in FILE; may be given again.",
             metavar="FILE",
@@ -210,11 +203,11 @@ _MODEL_OPTIONS = {
         ),
     ],
     "models_scale": Annotated[
-        Optional[str],  # noqa: UP045
-        typer.Option(
+        str | None,
+        Option(
             help="Scale of the models' answers, such as '0-1 interval'; if not given, that of "
             "people where all answers lie within it, and otherwise only ranks are compared.",
-            rich_help_panel=_READING,
+            group=_READING,
         ),
     ],
 }

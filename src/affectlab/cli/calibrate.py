@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from itertools import pairwise
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal, Optional
-
-import typer
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from affectlab.cli._options import AbsentOption, JsonOption, QuietOption
 from affectlab.cli._output import Output
 from affectlab.cli._warned import caught_warnings
+from affectlab.cli.parameters import Argument, Option
 
 if TYPE_CHECKING:
     import polars as pl
@@ -27,26 +26,26 @@ _MANY = 30
 def calibrate(
     model: Annotated[
         Path,
-        typer.Argument(help="Folder that train heads wrote.", metavar="MODEL", show_default=False),
+        Argument(help="Folder that train heads wrote.", metavar="MODEL"),
     ],
     neutral: Annotated[
-        Optional[Path],  # noqa: UP045
-        typer.Option(
+        Path | None,
+        Option(
             help="Neutral stimuli, embeddings or images: the mean of each head over them is "
             "subtracted.",
             show_default=False,
         ),
     ] = None,
     scale: Annotated[
-        Optional[Path],  # noqa: UP045
-        typer.Option(
+        Path | None,
+        Option(
             help="Ratings from 0 to 7: a rising map from scores to them is fitted to each head.",
             show_default=False,
         ),
     ] = None,
     intervals: Annotated[
-        Optional[Path],  # noqa: UP045
-        typer.Option(
+        Path | None,
+        Option(
             help="Ratings from 0 to 7 of stimuli that were used for nothing else: intervals are "
             "calibrated on them.",
             show_default=False,
@@ -54,49 +53,45 @@ def calibrate(
     ] = None,
     absent: AbsentOption = None,
     embeddings: Annotated[
-        Optional[Path],  # noqa: UP045
-        typer.Option(
+        Path | None,
+        Option(
             help="The stimuli of --scale and --intervals, embeddings or images.",
             show_default=False,
         ),
     ] = None,
     level: Annotated[
-        float, typer.Option(help="Share of ratings that an interval holds, at least.")
+        float, Option(help="Share of ratings that an interval holds, at least.")
     ] = 0.9,
     by: Annotated[
         Literal["score", "label"],
-        typer.Option(help="Widths of intervals: by label and height of the score, or by label."),
+        Option(help="Widths of intervals: by label and height of the score, or by label."),
     ] = "score",
     aggregate: Annotated[
-        Literal["median", "mean"], typer.Option(help="How several raters become one number.")
+        Literal["median", "mean"], Option(help="How several raters become one number.")
     ] = "median",
     encoder: Annotated[
-        Optional[str],  # noqa: UP045
-        typer.Option(
+        str | None,
+        Option(
             help="Where the encoder lies, or its name; by default the name that the model holds.",
             show_default=False,
         ),
     ] = None,
     device: Annotated[
-        Literal["auto", "cpu", "cuda", "mps"], typer.Option(help="Where the encoder computes.")
+        Literal["auto", "cpu", "cuda", "mps"], Option(help="Where the encoder computes.")
     ] = "auto",
     name: Annotated[
-        Optional[str],  # noqa: UP045
-        typer.Option(
+        str | None,
+        Option(
             help="Name of the calibrated model as a rater; by default that of the model, or with "
             "--out that of the folder.",
             show_default=False,
         ),
     ] = None,
     to: Annotated[
-        Optional[Path],  # noqa: UP045
-        typer.Option(
-            "--out", "-o", help="Folder for the calibrated model; by default MODEL itself."
-        ),
+        Path | None,
+        Option("--out", "-o", help="Folder for the calibrated model; by default MODEL itself."),
     ] = None,
-    seed: Annotated[
-        int, typer.Option("--seed", help="Nothing is random here: changes nothing.")
-    ] = 0,
+    seed: Annotated[int, Option("--seed", help="Nothing is random here: changes nothing.")] = 0,
     as_json: JsonOption = False,
     quiet: QuietOption = False,
 ) -> None:

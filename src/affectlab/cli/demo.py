@@ -5,10 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-import typer
-
 from affectlab.cli._options import JsonOption, QuietOption, SeedOption
 from affectlab.cli._output import Output
+from affectlab.cli.parameters import Option
 
 if TYPE_CHECKING:
     from affectlab.core.terminal import Table
@@ -18,9 +17,7 @@ __all__ = ["demo"]
 
 
 def demo(
-    to: Annotated[Path, typer.Option("--out", "-o", help="Folder for the demonstration.")] = Path(
-        "demo"
-    ),
+    to: Annotated[Path, Option("--out", "-o", help="Folder for the demonstration.")] = Path("demo"),
     seed: SeedOption = 0,
     as_json: JsonOption = False,
     quiet: QuietOption = False,

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
-
 from affectlab.cli._options import JsonOption, QuietOption, SeedOption
 from affectlab.cli._output import Output
+from affectlab.cli.parameters import Option
 from affectlab.cli.study._common import DatabaseOption
 
 if TYPE_CHECKING:
@@ -19,7 +18,7 @@ __all__ = ["doctor"]
 def doctor(
     quick: Annotated[
         bool,
-        typer.Option(
+        Option(
             "--quick",
             help="Versions only: nothing is imported, written or connected to.",
         ),
@@ -75,7 +74,7 @@ def doctor(
     show(out, found, core, extras)
     out.finish(found | _libraries(core, extras))
     if not core or any(one.state in ("missing", "broken") for one in core):
-        raise typer.Exit(1)
+        raise SystemExit(1)
 
 
 def _libraries(core: list[Library], extras: dict[str, list[Library]]) -> dict[str, Any]:

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal, Optional
-
-import typer
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from affectlab.cli._options import JsonOption, QuietOption
 from affectlab.cli._output import Output
 from affectlab.cli._settings import read_settings
 from affectlab.cli._warned import caught_warnings
+from affectlab.cli.parameters import Argument, Option
 
 if TYPE_CHECKING:
     from affectlab.models.embedding import Embeddings, EmbedRun
@@ -26,22 +25,19 @@ _OF_BOTH = ("siglip2", "clip", "transformers")
 def embed(
     place: Annotated[
         Path,
-        typer.Argument(
+        Argument(
             help="Images: a folder, a table with stimulus and file, or one image. Texts: a table "
             "with a column text, ratings of texts, or a .txt file with one per line.",
             metavar="PLACE",
-            show_default=False,
         ),
     ],
     to: Annotated[
         Path,
-        typer.Option(
-            "--out", "-o", help="Folder for the embeddings.", metavar="DIR", show_default=False
-        ),
+        Option("--out", "-o", help="Folder for the embeddings.", metavar="DIR", show_default=False),
     ],
     encoder: Annotated[
-        Optional[str],  # noqa: UP045
-        typer.Option(
+        str | None,
+        Option(
             help="faces, hog, lbp, texts, siglip2, clip, dinov2, transformers:FOLDER_OR_NAME, or "
             "one that a package adds. By default faces, and texts with --texts.",
             metavar="NAME",
@@ -50,45 +46,43 @@ def embed(
     ] = None,
     texts: Annotated[
         bool,
-        typer.Option("--texts", help="PLACE holds texts; of an encoder of both, take that half."),
+        Option("--texts", help="PLACE holds texts; of an encoder of both, take that half."),
     ] = False,
     cache: Annotated[
-        Optional[Path],  # noqa: UP045
-        typer.Option(
+        Path | None,
+        Option(
             help="Folder that keeps rows from run to run; several runs may share it.",
             metavar="DIR",
             show_default=False,
         ),
     ] = None,
     batch: Annotated[
-        Optional[int],  # noqa: UP045
-        typer.Option(
-            help="Inputs at a time; by default found by trying.", min=1, show_default=False
-        ),
+        int | None,
+        Option(help="Inputs at a time; by default found by trying.", min=1, show_default=False),
     ] = None,
     device: Annotated[
         Literal["auto", "cpu", "cuda", "mps"],
-        typer.Option(help="Where the encoder computes.", rich_help_panel=_CLUSTER),
+        Option(help="Where the encoder computes.", group=_CLUSTER),
     ] = "auto",
     precision: Annotated[
         Literal["auto", "fp32", "bf16", "fp16"],
-        typer.Option(help="What it multiplies in.", rich_help_panel=_CLUSTER),
+        Option(help="What it multiplies in.", group=_CLUSTER),
     ] = "auto",
     runner: Annotated[
-        str, typer.Option(help="native, ray or ray://host:port.", rich_help_panel=_CLUSTER)
+        str, Option(help="native, ray or ray://host:port.", group=_CLUSTER)
     ] = "native",
     partitions: Annotated[
-        Optional[int],  # noqa: UP045
-        typer.Option(
+        int | None,
+        Option(
             help="Parts into which the work is cut.",
             min=1,
             show_default=False,
-            rich_help_panel=_CLUSTER,
+            group=_CLUSTER,
         ),
     ] = None,
     settings: Annotated[
-        Optional[list[str]],  # noqa: UP045
-        typer.Option(
+        list[str] | None,
+        Option(
             "--set",
             help="A setting of the encoder, such as width=256; may be given again.",
             metavar="KEY=VALUE",
@@ -97,14 +91,12 @@ def embed(
     ] = None,
     set_aside: Annotated[
         bool,
-        typer.Option(
+        Option(
             "--set-aside",
             help="Leave out what cannot be read, and list it in set_aside.csv.",
         ),
     ] = False,
-    seed: Annotated[
-        int, typer.Option("--seed", help="Nothing is random here: changes nothing.")
-    ] = 0,
+    seed: Annotated[int, Option("--seed", help="Nothing is random here: changes nothing.")] = 0,
     as_json: JsonOption = False,
     quiet: QuietOption = False,
 ) -> None:

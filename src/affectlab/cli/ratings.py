@@ -4,22 +4,18 @@ from __future__ import annotations
 
 from collections import Counter
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Optional
-
-import typer
+from typing import TYPE_CHECKING, Annotated
 
 from affectlab.cli._options import JsonOption, QuietOption, SeedOption, reads_ratings
+from affectlab.cli.parameters import Argument, Option
 
 if TYPE_CHECKING:
     from affectlab.cli._output import Output
     from affectlab.ratings import Ratings
 
-__all__ = ["app"]
-
-app = typer.Typer(no_args_is_help=True, help="Look at, check, convert and fetch ratings.")
+__all__ = ["check", "convert", "fetch", "published", "summary"]
 
 
-@app.command("summary")
 @reads_ratings("ratings summary")
 def summary(ratings: Ratings, out: Output) -> None:
     """Count what a file holds: answers, stimuli, raters, labels, scale, rows set aside.
@@ -31,7 +27,6 @@ def summary(ratings: Ratings, out: Output) -> None:
     out.finish({**found.counts, "warnings": found.notes}, ratings.warnings, noted=True)
 
 
-@app.command("check")
 @reads_ratings("ratings check")
 def check(ratings: Ratings, out: Output) -> None:
     """Read a file strictly and say whether every row can be used.
@@ -55,17 +50,16 @@ def check(ratings: Ratings, out: Output) -> None:
     out.show(f"{plural(ratings.n_ratings, 'answer')} can be used; {said} {verb} set aside.")
     out.finish({"n_ratings": ratings.n_ratings, "set_aside": aside}, ratings.warnings)
     if aside:
-        raise typer.Exit(1)
+        raise SystemExit(1)
 
 
-@app.command("convert")
 @reads_ratings("ratings convert")
 def convert(
     ratings: Ratings,
     out: Output,
     to: Annotated[
         Path,
-        typer.Option("--out", help="File to write: .csv, .parquet or .jsonl.", show_default=False),
+        Option("--out", help="File to write: .csv, .parquet or .jsonl.", show_default=False),
     ],
 ) -> None:
     """Write ratings of any format as a long table: CSV, Parquet or JSON Lines.
@@ -79,7 +73,6 @@ def convert(
     out.finish({"path": written, "n_rows": ratings.n_rows}, ratings.warnings)
 
 
-@app.command("published")
 def published(
     as_json: JsonOption = False, quiet: QuietOption = False, seed: SeedOption = 0
 ) -> None:
@@ -108,54 +101,52 @@ def published(
     out.finish({"sets": [asdict(entry) for entry in found]}, ())
 
 
-@app.command("fetch")
 def fetch(
     name: Annotated[
         str,
-        typer.Argument(
+        Argument(
             help="A name of 'ratings published', or OWNER/NAME on the Hugging Face hub.",
             metavar="NAME",
-            show_default=False,
         ),
     ],
     to: Annotated[
         Path,
-        typer.Option("--out", help="File to write: .csv, .parquet or .jsonl.", show_default=False),
+        Option("--out", help="File to write: .csv, .parquet or .jsonl.", show_default=False),
     ],
     split: Annotated[
-        Optional[str],  # noqa: UP045
-        typer.Option(help="Split, where a set has several: train, validation, test."),
+        str | None,
+        Option(help="Split, where a set has several: train, validation, test."),
     ] = None,
     configuration: Annotated[
-        Optional[str],  # noqa: UP045
-        typer.Option(help="Configuration, where the hub has several under one name."),
+        str | None,
+        Option(help="Configuration, where the hub has several under one name."),
     ] = None,
     revision: Annotated[
-        Optional[str],  # noqa: UP045
-        typer.Option(help="Branch, tag or commit; by default the newest."),
+        str | None,
+        Option(help="Branch, tag or commit; by default the newest."),
     ] = None,
     cache: Annotated[
-        Optional[Path],  # noqa: UP045
-        typer.Option(help="Folder for copies; by default in that of the hub's own libraries."),
+        Path | None,
+        Option(help="Folder for copies; by default in that of the hub's own libraries."),
     ] = None,
     scale: Annotated[
-        Optional[str],  # noqa: UP045
-        typer.Option(help="Scale of the answers of a set that is not listed."),
+        str | None,
+        Option(help="Scale of the answers of a set that is not listed."),
     ] = None,
     columns: Annotated[
-        Optional[str],  # noqa: UP045
-        typer.Option(help="Which column is what, in a set that is not listed: stimulus=clip,…"),
+        str | None,
+        Option(help="Which column is what, in a set that is not listed: stimulus=clip,…"),
     ] = None,
     wide: Annotated[
-        Optional[str],  # noqa: UP045
-        typer.Option(
+        str | None,
+        Option(
             help="A set that is not listed has one column per 'raters', 'labels' or 'stimuli'.",
             metavar="raters|labels|stimuli",
         ),
     ] = None,
     set_aside: Annotated[
         bool,
-        typer.Option(
+        Option(
             "--set-aside",
             help="Leave out rows that cannot be used, and count them, instead of stopping.",
         ),

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Optional
-
-import typer
+from typing import TYPE_CHECKING, Annotated
 
 from affectlab.cli._options import SeedOption, reads_ratings
+from affectlab.cli.parameters import Option
 
 if TYPE_CHECKING:
     import polars as pl
@@ -25,25 +24,25 @@ def report(
     out: Output,
     file: Path,
     to: Annotated[
-        Path, typer.Option("--out", "-o", help="Folder for the report, its tables and figures.")
+        Path, Option("--out", "-o", help="Folder for the report, its tables and figures.")
     ] = Path("report"),
     title: Annotated[
-        Optional[str],  # noqa: UP045
-        typer.Option(help="Title of the report.", show_default=False),
+        str | None,
+        Option(help="Title of the report.", show_default=False),
     ] = None,
     images: Annotated[
-        Optional[Path],  # noqa: UP045
-        typer.Option(help="Folder with the rated images, to show some.", show_default=False),
+        Path | None,
+        Option(help="Folder with the rated images, to show some.", show_default=False),
     ] = None,
     truth: Annotated[
-        Optional[Path],  # noqa: UP045
-        typer.Option(
+        Path | None,
+        Option(
             help="What simulated people answered from (stimulus, label, value); of a rehearsal, "
             "truth.csv beside FILE is taken by itself.",
             show_default=False,
         ),
     ] = None,
-    n_boot: Annotated[int, typer.Option(help="Bootstrap replicates for intervals.", min=0)] = 1000,
+    n_boot: Annotated[int, Option(help="Bootstrap replicates for intervals.", min=0)] = 1000,
     seed: SeedOption = 0,
 ) -> None:
     """Say what was rated, whether the answers can be trusted, and how models compare with people.

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Optional
-
-import typer
+from typing import TYPE_CHECKING, Annotated
 
 from affectlab.cli._options import JsonOption, QuietOption, SeedOption
 from affectlab.cli._output import Output
+from affectlab.cli.parameters import Argument, Option
 
 if TYPE_CHECKING:
     from affectlab.recipes import Reproduction
@@ -18,29 +17,27 @@ __all__ = ["reproduce"]
 
 def reproduce(
     paper: Annotated[
-        Optional[str],  # noqa: UP045
-        typer.Argument(
+        str | None,
+        Argument(
+            metavar="PAPER",
             help="Recipe: goemotions, emonet-face, face-expressions, socratis, "
             "to-err-like-human, or one of an installed package; without it, all are listed.",
-            show_default=False,
         ),
     ] = None,
     listed: Annotated[
-        bool, typer.Option("--list", help="List recipes, the data they need, and who has it.")
+        bool, Option("--list", help="List recipes, the data they need, and who has it.")
     ] = False,
     data: Annotated[
-        Optional[Path],  # noqa: UP045
-        typer.Option(help="Folder with the paper's data.", show_default=False),
+        Path | None,
+        Option(help="Folder with the paper's data.", show_default=False),
     ] = None,
     simulate: Annotated[
-        bool, typer.Option("--simulate", help="Run on simulated data; there is then no verdict.")
+        bool, Option("--simulate", help="Run on simulated data; there is then no verdict.")
     ] = False,
-    quick: Annotated[bool, typer.Option("--quick", help="Leave out what takes long.")] = False,
+    quick: Annotated[bool, Option("--quick", help="Leave out what takes long.")] = False,
     to: Annotated[
-        Optional[Path],  # noqa: UP045
-        typer.Option(
-            "--out", "-o", help="Folder for table, provenance and figures.", show_default=False
-        ),
+        Path | None,
+        Option("--out", "-o", help="Folder for table, provenance and figures.", show_default=False),
     ] = None,
     as_json: JsonOption = False,
     quiet: QuietOption = False,
@@ -89,7 +86,7 @@ def reproduce(
         }
     )
     if result.failures or any(row.verdict in ("differs", "outside bounds") for row in result.rows):
-        raise typer.Exit(1)
+        raise SystemExit(1)
 
 
 def _write(result: Reproduction, to: Path, out: Output) -> None:

@@ -3,23 +3,17 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Optional
-
-import typer
+from typing import Annotated
 
 from affectlab.cli._options import JsonOption, QuietOption, SeedOption
 from affectlab.cli._output import Output, write_csv
+from affectlab.cli.parameters import Argument, Option
 
-__all__ = ["app"]
+__all__ = ["check", "costs", "list_all", "show"]
 
-app = typer.Typer(no_args_is_help=True, help="Look at taxonomies of emotion, and check your own.")
-
-Name = Annotated[
-    str, typer.Argument(help="Name of a taxonomy, or a TOML file.", show_default=False)
-]
+Name = Annotated[str, Argument(metavar="NAME", help="Name of a taxonomy, or a TOML file.")]
 
 
-@app.command("list")
 def list_all(as_json: JsonOption = False, quiet: QuietOption = False, seed: SeedOption = 0) -> None:
     """List the taxonomies that can be used by name.
 
@@ -49,7 +43,6 @@ def list_all(as_json: JsonOption = False, quiet: QuietOption = False, seed: Seed
     )
 
 
-@app.command("show")
 def show(
     name: Name, as_json: JsonOption = False, quiet: QuietOption = False, seed: SeedOption = 0
 ) -> None:
@@ -76,12 +69,11 @@ def show(
     )
 
 
-@app.command("costs")
 def costs(
     name: Name,
     to: Annotated[
-        Optional[Path],  # noqa: UP045
-        typer.Option("--out", help="Write the matrix to this CSV file.", show_default=False),
+        Path | None,
+        Option("--out", help="Write the matrix to this CSV file.", show_default=False),
     ] = None,
     as_json: JsonOption = False,
     quiet: QuietOption = False,
@@ -110,9 +102,8 @@ def costs(
     out.finish({"labels": matrix.labels, "matrix": matrix.matrix})
 
 
-@app.command("check")
 def check(
-    file: Annotated[Path, typer.Argument(help="TOML file of a taxonomy.", show_default=False)],
+    file: Annotated[Path, Argument(metavar="FILE", help="TOML file of a taxonomy.")],
     as_json: JsonOption = False,
     quiet: QuietOption = False,
     seed: SeedOption = 0,

@@ -6,9 +6,8 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
-import typer
-
 from affectlab.cli._options import reads_ratings
+from affectlab.cli.parameters import Option
 
 if TYPE_CHECKING:
     import polars as pl
@@ -21,7 +20,7 @@ __all__ = ["ScoreOption", "check_folder", "reads_pairs", "scores_of", "write_tab
 
 ScoreOption = Annotated[
     Literal["subject-model", "mean"],
-    typer.Option(help="How ratings become scores; scores in FILE stay as they are."),
+    Option(help="How ratings become scores; scores in FILE stay as they are."),
 ]
 
 

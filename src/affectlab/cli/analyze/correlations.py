@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal, Optional
-
-import typer
+from typing import TYPE_CHECKING, Annotated, Literal
 
 from affectlab.cli._options import SeedOption, reads_ratings
 from affectlab.cli._output import write_csv
+from affectlab.cli.parameters import Option
 
 if TYPE_CHECKING:
     from affectlab.analysis import LabelClusters, LabelCorrelations
@@ -26,26 +25,24 @@ def correlations(
     ratings: Ratings,
     out: Output,
     method: Annotated[
-        Literal["pearson", "spearman"], typer.Option(help="Kind of correlation.")
+        Literal["pearson", "spearman"], Option(help="Kind of correlation.")
     ] = "pearson",
-    n_boot: Annotated[int, typer.Option(help="Bootstrap replicates for intervals.", min=0)] = 1000,
+    n_boot: Annotated[int, Option(help="Bootstrap replicates for intervals.", min=0)] = 1000,
     clusters: Annotated[
         str,
-        typer.Option(
+        Option(
             help="Clusters: a number, or how it is found ('silhouette', 'elbow').",
             metavar="N|silhouette|elbow",
         ),
     ] = "silhouette",
-    neutral: Annotated[
-        bool, typer.Option("--neutral", help="Take the neutral label in, too.")
-    ] = False,
+    neutral: Annotated[bool, Option("--neutral", help="Take the neutral label in, too.")] = False,
     to: Annotated[
-        Optional[Path],  # noqa: UP045
-        typer.Option("--out", help="Write all pairs to this CSV file.", show_default=False),
+        Path | None,
+        Option("--out", help="Write all pairs to this CSV file.", show_default=False),
     ] = None,
     figures: Annotated[
-        Optional[Path],  # noqa: UP045
-        typer.Option(help="Folder for the heatmap (PNG, SVG).", show_default=False),
+        Path | None,
+        Option(help="Folder for the heatmap (PNG, SVG).", show_default=False),
     ] = None,
     seed: SeedOption = 0,
 ) -> None:

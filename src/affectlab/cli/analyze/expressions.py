@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal, Optional
-
-import typer
+from typing import TYPE_CHECKING, Annotated, Literal
 
 from affectlab.cli._options import SeedOption
 from affectlab.cli.analyze._pairs import (
@@ -15,6 +13,7 @@ from affectlab.cli.analyze._pairs import (
     scores_of,
     write_tables,
 )
+from affectlab.cli.parameters import Option
 
 if TYPE_CHECKING:
     from affectlab.analysis import (
@@ -38,51 +37,49 @@ def expressions(
     score: ScoreOption = "subject-model",
     plain: Annotated[
         bool,
-        typer.Option(
+        Option(
             "--plain-means",
             help="Means over actors as in the paper, not adjusted for actors and roles.",
         ),
     ] = False,
     linkage: Annotated[
         Literal["average", "complete", "single", "ward"],
-        typer.Option(help="How clusters are joined."),
+        Option(help="How clusters are joined."),
     ] = "average",
     clusters: Annotated[
         str,
-        typer.Option(
+        Option(
             help="Clusters: a number, or how it is found ('elbow', 'silhouette').",
             metavar="N|elbow|silhouette",
         ),
     ] = "elbow",
     missing: Annotated[
         Literal["leave-out", "fill"],
-        typer.Option(
-            help="Expressions not compared with all others: not clustered, or gaps are filled."
-        ),
+        Option(help="Expressions not compared with all others: not clustered, or gaps are filled."),
     ] = "leave-out",
     resample: Annotated[
         Literal["actors", "pairs"],
-        typer.Option(help="What intervals are about: other actors, or other pairs of these."),
+        Option(help="What intervals are about: other actors, or other pairs of these."),
     ] = "actors",
-    n_boot: Annotated[int, typer.Option(help="Bootstrap replicates for intervals.", min=0)] = 1000,
+    n_boot: Annotated[int, Option(help="Bootstrap replicates for intervals.", min=0)] = 1000,
     sides: Annotated[
-        Optional[Path],  # noqa: UP045
-        typer.Option(
+        Path | None,
+        Option(
             help="Table of mirrored expressions (right,left); told by their names when not given.",
             show_default=False,
         ),
     ] = None,
     alternative: Annotated[
         Literal["greater", "less", "two-sided"],
-        typer.Option(help="What right against left, one-sided against symmetric is tested for."),
+        Option(help="What right against left, one-sided against symmetric is tested for."),
     ] = "greater",
     to: Annotated[
-        Optional[Path],  # noqa: UP045
-        typer.Option("--out", help="Folder for the tables (CSV).", show_default=False),
+        Path | None,
+        Option("--out", help="Folder for the tables (CSV).", show_default=False),
     ] = None,
     figures: Annotated[
-        Optional[Path],  # noqa: UP045
-        typer.Option(help="Folder for figures (PNG, SVG).", show_default=False),
+        Path | None,
+        Option(help="Folder for figures (PNG, SVG).", show_default=False),
     ] = None,
     seed: SeedOption = 0,
 ) -> None:

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal, Optional
-
-import typer
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from affectlab.cli._options import SeedOption
 from affectlab.cli.analyze._pairs import (
@@ -16,6 +14,7 @@ from affectlab.cli.analyze._pairs import (
     scores_of,
     write_tables,
 )
+from affectlab.cli.parameters import Option
 
 if TYPE_CHECKING:
     import polars as pl
@@ -34,55 +33,55 @@ def jnd(
     out: Output,
     frames: Annotated[
         Path,
-        typer.Option(help="Table of frames with their times (frames.csv).", show_default=False),
+        Option(help="Table of frames with their times (frames.csv).", show_default=False),
     ],
     score: ScoreOption = "subject-model",
     one_jnd: Annotated[
-        Optional[float],  # noqa: UP045
-        typer.Option(
+        float | None,
+        Option(
             "--jnd",
             help="1 JND in units of the score, instead of that of the pairs 1 JND apart.",
             show_default=False,
         ),
     ] = None,
     latency: Annotated[
-        Optional[list[float]],  # noqa: UP045
-        typer.Option(
+        list[float] | None,
+        Option(
             help="What if a movement is seen so many milliseconds late? May be given again.",
             metavar="MS",
             show_default=False,
         ),
     ] = None,
     share: Annotated[
-        float, typer.Option(help="Also the interval that keeps this share below 1 JND.")
+        float, Option(help="Also the interval that keeps this share below 1 JND.")
     ] = 0.95,
     resample: Annotated[
         Literal["sequences", "actors", "scores"],
-        typer.Option(help="What the interval of 1 JND, and of their number, is about."),
+        Option(help="What the interval of 1 JND, and of their number, is about."),
     ] = "sequences",
-    n_boot: Annotated[int, typer.Option(help="Bootstrap replicates for intervals.", min=1)] = 1000,
+    n_boot: Annotated[int, Option(help="Bootstrap replicates for intervals.", min=1)] = 1000,
     films: Annotated[
-        Optional[Path],  # noqa: UP045
-        typer.Option(
+        Path | None,
+        Option(
             help="Films that the frames are from (candidates.csv, or the folder of transitions): "
             "draws strips of frames, with the first at 1 JND marked.",
             show_default=False,
         ),
     ] = None,
     rate: Annotated[
-        Optional[float],  # noqa: UP045
-        typer.Option(
+        float | None,
+        Option(
             help="Strips: rate of the display in Hz; every frame of the film if not given.",
             show_default=False,
         ),
     ] = None,
     to: Annotated[
-        Optional[Path],  # noqa: UP045
-        typer.Option("--out", help="Folder for the tables (CSV).", show_default=False),
+        Path | None,
+        Option("--out", help="Folder for the tables (CSV).", show_default=False),
     ] = None,
     figures: Annotated[
-        Optional[Path],  # noqa: UP045
-        typer.Option(help="Folder for figures (PNG, SVG).", show_default=False),
+        Path | None,
+        Option(help="Folder for figures (PNG, SVG).", show_default=False),
     ] = None,
     seed: SeedOption = 0,
 ) -> None:

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal, Optional
-
-import typer
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from affectlab.cli._options import SeedOption, reads_ratings
 from affectlab.cli._output import write_csv
+from affectlab.cli.parameters import Option
 
 if TYPE_CHECKING:
     from affectlab.cli._output import Output
@@ -22,42 +21,36 @@ def label_map(
     ratings: Ratings,
     out: Output,
     page: Annotated[
-        Path, typer.Option("--out", help="The page to write, ending in .html.", metavar="FILE")
+        Path, Option("--out", help="The page to write, ending in .html.", metavar="FILE")
     ] = Path("map.html"),
     method: Annotated[
-        Literal["tsne", "umap", "pca"], typer.Option(help="How places are found.")
+        Literal["tsne", "umap", "pca"], Option(help="How places are found.")
     ] = "tsne",
     images: Annotated[
-        Optional[Path],  # noqa: UP045
-        typer.Option(
-            help="Folder with a picture of each stimulus, named like it.", show_default=False
-        ),
+        Path | None,
+        Option(help="Folder with a picture of each stimulus, named like it.", show_default=False),
     ] = None,
     most: Annotated[
-        int, typer.Option(help="With more stimuli, so many are drawn at random.", min=1)
+        int, Option(help="With more stimuli, so many are drawn at random.", min=1)
     ] = 5000,
     features: Annotated[
-        Optional[Path],  # noqa: UP045
-        typer.Option(
+        Path | None,
+        Option(
             help="Find places from these numbers, such as embeddings, and not from the labels: a "
             ".npy file with one row per stimulus, in order of first use.",
             show_default=False,
         ),
     ] = None,
-    neutral: Annotated[
-        bool, typer.Option("--neutral", help="Take the neutral label in, too.")
-    ] = False,
-    text: Annotated[
-        str, typer.Option("--text", help="Column of the stimuli that holds texts.")
-    ] = "text",
-    title: Annotated[str, typer.Option(help="Heading of the page.")] = "Map of stimuli",
+    neutral: Annotated[bool, Option("--neutral", help="Take the neutral label in, too.")] = False,
+    text: Annotated[str, Option("--text", help="Column of the stimuli that holds texts.")] = "text",
+    title: Annotated[str, Option(help="Heading of the page.")] = "Map of stimuli",
     to: Annotated[
-        Optional[Path],  # noqa: UP045
-        typer.Option("--table", help="Write places to this CSV file.", show_default=False),
+        Path | None,
+        Option("--table", help="Write places to this CSV file.", show_default=False),
     ] = None,
     figures: Annotated[
-        Optional[Path],  # noqa: UP045
-        typer.Option(help="Folder for a still picture (PNG, SVG).", show_default=False),
+        Path | None,
+        Option(help="Folder for a still picture (PNG, SVG).", show_default=False),
     ] = None,
     seed: SeedOption = 0,
 ) -> None:

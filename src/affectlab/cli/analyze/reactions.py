@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Optional
-
-import typer
+from typing import TYPE_CHECKING, Annotated, Any
 
 from affectlab.cli._options import reads_ratings
 from affectlab.cli._output import write_csv
+from affectlab.cli.parameters import Option
 
 if TYPE_CHECKING:
     from affectlab.analysis.reactions import ReactionAgreement, SentimentMatch
@@ -24,24 +23,22 @@ def reactions(
     out: Output,
     labels: Annotated[
         str,
-        typer.Option(
-            "--labels", help="Taxonomy that free words are mapped to: a name or a TOML file."
-        ),
+        Option("--labels", help="Taxonomy that free words are mapped to: a name or a TOML file."),
     ] = "goemotions",
     sentiment: Annotated[
-        Optional[Path],  # noqa: UP045
-        typer.Option(
+        Path | None,
+        Option(
             help="Folder of a text model (train text): does a reason have the sentiment of its "
             "emotion?",
             show_default=False,
         ),
     ] = None,
     level: Annotated[
-        str, typer.Option("--level", help="Level of the model's taxonomy that is the sentiment.")
+        str, Option("--level", help="Level of the model's taxonomy that is the sentiment.")
     ] = "sentiment",
     scorer: Annotated[
-        Optional[str],  # noqa: UP045
-        typer.Option(
+        str | None,
+        Option(
             "--scorer",
             help="Measure of how alike two reasons are: a local BART folder for BARTScore; shared "
             "words when not given.",
@@ -50,30 +47,28 @@ def reactions(
         ),
     ] = None,
     most: Annotated[
-        Optional[int],  # noqa: UP045
-        typer.Option(
+        int | None,
+        Option(
             "--most", help="Compare so many pairs of reasons at most.", min=1, show_default=False
         ),
     ] = None,
     n_random: Annotated[
-        int, typer.Option("--random-pairs", help="Unrelated pairs of reasons.", min=1)
+        int, Option("--random-pairs", help="Unrelated pairs of reasons.", min=1)
     ] = 1000,
     spelling: Annotated[
-        bool, typer.Option("--spelling/--no-spelling", help="Correct misspelt emotion words.")
+        bool, Option("--spelling/--no-spelling", help="Correct misspelt emotion words.")
     ] = True,
-    language: Annotated[
-        str, typer.Option("--language", help="Language of the emotion words.")
-    ] = "en",
+    language: Annotated[str, Option("--language", help="Language of the emotion words.")] = "en",
     scrub: Annotated[
         bool,
-        typer.Option(
+        Option(
             "--scrub",
             help="Take personal data out of the reasons first; with --out, write them so.",
         ),
     ] = False,
     to: Annotated[
-        Optional[Path],  # noqa: UP045
-        typer.Option(
+        Path | None,
+        Option(
             "--out",
             help="Folder for tables: words, pairs, copies, signs, bonus, and with --scrub the "
             "reactions.",
@@ -81,10 +76,10 @@ def reactions(
         ),
     ] = None,
     figures: Annotated[
-        Optional[Path],  # noqa: UP045
-        typer.Option(help="Folder for figures (PNG, SVG): words and pairs.", show_default=False),
+        Path | None,
+        Option(help="Folder for figures (PNG, SVG): words and pairs.", show_default=False),
     ] = None,
-    seed: Annotated[int, typer.Option("--seed", help="Seed: the same seed, the same result.")] = 0,
+    seed: Annotated[int, Option("--seed", help="Seed: the same seed, the same result.")] = 0,
 ) -> None:
     """Sum up reactions: emotion words, how diverse they are, and how far they can be relied on.
 

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Optional
-
-import typer
+from typing import TYPE_CHECKING, Annotated
 
 from affectlab.cli.analyze._pairs import (
     ScoreOption,
@@ -14,6 +12,7 @@ from affectlab.cli.analyze._pairs import (
     scores_of,
     write_tables,
 )
+from affectlab.cli.parameters import Option
 
 if TYPE_CHECKING:
     from affectlab.analysis import PairScores, TransitionCurves, TransitionRanges
@@ -31,32 +30,30 @@ def transitions(
     out: Output,
     score: ScoreOption = "subject-model",
     frames: Annotated[
-        Optional[Path],  # noqa: UP045
-        typer.Option(
+        Path | None,
+        Option(
             help="Table of frames with their times (frames.csv): curves are then over time.",
             show_default=False,
         ),
     ] = None,
     every_expression: Annotated[
         bool,
-        typer.Option(
+        Option(
             "--every-expression",
             help="Take in expressions that some actors lack; their ranges are over fewer actors.",
         ),
     ] = False,
     differences: Annotated[
         bool,
-        typer.Option(
-            "--differences", help="Draw differences in the unit of the scores, not shares."
-        ),
+        Option("--differences", help="Draw differences in the unit of the scores, not shares."),
     ] = False,
     to: Annotated[
-        Optional[Path],  # noqa: UP045
-        typer.Option("--out", help="Folder for the tables (CSV).", show_default=False),
+        Path | None,
+        Option("--out", help="Folder for the tables (CSV).", show_default=False),
     ] = None,
     figures: Annotated[
-        Optional[Path],  # noqa: UP045
-        typer.Option(help="Folder for figures (PNG, SVG).", show_default=False),
+        Path | None,
+        Option(help="Folder for figures (PNG, SVG).", show_default=False),
     ] = None,
 ) -> None:
     """Compare actors in how far each peak is from neutral, and in how a face returns to it.

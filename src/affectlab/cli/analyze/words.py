@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal, Optional
-
-import typer
+from typing import TYPE_CHECKING, Annotated, Literal
 
 from affectlab.cli._options import reads_ratings
 from affectlab.cli._output import write_csv
+from affectlab.cli.parameters import Option
 
 if TYPE_CHECKING:
     from affectlab.analysis import LogOdds
@@ -25,12 +24,12 @@ def words(
     ratings: Ratings,
     out: Output,
     label: Annotated[
-        Optional[str],  # noqa: UP045
-        typer.Option(help="Show the words of one label in full.", show_default=False),
+        str | None,
+        Option(help="Show the words of one label in full.", show_default=False),
     ] = None,
     top: Annotated[
-        Optional[int],  # noqa: UP045
-        typer.Option(
+        int | None,
+        Option(
             help="Words per label; 5, or 10 of one label, when not given.",
             min=1,
             show_default=False,
@@ -38,12 +37,12 @@ def words(
     ] = None,
     keep: Annotated[
         Literal["z", "holm", "bh"],
-        typer.Option(help="Which words: by z (--min-z), or by a corrected p-value up to 0.05."),
+        Option(help="Which words: by z (--min-z), or by a corrected p-value up to 0.05."),
     ] = "z",
-    min_z: Annotated[float, typer.Option("--min-z", help="Lowest z of a word.")] = 3.0,
+    min_z: Annotated[float, Option("--min-z", help="Lowest z of a word.")] = 3.0,
     min_raters: Annotated[
-        Optional[int],  # noqa: UP045
-        typer.Option(
+        int | None,
+        Option(
             "--min-raters",
             help="Raters who must have chosen a label; at least half when not given.",
             min=1,
@@ -52,22 +51,22 @@ def words(
     ] = None,
     paper_compat: Annotated[
         bool,
-        typer.Option(
+        Option(
             "--paper-compat",
             help="Count as the table of GoEmotions was: labels by substring, a text once per "
             "rater, words of three letters and more.",
         ),
     ] = False,
     text: Annotated[
-        str, typer.Option("--text", help="Column of the stimuli that holds the texts.")
+        str, Option("--text", help="Column of the stimuli that holds the texts.")
     ] = "text",
     to: Annotated[
-        Optional[Path],  # noqa: UP045
-        typer.Option("--out", help="Write all kept words to this CSV file.", show_default=False),
+        Path | None,
+        Option("--out", help="Write all kept words to this CSV file.", show_default=False),
     ] = None,
     figures: Annotated[
-        Optional[Path],  # noqa: UP045
-        typer.Option(help="Folder for a figure (PNG, SVG).", show_default=False),
+        Path | None,
+        Option(help="Folder for a figure (PNG, SVG).", show_default=False),
     ] = None,
 ) -> None:
     """Find the words that go with each label: log odds with a Dirichlet prior.

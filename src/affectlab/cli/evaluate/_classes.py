@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal, Optional
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
-import typer
+from affectlab.cli.parameters import Option
 
 if TYPE_CHECKING:
     from affectlab.evaluation import Classes
@@ -34,15 +34,15 @@ _TRUTH = "Truth"
 
 TruthOption = Annotated[
     str,
-    typer.Option(
+    Option(
         help="People, each judged by the others; attribute:NAME of the stimuli; rater:NAME; or a "
         "FILE: ratings, or stimulus and class.",
         metavar="people|attribute:NAME|rater:NAME|FILE",
     ),
 ]
 CostsOption = Annotated[
-    Optional[str],  # noqa: UP045
-    typer.Option(
+    str | None,
+    Option(
         help="What mistakes cost: ring, groups, reference (of the taxonomy), people (how they "
         "confuse the classes), or a CSV file with a matrix. By default what the taxonomy has.",
         metavar="ring|groups|reference|people|FILE",
@@ -50,8 +50,8 @@ CostsOption = Annotated[
     ),
 ]
 MappingOption = Annotated[
-    Optional[str],  # noqa: UP045
-    typer.Option(
+    str | None,
+    Option(
         help="How many labels become few classes: a TOML file, a level such as "
         "goemotions:ekman, or a name such as emonet_face--ferd.",
         metavar="FILE|NAME",
@@ -59,8 +59,8 @@ MappingOption = Annotated[
     ),
 ]
 ClassesOption = Annotated[
-    Optional[str],  # noqa: UP045
-    typer.Option(
+    str | None,
+    Option(
         "--classes",
         help="Taxonomy of the classes, where it is neither that of the labels nor of the mapping.",
         metavar="NAME|FILE",
@@ -68,8 +68,8 @@ ClassesOption = Annotated[
     ),
 ]
 ScoreOption = Annotated[
-    Optional[list[str]],  # noqa: UP045
-    typer.Option(
+    list[str] | None,
+    Option(
         "--score",
         help="Column of scores to use in place of 'value'; given again, each is judged.",
         metavar="COLUMN",
@@ -78,37 +78,37 @@ ScoreOption = Annotated[
 ]
 MissingOption = Annotated[
     Literal["common", "own", "wrong"],
-    typer.Option(
+    Option(
         help="Stimuli without an answer: compare on those common to all models, judge each on its "
         "own, or count them as wrong."
     ),
 ]
 RuleOption = Annotated[
-    Optional[Literal["plurality", "majority", "mean", "median"]],  # noqa: UP045
-    typer.Option(
+    Literal["plurality", "majority", "mean", "median"] | None,
+    Option(
         help="How people make the truth. By default plurality; for ratings the highest mean.",
-        rich_help_panel=_TRUTH,
+        group=_TRUTH,
         show_default=False,
     ),
 ]
 TiesOption = Annotated[
     Literal["leave_out", "first", "random"],
-    typer.Option(help="Ties in the truth of people.", rich_help_panel=_TRUTH),
+    Option(help="Ties in the truth of people.", group=_TRUTH),
 ]
 MinPeopleOption = Annotated[
     int,
-    typer.Option("--min-people", help="People needed for a truth.", min=1, rich_help_panel=_TRUTH),
+    Option("--min-people", help="People needed for a truth.", min=1, group=_TRUTH),
 ]
 AgreeOption = Annotated[
     str,
-    typer.Option(
+    Option(
         help="For sets of classes: share of people (0.5), or number (2), that makes a class true.",
-        rich_help_panel=_TRUTH,
+        group=_TRUTH,
     ),
 ]
 ThresholdOption = Annotated[
-    Optional[str],  # noqa: UP045
-    typer.Option(
+    str | None,
+    Option(
         help="For sets of classes: score from which on a class is answered; a number, or a TOML "
         "file with one per label.",
         metavar="NUMBER|FILE",
@@ -116,12 +116,12 @@ ThresholdOption = Annotated[
     ),
 ]
 TruthThresholdOption = Annotated[
-    Optional[str],  # noqa: UP045
-    typer.Option(
+    str | None,
+    Option(
         "--truth-threshold",
         help="The same for the mean rating of people; by default as --threshold.",
         metavar="NUMBER|FILE",
-        rich_help_panel=_TRUTH,
+        group=_TRUTH,
         show_default=False,
     ),
 ]

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Optional
+from typing import TYPE_CHECKING, Annotated
 
-import typer
+from affectlab.cli.parameters import Option
 
 if TYPE_CHECKING:
     from affectlab.taxonomy import CostMatrix
@@ -15,8 +15,8 @@ __all__ = ["TaxonomyCostsOption", "taxonomy_costs"]
 _KINDS = ("ring", "groups", "reference")
 
 TaxonomyCostsOption = Annotated[
-    Optional[str],  # noqa: UP045
-    typer.Option(
+    str | None,
+    Option(
         "--costs",
         help="What mistakes cost: ring, groups, reference (of the taxonomy), or a CSV file with a "
         "matrix. By default what the taxonomy has.",

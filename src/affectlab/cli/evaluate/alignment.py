@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal, Optional
-
-import typer
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from affectlab.cli._options import SeedOption, reads_ratings
 from affectlab.cli._output import write_csv
+from affectlab.cli.parameters import Option
 
 if TYPE_CHECKING:
     import polars as pl
@@ -32,53 +31,51 @@ def alignment(
     out: Output,
     margin: Annotated[
         float,
-        typer.Option(help="Largest difference of agreement that does not matter; state it first."),
+        Option(help="Largest difference of agreement that does not matter; state it first."),
     ] = 0.05,
     epsilon: Annotated[
         float,
-        typer.Option(
+        Option(
             help="What a model may lose in the alternative-annotator test for being cheaper: 0.2 "
             "beside experts, 0.15 beside skilled people, 0.1 beside crowd workers."
         ),
     ] = 0.2,
     resample: Annotated[
         Literal["both", "units", "raters"],
-        typer.Option(help="What is drawn: stimuli and people, stimuli, or people."),
+        Option(help="What is drawn: stimuli and people, stimuli, or people."),
     ] = "both",
-    n_boot: Annotated[int, typer.Option(help="Bootstrap replicates for intervals.", min=0)] = 1000,
+    n_boot: Annotated[int, Option(help="Bootstrap replicates for intervals.", min=0)] = 1000,
     exclude: Annotated[
-        Optional[list[str]],  # noqa: UP045
-        typer.Option(
-            "--exclude", help="Label to leave out; may be given again.", show_default=False
-        ),
+        list[str] | None,
+        Option("--exclude", help="Label to leave out; may be given again.", show_default=False),
     ] = None,
     groups: Annotated[
-        Optional[str],  # noqa: UP045
-        typer.Option(
+        str | None,
+        Option(
             help="Attribute of models that makes groups, such as family or prompt.",
-            rich_help_panel=_PUBLISHED,
+            group=_PUBLISHED,
             show_default=False,
         ),
     ] = None,
     over: Annotated[
         Literal["labels", "cells"],
-        typer.Option(help="What the SD of the rater table runs over.", rich_help_panel=_PUBLISHED),
+        Option(help="What the SD of the rater table runs over.", group=_PUBLISHED),
     ] = "labels",
     truncate: Annotated[
         bool,
-        typer.Option(
+        Option(
             "--truncate",
             help="Drop fractions of models for kappa, in place of rounding.",
-            rich_help_panel=_PUBLISHED,
+            group=_PUBLISHED,
         ),
     ] = False,
     to: Annotated[
-        Optional[Path],  # noqa: UP045
-        typer.Option("--out", help="Write one row per model to this CSV file."),
+        Path | None,
+        Option("--out", help="Write one row per model to this CSV file."),
     ] = None,
     figures: Annotated[
-        Optional[Path],  # noqa: UP045
-        typer.Option(help="Folder for figures (PNG, SVG).", show_default=False),
+        Path | None,
+        Option(help="Folder for figures (PNG, SVG).", show_default=False),
     ] = None,
     seed: SeedOption = 0,
 ) -> None:

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Optional
-
-import typer
+from typing import TYPE_CHECKING, Annotated
 
 from affectlab.cli._options import SeedOption, reads_ratings
 from affectlab.cli._output import write_csv
@@ -26,6 +24,7 @@ from affectlab.cli.evaluate._classes import (
     warnings_on,
 )
 from affectlab.cli.evaluate._classes_show import draw_figures, flat, show_result, show_soft_labels
+from affectlab.cli.parameters import Option
 
 if TYPE_CHECKING:
     from affectlab.cli._output import Output
@@ -49,21 +48,21 @@ def classification(
     missing: MissingOption = "common",
     multilabel: Annotated[
         bool,
-        typer.Option("--multilabel", help="A stimulus has a set of classes, rather than one."),
+        Option("--multilabel", help="A stimulus has a set of classes, rather than one."),
     ] = False,
     threshold: ThresholdOption = None,
-    n_boot: Annotated[int, typer.Option(help="Bootstrap replicates for intervals.", min=0)] = 1000,
+    n_boot: Annotated[int, Option(help="Bootstrap replicates for intervals.", min=0)] = 1000,
     figures: Annotated[
-        Optional[Path],  # noqa: UP045
-        typer.Option(help="Folder for figures (PNG, SVG).", show_default=False),
+        Path | None,
+        Option(help="Folder for figures (PNG, SVG).", show_default=False),
     ] = None,
     to: Annotated[
-        Optional[Path],  # noqa: UP045
-        typer.Option("--out", help="Write all metrics to this CSV file.", show_default=False),
+        Path | None,
+        Option("--out", help="Write all metrics to this CSV file.", show_default=False),
     ] = None,
     answers_out: Annotated[
-        Optional[Path],  # noqa: UP045
-        typer.Option(
+        Path | None,
+        Option(
             "--answers-out",
             help="Write truth and answers, one row per stimulus, to this CSV file.",
             show_default=False,

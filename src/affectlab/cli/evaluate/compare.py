@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Optional
-
-import typer
+from typing import TYPE_CHECKING, Annotated, Any
 
 from affectlab.cli._options import SeedOption, reads_ratings
 from affectlab.cli._output import write_csv
@@ -22,6 +20,7 @@ from affectlab.cli.evaluate._classes import (
     make_classes,
     warnings_on,
 )
+from affectlab.cli.parameters import Argument, Option
 
 if TYPE_CHECKING:
     import polars as pl
@@ -38,12 +37,12 @@ def compare(
     models: Ratings | None,
     out: Output,
     model_a: Annotated[
-        Optional[str],  # noqa: UP045
-        typer.Argument(help="A model; without, all are compared with all.", show_default=False),
+        str | None,
+        Argument(metavar="MODEL_A", help="A model; without, all are compared with all."),
     ] = None,
     model_b: Annotated[
-        Optional[str],  # noqa: UP045
-        typer.Argument(help="Another; without, all others.", show_default=False),
+        str | None,
+        Argument(metavar="MODEL_B", help="Another; without, all others."),
     ] = None,
     truth: TruthOption = "people",
     costs: CostsOption = None,
@@ -52,16 +51,14 @@ def compare(
     score: ScoreOption = None,
     missing: MissingOption = "common",
     margin: Annotated[
-        Optional[float],  # noqa: UP045
-        typer.Option(
-            help="Difference up to which two models count as equivalent.", show_default=False
-        ),
+        float | None,
+        Option(help="Difference up to which two models count as equivalent.", show_default=False),
     ] = None,
-    alpha: Annotated[float, typer.Option(help="Level of the tests.")] = 0.05,
-    n_boot: Annotated[int, typer.Option(help="Bootstrap replicates for intervals.", min=0)] = 1000,
+    alpha: Annotated[float, Option(help="Level of the tests.")] = 0.05,
+    n_boot: Annotated[int, Option(help="Bootstrap replicates for intervals.", min=0)] = 1000,
     to: Annotated[
-        Optional[Path],  # noqa: UP045
-        typer.Option("--out", help="Write all differences to this CSV file.", show_default=False),
+        Path | None,
+        Option("--out", help="Write all differences to this CSV file.", show_default=False),
     ] = None,
     rule: RuleOption = None,
     ties: TiesOption = "leave_out",

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal, Optional
-
-import typer
+from typing import TYPE_CHECKING, Annotated, Literal
 
 from affectlab.cli._options import SeedOption, reads_ratings
 from affectlab.cli._output import write_csv
 from affectlab.cli.evaluate._classes import slug
+from affectlab.cli.parameters import Option
 
 if TYPE_CHECKING:
     from affectlab.cli._output import Output
@@ -40,14 +39,12 @@ def difference(
     models: Ratings | None,
     out: Output,
     by: Annotated[
-        Optional[str],  # noqa: UP045
-        typer.Option(
-            help="Stimulus attributes to look into, such as kind,actor.", show_default=False
-        ),
+        str | None,
+        Option(help="Stimulus attributes to look into, such as kind,actor.", show_default=False),
     ] = None,
     cluster: Annotated[
-        Optional[str],  # noqa: UP045
-        typer.Option(
+        str | None,
+        Option(
             help="Stimulus attribute whose stimuli are drawn together, such as actor: intervals "
             "are then about others of its kind.",
             show_default=False,
@@ -55,25 +52,25 @@ def difference(
     ] = None,
     score: Annotated[
         Literal["mean", "reml", "p910", "mle"],
-        typer.Option(help="How ratings become scores: mean, or a subject model."),
+        Option(help="How ratings become scores: mean, or a subject model."),
     ] = "mean",
     label: Annotated[
-        Optional[str],  # noqa: UP045
-        typer.Option(help="Label that is scored, where there are several.", show_default=False),
+        str | None,
+        Option(help="Label that is scored, where there are several.", show_default=False),
     ] = None,
-    n_boot: Annotated[int, typer.Option(help="Bootstrap replicates for intervals.", min=0)] = 1000,
+    n_boot: Annotated[int, Option(help="Bootstrap replicates for intervals.", min=0)] = 1000,
     ceiling: Annotated[
         bool,
-        typer.Option("--ceiling", help="Also how well two halves of the people agree."),
+        Option("--ceiling", help="Also how well two halves of the people agree."),
     ] = False,
-    splits: Annotated[int, typer.Option(help="Random halves for the ceiling.", min=1)] = 50,
+    splits: Annotated[int, Option(help="Random halves for the ceiling.", min=1)] = 50,
     to: Annotated[
-        Optional[Path],  # noqa: UP045
-        typer.Option("--out", help="Write all figures of merit to this CSV file."),
+        Path | None,
+        Option("--out", help="Write all figures of merit to this CSV file."),
     ] = None,
     figures: Annotated[
-        Optional[Path],  # noqa: UP045
-        typer.Option(help="Folder for scatter plots (PNG, SVG).", show_default=False),
+        Path | None,
+        Option(help="Folder for scatter plots (PNG, SVG).", show_default=False),
     ] = None,
     seed: SeedOption = 0,
 ) -> None:

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal, Optional
-
-import typer
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from affectlab.cli._options import SeedOption, reads_ratings
 from affectlab.cli._output import write_csv
 from affectlab.cli.evaluate._costs import TaxonomyCostsOption, taxonomy_costs
+from affectlab.cli.parameters import Option
 
 if TYPE_CHECKING:
     import polars as pl
@@ -32,7 +31,7 @@ def fairness(
     out: Output,
     by: Annotated[
         str,
-        typer.Option(
+        Option(
             "--by",
             help="Attribute that makes the groups: stimulus.gender, rater.age, or crossed, "
             "'rater.gender x rater.age'.",
@@ -41,47 +40,43 @@ def fairness(
     ],
     metric: Annotated[
         str,
-        typer.Option(
+        Option(
             help="mae, bias, spearman, quadratic_kappa, mean, alpha; for classes accuracy, acc2, "
             "ecc, emc, macro_f1, …; or one that an installed package adds."
         ),
     ] = "mae",
     against: Annotated[
         str,
-        typer.Option(
+        Option(
             help="What a group is held against: rest, a group by name, or largest for the two "
             "groups furthest apart.",
             metavar="rest|largest|GROUP",
         ),
     ] = "rest",
     edges: Annotated[
-        Optional[list[str]],  # noqa: UP045
-        typer.Option(
+        list[str] | None,
+        Option(
             "--edges",
             help="Where to cut an attribute that is a number: age=30,50.",
             show_default=False,
         ),
     ] = None,
     label: Annotated[
-        Optional[list[str]],  # noqa: UP045
-        typer.Option("--label", help="Label to use; may be given again.", show_default=False),
+        list[str] | None,
+        Option("--label", help="Label to use; may be given again.", show_default=False),
     ] = None,
-    by_label: Annotated[
-        bool, typer.Option("--by-label", help="Judge each label by itself.")
-    ] = False,
+    by_label: Annotated[bool, Option("--by-label", help="Judge each label by itself.")] = False,
     cluster: Annotated[
-        Optional[str],  # noqa: UP045
-        typer.Option(
+        str | None,
+        Option(
             help="Attribute within which answers depend on each other, such as stimulus.actor.",
             show_default=False,
         ),
     ] = None,
-    people: Annotated[
-        bool, typer.Option("--people", help="Judge people beside models, too.")
-    ] = False,
+    people: Annotated[bool, Option("--people", help="Judge people beside models, too.")] = False,
     truth: Annotated[
         str,
-        typer.Option(
+        Option(
             help="For classes: people; attribute:NAME of the stimuli; rater:NAME; or a file.",
             metavar="people|attribute:NAME|rater:NAME|FILE",
         ),
@@ -89,43 +84,41 @@ def fairness(
     costs: TaxonomyCostsOption = None,
     min_gap: Annotated[
         float,
-        typer.Option(
+        Option(
             "--min-gap", help="Smallest gap that matters: smaller estimates get no flag.", min=0
         ),
     ] = 0.0,
     min_items: Annotated[
         int,
-        typer.Option(
+        Option(
             "--min-items",
             help="Stimuli, or people, that a group needs to be tested.",
             min=1,
-            rich_help_panel=_TESTING,
+            group=_TESTING,
         ),
     ] = 5,
-    alpha: Annotated[
-        float, typer.Option(help="Error rate over all gaps.", rich_help_panel=_TESTING)
-    ] = 0.05,
+    alpha: Annotated[float, Option(help="Error rate over all gaps.", group=_TESTING)] = 0.05,
     correction: Annotated[
         Literal["holm", "bh", "none"],
-        typer.Option(help="Correction for many tests.", rich_help_panel=_TESTING),
+        Option(help="Correction for many tests.", group=_TESTING),
     ] = "holm",
-    n_boot: Annotated[int, typer.Option(help="Bootstrap replicates for intervals.", min=0)] = 1000,
+    n_boot: Annotated[int, Option(help="Bootstrap replicates for intervals.", min=0)] = 1000,
     n_permutations: Annotated[
-        Optional[int],  # noqa: UP045
-        typer.Option(
+        int | None,
+        Option(
             help="Permutations of a test; as many as needed when not given, 0 for no test.",
             min=0,
-            rich_help_panel=_TESTING,
+            group=_TESTING,
             show_default=False,
         ),
     ] = None,
     figures: Annotated[
-        Optional[Path],  # noqa: UP045
-        typer.Option(help="Folder for figures (PNG, SVG).", show_default=False),
+        Path | None,
+        Option(help="Folder for figures (PNG, SVG).", show_default=False),
     ] = None,
     to: Annotated[
-        Optional[Path],  # noqa: UP045
-        typer.Option("--out", help="Write groups and gaps to this CSV file.", show_default=False),
+        Path | None,
+        Option("--out", help="Write groups and gaps to this CSV file.", show_default=False),
     ] = None,
     seed: SeedOption = 0,
 ) -> None:

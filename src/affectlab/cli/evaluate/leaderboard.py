@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Optional
-
-import typer
+from typing import Annotated
 
 from affectlab.cli._options import JsonOption, QuietOption, SeedOption
 from affectlab.cli._output import Output, write_csv
+from affectlab.cli.parameters import Argument, Option
 
 __all__ = ["leaderboard"]
 
@@ -16,32 +15,28 @@ __all__ = ["leaderboard"]
 def leaderboard(
     folder: Annotated[
         Path,
-        typer.Argument(
-            help="Folder with result files, one JSON file per model.",
-            metavar="DIR",
-            show_default=False,
-        ),
+        Argument(help="Folder with result files, one JSON file per model.", metavar="DIR"),
     ],
     page: Annotated[
-        Optional[Path],  # noqa: UP045
-        typer.Option("--out", "-o", help="Write an HTML page that can be sorted."),
+        Path | None,
+        Option("--out", "-o", help="Write an HTML page that can be sorted."),
     ] = None,
     sort: Annotated[
-        Optional[str],  # noqa: UP045
-        typer.Option(help="Metric to sort by; the first one when not given.", show_default=False),
+        str | None,
+        Option(help="Metric to sort by; the first one when not given.", show_default=False),
     ] = None,
     label: Annotated[
-        Optional[str],  # noqa: UP045
-        typer.Option(help="Show the numbers on this label.", show_default=False),
+        str | None,
+        Option(help="Show the numbers on this label.", show_default=False),
     ] = None,
-    title: Annotated[str, typer.Option(help="Heading of the page.")] = "Models and people",
+    title: Annotated[str, Option(help="Heading of the page.")] = "Models and people",
     to: Annotated[
-        Optional[Path],  # noqa: UP045
-        typer.Option("--table", help="Write all numbers to this CSV file."),
+        Path | None,
+        Option("--table", help="Write all numbers to this CSV file."),
     ] = None,
     set_aside: Annotated[
         bool,
-        typer.Option(
+        Option(
             "--set-aside",
             help="Leave out files that cannot be used, and name them, without stopping.",
         ),

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Optional
-
-import typer
+from typing import TYPE_CHECKING, Annotated
 
 from affectlab.cli._options import AllOption, SeedOption, reads_ratings
 from affectlab.cli._output import write_csv
+from affectlab.cli.parameters import Option
 
 if TYPE_CHECKING:
     from affectlab.cli._output import Output
@@ -24,22 +23,20 @@ def outcomes(
     models: Ratings | None,
     out: Output,
     by: Annotated[
-        Optional[str],  # noqa: UP045
-        typer.Option(
+        str | None,
+        Option(
             help="What to tell apart: rater,prompt; by default these, where there is a prompt.",
             show_default=False,
         ),
     ] = None,
-    n_boot: Annotated[
-        int, typer.Option(help="Bootstrap replicates for the controls.", min=0)
-    ] = 1000,
+    n_boot: Annotated[int, Option(help="Bootstrap replicates for the controls.", min=0)] = 1000,
     to: Annotated[
-        Optional[Path],  # noqa: UP045
-        typer.Option("--out", help="Write the table of outcomes to this CSV file."),
+        Path | None,
+        Option("--out", help="Write the table of outcomes to this CSV file."),
     ] = None,
     figures: Annotated[
-        Optional[Path],  # noqa: UP045
-        typer.Option(help="Folder for the figure (PNG, SVG).", show_default=False),
+        Path | None,
+        Option(help="Folder for the figure (PNG, SVG).", show_default=False),
     ] = None,
     everyone: AllOption = False,
     seed: SeedOption = 0,

@@ -6,9 +6,7 @@ import inspect
 from collections.abc import Callable
 from functools import wraps
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal, Optional
-
-import typer
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from affectlab.cli._options import AllOption, SeedOption, reads_ratings
 from affectlab.cli._output import Output, write_csv
@@ -19,6 +17,7 @@ from affectlab.cli.evaluate._preference_show import (
     values_of,
     write_shares,
 )
+from affectlab.cli.parameters import Argument, Option
 
 if TYPE_CHECKING:
     from affectlab.evaluation import MetricPreferences, Preferences
@@ -31,8 +30,8 @@ _UNNAMED = ("A", "B", "undecided")
 """Names of counts that have none."""
 
 CountsOption = Annotated[
-    Optional[str],  # noqa: UP045
-    typer.Option(
+    str | None,
+    Option(
         "--counts",
         help="Counts in place of FILE, such as published ones: human=707,model=292.",
         show_default=False,
@@ -73,11 +72,10 @@ def _or_counts(verb: Callable[..., None]) -> Callable[..., None]:
     parameters = list(inspect.signature(verb).parameters.values())
     file = parameters[0].replace(
         annotation=Annotated[
-            Optional[Path],  # noqa: UP045
-            typer.Argument(
+            Path | None,
+            Argument(
                 help="Judgements: CSV, TSV, Parquet or JSON Lines; judges are raters.",
                 metavar="FILE",
-                show_default=False,
             ),
         ],
         default=None,
@@ -97,30 +95,30 @@ def preference(
     ratings: Ratings,
     out: Output,
     systems: Annotated[
-        Optional[str],  # noqa: UP045
-        typer.Option(
+        str | None,
+        Option(
             help="The two that are compared, where there are more: human,model.", show_default=False
         ),
     ] = None,
     rule: Annotated[
         Literal["majority", "plurality"],
-        typer.Option(help="What makes the verdict of an item with several votes."),
+        Option(help="What makes the verdict of an item with several votes."),
     ] = "majority",
     strength: Annotated[
         Literal["bradley-terry", "thurstone"],
-        typer.Option("--strength", help="Scale of strengths, where more than two are compared."),
+        Option("--strength", help="Scale of strengths, where more than two are compared."),
     ] = "bradley-terry",
     prior: Annotated[
         float,
-        typer.Option(
+        Option(
             help="For the scale: wins each is given over each beforehand; 0.5 makes it finite "
             "where one never lost.",
             min=0,
         ),
     ] = 0.0,
     metric: Annotated[
-        Optional[list[Path]],  # noqa: UP045
-        typer.Option(
+        list[Path] | None,
+        Option(
             "--metric",
             help="Values of a metric for the items: does it see what people prefer? May be given "
             "again.",
@@ -129,15 +127,15 @@ def preference(
         ),
     ] = None,
     system: Annotated[
-        Optional[str],  # noqa: UP045
-        typer.Option(
+        str | None,
+        Option(
             help="The one whose texts are good or poor, and are scored; by default the model.",
             show_default=False,
         ),
     ] = None,
     sampled: Annotated[
-        Optional[int],  # noqa: UP045
-        typer.Option(
+        int | None,
+        Option(
             help="Items that were judged, where only those with a verdict are known; says that "
             "--counts are of items and not of votes.",
             min=1,
@@ -145,69 +143,69 @@ def preference(
         ),
     ] = None,
     scores: Annotated[
-        Optional[Path],  # noqa: UP045
-        typer.Option(
+        Path | None,
+        Option(
             "--scores",
             help="Scores of metrics (item, metric, score), as affectlab evaluate text --out writes "
             "them: which one sees what people prefer?",
             metavar="FILE",
-            rich_help_panel=_METRICS,
+            group=_METRICS,
             show_default=False,
         ),
     ] = None,
     by: Annotated[
-        Optional[str],  # noqa: UP045
-        typer.Option(
+        str | None,
+        Option(
             "--by",
             help="Columns by whose values --scores are looked at, too: emotion,source.",
-            rich_help_panel=_METRICS,
+            group=_METRICS,
             show_default=False,
         ),
     ] = None,
     cluster: Annotated[
-        Optional[str],  # noqa: UP045
-        typer.Option(
+        str | None,
+        Option(
             help="Column that says which items belong together; by default pair, if there.",
-            rich_help_panel=_METRICS,
+            group=_METRICS,
             show_default=False,
         ),
     ] = None,
     unit: Annotated[
         Literal["item", "vote"],
-        typer.Option(
+        Option(
             help="What --scores are held against: verdicts of items, or each judge's vote.",
-            rich_help_panel=_METRICS,
+            group=_METRICS,
         ),
     ] = "item",
     margin: Annotated[
-        Optional[float],  # noqa: UP045
-        typer.Option(
+        float | None,
+        Option(
             help="Distance of an area from 0.5 that would not matter, such as 0.05.",
-            rich_help_panel=_METRICS,
+            group=_METRICS,
             show_default=False,
         ),
     ] = None,
     min_size: Annotated[
         int,
-        typer.Option(
+        Option(
             help="Fewest good and fewest poor items of a group of --by.",
             min=1,
-            rich_help_panel=_METRICS,
+            group=_METRICS,
         ),
     ] = 10,
     areas: Annotated[
-        Optional[Path],  # noqa: UP045
-        typer.Option(
+        Path | None,
+        Option(
             "--areas",
             help="Write the areas of --scores, all groups included, to this CSV file.",
             metavar="FILE",
-            rich_help_panel=_METRICS,
+            group=_METRICS,
             show_default=False,
         ),
     ] = None,
     n_boot: Annotated[
-        Optional[int],  # noqa: UP045
-        typer.Option(
+        int | None,
+        Option(
             help="Bootstrap replicates. Not needed for shares, which have clustered intervals; "
             "1,000 for the scale, --metric and --scores.",
             min=0,
@@ -215,12 +213,12 @@ def preference(
         ),
     ] = None,
     to: Annotated[
-        Optional[Path],  # noqa: UP045
-        typer.Option("--out", help="Write the table of shares, or the scale, to this CSV file."),
+        Path | None,
+        Option("--out", help="Write the table of shares, or the scale, to this CSV file."),
     ] = None,
     figures: Annotated[
-        Optional[Path],  # noqa: UP045
-        typer.Option(help="Folder for figures (PNG, SVG).", show_default=False),
+        Path | None,
+        Option(help="Folder for figures (PNG, SVG).", show_default=False),
     ] = None,
     everyone: AllOption = False,
     seed: SeedOption = 0,

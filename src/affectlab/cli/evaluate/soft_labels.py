@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal, Optional
-
-import typer
+from typing import TYPE_CHECKING, Annotated, Literal
 
 from affectlab.cli._options import AbsentOption, SeedOption, reads_ratings
 from affectlab.cli._output import write_csv
 from affectlab.cli.evaluate._costs import TaxonomyCostsOption, taxonomy_costs
 from affectlab.cli.evaluate._soft_labels_show import draw_figures, show_result
+from affectlab.cli.parameters import Option
 
 if TYPE_CHECKING:
     from affectlab.cli._output import Output
@@ -30,8 +29,8 @@ def soft_labels(
     out: Output,
     costs: TaxonomyCostsOption = None,
     metric: Annotated[
-        Optional[list[str]],  # noqa: UP045
-        typer.Option(
+        list[str] | None,
+        Option(
             "--metric",
             help="jensen_shannon, earth_movers_distance, cross_entropy, kullback_leibler, brier, "
             "jensen_shannon_distance, mean_absolute_difference; may be given again. By default the "
@@ -41,71 +40,69 @@ def soft_labels(
         ),
     ] = None,
     by_person: Annotated[
-        bool, typer.Option("--by-person", help="A row for every person, against the others.")
+        bool, Option("--by-person", help="A row for every person, against the others.")
     ] = False,
     rule: Annotated[
-        Optional[Literal["choices", "votes", "intensity", "top"]],  # noqa: UP045
-        typer.Option(
+        Literal["choices", "votes", "intensity", "top"] | None,
+        Option(
             help="How answers become shares: answers to one question; labels chosen; mean "
             "intensity; or each rater's strongest label. By default as the scale says.",
-            rich_help_panel=_DISTRIBUTIONS,
+            group=_DISTRIBUTIONS,
             show_default=False,
         ),
     ] = None,
     label: Annotated[
-        Optional[list[str]],  # noqa: UP045
-        typer.Option(
+        list[str] | None,
+        Option(
             "--label",
             help="Label to use; may be given again.",
-            rich_help_panel=_DISTRIBUTIONS,
+            group=_DISTRIBUTIONS,
             show_default=False,
         ),
     ] = None,
     absent: AbsentOption = None,
     smoothing: Annotated[
         float,
-        typer.Option(
-            help="People that are added to every label.", min=0, rich_help_panel=_DISTRIBUTIONS
-        ),
+        Option(help="People that are added to every label.", min=0, group=_DISTRIBUTIONS),
     ] = 0.0,
     floor: Annotated[
         float,
-        typer.Option(
+        Option(
             help="Smallest share that a prediction gives a label in the cross-entropy.",
             min=0,
-            rich_help_panel=_DISTRIBUTIONS,
+            group=_DISTRIBUTIONS,
         ),
     ] = 0.01,
     truth: Annotated[
         Literal["distribution", "majority"],
-        typer.Option(
+        Option(
             help="What a model's confidence is held against: the share of people who say the same, "
             "or whether most people do.",
-            rich_help_panel=_CALIBRATION,
+            group=_CALIBRATION,
         ),
     ] = "distribution",
     bins: Annotated[
-        Optional[int],  # noqa: UP045
-        typer.Option(
+        int | None,
+        Option(
             help="Bins of confidence; by default 15, or fewer where stimuli are few.",
             min=1,
-            rich_help_panel=_CALIBRATION,
+            group=_CALIBRATION,
             show_default=False,
         ),
     ] = None,
-    n_boot: Annotated[int, typer.Option(help="Bootstrap replicates for intervals.", min=0)] = 1000,
-    splits: Annotated[int, typer.Option(help="Random halves of the people.", min=1)] = 10,
+    n_boot: Annotated[int, Option(help="Bootstrap replicates for intervals.", min=0)] = 1000,
+    splits: Annotated[int, Option(help="Random halves of the people.", min=1)] = 10,
     figures: Annotated[
-        Optional[Path],  # noqa: UP045
-        typer.Option(help="Folder for figures (PNG, SVG).", show_default=False),
+        Path | None,
+        Option(help="Folder for figures (PNG, SVG).", show_default=False),
     ] = None,
     to: Annotated[
-        Optional[Path],  # noqa: UP045
-        typer.Option("--out", help="Write all distances to this CSV file.", show_default=False),
+        Path | None,
+        Option("--out", help="Write all distances to this CSV file.", show_default=False),
     ] = None,
     shares_out: Annotated[
-        Optional[Path],  # noqa: UP045
-        typer.Option(
+        Path | None,
+        Option(
             "--shares-out",
             help="Write people's shares of each label to this CSV file, to train with.",
             show_default=False,

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any, Literal, Optional
-
-import typer
+from typing import Annotated, Any, Literal
 
 from affectlab.cli._options import JsonOption, QuietOption, SeedOption
 from affectlab.cli._output import Output
+from affectlab.cli.parameters import Argument, Option
 
 __all__ = ["text"]
 
@@ -19,16 +18,15 @@ _WHERE = "Where it is computed"
 def text(
     file: Annotated[
         Path,
-        typer.Argument(
+        Argument(
             help="A table with a text in each row (candidate, reference, image), or reactions of a "
             "model and of people (with --reactions).",
             metavar="FILE",
-            show_default=False,
         ),
     ],
     metric: Annotated[
         list[str],
-        typer.Option(
+        Option(
             help="bart, clip, refclip, bert or sentence, with the folder or name of a checkpoint "
             "behind a colon and settings after commas; or one that a package adds. May be given "
             "again.",
@@ -37,20 +35,20 @@ def text(
         ),
     ],
     by: Annotated[
-        Optional[str],  # noqa: UP045
-        typer.Option(help="Columns to look into, such as preferred,source.", show_default=False),
+        str | None,
+        Option(help="Columns to look into, such as preferred,source.", show_default=False),
     ] = None,
     cluster: Annotated[
-        Optional[str],  # noqa: UP045
-        typer.Option(
+        str | None,
+        Option(
             help="Column whose rows are drawn together, such as image: intervals are then about "
             "others of its kind.",
             show_default=False,
         ),
     ] = None,
     to: Annotated[
-        Optional[Path],  # noqa: UP045
-        typer.Option(
+        Path | None,
+        Option(
             "--out",
             help="Write the score of each item to this CSV or Parquet file.",
             metavar="FILE",
@@ -58,106 +56,102 @@ def text(
     ] = None,
     parts: Annotated[
         bool,
-        typer.Option("--parts", help="Also what scores are made of, as metrics of their own."),
+        Option("--parts", help="Also what scores are made of, as metrics of their own."),
     ] = False,
-    n_boot: Annotated[int, typer.Option(help="Bootstrap replicates for intervals.", min=0)] = 1000,
+    n_boot: Annotated[int, Option(help="Bootstrap replicates for intervals.", min=0)] = 1000,
     reactions: Annotated[
         bool,
-        typer.Option(
+        Option(
             "--reactions",
             help="FILE holds ratings: reactions of a model, and of people as references.",
-            rich_help_panel=_TABLE,
+            group=_TABLE,
         ),
     ] = False,
     rater: Annotated[
-        Optional[str],  # noqa: UP045
-        typer.Option(
+        str | None,
+        Option(
             help="With --reactions: the model; without it all models.",
-            rich_help_panel=_TABLE,
+            group=_TABLE,
             show_default=False,
         ),
     ] = None,
     raters: Annotated[
-        Optional[Path],  # noqa: UP045
-        typer.Option(
+        Path | None,
+        Option(
             help="With --reactions: table of raters, models too (rater, rater_kind, …).",
-            rich_help_panel=_TABLE,
+            group=_TABLE,
             show_default=False,
         ),
     ] = None,
     stimuli: Annotated[
-        Optional[Path],  # noqa: UP045
-        typer.Option(
+        Path | None,
+        Option(
             help="With --reactions: table of stimuli (stimulus, image, caption, …).",
-            rich_help_panel=_TABLE,
+            group=_TABLE,
             show_default=False,
         ),
     ] = None,
     candidate: Annotated[
-        str, typer.Option(help="Column of the texts that are scored.", rich_help_panel=_TABLE)
+        str, Option(help="Column of the texts that are scored.", group=_TABLE)
     ] = "candidate",
     reference: Annotated[
-        Optional[list[str]],  # noqa: UP045
-        typer.Option(
+        list[str] | None,
+        Option(
             help="Column of references; may be given again. By default all that begin with "
             "'reference'.",
-            rich_help_panel=_TABLE,
+            group=_TABLE,
             show_default=False,
         ),
     ] = None,
     image: Annotated[
-        Optional[str],  # noqa: UP045
-        typer.Option(
+        str | None,
+        Option(
             help="Column of image files; by default image, file or path.",
-            rich_help_panel=_TABLE,
+            group=_TABLE,
             show_default=False,
         ),
     ] = None,
     item: Annotated[
-        Optional[str],  # noqa: UP045
-        typer.Option(
+        str | None,
+        Option(
             help="Column of names; by default item, stimulus or id.",
-            rich_help_panel=_TABLE,
+            group=_TABLE,
             show_default=False,
         ),
     ] = None,
     images: Annotated[
-        Optional[Path],  # noqa: UP045
-        typer.Option(
+        Path | None,
+        Option(
             help="Folder of the images; without it that of FILE.",
-            rich_help_panel=_TABLE,
+            group=_TABLE,
             show_default=False,
         ),
     ] = None,
     set_aside: Annotated[
         bool,
-        typer.Option(
+        Option(
             "--set-aside",
             help="Leave out rows that cannot be scored, and count them, instead of stopping.",
-            rich_help_panel=_TABLE,
+            group=_TABLE,
         ),
     ] = False,
     cache: Annotated[
-        Optional[Path],  # noqa: UP045
-        typer.Option(
+        Path | None,
+        Option(
             help="Folder that keeps encoded texts and images from run to run.",
             metavar="DIR",
             show_default=False,
-            rich_help_panel=_WHERE,
+            group=_WHERE,
         ),
     ] = None,
-    batch: Annotated[
-        int, typer.Option(help="Texts or images at a time.", min=1, rich_help_panel=_WHERE)
-    ] = 64,
+    batch: Annotated[int, Option(help="Texts or images at a time.", min=1, group=_WHERE)] = 64,
     device: Annotated[
         Literal["auto", "cpu", "cuda", "mps"],
-        typer.Option(help="Where models compute.", rich_help_panel=_WHERE),
+        Option(help="Where models compute.", group=_WHERE),
     ] = "auto",
     precision: Annotated[
         Literal["auto", "fp32", "bf16", "fp16"],
-        typer.Option(
-            help="What they multiply in; half precision changes scores.", rich_help_panel=_WHERE
-        ),
+        Option(help="What they multiply in; half precision changes scores.", group=_WHERE),
     ] = "fp32",
     seed: SeedOption = 0,
     as_json: JsonOption = False,

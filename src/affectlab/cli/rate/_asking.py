@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Optional
+from typing import Annotated
 
-import typer
+from affectlab.cli.parameters import Option
 
 __all__ = [
     "LIMITS",
@@ -26,64 +26,56 @@ MODEL = "Model that is asked"
 LIMITS = "Limits of asking"
 
 BaseUrl = Annotated[
-    Optional[str],  # noqa: UP045
-    typer.Option(
+    str | None,
+    Option(
         help="Address of the server, such as http://localhost:8000/v1.",
-        rich_help_panel=MODEL,
+        group=MODEL,
         show_default=False,
     ),
 ]
 KeyEnv = Annotated[
-    Optional[str],  # noqa: UP045
-    typer.Option(
+    str | None,
+    Option(
         help="Variable of the environment with the key; without it, the provider's own.",
-        rich_help_panel=MODEL,
+        group=MODEL,
         show_default=False,
     ),
 ]
 Temperature = Annotated[
     str,
-    typer.Option(help="0 to 2, or 'default' to leave it to the provider.", rich_help_panel=MODEL),
+    Option(help="0 to 2, or 'default' to leave it to the provider.", group=MODEL),
 ]
-MaxTokens = Annotated[
-    int, typer.Option(help="Most tokens of an answer.", min=1, rich_help_panel=MODEL)
-]
+MaxTokens = Annotated[int, Option(help="Most tokens of an answer.", min=1, group=MODEL)]
 Structured = Annotated[
     bool,
-    typer.Option(
+    Option(
         "--structured",
         help="Let the provider hold the model to the schema.",
-        rich_help_panel=MODEL,
+        group=MODEL,
     ),
 ]
-Concurrency = Annotated[
-    int, typer.Option(help="Questions under way at once.", min=1, rich_help_panel=LIMITS)
-]
+Concurrency = Annotated[int, Option(help="Questions under way at once.", min=1, group=LIMITS)]
 BudgetUsd = Annotated[
-    Optional[float],  # noqa: UP045
-    typer.Option(
+    float | None,
+    Option(
         help="Most dollars for answers, all runs of the folder together.",
-        rich_help_panel=LIMITS,
+        group=LIMITS,
         show_default=False,
     ),
 ]
 BudgetTokens = Annotated[
-    Optional[int],  # noqa: UP045
-    typer.Option(help="Most tokens.", rich_help_panel=LIMITS, show_default=False),
+    int | None,
+    Option(help="Most tokens.", group=LIMITS, show_default=False),
 ]
 BudgetRequests = Annotated[
-    Optional[int],  # noqa: UP045
-    typer.Option(help="Most requests.", rich_help_panel=LIMITS, show_default=False),
+    int | None,
+    Option(help="Most requests.", group=LIMITS, show_default=False),
 ]
 PriceIn = Annotated[
-    Optional[float],  # noqa: UP045
-    typer.Option(
-        help="Dollars per million tokens of questions.", rich_help_panel=LIMITS, show_default=False
-    ),
+    float | None,
+    Option(help="Dollars per million tokens of questions.", group=LIMITS, show_default=False),
 ]
 PriceOut = Annotated[
-    Optional[float],  # noqa: UP045
-    typer.Option(
-        help="Dollars per million tokens of answers.", rich_help_panel=LIMITS, show_default=False
-    ),
+    float | None,
+    Option(help="Dollars per million tokens of answers.", group=LIMITS, show_default=False),
 ]

@@ -155,11 +155,9 @@ def ask(
 
     Raises
     ------
-    typer.Exit
+    SystemExit
         With code 1, when it stopped before its end.
     """
-    import typer
-
     from affectlab.cli._warned import caught_warnings
     from affectlab.cli.rate._vlm_show import show_plan
     from affectlab.core.words import count
@@ -222,4 +220,4 @@ def ask(
         doubts=list(dict.fromkeys([*run.others, *warned])),
     )
     if run.n_left:
-        raise typer.Exit(1)
+        raise SystemExit(1)

@@ -25,8 +25,6 @@ def rate(
     out: Output, asking: VlmRater, files: tuple[Any, ...], options: dict[str, Any], to: Path
 ) -> None:
     """Ask, write what came of it, and print it."""
-    import typer
-
     from affectlab.cli._warned import caught_warnings
     from affectlab.core.errors import InputError
 
@@ -71,7 +69,7 @@ def rate(
         doubts=list(dict.fromkeys([*run.sentences, *warned])),
     )
     if run.halt is not None and run.n_left:
-        raise typer.Exit(1)
+        raise SystemExit(1)
 
 
 def _why_none(run: VlmRun, answers: Path) -> str:

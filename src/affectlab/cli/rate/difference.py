@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Optional
-
-import typer
+from typing import TYPE_CHECKING, Annotated, Any
 
 from affectlab.cli._options import JsonOption, QuietOption
 from affectlab.cli._output import Output
+from affectlab.cli.parameters import Argument, Option
 
 if TYPE_CHECKING:
     import polars as pl
@@ -23,19 +22,18 @@ _DEFAULT = ("mse", "mae", "ssim", "deep:faces")
 def difference(
     pairs: Annotated[
         Path,
-        typer.Argument(
+        Argument(
             help="Pairs: a table with stimulus, file_a and file_b, or ratings of such pairs.",
             metavar="PAIRS",
-            show_default=False,
         ),
     ],
     to: Annotated[
         Path,
-        typer.Option("--out", "-o", help="Ratings: .parquet, .csv or .jsonl.", show_default=False),
+        Option("--out", "-o", help="Ratings: .parquet, .csv or .jsonl.", show_default=False),
     ],
     metric: Annotated[
-        Optional[list[str]],  # noqa: UP045
-        typer.Option(
+        list[str] | None,
+        Option(
             help="mse, mae, ssim, lpips, deep:ENCODER, blendshapes, landmarks, the folder of a "
             "learned metric, or module:function; settings after commas. May be given again; "
             f"without it {', '.join(_DEFAULT)}.",
@@ -44,25 +42,23 @@ def difference(
         ),
     ] = None,
     images: Annotated[
-        Optional[Path],  # noqa: UP045
-        typer.Option(help="Folder of the pictures; without it that of PAIRS.", show_default=False),
+        Path | None,
+        Option(help="Folder of the pictures; without it that of PAIRS.", show_default=False),
     ] = None,
     cache: Annotated[
-        Optional[Path],  # noqa: UP045
-        typer.Option(
+        Path | None,
+        Option(
             help="Folder that keeps embeddings and readings of faces from run to run.",
             show_default=False,
         ),
     ] = None,
     set_aside: Annotated[
         bool,
-        typer.Option(
+        Option(
             "--set-aside", help="Give no value to pairs that cannot be compared, and count them."
         ),
     ] = False,
-    seed: Annotated[
-        int, typer.Option("--seed", help="Nothing is random here: changes nothing.")
-    ] = 0,
+    seed: Annotated[int, Option("--seed", help="Nothing is random here: changes nothing.")] = 0,
     as_json: JsonOption = False,
     quiet: QuietOption = False,
 ) -> None:

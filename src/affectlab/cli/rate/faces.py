@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal, Optional
-
-import typer
+from typing import TYPE_CHECKING, Annotated, Literal
 
 from affectlab.cli._options import JsonOption, QuietOption
 from affectlab.cli._output import Output
 from affectlab.cli._warned import caught_warnings
+from affectlab.cli.parameters import Argument, Option
 
 if TYPE_CHECKING:
     import polars as pl
@@ -23,50 +22,47 @@ __all__ = ["faces"]
 def faces(
     images: Annotated[
         Path,
-        typer.Argument(
+        Argument(
             help="Images: a folder, a table with columns stimulus and file, or one image. Or the "
             "folder of embeddings that affectlab embed wrote.",
             metavar="IMAGES",
-            show_default=False,
         ),
     ],
-    model: Annotated[Path, typer.Option(help="Folder that train heads wrote.", show_default=False)],
+    model: Annotated[Path, Option(help="Folder that train heads wrote.", show_default=False)],
     to: Annotated[
         Path,
-        typer.Option("--out", "-o", help="Ratings: .parquet, .csv or .jsonl.", show_default=False),
+        Option("--out", "-o", help="Ratings: .parquet, .csv or .jsonl.", show_default=False),
     ],
     intervals: Annotated[
         bool,
-        typer.Option("--intervals", help="Add columns low and high, once they are calibrated."),
+        Option("--intervals", help="Add columns low and high, once they are calibrated."),
     ] = False,
     scores: Annotated[
         bool,
-        typer.Option("--scores", help="Add a column score: what the head gave, not calibrated."),
+        Option("--scores", help="Add a column score: what the head gave, not calibrated."),
     ] = False,
     encoder: Annotated[
-        Optional[str],  # noqa: UP045
-        typer.Option(
+        str | None,
+        Option(
             help="Where the encoder lies, or its name; by default the name that the model holds.",
             show_default=False,
         ),
     ] = None,
     rater: Annotated[
-        Optional[str],  # noqa: UP045
-        typer.Option(help="Name of the rater; by default that of the model.", show_default=False),
+        str | None,
+        Option(help="Name of the rater; by default that of the model.", show_default=False),
     ] = None,
     cache: Annotated[
-        Optional[Path],  # noqa: UP045
-        typer.Option(help="Folder that keeps embeddings from run to run.", show_default=False),
+        Path | None,
+        Option(help="Folder that keeps embeddings from run to run.", show_default=False),
     ] = None,
     device: Annotated[
-        Literal["auto", "cpu", "cuda", "mps"], typer.Option(help="Where encoder and heads compute.")
+        Literal["auto", "cpu", "cuda", "mps"], Option(help="Where encoder and heads compute.")
     ] = "auto",
     set_aside: Annotated[
-        bool, typer.Option("--set-aside", help="Leave out images that are broken, and count them.")
+        bool, Option("--set-aside", help="Leave out images that are broken, and count them.")
     ] = False,
-    seed: Annotated[
-        int, typer.Option("--seed", help="Nothing is random here: changes nothing.")
-    ] = 0,
+    seed: Annotated[int, Option("--seed", help="Nothing is random here: changes nothing.")] = 0,
     as_json: JsonOption = False,
     quiet: QuietOption = False,
 ) -> None:

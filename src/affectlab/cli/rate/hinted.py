@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Optional
-
-import typer
+from typing import TYPE_CHECKING, Annotated, Any
 
 from affectlab.cli._options import JsonOption, QuietOption
 from affectlab.cli._output import Output
+from affectlab.cli.parameters import Argument, Option
 from affectlab.cli.rate._asking import (
     MODEL,
     BaseUrl,
@@ -34,15 +33,14 @@ __all__ = ["hinted"]
 def hinted(
     plan: Annotated[
         Path,
-        typer.Argument(
+        Argument(
             help="TOML file of the loop: target, initial or images, decoys, budget, …",
             metavar="PLAN",
-            show_default=False,
         ),
     ],
     to: Annotated[
         Path,
-        typer.Option(
+        Option(
             "--out",
             "-o",
             help="Folder for pictures, answers and tables, from which a run goes on.",
@@ -51,16 +49,16 @@ def hinted(
         ),
     ],
     model: Annotated[
-        Optional[str],  # noqa: UP045
-        typer.Option(
+        str | None,
+        Option(
             help="Model string of the annotator, as for rate vlm.",
-            rich_help_panel=MODEL,
+            group=MODEL,
             show_default=False,
         ),
     ] = None,
     annotator: Annotated[
-        Optional[str],  # noqa: UP045
-        typer.Option(
+        str | None,
+        Option(
             help="Annotator that a package adds, instead of a model.",
             metavar="NAME",
             show_default=False,
@@ -68,14 +66,14 @@ def hinted(
     ] = None,
     generator: Annotated[
         str,
-        typer.Option(
+        Option(
             help="drawn, diffusers:FOLDER_OR_NAME, or a generator that a package adds.",
             metavar="NAME",
         ),
     ] = "drawn",
     settings: Annotated[
-        Optional[list[str]],  # noqa: UP045
-        typer.Option(
+        list[str] | None,
+        Option(
             "--set",
             help="Setting of the generator, such as size=512; may be given again.",
             metavar="NAME=VALUE",
@@ -83,15 +81,15 @@ def hinted(
         ),
     ] = None,
     rounds: Annotated[
-        Optional[int],  # noqa: UP045
-        typer.Option(help="Rounds of hints, instead of the plan's.", min=0, show_default=False),
+        int | None,
+        Option(help="Rounds of hints, instead of the plan's.", min=0, show_default=False),
     ] = None,
     budget: Annotated[
-        Optional[int],  # noqa: UP045
-        typer.Option(help="Pictures made at most, instead of the plan's.", min=0),
+        int | None,
+        Option(help="Pictures made at most, instead of the plan's.", min=0),
     ] = None,
     protocol: Annotated[
-        str, typer.Option(help="How a model is asked: a name or a file.", rich_help_panel=MODEL)
+        str, Option(help="How a model is asked: a name or a file.", group=MODEL)
     ] = "intensity",
     structured: Structured = False,
     base_url: BaseUrl = None,
@@ -104,16 +102,16 @@ def hinted(
     price_in: PriceIn = None,
     price_out: PriceOut = None,
     again: Annotated[
-        Optional[list[str]],  # noqa: UP045
-        typer.Option(
+        list[str] | None,
+        Option(
             help="Outcome to ask about again although it is in the folder, such as refused; may be "
             "given again.",
             show_default=False,
         ),
     ] = None,
     seed: Annotated[
-        Optional[int],  # noqa: UP045
-        typer.Option("--seed", help="Seed, instead of the plan's.", min=0, show_default=False),
+        int | None,
+        Option("--seed", help="Seed, instead of the plan's.", min=0, show_default=False),
     ] = None,
     as_json: JsonOption = False,
     quiet: QuietOption = False,

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Optional
-
-import typer
+from typing import TYPE_CHECKING, Annotated, Any
 
 from affectlab.cli._options import JsonOption, QuietOption
 from affectlab.cli._output import Output
+from affectlab.cli.parameters import Argument, Option
 
 if TYPE_CHECKING:
     from affectlab.ratings import Ratings
@@ -19,15 +18,14 @@ __all__ = ["others"]
 def others(
     images: Annotated[
         Path,
-        typer.Argument(
+        Argument(
             help="A folder of images, a table with columns stimulus and file, or one image.",
             metavar="IMAGES",
-            show_default=False,
         ),
     ],
     rater: Annotated[
         str,
-        typer.Option(
+        Option(
             help="pyfeat, hsemotion, deepface, hume, or a rater that a package adds.",
             metavar="NAME",
             show_default=False,
@@ -35,7 +33,7 @@ def others(
     ],
     to: Annotated[
         Path,
-        typer.Option(
+        Option(
             "--out",
             "-o",
             help="Folder for ratings.parquet, answers.csv and the ledger, from which a run goes "
@@ -45,22 +43,22 @@ def others(
         ),
     ],
     taxonomy: Annotated[
-        Optional[str],  # noqa: UP045
-        typer.Option(
+        str | None,
+        Option(
             help="Bring the rater's labels to those of this taxonomy: a name or a TOML file.",
             show_default=False,
         ),
     ] = None,
     mapping: Annotated[
-        Optional[Path],  # noqa: UP045
-        typer.Option(
+        Path | None,
+        Option(
             help="TOML file: what the rater's labels become. Without it, what affectlab knows.",
             show_default=False,
         ),
     ] = None,
     settings: Annotated[
-        Optional[list[str]],  # noqa: UP045
-        typer.Option(
+        list[str] | None,
+        Option(
             "--set",
             help="Setting of the rater, such as detector=v1; may be given again.",
             metavar="NAME=VALUE",
@@ -69,22 +67,20 @@ def others(
     ] = None,
     patience: Annotated[
         int,
-        typer.Option(help="Pictures in a row without a usable answer after which to stop.", min=1),
+        Option(help="Pictures in a row without a usable answer after which to stop.", min=1),
     ] = 5,
     again: Annotated[
-        Optional[list[str]],  # noqa: UP045
-        typer.Option(
+        list[str] | None,
+        Option(
             help="Outcome to ask about again although it is in the folder, such as schema_invalid; "
             "may be given again.",
             show_default=False,
         ),
     ] = None,
     set_aside: Annotated[
-        bool, typer.Option("--set-aside", help="Leave out broken images, and count them.")
+        bool, Option("--set-aside", help="Leave out broken images, and count them.")
     ] = False,
-    seed: Annotated[
-        int, typer.Option("--seed", help="Nothing is random here: changes nothing.")
-    ] = 0,
+    seed: Annotated[int, Option("--seed", help="Nothing is random here: changes nothing.")] = 0,
     as_json: JsonOption = False,
     quiet: QuietOption = False,
 ) -> None:

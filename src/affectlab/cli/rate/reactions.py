@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Optional
-
-import typer
+from typing import Annotated
 
 from affectlab.cli._options import JsonOption, QuietOption
 from affectlab.cli._output import Output
+from affectlab.cli.parameters import Argument, Option
 from affectlab.cli.rate._asking import (
     LIMITS,
     BaseUrl,
@@ -29,16 +28,15 @@ _WRITING, _EXAMPLES, _RUN = "Writing", "Examples", "Run"
 def reactions(
     file: Annotated[
         Path,
-        typer.Argument(
+        Argument(
             help="Pairs with an emotion a row: a table with stimulus, image, caption and emotion, "
             "or reactions of people, such as the published JSON of Socratis.",
             metavar="FILE",
-            show_default=False,
         ),
     ],
     to: Annotated[
         Path,
-        typer.Option(
+        Option(
             "--out",
             help="Ratings to write (.csv or .parquet); with --likelihood the table of likelihoods.",
             metavar="FILE",
@@ -46,27 +44,27 @@ def reactions(
         ),
     ],
     model: Annotated[
-        Optional[str],  # noqa: UP045
-        typer.Option(
+        str | None,
+        Option(
             help="Folder or hub name of BLIP-2 with a T5 inside, or of a T5 with --text-only.",
             metavar="DIR|NAME",
             show_default=False,
         ),
     ] = None,
     vlm: Annotated[
-        Optional[str],  # noqa: UP045
-        typer.Option(
+        str | None,
+        Option(
             help="Ask a vision-language model instead: openai/…, openai-api/NAME/…, as rate vlm.",
             metavar="MODEL",
             show_default=False,
         ),
     ] = None,
     text_only: Annotated[
-        bool, typer.Option("--text-only", help="The language model alone; no image is opened.")
+        bool, Option("--text-only", help="The language model alone; no image is opened.")
     ] = False,
     likelihood: Annotated[
-        Optional[Path],  # noqa: UP045
-        typer.Option(
+        Path | None,
+        Option(
             help="Write nothing new: how likely are these reactions, of people or models, to the "
             "pairs of FILE?",
             metavar="FILE",
@@ -74,24 +72,24 @@ def reactions(
         ),
     ] = None,
     emotion: Annotated[
-        Optional[str],  # noqa: UP045
-        typer.Option(
+        str | None,
+        Option(
             help="Column with the emotion; by default emotion or label.",
             metavar="COLUMN",
             show_default=False,
         ),
     ] = None,
     images: Annotated[
-        Optional[Path],  # noqa: UP045
-        typer.Option(
+        Path | None,
+        Option(
             help="Folder of the images; by default that of FILE.",
             metavar="DIR",
             show_default=False,
         ),
     ] = None,
     limit: Annotated[
-        Optional[int],  # noqa: UP045
-        typer.Option(
+        int | None,
+        Option(
             help="Only the first rows, this many; with --likelihood the first reactions.",
             min=1,
             show_default=False,
@@ -99,70 +97,60 @@ def reactions(
     ] = None,
     sample: Annotated[
         float,
-        typer.Option(
+        Option(
             "--sample",
             help="Temperature to draw with; 0: always the likeliest token, as in the paper.",
             metavar="TEMPERATURE",
-            rich_help_panel=_WRITING,
+            group=_WRITING,
         ),
     ] = 0.0,
     top_p: Annotated[
         float,
-        typer.Option(
+        Option(
             help="Draw from the likeliest tokens of this probability together.",
-            rich_help_panel=_WRITING,
+            group=_WRITING,
         ),
     ] = 1.0,
-    n: Annotated[
-        int, typer.Option("--n", help="Reactions to each item.", min=1, rich_help_panel=_WRITING)
-    ] = 1,
+    n: Annotated[int, Option("--n", help="Reactions to each item.", min=1, group=_WRITING)] = 1,
     max_tokens: Annotated[
-        Optional[int],  # noqa: UP045
-        typer.Option(
+        int | None,
+        Option(
             help="Most tokens of a reaction; by default 19, as in the paper, with --vlm 100.",
             min=1,
-            rich_help_panel=_WRITING,
+            group=_WRITING,
             show_default=False,
         ),
     ] = None,
     examples: Annotated[
-        Optional[Path],  # noqa: UP045
-        typer.Option(
+        Path | None,
+        Option(
             help="Reactions of people, from which each prompt gets examples about other pairs.",
             metavar="FILE",
-            rich_help_panel=_EXAMPLES,
+            group=_EXAMPLES,
             show_default=False,
         ),
     ] = None,
     shots: Annotated[
         int,
-        typer.Option(help="Examples in each prompt.", min=1, rich_help_panel=_EXAMPLES),
+        Option(help="Examples in each prompt.", min=1, group=_EXAMPLES),
     ] = 3,
-    batch_size: Annotated[
-        int, typer.Option(help="Answers at a time.", min=1, rich_help_panel=_RUN)
-    ] = 16,
-    device: Annotated[
-        str, typer.Option(help="auto, cpu, cuda or mps.", rich_help_panel=_RUN)
-    ] = "auto",
-    precision: Annotated[
-        str, typer.Option(help="auto, fp32, bf16 or fp16.", rich_help_panel=_RUN)
-    ] = "auto",
+    batch_size: Annotated[int, Option(help="Answers at a time.", min=1, group=_RUN)] = 16,
+    device: Annotated[str, Option(help="auto, cpu, cuda or mps.", group=_RUN)] = "auto",
+    precision: Annotated[str, Option(help="auto, fp32, bf16 or fp16.", group=_RUN)] = "auto",
     ledger: Annotated[
-        Optional[Path],  # noqa: UP045
-        typer.Option(
+        Path | None,
+        Option(
             help="Where answers are kept, so that a run goes on; by default beside --out. With "
             "--vlm a folder.",
-            rich_help_panel=_RUN,
+            group=_RUN,
             show_default=False,
         ),
     ] = None,
     rater: Annotated[
-        Optional[str],  # noqa: UP045
-        typer.Option(help="Name of the rater.", rich_help_panel=_RUN, show_default=False),
+        str | None,
+        Option(help="Name of the rater.", group=_RUN, show_default=False),
     ] = None,
-    seed: Annotated[
-        int, typer.Option("--seed", help="Draws tokens and examples.", rich_help_panel=_RUN)
-    ] = 0,
+    seed: Annotated[int, Option("--seed", help="Draws tokens and examples.", group=_RUN)] = 0,
     base_url: BaseUrl = None,
     key_env: KeyEnv = None,
     concurrency: Concurrency = 8,
@@ -172,10 +160,10 @@ def reactions(
     price_out: PriceOut = None,
     dry_run: Annotated[
         bool,
-        typer.Option(
+        Option(
             "--dry-run",
             help="Print one prompt, tokens and cost to expect; ask nobody.",
-            rich_help_panel=LIMITS,
+            group=LIMITS,
         ),
     ] = False,
     as_json: JsonOption = False,

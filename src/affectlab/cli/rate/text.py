@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Optional
-
-import typer
+from typing import TYPE_CHECKING, Annotated
 
 from affectlab.cli._options import JsonOption, QuietOption
 from affectlab.cli._output import Output
+from affectlab.cli.parameters import Argument, Option
 
 if TYPE_CHECKING:
     from affectlab.models.text import Contributions
@@ -20,48 +19,45 @@ __all__ = ["text"]
 def text(
     file: Annotated[
         Path,
-        typer.Argument(
+        Argument(
             help="Texts: GoEmotions, ratings of texts, a table with a column text (and stimulus), "
             "or a .txt file with one per line.",
             metavar="FILE",
-            show_default=False,
         ),
     ],
-    model: Annotated[Path, typer.Option(help="Folder that train text wrote.", show_default=False)],
+    model: Annotated[Path, Option(help="Folder that train text wrote.", show_default=False)],
     to: Annotated[
         Path,
-        typer.Option("--out", "-o", help="Ratings: .parquet, .csv or .jsonl.", show_default=False),
+        Option("--out", "-o", help="Ratings: .parquet, .csv or .jsonl.", show_default=False),
     ],
     level: Annotated[
-        Optional[str],  # noqa: UP045
-        typer.Option(help="Answer the groups of this level, such as ekman.", show_default=False),
+        str | None,
+        Option(help="Answer the groups of this level, such as ekman.", show_default=False),
     ] = None,
     coherent: Annotated[
         bool,
-        typer.Option(
+        Option(
             "--coherent",
             help="With --level: choose the groups of the labels that are chosen without it.",
         ),
     ] = False,
     rater: Annotated[
-        Optional[str],  # noqa: UP045
-        typer.Option(help="Name of the rater; by default that of the model.", show_default=False),
+        str | None,
+        Option(help="Name of the rater; by default that of the model.", show_default=False),
     ] = None,
     explain: Annotated[
-        int, typer.Option(help="Show which words moved the first texts, this many.", min=0)
+        int, Option(help="Show which words moved the first texts, this many.", min=0)
     ] = 0,
     figures: Annotated[
-        Optional[Path],  # noqa: UP045
-        typer.Option(
+        Path | None,
+        Option(
             help="Folder for figures of the words (PNG, SVG); with --explain.", show_default=False
         ),
     ] = None,
     set_aside: Annotated[
-        bool, typer.Option("--set-aside", help="Leave out empty texts, and count them.")
+        bool, Option("--set-aside", help="Leave out empty texts, and count them.")
     ] = False,
-    seed: Annotated[
-        int, typer.Option("--seed", help="Nothing is random here: changes nothing.")
-    ] = 0,
+    seed: Annotated[int, Option("--seed", help="Nothing is random here: changes nothing.")] = 0,
     as_json: JsonOption = False,
     quiet: QuietOption = False,
 ) -> None:

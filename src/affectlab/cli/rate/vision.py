@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal, Optional
-
-import typer
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from affectlab.cli._options import JsonOption, QuietOption
 from affectlab.cli._output import Output
 from affectlab.cli._warned import caught_warnings
+from affectlab.cli.parameters import Argument, Option
 
 if TYPE_CHECKING:
     from affectlab.ratings import Ratings
@@ -21,37 +20,32 @@ __all__ = ["vision"]
 def vision(
     images: Annotated[
         Path,
-        typer.Argument(
+        Argument(
             help="Images: a folder, a table with columns stimulus and file, or one image. Or, for "
             "a model on embeddings, the folder that affectlab embed wrote.",
             metavar="IMAGES",
-            show_default=False,
         ),
     ],
-    model: Annotated[
-        Path, typer.Option(help="Folder that train vision wrote.", show_default=False)
-    ],
+    model: Annotated[Path, Option(help="Folder that train vision wrote.", show_default=False)],
     to: Annotated[
         Path,
-        typer.Option("--out", "-o", help="Ratings: .parquet, .csv or .jsonl.", show_default=False),
+        Option("--out", "-o", help="Ratings: .parquet, .csv or .jsonl.", show_default=False),
     ],
     decide: Annotated[
         Literal["probable", "cost"],
-        typer.Option(
+        Option(
             help="Which label is chosen: the most probable one, or the one whose expected cost is "
             "lowest."
         ),
     ] = "probable",
     rater: Annotated[
-        Optional[str],  # noqa: UP045
-        typer.Option(help="Name of the rater; by default that of the model.", show_default=False),
+        str | None,
+        Option(help="Name of the rater; by default that of the model.", show_default=False),
     ] = None,
     device: Annotated[
-        Literal["auto", "cpu", "cuda", "mps"], typer.Option(help="Where the model computes.")
+        Literal["auto", "cpu", "cuda", "mps"], Option(help="Where the model computes.")
     ] = "auto",
-    seed: Annotated[
-        int, typer.Option("--seed", help="Nothing is random here: changes nothing.")
-    ] = 0,
+    seed: Annotated[int, Option("--seed", help="Nothing is random here: changes nothing.")] = 0,
     as_json: JsonOption = False,
     quiet: QuietOption = False,
 ) -> None:

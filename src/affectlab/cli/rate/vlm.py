@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any, Optional
-
-import typer
+from typing import Annotated, Any
 
 from affectlab.cli._options import JsonOption, QuietOption
 from affectlab.cli._output import Output
+from affectlab.cli.parameters import Argument, Option
 from affectlab.cli.rate._asking import (
     LIMITS,
     MODEL,
@@ -35,15 +34,14 @@ _PROMPT, _CONTROLS = "Prompt", "Controls"
 def vlm(
     images: Annotated[
         Path,
-        typer.Argument(
+        Argument(
             help="A folder of images, a table with columns stimulus and file, or one image.",
             metavar="IMAGES",
-            show_default=False,
         ),
     ],
     model: Annotated[
         str,
-        typer.Option(
+        Option(
             help="Model string: openai/…, anthropic/…, google/…, vllm/…, or "
             "openai-api/NAME/… for a server with OpenAI's chat completions.",
             show_default=False,
@@ -51,7 +49,7 @@ def vlm(
     ],
     to: Annotated[
         Path,
-        typer.Option(
+        Option(
             "--out",
             "-o",
             help="Folder for ratings.parquet and the ledger, from which a run goes on.",
@@ -60,99 +58,93 @@ def vlm(
         ),
     ],
     protocol: Annotated[
-        str, typer.Option(help="How it is asked: a name, or a TOML file.", rich_help_panel=_PROMPT)
+        str, Option(help="How it is asked: a name, or a TOML file.", group=_PROMPT)
     ] = "intensity",
-    style: Annotated[
-        str, typer.Option(help="zero-shot, or multi-shot.", rich_help_panel=_PROMPT)
-    ] = "zero-shot",
+    style: Annotated[str, Option(help="zero-shot, or multi-shot.", group=_PROMPT)] = "zero-shot",
     examples: Annotated[
-        Optional[Path],  # noqa: UP045
-        typer.Option(
+        Path | None,
+        Option(
             help="Solved examples for multi-shot: a TOML file.",
-            rich_help_panel=_PROMPT,
+            group=_PROMPT,
             show_default=False,
         ),
     ] = None,
     at_most: Annotated[
-        Optional[int],  # noqa: UP045
-        typer.Option(
+        int | None,
+        Option(
             help="Most labels above 0, such as 5.",
             min=1,
-            rich_help_panel=_PROMPT,
+            group=_PROMPT,
             show_default=False,
         ),
     ] = None,
     left_out: Annotated[
-        Optional[str],  # noqa: UP045
-        typer.Option(
+        str | None,
+        Option(
             help="What a label without a value means: zero, or not-rated. By default zero with "
             "--at-most, else what the protocol says.",
-            rich_help_panel=_PROMPT,
+            group=_PROMPT,
             show_default=False,
         ),
     ] = None,
-    reasons: Annotated[
-        bool, typer.Option("--reasons", help="Ask for reasons.", rich_help_panel=_PROMPT)
-    ] = False,
+    reasons: Annotated[bool, Option("--reasons", help="Ask for reasons.", group=_PROMPT)] = False,
     structured: Structured = False,
     shuffle: Annotated[
         bool,
-        typer.Option(
+        Option(
             "--shuffle/--no-shuffle",
             help="Draw the order of labels for each image by --seed, or keep the protocol's.",
-            rich_help_panel=_PROMPT,
+            group=_PROMPT,
         ),
     ] = True,
     temperature: Temperature = "0",
     max_tokens: MaxTokens = 4096,
     reasoning_effort: Annotated[
-        Optional[str],  # noqa: UP045
-        typer.Option(
+        str | None,
+        Option(
             help="minimal, low, medium, high, … for models that reason.",
-            rich_help_panel=MODEL,
+            group=MODEL,
             show_default=False,
         ),
     ] = None,
     sampling_seed: Annotated[
-        Optional[int],  # noqa: UP045
-        typer.Option(
+        int | None,
+        Option(
             help="Seed of the provider, where it has one.",
-            rich_help_panel=MODEL,
+            group=MODEL,
             show_default=False,
         ),
     ] = None,
     base_url: BaseUrl = None,
     key_env: KeyEnv = None,
     rater: Annotated[
-        Optional[str],  # noqa: UP045
-        typer.Option(
+        str | None,
+        Option(
             help="Name of the rater; by default model and style.",
-            rich_help_panel=MODEL,
+            group=MODEL,
             show_default=False,
         ),
     ] = None,
     concurrency: Concurrency = 8,
     per_minute: Annotated[
-        Optional[int],  # noqa: UP045
-        typer.Option(
-            help="Most questions a minute.", min=1, rich_help_panel=LIMITS, show_default=False
-        ),
+        int | None,
+        Option(help="Most questions a minute.", min=1, group=LIMITS, show_default=False),
     ] = None,
     timeout: Annotated[
         float,
-        typer.Option(help="Seconds until one attempt is lost.", rich_help_panel=LIMITS),
+        Option(help="Seconds until one attempt is lost.", group=LIMITS),
     ] = 180.0,
     tries: Annotated[
         int,
-        typer.Option(help="Attempts after transport errors.", min=1, rich_help_panel=LIMITS),
+        Option(help="Attempts after transport errors.", min=1, group=LIMITS),
     ] = 6,
     patience: Annotated[
         int,
-        typer.Option(
+        Option(
             help="Stop after so many questions in a row without an answer, or first answers "
             "without use.",
             min=1,
-            rich_help_panel=LIMITS,
+            group=LIMITS,
         ),
     ] = 20,
     budget_usd: BudgetUsd = None,
@@ -161,46 +153,44 @@ def vlm(
     price_in: PriceIn = None,
     price_out: PriceOut = None,
     limit: Annotated[
-        Optional[int],  # noqa: UP045
-        typer.Option(
+        int | None,
+        Option(
             help="Only the first images, this many.",
             min=1,
-            rich_help_panel=LIMITS,
+            group=LIMITS,
             show_default=False,
         ),
     ] = None,
     control: Annotated[
-        Optional[list[str]],  # noqa: UP045
-        typer.Option(
+        list[str] | None,
+        Option(
             help="no_image, wrong_image, decoy_hint or repeat, beside the main run; may be given "
             "again.",
-            rich_help_panel=_CONTROLS,
+            group=_CONTROLS,
             show_default=False,
         ),
     ] = None,
     repeats: Annotated[
         int,
-        typer.Option(
-            help="Times each question of the main run is asked.", min=1, rich_help_panel=_CONTROLS
-        ),
+        Option(help="Times each question of the main run is asked.", min=1, group=_CONTROLS),
     ] = 1,
     again: Annotated[
-        Optional[list[str]],  # noqa: UP045
-        typer.Option(
+        list[str] | None,
+        Option(
             help="Outcome to ask again although it is in the ledger, such as refused; may be given "
             "again.",
             show_default=False,
         ),
     ] = None,
     set_aside: Annotated[
-        bool, typer.Option("--set-aside", help="Leave out broken images, and count them.")
+        bool, Option("--set-aside", help="Leave out broken images, and count them.")
     ] = False,
     dry_run: Annotated[
         bool,
-        typer.Option("--dry-run", help="Print one prompt, tokens and cost to expect; ask nobody."),
+        Option("--dry-run", help="Print one prompt, tokens and cost to expect; ask nobody."),
     ] = False,
     seed: Annotated[
-        int, typer.Option("--seed", help="Draws wrong images, decoys, and orders of labels.")
+        int, Option("--seed", help="Draws wrong images, decoys, and orders of labels.")
     ] = 0,
     as_json: JsonOption = False,
     quiet: QuietOption = False,

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal, Optional
-
-import typer
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from affectlab.cli._options import AllOption, SeedOption, reads_ratings
+from affectlab.cli.parameters import Option
 from affectlab.core.errors import InputError
 
 if TYPE_CHECKING:
@@ -26,19 +25,19 @@ def agreement(
     ratings: Ratings,
     out: Output,
     level: Annotated[
-        Optional[Literal["nominal", "ordinal", "interval", "ratio"]],  # noqa: UP045
-        typer.Option(
+        Literal["nominal", "ordinal", "interval", "ratio"] | None,
+        Option(
             help="Level of measurement for alpha; from the scale when not given.",
             show_default=False,
         ),
     ] = None,
-    n_boot: Annotated[int, typer.Option(help="Bootstrap replicates for intervals.", min=0)] = 1000,
+    n_boot: Annotated[int, Option(help="Bootstrap replicates for intervals.", min=0)] = 1000,
     resample: Annotated[
-        Literal["units", "raters", "both"], typer.Option(help="What is resampled.")
+        Literal["units", "raters", "both"], Option(help="What is resampled.")
     ] = "units",
     more: Annotated[
         bool,
-        typer.Option(
+        Option(
             "--more",
             help="Also percent agreement, Fleiss' kappa, Gwet's AC, ICC and, where there are "
             "repeats, self-consistency.",
@@ -46,14 +45,14 @@ def agreement(
     ] = False,
     missing: Annotated[
         Literal["available", "listwise"],
-        typer.Option(
+        Option(
             help="For the ICC of --more: all ratings that are available, or only stimuli that "
             "every rater rated (listwise deletion).",
         ),
     ] = "available",
     figures: Annotated[
-        Optional[Path],  # noqa: UP045
-        typer.Option(help="Folder for figures (PNG, SVG).", show_default=False),
+        Path | None,
+        Option(help="Folder for figures (PNG, SVG).", show_default=False),
     ] = None,
     everyone: AllOption = False,
     seed: SeedOption = 0,

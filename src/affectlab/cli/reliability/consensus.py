@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Optional
-
-import typer
+from typing import TYPE_CHECKING, Annotated
 
 from affectlab.cli._options import reads_ratings
+from affectlab.cli.parameters import Option
 
 if TYPE_CHECKING:
     from affectlab.cli._output import Output
@@ -21,10 +20,10 @@ __all__ = ["consensus"]
 def consensus(
     ratings: Ratings,
     out: Output,
-    by_label: Annotated[bool, typer.Option("--by-label", help="One flow per label.")] = False,
+    by_label: Annotated[bool, Option("--by-label", help="One flow per label.")] = False,
     figures: Annotated[
-        Optional[Path],  # noqa: UP045
-        typer.Option(help="Folder for the figure (PNG, SVG).", show_default=False),
+        Path | None,
+        Option(help="Folder for the figure (PNG, SVG).", show_default=False),
     ] = None,
 ) -> None:
     """Follow a sequential yes/no protocol: items, share of the start and agreement per batch.

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal, Optional
-
-import typer
+from typing import TYPE_CHECKING, Annotated, Literal
 
 from affectlab.cli._options import AllOption, SeedOption, reads_ratings
 from affectlab.cli._output import write_csv
+from affectlab.cli.parameters import Option
 
 if TYPE_CHECKING:
     from affectlab.cli._output import Output
@@ -24,71 +23,65 @@ def plan(
     out: Output,
     goal: Annotated[
         float,
-        typer.Option(
+        Option(
             help="What is wanted: interval width in points, correlation of halves, or power.",
             show_default=False,
         ),
     ],
     target: Annotated[
-        Literal["interval", "split_half", "power"], typer.Option(help="Which quantity it is.")
+        Literal["interval", "split_half", "power"], Option(help="Which quantity it is.")
     ] = "interval",
     difference: Annotated[
-        Optional[float],  # noqa: UP045
-        typer.Option(help="With power: difference to be found, in points.", show_default=False),
+        float | None,
+        Option(help="With power: difference to be found, in points.", show_default=False),
     ] = None,
     panel_sizes: Annotated[
-        Optional[str],  # noqa: UP045
-        typer.Option(
-            "--panels", help="Raters per stimulus to try, such as 4,8,16.", show_default=False
-        ),
+        str | None,
+        Option("--panels", help="Raters per stimulus to try, such as 4,8,16.", show_default=False),
     ] = None,
     n_stimuli: Annotated[
-        Optional[int],  # noqa: UP045
-        typer.Option(
-            "--n-stimuli", help="Stimuli of the planned study; as in the pilot when not given."
-        ),
+        int | None,
+        Option("--n-stimuli", help="Stimuli of the planned study; as in the pilot when not given."),
     ] = None,
     stimuli_per_rater: Annotated[
-        Optional[int],  # noqa: UP045
-        typer.Option(help="How many stimuli each rater can do.", show_default=False),
+        int | None,
+        Option(help="How many stimuli each rater can do.", show_default=False),
     ] = None,
     paired: Annotated[
-        Optional[bool],  # noqa: UP045
-        typer.Option("--paired/--unpaired", help="With power: the same raters rate both stimuli."),
+        bool | None,
+        Option("--paired/--unpaired", help="With power: the same raters rate both stimuli."),
     ] = None,
     assurance: Annotated[
-        Optional[float],  # noqa: UP045
-        typer.Option(help="Share of studies that should reach the goal.", show_default=False),
+        float | None,
+        Option(help="Share of studies that should reach the goal.", show_default=False),
     ] = None,
     price: Annotated[
-        Optional[float],  # noqa: UP045
-        typer.Option(help="Price of one rating, for the total.", show_default=False),
+        float | None,
+        Option(help="Price of one rating, for the total.", show_default=False),
     ] = None,
     label: Annotated[
-        Optional[str],  # noqa: UP045
-        typer.Option(help="Label of the pilot to plan from.", show_default=False),
+        str | None,
+        Option(help="Label of the pilot to plan from.", show_default=False),
     ] = None,
     golden: Annotated[
-        Optional[int],  # noqa: UP045
-        typer.Option(
+        int | None,
+        Option(
             help="Also choose so many golden items from both ends of the scale.",
             show_default=False,
             min=1,
         ),
     ] = None,
     golden_out: Annotated[
-        Optional[Path],  # noqa: UP045
-        typer.Option(
-            "--golden-out", help="Write the golden items to this CSV file.", show_default=False
-        ),
+        Path | None,
+        Option("--golden-out", help="Write the golden items to this CSV file.", show_default=False),
     ] = None,
     to: Annotated[
-        Optional[Path],  # noqa: UP045
-        typer.Option("--out", help="Write the curve to this CSV file.", show_default=False),
+        Path | None,
+        Option("--out", help="Write the curve to this CSV file.", show_default=False),
     ] = None,
     figures: Annotated[
-        Optional[Path],  # noqa: UP045
-        typer.Option(help="Folder for the curve as a figure (PNG, SVG).", show_default=False),
+        Path | None,
+        Option(help="Folder for the curve as a figure (PNG, SVG).", show_default=False),
     ] = None,
     everyone: AllOption = False,
     seed: SeedOption = 0,

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Optional
-
-import typer
+from typing import TYPE_CHECKING, Annotated
 
 from affectlab.cli._options import AllOption, SeedOption, reads_ratings
 from affectlab.cli._output import write_csv
+from affectlab.cli.parameters import Option
 
 if TYPE_CHECKING:
     from affectlab.cli._output import Output
@@ -22,14 +21,14 @@ def ppca(
     ratings: Ratings,
     out: Output,
     splits: Annotated[
-        int, typer.Option(help="Random splits of the other raters to average.", min=1)
+        int, Option(help="Random splits of the other raters to average.", min=1)
     ] = 10,
     min_raters: Annotated[
-        int, typer.Option("--min-raters", help="Keep stimuli with so many raters.", min=3)
+        int, Option("--min-raters", help="Keep stimuli with so many raters.", min=3)
     ] = 3,
     to: Annotated[
-        Optional[Path],  # noqa: UP045
-        typer.Option("--out", help="Write the loadings to this CSV file.", show_default=False),
+        Path | None,
+        Option("--out", help="Write the loadings to this CSV file.", show_default=False),
     ] = None,
     everyone: AllOption = False,
     seed: SeedOption = 0,

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal, Optional
-
-import typer
+from typing import TYPE_CHECKING, Annotated, Literal
 
 from affectlab.cli._options import AllOption, reads_ratings
 from affectlab.cli._output import write_csv
+from affectlab.cli.parameters import Option
 
 if TYPE_CHECKING:
     from affectlab.cli._output import Output
@@ -24,18 +23,18 @@ def scores(
     out: Output,
     method: Annotated[
         Literal["reml", "p910", "mle", "mean"],
-        typer.Option(
+        Option(
             help="reml, p910, mle: subject models that weigh raters by their consistency; mean: "
             "mean opinion score."
         ),
     ] = "reml",
     to: Annotated[
-        Optional[Path],  # noqa: UP045
-        typer.Option("--out", help="Write all scores to this CSV file.", show_default=False),
+        Path | None,
+        Option("--out", help="Write all scores to this CSV file.", show_default=False),
     ] = None,
     raters_out: Annotated[
-        Optional[Path],  # noqa: UP045
-        typer.Option(
+        Path | None,
+        Option(
             "--raters-out",
             help="Write bias and inconsistency of raters to this CSV file.",
             show_default=False,

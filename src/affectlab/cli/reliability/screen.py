@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Optional
-
-import typer
+from typing import TYPE_CHECKING, Annotated
 
 from affectlab.cli._options import AllOption, reads_ratings
 from affectlab.cli._output import write_csv
+from affectlab.cli.parameters import Option
 
 if TYPE_CHECKING:
     from affectlab.cli._output import Output
@@ -23,23 +22,21 @@ def screen(
     out: Output,
     policy: Annotated[
         str,
-        typer.Option(
-            help="Policy by name (correlation, bt500, p913, faceexpressions) or TOML file."
-        ),
+        Option(help="Policy by name (correlation, bt500, p913, faceexpressions) or TOML file."),
     ] = "correlation",
     golden: Annotated[
-        Optional[Path],  # noqa: UP045
-        typer.Option(help="Expected answers: stimulus, (label,) value.", show_default=False),
+        Path | None,
+        Option(help="Expected answers: stimulus, (label,) value.", show_default=False),
     ] = None,
     kept: Annotated[
-        Optional[Path],  # noqa: UP045
-        typer.Option(
+        Path | None,
+        Option(
             "--kept", help="Write the ratings that may be used to this file.", show_default=False
         ),
     ] = None,
     to: Annotated[
-        Optional[Path],  # noqa: UP045
-        typer.Option("--out", help="Write verdicts to this CSV file.", show_default=False),
+        Path | None,
+        Option("--out", help="Write verdicts to this CSV file.", show_default=False),
     ] = None,
     everyone: AllOption = False,
 ) -> None:

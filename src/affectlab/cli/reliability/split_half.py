@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Annotated, Literal
 
-import typer
-
 from affectlab.cli._options import AllOption, SeedOption, reads_ratings
+from affectlab.cli.parameters import Option
 
 if TYPE_CHECKING:
     from affectlab.cli._output import Output
@@ -21,9 +20,9 @@ def split_half(
     out: Output,
     method: Annotated[
         Literal["reml", "p910", "mle", "mean"],
-        typer.Option(help="How each half is scored: subject model or mean."),
+        Option(help="How each half is scored: subject model or mean."),
     ] = "reml",
-    splits: Annotated[int, typer.Option(help="Random splits.", min=1)] = 50,
+    splits: Annotated[int, Option(help="Random splits.", min=1)] = 50,
     everyone: AllOption = False,
     seed: SeedOption = 0,
 ) -> None:

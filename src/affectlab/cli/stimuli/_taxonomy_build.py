@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from pathlib import Path
 from shlex import quote
-from typing import TYPE_CHECKING, Annotated, Any, Optional
-
-import typer
+from typing import TYPE_CHECKING, Annotated, Any
 
 from affectlab.cli._options import JsonOption, QuietOption, SeedOption
 from affectlab.cli._output import Output, write_csv
+from affectlab.cli.parameters import Argument, Option
 from affectlab.cli.stimuli._taxonomy_notes import write_review
 
 if TYPE_CHECKING:
@@ -23,64 +22,60 @@ _MODEL = "Language model"
 def build(
     texts: Annotated[
         list[Path],
-        typer.Argument(
+        Argument(
+            metavar="TEXTS",
             help="Texts: .txt and .md files, folders of them, or tables (.csv, .parquet, .jsonl).",
-            show_default=False,
         ),
     ],
     folder: Annotated[
-        Path, typer.Option("--out", help="Folder for review and tables.", metavar="FOLDER")
+        Path, Option("--out", help="Folder for review and tables.", metavar="FOLDER")
     ] = Path("taxonomy"),
-    words: Annotated[int, typer.Option(help="Words in a block.", min=1)] = 500,
+    words: Annotated[int, Option(help="Words in a block.", min=1)] = 500,
     pack: Annotated[
-        bool, typer.Option("--pack", help="Put short texts together until a block is full.")
+        bool, Option("--pack", help="Put short texts together until a block is full.")
     ] = False,
-    column: Annotated[str, typer.Option(help="Column of the texts in tables.")] = "text",
+    column: Annotated[str, Option(help="Column of the texts in tables.")] = "text",
     lexicon: Annotated[
-        Optional[Path],  # noqa: UP045
-        typer.Option(help="TOML file of emotion words, instead of ours.", show_default=False),
+        Path | None,
+        Option(help="TOML file of emotion words, instead of ours.", show_default=False),
     ] = None,
     labels: Annotated[
-        Optional[int],  # noqa: UP045
-        typer.Option(
+        int | None,
+        Option(
             help="Number of labels to propose; without it, as many as the terms fall into.",
             min=1,
             show_default=False,
         ),
     ] = None,
-    min_blocks: Annotated[
-        int, typer.Option(help="Blocks that must name a term for a label.", min=1)
-    ] = 2,
+    min_blocks: Annotated[int, Option(help="Blocks that must name a term for a label.", min=1)] = 2,
     model: Annotated[
-        Optional[str],  # noqa: UP045
-        typer.Option(
+        str | None,
+        Option(
             help="Language model that finds the terms, in place of the lexicon.",
-            rich_help_panel=_MODEL,
+            group=_MODEL,
             show_default=False,
         ),
     ] = None,
     url: Annotated[
         str,
-        typer.Option(help="Server with OpenAI's chat completions.", rich_help_panel=_MODEL),
+        Option(help="Server with OpenAI's chat completions.", group=_MODEL),
     ] = "http://localhost:8000/v1",
     key_env: Annotated[
-        Optional[str],  # noqa: UP045
-        typer.Option(
+        str | None,
+        Option(
             help="Variable of the environment with the key of the server; without it, "
             "OPENAI_API_KEY for https://api.openai.com, and no key for others.",
-            rich_help_panel=_MODEL,
+            group=_MODEL,
             show_default=False,
         ),
     ] = None,
-    parallel: Annotated[
-        int, typer.Option(help="Blocks asked about at once.", min=1, rich_help_panel=_MODEL)
-    ] = 4,
+    parallel: Annotated[int, Option(help="Blocks asked about at once.", min=1, group=_MODEL)] = 4,
     free: Annotated[
         bool,
-        typer.Option(
+        Option(
             "--no-schema",
             help="For servers that cannot hold a model to a JSON schema.",
-            rich_help_panel=_MODEL,
+            group=_MODEL,
         ),
     ] = False,
     as_json: JsonOption = False,

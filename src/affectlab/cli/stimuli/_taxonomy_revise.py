@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from pathlib import Path
 from shlex import quote
-from typing import TYPE_CHECKING, Annotated, Any, Optional
-
-import typer
+from typing import TYPE_CHECKING, Annotated, Any
 
 from affectlab.cli._options import SeedOption, reads_ratings
+from affectlab.cli.parameters import Option
 from affectlab.cli.stimuli._taxonomy_notes import write_review
 
 if TYPE_CHECKING:
@@ -24,17 +23,17 @@ def revise(
     out: Output,
     file: Path,
     to: Annotated[
-        Path, typer.Option("--out", help="CSV file of the review to write.", metavar="FILE")
+        Path, Option("--out", help="CSV file of the review to write.", metavar="FILE")
     ] = Path("revision.csv"),
     suggestions: Annotated[
-        Optional[Path],  # noqa: UP045
-        typer.Option(
+        Path | None,
+        Option(
             help="Suggested labels: the suggestions.csv of a study's export.", show_default=False
         ),
     ] = None,
     policy: Annotated[
-        Optional[Path],  # noqa: UP045
-        typer.Option(help="TOML file of limits, instead of ours.", show_default=False),
+        Path | None,
+        Option(help="TOML file of limits, instead of ours.", show_default=False),
     ] = None,
     seed: SeedOption = 0,
 ) -> None:

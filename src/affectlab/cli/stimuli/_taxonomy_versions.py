@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Optional
-
-import typer
+from typing import Annotated
 
 from affectlab.cli._options import JsonOption, QuietOption, SeedOption
 from affectlab.cli._output import Output
+from affectlab.cli.parameters import Argument, Option
 from affectlab.cli.stimuli._taxonomy_notes import read_note
 
 __all__ = ["apply", "history"]
@@ -17,41 +16,37 @@ _DONE = {"keep": "kept", "add": "added", "merge": "merged", "drop": "dropped"}
 
 
 def apply(
-    review: Annotated[Path, typer.Argument(help="The review, as you left it.", show_default=False)],
+    review: Annotated[Path, Argument(metavar="REVIEW", help="The review, as you left it.")],
     to: Annotated[
-        Path, typer.Option("--out", help="TOML file of the taxonomy to write.", metavar="FILE")
+        Path, Option("--out", help="TOML file of the taxonomy to write.", metavar="FILE")
     ],
     parent: Annotated[
-        Optional[str],  # noqa: UP045
-        typer.Option(
+        str | None,
+        Option(
             "--taxonomy",
             help="Taxonomy that was reviewed: a name or a TOML file. Without it a new one is made.",
             show_default=False,
         ),
     ] = None,
     name: Annotated[
-        Optional[str],  # noqa: UP045
-        typer.Option(
-            help="Name of a new taxonomy; by default that of the file.", show_default=False
-        ),
+        str | None,
+        Option(help="Name of a new taxonomy; by default that of the file.", show_default=False),
     ] = None,
-    title: Annotated[str, typer.Option(help="Title of a new taxonomy.", show_default=False)] = "",
+    title: Annotated[str, Option(help="Title of a new taxonomy.", show_default=False)] = "",
     neutral: Annotated[
-        Optional[str],  # noqa: UP045
-        typer.Option(
-            help="Name of a label for no emotion, added to a new taxonomy.", show_default=False
-        ),
+        str | None,
+        Option(help="Name of a label for no emotion, added to a new taxonomy.", show_default=False),
     ] = None,
     source: Annotated[
-        Optional[str],  # noqa: UP045
-        typer.Option(
+        str | None,
+        Option(
             help="What the decisions rest on; by default what the verb before it noted.",
             show_default=False,
         ),
     ] = None,
     version: Annotated[
-        Optional[str],  # noqa: UP045
-        typer.Option(help="Name of the next version; by default counted up.", show_default=False),
+        str | None,
+        Option(help="Name of the next version; by default counted up.", show_default=False),
     ] = None,
     as_json: JsonOption = False,
     quiet: QuietOption = False,
@@ -98,10 +93,11 @@ def apply(
 
 def history(
     taxonomy: Annotated[
-        str, typer.Argument(help="Name of a taxonomy, or a TOML file.", show_default=False)
+        str,
+        Argument(metavar="TAXONOMY", help="Name of a taxonomy, or a TOML file."),
     ],
     everything: Annotated[
-        bool, typer.Option("--all", help="Also labels that were kept as they are.")
+        bool, Option("--all", help="Also labels that were kept as they are.")
     ] = False,
     as_json: JsonOption = False,
     quiet: QuietOption = False,

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Optional
-
-import typer
+from typing import Annotated
 
 from affectlab.cli._options import JsonOption, QuietOption, SeedOption
 from affectlab.cli._output import Output, write_csv
+from affectlab.cli.parameters import Argument, Option
 
 __all__ = ["captions"]
 
@@ -16,36 +15,34 @@ __all__ = ["captions"]
 def captions(
     table: Annotated[
         Path,
-        typer.Argument(
-            help="CSV or Parquet table of pairs: stimulus, file, text, source.", show_default=False
+        Argument(
+            metavar="TABLE", help="CSV or Parquet table of pairs: stimulus, file, text, source."
         ),
     ],
     to: Annotated[
-        Path, typer.Option("--out", help="CSV file of the chosen pairs.", metavar="FILE")
+        Path, Option("--out", help="CSV file of the chosen pairs.", metavar="FILE")
     ] = Path("captions.csv"),
-    random: Annotated[int, typer.Option(help="Pairs drawn at random.", min=0)] = 1800,
-    conflict: Annotated[
-        int, typer.Option(help="Pairs whose picture and caption disagree.", min=0)
-    ] = 500,
+    random: Annotated[int, Option(help="Pairs drawn at random.", min=0)] = 1800,
+    conflict: Annotated[int, Option(help="Pairs whose picture and caption disagree.", min=0)] = 500,
     random_from: Annotated[
-        Optional[str],  # noqa: UP045
-        typer.Option(help="Sources of the first, separated by commas.", show_default=False),
+        str | None,
+        Option(help="Sources of the first, separated by commas.", show_default=False),
     ] = None,
     conflict_from: Annotated[
-        Optional[str],  # noqa: UP045
-        typer.Option(help="Sources of the second, separated by commas.", show_default=False),
+        str | None,
+        Option(help="Sources of the second, separated by commas.", show_default=False),
     ] = None,
     image_emotions: Annotated[
-        Optional[Path],  # noqa: UP045
-        typer.Option(help="Ratings of the pictures by a model.", show_default=False),
+        Path | None,
+        Option(help="Ratings of the pictures by a model.", show_default=False),
     ] = None,
     text_emotions: Annotated[
-        Optional[Path],  # noqa: UP045
-        typer.Option(help="Ratings of the captions by a model.", show_default=False),
+        Path | None,
+        Option(help="Ratings of the captions by a model.", show_default=False),
     ] = None,
     by: Annotated[
-        Optional[str],  # noqa: UP045
-        typer.Option(
+        str | None,
+        Option(
             "--polarity-of",
             help="Taxonomy: only positive against negative counts as a conflict.",
             show_default=False,

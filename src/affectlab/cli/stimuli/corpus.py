@@ -5,10 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-import typer
-
 from affectlab.cli._options import SeedOption, reads_ratings
 from affectlab.cli._output import write_csv
+from affectlab.cli.parameters import Option
 
 if TYPE_CHECKING:
     from affectlab.cli._output import Output
@@ -22,15 +21,15 @@ def corpus(
     ratings: Ratings,
     out: Output,
     folder: Annotated[
-        Path, typer.Option("--out", help="Folder for the tables.", metavar="FOLDER")
+        Path, Option("--out", help="Folder for the tables.", metavar="FOLDER")
     ] = Path("corpus"),
-    agree: Annotated[int, typer.Option(help="Raters who must choose a label.", min=1)] = 2,
+    agree: Annotated[int, Option(help="Raters who must choose a label.", min=1)] = 2,
     splits: Annotated[
-        str, typer.Option(help="Names and weights of the parts.", metavar="NAME=WEIGHT,…")
+        str, Option(help="Names and weights of the parts.", metavar="NAME=WEIGHT,…")
     ] = "train=80,dev=10,test=10",
     together: Annotated[
         str,
-        typer.Option(
+        Option(
             help="Stimuli with the same value of this attribute come into the same part; '' for "
             "none."
         ),

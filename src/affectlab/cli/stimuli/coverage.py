@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Optional
-
-import typer
+from typing import TYPE_CHECKING, Annotated
 
 from affectlab.cli._options import JsonOption, QuietOption
 from affectlab.cli._output import Output, write_csv
+from affectlab.cli.parameters import Argument, Option
 
 if TYPE_CHECKING:
     from affectlab.stimuli.prompts import CoverageMap
@@ -19,31 +18,29 @@ __all__ = ["coverage"]
 def coverage(
     manifest: Annotated[
         Path,
-        typer.Argument(help="Manifest of pictures, or its folder.", show_default=False),
+        Argument(metavar="MANIFEST", help="Manifest of pictures, or its folder."),
     ],
     to: Annotated[
-        Path, typer.Option("--out", help="Folder of the table and the figures.", metavar="FOLDER")
+        Path, Option("--out", help="Folder of the table and the figures.", metavar="FOLDER")
     ] = Path("coverage"),
     decisions: Annotated[
-        Optional[Path],  # noqa: UP045
-        typer.Option(
-            help="What a review decided; only pictures that it kept count.", show_default=False
-        ),
+        Path | None,
+        Option(help="What a review decided; only pictures that it kept count.", show_default=False),
     ] = None,
     target: Annotated[
-        Optional[int],  # noqa: UP045
-        typer.Option(
+        int | None,
+        Option(
             help="Accepted pictures wanted of each label; without it their mean.",
             min=1,
             show_default=False,
         ),
     ] = None,
     least: Annotated[
-        float, typer.Option(help="Share of what is due below which a cell is under-covered.")
+        float, Option(help="Share of what is due below which a cell is under-covered.")
     ] = 0.8,
     plan: Annotated[
-        Optional[Path],  # noqa: UP045
-        typer.Option(
+        Path | None,
+        Option(
             help="Plan whose shares say what is due; without it shares among all prompts.",
             show_default=False,
         ),

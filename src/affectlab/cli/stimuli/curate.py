@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Optional
-
-import typer
+from typing import TYPE_CHECKING, Annotated
 
 from affectlab.cli._options import JsonOption, QuietOption
 from affectlab.cli._output import Output
+from affectlab.cli.parameters import Argument, Option
 
 if TYPE_CHECKING:
     from affectlab.models.text import PilotPredictor
@@ -22,101 +21,101 @@ _PILOT = "Pilot, where no column holds predicted emotions"
 def curate(
     sources: Annotated[
         list[str],
-        typer.Argument(
+        Argument(
+            metavar="SOURCES",
             help="Comments: files, folders, patterns or URLs; or a plan (TOML) that names them.",
-            show_default=False,
         ),
     ],
-    to: Annotated[Path, typer.Option("--out", help="Folder for the results.", metavar="DIR")],
+    to: Annotated[Path, Option("--out", help="Folder for the results.", metavar="DIR")],
     plan: Annotated[
-        Optional[Path],  # noqa: UP045
-        typer.Option(help="TOML file with steps and thresholds.", show_default=False),
+        Path | None,
+        Option(help="TOML file with steps and thresholds.", show_default=False),
     ] = None,
     review: Annotated[
-        Optional[Path],  # noqa: UP045
-        typer.Option(
+        Path | None,
+        Option(
             help="What reviewers decided: exported answers to review/review.toml, or a table with "
             "id and decision (keep, drop).",
             show_default=False,
         ),
     ] = None,
     pilot: Annotated[
-        Optional[int],  # noqa: UP045
-        typer.Option(
+        int | None,
+        Option(
             help="Draw a pilot of this many comments, about 2,200, before emotions are needed, and "
             "write a study that asks about them.",
             min=1,
             show_default=False,
-            rich_help_panel=_PILOT,
+            group=_PILOT,
         ),
     ] = None,
     pilot_answers: Annotated[
-        Optional[Path],  # noqa: UP045
-        typer.Option(
+        Path | None,
+        Option(
             help="Train the pilot model on these answers, and go on with it.",
             metavar="RATINGS",
             show_default=False,
-            rich_help_panel=_PILOT,
+            group=_PILOT,
         ),
     ] = None,
     pilot_model: Annotated[
-        Optional[Path],  # noqa: UP045
-        typer.Option(
+        Path | None,
+        Option(
             help="Use a model that affectlab train text made.",
             metavar="DIR",
             show_default=False,
-            rich_help_panel=_PILOT,
+            group=_PILOT,
         ),
     ] = None,
     pilot_annotator: Annotated[
-        Optional[str],  # noqa: UP045
-        typer.Option(
+        str | None,
+        Option(
             help="Have the pilot answered by a model (its folder) or by an installed annotator, "
             "and go on with a model trained on that.",
             metavar="NAME",
             show_default=False,
-            rich_help_panel=_PILOT,
+            group=_PILOT,
         ),
     ] = None,
     pilot_agree: Annotated[
-        Optional[int],  # noqa: UP045
-        typer.Option(
+        int | None,
+        Option(
             help="Raters who must choose a label for the pilot model to learn it; 2, or 1 where "
             "most comments have one rater.",
             min=1,
             show_default=False,
-            rich_help_panel=_PILOT,
+            group=_PILOT,
         ),
     ] = None,
     near_duplicates: Annotated[
-        bool, typer.Option("--near-duplicates", help="Drop texts that are nearly the same.")
+        bool, Option("--near-duplicates", help="Drop texts that are nearly the same.")
     ] = False,
     until: Annotated[
-        Optional[str],  # noqa: UP045
-        typer.Option(help="Stop after this step.", metavar="STEP", show_default=False),
+        str | None,
+        Option(help="Stop after this step.", metavar="STEP", show_default=False),
     ] = None,
     draw: Annotated[
-        Optional[int],  # noqa: UP045
-        typer.Option(
+        int | None,
+        Option(
             help="Also draw this many of the comments left into pilot.csv.",
             min=1,
             show_default=False,
         ),
     ] = None,
     seed: Annotated[
-        Optional[int],  # noqa: UP045
-        typer.Option(help="Seed instead of the plan's.", show_default=False),
+        int | None,
+        Option(help="Seed instead of the plan's.", show_default=False),
     ] = None,
-    runner: Annotated[str, typer.Option(help="native, ray or ray://host:port.")] = "native",
+    runner: Annotated[str, Option(help="native, ray or ray://host:port.")] = "native",
     partitions: Annotated[
-        Optional[int],  # noqa: UP045
-        typer.Option(help="Pieces of work on Ray.", min=1, show_default=False),
+        int | None,
+        Option(help="Pieces of work on Ray.", min=1, show_default=False),
     ] = None,
     strict: Annotated[
-        bool, typer.Option("--strict", help="End at the first line that cannot be read.")
+        bool, Option("--strict", help="End at the first line that cannot be read.")
     ] = False,
     restart: Annotated[
-        bool, typer.Option("--restart", help="Use nothing of an earlier run in the folder.")
+        bool, Option("--restart", help="Use nothing of an earlier run in the folder.")
     ] = False,
     as_json: JsonOption = False,
     quiet: QuietOption = False,

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Optional
-
-import typer
+from typing import TYPE_CHECKING, Annotated
 
 from affectlab.cli._options import JsonOption, QuietOption, SeedOption
 from affectlab.cli._output import Output
+from affectlab.cli.parameters import Argument, Option
 
 if TYPE_CHECKING:
     from affectlab.stimuli.frames import Sampling, View, WrittenFrames
@@ -22,42 +21,42 @@ _PICTURES = "Pictures"
 def frames(
     source: Annotated[
         Path,
-        typer.Argument(
+        Argument(
+            metavar="SOURCE",
             help="Folder of transitions (folders of pictures, videos, or MultiFace), one video, or "
             "a table of frames.",
-            show_default=False,
         ),
     ],
     to: Annotated[
-        Path, typer.Option("--out", help="Folder for pictures and table.", metavar="FOLDER")
+        Path, Option("--out", help="Folder for pictures and table.", metavar="FOLDER")
     ] = Path("frames"),
     candidates: Annotated[
-        Optional[int],  # noqa: UP045
-        typer.Option(
+        int | None,
+        Option(
             help="Take this many frames at even times, for a staircase study, instead of five.",
             min=5,
             show_default=False,
         ),
     ] = None,
     staircases: Annotated[
-        Optional[Path],  # noqa: UP045
-        typer.Option(
+        Path | None,
+        Option(
             help="Staircases that a study exported: 1 JND is what people saw.", show_default=False
         ),
     ] = None,
     difference: Annotated[
-        str, typer.Option(help="Without staircases: difference of pictures, ssim or rmse.")
+        str, Option(help="Without staircases: difference of pictures, ssim or rmse.")
     ] = "ssim",
     jnds: Annotated[
-        float, typer.Option(help="JNDs from peak to neutral: 1 JND is this part of the whole.")
+        float, Option(help="JNDs from peak to neutral: 1 JND is this part of the whole.")
     ] = 5.5,
     jnd: Annotated[
-        Optional[float],  # noqa: UP045
-        typer.Option(help="1 JND as a number of the difference, instead.", show_default=False),
+        float | None,
+        Option(help="1 JND as a number of the difference, instead.", show_default=False),
     ] = None,
     along: Annotated[
         str,
-        typer.Option(
+        Option(
             help="What adds up to 1 JND: steps from frame to frame, or the difference from the "
             "ends.",
             metavar="steps|ends",
@@ -65,7 +64,7 @@ def frames(
     ] = "steps",
     crossed: Annotated[
         str,
-        typer.Option(
+        Option(
             help="Where no frame lies between those 1 JND from the ends: even steps, or leave the "
             "transition out.",
             metavar="even|leave-out",
@@ -73,85 +72,85 @@ def frames(
     ] = "even",
     direction: Annotated[
         str,
-        typer.Option(
+        Option(
             help="How it was filmed; find looks for the peak, supposing rest in the first frame.",
             metavar="peak-neutral|neutral-peak|neutral-peak-neutral|find",
-            rich_help_panel=_SOURCE,
+            group=_SOURCE,
         ),
     ] = "peak-neutral",
     ends: Annotated[
-        Optional[int],  # noqa: UP045
-        typer.Option(
+        int | None,
+        Option(
             help="Choose peak and neutral from so many frames at each end, the most typical; "
             "otherwise 5 where there are 13 or more frames, or 1. With staircases always 1.",
             min=1,
-            rich_help_panel=_SOURCE,
+            group=_SOURCE,
             show_default=False,
         ),
     ] = None,
     layout: Annotated[
         str,
-        typer.Option(
+        Option(
             help="What the source is; auto looks.",
             metavar="auto|folders|multiface|table|video",
-            rich_help_panel=_SOURCE,
+            group=_SOURCE,
         ),
     ] = "auto",
     names: Annotated[
-        Optional[str],  # noqa: UP045
-        typer.Option(
+        str | None,
+        Option(
             help="How names say who and what, such as '{expression}-{actor}'.",
-            rich_help_panel=_SOURCE,
+            group=_SOURCE,
             show_default=False,
         ),
     ] = None,
     cameras: Annotated[
-        Optional[str],  # noqa: UP045
-        typer.Option(
+        str | None,
+        Option(
             help="MultiFace: cameras, the preferred one first, separated by commas.",
-            rich_help_panel=_SOURCE,
+            group=_SOURCE,
             show_default=False,
         ),
     ] = None,
     expressions: Annotated[
-        Optional[str],  # noqa: UP045
-        typer.Option(
+        str | None,
+        Option(
             help="Only these, separated by commas; * stands for anything.",
-            rich_help_panel=_SOURCE,
+            group=_SOURCE,
             show_default=False,
         ),
     ] = None,
     fps: Annotated[
-        Optional[float],  # noqa: UP045
-        typer.Option(
+        float | None,
+        Option(
             help="Frames per second of pictures; videos know theirs.",
-            rich_help_panel=_SOURCE,
+            group=_SOURCE,
             show_default=False,
         ),
     ] = None,
     crop: Annotated[
-        Optional[str],  # noqa: UP045
-        typer.Option(
+        str | None,
+        Option(
             help="Cut this box out of every picture, in pixels.",
             metavar="LEFT,TOP,WIDTH,HEIGHT",
-            rich_help_panel=_PICTURES,
+            group=_PICTURES,
             show_default=False,
         ),
     ] = None,
     size: Annotated[
-        Optional[int],  # noqa: UP045
-        typer.Option(
+        int | None,
+        Option(
             help="Longer side of the pictures in pixels; larger ones are made smaller.",
             min=16,
-            rich_help_panel=_PICTURES,
+            group=_PICTURES,
             show_default=False,
         ),
     ] = None,
     strict: Annotated[
-        bool, typer.Option("--strict", help="Stop at the first transition that cannot be used.")
+        bool, Option("--strict", help="Stop at the first transition that cannot be used.")
     ] = False,
     overwrite: Annotated[
-        bool, typer.Option("--overwrite", help="Remove what an earlier run made, and begin anew.")
+        bool, Option("--overwrite", help="Remove what an earlier run made, and begin anew.")
     ] = False,
     as_json: JsonOption = False,
     quiet: QuietOption = False,

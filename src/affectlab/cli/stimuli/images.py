@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any, Optional
-
-import typer
+from typing import Annotated, Any
 
 from affectlab.cli._options import JsonOption, QuietOption
 from affectlab.cli._output import Output
+from affectlab.cli.parameters import Argument, Option
 
 __all__ = ["images"]
 
@@ -16,24 +15,24 @@ __all__ = ["images"]
 def images(
     prompts: Annotated[
         Path,
-        typer.Argument(
+        Argument(
+            metavar="PROMPTS",
             help="Table of prompts: stimulus, prompt, label, seed, and who is asked for.",
-            show_default=False,
         ),
     ],
     to: Annotated[
-        Path, typer.Option("--out", help="Folder of pictures and their manifest.", metavar="FOLDER")
+        Path, Option("--out", help="Folder of pictures and their manifest.", metavar="FOLDER")
     ] = Path("images"),
     generator: Annotated[
         str,
-        typer.Option(
+        Option(
             help="drawn, diffusers:FOLDER_OR_NAME, or a generator that a package adds.",
             metavar="NAME",
         ),
     ] = "drawn",
     settings: Annotated[
-        Optional[list[str]],  # noqa: UP045
-        typer.Option(
+        list[str] | None,
+        Option(
             "--set",
             help="Setting of the generator, such as size=512, or steps=30; may be given again.",
             metavar="NAME=VALUE",
@@ -42,14 +41,12 @@ def images(
     ] = None,
     again: Annotated[
         bool,
-        typer.Option("--again", help="Make pictures anew whose prompt or generator has changed."),
+        Option("--again", help="Make pictures anew whose prompt or generator has changed."),
     ] = False,
     keep: Annotated[
-        bool, typer.Option("--keep", help="Keep pictures whose prompt or generator has changed.")
+        bool, Option("--keep", help="Keep pictures whose prompt or generator has changed.")
     ] = False,
-    patience: Annotated[
-        int, typer.Option(help="Failures in a row after which to stop.", min=1)
-    ] = 20,
+    patience: Annotated[int, Option(help="Failures in a row after which to stop.", min=1)] = 20,
     as_json: JsonOption = False,
     quiet: QuietOption = False,
 ) -> None:

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from dataclasses import asdict
 from pathlib import Path
-from typing import Annotated, Optional
-
-import typer
+from typing import Annotated
 
 from affectlab.cli._options import JsonOption, QuietOption, SeedOption
 from affectlab.cli._output import Output, write_csv
+from affectlab.cli.parameters import Argument, Option
 
 __all__ = ["pairs"]
 
@@ -17,37 +16,35 @@ __all__ = ["pairs"]
 def pairs(
     frames: Annotated[
         Path,
-        typer.Argument(
+        Argument(
+            metavar="FRAMES",
             help="Table of frames: actor, expression, place (1 the peak, the last neutral), file.",
-            show_default=False,
         ),
     ],
-    to: Annotated[
-        Path, typer.Option("--out", help="CSV file of pairs to write.", metavar="FILE")
-    ] = Path("pairs.csv"),
+    to: Annotated[Path, Option("--out", help="CSV file of pairs to write.", metavar="FILE")] = Path(
+        "pairs.csv"
+    ),
     copies: Annotated[
-        Optional[int],  # noqa: UP045
-        typer.Option(
+        int | None,
+        Option(
             help="Actors for each pair of expressions; without it half of them.",
             min=1,
             show_default=False,
         ),
     ] = None,
-    drawn: Annotated[
-        int, typer.Option(help="Frames drawn from each of two expressions.", min=1)
-    ] = 3,
+    drawn: Annotated[int, Option(help="Frames drawn from each of two expressions.", min=1)] = 3,
     batches: Annotated[
-        Optional[int],  # noqa: UP045
-        typer.Option(
+        int | None,
+        Option(
             help="Number of batches; without it as many as --per-batch asks for.",
             min=1,
             show_default=False,
         ),
     ] = None,
-    per_batch: Annotated[int, typer.Option(help="Pairs in a batch, about.", min=1)] = 200,
+    per_batch: Annotated[int, Option(help="Pairs in a batch, about.", min=1)] = 200,
     known: Annotated[
-        Optional[Path],  # noqa: UP045
-        typer.Option(
+        Path | None,
+        Option(
             help="Table of pairs for training and golden trials: stimulus, file_a, file_b, value.",
             show_default=False,
         ),

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Optional, cast
-
-import typer
+from typing import TYPE_CHECKING, Annotated, Any, cast
 
 from affectlab.cli._options import JsonOption, QuietOption, SeedOption
 from affectlab.cli._output import Output, write_csv
+from affectlab.cli.parameters import Argument, Option
 
 if TYPE_CHECKING:
     from affectlab.stimuli import FacePrompts, PromptPlan
@@ -19,69 +18,65 @@ __all__ = ["prompts"]
 
 def prompts(
     number: Annotated[
-        Optional[int],  # noqa: UP045
-        typer.Argument(
-            help="How many prompts; with --fill, what is lacking says it.",
-            min=1,
-            show_default=False,
+        int | None,
+        Argument(
+            metavar="NUMBER", help="How many prompts; with --fill, what is lacking says it.", min=1
         ),
     ] = None,
     to: Annotated[
-        Path, typer.Option("--out", help="CSV file of prompts to write.", metavar="FILE")
+        Path, Option("--out", help="CSV file of prompts to write.", metavar="FILE")
     ] = Path("prompts.csv"),
     taxonomy: Annotated[
-        str, typer.Option(help="Labels and their words: a name or a TOML file.")
+        str, Option(help="Labels and their words: a name or a TOML file.")
     ] = "emonet_face",
     labels: Annotated[
-        Optional[str],  # noqa: UP045
-        typer.Option(
+        str | None,
+        Option(
             help="Only these labels, separated by commas; Shame=2,Awe=1 gives them weights.",
             show_default=False,
         ),
     ] = None,
-    neutral: Annotated[bool, typer.Option("--neutral", help="Faces without emotion.")] = False,
+    neutral: Annotated[bool, Option("--neutral", help="Faces without emotion.")] = False,
     words: Annotated[
-        Optional[int],  # noqa: UP045
-        typer.Option(
+        int | None,
+        Option(
             help="Descriptor words drawn for each prompt; without it all.",
             min=1,
             show_default=False,
         ),
     ] = None,
     plan: Annotated[
-        Optional[Path],  # noqa: UP045
-        typer.Option(help="TOML file with sentences, ages and shares.", show_default=False),
+        Path | None,
+        Option(help="TOML file with sentences, ages and shares.", show_default=False),
     ] = None,
     fill: Annotated[
-        Optional[Path],  # noqa: UP045
-        typer.Option(
+        Path | None,
+        Option(
             help="Manifest of pictures: make prompts for what they lack of --target.",
             metavar="MANIFEST",
             show_default=False,
         ),
     ] = None,
     target: Annotated[
-        Optional[int],  # noqa: UP045
-        typer.Option(
+        int | None,
+        Option(
             help="With --fill: accepted pictures wanted of each label.", min=1, show_default=False
         ),
     ] = None,
     decisions: Annotated[
-        Optional[Path],  # noqa: UP045
-        typer.Option(
+        Path | None,
+        Option(
             help="With --fill: what a review decided; only pictures that it kept count.",
             show_default=False,
         ),
     ] = None,
     undecided: Annotated[
         str,
-        typer.Option(
-            help="With --fill: pictures that await a review count as coming, or as lacking."
-        ),
+        Option(help="With --fill: pictures that await a review count as coming, or as lacking."),
     ] = "coming",
     coverage: Annotated[
-        Optional[Path],  # noqa: UP045
-        typer.Option(help="Write labels against ethnicities to this CSV file.", show_default=False),
+        Path | None,
+        Option(help="Write labels against ethnicities to this CSV file.", show_default=False),
     ] = None,
     as_json: JsonOption = False,
     quiet: QuietOption = False,

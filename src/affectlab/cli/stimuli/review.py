@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal, Optional, cast
-
-import typer
+from typing import TYPE_CHECKING, Annotated, Literal, cast
 
 from affectlab.cli._options import JsonOption, QuietOption, SeedOption
 from affectlab.cli._output import Output, write_csv
+from affectlab.cli.parameters import Argument, Option
 
 if TYPE_CHECKING:
     import polars as pl
@@ -23,44 +22,40 @@ _DECISIONS, _ACCEPTED = "decisions.csv", "accepted.csv"
 def review(
     items: Annotated[
         Path,
-        typer.Argument(
+        Argument(
+            metavar="ITEMS",
             help="Table of pictures (stimulus, file) or of comments (stimulus, text).",
-            show_default=False,
         ),
     ],
-    to: Annotated[
-        Path, typer.Option("--out", help="Folder of the review.", metavar="FOLDER")
-    ] = Path("review"),
+    to: Annotated[Path, Option("--out", help="Folder of the review.", metavar="FOLDER")] = Path(
+        "review"
+    ),
     kind: Annotated[
         str,
-        typer.Option(
-            help="pictures; comments; or emotions: do the pictures evoke a clear emotion?"
-        ),
+        Option(help="pictures; comments; or emotions: do the pictures evoke a clear emotion?"),
     ] = "pictures",
     images: Annotated[
-        Optional[Path],  # noqa: UP045
-        typer.Option(
+        Path | None,
+        Option(
             help="Folder of the pictures; by default that of ITEMS.",
             metavar="FOLDER",
             show_default=False,
         ),
     ] = None,
-    raters: Annotated[int, typer.Option(help="Answers wanted for each item.", min=1)] = 2,
-    per_session: Annotated[int, typer.Option(help="Items of one session.", min=1)] = 50,
-    contact: Annotated[
-        str, typer.Option(help="Whom reviewers can ask, such as an e-mail address.")
-    ] = "",
+    raters: Annotated[int, Option(help="Answers wanted for each item.", min=1)] = 2,
+    per_session: Annotated[int, Option(help="Items of one session.", min=1)] = 50,
+    contact: Annotated[str, Option(help="Whom reviewers can ask, such as an e-mail address.")] = "",
     answers: Annotated[
-        Optional[Path],  # noqa: UP045
-        typer.Option(
+        Path | None,
+        Option(
             help="Decide from these answers: the folder of an export, or a file of ratings.",
             metavar="EXPORT",
             show_default=False,
         ),
     ] = None,
     decided: Annotated[
-        Optional[Path],  # noqa: UP045
-        typer.Option(
+        Path | None,
+        Option(
             help="Decisions of an earlier review: what they settled is not asked again.",
             metavar="FILE",
             show_default=False,
@@ -68,7 +63,7 @@ def review(
     ] = None,
     rule: Annotated[
         str,
-        typer.Option(help="Objections that leave an item out: any, majority, or a number."),
+        Option(help="Objections that leave an item out: any, majority, or a number."),
     ] = "any",
     as_json: JsonOption = False,
     quiet: QuietOption = False,

@@ -4,20 +4,17 @@ from __future__ import annotations
 
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Annotated, Optional
+from typing import Annotated
 
-import typer
-
+from affectlab.cli.parameters import Argument, Option
 from affectlab.core.errors import MissingDependencyError
 
 __all__ = ["DatabaseOption", "StudyArgument", "require_study_extra"]
 
-StudyArgument = Annotated[
-    Path, typer.Argument(help="The study file (TOML).", metavar="STUDY", show_default=False)
-]
+StudyArgument = Annotated[Path, Argument(help="The study file (TOML).", metavar="STUDY")]
 DatabaseOption = Annotated[
-    Optional[str],  # noqa: UP045
-    typer.Option(
+    str | None,
+    Option(
         envvar="AFFECTLAB_DATABASE",
         help="Address of a database: postgresql://user@host/name. By default SQLite, in the "
         "study's folder.",

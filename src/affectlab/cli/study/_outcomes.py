@@ -6,7 +6,7 @@ from collections import Counter
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Annotated
 
-import typer
+from affectlab.cli.parameters import Option
 
 if TYPE_CHECKING:
     from affectlab.cli._output import Output
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 __all__ = ["DryRunOption", "finish_outcomes"]
 
 DryRunOption = Annotated[
-    bool, typer.Option("--dry-run", help="Read the state at the platform; send nothing.")
+    bool, Option("--dry-run", help="Read the state at the platform; send nothing.")
 ]
 
 _SAID = {
@@ -35,7 +35,7 @@ def finish_outcomes(
 
     Raises
     ------
-    typer.Exit
+    SystemExit
         With 1 when something was refused or is not clear, so that scripts notice.
     """
     from rich.text import Text
@@ -75,4 +75,4 @@ def finish_outcomes(
         }
     )
     if counts["refused"] or counts["unclear"]:
-        raise typer.Exit(1)
+        raise SystemExit(1)

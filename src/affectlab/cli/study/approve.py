@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Optional
-
-import typer
+from typing import Annotated
 
 from affectlab.cli._options import JsonOption, QuietOption
 from affectlab.cli._output import Output
+from affectlab.cli.parameters import Argument, Option
 from affectlab.cli.study._common import DatabaseOption, StudyArgument, require_study_extra
 
 __all__ = ["approve"]
@@ -16,11 +15,11 @@ __all__ = ["approve"]
 def approve(
     study: StudyArgument,
     session: Annotated[
-        Optional[list[int]],  # noqa: UP045
-        typer.Argument(help="Numbers of sessions, as the export names them.", show_default=False),
+        list[int] | None,
+        Argument(metavar="SESSION", help="Numbers of sessions, as the export names them."),
     ] = None,
     everyone: Annotated[
-        bool, typer.Option("--all", help="All completed sessions that nobody has judged.")
+        bool, Option("--all", help="All completed sessions that nobody has judged.")
     ] = False,
     database: DatabaseOption = None,
     as_json: JsonOption = False,

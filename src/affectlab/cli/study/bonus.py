@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Optional
-
-import typer
+from typing import Annotated
 
 from affectlab.cli._options import JsonOption, QuietOption
 from affectlab.cli._output import Output
+from affectlab.cli.parameters import Option
 from affectlab.cli.study._common import DatabaseOption, StudyArgument, require_study_extra
 from affectlab.cli.study._outcomes import DryRunOption, finish_outcomes
 
@@ -18,19 +17,19 @@ def bonus(
     study: StudyArgument,
     dry_run: DryRunOption = False,
     session: Annotated[
-        Optional[int],  # noqa: UP045
-        typer.Option(
+        int | None,
+        Option(
             help="Pay a bonus of your own to this session, in place of those that were earned.",
             show_default=False,
         ),
     ] = None,
     amount: Annotated[
-        Optional[float],  # noqa: UP045
-        typer.Option(help="With --session: how much.", show_default=False),
+        float | None,
+        Option(help="With --session: how much.", show_default=False),
     ] = None,
     name: Annotated[
-        Optional[str],  # noqa: UP045
-        typer.Option(
+        str | None,
+        Option(
             help="With --session: what it is for; one bonus is paid under a name.",
             show_default=False,
         ),

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Annotated
 
-import typer
-
 from affectlab.cli._options import JsonOption, QuietOption
 from affectlab.cli._output import Output
+from affectlab.cli.parameters import Option
 from affectlab.cli.study._common import DatabaseOption, StudyArgument, require_study_extra
 
 if TYPE_CHECKING:
@@ -21,7 +20,7 @@ def check(
     database: DatabaseOption = None,
     ask_prolific: Annotated[
         bool,
-        typer.Option(
+        Option(
             "--ask-prolific",
             help="Look up the numbers of Prolific's choices; needs PROLIFIC_TOKEN.",
         ),

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from typing import Annotated
 
-import typer
-
 from affectlab.cli._options import JsonOption, QuietOption
 from affectlab.cli._output import Output
+from affectlab.cli.parameters import Option
 from affectlab.cli.study._common import DatabaseOption, StudyArgument, require_study_extra
 
 __all__ = ["close"]
@@ -16,9 +15,9 @@ __all__ = ["close"]
 def close(
     study: StudyArgument,
     pause: Annotated[
-        bool, typer.Option("--pause", help="Let nobody new in; who has begun can finish.")
+        bool, Option("--pause", help="Let nobody new in; who has begun can finish.")
     ] = False,
-    reopen: Annotated[bool, typer.Option("--reopen", help="Open it again.")] = False,
+    reopen: Annotated[bool, Option("--reopen", help="Open it again.")] = False,
     database: DatabaseOption = None,
     as_json: JsonOption = False,
     quiet: QuietOption = False,

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+import sys
 from dataclasses import asdict
 from typing import Annotated
 
-import typer
-
 from affectlab.cli._options import JsonOption, QuietOption
 from affectlab.cli._output import Output
+from affectlab.cli.parameters import Argument, Option
 from affectlab.cli.study._common import DatabaseOption, StudyArgument, require_study_extra
 
 __all__ = ["erase"]
@@ -18,13 +18,12 @@ def erase(
     study: StudyArgument,
     person: Annotated[
         str,
-        typer.Argument(
+        Argument(
             help="Pseudonym of the export, or the platform's name of the person or the submission.",
             metavar="PERSON",
-            show_default=False,
         ),
     ],
-    yes: Annotated[bool, typer.Option("--yes", help="Do not ask again.")] = False,
+    yes: Annotated[bool, Option("--yes", help="Do not ask again.")] = False,
     database: DatabaseOption = None,
     as_json: JsonOption = False,
     quiet: QuietOption = False,
@@ -38,8 +37,8 @@ def erase(
     from affectlab.study import erase_person, load_study, open_store
 
     out = Output("study erase", as_json=as_json, quiet=quiet)
-    if not yes:
-        typer.confirm(f"Erase all that {study} holds of {person}?", abort=True, err=True)
+    if not yes and not _agreed(f"Erase all that {study} holds of {person}? [y/N]: "):
+        raise SystemExit(1)
     with open_store(load_study(study), database) as store:
         found = erase_person(store, person)
     notes = ["files that were exported before, and backups, still hold this person"]
@@ -54,3 +53,8 @@ def erase(
     )
     out.show("What they had answered is asked again of others; the same person cannot come back.")
     out.finish(asdict(found), notes)
+
+
+def _agreed(question: str) -> bool:
+    print(question, end="", file=sys.stderr, flush=True)  # noqa: T201
+    return sys.stdin.readline().strip().lower() in ("y", "yes")

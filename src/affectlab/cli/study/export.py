@@ -5,10 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated
 
-import typer
-
 from affectlab.cli._options import JsonOption, QuietOption
 from affectlab.cli._output import Output
+from affectlab.cli.parameters import Option
 from affectlab.cli.study._common import DatabaseOption, StudyArgument, require_study_extra
 
 __all__ = ["export"]
@@ -16,10 +15,10 @@ __all__ = ["export"]
 
 def export(
     study: StudyArgument,
-    to: Annotated[Path, typer.Option("--out", "-o", help="Folder to write to.")] = Path("export"),
+    to: Annotated[Path, Option("--out", "-o", help="Folder to write to.")] = Path("export"),
     dataset: Annotated[
         bool,
-        typer.Option(
+        Option(
             "--dataset", help="Write a data set to publish: data card and Croissant metadata, too."
         ),
     ] = False,

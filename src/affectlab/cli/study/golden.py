@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Optional
-
-import typer
+from typing import Annotated
 
 from affectlab.cli._options import JsonOption, QuietOption, SeedOption
 from affectlab.cli._output import Output, write_csv
+from affectlab.cli.parameters import Option
 from affectlab.cli.study._common import DatabaseOption, StudyArgument, require_study_extra
 
 __all__ = ["golden"]
@@ -16,14 +15,14 @@ __all__ = ["golden"]
 
 def golden(
     study: StudyArgument,
-    n: Annotated[int, typer.Option("--n", "-n", help="Golden items wanted.", min=1)] = 5,
+    n: Annotated[int, Option("--n", "-n", help="Golden items wanted.", min=1)] = 5,
     label: Annotated[
-        Optional[str],  # noqa: UP045
-        typer.Option(help="Only for this label; all otherwise.", show_default=False),
+        str | None,
+        Option(help="Only for this label; all otherwise.", show_default=False),
     ] = None,
     to: Annotated[
-        Optional[Path],  # noqa: UP045
-        typer.Option(
+        Path | None,
+        Option(
             "--out",
             "-o",
             help="Write them to this CSV file, for stimuli.golden.",

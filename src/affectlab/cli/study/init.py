@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Optional
-
-import typer
+from typing import TYPE_CHECKING, Annotated
 
 from affectlab.cli._options import JsonOption, QuietOption, SeedOption
 from affectlab.cli._output import Output
+from affectlab.cli.parameters import Argument, Option
 from affectlab.cli.study._common import require_study_extra
 
 if TYPE_CHECKING:
@@ -23,83 +22,79 @@ _ERROR_PROTOCOL = "preference_errors"
 
 
 def init(
-    to: Annotated[Path, typer.Argument(help="File to write.", metavar="STUDY", show_default=False)],
+    to: Annotated[Path, Argument(help="File to write.", metavar="STUDY")],
     protocol: Annotated[
         str,
-        typer.Option(
+        Option(
             help="How to ask: the name of a protocol, such as multilabel or review, built in or "
             "added by a package; or the TOML file of one.",
             metavar="NAME_OR_FILE",
         ),
     ] = "intensity",
     models: Annotated[
-        Optional[list[Path]],  # noqa: UP045
-        typer.Option(
+        list[Path] | None,
+        Option(
             help="Answers of the models, such as affectlab rate vision writes; given twice.",
             show_default=False,
-            rich_help_panel=_ERRORS,
+            group=_ERRORS,
         ),
     ] = None,
     truth: Annotated[
-        Optional[Path],  # noqa: UP045
-        typer.Option(
+        Path | None,
+        Option(
             help="True labels: a table (stimulus, file, label), or a folder whose folders are "
             "named by labels. Where it has a split test, this alone.",
             metavar="TABLE_OR_FOLDER",
             show_default=False,
-            rich_help_panel=_ERRORS,
+            group=_ERRORS,
         ),
     ] = None,
     taxonomy: Annotated[
-        Optional[str],  # noqa: UP045
-        typer.Option(
+        str | None,
+        Option(
             help="Taxonomy of the labels; by default that of the answers.",
             show_default=False,
-            rich_help_panel=_ERRORS,
+            group=_ERRORS,
         ),
     ] = None,
     score: Annotated[
-        Optional[str],  # noqa: UP045
-        typer.Option(
+        str | None,
+        Option(
             help="Column of scores in place of 'value': chosen, for what was decided by cost.",
             metavar="COLUMN",
             show_default=False,
-            rich_help_panel=_ERRORS,
+            group=_ERRORS,
         ),
     ] = None,
-    sample: Annotated[
-        int, typer.Option(help="Images to draw.", min=1, rich_help_panel=_ERRORS)
-    ] = 50,
+    sample: Annotated[int, Option(help="Images to draw.", min=1, group=_ERRORS)] = 50,
     items: Annotated[
-        Optional[Path],  # noqa: UP045
-        typer.Option(
+        Path | None,
+        Option(
             help="In place of models: the table of a study that was made so.",
             metavar="TABLE",
             show_default=False,
-            rich_help_panel=_ERRORS,
+            group=_ERRORS,
         ),
     ] = None,
     decisions: Annotated[
-        Optional[Path],  # noqa: UP045
-        typer.Option(
+        Path | None,
+        Option(
             help="Decisions of a review: what it left out, or did not settle, is not shown.",
             metavar="FILE",
             show_default=False,
-            rich_help_panel=_ERRORS,
+            group=_ERRORS,
         ),
     ] = None,
     most: Annotated[
-        Optional[int],  # noqa: UP045
-        typer.Option(
+        int | None,
+        Option(
             help="Of --items, show so many at most.",
             min=1,
             show_default=False,
-            rich_help_panel=_ERRORS,
+            group=_ERRORS,
         ),
     ] = None,
-    raters: Annotated[
-        int, typer.Option(help="People to answer each image.", min=1, rich_help_panel=_ERRORS)
-    ] = 30,
+    raters: Annotated[int, Option(help="People to answer each image.", min=1, group=_ERRORS)] = 30,
     as_json: JsonOption = False,
     quiet: QuietOption = False,
     seed: SeedOption = 0,

@@ -7,10 +7,9 @@ import os
 from pathlib import Path
 from typing import Annotated
 
-import typer
-
 from affectlab.cli._options import JsonOption, QuietOption
 from affectlab.cli._output import Output
+from affectlab.cli.parameters import Option
 from affectlab.cli.study._common import DatabaseOption, StudyArgument, require_study_extra
 
 __all__ = ["invite"]
@@ -18,12 +17,12 @@ __all__ = ["invite"]
 
 def invite(
     study: StudyArgument,
-    people: Annotated[int, typer.Option(help="How many personal links to make.")],
-    to: Annotated[Path, typer.Option("--out", "-o", help="CSV to write; it must be new.")] = Path(
+    people: Annotated[int, Option(help="How many personal links to make.")],
+    to: Annotated[Path, Option("--out", "-o", help="CSV to write; it must be new.")] = Path(
         "links.csv"
     ),
     base_url: Annotated[
-        str, typer.Option(help="Where participants reach the server.", metavar="URL")
+        str, Option(help="Where participants reach the server.", metavar="URL")
     ] = "http://127.0.0.1:8000",
     database: DatabaseOption = None,
     as_json: JsonOption = False,

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Optional
-
-import typer
+from typing import Annotated
 
 from affectlab.cli._options import JsonOption, QuietOption
 from affectlab.cli._output import Output, write_csv
+from affectlab.cli.parameters import Option
 from affectlab.cli.study._common import DatabaseOption, StudyArgument, require_study_extra
 from affectlab.cli.study._outcomes import DryRunOption, finish_outcomes
 
@@ -19,8 +18,8 @@ def pay(
     study: StudyArgument,
     dry_run: DryRunOption = False,
     to: Annotated[
-        Optional[Path],  # noqa: UP045
-        typer.Option(
+        Path | None,
+        Option(
             "--out",
             help="Write decisions and bonuses to this CSV file instead, to pay by hand. It holds "
             "the platform's names of people.",

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from typing import Annotated
 
-import typer
-
 from affectlab.cli._options import JsonOption, QuietOption
 from affectlab.cli._output import Output
+from affectlab.cli.parameters import Argument, Option
 from affectlab.cli.study._common import DatabaseOption, StudyArgument, require_study_extra
 
 __all__ = ["reject"]
@@ -17,16 +16,14 @@ def reject(
     study: StudyArgument,
     session: Annotated[
         list[int],
-        typer.Argument(help="Numbers of sessions, as the export names them.", show_default=False),
+        Argument(metavar="SESSION", help="Numbers of sessions, as the export names them."),
     ],
-    reason: Annotated[
-        str, typer.Option(help="What was wrong, in a sentence; the participant reads it.")
-    ],
+    reason: Annotated[str, Option(help="What was wrong, in a sentence; the participant reads it.")],
     category: Annotated[
-        str, typer.Option(help="Kind of reason as Prolific names it: LOW_EFFORT, FAILED_CHECK, …")
+        str, Option(help="Kind of reason as Prolific names it: LOW_EFFORT, FAILED_CHECK, …")
     ] = "OTHER",
     pay: Annotated[
-        bool, typer.Option("--pay", help="Pay all the same; only the answers do not count.")
+        bool, Option("--pay", help="Pay all the same; only the answers do not count.")
     ] = False,
     database: DatabaseOption = None,
     as_json: JsonOption = False,

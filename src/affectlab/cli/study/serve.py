@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from typing import Annotated
 
-import typer
-
 from affectlab.cli._options import QuietOption
 from affectlab.cli._output import Output
+from affectlab.cli.parameters import Option
 from affectlab.cli.study._common import DatabaseOption, StudyArgument, require_study_extra
 
 __all__ = ["serve"]
@@ -17,39 +16,35 @@ _LIMITS = "Limits"
 
 def serve(
     study: StudyArgument,
-    host: Annotated[
-        str, typer.Option(help="Where to listen; 0.0.0.0 for other machines.")
-    ] = "127.0.0.1",
-    port: Annotated[int, typer.Option(help="Port to listen on.", min=1, max=65535)] = 8000,
+    host: Annotated[str, Option(help="Where to listen; 0.0.0.0 for other machines.")] = "127.0.0.1",
+    port: Annotated[int, Option(help="Port to listen on.", min=1, max=65535)] = 8000,
     database: DatabaseOption = None,
-    workers: Annotated[
-        int, typer.Option(help="Processes; several need PostgreSQL.", min=1, max=64)
-    ] = 1,
+    workers: Annotated[int, Option(help="Processes; several need PostgreSQL.", min=1, max=64)] = 1,
     pilot: Annotated[
         bool,
-        typer.Option("--pilot", help="Those who enter take part in the pilot, kept apart."),
+        Option("--pilot", help="Those who enter take part in the pilot, kept apart."),
     ] = False,
     https: Annotated[
-        bool, typer.Option("--https", help="Visitors come over https, through your proxy.")
+        bool, Option("--https", help="Visitors come over https, through your proxy.")
     ] = False,
     trust_proxy: Annotated[
         bool,
-        typer.Option("--trust-proxy", help="Read visitors' addresses from X-Forwarded-For."),
+        Option("--trust-proxy", help="Read visitors' addresses from X-Forwarded-For."),
     ] = False,
     entries_per_minute: Annotated[
         int,
-        typer.Option(
+        Option(
             help="Sessions one address may begin a minute; 0: any.",
             min=0,
-            rich_help_panel=_LIMITS,
+            group=_LIMITS,
         ),
     ] = 120,
     requests_per_second: Annotated[
         float,
-        typer.Option(
+        Option(
             help="Requests one session may make a second; 0: any.",
             min=0,
-            rich_help_panel=_LIMITS,
+            group=_LIMITS,
         ),
     ] = 20.0,
     quiet: QuietOption = False,
@@ -70,7 +65,7 @@ def serve(
         if addresses.setup is not None:
             out.show("The dashboard has no account yet. Make one here (works once, for a day):")
             # A link that is broken into two lines cannot be clicked.
-            typer.echo(f"  {addresses.setup}")
+            out.show_line(f"  {addresses.setup}")
         out.show("Press Ctrl-C to stop; nothing is lost.")
 
     serve(

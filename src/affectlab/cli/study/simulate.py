@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import asdict
-from typing import TYPE_CHECKING, Annotated, Optional
-
-import typer
+from typing import TYPE_CHECKING, Annotated
 
 from affectlab.cli._options import JsonOption, QuietOption, SeedOption
 from affectlab.cli._output import Output
+from affectlab.cli.parameters import Option
 from affectlab.cli.study._common import DatabaseOption, StudyArgument, require_study_extra
 
 if TYPE_CHECKING:
@@ -19,19 +18,19 @@ __all__ = ["simulate"]
 
 def simulate(
     study: StudyArgument,
-    people: Annotated[int, typer.Option(help="Simulated people who take part.", min=1)] = 12,
+    people: Annotated[int, Option(help="Simulated people who take part.", min=1)] = 12,
     careless: Annotated[
-        int, typer.Option(help="Of these, people who do not look at what they rate.", min=0)
+        int, Option(help="Of these, people who do not look at what they rate.", min=0)
     ] = 2,
     url: Annotated[
-        Optional[str],  # noqa: UP045
-        typer.Option(
+        str | None,
+        Option(
             help="Address of a running server of this study; one is started otherwise.",
             show_default=False,
         ),
     ] = None,
     pilot: Annotated[
-        bool, typer.Option("--pilot", help="They take part in the pilot, kept apart.")
+        bool, Option("--pilot", help="They take part in the pilot, kept apart.")
     ] = False,
     database: DatabaseOption = None,
     seed: SeedOption = 0,

@@ -5,31 +5,23 @@ from __future__ import annotations
 import sys
 from typing import Annotated
 
-import typer
-
 from affectlab.cli._options import JsonOption, QuietOption
 from affectlab.cli._output import Output
+from affectlab.cli.parameters import Argument, Option
 from affectlab.cli.study._common import DatabaseOption, StudyArgument, require_study_extra
 
-__all__ = ["app"]
+__all__ = ["add", "list_", "password", "remove", "role"]
 
-app = typer.Typer(
-    no_args_is_help=True, help="Who may look at the dashboard: owners, researchers, viewers."
-)
-
-NameArgument = Annotated[
-    str, typer.Argument(help="Name of the account.", metavar="NAME", show_default=False)
-]
+NameArgument = Annotated[str, Argument(help="Name of the account.", metavar="NAME")]
 _BY = "command line"
 
 
-@app.command("add")
 def add(
     study: StudyArgument,
     name: NameArgument,
     role: Annotated[
         str,
-        typer.Option(
+        Option(
             help="viewer sees; researcher also accepts, rejects and pauses; owner also closes the "
             "study and manages accounts."
         ),
@@ -52,7 +44,6 @@ def add(
     out.finish({"name": account.name, "role": account.role})
 
 
-@app.command("list")
 def list_(
     study: StudyArgument,
     database: DatabaseOption = None,
@@ -79,13 +70,10 @@ def list_(
     out.finish([{"name": one.name, "role": one.role} for one in found])
 
 
-@app.command("role")
 def role(
     study: StudyArgument,
     name: NameArgument,
-    to: Annotated[
-        str, typer.Argument(help="viewer, researcher or owner.", metavar="ROLE", show_default=False)
-    ],
+    to: Annotated[str, Argument(help="viewer, researcher or owner.", metavar="ROLE")],
     database: DatabaseOption = None,
     as_json: JsonOption = False,
     quiet: QuietOption = False,
@@ -104,7 +92,6 @@ def role(
     out.finish({"name": name, "role": to})
 
 
-@app.command("password")
 def password(
     study: StudyArgument,
     name: NameArgument,
@@ -126,7 +113,6 @@ def password(
     out.finish({"name": name})
 
 
-@app.command("remove")
 def remove(
     study: StudyArgument,
     name: NameArgument,
@@ -152,4 +138,8 @@ def _password() -> str:
     """Ask for a password twice; from a pipe take the first line. It never is an argument."""
     if not sys.stdin.isatty():
         return sys.stdin.readline().rstrip("\r\n")
-    return str(typer.prompt("Password", hide_input=True, confirmation_prompt=True, err=True))
+    from getpass import getpass
+
+    while (given := getpass("Password: ")) != getpass("Password again: "):
+        print("The two differ; please type it again.", file=sys.stderr)  # noqa: T201
+    return given

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from pathlib import Path
 from time import perf_counter
-from typing import TYPE_CHECKING, Annotated, Any, Literal, Optional
-
-import typer
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from affectlab.cli._options import JsonOption, QuietOption, SeedOption
 from affectlab.cli._output import Output, write_csv
+from affectlab.cli.parameters import Argument, Option
+from affectlab.cli.train import in_one_process
 
 if TYPE_CHECKING:
     from affectlab.models.differences import CrossValidation, ExpressionMetric
@@ -19,30 +19,28 @@ __all__ = ["difference"]
 _JUDGED = "Judging"
 
 
+@in_one_process
 def difference(
     file: Annotated[
         Path,
-        typer.Argument(
+        Argument(
             help="Ratings of pairs, or a table with a score (value, 0 to 100) for each: stimulus, "
             "actor, file_a, file_b, and perhaps kind.",
             metavar="FILE",
-            show_default=False,
         ),
     ],
-    to: Annotated[
-        Path, typer.Option("--out", "-o", help="Folder for the metric.", show_default=False)
-    ],
+    to: Annotated[Path, Option("--out", "-o", help="Folder for the metric.", show_default=False)],
     embeddings: Annotated[
-        Optional[Path],  # noqa: UP045
-        typer.Option(
+        Path | None,
+        Option(
             help="Embeddings of the pictures, a folder that affectlab embed wrote.",
             metavar="DIR",
             show_default=False,
         ),
     ] = None,
     encoder: Annotated[
-        Optional[str],  # noqa: UP045
-        typer.Option(
+        str | None,
+        Option(
             help="In place of --embeddings: encoder for the pictures of --images, such as faces "
             "or transformers:FOLDER.",
             metavar="NAME",
@@ -50,44 +48,42 @@ def difference(
         ),
     ] = None,
     images: Annotated[
-        Optional[Path],  # noqa: UP045
-        typer.Option(
-            help="Folder of the pictures, for --encoder.", metavar="DIR", show_default=False
-        ),
+        Path | None,
+        Option(help="Folder of the pictures, for --encoder.", metavar="DIR", show_default=False),
     ] = None,
     cache: Annotated[
-        Optional[Path],  # noqa: UP045
-        typer.Option(
+        Path | None,
+        Option(
             help="Folder that keeps embeddings from run to run, for --encoder.",
             metavar="DIR",
             show_default=False,
         ),
     ] = None,
     pairs: Annotated[
-        Optional[Path],  # noqa: UP045
-        typer.Option(
+        Path | None,
+        Option(
             help="Table of the pairs (pairs.csv), where FILE does not say what they are of.",
             metavar="FILE",
             show_default=False,
         ),
     ] = None,
     scale: Annotated[
-        Optional[str],  # noqa: UP045
-        typer.Option(help="Scale of the ratings: '0-100 interval'.", show_default=False),
+        str | None,
+        Option(help="Scale of the ratings: '0-100 interval'.", show_default=False),
     ] = None,
     score: Annotated[
-        Literal["subject-model", "mean"], typer.Option(help="How ratings become scores.")
+        Literal["subject-model", "mean"], Option(help="How ratings become scores.")
     ] = "subject-model",
     learner: Annotated[
         Literal["svr", "ridge", "siamese"],
-        typer.Option(
+        Option(
             help="svr: support vector regression, as in the paper; ridge: least squares; siamese: "
             "a projection for both faces and a weighted distance."
         ),
     ] = "ridge",
     settings: Annotated[
-        Optional[list[str]],  # noqa: UP045
-        typer.Option(
+        list[str] | None,
+        Option(
             "--set",
             help="A setting of the learner: non_negative=true, strength=0.1, epochs=20; may be "
             "given again.",
@@ -96,50 +92,50 @@ def difference(
         ),
     ] = None,
     name: Annotated[
-        Optional[str],  # noqa: UP045
-        typer.Option(help="Name of the metric as a rater; by default that of the folder."),
+        str | None,
+        Option(help="Name of the metric as a rater; by default that of the folder."),
     ] = None,
     test_actors: Annotated[
-        int, typer.Option(help="Actors that each split tests.", min=1, rich_help_panel=_JUDGED)
+        int, Option(help="Actors that each split tests.", min=1, group=_JUDGED)
     ] = 2,
     splits: Annotated[
-        Optional[int],  # noqa: UP045
-        typer.Option(
+        int | None,
+        Option(
             help="Draw so many splits of the actors; by default all of them.",
             min=1,
-            rich_help_panel=_JUDGED,
+            group=_JUDGED,
             show_default=False,
         ),
     ] = None,
     n_boot: Annotated[
         int,
-        typer.Option(help="Draws of actors for intervals.", min=0, rich_help_panel=_JUDGED),
+        Option(help="Draws of actors for intervals.", min=0, group=_JUDGED),
     ] = 1000,
     splits_out: Annotated[
-        Optional[Path],  # noqa: UP045
-        typer.Option(
+        Path | None,
+        Option(
             help="Write a row per split and method to this CSV file.",
             metavar="FILE",
-            rich_help_panel=_JUDGED,
+            group=_JUDGED,
             show_default=False,
         ),
     ] = None,
     baseline: Annotated[
-        Optional[list[Path]],  # noqa: UP045
-        typer.Option(
+        list[Path] | None,
+        Option(
             help="What other metrics say of the same pairs, from affectlab rate difference, to be "
             "compared with on the same splits; may be given again.",
             metavar="FILE",
-            rich_help_panel=_JUDGED,
+            group=_JUDGED,
             show_default=False,
         ),
     ] = None,
     predictions: Annotated[
-        Optional[Path],  # noqa: UP045
-        typer.Option(
+        Path | None,
+        Option(
             help="Write what is predicted of each pair where its actor was kept aside, as ratings.",
             metavar="FILE",
-            rich_help_panel=_JUDGED,
+            group=_JUDGED,
             show_default=False,
         ),
     ] = None,

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from pathlib import Path
 from time import perf_counter
-from typing import TYPE_CHECKING, Annotated, Any, Literal, Optional
-
-import typer
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from affectlab.cli._options import AbsentOption, SeedOption, reads_ratings
 from affectlab.cli._output import Output
 from affectlab.cli._warned import caught_warnings
+from affectlab.cli.parameters import Option
+from affectlab.cli.train import in_one_process
 
 if TYPE_CHECKING:
     from affectlab.ratings import Ratings
@@ -22,163 +22,154 @@ _TRAINING = "Training"
 _JUDGED = "Judging and calibration"
 
 
+@in_one_process
 @reads_ratings("train heads")
 def heads(
     ratings: Ratings,
     out: Output,
     file: Path,
-    stimuli: Optional[Path],  # noqa: UP045
+    stimuli: Path | None,
     embeddings: Annotated[
         Path,
-        typer.Option(
+        Option(
             help="Embeddings of the rated stimuli, a folder that affectlab embed wrote.",
             show_default=False,
         ),
     ],
-    to: Annotated[
-        Path, typer.Option("--out", "-o", help="Folder for the model.", show_default=False)
-    ],
+    to: Annotated[Path, Option("--out", "-o", help="Folder for the model.", show_default=False)],
     big: Annotated[
-        Optional[Path],  # noqa: UP045
-        typer.Option(
+        Path | None,
+        Option(
             help="Many ratings, of machines as a rule, to train on first.",
-            rich_help_panel=_BIG,
+            group=_BIG,
             show_default=False,
         ),
     ] = None,
     big_embeddings: Annotated[
-        Optional[Path],  # noqa: UP045
-        typer.Option(
+        Path | None,
+        Option(
             help="Embeddings of their stimuli; by default those of --embeddings.",
-            rich_help_panel=_BIG,
+            group=_BIG,
             show_default=False,
         ),
     ] = None,
-    big_epochs: Annotated[
-        int, typer.Option(help="Epochs of the first stage.", min=1, rich_help_panel=_BIG)
-    ] = 5,
+    big_epochs: Annotated[int, Option(help="Epochs of the first stage.", min=1, group=_BIG)] = 5,
     labels: Annotated[
-        Optional[str],  # noqa: UP045
-        typer.Option(help="Labels to train heads for: joy,fear. By default all that are rated."),
+        str | None,
+        Option(help="Labels to train heads for: joy,fear. By default all that are rated."),
     ] = None,
     shape: Annotated[
-        Literal["small", "big"], typer.Option(help="Layers of a head: 128-32, or 1024-512-256.")
+        Literal["small", "big"], Option(help="Layers of a head: 128-32, or 1024-512-256.")
     ] = "small",
     binarised: Annotated[
         bool,
-        typer.Option(
+        Option(
             "--binarised", help="Learn whether an emotion is there, in place of how much of it."
         ),
     ] = False,
     absent: AbsentOption = None,
     big_absent: Annotated[
-        Optional[Literal["zero", "missing"]],  # noqa: UP045
-        typer.Option(help="The same as --absent, of the ratings of --big.", show_default=False),
+        Literal["zero", "missing"] | None,
+        Option(help="The same as --absent, of the ratings of --big.", show_default=False),
     ] = None,
     aggregate: Annotated[
-        Literal["median", "mean"], typer.Option(help="How several raters become one number.")
+        Literal["median", "mean"], Option(help="How several raters become one number.")
     ] = "median",
     tied: Annotated[
         Literal["present", "absent", "leave_out"],
-        typer.Option(
-            help="With --binarised: what half of the raters saw is there, or not, or out."
-        ),
+        Option(help="With --binarised: what half of the raters saw is there, or not, or out."),
     ] = "present",
     name: Annotated[
-        Optional[str],  # noqa: UP045
-        typer.Option(help="Name of the model as a rater; by default that of the folder."),
+        str | None,
+        Option(help="Name of the model as a rater; by default that of the folder."),
     ] = None,
-    epochs: Annotated[
-        int, typer.Option(help="Epochs at most.", min=1, rich_help_panel=_TRAINING)
-    ] = 200,
-    batch: Annotated[
-        int, typer.Option(help="Rows per step.", min=1, rich_help_panel=_TRAINING)
-    ] = 256,
+    epochs: Annotated[int, Option(help="Epochs at most.", min=1, group=_TRAINING)] = 200,
+    batch: Annotated[int, Option(help="Rows per step.", min=1, group=_TRAINING)] = 256,
     learning_rate: Annotated[
         float,
-        typer.Option(help="Where it begins; it falls on a plateau.", rich_help_panel=_TRAINING),
+        Option(help="Where it begins; it falls on a plateau.", group=_TRAINING),
     ] = 5e-5,
     early_stopping: Annotated[
-        Optional[int],  # noqa: UP045
-        typer.Option(
+        int | None,
+        Option(
             help="Stop a head after so many epochs without progress; by default 30 in one stage, "
             "never with --big.",
             min=1,
-            rich_help_panel=_TRAINING,
+            group=_TRAINING,
             show_default=False,
         ),
     ] = None,
     cap: Annotated[
         float,
-        typer.Option(
+        Option(
             help="Largest part of the mean bucket of ratings to take from one bucket; 0: all.",
             min=0,
-            rich_help_panel=_TRAINING,
+            group=_TRAINING,
         ),
     ] = 0.25,
     precision: Annotated[
         Literal["auto", "fp32", "bf16"],
-        typer.Option(help="What matrices are multiplied in.", rich_help_panel=_TRAINING),
+        Option(help="What matrices are multiplied in.", group=_TRAINING),
     ] = "auto",
     device: Annotated[
         Literal["auto", "cpu", "cuda", "mps"],
-        typer.Option(help="Where heads are trained.", rich_help_panel=_TRAINING),
+        Option(help="Where heads are trained.", group=_TRAINING),
     ] = "auto",
     resume: Annotated[
         bool,
-        typer.Option(
+        Option(
             "--resume",
             help="Go on where a run into this folder stopped.",
-            rich_help_panel=_TRAINING,
+            group=_TRAINING,
         ),
     ] = False,
     held_out: Annotated[
-        Optional[str],  # noqa: UP045
-        typer.Option(
+        str | None,
+        Option(
             help="Attribute of stimuli, such as identity: those of a fifth of its values are kept "
             "aside, and judged.",
-            rich_help_panel=_JUDGED,
+            group=_JUDGED,
             show_default=False,
         ),
     ] = None,
     dev: Annotated[
-        Optional[Path],  # noqa: UP045
-        typer.Option(
+        Path | None,
+        Option(
             help="Ratings of other stimuli to judge the heads by, in place of --held-out.",
-            rich_help_panel=_JUDGED,
+            group=_JUDGED,
             show_default=False,
         ),
     ] = None,
     dev_embeddings: Annotated[
-        Optional[Path],  # noqa: UP045
-        typer.Option(
+        Path | None,
+        Option(
             help="Embeddings of --dev; by default those of --embeddings.",
-            rich_help_panel=_JUDGED,
+            group=_JUDGED,
             show_default=False,
         ),
     ] = None,
     neutral: Annotated[
-        Optional[Path],  # noqa: UP045
-        typer.Option(
+        Path | None,
+        Option(
             help="Neutral stimuli: their embeddings (a folder), or a table whose column stimulus "
             "names them among --embeddings. The mean of each head over them is subtracted.",
-            rich_help_panel=_JUDGED,
+            group=_JUDGED,
             show_default=False,
         ),
     ] = None,
     figures: Annotated[
-        Optional[Path],  # noqa: UP045
-        typer.Option(
+        Path | None,
+        Option(
             help="Folder for figures of ratings against predictions (PNG, SVG).",
-            rich_help_panel=_JUDGED,
+            group=_JUDGED,
             show_default=False,
         ),
     ] = None,
     report: Annotated[
-        Optional[Path],  # noqa: UP045
-        typer.Option(
+        Path | None,
+        Option(
             help="Folder for a report that compares the heads with people on what was kept aside.",
-            rich_help_panel=_JUDGED,
+            group=_JUDGED,
             show_default=False,
         ),
     ] = None,

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal, Optional
-
-import typer
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from affectlab.cli._options import AllOption, SeedOption, reads_ratings
 from affectlab.cli._output import Output, write_csv
+from affectlab.cli.parameters import Option
+from affectlab.cli.train import in_one_process
 from affectlab.cli.train._preference_work import read_examples, show_logistic, show_tuned, texts_of
 
 if TYPE_CHECKING:
@@ -23,16 +23,15 @@ _JUDGED = "Judging"
 _TUNING = "Tuning BARTScore"
 
 
+@in_one_process
 @reads_ratings("train preference")
 def preference(
     ratings: Ratings,
     out: Output,
-    to: Annotated[
-        Path, typer.Option("--out", "-o", help="Folder for the metric.", show_default=False)
-    ],
+    to: Annotated[Path, Option("--out", "-o", help="Folder for the metric.", show_default=False)],
     scores: Annotated[
-        Optional[Path],  # noqa: UP045
-        typer.Option(
+        Path | None,
+        Option(
             "--scores",
             help="Scores of metrics (item, metric, score) to weigh, as affectlab evaluate text "
             "--out writes them.",
@@ -41,45 +40,43 @@ def preference(
         ),
     ] = None,
     model: Annotated[
-        Optional[str],  # noqa: UP045
-        typer.Option(
+        str | None,
+        Option(
             help="In place of --scores: a BART to tune, the folder or name of a checkpoint.",
             metavar="NAME",
-            rich_help_panel=_TUNING,
+            group=_TUNING,
             show_default=False,
         ),
     ] = None,
     texts: Annotated[
-        Optional[Path],  # noqa: UP045
-        typer.Option(
+        Path | None,
+        Option(
             help="Table of the texts, for --model: stimulus, text, option_a, system_a, option_b, "
             "system_b, as for the study.",
             metavar="FILE",
-            rich_help_panel=_TUNING,
+            group=_TUNING,
             show_default=False,
         ),
     ] = None,
     context: Annotated[
         str,
-        typer.Option(
-            help="Column of --texts with what both texts are about.", rich_help_panel=_TUNING
-        ),
+        Option(help="Column of --texts with what both texts are about.", group=_TUNING),
     ] = "text",
     examples: Annotated[
-        Optional[str],  # noqa: UP045
-        typer.Option(
+        str | None,
+        Option(
             help="Numbers of pairs to tune on; by default 16,32,64, as far as there are so many.",
-            rich_help_panel=_TUNING,
+            group=_TUNING,
             show_default=False,
         ),
     ] = None,
     device: Annotated[
         Literal["auto", "cpu", "cuda", "mps"],
-        typer.Option(help="Where to tune.", rich_help_panel=_TUNING),
+        Option(help="Where to tune.", group=_TUNING),
     ] = "auto",
     settings: Annotated[
-        Optional[list[str]],  # noqa: UP045
-        typer.Option(
+        list[str] | None,
+        Option(
             "--set",
             help="A setting: epochs=5, learning_rate=1e-5; without --model inner_folds=3 or "
             "cs=[0.1, 1]. May be given again.",
@@ -88,49 +85,43 @@ def preference(
         ),
     ] = None,
     name: Annotated[
-        Optional[str],  # noqa: UP045
-        typer.Option(help="Name of the metric; by default that of the folder."),
+        str | None,
+        Option(help="Name of the metric; by default that of the folder."),
     ] = None,
     systems: Annotated[
-        Optional[str],  # noqa: UP045
-        typer.Option(
+        str | None,
+        Option(
             help="The two that are compared, where there are more: human,model.", show_default=False
         ),
     ] = None,
     system: Annotated[
-        Optional[str],  # noqa: UP045
-        typer.Option(
+        str | None,
+        Option(
             help="The one whose texts are good or poor; by default the model.", show_default=False
         ),
     ] = None,
     rule: Annotated[
         Literal["majority", "plurality"],
-        typer.Option(help="What makes the verdict of an item with several votes."),
+        Option(help="What makes the verdict of an item with several votes."),
     ] = "majority",
     cluster: Annotated[
-        Optional[str],  # noqa: UP045
-        typer.Option(
+        str | None,
+        Option(
             help="Column that says which items belong together and are never parted; by default "
             "pair, if there.",
-            rich_help_panel=_JUDGED,
+            group=_JUDGED,
             show_default=False,
         ),
     ] = None,
-    folds: Annotated[
-        int, typer.Option(help="Folds of the items.", min=2, rich_help_panel=_JUDGED)
-    ] = 5,
+    folds: Annotated[int, Option(help="Folds of the items.", min=2, group=_JUDGED)] = 5,
     repeats: Annotated[
         int,
-        typer.Option(
-            help="Times that folds are drawn anew, with --scores.", min=1, rich_help_panel=_JUDGED
-        ),
+        Option(help="Times that folds are drawn anew, with --scores.", min=1, group=_JUDGED),
     ] = 5,
-    n_boot: Annotated[
-        int, typer.Option(help="Draws for intervals.", min=0, rich_help_panel=_JUDGED)
-    ] = 1000,
+    n_boot: Annotated[int, Option(help="Draws for intervals.", min=0, group=_JUDGED)] = 1000,
     table: Annotated[
-        Optional[Path],  # noqa: UP045
-        typer.Option(
+        Path | None,
+        Option(
             "--table",
             help="Write the table of what was judged to this CSV file.",
             metavar="FILE",

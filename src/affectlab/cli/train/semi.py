@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from pathlib import Path
 from time import perf_counter
-from typing import TYPE_CHECKING, Annotated, Any, Optional
-
-import typer
+from typing import TYPE_CHECKING, Annotated, Any
 
 from affectlab.cli._options import JsonOption, QuietOption, SeedOption
 from affectlab.cli._output import Output
 from affectlab.cli._warned import caught_warnings
+from affectlab.cli.parameters import Argument, Option
+from affectlab.cli.train import in_one_process
 from affectlab.cli.train._image_options import (
     LOSS,
     TRAINING,
@@ -41,78 +41,78 @@ __all__ = ["semi"]
 _UNLABELLED = "Unlabelled images"
 
 
+@in_one_process
 def semi(
     images: Annotated[
         Path,
-        typer.Argument(
+        Argument(
             help="A table (stimulus, file, label, perhaps split), where an empty label means that "
             "there is none; or a folder whose folders are named by labels.",
             metavar="TABLE_OR_FOLDER",
-            show_default=False,
         ),
     ],
     to: ModelFolder,
     strategy: Annotated[
         str,
-        typer.Option(
+        Option(
             help="How pseudo-labels are chosen: supervised (none), fixmatch, flexmatch, freematch, "
             "softmatch, emc (its threshold follows EMC), comatch, simmatch, s2ver, or one that a "
             "package adds.",
-            rich_help_panel=_UNLABELLED,
+            group=_UNLABELLED,
         ),
     ] = "fixmatch",
     setting: Annotated[
-        Optional[list[str]],  # noqa: UP045
-        typer.Option(
+        list[str] | None,
+        Option(
             "--set",
             help="A setting of the strategy, such as tau=0.9; may be repeated.",
             metavar="NAME=VALUE",
             show_default=False,
-            rich_help_panel=_UNLABELLED,
+            group=_UNLABELLED,
         ),
     ] = None,
     unlabelled: Annotated[
-        Optional[Path],  # noqa: UP045
-        typer.Option(
+        Path | None,
+        Option(
             help="More images, without labels: a folder or a table.",
             show_default=False,
-            rich_help_panel=_UNLABELLED,
+            group=_UNLABELLED,
         ),
     ] = None,
     labelled_fraction: Annotated[
-        Optional[float],  # noqa: UP045
-        typer.Option(
+        float | None,
+        Option(
             help="Hide all labels but this share, such as 0.05, to try a strategy out; the hidden "
             "ones then say how good pseudo-labels are, and nothing else.",
             show_default=False,
-            rich_help_panel=_UNLABELLED,
+            group=_UNLABELLED,
         ),
     ] = None,
     ratio: Annotated[
         int,
-        typer.Option(
+        Option(
             help="Unlabelled images per labelled one in a step.",
             min=1,
-            rich_help_panel=_UNLABELLED,
+            group=_UNLABELLED,
         ),
     ] = 7,
     lam_u: Annotated[
         float,
-        typer.Option("--lam-u", help="Weight of their loss.", min=0, rich_help_panel=_UNLABELLED),
+        Option("--lam-u", help="Weight of their loss.", min=0, group=_UNLABELLED),
     ] = 1.0,
     taxonomy: TaxonomyName = "mikels",
     label_column: LabelColumn = None,
     backbone: Annotated[
         str,
-        typer.Option(
+        Option(
             help="Name or folder of an image network of transformers; or embedding:NAME, an "
             "encoder on whose numbers a head is trained (fast)."
         ),
     ] = "embedding:faces",
     embeddings: Embedded = None,
     dev: Annotated[
-        Optional[Path],  # noqa: UP045
-        typer.Option(
+        Path | None,
+        Option(
             help="Other images that choose the epoch; by default split dev, or a share of those "
             "with labels.",
             show_default=False,
@@ -120,7 +120,7 @@ def semi(
     ] = None,
     dev_share: Annotated[
         float,
-        typer.Option(
+        Option(
             help="Share of the labelled images that is drawn for dev; 0: none, and the last epoch "
             "is kept.",
             min=0,
@@ -131,41 +131,41 @@ def semi(
     lam: Lam = 1.0,
     switch: Annotated[
         str,
-        typer.Option(
+        Option(
             help="When cross-entropy gives way to --loss: start, converging (once it hardly "
             "falls), never, or an epoch.",
-            rich_help_panel=LOSS,
+            group=LOSS,
         ),
     ] = "start",
     select: Select = "acc",
     epochs: Epochs = None,
     steps: Annotated[
-        Optional[int],  # noqa: UP045
-        typer.Option(
+        int | None,
+        Option(
             help="Steps of an epoch.",
             min=1,
             show_default="as many as show every image",
-            rich_help_panel=TRAINING,
+            group=TRAINING,
         ),
     ] = None,
     batch: Annotated[
-        Optional[int],  # noqa: UP045
-        typer.Option(
+        int | None,
+        Option(
             help="Labelled images per step.",
             min=1,
             show_default="32, a head 16",
-            rich_help_panel=TRAINING,
+            group=TRAINING,
         ),
     ] = None,
     learning_rate: LearningRate = None,
     patience: Patience = None,
     ema: Annotated[
         float,
-        typer.Option(
+        Option(
             help="Of the average of weights that is judged and kept; 0: the weights themselves.",
             min=0,
             max=0.99999,
-            rich_help_panel=TRAINING,
+            group=TRAINING,
         ),
     ] = 0.999,
     hidden: Hidden = 0,
@@ -173,8 +173,8 @@ def semi(
     device: Device = "auto",
     resume: Resume = False,
     figures: Annotated[
-        Optional[Path],  # noqa: UP045
-        typer.Option(
+        Path | None,
+        Option(
             help="Folder for figures of thresholds, use and quality of pseudo-labels.",
             show_default=False,
         ),

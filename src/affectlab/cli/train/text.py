@@ -5,13 +5,12 @@ from __future__ import annotations
 import tomllib
 from pathlib import Path
 from time import perf_counter
-from typing import TYPE_CHECKING, Annotated, Any, Literal, Optional
-
-import typer
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from affectlab.cli._options import JsonOption, QuietOption, SeedOption
 from affectlab.cli._output import Output
 from affectlab.cli._warned import caught_warnings
+from affectlab.cli.parameters import Argument, Option
 
 if TYPE_CHECKING:
     from affectlab.models.text import LabelledTexts, LevelTuning, TextClassifier
@@ -26,56 +25,53 @@ _OPTIONS = ("taxonomy", "level", "name", "seed")
 def text(
     train: Annotated[
         Path,
-        typer.Argument(
+        Argument(
             help="Texts with labels: GoEmotions TSV or raw CSV, a table with columns text and "
             "labels, or ratings of texts.",
             metavar="TRAIN",
-            show_default=False,
         ),
     ],
-    to: Annotated[
-        Path, typer.Option("--out", "-o", help="Folder for the model.", show_default=False)
-    ],
+    to: Annotated[Path, Option("--out", "-o", help="Folder for the model.", show_default=False)],
     dev: Annotated[
-        Optional[Path],  # noqa: UP045
-        typer.Option(
+        Path | None,
+        Option(
             help="Texts kept aside, in any of these forms: calibration and thresholds are fitted "
             "to them.",
             show_default=False,
         ),
     ] = None,
     backend: Annotated[
-        str, typer.Option(help="What computes the scores; linear needs no torch.")
+        str, Option(help="What computes the scores; linear needs no torch.")
     ] = "linear",
     taxonomy: Annotated[
-        Optional[str],  # noqa: UP045
-        typer.Option(
+        str | None,
+        Option(
             help="Taxonomy of the labels: a name or a TOML file. By default told by the labels.",
             show_default=False,
         ),
     ] = None,
     level: Annotated[
-        Optional[str],  # noqa: UP045
-        typer.Option(
+        str | None,
+        Option(
             help="Train on the groups of this level alone, such as ekman. By default labels and "
             "groups of all levels are trained together.",
             show_default=False,
         ),
     ] = None,
     soft: Annotated[
-        bool, typer.Option("--soft", help="Train on the share of raters who chose each label.")
+        bool, Option("--soft", help="Train on the share of raters who chose each label.")
     ] = False,
     agree: Annotated[
-        Optional[str],  # noqa: UP045
-        typer.Option(
+        str | None,
+        Option(
             help="Number of raters (2), or share of them (0.5), that makes a label true. By "
             "default 2 where most texts have several raters.",
             show_default=False,
         ),
     ] = None,
     settings: Annotated[
-        Optional[list[str]],  # noqa: UP045
-        typer.Option(
+        list[str] | None,
+        Option(
             "--set",
             help="A setting of the back end, such as cost=0.5; may be given again.",
             metavar="KEY=VALUE",
@@ -83,39 +79,39 @@ def text(
         ),
     ] = None,
     name: Annotated[
-        Optional[str],  # noqa: UP045
-        typer.Option(help="Name of the model as a rater; by default that of the folder."),
+        str | None,
+        Option(help="Name of the model as a rater; by default that of the folder."),
     ] = None,
     thresholds: Annotated[
         Literal["per_label", "global", "top_k"],
-        typer.Option(help="How labels are chosen from probabilities.", rich_help_panel=_CHOICE),
+        Option(help="How labels are chosen from probabilities.", group=_CHOICE),
     ] = "per_label",
     at_least_one: Annotated[
         bool,
-        typer.Option("--at-least-one", help="Every text gets a label.", rich_help_panel=_CHOICE),
+        Option("--at-least-one", help="Every text gets a label.", group=_CHOICE),
     ] = False,
     calibration: Annotated[
         Literal["temperature", "isotonic", "none"],
-        typer.Option(help="What makes probabilities true.", rich_help_panel=_CHOICE),
+        Option(help="What makes probabilities true.", group=_CHOICE),
     ] = "temperature",
     figures: Annotated[
-        Optional[Path],  # noqa: UP045
-        typer.Option(help="Folder for reliability diagrams on dev (PNG, SVG).", show_default=False),
+        Path | None,
+        Option(help="Folder for reliability diagrams on dev (PNG, SVG).", show_default=False),
     ] = None,
     report: Annotated[
-        Optional[Path],  # noqa: UP045
-        typer.Option(
+        Path | None,
+        Option(
             help="Folder for a report: results on dev, confusions, words, a map, the model card.",
             show_default=False,
         ),
     ] = None,
     licence: Annotated[
-        Optional[str],  # noqa: UP045
-        typer.Option(help="Licence of the model, for its card.", show_default=False),
+        str | None,
+        Option(help="Licence of the model, for its card.", show_default=False),
     ] = None,
     set_aside: Annotated[
         bool,
-        typer.Option("--set-aside", help="Leave out rows that cannot be used, and count them."),
+        Option("--set-aside", help="Leave out rows that cannot be used, and count them."),
     ] = False,
     seed: SeedOption = 0,
     as_json: JsonOption = False,

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from pathlib import Path
 from time import perf_counter
-from typing import TYPE_CHECKING, Annotated, Any, Literal, Optional
-
-import typer
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from affectlab.cli._options import JsonOption, QuietOption, SeedOption
 from affectlab.cli._output import Output
 from affectlab.cli._warned import caught_warnings
+from affectlab.cli.parameters import Argument, Option
 from affectlab.cli.train._image_options import (
     LOSS,
     TRAINING,
@@ -40,11 +39,10 @@ __all__ = ["vision"]
 def vision(
     images: Annotated[
         Path,
-        typer.Argument(
+        Argument(
             help="A table (stimulus, file, label, perhaps split), a folder whose folders are "
             "named by labels (FI), that of EmoSet, or a list with categories (EMOTIC).",
             metavar="TABLE_OR_FOLDER",
-            show_default=False,
         ),
     ],
     to: ModelFolder,
@@ -52,54 +50,52 @@ def vision(
     label_column: LabelColumn = None,
     backbone: Annotated[
         str,
-        typer.Option(
+        Option(
             help="Name or folder of an image network of transformers; or embedding:NAME, an "
             "encoder on whose numbers a head is trained."
         ),
     ] = "embedding:faces",
     embeddings: Embedded = None,
     dev: Annotated[
-        Optional[Path],  # noqa: UP045
-        typer.Option(
+        Path | None,
+        Option(
             help="Other images that choose the epoch; by default split dev, or a share of all.",
             show_default=False,
         ),
     ] = None,
     dev_share: Annotated[
-        float, typer.Option(help="Share of each label that is drawn for dev.", min=0.01, max=0.9)
+        float, Option(help="Share of each label that is drawn for dev.", min=0.01, max=0.9)
     ] = 0.2,
     loss: Loss = "cross-entropy",
     lam: Lam = 1.0,
     order: Annotated[
         Literal["true", "random", "reversed"],
-        typer.Option(help="Order of the wrong labels in ListMLE.", rich_help_panel=LOSS),
+        Option(help="Order of the wrong labels in ListMLE.", group=LOSS),
     ] = "true",
     ties: Annotated[
         Literal["random", "averaged"],
-        typer.Option(help="What labels of the same cost are to each other.", rich_help_panel=LOSS),
+        Option(help="What labels of the same cost are to each other.", group=LOSS),
     ] = "random",
-    temperature: Annotated[float, typer.Option(help="Of soft labels.", rich_help_panel=LOSS)] = 1.0,
+    temperature: Annotated[float, Option(help="Of soft labels.", group=LOSS)] = 1.0,
     select: Select = "acc",
     epochs: Epochs = None,
     batch: Annotated[
-        Optional[int],  # noqa: UP045
-        typer.Option(
-            help="Images per step.", min=1, show_default="32, a head 64", rich_help_panel=TRAINING
-        ),
+        int | None,
+        Option(help="Images per step.", min=1, show_default="32, a head 64", group=TRAINING),
     ] = None,
     learning_rate: LearningRate = None,
     patience: Patience = None,
     augment: Annotated[
-        Optional[str],  # noqa: UP045
-        typer.Option(
+        str | None,
+        Option(
             help="How training images are changed: weak, strong or none.",
             show_default="weak, none for a head",
-            rich_help_panel=TRAINING,
+            group=TRAINING,
         ),
     ] = None,
     frozen: Annotated[
         bool,
-        typer.Option("--frozen", help="Train the last layer alone.", rich_help_panel=TRAINING),
+        Option("--frozen", help="Train the last layer alone.", group=TRAINING),
     ] = False,
     hidden: Hidden = 0,
     precision: Precision = "auto",

@@ -1,0 +1,92 @@
+"""Arguments and options of verbs, and functions as the parser takes them."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+from functools import wraps
+from typing import Annotated, Any, get_type_hints
+
+from cyclopts import Parameter
+from cyclopts.validators import Number
+
+__all__ = ["Argument", "Option", "as_command"]
+
+
+def Option(
+    *names: str,
+    help: str = "",
+    group: str | None = None,
+    metavar: str | None = None,
+    min: float | None = None,
+    max: float | None = None,
+    show_default: bool | None = None,
+    hidden: bool = False,
+    envvar: str | None = None,
+) -> Parameter:
+    """Declare an option; without names it is called as the parameter of the function is.
+
+    A switch has no negative unless it is named behind a stroke, as in ``"--paired/--unpaired"``.
+    """
+    return _parameter(
+        name=[name.partition("/")[0] for name in names],
+        help=help,
+        group=group,
+        metavar=metavar,
+        negative=[name.partition("/")[2] for name in names if "/" in name],
+        validator=_within(min, max),
+        show_default=show_default,
+        show=not hidden,
+        env_var=envvar,
+    )
+
+
+def _parameter(**given: Any) -> Parameter:
+    """Make a parameter; what is None counts as not said."""
+    return Parameter(**{name: value for name, value in given.items() if value is not None})
+
+
+def Argument(*, metavar: str, help: str = "", min: float | None = None) -> Parameter:
+    """Declare what stands behind a verb without a name; such a parameter comes by its place."""
+    return _parameter(
+        name=metavar,
+        help=help,
+        validator=_within(min, None),
+        show_default=False,
+        negative=(),
+    )
+
+
+def _within(min: float | None, max: float | None) -> tuple[Number, ...]:
+    return () if min is max is None else (Number(gte=min, lte=max),)
+
+
+def as_command(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Give a verb the signature by which options come by name, and arguments by place."""
+    given = list(inspect.signature(function).parameters.values())
+    hints = get_type_hints(function, include_extras=True)
+    parameters = []
+    for parameter in given:
+        by_name = any(
+            isinstance(part, Parameter) and _is_option(part)
+            for part in getattr(hints[parameter.name], "__metadata__", ())
+        )
+        kind = inspect.Parameter.KEYWORD_ONLY if by_name else inspect.Parameter.POSITIONAL_ONLY
+        if parameter.default in (None, False):
+            # What is not given is no default that anybody has to know.
+            hints[parameter.name] = Annotated[hints[parameter.name], Parameter(show_default=False)]
+        parameters.append(parameter.replace(kind=kind, annotation=hints[parameter.name]))
+    parameters.sort(key=lambda parameter: parameter.kind)
+
+    @wraps(function)
+    def command(*by_place: Any, **by_name: Any) -> Any:
+        places = [one.name for one in parameters if one.kind is one.POSITIONAL_ONLY]
+        return function(**dict(zip(places, by_place, strict=False)), **by_name)
+
+    command.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
+    command.__annotations__ = hints
+    return command
+
+
+def _is_option(parameter: Parameter) -> bool:
+    return all(name.startswith("-") for name in parameter.name)

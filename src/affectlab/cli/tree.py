@@ -1,0 +1,266 @@
+"""The tree of verbs: what each is called, and where it is; only what is asked for is loaded."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+from cyclopts import App, Group
+
+from affectlab.cli.parameters import as_command
+
+__all__ = ["TREE", "Branch", "load_verb", "make_parser", "verbs"]
+
+
+@dataclass(frozen=True)
+class Branch:
+    """A group of verbs; a verb is a place, ``module:function``, below this package."""
+
+    help: str
+    verbs: Mapping[str, str | Branch]
+    panels: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    """Headings in the list of verbs, with the verbs below them."""
+    epilogue: str | None = None
+
+
+TREE = Branch(
+    "Rate, check, model and judge emotion data. Every person and every model is a rater.",
+    {
+        "demo": "demo:demo",
+        "doctor": "doctor:doctor",
+        "taxonomy": Branch(
+            "Look at taxonomies of emotion, and check your own.",
+            {
+                "list": "taxonomy:list_all",
+                "show": "taxonomy:show",
+                "costs": "taxonomy:costs",
+                "check": "taxonomy:check",
+            },
+        ),
+        "ratings": Branch(
+            "Look at, check, convert and fetch ratings.",
+            {
+                "summary": "ratings:summary",
+                "check": "ratings:check",
+                "convert": "ratings:convert",
+                "published": "ratings:published",
+                "fetch": "ratings:fetch",
+            },
+        ),
+        "reliability": Branch(
+            "Agreement of raters, and scores of stimuli.",
+            {
+                "agreement": "reliability.agreement:agreement",
+                "scores": "reliability.scores:scores",
+                "screen": "reliability.screen:screen",
+                "split-half": "reliability.split_half:split_half",
+                "ppca": "reliability.ppca:ppca",
+                "plan": "reliability.plan:plan",
+                "consensus": "reliability.consensus:consensus",
+            },
+        ),
+        "analyze": Branch(
+            "Structure of the answers: labels, words, maps, expressions, what is noticed.",
+            {
+                "correlations": "analyze.correlations:correlations",
+                "words": "analyze.words:words",
+                "map": "analyze.map:label_map",
+                "transitions": "analyze.transitions:transitions",
+                "expressions": "analyze.expressions:expressions",
+                "jnd": "analyze.jnd:jnd",
+                "reactions": "analyze.reactions:reactions",
+            },
+        ),
+        "evaluate": Branch(
+            "Do models agree with people, and how do they err?",
+            {
+                "leaderboard": "evaluate.leaderboard:leaderboard",
+                "outcomes": "evaluate.outcomes:outcomes",
+                "alignment": "evaluate.alignment:alignment",
+                "classification": "evaluate.classification:classification",
+                "compare": "evaluate.compare:compare",
+                "soft-labels": "evaluate.soft_labels:soft_labels",
+                "fairness": "evaluate.fairness:fairness",
+                "difference": "evaluate.difference:difference",
+                "preference": "evaluate.preference:preference",
+                "text": "evaluate.text:text",
+            },
+        ),
+        "stimuli": Branch(
+            "What is shown, and learned from: corpora, taxonomies, prompts, pictures, frames, "
+            "pairs.",
+            {
+                "curate": "stimuli.curate:curate",
+                "corpus": "stimuli.corpus:corpus",
+                "taxonomy": Branch(
+                    "Build a taxonomy from texts, and revise it from pilots. Each decision is "
+                    "recorded.",
+                    {
+                        "build": "stimuli._taxonomy_build:build",
+                        "apply": "stimuli._taxonomy_versions:apply",
+                        "revise": "stimuli._taxonomy_revise:revise",
+                        "history": "stimuli._taxonomy_versions:history",
+                    },
+                ),
+                "prompts": "stimuli.prompts:prompts",
+                "images": "stimuli.images:images",
+                "coverage": "stimuli.coverage:coverage",
+                "frames": "stimuli.frames:frames",
+                "pairs": "stimuli.pairs:pairs",
+                "captions": "stimuli.captions:captions",
+                "review": "stimuli.review:review",
+            },
+            {
+                "Texts": ("curate", "corpus", "taxonomy"),
+                "Faces": ("prompts", "images", "coverage", "frames", "pairs"),
+                "Both": ("captions", "review"),
+            },
+        ),
+        "study": Branch(
+            "Ask people: a web study from one file, and its data.",
+            {
+                "init": "study.init:init",
+                "check": "study.check:check",
+                "invite": "study.invite:invite",
+                "serve": "study.serve:serve",
+                "simulate": "study.simulate:simulate",
+                "status": "study.status:status",
+                "golden": "study.golden:golden",
+                "export": "study.export:export",
+                "approve": "study.approve:approve",
+                "reject": "study.reject:reject",
+                "pay": "study.pay:pay",
+                "bonus": "study.bonus:bonus",
+                "close": "study.close:close",
+                "erase": "study.erase:erase",
+                "user": Branch(
+                    "Who may look at the dashboard: owners, researchers, viewers.",
+                    {
+                        "add": "study.user:add",
+                        "list": "study.user:list_",
+                        "role": "study.user:role",
+                        "password": "study.user:password",
+                        "remove": "study.user:remove",
+                    },
+                ),
+            },
+        ),
+        "embed": "embed:embed",
+        "train": Branch(
+            "Train models; each becomes a rater.",
+            {
+                "text": "train.text:text",
+                "heads": "train.heads:heads",
+                "difference": "train.difference:difference",
+                "vision": "train.vision:vision",
+                "semi": "train.semi:semi",
+                "preference": "train.preference:preference",
+            },
+        ),
+        "calibrate": "calibrate:calibrate",
+        "rate": Branch(
+            "Let models answer; the answers are ratings.",
+            {
+                "text": "rate.text:text",
+                "faces": "rate.faces:faces",
+                "vision": "rate.vision:vision",
+                "vlm": "rate.vlm:vlm",
+                "others": "rate.others:others",
+                "difference": "rate.difference:difference",
+                "hinted": "rate.hinted:hinted",
+                "reactions": "rate.reactions:reactions",
+            },
+        ),
+        "report": "report:report",
+        "reproduce": "reproduce:reproduce",
+    },
+    epilogue="Start with: affectlab demo — or: affectlab report ratings.csv --out report/",
+)
+"""All verbs."""
+
+
+_HELP = ["--help", "-h"]
+_BELOW: Mapping[str, Any] = {"version_flags": [], "help_epilogue": ""}
+"""What a group or a verb does not have from the program."""
+
+
+def verbs(branch: Branch = TREE, before: tuple[str, ...] = ()) -> Iterator[tuple[str, ...]]:
+    """Give the words of every verb, in the order in which lists show them."""
+    for name, one in branch.verbs.items():
+        if isinstance(one, Branch):
+            yield from verbs(one, (*before, name))
+        else:
+            yield (*before, name)
+
+
+def load_verb(place: str) -> Any:
+    """Load the function of a verb."""
+    module, _, name = place.partition(":")
+    return getattr(import_module(f"affectlab.cli.{module}"), name)
+
+
+def make_parser(words: Sequence[str] | None) -> App:
+    """Make the parser of the command line.
+
+    Parameters
+    ----------
+    words
+        What is written behind the name of the program: of verbs that these do not ask for there is
+        only what lists show. None: all verbs, with all their options.
+    """
+    from affectlab._version import __version__
+
+    return _branch(
+        "affectlab",
+        TREE,
+        words,
+        version=f"affectlab {__version__}",
+        version_flags=["--version"],
+        help_epilogue=TREE.epilogue,
+        help_format="markdown",
+        suppress_keyboard_interrupt=False,
+        result_action="return_value",
+        print_error=False,
+        exit_on_error=False,
+    )
+
+
+def _branch(name: str, branch: Branch, words: Sequence[str] | None, **more: Any) -> App:
+    app = App(name, help=branch.help, help_flags=_HELP, **{**_BELOW, **more})
+    headings = {}
+    for place, (heading, below) in enumerate(branch.panels.items()):
+        headings |= dict.fromkeys(below, Group(heading, sort_key=place))
+    for place, (verb, one) in enumerate(branch.verbs.items()):
+        following = None if words is None else words[1:] if verb in words[:1] else ()
+        where: dict[str, Any] = {"sort_key": place}
+        if verb in headings:
+            where["group"] = headings[verb]
+        if isinstance(one, Branch):
+            app.command(_branch(verb, one, following, **where))
+        else:
+            asked = words is None or verb in words[:1]
+            app.command(_verb(verb, one, asked, **where))
+    return app
+
+
+def _verb(name: str, place: str, asked: bool, **more: Any) -> App:
+    more = {"help_flags": _HELP, **_BELOW, **more}
+    if not asked:
+        return App(name, help=_summary(place), **more)
+    app = App(name, **more)
+    app.default(as_command(load_verb(place)))
+    return app
+
+
+def _summary(place: str) -> str:
+    """Read what a verb does from its source; the verb is not loaded."""
+    module, _, name = place.partition(":")
+    file = Path(__file__).parent.joinpath(*module.split(".")).with_suffix(".py")
+    for statement in ast.parse(file.read_bytes()).body:
+        if isinstance(statement, ast.FunctionDef) and statement.name == name:
+            return (ast.get_docstring(statement) or "").partition("\n\n")[0]
+    raise LookupError(f"{file}: no function {name}")

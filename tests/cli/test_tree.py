@@ -1,0 +1,109 @@
+"""The tree of verbs: each is found and explained, and only what is asked for is loaded."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections.abc import Iterator
+
+import pytest
+from tests.cli.command import run_here
+
+from affectlab.cli.tree import TREE, Branch, make_parser, verbs
+
+
+def _branches(branch: Branch, before: tuple[str, ...] = ()) -> Iterator[tuple[str, ...]]:
+    yield before
+    for name, one in branch.verbs.items():
+        if isinstance(one, Branch):
+            yield from _branches(one, (*before, name))
+
+
+BRANCHES, VERBS = list(_branches(TREE)), list(verbs())
+
+
+def _help(*words: str) -> str:
+    return " ".join(run_here(*words, "--help", width=80).stdout.split())
+
+
+@pytest.mark.parametrize("place", VERBS, ids=" ".join)
+def test_help_of_a_verb(place: tuple[str, ...]) -> None:
+    text = _help(*place)
+    assert text.startswith(f"Usage: {' '.join(('affectlab', *place))} ")
+    assert "Example: affectlab " in text or "Examples:" in text
+    assert "default: None" not in text
+
+
+@pytest.mark.parametrize("place", BRANCHES, ids=" ".join)
+def test_help_of_a_group_names_its_verbs(place: tuple[str, ...]) -> None:
+    branch = TREE
+    for name in place:
+        inner = branch.verbs[name]
+        assert isinstance(inner, Branch)
+        branch = inner
+    done = run_here(*place, "--help", width=80)
+    shown = [line.strip("│ ").split(" ")[0] for line in done.stdout.splitlines() if "│" in line]
+    assert [name for name in shown if name in branch.verbs] == [
+        *(verb for verbs in branch.panels.values() for verb in verbs or ()),
+        *(verb for verb in branch.verbs if not branch.panels),
+    ]
+    assert run_here(*place, width=80).stdout == done.stdout
+    assert max(map(len, done.stdout.splitlines())) <= 80
+
+
+def test_headings_name_every_verb_of_a_group_once() -> None:
+    for place in BRANCHES:
+        branch = TREE
+        for name in place:
+            branch = branch.verbs[name]  # type: ignore[assignment]
+        if branch.panels:
+            assert sorted(v for below in branch.panels.values() for v in below) == sorted(
+                branch.verbs
+            )
+
+
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    [
+        (("dmeo",), 'Unknown command "dmeo". Did you mean "demo"?'),
+        (("rate", "txt"), 'Unknown command "txt". Did you mean "text"?'),
+        (("taxonomy", "show", "mikels", "--jsno"), "Unknown option: --jsno. Did you mean --json?"),
+        (("taxonomy", "show"), "affectlab taxonomy show --help"),
+        (("evaluate", "fairness", "x.csv", "--by", "rater.age", "--n-boot", "-3"), "--n-boot"),
+        (("evaluate", "fairness", "x.csv", "--correction", "hlm", "--by", "a"), '"holm"'),
+    ],
+)
+def test_what_cannot_be_run_is_said_in_one_line(words: tuple[str, ...], sentence: str) -> None:
+    done = run_here(*words, code=2)
+    assert sentence in done.stderr
+    assert done.stderr.startswith("affectlab: ")
+    assert done.stderr.count("\n") == 1
+    assert not done.stdout
+
+
+def test_only_the_verb_that_is_asked_for_has_options() -> None:
+    app = make_parser(["rate", "text", "x"])
+    assert app["rate"]["text"].default_command is not None
+    assert app["rate"]["vlm"].default_command is None
+    assert app["demo"].default_command is None
+    assert "add" not in app["study"]
+
+
+def test_modules_of_other_verbs_are_not_loaded() -> None:
+    code = (
+        "import sys\nfrom affectlab.cli import main\n"
+        "try:\n    main(['taxonomy', 'list'])\nexcept SystemExit:\n"
+        "    print(*sorted(name for name in sys.modules if name.startswith('affectlab.cli.')))"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True
+    ).stdout.splitlines()[-1]
+    assert "affectlab.cli.taxonomy" in done
+    assert "evaluate" not in done
+
+
+def test_an_argument_comes_by_its_place_and_an_option_by_its_name() -> None:
+    assert "mikels" in run_here("taxonomy", "show", "--json", "mikels").stdout
+    assert "mikels" in run_here("taxonomy", "show", "--", "mikels").stdout
+    run_here("taxonomy", "show", "mikels", "True", code=2)
+    run_here("taxonomy", "show", "--name", "mikels", code=2)
