@@ -20,6 +20,7 @@ __all__ = [
     "JsonOption",
     "QuietOption",
     "SeedOption",
+    "listed",
     "read_roles",
     "reads_ratings",
 ]
@@ -138,16 +139,16 @@ def _reading(
         taxonomy=taxonomy,
         raters=raters,
         stimuli=stimuli,
-        attributes=None if attributes is None else _listed(attributes),
+        attributes=None if attributes is None else listed(attributes),
         absent=absent,
         on_bad="set_aside" if set_aside else "raise",
         encoding=encoding,
         delimiter=delimiter,
     )
-    return found if keep_labels is None else found.select(labels=_listed(keep_labels))
+    return found if keep_labels is None else found.select(labels=listed(keep_labels))
 
 
-def _listed(text: str) -> list[str]:
+def listed(text: str) -> list[str]:
     """Split names at commas; a name that holds one stands in quotation marks, as in CSV."""
     import csv
 
@@ -184,7 +185,7 @@ def read_roles(text: str | None) -> dict[str, str] | None:
     from affectlab.core.errors import InputError
 
     roles: dict[str, str] = {}
-    for part in _listed(text):
+    for part in listed(text):
         role, equals, column = part.partition("=")
         if not equals or not role.strip() or not column.strip():
             raise InputError(f"--columns: {part!r} is not understood; expected role=column")
@@ -297,6 +298,8 @@ def _hints(function: Callable[..., Any]) -> Mapping[str, Any]:
     """Evaluate the annotations that become options, and no others."""
     hints: dict[str, Any] = {}
     for name, annotation in function.__annotations__.items():
-        if isinstance(annotation, str) and ("Annotated" in annotation or "Option" in annotation):
+        if not isinstance(annotation, str):
+            hints[name] = annotation
+        elif "Annotated" in annotation or "Option" in annotation:
             hints[name] = eval(annotation, function.__globals__)
     return hints

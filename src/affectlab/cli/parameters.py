@@ -77,11 +77,13 @@ def as_command(function: Callable[..., Any]) -> Callable[..., Any]:
             hints[parameter.name] = Annotated[hints[parameter.name], Parameter(show_default=False)]
         parameters.append(parameter.replace(kind=kind, annotation=hints[parameter.name]))
     parameters.sort(key=lambda parameter: parameter.kind)
+    places = [one.name for one in parameters if one.kind is one.POSITIONAL_ONLY]
+    defaults = {one.name: one.default for one in parameters if one.default is not one.empty}
 
     @wraps(function)
     def command(*by_place: Any, **by_name: Any) -> Any:
-        places = [one.name for one in parameters if one.kind is one.POSITIONAL_ONLY]
-        return function(**dict(zip(places, by_place, strict=False)), **by_name)
+        # What is not given does not come from the parser.
+        return function(**{**defaults, **dict(zip(places, by_place, strict=False)), **by_name})
 
     command.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
     command.__annotations__ = hints

@@ -2,26 +2,29 @@
 
 from __future__ import annotations
 
-import ast
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib import import_module
-from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 from cyclopts import App, Group
 
+from affectlab.cli.operations import Operation, verb_of
 from affectlab.cli.parameters import as_command
+from affectlab.core.signatures import read_signature
 
 __all__ = ["TREE", "Branch", "load_verb", "make_parser", "verbs"]
 
 
+Verb: TypeAlias = "str | Operation"
+
+
 @dataclass(frozen=True)
 class Branch:
-    """A group of verbs; a verb is a place, ``module:function``, below this package."""
+    """A group of verbs: operations, and functions (``module:function``) below this package."""
 
     help: str
-    verbs: Mapping[str, str | Branch]
+    verbs: Mapping[str, Verb | Branch]
     panels: Mapping[str, Sequence[str]] = field(default_factory=dict)
     """Headings in the list of verbs, with the verbs below them."""
     epilogue: str | None = None
@@ -57,10 +60,17 @@ TREE = Branch(
                 "agreement": "reliability.agreement:agreement",
                 "scores": "reliability.scores:scores",
                 "screen": "reliability.screen:screen",
-                "split-half": "reliability.split_half:split_half",
-                "ppca": "reliability.ppca:ppca",
+                "split-half": Operation(
+                    "reliability.agreement.split_half:split_half",
+                    "ratings.csv --n-splits 50",
+                    people=True,
+                    rare=("confidence", "max_iter", "tol"),
+                ),
+                "ppca": Operation(
+                    "reliability.correlation.ppca:ppca", "ratings.csv --out ppca/", people=True
+                ),
                 "plan": "reliability.plan:plan",
-                "consensus": "reliability.consensus:consensus",
+                "consensus": Operation("reliability.consensus:consensus_flow", "binary.csv --json"),
             },
         ),
         "analyze": Branch(
@@ -197,10 +207,13 @@ def verbs(branch: Branch = TREE, before: tuple[str, ...] = ()) -> Iterator[tuple
             yield (*before, name)
 
 
-def load_verb(place: str) -> Any:
-    """Load the function of a verb."""
-    module, _, name = place.partition(":")
-    return getattr(import_module(f"affectlab.cli.{module}"), name)
+def load_verb(words: Sequence[str], verb: Verb) -> Callable[..., Any]:
+    """Load or make the function of a verb."""
+    if isinstance(verb, Operation):
+        return verb_of(" ".join(words), verb)
+    module, _, name = verb.partition(":")
+    function: Callable[..., Any] = getattr(import_module(f"affectlab.cli.{module}"), name)
+    return function
 
 
 def make_parser(words: Sequence[str] | None) -> App:
@@ -229,7 +242,13 @@ def make_parser(words: Sequence[str] | None) -> App:
     )
 
 
-def _branch(name: str, branch: Branch, words: Sequence[str] | None, **more: Any) -> App:
+def _branch(
+    name: str,
+    branch: Branch,
+    words: Sequence[str] | None,
+    before: tuple[str, ...] = (),
+    **more: Any,
+) -> App:
     app = App(name, help=branch.help, help_flags=_HELP, **{**_BELOW, **more})
     headings = {}
     for place, (heading, below) in enumerate(branch.panels.items()):
@@ -240,27 +259,23 @@ def _branch(name: str, branch: Branch, words: Sequence[str] | None, **more: Any)
         if verb in headings:
             where["group"] = headings[verb]
         if isinstance(one, Branch):
-            app.command(_branch(verb, one, following, **where))
+            app.command(_branch(verb, one, following, (*before, verb), **where))
         else:
             asked = words is None or verb in words[:1]
-            app.command(_verb(verb, one, asked, **where))
+            app.command(_verb((*before, verb), one, asked, **where))
     return app
 
 
-def _verb(name: str, place: str, asked: bool, **more: Any) -> App:
+def _verb(words: tuple[str, ...], verb: Verb, asked: bool, **more: Any) -> App:
     more = {"help_flags": _HELP, **_BELOW, **more}
     if not asked:
-        return App(name, help=_summary(place), **more)
-    app = App(name, **more)
-    app.default(as_command(load_verb(place)))
+        return App(words[-1], help=_summary(verb), **more)
+    app = App(words[-1], **more)
+    app.default(as_command(load_verb(words, verb)))
     return app
 
 
-def _summary(place: str) -> str:
+def _summary(verb: Verb) -> str:
     """Read what a verb does from its source; the verb is not loaded."""
-    module, _, name = place.partition(":")
-    file = Path(__file__).parent.joinpath(*module.split(".")).with_suffix(".py")
-    for statement in ast.parse(file.read_bytes()).body:
-        if isinstance(statement, ast.FunctionDef) and statement.name == name:
-            return (ast.get_docstring(statement) or "").partition("\n\n")[0]
-    raise LookupError(f"{file}: no function {name}")
+    place = verb.place if isinstance(verb, Operation) else f"cli.{verb}"
+    return read_signature(place).summary

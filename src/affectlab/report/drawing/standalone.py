@@ -5,6 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from textwrap import wrap
 
+from affectlab.core.render.figure import figures_of
+from affectlab.core.result import Result
 from affectlab.core.types import Figure
 from affectlab.core.words import shown
 from affectlab.report.drawing.svg import settled, standalone_svg, to_png, to_svg
@@ -12,6 +14,7 @@ from affectlab.report.drawing.theme import ROLES, themed
 
 __all__ = [
     "save_figure",
+    "save_figures",
     "titled",
 ]
 
@@ -50,6 +53,36 @@ def save_figure(
         drawn = to_svg(figure)
     svg.write_text(standalone_svg(drawn, title=title, description=description), encoding="utf-8")
     return png, svg
+
+
+def save_figures(result: Result, path: str | Path) -> tuple[Path, ...]:
+    """Write every figure of a result as PNG and SVG.
+
+    Parameters
+    ----------
+    result
+        What was found; without figures of its own, its numbers are drawn table by table.
+    path
+        Folder, made when it does not exist.
+
+    Returns
+    -------
+    The files.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from affectlab.reliability import krippendorff_alpha
+    >>> files = save_figures(krippendorff_alpha([[1, 2, 3], [1, 2, 4]]), tempfile.mkdtemp())
+    >>> [file.name for file in files]
+    ['estimates.png', 'estimates.svg']
+    """
+    files: list[Path] = []
+    for figure in result.figures or figures_of(result.tables):
+        drawn = result.plot(figure.name).get_figure(root=True)
+        description = figure.description or " ".join(result.sentences) or figure.title
+        files += save_figure(drawn, path, figure.name, title=figure.title, description=description)
+    return tuple(files)
 
 
 # A title on a figure that stands alone, outside of a page that would say what it shows.

@@ -1,0 +1,312 @@
+"""Verbs made from public functions: their options, help and defaults are those of the function."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from importlib import import_module
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Literal, Optional, Union, get_args, get_origin
+
+from affectlab.cli._options import AllOption, reads_ratings
+from affectlab.cli.parameters import Option
+from affectlab.core.signatures import Parameter, Signature, read_signature
+
+if TYPE_CHECKING:
+    from affectlab.cli._output import Output
+    from affectlab.core.result import Result
+    from affectlab.ratings import Ratings
+
+__all__ = ["Operation", "function_of", "options_of", "show_result", "verb_of"]
+
+_LONG = 160
+"""Letters of help above which only the first sentence is shown."""
+_READ = frozenset({"taxonomy", "scale"})
+"""Parameters that reading the ratings settles."""
+
+OutOption = Annotated[
+    Path | None,
+    Option(
+        "--out",
+        help="Write the first table to this file (.csv, .parquet), or all of the result to this "
+        "folder.",
+    ),
+]
+FiguresOption = Annotated[Path | None, Option("--figures", help="Folder for figures (PNG, SVG).")]
+ConfigOption = Annotated[
+    Path | None,
+    Option(
+        "--config", help="TOML file with options by name; those of the command line come first."
+    ),
+]
+
+
+@dataclass(frozen=True)
+class Operation:
+    """A verb that reads ratings, calls a public function and shows its result."""
+
+    place: str
+    """``module:function``, the module without the name of the package."""
+    example: str
+    """What stands behind the verb in the example of its help."""
+    people: bool = False
+    """Whether models are left out where there are people too, unless ``--all`` asks for them."""
+    rare: Sequence[str] = ()
+    """Parameters that a file gives (``--config``) and the command line does not."""
+    hidden: Sequence[str] = ()
+    """Parameters that only Python has."""
+
+    @property
+    def signature(self) -> Signature:
+        """The signature of the function, read from its source."""
+        return read_signature(self.place)
+
+
+def function_of(operation: Operation) -> Callable[..., Result]:
+    """Load the function of an operation."""
+    module, _, name = operation.place.partition(":")
+    function: Callable[..., Result] = getattr(import_module(f"affectlab.{module}"), name)
+    return function
+
+
+def options_of(operation: Operation) -> dict[str, Parameter]:
+    """Give the parameters that become options or can stand in a file, by name."""
+    # The first are the ratings and the answers of models, which the verb reads.
+    own = operation.signature.parameters[2 if _takes_models(operation) else 1 :]
+    return {
+        parameter.name: parameter
+        for parameter in own
+        if parameter.kinds and parameter.name not in {*operation.hidden, *_READ}
+    }
+
+
+def verb_of(words: str, operation: Operation) -> Callable[..., None]:
+    """Make the verb of an operation.
+
+    Parameters
+    ----------
+    words
+        Name of the verb with its group, such as ``"evaluate fairness"``.
+    operation
+        What it does.
+    """
+    options = options_of(operation)
+    progress = "progress" in operation.signature.names
+
+    def run(*sources: Any, **given: Any) -> None:
+        *read, out = sources
+        to, figures, config = (given.pop(name, None) for name in ("to", "figures", "config"))
+        everyone = given.pop("everyone", False)
+        asked = {
+            name: _as_python(value, options[name])
+            for name, value in given.items()
+            if value is not None
+        }
+        if config is not None:
+            asked = {**_read_config(config, options), **asked}
+        ratings: Ratings = read[0]
+        if operation.people and not everyone:
+            read[0] = out.panel(ratings)
+        with out.progress(words) as bar:
+            if progress:
+                asked["progress"] = bar
+            result = function_of(operation)(*read, **asked)
+        show_result(result, out, to=to, figures=figures, warnings=ratings.warnings)
+
+    shown = {name: one for name, one in options.items() if name not in operation.rare}
+    own = [_option(parameter) for parameter in shown.values()]
+    if operation.people:
+        own.append(_shared("everyone", AllOption, False))
+    own += [
+        _shared("to", OutOption, None),
+        _shared("figures", FiguresOption, None),
+        _shared("config", ConfigOption, None),
+    ]
+    given_first = ["ratings", *(["models"] if _takes_models(operation) else []), "out"]
+    first = [
+        inspect.Parameter(name, inspect.Parameter.POSITIONAL_OR_KEYWORD) for name in given_first
+    ]
+    run.__signature__ = inspect.Signature([*first, *own])  # type: ignore[attr-defined]
+    run.__annotations__ = {one.name: one.annotation for one in own}
+    run.__name__ = words.rpartition(" ")[2].replace("-", "_")
+    run.__doc__ = _help(words, operation)
+    return reads_ratings(words, models=_takes_models(operation))(run)
+
+
+def show_result(
+    result: Result,
+    out: Output,
+    *,
+    to: Path | None,
+    figures: Path | None,
+    warnings: Sequence[str] = (),
+) -> None:
+    """Write, draw and print a result."""
+    # Files first: who reads the output may leave early, as in `… | head`.
+    if to is not None:
+        _write(result, to)
+    if figures is not None:
+        from affectlab.report import save_figures
+
+        save_figures(result, figures)
+    out.show(result)
+    if to is not None:
+        out.show(f"written to {to}")
+    if figures is not None:
+        out.show(f"figures: {figures}")
+    tables = {table.name: table.frame for table in result.tables}
+    about = {name: getattr(result, name) for name in ("sentences", "notes", "settings")}
+    panel = {"panel": out.who} if out.who else {}
+    # Where people read, the notes stand below the tables.
+    notes = result.notes if out.as_json else ()
+    out.finish({**panel, **tables, **about}, (*notes, *warnings))
+
+
+def _takes_models(operation: Operation) -> bool:
+    return operation.signature.names[1:2] == ("models",)
+
+
+def _help(words: str, operation: Operation) -> str:
+    signature = operation.signature
+    rare = [_flag(name) for name in operation.rare]
+    parts = [signature.summary, signature.description]
+    if rare:
+        parts.append(f"In a file given with --config also: {', '.join(rare)}.")
+    parts.append(f"Example: affectlab {words} {operation.example}")
+    return "\n\n".join(filter(None, parts))
+
+
+def _flag(name: str) -> str:
+    return f"--{name.replace('_', '-')}"
+
+
+def _shared(name: str, annotation: Any, default: Any) -> inspect.Parameter:
+    return inspect.Parameter(
+        name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=annotation
+    )
+
+
+def _option(parameter: Parameter) -> inspect.Parameter:
+    """Make an option of a parameter; what is not given is left to the function."""
+    kinds = parameter.kinds
+    flag = _flag(parameter.name)
+    names = (flag,)
+    if bool in kinds:
+        kind: Any = bool
+        # A switch that is on can be turned off.
+        names = (f"{flag}/--no-{flag[2:]}",) if parameter.default is not False else (flag,)
+    elif any(get_origin(one) in (list, dict) for one in kinds):
+        kind = list[str]
+    else:
+        kind = Union[tuple(sorted(kinds, key=_narrow_first))]  # noqa: UP007
+    default = inspect.Parameter.empty if parameter.is_required else None
+    shown = parameter.default
+    text = _brief(parameter.help)
+    if isinstance(shown, str | int | float) and shown is not False:
+        text = f"{text} [default: {'yes' if shown is True else shown}]"
+    if any(get_origin(one) is dict for one in kinds):
+        text = f"{text} As NAME=VALUE."
+    annotation = kind if parameter.is_required else kind | None
+    declared = Option(*names, help=text, metavar=_metavar(kinds), show_default=False)
+    return inspect.Parameter(
+        parameter.name,
+        inspect.Parameter.KEYWORD_ONLY,
+        default=default,
+        annotation=Annotated[annotation, declared],
+    )
+
+
+def _narrow_first(kind: Any) -> int:
+    """Order what a text can be: numbers before choices before any text."""
+    if get_origin(kind) is Literal:
+        return 2
+    return {int: 0, float: 1, str: 3, Path: 4}[kind]
+
+
+def _metavar(kinds: Sequence[Any]) -> str | None:
+    return "NAME=VALUE" if any(get_origin(kind) is dict for kind in kinds) else None
+
+
+def _brief(text: str) -> str:
+    if len(text) <= _LONG:
+        return text
+    return text.partition(". ")[0].rstrip(".") + "."
+
+
+def _as_python(value: Any, parameter: Parameter) -> Any:
+    """Give the function what it takes: lists and mappings from texts with commas."""
+    if not isinstance(value, list):
+        return value
+    from affectlab.cli._options import listed
+
+    mapping = next((kind for kind in parameter.kinds if get_origin(kind) is dict), None)
+    sequence = next((kind for kind in parameter.kinds if get_origin(kind) is list), None)
+    flag = _flag(parameter.name)
+    if mapping is not None and all("=" in part for part in value):
+        return _mapping(value, get_args(mapping)[1], flag)
+    if sequence is None:
+        if len(value) == 1 and str in parameter.kinds:
+            return value[0]
+        from affectlab.core.errors import InputError
+
+        raise InputError(f"{flag}: {' '.join(value)!r} is not understood; expected NAME=VALUE")
+    parts = [part for text in value for part in listed(text)]
+    if str in parameter.kinds and len(parts) == 1:
+        return parts[0]
+    (kind,) = get_args(sequence)
+    return [_one(part, kind, flag) for part in parts]
+
+
+def _mapping(given: Sequence[str], kind: Any, flag: str) -> dict[str, Any]:
+    from affectlab.cli._options import listed
+
+    pairs: dict[str, Any] = {}
+    for text in given:
+        name, _, value = text.partition("=")
+        if get_origin(kind) is list:
+            (inner,) = get_args(kind)
+            pairs[name.strip()] = [_one(part, inner, flag) for part in listed(value)]
+        else:
+            pairs[name.strip()] = _one(value.strip(), kind, flag)
+    return pairs
+
+
+def _one(text: str, kind: Any, flag: str) -> Any:
+    from affectlab.core.errors import InputError
+
+    if get_origin(kind) is Literal:
+        if text not in get_args(kind):
+            raise InputError(f"{flag}: {text!r}; expected one of {', '.join(get_args(kind))}")
+        return text
+    try:
+        return kind(text)
+    except ValueError:
+        name = {int: "a whole number", float: "a number"}[kind]
+        raise InputError(f"{flag}: {text!r} is not understood; expected {name}") from None
+
+
+def _read_config(path: Path, options: Mapping[str, Parameter]) -> dict[str, Any]:
+    """Read options from a TOML file, and check each against what the function takes."""
+    from pydantic import ConfigDict, create_model
+
+    from affectlab.core.toml import read_toml
+
+    fields: dict[str, Any] = {
+        name: (Optional[Union[one.kinds]], None)  # noqa: UP007, UP045
+        for name, one in options.items()
+    }
+    model = create_model("Options", __config__=ConfigDict(extra="forbid"), **fields)
+    return read_toml(path, model).model_dump(exclude_unset=True)
+
+
+def _write(result: Result, path: Path) -> None:
+    from affectlab.cli._output import write_csv
+
+    frame = result.to_frame()
+    if path.suffix.lower() == ".csv":
+        write_csv(frame, path)
+    elif path.suffix.lower() == ".parquet":
+        frame.write_parquet(path)
+    else:
+        result.write(path)
