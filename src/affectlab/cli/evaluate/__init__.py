@@ -2,7 +2,7 @@
 
 import typer
 
-from affectlab.cli.evaluate.alignment import alignment
+from affectlab.cli.evaluate.alignment import alignment, published
 from affectlab.cli.evaluate.classification import classification
 from affectlab.cli.evaluate.compare import compare
 from affectlab.cli.evaluate.difference import difference
@@ -19,6 +19,7 @@ app = typer.Typer(no_args_is_help=True, help="Do models agree with people, and h
 app.command("leaderboard")(leaderboard)
 app.command("outcomes")(outcomes)
 app.command("alignment")(alignment)
+app.command("published")(published)
 app.command("classification")(classification)
 app.command("compare")(compare)
 app.command("soft-labels")(soft_labels)

@@ -5,13 +5,20 @@ from __future__ import annotations
 from pathlib import Path
 from textwrap import wrap
 
+from affectlab.core.render.figure import FIGURES
+from affectlab.core.result import Result
+from affectlab.core.tables import Figure as Declared
+from affectlab.core.tables import Table
 from affectlab.core.types import Figure
 from affectlab.core.words import shown
+from affectlab.report.drawing.canvas import canvas
 from affectlab.report.drawing.svg import settled, standalone_svg, to_png, to_svg
 from affectlab.report.drawing.theme import ROLES, themed
 
 __all__ = [
+    "figure_of",
     "save_figure",
+    "save_figures",
     "titled",
 ]
 
@@ -50,6 +57,30 @@ def save_figure(
         drawn = to_svg(figure)
     svg.write_text(standalone_svg(drawn, title=title, description=description), encoding="utf-8")
     return png, svg
+
+
+# Figures that results declare.
+
+
+_ROW = 0.24
+"""Height of a row of a figure in inches."""
+
+
+@themed
+def figure_of(figure: Declared, table: Table) -> Figure:
+    """Draw a figure that a result declares on a page of its own, as high as its rows need."""
+    page = canvas(1.2)
+    axes = page.add_subplot()
+    FIGURES.load(figure.kind)(axes, table, **figure.options)
+    page.set_figheight(1.2 + _ROW * len(axes.get_yticks()))
+    return page
+
+
+def save_figures(result: Result, path: str | Path) -> None:
+    """Write the figures that a result declares, each as PNG and SVG, to a folder."""
+    for one in result.figures:
+        drawn = figure_of(one, result.table(one.of))
+        save_figure(drawn, path, one.name, title=one.title, description=one.description)
 
 
 # A title on a figure that stands alone, outside of a page that would say what it shows.
