@@ -129,13 +129,13 @@ def test_what_is_no_result_is_refused(tmp_path: Path) -> None:
 def test_a_schema_names_and_explains_columns() -> None:
     made = al.Estimates.build({"label": ["joy"]}, value=[float("nan")])
     made = made.with_columns({"lists": pl.Series([["a"]]), "at": pl.Series([{"x": 1.5}])})
-    cells = made.schema()["properties"]["tables"]["properties"]["estimates"]["items"]["properties"]
+    cells = made.schema()["properties"]["estimates"]["items"]["properties"]
     assert cells["n_items"] == {"type": ["integer", "null"], "title": "items"}
     assert cells["lists"]["items"] == {"type": ["string", "null"]}
     assert cells["at"]["properties"] == {"x": {"type": ["number", "null"]}}
     jsonschema.validate(made.to_dict(), made.schema())
     wrong = made.to_dict()
-    wrong["tables"]["estimates"][0]["n_items"] = "many"
+    wrong["estimates"][0]["n_items"] = "many"
     with pytest.raises(jsonschema.ValidationError, match="'many' is not of type"):
         jsonschema.validate(wrong, made.schema())
 

@@ -207,14 +207,17 @@ def test_tables_fit_together() -> None:
     np.testing.assert_allclose(means["value"], found.difference.frame["value"], atol=1e-12)
     frame = found.to_frame()
     assert frame["rater"].to_list() == ["m0", "m1"]
-    own = found.people_frame()
+    everybody = found.to_frame("judgedand_people")
+    person = everybody["rater_kind"] == "person"
+    own, judged = everybody.filter(person), everybody.filter(~person)
     for row in frame.iter_rows(named=True):
         assert row["people_below"] == (own["kappa"] < row["agreement"]).sum()
         assert row["test_low"] > row["low"]
         assert row["test_high"] < row["high"]
     assert found.ceiling["kappa"].value == pytest.approx(own["kappa"].mean(), abs=0.02)
-    assert found.models_frame()["kappa"].to_list() == frame["agreement"].to_list()
-    assert repr(found) == f"AlignmentResult(2 models: {', '.join(found.verdicts.values())})"
+    assert judged["kappa"].to_list() == frame["agreement"].to_list()
+    assert repr(found) == f"AlignmentResult({found.sentences[0]})"
+    assert found.sentences[0].startswith("m0 is ")
 
 
 def test_the_narrow_interval_decides() -> None:

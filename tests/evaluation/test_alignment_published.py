@@ -100,7 +100,7 @@ def test_every_pair_is_what_scipy_and_scikit_learn_give() -> None:
 def test_kinds_of_pairs() -> None:
     panel, judged = sides(2)
     pairs = kappa_of_pairs(panel, judged)
-    found = pair_kinds(pairs)
+    found = pair_kinds(pairs).to_frame()
     assert found["pair_kind"].to_list() == ["human-human", "human-model", "model-model"]
     assert found["n"].to_list() == [6 * 3, 8 * 3, 1 * 3]
     for row in found.iter_rows(named=True):
@@ -108,7 +108,7 @@ def test_kinds_of_pairs() -> None:
         assert row["mean"] == pytest.approx(values.mean())
         assert row["sd"] == pytest.approx(values.std(ddof=1))
         assert row["median"] == pytest.approx(np.median(values))
-    by_label = pair_kinds(pairs, by_label=True)
+    by_label = pair_kinds(pairs, by_label=True).to_frame()
     assert by_label.height == 9
     assert by_label.filter(pl.col("pair_kind") == "human-human")["n"].to_list() == [6, 6, 6]
 
@@ -124,7 +124,7 @@ def test_pairs_that_are_not_defined_are_counted_and_left_out() -> None:
     assert found["e0", "ann", "dua"].status == "undefined: constant ratings"
     assert found["e0", "ben", "cai"].status == "undefined: fewer than two common items"
     assert math.isnan(found["e0", "ben", "cai"].value)
-    row = pair_kinds(found).row(0, named=True)
+    row = pair_kinds(found).to_frame().row(0, named=True)
     assert row["n"] + row["n_undefined"] == 18
     assert row["n_undefined"] >= 2
     assert not math.isnan(row["mean"])
@@ -196,7 +196,7 @@ def test_one_model_has_no_alpha() -> None:
 def test_rater_table_as_a_plain_computation(over: Any) -> None:
     people, models = simulated(7)
     panel, judged = sides(7)
-    found = rater_table(panel, judged, over=over)
+    found = rater_table(panel, judged, over=over).to_frame()
     steps = np.concatenate([people, np.rint(models)])
     rows = {row["rater"]: row for row in found.iter_rows(named=True)}
     for r, name in enumerate(PEOPLE + MODELS):
@@ -231,7 +231,7 @@ def test_a_rater_without_a_defined_kappa_comes_last() -> None:
     people[:, :, 0] = 1.0
     found = rater_table(
         table(people, PEOPLE, "human"), table(models, MODELS, "model", "0-7 interval")
-    )
+    ).to_frame()
     assert found["rater"].to_list()[-1] == "jet"
     assert found["mean"].to_list()[-1] is None
     assert found["n_labels"].to_list()[-1] == 0

@@ -106,7 +106,7 @@ def test_both_win_a_tie() -> None:
     assert found.people["advantage"].to_list() == [1.0] * 3
     assert found.people["person_advantage"].to_list() == [1.0] * 3
     assert found.people["p"].to_list() == [0.0] * 3
-    row = found.table.frame.row(0, named=True)
+    row = found.frame.row(0, named=True)
     assert (row["value"], row["passed"], row["advantage"]) == (1.0, True, 1.0)
 
 
@@ -149,7 +149,7 @@ def test_as_a_plain_twin(scale: str, score: Any, n_labels: int, gaps: float) -> 
         known = found.people.filter(found.people["status"] == "ok")
         assert [int(name[1:]) for name in known["person"]] == expected["tested"]
         np.testing.assert_allclose(known["p"].to_numpy(), expected["p"], atol=1e-10)
-        row = found.table.frame.row(0, named=True)
+        row = found.frame.row(0, named=True)
         assert row["value"] == pytest.approx(expected["rate"], nan_ok=True)
         assert row["advantage"] == pytest.approx(expected["advantage"], nan_ok=True)
 
@@ -211,12 +211,12 @@ def test_undefined_where_people_or_items_are_too_few() -> None:
     rng = np.random.default_rng(3)
     values = rng.integers(0, 8, (5, 40))
     two = alt_test(table("p", values[:2], "0-7"), table("m", values[4:], "0-7"))
-    row = two.table.frame.row(0, named=True)
+    row = two.frame.row(0, named=True)
     assert np.isnan(row["value"])
     assert row["passed"] is None
     assert row["status"].startswith("undefined: fewer than 3 people")
     allowed = alt_test(table("p", values[:2], "0-7"), table("m", values[4:], "0-7"), min_people=2)
-    assert allowed.table.frame["status"].to_list() == ["ok"]
+    assert allowed.frame["status"].to_list() == ["ok"]
     few = alt_test(table("p", values[:4, :20], "0-7"), table("m", values[4:, :20], "0-7"))
     assert few.people["status"].to_list() == ["left out: fewer than 30 items"] * 4
 
@@ -238,7 +238,7 @@ def test_a_larger_epsilon_never_makes_it_harder(seed: int, epsilon: float) -> No
     values = rng.integers(0, 4, (5, 35))
     people, model = table("p", values[:4], "0-3"), table("m", values[4:], "0-3")
     low, high = (
-        alt_test(people, model, epsilon=e).table.frame["value"][0] for e in (epsilon, epsilon + 0.2)
+        alt_test(people, model, epsilon=e).frame["value"][0] for e in (epsilon, epsilon + 0.2)
     )
     assert high >= low
 

@@ -74,7 +74,7 @@ def test_it_is_the_ceiling_of_an_alignment() -> None:
     models = people_of(simulated(3, 1, 60), prefix="m")
     found = alignment(people_of(values), models, n_boot=50, seed=4).ceiling
     alone = human_ceiling(people_of(values), n_boot=50, seed=4)
-    assert found.mean.frame.equals(alone.mean.frame)
+    assert found.frame.equals(alone.frame)
     assert found.people.frame.equals(alone.people.frame)
 
 

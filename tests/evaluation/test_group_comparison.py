@@ -60,7 +60,7 @@ def test_values_come_from_the_pairs() -> None:
     assert list(values) == ["people", "models"]
     assert values["people"].size == 5 * 4
     assert values["models"].size == 4 * 4
-    means = rater_table(panel, judged)
+    means = rater_table(panel, judged).to_frame()
     for side, kind in (("people", "human"), ("models", "model")):
         expected = means.filter(means["rater_kind"] == kind)["mean"].mean()
         assert values[side].mean() == pytest.approx(expected)

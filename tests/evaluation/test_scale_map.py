@@ -151,7 +151,7 @@ def test_verbs_agree_on_a_page(form: str, tmp_path: Path) -> None:
         board = leaderboard(tmp_path / measure).boards[0]
         metric = board.columns[measure][0].metric
         assert metric is not None
-        of_alignment = beside.models_frame()[measure][0]
+        of_alignment = beside.to_frame("models_and_people")[measure][0]
         assert metric.value == pytest.approx(of_alignment, abs=1e-12)
 
 

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from inspect import signature
+
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from affectlab import InputError, Ratings, Scale
+from affectlab import InputError, Ratings, Scale, evaluation
 from affectlab.evaluation import on_scale, sides
 
 
@@ -142,3 +144,25 @@ def test_the_form_of_a_scale_does_not_matter(ninths: list[int], scale: str) -> N
         rounded.tolist()
         == on_scale(table("net", share.tolist(), "0-1 interval"), people).value.tolist()
     )
+
+
+TAKES_MODELS = [
+    name
+    for name in evaluation.__all__
+    if callable(function := getattr(evaluation, name))
+    and not isinstance(function, type)
+    and "models" in signature(function).parameters
+]
+
+
+@pytest.mark.parametrize("name", TAKES_MODELS)
+@pytest.mark.parametrize("models", [["net"], "net"])
+def test_models_that_are_no_ratings_are_refused_in_a_sentence(name: str, models: object) -> None:
+    people = Ratings(
+        {"stimulus": list("abab"), "rater": list("xxyy"), "value": [1, 2, 2, 3]}, scale="0-7"
+    )
+    more = {"by": "rater.age"} if name == "fairness" else {}
+    alone = {"on_scale": [models, people.scale], "neutral_calibrated": [models, ["a"]]}
+    arguments = alone.get(name, [people, models])
+    with pytest.raises(InputError, match="models: got .*; expected Ratings"):
+        getattr(evaluation, name)(*arguments, **more)

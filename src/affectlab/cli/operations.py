@@ -105,14 +105,14 @@ def verb_of(words: str, operation: Operation) -> Callable[..., None]:
         }
         if config is not None:
             asked = {**_read_config(config, options), **asked}
-        ratings: Ratings = read[0]
+        warnings = _warnings(read)
         if operation.people and not everyone:
-            read[0] = out.panel(ratings)
+            read[0] = out.panel(read[0])
         with out.progress(words) as bar:
             if progress:
                 asked["progress"] = bar
             result = function_of(operation)(*read, **asked)
-        show_result(result, out, to=to, figures=figures, warnings=ratings.warnings)
+        show_result(result, out, to=to, figures=figures, warnings=warnings)
 
     shown = {name: one for name, one in options.items() if name not in operation.rare}
     own = [_option(parameter) for parameter in shown.values()]
@@ -140,9 +140,19 @@ def show_result(
     *,
     to: Path | None,
     figures: Path | None,
-    warnings: Sequence[str] = (),
+    warnings: Sequence[str],
 ) -> None:
-    """Write, draw and print a result."""
+    """Write, draw and print a result.
+
+    Parameters
+    ----------
+    result, out
+        What was computed, and what prints it.
+    to, figures
+        Where to write it, and its figures.
+    warnings
+        What reading the ratings had to say.
+    """
     # Files first: who reads the output may leave early, as in `… | head`.
     if to is not None:
         _write(result, to)
@@ -155,12 +165,17 @@ def show_result(
         out.show(f"written to {to}")
     if figures is not None:
         out.show(f"figures: {figures}")
-    tables = {table.name: table.frame for table in result.tables}
-    about = {name: getattr(result, name) for name in ("sentences", "notes", "settings")}
     panel = {"panel": out.who} if out.who else {}
-    # Where people read, the notes stand below the tables.
-    notes = result.notes if out.as_json else ()
-    out.finish({**panel, **tables, **about}, (*notes, *warnings))
+    out.finish({**panel, **result.to_dict()} if out.as_json else None, warnings)
+
+
+def _warnings(read: Sequence[Ratings | None]) -> tuple[str, ...]:
+    """Collect what reading had to say, each sentence once."""
+    first, *others = (table for table in read if table is not None)
+    # That a table of models holds no people is as it should be; notes speak of its scale.
+    known = ("No rater is human", "The scale ")
+    of_models = (text for table in others for text in table.warnings if not text.startswith(known))
+    return tuple(dict.fromkeys((*first.warnings, *of_models)))
 
 
 def _takes_models(operation: Operation) -> bool:

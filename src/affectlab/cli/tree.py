@@ -90,7 +90,14 @@ TREE = Branch(
             {
                 "leaderboard": "evaluate.leaderboard:leaderboard",
                 "outcomes": "evaluate.outcomes:outcomes",
-                "alignment": "evaluate.alignment:alignment",
+                "alignment": Operation(
+                    "evaluation.human_alignment.alignment:alignment",
+                    "people.csv --scale 0-7 --models model.csv --margin 0.05",
+                ),
+                "published": Operation(
+                    "evaluation.rater_comparison.published:published_tables",
+                    "people.csv --scale 0-7 --models model.csv",
+                ),
                 "classification": "evaluate.classification:classification",
                 "compare": "evaluate.compare:compare",
                 "soft-labels": "evaluate.soft_labels:soft_labels",

@@ -22,6 +22,10 @@ if TYPE_CHECKING:
 __all__ = ["Result", "read_result"]
 
 
+_BESIDE = frozenset({"notes", "provenance", "sentences", "settings"})
+"""What a result holds beside its tables, when it is written as plain values."""
+
+
 def _made_by() -> Mapping[str, Any]:
     from affectlab._version import __version__
 
@@ -43,7 +47,7 @@ class Result:
     ...               ("The gap is largest for a.",))
     >>> gaps
     Result(The gap is largest for a.)
-    >>> gaps.to_frame().height, gaps.to_dict()["tables"]["gaps"][1]["gap"] is None
+    >>> gaps.to_frame().height, gaps.to_dict()["gaps"][1]["gap"] is None
     (2, True)
     """
 
@@ -63,6 +67,8 @@ class Result:
         names = [table.name for table in self.tables]
         if not names or len(set(names)) < len(names):
             raise InputError(f"a result has the tables {names}; expected one or more, each once")
+        for name in _BESIDE.intersection(names):
+            raise InputError(f"a result has a table {name!r}, a name that a field of it has")
 
     def table(self, name: str | None = None) -> Table:
         """Give a table by its name; the first where none is given.
@@ -84,17 +90,19 @@ class Result:
         return self.table(name).frame
 
     def to_dict(self) -> dict[str, Any]:
-        """Give everything as plain values, as JSON has them; what is not defined is ``None``."""
+        """Give everything as plain values, as JSON has them: tables by name, beside them the words.
+
+        What is not defined is ``None``.
+        """
         from affectlab.core.render.plain import plain
 
         frames = {table.name: table.frame for table in self.tables}
-        content: dict[str, Any] = plain({"tables": frames, **self._about()})
+        content: dict[str, Any] = plain({**frames, **self._about()})
         return content
 
     def _about(self) -> dict[str, Any]:
         """Give what is no table: words, settings, and what made the result."""
-        names = ("sentences", "notes", "settings", "provenance")
-        return {name: getattr(self, name) for name in names}
+        return {name: getattr(self, name) for name in sorted(_BESIDE)}
 
     def schema(self) -> dict[str, Any]:
         """Give the JSON schema of :meth:`to_dict`, from what the tables declare."""

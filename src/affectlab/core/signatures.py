@@ -21,7 +21,6 @@ _PLAIN: dict[str, Any] = {"str": str, "int": int, "float": float, "bool": bool, 
 _LISTS = {"Sequence", "Collection", "Iterable", "list", "tuple", "set", "frozenset"}
 _MAPPINGS = {"Mapping", "dict"}
 _ROLE = re.compile(r":\w+(?::\w+)?:`~?(?:[\w.]*\.)?([^`]+)`")
-_FORMULA = re.compile(r",?\s*:math:`[^`]*`")
 _NUMPYDOC = re.compile(r"^(?P<head>\w[\w ]*)\n-{3,}$", re.MULTILINE)
 
 
@@ -47,7 +46,7 @@ class Signature:
     summary: str
     """First sentence of the documentation."""
     description: str
-    """What stands between the first sentence and the parameters, but for formulas."""
+    """First paragraph behind it, where that is not about a formula."""
     parameters: tuple[Parameter, ...]
 
     @property
@@ -96,8 +95,10 @@ def read_signature(place: str) -> Signature:
         )
         for argument, default in _arguments(function.args)
     )
-    plain = "\n\n".join(part for part in description.split("\n\n") if "math::" not in part)
-    return Signature(_plain(summary), _plain(plain), parameters)
+    first, _, following = description.partition("\n\n")
+    # A paragraph about a formula says nothing without it.
+    shown = "" if ":math:" in first or following.startswith(".. math::") else first
+    return Signature(_plain(summary), _plain(shown), parameters)
 
 
 def _arguments(given: ast.arguments) -> Iterator[tuple[ast.arg, ast.expr | None]]:
@@ -219,7 +220,6 @@ def _paragraph(lines: list[str]) -> str:
 
 def _plain(text: str) -> str:
     """Write documentation in plain words: without roles and marks, paragraphs in one line each."""
-    text = _FORMULA.sub("", text)
     text = _ROLE.sub(r"\1", text).replace("``", "")
     text = re.sub(r"\*(\w[^*\n]*)\*|`([^`\n]+)`", r"\1\2", text)
     return "\n\n".join(" ".join(part.split()) for part in re.split(r"\n\s*\n", text))

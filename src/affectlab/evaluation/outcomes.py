@@ -15,6 +15,7 @@ from affectlab.core.errors import InputError, unknown_name
 from affectlab.core.estimates import Estimates
 from affectlab.core.types import Floats, Ints
 from affectlab.core.words import count, percent, shown
+from affectlab.evaluation.people_and_models import check_models, row_column
 from affectlab.evaluation.wilson import wilson_interval
 from affectlab.ratings import MODEL_KINDS, Ratings
 
@@ -33,7 +34,6 @@ __all__ = [
     "looks_like_refusal",
     "outcome_table",
     "rich_outcomes",
-    "row_column",
 ]
 
 
@@ -279,6 +279,7 @@ def asked_of(
     InputError
         When it is not one of the inputs, or a column is missing or wrong.
     """
+    check_models(models)
     if isinstance(data, Ratings):
         tables = [data] if models is None else [data, models]
         known = [name for table in tables for name in _known(table)]
@@ -335,19 +336,6 @@ def _joined(parts: Sequence[Asked], n_stimuli: int) -> Asked:
         stimuli=tuple(stimuli),
         raters=tuple(raters),
     )
-
-
-def row_column(ratings: Ratings, name: str) -> pl.Series | None:
-    """Find a column of the answers, or an attribute of raters or stimuli, one entry per row."""
-    if name in ratings.frame.columns:
-        return ratings.frame[name]
-    for table, code in (
-        (ratings.raters, ratings.rater_code),
-        (ratings.stimuli, ratings.stimulus_code),
-    ):
-        if name in table.columns:
-            return table[name].gather(code.astype(np.int64))
-    return None
 
 
 def _of_ratings(ratings: Ratings, names: tuple[str, ...], kinds: tuple[str, ...] | None) -> Asked:

@@ -34,7 +34,10 @@ def verdicts_otherwise(al, ratings):
         for over in ("units", "raters", "both")
     }
     both = al.evaluation.alignment(people, models, n_boot=40, seed=2)
-    return found | {"models": both.models_frame, "people": both.people_frame}
+    everybody = both.to_frame("models_and_people")
+    measures = everybody.select("rater", *dict.fromkeys(both.difference.frame["measure"]))
+    person = everybody["rater_kind"] == "person"
+    return found | {"models": measures.filter(~person), "people": measures.filter(person)}
 
 
 @case("models", "full")
@@ -57,10 +60,10 @@ def beside_people(al, ratings):
         "alt": lambda: evaluation.alt_test(ratings, min_people=2, min_items=5),
         "discrepancy": lambda: evaluation.discrepancy(ratings, n_boot=40, seed=4),
         "kappa": lambda: evaluation.kappa_of_pairs(ratings),
-        "kinds": lambda: evaluation.pair_kinds(evaluation.kappa_of_pairs(ratings)),
+        "kinds": lambda: evaluation.pair_kinds(evaluation.kappa_of_pairs(ratings)).to_frame(),
         "kinds by label": lambda: evaluation.pair_kinds(
             evaluation.kappa_of_pairs(ratings), by_label=True
-        ),
+        ).to_frame(),
         "spearman": lambda: evaluation.pairwise_spearman(ratings),
         "with people": lambda: evaluation.spearman_with_people(ratings, n_boot=40, seed=5),
         "groups": lambda: evaluation.group_comparison(ratings, n_boot=40, seed=6),
@@ -68,7 +71,7 @@ def beside_people(al, ratings):
             ratings, groups="family", n_boot=40, seed=6
         ),
         "values": lambda: evaluation.group_values(ratings),
-        "raters": lambda: evaluation.rater_table(ratings),
+        "raters": lambda: evaluation.rater_table(ratings).to_frame(),
         "ceiling": lambda: evaluation.human_ceiling(ratings, n_boot=40, seed=7),
         "published": lambda: evaluation.published_tables(ratings, n_boot=20, seed=8),
         "top": lambda: evaluation.top_labels(ratings, k=2),

@@ -20,7 +20,17 @@ FIGURES: Registry[Callable[..., Any]] = Registry(
     group="affectlab.figures",
     accept=callables,
     expected="a function of axes, a table and settings",
-    ours={"intervals": "affectlab.report.figures:draw_intervals"},
+    ours={
+        "agreement_bars": "affectlab.report.figures:draw_agreement_bars",
+        "discrepancies": "affectlab.report.figures:draw_discrepancies",
+        "equivalence": "affectlab.report.figures:draw_equivalence",
+        "fairness": "affectlab.report.figures:draw_fairness",
+        "groups_compared": "affectlab.report.figures:draw_groups_compared",
+        "intervals": "affectlab.report.figures:draw_intervals",
+        "kinds_by_label": "affectlab.report.figures:draw_kinds_by_label",
+        "pair_heatmap": "affectlab.report.figures:draw_pair_heatmap",
+        "people_range": "affectlab.report.figures:draw_people_range",
+    },
 )
 """Kinds of figures: functions of axes, a table and settings, that draw on the axes."""
 

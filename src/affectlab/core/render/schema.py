@@ -19,7 +19,7 @@ def schema_of(title: str, tables: Sequence[Table]) -> dict[str, Any]:
     ``unit`` and ``description`` where they are declared.
     """
     parts = {
-        "tables": _record({table.name: _table(table) for table in tables}),
+        **{table.name: _table(table) for table in tables},
         "sentences": _TEXTS,
         "notes": _TEXTS,
         "settings": {"type": "object"},

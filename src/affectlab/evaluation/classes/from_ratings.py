@@ -26,6 +26,7 @@ from affectlab.evaluation.classes.rules import (
 from affectlab.evaluation.classes.score_mapping import ScoreMapping, load_score_mapping
 from affectlab.evaluation.classes.truth import Truth, TruthSource, truth_source
 from affectlab.evaluation.classes.votes import AnswerTies, Rule, Ties
+from affectlab.evaluation.people_and_models import check_models
 from affectlab.ratings import HUMAN_KINDS, MODEL_KINDS, Ratings
 from affectlab.ratings.order import canonical
 from affectlab.taxonomy import LabelMapping, Taxonomy
@@ -314,6 +315,7 @@ def classes_of(
     >>> found.truth_said
     'people (plurality of 2)'
     """
+    check_models(models)
     ratings, models = canonical(ratings, listed="models"), canonical(models, listed="raters")
     rng = np.random.default_rng(seed)
     settings = TruthRule(

@@ -24,6 +24,7 @@ from affectlab.evaluation.label_facts import CostsLike, TaxonomyLike
 from affectlab.evaluation.people_and_models import (
     Rounding,
     answer_steps,
+    check_models,
     judged_runs,
     moved,
     scale_map,
@@ -454,6 +455,7 @@ def _tables(
 
     Models stand alone where something else is the truth.
     """
+    check_models(models)
     kinds = set(ratings.rater_kinds)
     told = metric.needs == "classes" and not (isinstance(truth, str) and truth == "people")
     if told and models is None and not kinds & set(HUMAN_KINDS):

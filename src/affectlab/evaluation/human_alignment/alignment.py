@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -12,9 +12,20 @@ import polars as pl
 
 from affectlab.core.estimates import Estimates
 from affectlab.core.inference import check_confidence, holm
+from affectlab.core.result import Result
+from affectlab.core.tables import (
+    Count,
+    Figure,
+    Interval,
+    Key,
+    Number,
+    Share,
+    Table,
+    Text,
+)
 from affectlab.core.types import Floats
 from affectlab.core.words import count, joined, number, percent, plural, shown
-from affectlab.evaluation.human_alignment.alt_test import AltTest, alt_test_of
+from affectlab.evaluation.human_alignment.alt_test import AltTest, alt_test_of, outcome_of
 from affectlab.evaluation.human_alignment.bootstrap import (
     Draws,
     Resample,
@@ -39,32 +50,21 @@ __all__ = [
 # What an alignment found: the verdicts, and the tables behind them.
 
 
-@dataclass(frozen=True)
-class AlignmentResult:
-    """Models beside people.
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
+class AlignmentResult(Result):
+    """Models beside people: a sentence and a row per model.
 
-    The first measure decides: kappa, or Lin's concordance on a scale without steps.
+    The first measure decides: kappa, or Lin's concordance on a scale without steps. The table
+    ``models`` has its columns ``rater``, ``rater_kind``, ``verdict``, ``measure``, ``agreement``,
+    ``people``, ``difference``, ``low``, ``high``, ``test_low``, ``test_high``, ``p``, ``p_holm``,
+    ``at_least``; ``spearman``, ``spearman_people``, ``spearman_difference``, ``spearman_low``,
+    ``spearman_high``, ``spearman_labels`` (null on a nominal scale); ``people_below``,
+    ``n_people``; ``winning_rate``, ``advantage``, ``passed``; ``n_items``, ``n_labels``,
+    ``n_ratings``, ``coverage``, ``margin``, ``epsilon``, ``status``. The table
+    ``models_and_people`` has a row per model and per person, with each measure against (the other)
+    people.
     """
 
-    sentences: tuple[str, ...]
-    """A verdict per model, in words that may be printed as they are."""
-    verdicts: dict[str, Verdict]
-    """Model to ``inside`` (the human range), ``below``, ``above``, ``not shown``, ``undefined``."""
-    notes: tuple[str, ...]
-    """What a reader has to know about the comparison."""
-    agreement: Estimates
-    """By ``measure`` and ``rater``: each model with people."""
-    difference: Estimates
-    """By ``measure`` and ``rater``: the model with people less people with one another, on the same
-    stimuli and labels, and for Spearman with the same panels. Beside it ``agreement``, ``people``,
-    ``margin``, ``p_lower``, ``p_upper``, ``p``, ``p_holm`` (for all
-    models together), ``test_low`` and ``test_high`` (the interval of
-    coverage 1 - 2 alpha, which decides), ``verdict``, ``at_least`` (not worse than a person by the
-    margin), ``df``, ``people_share`` (of the variance, due to the choice of people),
-    ``n_labels``, ``coverage``, ``people_below`` (people who agree less with the others than the
-    model does) and ``n_people``."""
-    by_label: Estimates
-    """By ``measure``, ``rater``, ``label``: the difference, with ``agreement`` and ``people``."""
     ceiling: HumanCeiling
     """People against the other people, on all stimuli."""
     alt: AltTest
@@ -80,73 +80,165 @@ class AlignmentResult:
     """Whether it is from disagreement pooled over pairs, since people share few stimuli."""
 
     @property
-    def pair_words(self) -> str:
-        """Name of the measure of one pair."""
-        return self.measure_words.removeprefix("pooled ")
+    def verdicts(self) -> dict[str, Verdict]:
+        """Model to ``inside`` (the range), ``below``, ``above``, ``not shown`` or ``undefined``."""
+        return dict(self.to_frame().select("rater", "verdict").iter_rows())
 
-    def to_frame(self) -> pl.DataFrame:
-        """One row per model, with the columns of the measure that decides.
+    @property
+    def agreement(self) -> Estimates:
+        """By ``measure`` and ``rater``: each model with people."""
+        return Estimates((self.table("agreement"),))
 
-        ``rater``, ``rater_kind``, ``verdict``, ``measure``, ``agreement``, ``people``,
-        ``difference``, ``low``, ``high``, ``test_low``, ``test_high``, ``p``, ``p_holm``,
-        ``at_least``;
-        ``spearman``, ``spearman_people``, ``spearman_difference``, ``spearman_low``,
-        ``spearman_high``, ``spearman_labels`` (null on a nominal scale); ``people_below``,
-        ``n_people``;
-        ``winning_rate``, ``advantage``, ``passed``; ``n_items``, ``n_labels``, ``n_ratings``,
-        ``coverage``, ``margin``, ``epsilon``, ``status``.
+    @property
+    def difference(self) -> Estimates:
+        """By ``measure`` and ``rater``: the model with people less people with one another.
+
+        On the same stimuli and labels, and for Spearman with the same panels. Beside it
+        ``agreement``, ``people``, ``margin``, ``p_lower``, ``p_upper``, ``p``, ``p_holm`` (for all
+        models together), ``test_low`` and ``test_high`` (the interval of coverage 1 - 2 alpha,
+        which decides), ``verdict``, ``at_least`` (not worse than a person by the margin), ``df``,
+        ``people_share`` (of the variance, due to the choice of people), ``n_labels``,
+        ``coverage``, ``people_below`` (people who agree less with the others than the model does)
+        and ``n_people``.
         """
-        frame = self.difference.to_frame()
-        first = frame.filter(pl.col("measure") == self.primary)
-        second = frame.filter(pl.col("measure") == "spearman").select(
-            "rater",
-            spearman="agreement",
-            spearman_people="people",
-            spearman_difference="value",
-            spearman_low="low",
-            spearman_high="high",
-            spearman_labels="n_labels",
-        )
-        alt = self.alt.to_frame().select(
-            "rater", "advantage", "passed", "epsilon", winning_rate="value"
-        )
-        joined = first.join(second, on="rater", how="left", maintain_order="left").join(
-            alt, on="rater", how="left", maintain_order="left"
-        )
-        return joined.rename({"value": "difference"}).select(
-            *("rater", "rater_kind", "verdict", "measure", "agreement", "people", "difference"),
-            *("low", "high", "test_low", "test_high", "p", "p_holm", "at_least"),
-            *("spearman", "spearman_people"),
-            *("spearman_difference", "spearman_low", "spearman_high", "spearman_labels"),
-            *("people_below", "n_people"),
-            *("winning_rate", "advantage", "passed", "n_items", "n_labels", "n_ratings"),
-            *("coverage", "margin", "epsilon", "status"),
-        )
+        return Estimates((self.table("difference"),))
 
-    def people_frame(self) -> pl.DataFrame:
-        """One row per person: ``rater`` and each measure, against the other people."""
-        frame = self.ceiling.people_frame().select("measure", "rater", "value")
-        names = frame["measure"].unique(maintain_order=True).to_list()
-        table = frame.filter(pl.col("measure") == names[0]).select("rater", **{names[0]: "value"})
-        for name in names[1:]:
-            other = frame.filter(pl.col("measure") == name).select("rater", **{name: "value"})
-            table = table.join(other, on="rater", how="left", maintain_order="left")
-        return table
+    @property
+    def by_label(self) -> Estimates:
+        """By ``measure``, ``rater``, ``label``: the difference, with ``agreement``, ``people``."""
+        return Estimates((self.table("by_label"),))
 
-    def models_frame(self) -> pl.DataFrame:
-        """One row per model: ``rater`` and each measure, against people."""
-        frame = self.difference.to_frame()
-        names = frame["measure"].unique(maintain_order=True).to_list()
-        table = frame.filter(pl.col("measure") == names[0]).select(
-            "rater", **{names[0]: "agreement"}
-        )
-        for name in names[1:]:
-            other = frame.filter(pl.col("measure") == name).select("rater", **{name: "agreement"})
-            table = table.join(other, on="rater", how="left", maintain_order="left")
-        return table
 
-    def __repr__(self) -> str:
-        return f"AlignmentResult({len(self.verdicts)} models: {', '.join(self.verdicts.values())})"
+_MEASURES = {
+    "kappa": "mean kappa with people",
+    "concordance": "mean concordance with people",
+    "spearman": "Spearman with the median",
+}
+
+
+def _models_table(
+    difference: Estimates, alt: AltTest, first: Measure, confidence: float, margin: float
+) -> Table:
+    """One row per model, with the columns of the measure that decides."""
+    frame = difference.frame
+    second = frame.filter(pl.col("measure") == "spearman").select(
+        "rater",
+        spearman="agreement",
+        spearman_people="people",
+        spearman_difference="value",
+        spearman_low="low",
+        spearman_high="high",
+        spearman_labels="n_labels",
+    )
+    won = alt.frame.select("rater", "advantage", "passed", "epsilon", winning_rate="value")
+    both = frame.filter(pl.col("measure") == first.name)
+    for other in (second, won):
+        both = both.join(other, on="rater", how="left", maintain_order="left")
+    models = both.rename({"value": "difference"}).select(
+        *("rater", "rater_kind", "verdict", "measure", "agreement", "people", "difference"),
+        *("low", "high", "test_low", "test_high", "p", "p_holm", "at_least"),
+        *("spearman", "spearman_people"),
+        *("spearman_difference", "spearman_low", "spearman_high", "spearman_labels"),
+        *("people_below", "n_people"),
+        *("winning_rate", "advantage", "passed", "n_items", "n_labels", "n_ratings"),
+        *("coverage", "margin", "epsilon", "status"),
+    )
+    columns = [
+        Key("rater", "model"),
+        Text("verdict", "human range"),
+        Number("agreement", first.name),
+        Number("people", "of people", spare=True),
+        Number("difference"),
+    ]
+    if models["low"].is_not_nan().any():
+        columns.append(Interval(head=f"{percent(confidence)} interval"))
+    if first.name != "spearman" and models["spearman"].is_not_null().any():
+        columns.append(Number("spearman", "Spearman", spare=True))
+    columns += [
+        Count("people_below", "people below", spare=True),
+        Share("winning_rate", "alt-test"),
+    ]
+    partial = bool((models["coverage"] < 1).any())
+    columns.append(Share("coverage") if partial else Count("n_items", "stimuli"))
+    notes = (
+        "Human range: inside when two one-sided tests show that the difference is smaller than "
+        f"{number(margin)} either way; below or above when it is shown to be beyond; otherwise not "
+        "shown.",
+        f"People below: of {int(frame['n_people'][0])} people those who agree less with the others "
+        "than the model does.",
+        "Alt-test: the share of people whom the model beats at agreeing with the rest, at a "
+        f"discount of {number(alt.epsilon)} for being cheaper (Calderon et al. 2025); from one "
+        "half on it may stand in for a person.",
+    )
+    caption = "Models with people, and people with one another."
+    return Table("models", caption, models, tuple(columns), notes=notes)
+
+
+def _everybody(
+    difference: Estimates, ceiling: HumanCeiling, models: pl.DataFrame, titles: dict[str, str]
+) -> Table:
+    """Models first, then people, with each measure against (the other) people."""
+
+    def wide(frame: pl.DataFrame, value: str, kind: str) -> pl.DataFrame:
+        rows = frame.select("rater", "measure", value)
+        table = rows.pivot("measure", index="rater", values=value, maintain_order=True)
+        return table.with_columns(rater_kind=pl.lit(kind))
+
+    beside = models.select("rater", "n_ratings", "coverage", "people_below")
+    own = wide(difference.frame, "agreement", "model")
+    own = own.join(beside, on="rater", how="left", maintain_order="left")
+    people = wide(ceiling.people.frame, "value", "person")
+    both = pl.concat([own, people], how="diagonal")
+    return Table(
+        "models_and_people",
+        "Agreement with people: models first, then each person against the other people.",
+        both.select("rater", "rater_kind", pl.exclude("rater", "rater_kind")),
+        (
+            Key("rater"),
+            Text("rater_kind", "kind"),
+            *(Number(name, title) for name, title in titles.items()),
+        ),
+        limit=0,
+    )
+
+
+def _figures(
+    models: pl.DataFrame,
+    measures: Sequence[Measure],
+    titles: dict[str, str],
+    margin: float,
+    alpha: float,
+) -> tuple[Figure, ...]:
+    first = measures[0]
+    said = zip(models["rater"], models["verdict"], strict=True)
+    return (
+        *(
+            Figure(
+                "people_range" if measure is first else f"people_range_{measure.name}",
+                "people_range",
+                of="models_and_people",
+                title="Models on the range of people",
+                description="Each person against the other people, and each model against people.",
+                options={"value": measure.name, "value_name": titles[measure.name]},
+            )
+            for measure in measures
+        ),
+        Figure(
+            "equivalence",
+            "equivalence",
+            of="models",
+            title="Difference of models from people, with intervals and margin",
+            caption="Agreement of each model with people less that of people with one another. 0: "
+            f"as people; band: the margin of {number(margin)}, within which a difference is taken "
+            "not to matter.",
+            description="; ".join(f"{name}: {verdict}" for name, verdict in said),
+            options={
+                "margin": margin,
+                "inner_name": f"{percent(1 - 2 * alpha)} interval, which decides",
+                "value_name": f"{first.words}: model with people less people with one another",
+            },
+        ),
+    )
 
 
 # Verdicts on models in words, and what a reader has to know beside them.
@@ -272,17 +364,10 @@ def _opening(
 
 
 def _alternative(alt: AltTest, model: str, first: dict[str, Any]) -> str:
-    row = next(row for row in alt.to_frame().to_dicts() if row["rater"] == model)
-    test = f"the alternative-annotator test (ε = {row['epsilon']:g})"
-    if row["passed"] is None:
-        why = row["status"].removeprefix("undefined: ")
-        return f"{test} cannot be done: {why}"
-    won = f"with {row['wins']} of {plural(row['n_people'], 'person', 'people')} won against"
-    if row["passed"]:
-        but = "yet " if first["verdict"] == "below" else ""
-        return f"{but}it passes {test}, {won}"
-    but = "yet " if first["verdict"] in ("inside", "above") else ""
-    return f"{but}it does not pass {test}, {won}"
+    row = next(row for row in alt.frame.to_dicts() if row["rater"] == model)
+    verdicts = ("below",) if row["passed"] else ("inside", "above")
+    yet = row["passed"] is not None and first["verdict"] in verdicts
+    return f"{'yet ' if yet else ''}{outcome_of(row)}"
 
 
 def _basis(panel: Panel, f: int, row: dict[str, Any]) -> str:
@@ -548,8 +633,9 @@ def alignment(
 
     Returns
     -------
-    AlignmentResult: sentences, verdicts and the tables behind them. Labels on which a model or
-    people are not defined (one answer throughout) are left out of the mean of both, and counted.
+    A result with a sentence and a verdict per model, and the tables behind them. Labels on which a
+    model or people are not defined (one answer throughout) are left out of the mean of both, and
+    counted.
     Every model is tested at the level alpha; ``p_holm`` holds for all of them together.
 
     Raises
@@ -593,19 +679,41 @@ def alignment(
     ceiling = ceiling_of(panel, measures, draws, confidence)
     alt = alt_test_of(panel, epsilon=epsilon)
     first = measures[0]
-    rows = difference.frame.to_dicts()
-    verdicts = {row["rater"]: row["verdict"] for row in rows if row["measure"] == first.name}
-    sentences = tuple(
-        sentence_on(panel, f, measures, difference, alt, draws, confidence, alpha)
-        for f in range(len(panel.models))
-    )
+    titles = {measure.name: _MEASURES[measure.name] for measure in measures}
+    if first.pooled:
+        titles[first.name] = f"pooled {first.name} with people"
+    models = _models_table(difference, alt, first, confidence, margin)
+    behind = {
+        "difference": difference.tables[0],
+        "agreement": _agreement(panel, measures, draws, confidence).tables[0],
+        "by_label": _by_label(panel, measures, draws, confidence).tables[0],
+        "people": ceiling.table("people"),
+        "alt_test": alt.table("alt_test"),
+        "alt_test_people": alt.table("people"),
+    }
     return AlignmentResult(
-        sentences=sentences,
-        verdicts=verdicts,
-        notes=notes_on(panel, measures, difference, draws, alt, alpha),
-        agreement=_agreement(panel, measures, draws, confidence),
-        difference=difference,
-        by_label=_by_label(panel, measures, draws, confidence),
+        (
+            models,
+            ceiling.table("ceiling"),
+            _everybody(difference, ceiling, models.frame, titles),
+            *(replace(table, name=name, limit=0) for name, table in behind.items()),
+        ),
+        tuple(
+            sentence_on(panel, f, measures, difference, alt, draws, confidence, alpha)
+            for f in range(len(panel.models))
+        ),
+        _figures(models.frame, measures, titles, margin, alpha),
+        notes_on(panel, measures, difference, draws, alt, alpha),
+        {
+            "margin": margin,
+            "epsilon": epsilon,
+            "exclude": list(exclude),
+            "truncate": truncate,
+            "n_boot": n_boot,
+            "resample": resample,
+            "confidence": confidence,
+            "alpha": alpha,
+        },
         ceiling=ceiling,
         alt=alt,
         margin=margin,

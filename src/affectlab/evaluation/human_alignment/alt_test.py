@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
-from typing import Literal, TypeAlias, get_args
+from typing import Any, Literal, TypeAlias, get_args
 
 import numpy as np
 import polars as pl
@@ -14,7 +14,9 @@ from scipy.special import stdtr
 from affectlab.core.errors import InputError, unknown_name
 from affectlab.core.estimates import Estimates
 from affectlab.core.inference import benjamini_yekutieli
+from affectlab.core.tables import Count, Key, Number, PValue, Share, Table, Text, Value, YesNo
 from affectlab.core.types import Bools, Floats, Ints
+from affectlab.core.words import plural, shown
 from affectlab.evaluation.human_alignment.panel import LabelPanel, Panel, panel_of
 from affectlab.ratings import Ratings
 
@@ -26,6 +28,7 @@ __all__ = [
     "alt_test",
     "alt_test_of",
     "duels_of",
+    "outcome_of",
 ]
 
 # Who is closer to the other people, a model or the person who is left out: item by item.
@@ -190,31 +193,67 @@ PASSED = 0.5
 """Winning rate from which on the test is passed."""
 
 
-@dataclass(frozen=True)
-class AltTest:
-    """Whether each model passes, and how it stands against each person."""
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
+class AltTest(Estimates):
+    """Whether each model passes, and how it stands against each person.
 
-    table: Estimates
-    """By ``rater`` (the model): the winning rate, and beside it ``passed``, ``advantage`` (the
-    average advantage probability), ``wins``, ``n_people`` (people tested), ``epsilon``."""
-    people: pl.DataFrame
-    """One row per model and person left out: ``rater``, ``person``, ``n_items``, ``advantage`` (how
-    often the model is at least as close to the others as the person), ``person_advantage``,
-    ``difference`` (of the two, person less model), ``t``, ``p``, ``p_adjusted``, ``wins``,
-    ``status``."""
+    By ``rater`` (the model): the winning rate, and beside it ``passed``, ``advantage`` (the average
+    advantage probability), ``wins``, ``n_people`` (people tested), ``epsilon``.
+    """
+
     score: Score
     """How closeness is measured."""
     items: Items
     """What was compared: stimuli or cells."""
     epsilon: float
 
-    def to_frame(self) -> pl.DataFrame:
-        """One row per model."""
-        return self.table.to_frame()
+    @property
+    def people(self) -> pl.DataFrame:
+        """One row per model and person left out.
 
-    def people_frame(self) -> pl.DataFrame:
-        """One row per model and person."""
-        return self.people
+        ``rater``, ``person``, ``n_items``, ``advantage`` (how often the model is at least as close
+        to the others as the person), ``person_advantage``, ``difference`` (of the two, person less
+        model), ``t``, ``p``, ``p_adjusted``, ``wins``, ``status``.
+        """
+        return self.to_frame("people")
+
+
+_COLUMNS = (
+    Key("rater", "model"),
+    YesNo("passed"),
+    Value("value", "winning rate"),
+    Count("wins"),
+    Count("n_people"),
+    Number("advantage"),
+    Count("n_items", "stimuli"),
+)
+_OF_PEOPLE = (
+    Key("rater", "model"),
+    Key("person"),
+    Share("advantage"),
+    Share("person_advantage", "of the person"),
+    Number("difference", decimals=3),
+    PValue("p_adjusted", "adjusted p"),
+    YesNo("wins"),
+    Count("n_items", "items"),
+    Text("status", spare=True),
+)
+
+
+def outcome_of(row: Mapping[str, Any]) -> str:
+    """Say of one model whether it passes, without its name."""
+    test = f"the alternative-annotator test (ε = {row['epsilon']:g})"
+    if row["passed"] is None:
+        return f"{test} cannot be done: {row['status'].removeprefix('undefined: ')}"
+    won = f"with {row['wins']} of {plural(row['n_people'], 'person', 'people')} won against"
+    return f"it {'passes' if row['passed'] else 'does not pass'} {test}, {won}"
+
+
+def _sentence(row: Mapping[str, Any]) -> str:
+    said = outcome_of(row)
+    return (
+        f"{shown(row['rater'])}{': ' if row['passed'] is None else ' '}{said.removeprefix('it ')}."
+    )
 
 
 def alt_test(
@@ -305,7 +344,7 @@ def alt_test(
     >>> people = answers("ann", truth, "human").merge(
     ...     answers("ben", truth, "human"), answers("cai", [7 - x for x in truth], "human"))
     >>> found = alt_test(people, answers("net", truth, "model"))
-    >>> found.table["net"].value, found.people["wins"].to_list()
+    >>> found["net"].value, found.people["wins"].to_list()
     (1.0, [True, True, True])
     """
     panel = panel_of(ratings, models, exclude=exclude)
@@ -371,7 +410,12 @@ def alt_test_of(
         pl.Series("n_people", tested, dtype=pl.Int64),
         pl.Series("epsilon", [epsilon] * len(wins), dtype=pl.Float64),
     )
-    return AltTest(Estimates.of(frame, table.keys), pl.concat(frames), chosen, items, epsilon)
+    tables = (
+        Table("alt_test", "Models in the alternative-annotator test.", frame, _COLUMNS),
+        Table("people", "Each model against each person.", pl.concat(frames), _OF_PEOPLE),
+    )
+    sentences = tuple(map(_sentence, frame.iter_rows(named=True)))
+    return AltTest(tables, sentences, score=chosen, items=items, epsilon=epsilon)
 
 
 _WORDS = {

@@ -8,8 +8,10 @@ from dataclasses import dataclass
 import numpy as np
 import polars as pl
 
-from affectlab.core.estimates import Estimate, Estimates
+from affectlab.core.estimates import Estimates
 from affectlab.core.inference import check_confidence
+from affectlab.core.tables import Count, Interval, Key, Number, Table, Text, Value
+from affectlab.core.words import number, shown
 from affectlab.evaluation.human_alignment.bootstrap import (
     Draws,
     Resample,
@@ -25,26 +27,46 @@ from affectlab.ratings import Ratings
 __all__ = ["HumanCeiling", "ceiling_of", "human_ceiling", "method_of"]
 
 
-@dataclass(frozen=True)
-class HumanCeiling:
-    """Each person against the other people, and their mean."""
+@dataclass(frozen=True, eq=False, repr=False)
+class HumanCeiling(Estimates):
+    """Each person against the other people, and their mean.
 
-    people: Estimates
-    """By ``measure`` and ``rater``: a person with the other people, mean over labels."""
-    mean: Estimates
-    """By ``measure``: the mean over people, with an interval over stimuli and people. Beside it
-    ``min`` and ``max`` (the range of people), ``sd`` (between people) and ``best`` (who)."""
+    By ``measure``: the mean over people, with an interval over stimuli and people. Beside it
+    ``min`` and ``max`` (the range of people), ``sd`` (between people) and ``best`` (who).
+    """
 
-    def __getitem__(self, measure: str) -> Estimate:
-        return self.mean[measure]
+    @property
+    def people(self) -> Estimates:
+        """By ``measure`` and ``rater``: a person with the other people, mean over labels."""
+        return Estimates((self.table("people"),))
 
-    def to_frame(self) -> pl.DataFrame:
-        """One row per measure."""
-        return self.mean.to_frame()
 
-    def people_frame(self) -> pl.DataFrame:
-        """One row per measure and person."""
-        return self.people.to_frame()
+_COLUMNS = (
+    Key("measure"),
+    Value(decimals=3),
+    Interval(decimals=3),
+    Number("min", "lowest", decimals=3),
+    Number("max", "highest", decimals=3),
+    Text("best", "best person"),
+)
+_OF_PEOPLE = (
+    Key("measure"),
+    Key("rater", "person"),
+    Value(decimals=3),
+    Interval(decimals=3),
+    Count("n_ratings"),
+)
+
+
+def _sentences(frame: pl.DataFrame, measures: Sequence[Measure]) -> tuple[str, ...]:
+    """Say what people reach with one another."""
+    return tuple(
+        f"A person left out reaches {number(row['value'], 3)} on average ({measure.of_a_person}); "
+        f"people range from {number(row['min'], 3)} to {number(row['max'], 3)} "
+        f"({shown(row['best'])})."
+        for row, measure in zip(frame.iter_rows(named=True), measures, strict=True)
+        if row["min"] is not None
+    )
 
 
 def human_ceiling(
@@ -176,7 +198,12 @@ def ceiling_of(
             for text in measure.status(single.value, panel.n_people)
         ],
     )
-    return HumanCeiling(people, Estimates.of(frame, whole.keys))
+    caption = "People left out one by one, against the other people."
+    tables = (
+        Table("ceiling", caption, frame, _COLUMNS),
+        Table("people", "Each person against the other people.", people.frame, _OF_PEOPLE),
+    )
+    return HumanCeiling(tables, _sentences(frame, measures))
 
 
 def _method(measure: Measure) -> str:

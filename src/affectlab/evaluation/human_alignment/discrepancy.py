@@ -11,7 +11,9 @@ from scipy.sparse import csr_array
 from affectlab.core.errors import InputError
 from affectlab.core.estimates import Estimates
 from affectlab.core.inference import check_confidence
-from affectlab.core.types import Floats, Ints
+from affectlab.core.tables import Count, Figure, Interval, Key, Number, Table, Value
+from affectlab.core.types import Floats, Ints, pl
+from affectlab.core.words import number, shown
 from affectlab.evaluation.human_alignment.bootstrap import Draws, Resample, draw, spread_of
 from affectlab.evaluation.human_alignment.ceiling import method_of
 from affectlab.evaluation.human_alignment.panel import LabelPanel, Panel, panel_of
@@ -113,7 +115,42 @@ def discrepancy(
     frame = table.frame.with_columns(
         pl.Series(name, column, dtype=pl.Float64) for name, column in means.items()
     )
-    return Estimates.of(frame, table.keys)
+    columns = (
+        Key("rater", "model"),
+        Key("label"),
+        Value(),
+        Interval(),
+        Number("mean_people", "people"),
+        Number("mean_model", "model"),
+        Count("n_items", "stimuli"),
+    )
+    caption = "Mean of people less that of each model, in points of the scale."
+    figure = Figure(
+        "discrepancy",
+        "discrepancies",
+        of="discrepancy",
+        title="By how much people rate higher than models, per label",
+        description=f"{len(panel.labels)} labels, {n_models} models.",
+    )
+    return Estimates(
+        (Table("discrepancy", caption, frame, columns),), _largest(frame), figures=(figure,)
+    )
+
+
+def _largest(frame: pl.DataFrame) -> tuple[str, ...]:
+    """Say where people and a model are furthest apart."""
+    import polars as pl
+
+    known = frame.filter(pl.col("value").is_not_nan())
+    if not known.height:
+        return ()
+    ordered = known.sort(pl.col("value").abs(), descending=True, maintain_order=True)
+    row = ordered.row(0, named=True)
+    more = "more" if row["value"] > 0 else "less"
+    return (
+        f"The largest difference of means: people see {number(abs(row['value']))} points {more} "
+        f"{shown(row['label'], 40)} than {shown(row['rater'], 40)} does.",
+    )
 
 
 @dataclass(frozen=True)

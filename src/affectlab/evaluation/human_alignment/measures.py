@@ -62,6 +62,11 @@ class Measure:
         return ["ok" if known else why for known in ~np.isnan(value)]
 
     @property
+    def of_a_person(self) -> str:
+        """Its name where a person is left out."""
+        return "Spearman with the median of the others" if self.name == "spearman" else self.words
+
+    @property
     def both(self) -> Bools:
         """Labels on which a model, and people, are defined: shape (models, labels)."""
         defined: Bools = ~np.isnan(self.models[:, :, 0]) & ~np.isnan(self.among[:, :, 0])

@@ -8,6 +8,7 @@ import numpy as np
 
 from affectlab.core.errors import InputError, unknown_name
 from affectlab.core.words import plural
+from affectlab.evaluation.people_and_models import check_models
 from affectlab.ratings import Ratings, Scale
 
 __all__ = ["neutral_calibrated"]
@@ -50,6 +51,7 @@ def neutral_calibrated(models: Ratings, neutral_stimuli: Collection[str]) -> Rat
     >>> found.history[-1]
     'less the mean of 1 neutral stimulus per rater and label; 1 answer beyond the bounds taken ...'
     """
+    check_models(models)
     names = {neutral_stimuli} if isinstance(neutral_stimuli, str) else set(neutral_stimuli)
     if not names:
         raise InputError("no neutral stimulus is given; expected their names")

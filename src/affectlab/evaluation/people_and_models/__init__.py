@@ -18,7 +18,13 @@ from affectlab.evaluation.people_and_models.scale_map import (
     on_scale,
     scale_map,
 )
-from affectlab.evaluation.people_and_models.sides import Sides, people_of, sides
+from affectlab.evaluation.people_and_models.sides import (
+    Sides,
+    check_models,
+    people_of,
+    row_column,
+    sides,
+)
 
 __all__ = [
     "CONTROLS",
@@ -28,6 +34,7 @@ __all__ = [
     "Side",
     "Sides",
     "answer_steps",
+    "check_models",
     "judged_runs",
     "judged_sides",
     "main_runs",
@@ -36,6 +43,7 @@ __all__ = [
     "panel_of",
     "people_of",
     "present",
+    "row_column",
     "scale_map",
     "sides",
 ]

@@ -11,9 +11,8 @@ import numpy as np
 from affectlab.core.errors import InputError, unknown_name
 from affectlab.core.types import Bools, Floats, Ints
 from affectlab.core.words import joined, plural
-from affectlab.evaluation.outcomes import row_column
 from affectlab.evaluation.people_and_models.scale_map import moved
-from affectlab.evaluation.people_and_models.sides import Sides, sides
+from affectlab.evaluation.people_and_models.sides import Sides, row_column, sides
 from affectlab.ratings import HUMAN_KINDS, Ratings, Scale
 from affectlab.ratings.arrays import Answers, answers_of
 

@@ -10,6 +10,7 @@ import numpy as np
 from affectlab.core.errors import InputError
 from affectlab.core.types import Floats
 from affectlab.core.words import option
+from affectlab.evaluation.people_and_models.sides import check_models
 from affectlab.ratings import Ratings, Scale
 from affectlab.ratings.scale import fits_scale
 
@@ -168,6 +169,7 @@ def on_scale(models: Ratings, scale: Scale, how: Rounding = "round") -> Ratings:
     >>> on_scale(model, Scale.parse("0-7"), "none").history[-1]
     'answers of models: 0–1 mapped to 0–7, linearly (interval 0 to 7)'
     """
+    check_models(models)
     return moved(models, scale, how)
 
 

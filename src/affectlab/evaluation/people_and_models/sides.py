@@ -8,11 +8,12 @@ from dataclasses import dataclass
 import numpy as np
 
 from affectlab.core.errors import InputError
-from affectlab.core.words import option
+from affectlab.core.types import pl
+from affectlab.core.words import option, shown
 from affectlab.ratings import HUMAN_KINDS, MODEL_KINDS, Ratings, Scale
 from affectlab.ratings.scales import said_by_label
 
-__all__ = ["Sides", "people_of", "sides"]
+__all__ = ["Sides", "check_models", "people_of", "row_column", "sides"]
 
 _MOST_STEPS = 10
 """Steps of a scale on which whole numbers are answers in steps, and not places of a slider."""
@@ -27,6 +28,15 @@ class Sides:
 
     people: Ratings
     models: Ratings
+
+
+def check_models(models: object, *others: type) -> None:
+    """Refuse models that are neither ratings nor one of what else a function takes."""
+    if models is not None and not isinstance(models, (Ratings, *others)):
+        raise InputError(
+            f"models: got {type(models).__name__} {shown(models, 40)!r}; expected Ratings, the "
+            "answers of models in a table of their own"
+        )
 
 
 def sides(ratings: Ratings, models: Ratings | None = None) -> Sides:
@@ -46,7 +56,8 @@ def sides(ratings: Ratings, models: Ratings | None = None) -> Sides:
     Raises
     ------
     InputError
-        When there are no people or no models, or the two share no stimulus or no label.
+        When there are no people or no models, models are no ratings, or the two share no stimulus
+        or no label.
 
     Examples
     --------
@@ -56,6 +67,7 @@ def sides(ratings: Ratings, models: Ratings | None = None) -> Sides:
     >>> found.people.rater_names, found.models.rater_names
     (('ann',), ('net',))
     """
+    check_models(models)
     kinds = set(ratings.rater_kinds)
     if not kinds & set(HUMAN_KINDS):
         raise InputError(
@@ -81,6 +93,19 @@ def sides(ratings: Ratings, models: Ratings | None = None) -> Sides:
     judged = found[0].merge(*found[1:]) if len(found) > 1 else found[0]
     _check_shared(people, judged)
     return Sides(people, judged)
+
+
+def row_column(ratings: Ratings, name: str) -> pl.Series | None:
+    """Find a column of the answers, or an attribute of raters or stimuli, one entry per row."""
+    if name in ratings.frame.columns:
+        return ratings.frame[name]
+    for table, code in (
+        (ratings.raters, ratings.rater_code),
+        (ratings.stimuli, ratings.stimulus_code),
+    ):
+        if name in table.columns:
+            return table[name].gather(code.astype(np.int64))
+    return None
 
 
 def people_of(ratings: Ratings) -> Ratings:

@@ -5,21 +5,23 @@ from __future__ import annotations
 import math
 from collections.abc import Collection, Mapping
 from itertools import combinations
-from typing import Literal, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 
 from affectlab.core.errors import InputError, unknown_name
 from affectlab.core.estimates import Estimates
 from affectlab.core.inference import check_confidence, draw_weights
-from affectlab.core.types import Floats
+from affectlab.core.tables import Column, Count, Figure, Interval, Key, Number, PValue, Table
+from affectlab.core.types import Floats, pl
+from affectlab.core.words import number, percent, shown
 from affectlab.evaluation.rater_comparison.pairs import merged
 from affectlab.evaluation.rater_comparison.rater_table import cells_with_people
 from affectlab.ratings import HUMAN_KINDS, Ratings
 from affectlab.ratings.order import canonical
 from affectlab.reliability import KappaResult, pairwise_kappa
 
-__all__ = ["Cells", "group_comparison", "group_values"]
+__all__ = ["Cells", "group_comparison", "group_values", "groups_of"]
 
 Cells: TypeAlias = Literal["raters", "pairs"]
 
@@ -133,7 +135,87 @@ def group_comparison(
         )
         for name in columns
     ]
-    return table.with_columns(more)
+    frame = table.frame.with_columns(more)
+    listed = pl.DataFrame(
+        {
+            "group": [name for name, given in values.items() for _ in given],
+            "value": [value for given in values.values() for value in given.tolist()],
+        },
+        schema={"group": pl.String, "value": pl.Float64},
+    )
+    tables = (
+        Table("groups", "Groups compared.", frame, _columns(frame)),
+        Table("values", "The kappas that are compared.", listed, _VALUES, limit=0),
+    )
+    tested = frame.filter(pl.col("p").is_not_nan())
+    sentences = tuple(_sentence(row, confidence) for row in tested.iter_rows(named=True))
+    figure = _figure(tested, values)
+    return Estimates(tables, sentences, (figure,), (_NOTE,))
+
+
+_NOTE = "As published: cells are taken as independent, which overstates certainty."
+_VALUES = (Key("group"), Number("value", "kappa"))
+
+
+def _columns(frame: pl.DataFrame) -> tuple[Column, ...]:
+    interval = [Interval(decimals=3)] if frame["low"].is_not_nan().any() else []
+    return (
+        Key("group_a", "group"),
+        Key("group_b", "less"),
+        Number("mean_a", "mean", decimals=3, spare=True),
+        Number("mean_b", "other mean", decimals=3, spare=True),
+        Number("value", "difference", decimals=3),
+        *interval,
+        Count("u", "U", spare=True),
+        PValue("p"),
+        Count("n_a", "values", spare=True),
+        Count("n_b", "other values", spare=True),
+    )
+
+
+def _p(value: float) -> str:
+    return "p < 0.001" if value < 0.001 else f"p = {number(value, 3)}"
+
+
+def _sentence(row: Mapping[str, Any], confidence: float) -> str:
+    interval = ""
+    if row["low"] == row["low"]:
+        ends = f"{number(row['low'], 3)} to {number(row['high'], 3)}"
+        interval = f", {percent(confidence)} interval {ends}"
+    return (
+        f"{shown(row['group_a'])} less {shown(row['group_b'])}: difference of means "
+        f"{number(row['value'], 3)}{interval}, Mann-Whitney U {_p(row['p'])}."
+    )
+
+
+def _figure(tested: pl.DataFrame, values: Mapping[str, Floats]) -> Figure:
+    """Declare the boxes of all groups, with what was found between them."""
+    medians = (
+        f"{name} {number(float(np.median(given)))}" for name, given in values.items() if given.size
+    )
+    brackets = []
+    for row in tested.iter_rows(named=True):
+        # Groups of models are compared with people; between them the table says it.
+        if len(values) > 3 and row["group_a"] != next(iter(values)):
+            continue
+        text = f"Δ {number(row['value'], 3)}"
+        if row["low"] == row["low"]:
+            text += f"\n[{number(row['low'], 3)}, {number(row['high'], 3)}]"
+        brackets.append((row["group_a"], row["group_b"], f"{text}\n{_p(row['p'])}"))
+    return Figure(
+        "groups",
+        "groups_compared",
+        of="values",
+        title="Agreement with people, by group",
+        caption="As published: p-values take cells as independent.",
+        description=f"Medians: {', '.join(medians)}. {_NOTE}",
+        options={
+            "group": "group",
+            "groups": tuple(values),
+            "value_name": "kappa",
+            "comparisons": tuple(brackets),
+        },
+    )
 
 
 def group_values(
@@ -161,7 +243,7 @@ def group_values(
             for kind in kinds
             if kind in present
         }
-    of_model = _groups_of(table, groups)
+    of_model = groups_of(table, groups)
     with_people = cells_with_people(found)
     if cells == "raters":
         with_people = with_people.group_by("rater", "label", maintain_order=True).agg(
@@ -185,8 +267,8 @@ def group_values(
     return {name: frame.filter(pl.col("group") == name)["value"].to_numpy() for name in names}
 
 
-def _groups_of(table: Ratings, groups: str | Mapping[str, str] | None) -> dict[str, str]:
-    """Group of each model."""
+def groups_of(table: Ratings, groups: str | Mapping[str, str] | None) -> dict[str, str]:
+    """Give the group of each model."""
     names = [
         name
         for name, kind in zip(table.rater_names, table.rater_kinds, strict=True)

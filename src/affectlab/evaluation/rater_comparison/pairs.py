@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection
+from dataclasses import replace
 from typing import Literal
 
 import numpy as np
@@ -10,7 +11,10 @@ import polars as pl
 
 from affectlab.core.errors import InputError
 from affectlab.core.estimates import Estimates
+from affectlab.core.result import Result
+from affectlab.core.tables import Count, Figure, Interval, Key, Number, Share, Table, Value
 from affectlab.core.types import Floats, Ints
+from affectlab.core.words import number, shown
 from affectlab.evaluation.people_and_models import Rounding, judged_sides, moved, scale_map
 from affectlab.ratings import HUMAN_KINDS, MODEL_KINDS, Ratings
 from affectlab.ratings.arrays import answers_of, require_order
@@ -78,7 +82,7 @@ def kappa_of_pairs(
     return pairwise_kappa(table)
 
 
-def pair_kinds(pairs: KappaResult, *, by_label: bool = False) -> pl.DataFrame:
+def pair_kinds(pairs: KappaResult, *, by_label: bool = False) -> Result:
     """Sum up agreement by kind of pair.
 
     Parameters
@@ -90,7 +94,7 @@ def pair_kinds(pairs: KappaResult, *, by_label: bool = False) -> pl.DataFrame:
 
     Returns
     -------
-    ``pair_kind``, ``mean``, ``sd``, ``median``, ``n`` (defined pairs by labels) and
+    A table with ``pair_kind``, ``mean``, ``sd``, ``median``, ``n`` (defined pairs by labels) and
     ``n_undefined``; people first.
 
     References
@@ -101,7 +105,7 @@ def pair_kinds(pairs: KappaResult, *, by_label: bool = False) -> pl.DataFrame:
     --------
     >>> from affectlab.reliability import pairwise_kappa
     >>> pairs = pairwise_kappa([[0, 3, 7, 0], [0, 3, 3, 0], [1, 4, 7, 0]], scale="0-7")
-    >>> pair_kinds(pairs).row(0)[:4]
+    >>> pair_kinds(pairs).to_frame().row(0)[:4]
     ('human-human', 0.748..., 0.191..., 0.652...)
     """
     value = pl.col("value").filter(pl.col("status") == "ok")
@@ -115,7 +119,22 @@ def pair_kinds(pairs: KappaResult, *, by_label: bool = False) -> pl.DataFrame:
         n_undefined=(pl.col("status") != "ok").sum().cast(pl.Int64),
     )
     place = pl.col("pair_kind").replace_strict(order, default=3)
-    return found if by_label else found.sort(place, maintain_order=True)
+    columns = (
+        *(Key(key, key.replace("pair_kind", "kind of pair")) for key in keys),
+        *(Number(name, decimals=3) for name in ("mean", "sd", "median")),
+        Count("n", "pairs by labels"),
+    )
+    frame = found if by_label else found.sort(place, maintain_order=True)
+    figure = Figure(
+        "kinds_by_label",
+        "kinds_by_label",
+        of="kinds",
+        title="Agreement by kind of pair, per label",
+        description=f"{pairs.frame['label'].n_unique()} labels.",
+        options={"value_name": "mean agreement"},
+    )
+    table = Table("kinds", "Agreement by kind of pair.", frame, columns)
+    return Result((table,), figures=(figure,) if by_label else ())
 
 
 def pairwise_spearman(
@@ -293,7 +312,19 @@ def alpha_by_side(
         found = krippendorff_alpha(part, level=level, by_label=True, n_boot=n_boot, seed=seed)
         frame = found.to_frame()
         frames.append(frame.insert_column(0, pl.Series("side", [side] * frame.height)))
-    return Estimates.of(pl.concat(frames), ("side", "label"))
+    table = Estimates.of(pl.concat(frames), ("side", "label")).tables[0]
+    people = table.frame.filter(pl.col("side") == "human")
+    own = replace(table, name="people", columns=table.columns[1:], frame=people, limit=0)
+    figure = Figure(
+        "alpha",
+        "intervals",
+        of="people",
+        title="Krippendorff's alpha of people per label",
+        description="Lines at 0.67 and 0.80, the customary marks.",
+        options={"value_name": "Krippendorff's alpha", "lines": ((0.67, "0.67"), (0.8, "0.80"))},
+    )
+    known = people["value"].is_not_nan().any()
+    return Estimates((replace(table, name="alpha"), own), figures=(figure,) if known else ())
 
 
 def spearman_with_people(
@@ -371,4 +402,28 @@ def spearman_with_people(
     )
     frame = frame.sort("value_all", descending=True, nulls_last=True, maintain_order=True)
     defined = frame.filter(pl.col("value").is_not_nan())
-    return Estimates.of(pl.concat([defined, frame.filter(pl.col("value").is_nan())]), table.keys)
+    frame = pl.concat([defined, frame.filter(pl.col("value").is_nan())])
+    found = [
+        f"Highest for {shown(row['rater'])} ({number(row['value'])})."
+        for row in defined.sort("value", descending=True, maintain_order=True)
+        .head(1)
+        .iter_rows(named=True)
+    ]
+    columns = (
+        Key("rater", "model"),
+        Value("value", "Spearman"),
+        Interval(),
+        Count("n_labels"),
+        Number("value_all", "with undefined as 0", spare=True),
+        Share("coverage"),
+    )
+    figure = Figure(
+        "spearman",
+        "agreement_bars",
+        of="with_median",
+        title="Spearman correlation of models with the median of people",
+        description=" ".join(found) or "No model has a defined correlation.",
+        options={"value_name": "Spearman with the median of people, mean over labels"},
+    )
+    caption = "Spearman's correlation of models with the median of people."
+    return Estimates((Table("with_median", caption, frame, columns),), tuple(found), (figure,))

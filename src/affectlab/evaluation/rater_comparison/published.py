@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
-from dataclasses import dataclass
-from typing import Literal
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass, replace
+from typing import Any, Literal
 
 import numpy as np
 import polars as pl
 
 from affectlab.core.estimates import Estimates
+from affectlab.core.result import Result
+from affectlab.core.tables import Figure, Table
 from affectlab.evaluation.human_alignment import discrepancy
 from affectlab.evaluation.people_and_models import judged_sides, scale_map
-from affectlab.evaluation.rater_comparison.groups import group_comparison
+from affectlab.evaluation.rater_comparison.groups import group_comparison, groups_of
 from affectlab.evaluation.rater_comparison.pairs import (
     alpha_by_side,
     merged,
@@ -27,8 +29,8 @@ from affectlab.reliability import KappaResult, pairwise_kappa
 __all__ = ["PublishedTables", "published_tables"]
 
 
-@dataclass(frozen=True)
-class PublishedTables:
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
+class PublishedTables(Result):
     """Tables as published; those that a scale does not allow are ``None``.
 
     Kappa needs steps, the others but ``alpha`` an order; kappa and discrepancies need models on the
@@ -124,19 +126,21 @@ def published_tables(
             return None
         return group_comparison(table, groups=how, pairs=kappa, n_boot=n_boot, seed=rng)
 
-    return PublishedTables(
-        kappa=kappa,
-        kinds=None if kappa is None else pair_kinds(kappa),
-        kinds_by_label=None if kappa is None else pair_kinds(kappa, by_label=True),
-        raters=None if kappa is None else rater_table(table, over=over, pairs=kappa),
-        groups=compared(groups),
-        kind_groups=compared("kinds"),
-        spearman=spearman,
-        spearman_kinds=None if spearman is None else pair_kinds(spearman),
-        with_median=spearman_with_people(ratings, models, exclude=exclude, n_boot=n_boot, seed=rng)
+    parts: dict[str, Any] = {
+        "kappa": kappa,
+        "kinds": None if kappa is None else pair_kinds(kappa),
+        "kinds_by_label": None if kappa is None else pair_kinds(kappa, by_label=True),
+        "raters": None if kappa is None else rater_table(table, over=over, pairs=kappa),
+        "groups": compared(groups),
+        "kind_groups": compared("kinds"),
+        "spearman": spearman,
+        "spearman_kinds": None if spearman is None else pair_kinds(spearman),
+        "with_median": spearman_with_people(
+            ratings, models, exclude=exclude, n_boot=n_boot, seed=rng
+        )
         if ordered
         else None,
-        alpha=alpha_by_side(
+        "alpha": alpha_by_side(
             table if mapped else ratings,
             None if mapped else models,
             level=level,
@@ -144,7 +148,86 @@ def published_tables(
             n_boot=n_boot,
             seed=rng,
         ),
-        discrepancy=discrepancy(ratings, models, exclude=exclude, n_boot=n_boot, seed=rng)
+        "discrepancy": discrepancy(ratings, models, exclude=exclude, n_boot=n_boot, seed=rng)
         if ordered and mapped
         else None,
+    }
+    families = groups_of(table, groups) if groups is not None and mapped else {}
+    words = "kappa" if scale.kind in ("nominal", "binary") else "quadratic kappa"
+    said = parts["groups"]
+    return PublishedTables(
+        tuple(_tables(parts, words)),
+        () if said is None or len(said.sentences) > _FEW else said.sentences,
+        tuple(_figures(parts, words, families)),
+        () if said is None else said.notes,
+        {"over": over, "exclude": list(exclude), "truncate": truncate, "n_boot": n_boot},
+        **{
+            name: part.to_frame() if name in _FRAMES and part else part
+            for name, part in parts.items()
+        },
     )
+
+
+_FRAMES = ("kinds", "kinds_by_label", "raters", "spearman_kinds")
+_FEW = 3
+"""Comparisons of groups that are written as sentences."""
+
+
+def _tables(parts: Mapping[str, Any], words: str) -> Iterator[Table]:
+    """Give the tables that there are; the ones about kappa are shown, where there are any."""
+    heads = {
+        "raters": f"Every rater with people ({words}; SD over {{}}).",
+        "kinds": f"Kinds of pairs ({words}).",
+        "groups": "Groups: difference of means, with the p-value of Mann-Whitney's U.",
+    }
+    for name in (*heads, *(name for name in parts if name not in heads)):
+        found = parts[name]
+        if found is None or name == "spearman":
+            continue
+        first, *behind = found.tables
+        caption = heads.get(name, first.caption)
+        if name == "raters":
+            caption = caption.format(first.frame["sd_over"][0])
+        seen = parts["kappa"] is None or name in heads
+        if name == "groups":
+            seen = len(found.sentences) > _FEW
+        limit = first.limit if seen else 0
+        yield replace(first, name=name, caption=caption, limit=limit)
+        for table in behind:
+            yield replace(table, name=f"{name}_{table.name}")
+
+
+def _figures(parts: Mapping[str, Any], words: str, families: Mapping[str, str]) -> Iterator[Figure]:
+    """Give the figures of all parts."""
+    for name, found in parts.items():
+        if found is None or name in ("kappa", "spearman") or (name == "groups" and not families):
+            continue
+        for figure in found.figures:
+            of = name if figure.of == found.tables[0].name else f"{name}_{figure.of}"
+            options: dict[str, Any] = {}
+            if name in ("groups", "kind_groups"):
+                options["value_name"] = words
+            if name == "kinds_by_label":
+                options["value_name"] = f"mean {words}"
+            if name == "with_median" and families:
+                options["families"] = [
+                    families.get(rater, "none") for rater in found.frame["rater"]
+                ]
+            drawn = replace(figure, of=of, options={**figure.options, **options})
+            if name == "kind_groups":
+                drawn = replace(drawn, name="kinds_of_pairs", title="Agreement by kind of pair")
+            yield drawn
+    kappa = parts["kappa"]
+    if kappa is not None:
+        yield Figure(
+            "heatmap",
+            "pair_heatmap",
+            of="kappa",
+            title="Agreement of every pair of raters, mean over labels",
+            description=f"{len(kappa.raters)} raters, people first.",
+            options={
+                "raters": kappa.raters,
+                "rater_kinds": kappa.rater_kinds,
+                "value_name": words,
+            },
+        )

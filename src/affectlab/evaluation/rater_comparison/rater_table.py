@@ -9,6 +9,9 @@ import numpy as np
 import polars as pl
 
 from affectlab.core.errors import unknown_name
+from affectlab.core.result import Result
+from affectlab.core.tables import Count, Key, Number, Share, Table, Text
+from affectlab.core.words import plural
 from affectlab.evaluation.rater_comparison.pairs import merged
 from affectlab.ratings import HUMAN_KINDS, Ratings
 from affectlab.ratings.arrays import answers_of
@@ -27,7 +30,7 @@ def rater_table(
     exclude: Collection[str] = (),
     truncate: bool = False,
     pairs: KappaResult | None = None,
-) -> pl.DataFrame:
+) -> Result:
     """Compare people with all other people, and models with all people.
 
     Parameters
@@ -42,9 +45,10 @@ def rater_table(
 
     Returns
     -------
-    Sorted by mean, from the highest: ``rater``, ``rater_kind``, ``mean``, ``sd``, ``median``,
-    ``best_label`` (with the highest mean over people), ``best``, ``n_labels`` (where defined),
-    ``n_people`` (met), ``n_items`` (stimuli answered that people rated), ``coverage`` (share of the
+    A table with a row per rater, from the highest mean: ``rater``, ``rater_kind``, ``mean``,
+    ``sd``, ``median``, ``best_label`` (with the highest mean over people), ``best``, ``n_labels``
+    (where defined), ``n_people`` (met), ``n_items`` (stimuli answered that people rated),
+    ``coverage`` (share of the
     (stimulus, label) cells that people rated) and ``sd_over``. Raters without a defined kappa come
     last.
 
@@ -63,7 +67,7 @@ def rater_table(
     ...                   "value": [0, 3, 7, 1, 0, 3, 6, 2]}, scale="0-7")
     >>> model = Ratings({"stimulus": list("abcd"), "rater": ["m"] * 4, "value": [0, 7, 3, 1]},
     ...                 scale="0-7")
-    >>> rater_table(people, model).select("rater", "mean").rows()
+    >>> rater_table(people, model).to_frame().select("rater", "mean").rows()
     [('x', 0.957...), ('y', 0.957...), ('m', 0.448...)]
     """
     if over not in ("labels", "cells"):
@@ -87,10 +91,25 @@ def rater_table(
     frame = pl.DataFrame({"rater": list(found.raters), "rater_kind": list(found.rater_kinds)})
     for part in (summed, best, _coverage(table)):
         frame = frame.join(part, on="rater", how="left", maintain_order="left")
-    return frame.with_columns(
-        pl.col("n_labels", "n_people").fill_null(0),
-        sd_over=pl.lit("labels" if over == "labels" else "people by labels"),
+    spread = "labels" if over == "labels" else "people by labels"
+    frame = frame.with_columns(
+        pl.col("n_labels", "n_people").fill_null(0), sd_over=pl.lit(spread)
     ).sort("mean", descending=True, nulls_last=True, maintain_order=True)
+    several = table.n_labels > 1
+    columns = (
+        Key("rater"),
+        Text("rater_kind", "kind"),
+        *(Number(name, decimals=3) for name in ("mean", "sd", "median")),
+        *((Text("best_label"), Number("best", decimals=3)) if several else ()),
+        Count("n_people", "people met", spare=True),
+        Count("n_items", "stimuli"),
+        Share("coverage", spare=True),
+    )
+    caption = (
+        f"Kappa of {plural(frame.height, 'rater')} with people, the best first. People meet all "
+        f"other people, models all people; SD and median run over {spread}."
+    )
+    return Result((Table("raters", caption, frame, columns),))
 
 
 def cells_with_people(pairs: KappaResult) -> pl.DataFrame:

@@ -9,7 +9,7 @@ import numpy as np
 
 from affectlab.core.errors import InputError
 from affectlab.core.types import Floats
-from affectlab.evaluation.people_and_models import judged_runs, sides
+from affectlab.evaluation.people_and_models import check_models, judged_runs, sides
 from affectlab.evaluation.soft_labels.distributions import (
     LabelDistributions,
     label_distributions,
@@ -54,6 +54,7 @@ def soft_sides(
     InputError
         When the two sides do not fit each other, or only control runs are there.
     """
+    check_models(models, Mapping)
     if isinstance(ratings, LabelDistributions):
         if isinstance(models, Ratings):
             judged, notes = judged_runs(models)

@@ -4,13 +4,14 @@ from affectlab.report.drawing.canvas import (
     MOST_DOTS,
     WIDTH,
     canvas,
+    figure_with,
     grid_along,
     key_below,
     names_on_y,
     say,
     swatch,
 )
-from affectlab.report.drawing.standalone import save_figure, save_figures, titled
+from affectlab.report.drawing.standalone import figure_of, save_figure, save_figures, titled
 from affectlab.report.drawing.svg import inline_svg, settled, standalone_svg, to_png, to_svg
 from affectlab.report.drawing.theme import (
     RAMP,
@@ -29,6 +30,8 @@ __all__ = [
     "colour",
     "colour_of_kind",
     "css_variables",
+    "figure_of",
+    "figure_with",
     "grid_along",
     "ink_on",
     "inline_svg",

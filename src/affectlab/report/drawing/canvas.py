@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, cast
 
 from affectlab.core.words import shown
 from affectlab.report.drawing.theme import colour
@@ -38,6 +38,11 @@ def canvas(height: float, width: float = WIDTH) -> Figure:
     figure = Canvas(figsize=(width, height), layout="constrained")
     figure.get_layout_engine().set(w_pad=0.03, h_pad=0.05)  # type: ignore[union-attr, call-arg]
     return figure
+
+
+def figure_with(axes: Axes) -> Figure:
+    """Give the figure that axes stand on."""
+    return cast("Figure", axes.get_figure(root=True))
 
 
 def grid_along(axes: Axes, axis: Literal["x", "y"]) -> None:

@@ -5,14 +5,18 @@ from __future__ import annotations
 from pathlib import Path
 from textwrap import wrap
 
-from affectlab.core.render.figure import figures_of
+from affectlab.core.render.figure import FIGURES, figures_of
 from affectlab.core.result import Result
+from affectlab.core.tables import Figure as Declared
+from affectlab.core.tables import Table
 from affectlab.core.types import Figure
 from affectlab.core.words import shown
+from affectlab.report.drawing.canvas import canvas
 from affectlab.report.drawing.svg import settled, standalone_svg, to_png, to_svg
 from affectlab.report.drawing.theme import ROLES, themed
 
 __all__ = [
+    "figure_of",
     "save_figure",
     "save_figures",
     "titled",
@@ -55,8 +59,25 @@ def save_figure(
     return png, svg
 
 
+# Figures that results declare.
+
+
+_ROW = 0.24
+"""Height of a row of a figure in inches."""
+
+
+@themed
+def figure_of(figure: Declared, table: Table) -> Figure:
+    """Draw a figure that a result declares on a page of its own, as high as its rows need."""
+    page = canvas(1.2)
+    axes = page.add_subplot()
+    FIGURES.load(figure.kind)(axes, table, **figure.options)
+    page.set_figheight(1.2 + _ROW * len(axes.get_yticks()))
+    return page
+
+
 def save_figures(result: Result, path: str | Path) -> tuple[Path, ...]:
-    """Write every figure of a result as PNG and SVG.
+    """Write the figures of a result, each as PNG and SVG, to a folder.
 
     Parameters
     ----------
@@ -78,10 +99,10 @@ def save_figures(result: Result, path: str | Path) -> tuple[Path, ...]:
     ['estimates.png', 'estimates.svg']
     """
     files: list[Path] = []
-    for figure in result.figures or figures_of(result.tables):
-        drawn = result.plot(figure.name).get_figure(root=True)
-        description = figure.description or " ".join(result.sentences) or figure.title
-        files += save_figure(drawn, path, figure.name, title=figure.title, description=description)
+    for one in result.figures or figures_of(result.tables):
+        drawn = figure_of(one, result.table(one.of))
+        description = one.description or " ".join(result.sentences) or one.title
+        files += save_figure(drawn, path, one.name, title=one.title, description=description)
     return tuple(files)
 
 

@@ -1,12 +1,17 @@
 """Figures of the report, one kind per module; they take plain arrays, not ratings."""
 
 from affectlab.report.figures.agreement import (
+    draw_pair_heatmap,
     fig_by_kind,
     fig_consensus_flow,
     fig_pair_heatmap,
     fig_plan,
 )
 from affectlab.report.figures.alignment import (
+    draw_agreement_bars,
+    draw_discrepancies,
+    draw_equivalence,
+    draw_people_range,
     fig_agreement_bars,
     fig_discrepancy,
     fig_equivalence,
@@ -25,7 +30,14 @@ from affectlab.report.figures.expressions import (
     fig_transition_curves,
     fig_transition_ranges,
 )
-from affectlab.report.figures.groups import fig_fairness, fig_groups_compared, fig_kinds_by_label
+from affectlab.report.figures.groups import (
+    draw_fairness,
+    draw_groups_compared,
+    draw_kinds_by_label,
+    fig_fairness,
+    fig_groups_compared,
+    fig_kinds_by_label,
+)
 from affectlab.report.figures.intervals import (
     draw_intervals,
     fig_alpha,
@@ -73,7 +85,15 @@ __all__ = [
     "ReactionExample",
     "Scatter",
     "StaircasePanel",
+    "draw_agreement_bars",
+    "draw_discrepancies",
+    "draw_equivalence",
+    "draw_fairness",
+    "draw_groups_compared",
     "draw_intervals",
+    "draw_kinds_by_label",
+    "draw_pair_heatmap",
+    "draw_people_range",
     "fig_agreement_bars",
     "fig_alpha",
     "fig_answers",

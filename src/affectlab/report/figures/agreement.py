@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from affectlab.core.tables import Table
 from affectlab.core.types import Axes, Colormap, Figure, Normalize
 from affectlab.core.words import count, number, percent, shown
 from affectlab.report.drawing import (
@@ -17,6 +18,7 @@ from affectlab.report.drawing import (
     canvas,
     colour,
     colour_of_kind,
+    figure_with,
     grid_along,
     ink_on,
     key_below,
@@ -26,6 +28,7 @@ from affectlab.report.drawing import (
 )
 
 __all__ = [
+    "draw_pair_heatmap",
     "fig_by_kind",
     "fig_consensus_flow",
     "fig_pair_heatmap",
@@ -38,7 +41,12 @@ _KIND_ROLE = {"human-human": "people", "human-model": "mixed", "model-model": "m
 
 @themed
 def fig_pair_heatmap(
-    matrix: ArrayLike, names: Sequence[str], rater_kinds: Sequence[str], *, value_name: str
+    matrix: ArrayLike,
+    names: Sequence[str],
+    rater_kinds: Sequence[str],
+    *,
+    value_name: str,
+    ax: Axes | None = None,
 ) -> Figure:
     """Draw the agreement of every pair of raters, people first.
 
@@ -50,6 +58,8 @@ def fig_pair_heatmap(
         Names and kinds of the raters, people before models.
     value_name
         What the colours show.
+    ax
+        Axes to draw on; those of a new figure where not given.
 
     Examples
     --------
@@ -63,8 +73,8 @@ def fig_pair_heatmap(
     value = np.asarray(matrix, dtype=np.float64)
     n = len(names)
     side = min(WIDTH - 0.4, 1.9 + 0.3 * n)
-    figure = canvas(max(side * 0.93, 2.2), min(WIDTH, side + 1.3))
-    axes = figure.add_subplot()
+    axes = ax or canvas(max(side * 0.93, 2.2), min(WIDTH, side + 1.3)).add_subplot()
+    figure = figure_with(axes)
     colours, norm = _diverging(value)
     mesh = axes.pcolormesh(
         np.ma.masked_invalid(value),
@@ -95,6 +105,34 @@ def fig_pair_heatmap(
     bar.outline.set_visible(False)
     bar.ax.tick_params(length=0)
     return figure
+
+
+def draw_pair_heatmap(
+    ax: Axes,
+    table: Table,
+    *,
+    raters: Sequence[str],
+    rater_kinds: Sequence[str],
+    value_name: str,
+) -> None:
+    """Draw the agreement of every pair of raters, mean over labels, people first.
+
+    Parameters
+    ----------
+    ax
+        Axes to draw on.
+    table
+        Holds a row for each label and pair, as :class:`affectlab.reliability.KappaResult` does.
+    raters, rater_kinds
+        All raters.
+    value_name
+        What the colours show.
+    """
+    from affectlab.reliability import KappaResult, kappa_matrix
+
+    pairs = KappaResult((table,), raters=tuple(raters), rater_kinds=tuple(rater_kinds))
+    matrix = kappa_matrix(pairs)
+    fig_pair_heatmap(matrix.values, matrix.raters, matrix.rater_kinds, value_name=value_name, ax=ax)
 
 
 def _diverging(value: np.ndarray) -> tuple[Colormap, Normalize]:

@@ -8,11 +8,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from affectlab.core.types import Artist, Figure, Line2D
+from affectlab.core.tables import Table
+from affectlab.core.types import Artist, Axes, Figure, Line2D, pl
 from affectlab.core.words import number, shown
 from affectlab.report.drawing import (
     canvas,
     colour,
+    figure_with,
     grid_along,
     ink_on,
     key_below,
@@ -24,6 +26,10 @@ from affectlab.report.drawing import (
 from affectlab.report.figures.groups import fig_groups_compared, fig_kinds_by_label
 
 __all__ = [
+    "draw_agreement_bars",
+    "draw_discrepancies",
+    "draw_equivalence",
+    "draw_people_range",
     "fig_agreement_bars",
     "fig_discrepancy",
     "fig_equivalence",
@@ -31,6 +37,9 @@ __all__ = [
     "fig_kinds_by_label",
     "fig_people_range",
 ]
+
+_MOST = 40
+"""Models that are drawn below each other."""
 
 # Models on the range of people.
 
@@ -61,45 +70,77 @@ def fig_people_range(
     figure = canvas(1.15 + 0.24 * (len(model_names) + 1))
     panels = figure.subplots(1, len(people), squeeze=False, sharey=True)[0]
     for axes, measure in zip(panels, people, strict=True):
-        person = np.asarray(people[measure], dtype=np.float64)
-        person = np.sort(person[np.isfinite(person)])
-        value = np.asarray(models[measure], dtype=np.float64)
-        if person.size:
-            axes.axvspan(person[0], person[-1], color=colour("people"), alpha=0.13, linewidth=0)
-            axes.axvline(np.median(person), color=colour("people"), linewidth=1.2)
-            spread = (np.arange(person.size) * 0.618034) % 1 - 0.5
-            axes.scatter(
-                person, 0.5 * spread, s=16, color=colour("people"), alpha=0.75, linewidths=0
-            )
-        rows = np.arange(1, value.size + 1)
-        axes.scatter(value, rows, marker="D", s=26, color=colour("model"), linewidths=0, zorder=3)
-        for row in rows[np.isnan(value)]:
-            axes.annotate(
-                "not defined",
-                (0.02, row),
-                xycoords=("axes fraction", "data"),
-                va="center",
-                color=colour("soft"),
-                fontsize=8,
-                style="italic",
-            )
+        _range(axes, people[measure], models[measure])
         axes.set_title(measure, color=colour("ink"))
-        grid_along(axes, "x")
-        axes.spines["left"].set_visible(False)
-        axes.tick_params(axis="y", length=0)
-        axes.margins(x=0.08)
-    panels[0].set_yticks(
+    _range_names(panels[0], model_names)
+    return figure
+
+
+@themed
+def draw_people_range(ax: Axes, table: Table, *, value: str, value_name: str) -> None:
+    """Draw models on the range of people, by one measure.
+
+    Parameters
+    ----------
+    ax
+        Axes to draw on.
+    table
+        Holds a row for each model and person, with ``rater``, ``rater_kind`` and the measure.
+    value
+        Column of the measure.
+    value_name
+        What the axis shows.
+    """
+    person = table.frame["rater_kind"] == "person"
+    models = table.frame.filter(~person).head(_MOST)
+    _range(ax, _column(table.frame.filter(person), value), _column(models, value))
+    _range_names(ax, models["rater"].to_list())
+    ax.set_xlabel(value_name)
+
+
+def _column(frame: pl.DataFrame, name: str) -> np.ndarray:
+    return frame[name].fill_null(np.nan).to_numpy()
+
+
+def _range(axes: Axes, people: ArrayLike, models: ArrayLike) -> None:
+    person = np.asarray(people, dtype=np.float64)
+    person = np.sort(person[np.isfinite(person)])
+    value = np.asarray(models, dtype=np.float64)
+    if person.size:
+        axes.axvspan(person[0], person[-1], color=colour("people"), alpha=0.13, linewidth=0)
+        axes.axvline(np.median(person), color=colour("people"), linewidth=1.2)
+        spread = (np.arange(person.size) * 0.618034) % 1 - 0.5
+        axes.scatter(person, 0.5 * spread, s=16, color=colour("people"), alpha=0.75, linewidths=0)
+    rows = np.arange(1, value.size + 1)
+    axes.scatter(value, rows, marker="D", s=26, color=colour("model"), linewidths=0, zorder=3)
+    for row in rows[np.isnan(value)]:
+        axes.annotate(
+            "not defined",
+            (0.02, row),
+            xycoords=("axes fraction", "data"),
+            va="center",
+            color=colour("soft"),
+            fontsize=8,
+            style="italic",
+        )
+    grid_along(axes, "x")
+    axes.spines["left"].set_visible(False)
+    axes.tick_params(axis="y", length=0)
+    axes.margins(x=0.08)
+
+
+def _range_names(axes: Axes, model_names: Sequence[str]) -> None:
+    axes.set_yticks(
         range(len(model_names) + 1), ["people", *(shown(name, 26) for name in model_names)]
     )
-    panels[0].set_ylim(len(model_names) + 0.5, -0.5)
+    axes.set_ylim(len(model_names) + 0.5, -0.5)
     key_below(
-        figure,
+        figure_with(axes),
         [
             ("a person against the other people", swatch(colour("people"), "o", size=4)),
             ("a model against people", swatch(colour("model"), "D", size=5)),
         ],
     )
-    return figure
 
 
 # By how much people rate higher than models, label by label.
@@ -118,6 +159,7 @@ def fig_discrepancy(
     high: ArrayLike | None = None,
     *,
     value_name: str = "people less model",
+    ax: Axes | None = None,
 ) -> Figure:
     """Draw by how much people rate each label higher than each model.
 
@@ -131,6 +173,8 @@ def fig_discrepancy(
         Shape (models, labels); ``nan`` where not defined.
     value_name
         What the axis shows.
+    ax
+        Axes to draw on; those of a new figure where not given.
 
     Examples
     --------
@@ -142,9 +186,9 @@ def fig_discrepancy(
     known = np.where(np.isnan(table), 0.0, table)
     order = np.argsort(-known.mean(axis=0), kind="stable")
     if len(models) > _SEPARATE:
-        return _heatmap([labels[k] for k in order], models, table[:, order], value_name)
-    figure = canvas(1.0 + (0.16 + 0.07 * len(models)) * len(labels))
-    axes = figure.add_subplot()
+        return _heatmap([labels[k] for k in order], models, table[:, order], value_name, ax)
+    axes = ax or canvas(1.0 + (0.16 + 0.07 * len(models)) * len(labels)).add_subplot()
+    figure = figure_with(axes)
     axes.axvline(0, color=colour("soft"), linewidth=0.9)
     entries = []
     for f, name in enumerate(models):
@@ -165,8 +209,45 @@ def fig_discrepancy(
     return figure
 
 
+_MOST_LABELS = 60
+"""Labels that are drawn below each other."""
+
+
+def draw_discrepancies(ax: Axes, table: Table, *, value_name: str = "people less model") -> None:
+    """Draw by how much people rate each label higher than each model.
+
+    Of more than 60 labels those with the largest differences are drawn, and the axis says so.
+
+    Parameters
+    ----------
+    ax
+        Axes to draw on.
+    table
+        Holds ``rater``, ``label``, ``value``, ``low`` and ``high``, a row per model and label.
+    value_name
+        What the axis shows.
+    """
+    models = table.frame["rater"].unique(maintain_order=True).to_list()
+    labels = table.frame["label"].unique(maintain_order=True).to_list()
+    value, low, high = (
+        _column(table.frame, name).reshape(len(models), len(labels))[:_MOST]
+        for name in ("value", "low", "high")
+    )
+    size = np.abs(np.nan_to_num(value)).max(axis=0)
+    rows = np.sort(np.argsort(-size, kind="stable")[:_MOST_LABELS])
+    if rows.size < len(labels):
+        value_name += f" ({rows.size} of {len(labels)} labels, with the largest differences)"
+    chosen = [labels[row] for row in rows]
+    value, low, high = value[:, rows], low[:, rows], high[:, rows]
+    fig_discrepancy(chosen, models[:_MOST], value, low, high, value_name=value_name, ax=ax)
+
+
 def _heatmap(
-    labels: Sequence[str], models: Sequence[str], table: np.ndarray, value_name: str
+    labels: Sequence[str],
+    models: Sequence[str],
+    table: np.ndarray,
+    value_name: str,
+    ax: Axes | None,
 ) -> Figure:
     from matplotlib.colors import LinearSegmentedColormap, Normalize, to_hex
 
@@ -176,8 +257,8 @@ def _heatmap(
         "discrepancy", ["#7f2f04", "#d98747", "#eef1f4", "#2b6f9e", "#0b2f4f"]
     )
     norm = Normalize(-most, most)
-    figure = canvas(1.9 + 0.2 * len(labels))
-    axes = figure.add_subplot()
+    axes = ax or canvas(1.9 + 0.2 * len(labels)).add_subplot()
+    figure = figure_with(axes)
     mesh = axes.pcolormesh(
         np.ma.masked_invalid(table.T),
         cmap=colours,
@@ -243,6 +324,7 @@ def fig_equivalence(
     inner_low: ArrayLike | None = None,
     inner_high: ArrayLike | None = None,
     inner_name: str = "the interval that decides",
+    ax: Axes | None = None,
 ) -> Figure:
     """Draw the difference of each model from people, on the margin that does not matter.
 
@@ -260,6 +342,8 @@ def fig_equivalence(
         The narrower interval that decides, shape (n,): drawn thick on the other.
     inner_name
         What it is called in the key.
+    ax
+        Axes to draw on; those of a new figure where not given.
 
     Examples
     --------
@@ -270,8 +354,8 @@ def fig_equivalence(
     """
     point, lower, upper = (np.asarray(part, dtype=np.float64) for part in (value, low, high))
     order = np.argsort(np.where(np.isnan(point), np.inf, -point), kind="stable")
-    figure = canvas(1.05 + 0.27 * len(names))
-    axes = figure.add_subplot()
+    axes = ax or canvas(1.05 + 0.27 * len(names)).add_subplot()
+    figure = figure_with(axes)
     axes.axvspan(-margin, margin, color=colour("people"), alpha=0.13, linewidth=0)
     axes.axvline(0, color=colour("people"), linewidth=1.2)
     tints = [colour(_VERDICTS[verdicts[k]][0]) for k in order]
@@ -301,6 +385,36 @@ def fig_equivalence(
     return figure
 
 
+def draw_equivalence(
+    ax: Axes, table: Table, *, margin: float, value_name: str, inner_name: str
+) -> None:
+    """Draw the difference of each model from people, on the margin that does not matter.
+
+    Parameters
+    ----------
+    ax
+        Axes to draw on.
+    table
+        Holds ``rater``, ``verdict``, ``difference``, ``low``, ``high``, ``test_low`` and
+        ``test_high``.
+    margin, value_name, inner_name
+        As for :func:`fig_equivalence`.
+    """
+    frame = table.frame.head(_MOST)
+    ends = (_column(frame, name) for name in ("difference", "low", "high"))
+    fig_equivalence(
+        frame["rater"].to_list(),
+        *ends,
+        frame["verdict"].to_list(),
+        margin=margin,
+        value_name=value_name,
+        inner_low=_column(frame, "test_low"),
+        inner_high=_column(frame, "test_high"),
+        inner_name=inner_name,
+        ax=ax,
+    )
+
+
 def _band(role: str) -> Line2D:
     """Make a marker that looks as a band does, on light and on dark paper."""
     mark = swatch(colour(role))
@@ -319,6 +433,7 @@ def fig_agreement_bars(
     value_name: str,
     families: Sequence[str] | None = None,
     people: ArrayLike | None = None,
+    ax: Axes | None = None,
 ) -> Figure:
     """Draw a bar with its interval per model, sorted; families differ in colour and pattern.
 
@@ -332,6 +447,8 @@ def fig_agreement_bars(
         Family of each model, shape (n,).
     people
         The values of people on the same axis, shape (people,): drawn as a band with their median.
+    ax
+        Axes to draw on; those of a new figure where not given.
 
     Examples
     --------
@@ -342,8 +459,9 @@ def fig_agreement_bars(
     """
     point, lower, upper = (np.asarray(part, dtype=np.float64) for part in (value, low, high))
     order = np.argsort(np.where(np.isnan(point), np.inf, -point), kind="stable")
-    figure = canvas(0.85 + 0.24 * len(names) + (0.3 if families or people is not None else 0))
-    axes = figure.add_subplot()
+    room = 0.3 if families or people is not None else 0
+    axes = ax or canvas(0.85 + 0.24 * len(names) + room).add_subplot()
+    figure = figure_with(axes)
     entries: list[tuple[str, Any]] = []
     person = np.asarray([] if people is None else people, dtype=np.float64)
     person = person[np.isfinite(person)]
@@ -377,6 +495,27 @@ def fig_agreement_bars(
         entries.append((kind, _patch(which)))
     key_below(figure, entries, columns=min(len(entries), 3))
     return figure
+
+
+def draw_agreement_bars(
+    ax: Axes, table: Table, *, value_name: str, families: Sequence[str] | None = None
+) -> None:
+    """Draw a bar with its interval per model.
+
+    Parameters
+    ----------
+    ax
+        Axes to draw on.
+    table
+        Holds ``rater``, ``value``, ``low`` and ``high``, a row per model.
+    value_name, families
+        As for :func:`fig_agreement_bars`.
+    """
+    frame = table.frame.head(_MOST)
+    ends = (_column(frame, name) for name in ("value", "low", "high"))
+    given = None if families is None else families[:_MOST]
+    names = frame["rater"].to_list()
+    fig_agreement_bars(names, *ends, value_name=value_name, families=given, ax=ax)
 
 
 def _ends(*values: np.ndarray) -> tuple[float, float]:

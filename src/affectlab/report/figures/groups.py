@@ -7,12 +7,14 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 from numpy.typing import ArrayLike
 
+from affectlab.core.tables import Table
 from affectlab.core.types import Axes, Figure, Transform
 from affectlab.core.words import shown
 from affectlab.report.drawing import (
     MOST_DOTS,
     canvas,
     colour,
+    figure_with,
     grid_along,
     key_below,
     names_on_y,
@@ -22,6 +24,9 @@ from affectlab.report.drawing import (
 )
 
 __all__ = [
+    "draw_fairness",
+    "draw_groups_compared",
+    "draw_kinds_by_label",
     "fig_fairness",
     "fig_groups_compared",
     "fig_kinds_by_label",
@@ -40,6 +45,7 @@ def fig_groups_compared(
     *,
     value_name: str,
     shown_dots: int = MOST_DOTS,
+    ax: Axes | None = None,
 ) -> Figure:
     """Draw a box per group with the dots behind it, and what was found between groups beside it.
 
@@ -53,6 +59,8 @@ def fig_groups_compared(
         What the axis shows.
     shown_dots
         Dots drawn per group; of more, evenly spaced ones in rising order.
+    ax
+        Axes to draw on; those of a new figure where not given.
 
     Examples
     --------
@@ -61,8 +69,8 @@ def fig_groups_compared(
     >>> figure.axes[0].texts[-1].get_text()
     'p = 0.10'
     """
-    figure = canvas(0.75 + 0.5 * len(values))
-    axes = figure.add_subplot()
+    axes = ax or canvas(0.75 + 0.5 * len(values)).add_subplot()
+    figure = figure_with(axes)
     names = list(values)
     for row, (name, given) in enumerate(values.items()):
         known = np.sort(np.asarray(given, dtype=np.float64))
@@ -93,6 +101,38 @@ def fig_groups_compared(
     axes.set_xlabel(value_name)
     _brackets(axes, names, comparisons)
     return figure
+
+
+def draw_groups_compared(
+    ax: Axes,
+    table: Table,
+    *,
+    group: str,
+    value_name: str,
+    groups: Sequence[str] = (),
+    comparisons: Sequence[tuple[str, str, str]] = (),
+) -> None:
+    """Draw a box per group of the values of a table.
+
+    Parameters
+    ----------
+    ax
+        Axes to draw on.
+    table
+        Holds a column ``value`` and that of the groups; rows without a group are not drawn.
+    group
+        Column of the groups.
+    groups
+        Groups in their order; by default as they occur.
+    value_name, comparisons
+        As for :func:`fig_groups_compared`.
+    """
+    parts = table.frame.drop_nulls(group).partition_by(group, as_dict=True, maintain_order=True)
+    values = {
+        str(name): part["value"].fill_null(np.nan).to_numpy() for (name,), part in parts.items()
+    }
+    values = {name: values.get(name, np.empty(0)) for name in groups or values}
+    fig_groups_compared(values, comparisons, value_name=value_name, ax=ax)
 
 
 def _role(row: int) -> str:
@@ -155,7 +195,8 @@ def _brackets(axes: Axes, names: list[str], comparisons: Sequence[tuple[str, str
 def _room_for(axes: Axes, width: float) -> float:
     """Keep a part of the figure free on the right; give where it starts."""
     engine = axes.figure.get_layout_engine()
-    engine.set(rect=(0, 0, 1 - width - 0.01, 1))  # type: ignore[union-attr, call-arg]
+    if engine is not None:
+        engine.set(rect=(0, 0, 1 - width - 0.01, 1))  # type: ignore[call-arg]
     return 1 - width
 
 
@@ -181,7 +222,11 @@ def _write(axes: Axes, x: float, row: float, text: str) -> None:
 
 @themed
 def fig_kinds_by_label(
-    labels: Sequence[str], values: Mapping[str, ArrayLike], *, value_name: str
+    labels: Sequence[str],
+    values: Mapping[str, ArrayLike],
+    *,
+    value_name: str,
+    ax: Axes | None = None,
 ) -> Figure:
     """Draw the mean agreement of each kind of pair on each label, sorted by the first kind.
 
@@ -193,6 +238,8 @@ def fig_kinds_by_label(
         Kind of pair to its means, shape (labels,); ``nan`` where not defined.
     value_name
         What the axis shows.
+    ax
+        Axes to draw on; those of a new figure where not given.
 
     Examples
     --------
@@ -202,8 +249,8 @@ def fig_kinds_by_label(
     """
     table = np.array([np.asarray(given, dtype=np.float64) for given in values.values()])
     order = np.argsort(np.where(np.isnan(table[0]), np.inf, -table[0]), kind="stable")
-    figure = canvas(1.0 + 0.2 * len(labels))
-    axes = figure.add_subplot()
+    axes = ax or canvas(1.0 + 0.2 * len(labels)).add_subplot()
+    figure = figure_with(axes)
     rows = np.arange(len(labels))
     known = np.where(np.isnan(table).all(axis=0), 0.0, table)
     axes.hlines(
@@ -229,6 +276,28 @@ def fig_kinds_by_label(
     return figure
 
 
+def draw_kinds_by_label(ax: Axes, table: Table, *, value_name: str) -> None:
+    """Draw the mean agreement of each kind of pair on each label.
+
+    Parameters
+    ----------
+    ax
+        Axes to draw on.
+    table
+        Holds ``label``, ``pair_kind`` and ``mean``.
+    value_name
+        What the axis shows.
+    """
+    labels = table.frame["label"].unique(maintain_order=True).to_list()
+    means = {row[:2]: row[2] for row in table.frame.select("pair_kind", "label", "mean").rows()}
+    kinds = [kind for kind in _KINDS if kind in table.frame["pair_kind"]]
+    values = {
+        kind: np.array([means.get((kind, label)) for label in labels], dtype=np.float64)
+        for kind in kinds
+    }
+    fig_kinds_by_label(labels, values, value_name=value_name, ax=ax)
+
+
 # A measure by group, with intervals: is a model as good for one group as for another.
 
 
@@ -249,6 +318,7 @@ def fig_fairness(
     sizes: Sequence[int] | None = None,
     line: float | None = None,
     band: float = 0.0,
+    ax: Axes | None = None,
 ) -> Figure:
     """Draw a dot with its interval per group, one block per model or label.
 
@@ -270,6 +340,8 @@ def fig_fairness(
         A value to mark, such as 0 for a signed difference or for gaps.
     band
         What counts as small: values that lie no further than this from the line stand on grey.
+    ax
+        Axes to draw on; those of a new figure where not given.
 
     Examples
     --------
@@ -293,8 +365,8 @@ def fig_fairness(
         for row in (row for row in order if sections[row] == name):
             place[row] = at + 0.4
             at += 1
-    figure = canvas(0.8 + 0.2 * (at + 0.4) + (0.2 if stressed.any() else 0))
-    axes = figure.add_subplot()
+    axes = ax or canvas(0.8 + 0.2 * (at + 0.4) + (0.2 if stressed.any() else 0)).add_subplot()
+    figure = figure_with(axes)
     if line is not None and band > 0:
         axes.axvspan(line - band, line + band, color=colour("faint"), linewidth=0, zorder=0)
     if line is not None:
@@ -354,3 +426,56 @@ def fig_fairness(
             ],
         )
     return figure
+
+
+_MOST_SECTIONS = 24
+"""Models and labels that a figure shows."""
+
+
+def draw_fairness(
+    ax: Axes,
+    table: Table,
+    *,
+    row: Sequence[str],
+    section: Sequence[str],
+    value_name: str,
+    size: str | None = None,
+    line: float | None = None,
+    band: float = 0.0,
+) -> None:
+    """Draw the values of groups, or gaps between them; of many models those with a gap first.
+
+    Parameters
+    ----------
+    ax
+        Axes to draw on.
+    table
+        Holds ``value``, ``low``, ``high`` and ``flagged``.
+    row, section
+        Columns that name a row, and the block that it stands in.
+    size
+        Column with the number of stimuli, or people.
+    value_name, line, band
+        As for :func:`fig_fairness`.
+    """
+    import polars as pl
+
+    frame = table.frame.with_columns(
+        section=pl.concat_str(section, separator=" · "),
+        row=pl.concat_str(row, separator=" − "),
+    ).filter(pl.col("value").is_not_nan() | (len(row) == 1))
+    loud = frame.filter("flagged")["section"].unique(maintain_order=True).to_list()
+    chosen = list(dict.fromkeys([*loud, *frame["section"].to_list()]))[:_MOST_SECTIONS]
+    place = {name: at for at, name in enumerate(chosen)}
+    frame = frame.filter(pl.col("section").is_in(chosen)).sort(
+        pl.col("section").replace_strict(place, return_dtype=pl.Int64), maintain_order=True
+    )
+    fig_fairness(
+        *(frame[name].to_list() for name in ("section", "row", "value", "low", "high")),
+        value_name=value_name,
+        flagged=frame["flagged"].to_list(),
+        sizes=None if size is None else frame[size].to_list(),
+        line=line,
+        band=band,
+        ax=ax,
+    )

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import ClassVar, TypeAlias
+from typing import Any, ClassVar, TypeAlias
 
+from affectlab.core.result import Result
 from affectlab.core.tables import Column, Table
 from affectlab.core.types import Figure
+from affectlab.report.drawing import figure_of
 
 __all__ = [
     "Block",
@@ -76,6 +78,16 @@ class Picture:
     """What the figure shows, with its key numbers, for readers who cannot see it."""
     figure: Figure = field(repr=False)
     template: ClassVar[str] = "picture"
+
+    @classmethod
+    def of(cls, result: Result, figure: str, *, options: Any = (), **more: Any) -> Picture:
+        """Draw a figure that a result declares; what else is given replaces what it says."""
+        one = next(one for one in result.figures if one.name == figure)
+        one = replace(one, options={**one.options, **dict(options)})
+        said = {"caption": one.caption, "description": one.description, "title": one.title}
+        return cls(
+            **{"name": one.name, **said, **more}, figure=figure_of(one, result.table(one.of))
+        )
 
 
 @dataclass(frozen=True)

@@ -33,16 +33,7 @@ class Beside:
     def table(self) -> pl.DataFrame:
         """Models first, then people: ``rater``, ``rater_kind``, and each measure with people."""
         found = self.alignment
-        if found is None:
-            return pl.DataFrame()
-        models, people = found.models_frame(), found.people_frame()
-        shared = found.to_frame().select("rater", "n_ratings", "coverage", "people_below")
-        models = models.with_columns(rater_kind=pl.lit("model")).join(
-            shared, on="rater", how="left", maintain_order="left"
-        )
-        people = people.with_columns(rater_kind=pl.lit("person"))
-        both: pl.DataFrame = pl.concat([models, people], how="diagonal")
-        return both.select("rater", "rater_kind", pl.exclude("rater", "rater_kind"))
+        return pl.DataFrame() if found is None else found.to_frame("models_and_people")
 
 
 def beside_people(ratings: Ratings, models: Ratings | None, *, n_boot: int, seed: int) -> Beside:
