@@ -107,3 +107,8 @@ def test_an_argument_comes_by_its_place_and_an_option_by_its_name() -> None:
     assert "mikels" in run_here("taxonomy", "show", "--", "mikels").stdout
     run_here("taxonomy", "show", "mikels", "True", code=2)
     run_here("taxonomy", "show", "--name", "mikels", code=2)
+
+
+def test_of_an_option_given_twice_the_last_counts() -> None:
+    words = ("taxonomy", "costs", "mikels", "--out", "/nonexistent/a.csv", "--out", "/nowhere/b")
+    assert "/nowhere/b" in run_here(*words, code=2).stderr

@@ -26,7 +26,8 @@ def Option(
 ) -> Parameter:
     """Declare an option; without names it is called as the parameter of the function is.
 
-    A switch has no negative unless it is named behind a stroke, as in ``"--paired/--unpaired"``.
+    A switch has no negative unless it is named behind a stroke, as in ``"--paired/--unpaired"``. Of
+    an option that is given twice and is no list the last counts, as everywhere in a shell.
     """
     return _parameter(
         name=[name.partition("/")[0] for name in names],
@@ -38,6 +39,7 @@ def Option(
         show_default=show_default,
         show=not hidden,
         env_var=envvar,
+        allow_repeating=True,
     )
 
 
