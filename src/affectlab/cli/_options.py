@@ -85,7 +85,11 @@ def _reading(
     ] = None,
     taxonomy: Annotated[
         str | None,
-        Option(help="Taxonomy that holds the labels: a name or a TOML file.", group=_READING),
+        Option(
+            help="Taxonomy that holds the labels: a name or a TOML file.",
+            group=_READING,
+            offers="taxonomy:list_taxonomies",
+        ),
     ] = None,
     raters: Annotated[
         Path | None,

@@ -22,6 +22,12 @@ __all__ = ["Operation", "function_of", "options_of", "show_result", "verb_of"]
 
 _LONG = 160
 """Letters of help above which only the first sentence is shown."""
+_OFFERS = {
+    "metric": "evaluation:list_metrics",
+    "policy": "reliability:list_policies",
+    "taxonomy": "taxonomy:list_taxonomies",
+}
+"""What a shell that completes words offers for a parameter of this name."""
 _READ = frozenset({"taxonomy", "scale"})
 """Parameters that reading the ratings settles."""
 
@@ -223,7 +229,13 @@ def _option(parameter: Parameter) -> inspect.Parameter:
     if any(get_origin(one) is dict for one in kinds):
         text = f"{text} As NAME=VALUE."
     annotation = kind if parameter.is_required else kind | None
-    declared = Option(*names, help=text, metavar=_metavar(kinds), show_default=False)
+    declared = Option(
+        *names,
+        help=text,
+        metavar=_metavar(kinds),
+        show_default=False,
+        offers=_OFFERS.get(parameter.name),
+    )
     return inspect.Parameter(
         parameter.name,
         inspect.Parameter.KEYWORD_ONLY,

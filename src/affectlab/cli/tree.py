@@ -200,6 +200,7 @@ TREE = Branch(
 """All verbs."""
 
 
+_COMPLETE, _INSTALL = "__complete", "--install-completion"
 _HELP = ["--help", "-h"]
 _BELOW: Mapping[str, Any] = {"version_flags": [], "help_epilogue": ""}
 """What a group or a verb does not have from the program."""
@@ -234,7 +235,10 @@ def make_parser(words: Sequence[str] | None) -> App:
     """
     from affectlab._version import __version__
 
-    return _branch(
+    if words is not None:
+        # The shell asks what can follow, or wants to be told all that there is.
+        words = None if _INSTALL in words[:1] else words[_COMPLETE in words[:1] :]
+    app = _branch(
         "affectlab",
         TREE,
         words,
@@ -247,6 +251,10 @@ def make_parser(words: Sequence[str] | None) -> App:
         print_error=False,
         exit_on_error=False,
     )
+    app.register_install_completion_command(
+        _INSTALL, help="Let the shell complete what is typed.", help_flags=[], version_flags=[]
+    )
+    return app
 
 
 def _branch(

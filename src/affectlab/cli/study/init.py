@@ -29,6 +29,7 @@ def init(
             help="How to ask: the name of a protocol, such as multilabel or review, built in or "
             "added by a package; or the TOML file of one.",
             metavar="NAME_OR_FILE",
+            offers="protocols:list_protocols",
         ),
     ] = "intensity",
     models: Annotated[
