@@ -147,7 +147,6 @@ def controlled(al, ratings):
     table = al.evaluation.outcome_table(ratings)
     return {
         "checks": checks,
-        "as dict": checks.as_dict(),
         "outcomes": table,
         "counts": table.counts(),
         "everyone": al.evaluation.outcome_table(ratings, everyone=True),

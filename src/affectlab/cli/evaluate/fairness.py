@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal, Optional
+from typing import TYPE_CHECKING, Annotated, Literal, Optional
 
 import typer
 
@@ -12,17 +12,12 @@ from affectlab.cli._output import write_csv
 from affectlab.cli.evaluate._costs import TaxonomyCostsOption, taxonomy_costs
 
 if TYPE_CHECKING:
-    import polars as pl
-
     from affectlab.cli._output import Output
-    from affectlab.evaluation import Fairness
     from affectlab.ratings import Ratings
 
 __all__ = ["fairness"]
 
 _TESTING = "Testing"
-_MOST_SECTIONS = 24
-"""Models and labels that a figure shows."""
 
 
 @reads_ratings("evaluate fairness", models=True)
@@ -144,11 +139,11 @@ def fairness(
             by=by,
             metric=metric,
             against=against,
-            edges=_edges(edges or []),
+            edges=edges or None,
             labels=label or None,
             by_label=by_label,
             cluster=cluster,
-            truth=_truth(truth),
+            truth=truth,
             costs=taxonomy_costs(costs),
             people=True if people else None,
             min_items=min_items,
@@ -159,177 +154,15 @@ def fairness(
             n_permutations=n_permutations,
             seed=seed,
         )
-    sentences = found.sentences
     if to is not None:
         write_csv(found.to_frame(), to)
     if figures is not None:
-        _draw(found, sentences, figures)
-    _show(found, sentences, out)
+        from affectlab.report.drawing import save_figures
+
+        save_figures(found, figures)
+    out.show(found)
     if to is not None:
         out.show(f"groups and gaps written to {to}")
     if figures is not None:
         out.show(f"figures: {figures}")
-    out.finish(
-        {
-            "metric": found.metric.name,
-            "title": found.metric.title,
-            "by": found.by,
-            "against": against,
-            "correction": correction,
-            "alpha": alpha,
-            "min_gap": min_gap,
-            "n_tests": found.n_tests,
-            "sentences": sentences,
-            "groups": found.groups.to_frame(),
-            "gaps": found.gaps.to_frame(),
-            "notes": found.notes,
-        },
-        (*found.notes, *ratings.warnings),
-    )
-
-
-def _edges(given: list[str]) -> dict[str, list[float]] | None:
-    from affectlab.core.errors import InputError
-
-    edges: dict[str, list[float]] = {}
-    for text in given:
-        name, equals, numbers = text.partition("=")
-        try:
-            cuts = [float(part) for part in numbers.split(",")]
-        except ValueError:
-            cuts = []
-        if not equals or not name.strip() or not cuts:
-            raise InputError(f"--edges: {text!r} is not understood; expected NAME=30,50")
-        edges[name.strip()] = cuts
-    return edges or None
-
-
-def _truth(text: str) -> Any:
-    from affectlab.core.errors import InputError
-    from affectlab.evaluation import read_truth
-
-    if text == "people" or text.startswith(("attribute:", "rater:")):
-        return text
-    if not Path(text).is_file():
-        raise InputError(
-            f"--truth {text!r}: no such file; expected people, attribute:NAME, rater:NAME or a file"
-        )
-    return read_truth(text)
-
-
-def _show(found: Fairness, sentences: tuple[str, ...], out: Output) -> None:
-    import polars as pl
-
-    better = {
-        "higher": ", higher is better",
-        "lower": ", lower is better",
-        "zero": ", 0 is best",
-        "neither": "",
-    }[found.metric.better]
-    title = found.metric.title
-    out.head(f"{title[0].upper()}{title[1:]} by {found.by}{better}")
-    label = ["label"] if "label" in found.groups.keys else []
-    size = "n_raters" if found.things == "people" else "n_items"
-    groups = found.groups.frame.rename({size: found.things}).with_columns(_short("status"))
-    remark = ["remark"] if (groups["remark"] != "").any() else []
-    interval = ("low", "high")
-    out.show_frame(groups, ["rater", *label, "group", found.things, "value", interval, *remark])
-    out.head("\nGaps")
-    shown = pl.when("flagged").then(pl.lit("shown")).otherwise(_short("status"))
-    gaps = found.gaps.frame.with_columns(shown.alias("flag"))
-    gaps = gaps.rename({"value": "gap", "p_corrected": "corrected p"}).with_columns(
-        pl.col(name).map_elements(_p_value, return_dtype=pl.String) for name in ("p", "corrected p")
-    )
-    keys = ["rater", *label, "group", "against"]
-    out.show_frame(gaps, [*keys, "gap", interval, "p", "corrected p", "flag"])
-    out.show("", *(f"- {sentence}" for sentence in sentences))
-
-
-def _short(column: str) -> pl.Expr:
-    """A status without its reason, nothing where all is well."""
-    import polars as pl
-
-    first = pl.col(column).str.split(":").list.first()
-    return pl.when(pl.col(column) == "ok").then(pl.lit("")).otherwise(first).alias("remark")
-
-
-def _p_value(p: float) -> str:
-    """Write a p value; none is 0, whatever its first digits."""
-    return "–" if p != p else "< 0.001" if p < 0.001 else f"{p:.3f}"
-
-
-def _draw(found: Fairness, sentences: tuple[str, ...], folder: Path) -> None:
-    """Draw groups and gaps; with many labels those with a gap first, as many as fit a page."""
-    import polars as pl
-
-    from affectlab.report import fig_fairness, save_figure
-
-    frame = _sections(found)
-    shown = frame["section"].unique(maintain_order=True).to_list()[:_MOST_SECTIONS]
-    kept = frame.filter(frame["section"].is_in(shown))
-    size = "n_raters" if found.things == "people" else "n_items"
-    columns = ("value", "low", "high")
-    save_figure(
-        fig_fairness(
-            *(kept[name].to_list() for name in ("section", "group", *columns)),
-            value_name=f"{found.metric.title} by {found.by}",
-            flagged=kept["flagged"].to_list(),
-            sizes=kept[size].to_list(),
-            line=0.0 if found.metric.better == "zero" else None,
-        ),
-        folder,
-        "fairness",
-        title=f"{found.metric.title} by {found.by}",
-        description=" ".join(sentences),
-    )
-    gaps = found.gaps.frame.with_columns(_heading(found))
-    gaps = gaps.filter(gaps["section"].is_in(shown) & gaps["value"].is_not_nan())
-    if gaps.is_empty():
-        return
-    place = {name: at for at, name in enumerate(shown)}
-    gaps = gaps.sort(pl.col("section").replace_strict(place), maintain_order=True)
-    against = gaps["against"].to_list()
-    names = [
-        f"{group} − {'rest' if other == 'rest' else other}"
-        for group, other in zip(gaps["group"].to_list(), against, strict=True)
-    ]
-    save_figure(
-        fig_fairness(
-            gaps["section"].to_list(),
-            names,
-            *(gaps[name].to_list() for name in columns),
-            value_name=f"gap in {found.metric.title} by {found.by}",
-            flagged=gaps["flagged"].to_list(),
-            line=0.0,
-            band=found.min_gap,
-        ),
-        folder,
-        "fairness_gaps",
-        title=f"Gaps in {found.metric.title} by {found.by}",
-        description=" ".join(sentences),
-    )
-
-
-def _heading(found: Fairness) -> pl.Expr:
-    import polars as pl
-
-    keys = [key for key in found.gaps.keys if key in ("rater", "label")]
-    return pl.concat_str(keys, separator=" · ").alias("section")
-
-
-def _sections(found: Fairness) -> pl.DataFrame:
-    """Groups with the heading they stand under, headings with a shown gap first."""
-    import polars as pl
-
-    keys = [key for key in found.gaps.keys if key in ("rater", "label")]
-    gaps = found.gaps.frame.filter(pl.col("flagged"))
-    sides = [
-        gaps.select(*keys, pl.col(name).alias("group")).with_columns(flagged=pl.lit(True))
-        for name in ("group", "against")
-    ]
-    # Where a group stands out from another, both are stressed; the rest is no group.
-    marked = pl.concat(sides).unique(maintain_order=True)
-    frame = found.groups.frame.join(
-        marked, on=[*keys, "group"], how="left", maintain_order="left"
-    ).with_columns(pl.col("flagged").fill_null(False), _heading(found))
-    return frame.sort(pl.col("flagged").any().over("section"), descending=True, maintain_order=True)
+    out.finish(found.to_dict(), ratings.warnings)

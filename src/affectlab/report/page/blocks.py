@@ -85,7 +85,9 @@ class Picture:
         one = next(one for one in result.figures if one.name == figure)
         one = replace(one, options={**one.options, **dict(options)})
         said = {"caption": one.caption, "description": one.description, "title": one.title}
-        return cls(**{"name": one.name, **said, **more}, figure=figure_of(one, result.table(one.of)))
+        return cls(
+            **{"name": one.name, **said, **more}, figure=figure_of(one, result.table(one.of))
+        )
 
 
 @dataclass(frozen=True)
