@@ -121,8 +121,8 @@ def test_models_alone_beside_a_truth(files: dict[str, Path], tmp_path: Path) -> 
         "light": 0.5,
     }
     assert (
-        "--truth 'nowhere.csv': no such file"
-        in run(said, "--by", "skin", "--truth", "nowhere.csv", code=2).stderr
+        "truth 'nowhere.csv' is not understood"
+        in run(said, *options[:4], "--truth", "nowhere.csv", code=2).stderr
     )
     assert "--costs 'ringg'" in run(said, "--by", "skin", "--costs", "ringg", code=2).stderr
 
