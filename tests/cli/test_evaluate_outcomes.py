@@ -63,7 +63,7 @@ def test_tables_and_sentences(file: Path) -> None:
     assert "net-zs     zero-shot      60   75.0" in text
     assert "Did it look?" in text
     flat = " ".join(text.replace("\xa0", " ").split())
-    assert "- net-zs gave the same answer vector to" in flat
+    assert "net-zs gave the same answer vector to" in flat
     assert "without the image it keeps" in flat
     assert max(map(len, text.splitlines())) <= 100
 
@@ -81,7 +81,8 @@ def test_json(file: Path) -> None:
         if row["outcome"] == "refused" and row["prompt"] == "zero-shot"
     ]
     assert refused == [12]
-    assert set(found["controls"]["by_model"]) == {"net-zs", "net-ms"}
+    judged = found["controls"]["tables"]["duplicates"]
+    assert {row["rater"] for row in judged} == {"net-zs", "net-ms"}
     assert "refused" in found["outcomes"]
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from importlib import import_module
@@ -226,7 +227,7 @@ def _option(parameter: Parameter) -> inspect.Parameter:
     text = _brief(parameter.help)
     if isinstance(shown, str | int | float) and shown is not False:
         text = f"{text} [default: {'yes' if shown is True else shown}]"
-    if any(get_origin(one) is dict for one in kinds):
+    if str not in kinds and any(get_origin(one) is dict for one in kinds):
         text = f"{text} As NAME=VALUE."
     annotation = kind if parameter.is_required else kind | None
     declared = Option(
@@ -252,10 +253,12 @@ def _narrow_first(kind: Any) -> int:
 
 
 def _metavar(kinds: Sequence[Any]) -> str | None:
-    return "NAME=VALUE" if any(get_origin(kind) is dict for kind in kinds) else None
+    named = str not in kinds and any(get_origin(kind) is dict for kind in kinds)
+    return "NAME=VALUE" if named else None
 
 
 def _brief(text: str) -> str:
+    text = re.sub(r" \(see [^()]*\)", "", text)
     if len(text) <= _LONG:
         return text
     return text.partition(". ")[0].rstrip(".") + "."

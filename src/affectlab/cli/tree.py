@@ -101,7 +101,11 @@ TREE = Branch(
                 "classification": "evaluate.classification:classification",
                 "compare": "evaluate.compare:compare",
                 "soft-labels": "evaluate.soft_labels:soft_labels",
-                "fairness": "evaluate.fairness:fairness",
+                "fairness": Operation(
+                    "evaluation.group_fairness.fairness:fairness",
+                    "people.csv --models net.csv --by stimulus.gender",
+                    rare=("min_items", "alpha", "n_permutations", "confidence"),
+                ),
                 "difference": "evaluate.difference:difference",
                 "preference": "evaluate.preference:preference",
                 "text": "evaluate.text:text",

@@ -147,7 +147,6 @@ def controlled(al, ratings):
     table = al.evaluation.outcome_table(ratings)
     return {
         "checks": checks,
-        "as dict": checks.as_dict(),
         "outcomes": table,
         "counts": table.counts(),
         "everyone": al.evaluation.outcome_table(ratings, everyone=True),
@@ -300,8 +299,12 @@ def rows_of_a_leaderboard(al, ratings):
         "board": board,
         "columns": [one.columns for one in board.boards],
         "coverage": evaluation.Coverage(n_answered=40, n_stimuli=48),
-        "dict": board.as_dict(),
+        "dict": as_dict(board),
         "read": [evaluation.read_result(file) for file in files],
         "parsed": evaluation.parse_result(files[0].read_text(), where="file"),
-        "example": al.evaluation.leaderboard(inputs.examples("leaderboard")).as_dict(),
+        "example": as_dict(evaluation.leaderboard(inputs.examples("leaderboard"))),
     }
+
+
+def as_dict(board):
+    return {"boards": board.settings["boards"], "rows": board.to_frame().to_dicts()}

@@ -70,7 +70,7 @@ def outcomes(
         out.show("", f"outcomes written to {to}")
     if figures is not None:
         out.show("", f"figure: {figures}")
-    controls = None if checks is None else checks.as_dict()
+    controls = None if checks is None else checks.to_dict()
     # That a table of models holds no people is as it should be.
     of_models = [] if models is None else [one for one in models.warnings if "human" not in one]
     warnings = [*table.warnings, *of_models, *ratings.warnings]
