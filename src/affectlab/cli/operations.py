@@ -29,6 +29,7 @@ _OFFERS = {
     "taxonomy": "taxonomy:list_taxonomies",
 }
 """What a shell that completes words offers for a parameter of this name."""
+_SEED = "Seed: the same seed, the same result."
 _READ = frozenset({"taxonomy", "scale"})
 """Parameters that reading the ratings settles."""
 
@@ -223,10 +224,7 @@ def _option(parameter: Parameter) -> inspect.Parameter:
     else:
         kind = Union[tuple(sorted(kinds, key=_narrow_first))]  # noqa: UP007
     default = inspect.Parameter.empty if parameter.is_required else None
-    shown = parameter.default
-    text = _brief(parameter.help)
-    if isinstance(shown, str | int | float) and shown is not False:
-        text = f"{text} [default: {'yes' if shown is True else shown}]"
+    text = _brief(_SEED if parameter.name == "seed" else parameter.help)
     if str not in kinds and any(get_origin(one) is dict for one in kinds):
         text = f"{text} As NAME=VALUE."
     annotation = kind if parameter.is_required else kind | None
@@ -234,7 +232,8 @@ def _option(parameter: Parameter) -> inspect.Parameter:
         *names,
         help=text,
         metavar=_metavar(kinds),
-        show_default=False,
+        # What is not given is left to the function, so that a file can give it.
+        show_default=_written(parameter.default),
         offers=_OFFERS.get(parameter.name),
     )
     return inspect.Parameter(
@@ -243,6 +242,15 @@ def _option(parameter: Parameter) -> inspect.Parameter:
         default=default,
         annotation=Annotated[annotation, declared],
     )
+
+
+def _written(default: Any) -> str | None:
+    """Write a default; nothing where there is none, or where a switch is off."""
+    if default is True:
+        return "yes"
+    if isinstance(default, list | tuple):
+        return ",".join(map(str, default)) or None
+    return None if default is None or default is False else str(default)
 
 
 def _narrow_first(kind: Any) -> int:

@@ -6,7 +6,7 @@ import inspect
 from collections.abc import Callable
 from functools import wraps
 from importlib import import_module
-from typing import TYPE_CHECKING, Annotated, Any, get_type_hints
+from typing import TYPE_CHECKING, Annotated, Any, get_args, get_type_hints
 
 from cyclopts import Parameter
 from cyclopts.validators import Number
@@ -24,7 +24,7 @@ def Option(
     metavar: str | None = None,
     min: float | None = None,
     max: float | None = None,
-    show_default: bool | None = None,
+    show_default: bool | str | None = None,
     hidden: bool = False,
     envvar: str | None = None,
     offers: str | None = None,
@@ -94,7 +94,8 @@ def as_command(function: Callable[..., Any]) -> Callable[..., Any]:
         kind = inspect.Parameter.KEYWORD_ONLY if by_name else inspect.Parameter.POSITIONAL_ONLY
         if parameter.default in (None, False):
             # What is not given is no default that anybody has to know.
-            hints[parameter.name] = Annotated[hints[parameter.name], Parameter(show_default=False)]
+            hint, *declared = get_args(hints[parameter.name])
+            hints[parameter.name] = Annotated[hint, Parameter(show_default=False), *declared]
         parameters.append(parameter.replace(kind=kind, annotation=hints[parameter.name]))
     parameters.sort(key=lambda parameter: parameter.kind)
     places = [one.name for one in parameters if one.kind is one.POSITIONAL_ONLY]

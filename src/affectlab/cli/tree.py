@@ -13,7 +13,7 @@ from affectlab.cli.operations import Operation, verb_of
 from affectlab.cli.parameters import as_command
 from affectlab.core.signatures import read_signature
 
-__all__ = ["TREE", "Branch", "load_verb", "make_parser", "verbs"]
+__all__ = ["TREE", "Branch", "load_verb", "make_parser", "operations", "verbs"]
 
 
 Verb: TypeAlias = "str | Operation"
@@ -217,6 +217,17 @@ def verbs(branch: Branch = TREE, before: tuple[str, ...] = ()) -> Iterator[tuple
             yield from verbs(one, (*before, name))
         else:
             yield (*before, name)
+
+
+def operations() -> Iterator[tuple[tuple[str, ...], Operation]]:
+    """Give the words of every verb that is made from a function, and how it is made."""
+    for words in verbs():
+        one: Verb | Branch = TREE
+        for word in words:
+            assert isinstance(one, Branch)
+            one = one.verbs[word]
+        if isinstance(one, Operation):
+            yield words, one
 
 
 def load_verb(words: Sequence[str], verb: Verb) -> Callable[..., Any]:
