@@ -20,7 +20,7 @@ def command_entries() -> dict[str, str]:
     for words, operation in operations():
         path = " ".join(("affectlab", *words))
         found |= {f"{path} --config {name}": "in a file" for name in operation.rare}
-    return dict(sorted(found.items()))
+    return found
 
 
 def verbs_of(group: App) -> dict[str, App]:
