@@ -81,7 +81,7 @@ def grouping_of(
             raise InputError(
                 f"edges: {len(numeric)} attributes are numbers; name one, as in {{'age': [30, 50]}}"
             )
-        cut[numeric[0]] = list(edges)
+        cut[numeric[0]] = [float(edge) for edge in edges]
     who = _names(carrier, people, models)
     columns = [_groups(f"{carrier}.{name}", column, cut.get(name)) for _, name, column in found]
     code, groups = _cross(who, columns)
