@@ -20,7 +20,10 @@ FIGURES: Registry[Callable[..., Any]] = Registry(
     group="affectlab.figures",
     accept=callables,
     expected="a function of axes, a table and settings",
-    ours={"intervals": "affectlab.report.figures:draw_intervals"},
+    ours={
+        name: f"affectlab.report.figures:draw_{name}"
+        for name in ("intervals", "item_votes", "reliability", "scatter", "shares")
+    },
 )
 """Kinds of figures: functions of axes, a table and settings, that draw on the axes."""
 
@@ -67,8 +70,12 @@ def draw(figure: Figure, table: Table, ax: Axes | None) -> Axes:
 
         ax = Canvas(layout="constrained").add_subplot()
     FIGURES.load(figure.kind)(ax, table, **figure.options)
-    ax.set_title(figure.title)
     canvas = ax.get_figure(root=True)
+    if given or ax.axison or canvas is None:
+        ax.set_title(figure.title)
+    else:
+        # Panels that stand in the place of axes have titles of their own.
+        canvas.suptitle(figure.title)
     if not given and canvas is not None:
         # Names below each other need a line each.
         needed = 1 + _LINE * len(ax.get_yticklabels())

@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
+from affectlab.core.errors import InputError
+from affectlab.core.render.figure import FIGURES
+from affectlab.core.tables import Figure as FigureSpec
+from affectlab.core.tables import Table
 from affectlab.core.words import shown
-from affectlab.report.drawing.theme import colour
+from affectlab.report.drawing.theme import colour, themed
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -17,10 +21,13 @@ __all__ = [
     "MOST_DOTS",
     "WIDTH",
     "canvas",
+    "drawn",
+    "fit",
     "grid_along",
     "key_below",
     "names_on_y",
     "say",
+    "split",
     "swatch",
 ]
 
@@ -29,6 +36,7 @@ MOST_DOTS = 400
 WIDTH = 7.2
 """Width of a figure in inches."""
 _NAME_LIMIT = 30
+_OURS = "a figure of its own"
 
 
 def canvas(height: float, width: float = WIDTH) -> Figure:
@@ -36,8 +44,42 @@ def canvas(height: float, width: float = WIDTH) -> Figure:
     from matplotlib.figure import Figure as Canvas
 
     figure = Canvas(figsize=(width, height), layout="constrained")
+    figure.set_label(_OURS)
     figure.get_layout_engine().set(w_pad=0.03, h_pad=0.05)  # type: ignore[union-attr, call-arg]
     return figure
+
+
+@themed
+def drawn(figure: FigureSpec, table: Table) -> Figure:
+    """Draw a figure of a table on a page of its own, without a title."""
+    page = canvas(3.6)
+    FIGURES.load(figure.kind)(page.add_subplot(), table, **figure.options)
+    return page
+
+
+def fit(axes: Axes, height: float, width: float = WIDTH) -> None:
+    """Give a figure the size that its one drawing needs; that of a caller keeps its own."""
+    figure = axes.get_figure(root=True)
+    if figure is not None and figure.get_label() == _OURS:
+        figure.set_size_inches(width, height)
+
+
+def split(
+    axes: Axes,
+    down: int,
+    across: int = 1,
+    *,
+    height_ratios: Sequence[float] | None = None,
+    **settings: Any,
+) -> list[list[Axes]]:
+    """Put panels in the place of axes, row by row; `settings` are those of ``subplots``."""
+    place = axes.get_subplotspec()
+    if place is None:
+        raise InputError("axes that stand free hold no panels; expected axes of a grid of subplots")
+    axes.set_axis_off()
+    grid = place.subgridspec(down, across, height_ratios=height_ratios)
+    panels = grid.subplots(squeeze=False, **settings)
+    return [list(row) for row in panels]
 
 
 def grid_along(axes: Axes, axis: Literal["x", "y"]) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 from typing import Any, cast
 
 import numpy as np
@@ -14,6 +15,7 @@ from affectlab.core.types import Axes, Figure
 from affectlab.report.drawing import (
     canvas,
     colour,
+    fit,
     grid_along,
     key_below,
     names_on_y,
@@ -131,6 +133,8 @@ def draw_intervals(
     value: str = "value",
     low: str | None = "low",
     high: str | None = "high",
+    rows: Mapping[str, Sequence[str]] = MappingProxyType({}),
+    groups: str | None = None,
     **settings: Any,
 ) -> None:
     """Draw the values of a table with their intervals, rows named by its keys.
@@ -146,12 +150,17 @@ def draw_intervals(
         Holds a row for each dot.
     value, low, high
         Names of its columns; values without intervals have no `low` and `high`.
+    rows
+        What columns hold in the rows that are drawn; all rows by default.
+    groups
+        Column whose values give dots their colours.
     settings
         As for :func:`fig_intervals`.
     """
     import polars as pl
 
-    frame = table.frame.with_columns(
+    frame = table.frame.filter(*(pl.col(key).is_in(list(of)) for key, of in rows.items()))
+    frame = frame.with_columns(
         pl.col(name).cast(pl.Float64) for name in (value, low, high) if name is not None
     )
     said = settings.pop("value_name", table.caption or "value")
@@ -171,7 +180,9 @@ def draw_intervals(
         none if name is None else frame[name].fill_null(np.nan).to_numpy()
         for name in (value, low, high)
     )
-    fig_intervals(names, *ends, ax=ax, value_name=said, **settings)
+    coloured = None if groups is None else frame[groups].cast(pl.String).to_list()
+    fig_intervals(names, *ends, ax=ax, value_name=said, groups=coloured, **settings)
+    fit(ax, 0.75 + 0.2 * len(names) + (0.25 if groups else 0))
 
 
 def fig_alpha(

@@ -7,8 +7,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import ClassVar, TypeAlias
 
+from affectlab.core.result import Result
 from affectlab.core.tables import Column, Table
 from affectlab.core.types import Figure
+from affectlab.report.drawing import drawn
 
 __all__ = [
     "Block",
@@ -76,6 +78,13 @@ class Picture:
     """What the figure shows, with its key numbers, for readers who cannot see it."""
     figure: Figure = field(repr=False)
     template: ClassVar[str] = "picture"
+
+    @classmethod
+    def of(cls, result: Result, name: str) -> Picture:
+        """Draw a figure that a result declares, with the words that go with it."""
+        (one,) = (figure for figure in result.figures if figure.name == name)
+        picture = drawn(one, result.table(one.of))
+        return cls(name, one.title, one.caption, one.description, picture)
 
 
 @dataclass(frozen=True)
