@@ -135,6 +135,7 @@ def draw_intervals(
     high: str | None = "high",
     rows: Mapping[str, Sequence[str]] = MappingProxyType({}),
     groups: str | None = None,
+    names: Mapping[str, str] = MappingProxyType({}),
     **settings: Any,
 ) -> None:
     """Draw the values of a table with their intervals, rows named by its keys.
@@ -154,6 +155,8 @@ def draw_intervals(
         What columns hold in the rows that are drawn; all rows by default.
     groups
         Column whose values give dots their colours.
+    names
+        Other names for what keys hold, where their own are long.
     settings
         As for :func:`fig_intervals`.
     """
@@ -172,17 +175,16 @@ def draw_intervals(
             frame = pl.concat([frame.head(half), frame.tail(half)])
             said += f" ({half} lowest and {half} highest of {n_rows:,})"
     keys = [frame[key].cast(pl.String).fill_null("–").to_list() for key in table.keys]
-    names = [", ".join(row) for row in zip(*keys, strict=True)] or list(
-        map(str, range(1, frame.height + 1))
-    )
+    rows_of = [", ".join(names.get(key, key) for key in row) for row in zip(*keys, strict=True)]
+    rows_of = rows_of or list(map(str, range(1, frame.height + 1)))
     none = np.full(frame.height, np.nan)
     ends = (
         none if name is None else frame[name].fill_null(np.nan).to_numpy()
         for name in (value, low, high)
     )
     coloured = None if groups is None else frame[groups].cast(pl.String).to_list()
-    fig_intervals(names, *ends, ax=ax, value_name=said, groups=coloured, **settings)
-    fit(ax, 0.75 + 0.2 * len(names) + (0.25 if groups else 0))
+    fig_intervals(rows_of, *ends, ax=ax, value_name=said, groups=coloured, **settings)
+    fit(ax, 0.75 + 0.2 * len(rows_of) + (0.25 if groups else 0))
 
 
 def fig_alpha(
