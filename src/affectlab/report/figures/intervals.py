@@ -174,7 +174,9 @@ def draw_intervals(
             half = _MOST // 2
             frame = pl.concat([frame.head(half), frame.tail(half)])
             said += f" ({half} lowest and {half} highest of {n_rows:,})"
-    keys = [frame[key].cast(pl.String).fill_null("–").to_list() for key in table.keys]
+    # A key that is the same in all rows names none of them.
+    named = [key for key in table.keys if len(rows.get(key, ())) != 1]
+    keys = [frame[key].cast(pl.String).fill_null("–").to_list() for key in named]
     rows_of = [", ".join(names.get(key, key) for key in row) for row in zip(*keys, strict=True)]
     rows_of = rows_of or list(map(str, range(1, frame.height + 1)))
     none = np.full(frame.height, np.nan)
