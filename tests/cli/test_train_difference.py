@@ -110,7 +110,7 @@ def test_what_people_read(place: Path) -> None:
     done = train()
     for said in (
         "metric: ridge on 225 pairs (scores as given), 6 numbers per face",
-        "Median over 10 splits by actor, with the range:",
+        "medians over 10 splits by actor, with the range",
         "SROCC apart",
         "cosine",
         "It ranks better than L1 on the same actors",

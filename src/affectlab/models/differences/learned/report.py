@@ -577,8 +577,6 @@ def _beside_each_other(
             Number("apart", "SROCC apart", decimals=3),
             Interval("apart", "interval", decimals=3),
         ]
-    said = (
-        f"Medians over {plural(n_splits, 'split')} by actor, with the range; how far {learner} is "
-        "ahead."
-    )
-    return Table("medians", said, wide, tuple(shown))
+    said = f"medians over {plural(n_splits, 'split')} by actor, with the range"
+    caption = f"{learner} beside other metrics."
+    return Table("medians", caption, wide, tuple(shown), notes=(said,))
