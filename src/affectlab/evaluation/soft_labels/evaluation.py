@@ -305,17 +305,23 @@ def evaluate_soft_labels(
         of = of_models(calibrated, truth)
         tables += of.tables
         figures += of.figures
+    one_label = tuple(_one_label(both))
     made = SoftLabels(
         tables=tuple(tables),
         figures=tuple(figures),
         notes=(*both.notes, *_notes(both)),
-        settings={**_settings(both.people, truth), "floor": lowest, "confidence": confidence},
+        settings={
+            **_settings(both.people, truth),
+            "floor": lowest,
+            "confidence": confidence,
+            "one_label": one_label,
+        },
         people=both.people,
         predictions=both.predictions,
         metrics=scored,
         comparison=apart,
         calibration=calibrated,
-        one_label=tuple(_one_label(both)),
+        one_label=one_label,
         truth=truth,
     )
     return replace(made, sentences=tuple(sentence_on(made, model) for model in made.models))
