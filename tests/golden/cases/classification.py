@@ -249,7 +249,7 @@ def preferred(al):
         "found": found,
         "choices": found.choices,
         "verdicts": table,
-        "sentences": evaluation.verdict_sentences(table),
+        "sentences": table.sentences,
         "said": found.sentences,
         "scale": evaluation.preference_scale(wins, systems=names, n_boot=40, seed=11),
         "judged": judged,

@@ -8,12 +8,10 @@ from typing import TYPE_CHECKING, Annotated, Literal
 from affectlab.cli._options import AbsentOption, SeedOption, reads_ratings
 from affectlab.cli._output import write_csv
 from affectlab.cli.evaluate._costs import TaxonomyCostsOption, taxonomy_costs
-from affectlab.cli.evaluate._soft_labels_show import draw_figures, show_result
 from affectlab.cli.parameters import Option
 
 if TYPE_CHECKING:
     from affectlab.cli._output import Output
-    from affectlab.evaluation import LabelDistributions
     from affectlab.ratings import Ratings
 
 __all__ = ["soft_labels"]
@@ -117,17 +115,9 @@ def soft_labels(
 
     Example: affectlab evaluate soft-labels people.csv --models net.csv --taxonomy mikels
     """
-    from affectlab.evaluation import evaluate_soft_labels, label_distributions
+    from affectlab.evaluation import evaluate_soft_labels
+    from affectlab.report.pictures import pictures_of, save_pictures
 
-    # Unless it is said, answers without any zero list what was chosen.
-    left_out: Literal["auto", "missing", "zero"] = absent or "auto"
-    if models is None and not set(ratings.rater_kinds) & {"model", "baseline"}:
-        with out.progress("sharing out"):
-            people = label_distributions(
-                ratings.humans(), rule=rule, labels=label, absent=left_out, smoothing=smoothing
-            )
-        _only_people(people, out, shares_out)
-        return
     with out.progress("judging"):
         found = evaluate_soft_labels(
             ratings,
@@ -136,7 +126,8 @@ def soft_labels(
             metrics=metric,
             rule=rule,
             labels=label,
-            absent=left_out,
+            # Unless it is said, answers without any zero list what was chosen.
+            absent=absent or "auto",
             smoothing=smoothing,
             floor=floor,
             truth=truth,
@@ -147,62 +138,19 @@ def soft_labels(
             seed=seed,
         )
     if to is not None:
-        write_csv(found.metrics.to_frame(), to)
+        write_csv(found.to_frame(), to)
     if shares_out is not None:
         write_csv(found.people.to_frame(), shares_out)
     if figures is not None:
-        draw_figures(found, figures)
-    show_result(found, out)
+        save_pictures(pictures_of(found), figures)
+    out.show(found)
     if to is not None:
         out.show(f"distances written to {to}")
     if shares_out is not None:
         out.show(f"people's shares written to {shares_out}")
     if figures is not None:
         out.show(f"figures: {figures}")
-    out.finish(
-        {
-            "rule": found.people.rule,
-            "labels": found.people.labels,
-            "n_stimuli": len(found.people),
-            "truth": found.truth,
-            "floor": found.floor,
-            "sentences": found.sentences,
-            "metrics": found.metrics.to_frame(),
-            "comparison": found.comparison.to_frame(),
-            "calibration": {
-                name: {
-                    "metrics": one.to_frame(),
-                    "bins": one.bins,
-                    "bins_equal_mass": one.bins_equal_mass,
-                    "classes": one.classes,
-                }
-                for name, one in found.calibration.items()
-            },
-            "one_label": found.one_label,
-            "no_costs": found.costs,
-            "notes": found.notes,
-        },
-        (*found.notes, *_warnings(ratings)),
-    )
-
-
-def _only_people(people: LabelDistributions, out: Output, shares_out: Path | None) -> None:
-    """Show how united people are, where there is no model to compare with."""
-    from affectlab.cli.evaluate._soft_labels_show import show_people
-
-    if shares_out is not None:
-        write_csv(people.to_frame(), shares_out)
-    show_people(people, out)
-    if shares_out is not None:
-        out.show(f"people's shares written to {shares_out}")
-    out.finish(
-        {
-            "rule": people.rule,
-            "labels": people.labels,
-            "n_stimuli": len(people),
-            "shares": people.to_frame(),
-        }
-    )
+    out.finish(found.to_dict(), _warnings(ratings))
 
 
 def _warnings(ratings: Ratings) -> tuple[str, ...]:

@@ -64,15 +64,20 @@ def save_figure(
 
 _ROW = 0.24
 """Height of a row of a figure in inches."""
+_HEIGHT = 3.6
 
 
 @themed
 def figure_of(figure: Declared, table: Table) -> Figure:
-    """Draw a figure that a result declares on a page of its own, as high as its rows need."""
-    page = canvas(1.2)
+    """Draw a figure that a result declares on a page of its own, without a title.
+
+    The page is as high as the drawing asks for (:func:`fit`), or as its rows of names need.
+    """
+    page = canvas(_HEIGHT)
     axes = page.add_subplot()
     FIGURES.load(figure.kind)(axes, table, **figure.options)
-    page.set_figheight(1.2 + _ROW * len(axes.get_yticks()))
+    if page.get_figheight() == _HEIGHT and axes.yaxis_inverted():
+        page.set_figheight(1.2 + _ROW * len(axes.get_yticks()))
     return page
 
 

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from itertools import pairwise
-from typing import Any
+from types import MappingProxyType
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import ArrayLike
 
+from affectlab.core.tables import Table
 from affectlab.core.types import Axes, Colormap, Figure
 from affectlab.core.words import count, number, shown
 from affectlab.report.drawing import (
@@ -16,15 +18,18 @@ from affectlab.report.drawing import (
     WIDTH,
     canvas,
     colour,
+    fit,
     grid_along,
     ink_on,
     key_below,
+    split,
     swatch,
     themed,
 )
 from affectlab.report.figures.labels import group_colours
 
 __all__ = [
+    "draw_reliability",
     "fig_confusion",
     "fig_reliability_diagram",
 ]
@@ -193,6 +198,10 @@ def _group_marks(figure: Figure, axes: Axes, groups: Sequence[str]) -> None:
 # Reliability diagrams: does a confidence mean what it says.
 
 
+_SIZE = (4.7, 4.4)
+_PANELS: dict[str, Any] = {"sharex": True, "height_ratios": (4, 1)}
+
+
 @themed
 def fig_reliability_diagram(
     low: ArrayLike,
@@ -206,6 +215,7 @@ def fig_reliability_diagram(
     ece: float = float("nan"),
     outcome_name: str = "share that came true",
     title: str = "",
+    ax: Axes | None = None,
 ) -> Figure:
     """Draw the outcome of each bin over its mean confidence, with a histogram of counts below.
 
@@ -228,6 +238,8 @@ def fig_reliability_diagram(
         What the outcome is, such as the share of people who gave the same answer.
     title
         Whose confidence it is.
+    ax
+        Axes in whose place the two panels stand; a new figure where not given.
 
     Examples
     --------
@@ -240,8 +252,12 @@ def fig_reliability_diagram(
         np.asarray(part, dtype=np.float64)
         for part in (low, high, n, confidence, share, share_low, share_high)
     )
-    figure = canvas(4.7, width=4.4)
-    above, below = figure.subplots(2, 1, sharex=True, height_ratios=(4, 1))
+    if ax is None:
+        figure = canvas(*_SIZE)
+        above, below = figure.subplots(2, 1, **_PANELS)
+    else:
+        figure = cast("Figure", ax.get_figure(root=True))
+        [above], [below] = split(ax, 2, **_PANELS)
     above.plot([0, 1], [0, 1], color=colour("soft"), linewidth=0.9, dashes=(4, 3))
     known = ~np.isnan(sure) & ~np.isnan(true)
     above.vlines(
@@ -285,3 +301,27 @@ def fig_reliability_diagram(
             ],
         )
     return figure
+
+
+@themed
+def draw_reliability(
+    ax: Axes, table: Table, *, rows: Mapping[str, str] = MappingProxyType({}), **settings: Any
+) -> None:
+    """Draw a reliability diagram of a table of bins.
+
+    Parameters
+    ----------
+    ax
+        Axes of a grid, in whose place the diagram and its histogram stand.
+    table
+        Holds a row for each bin: ``low``, ``high``, ``n``, ``confidence``, ``share``,
+        ``share_low`` and ``share_high``.
+    rows
+        What columns hold in the rows that are drawn, such as ``{"rater": "net"}``.
+    settings
+        As for :func:`fig_reliability_diagram`.
+    """
+    columns = ("low", "high", "n", "confidence", "share", "share_low", "share_high")
+    frame = table.frame.filter(**rows)
+    fig_reliability_diagram(*(frame[name] for name in columns), ax=ax, **settings)
+    fit(ax, *_SIZE)
