@@ -279,7 +279,7 @@ def reads_ratings(
             parameter.replace(kind=inspect.Parameter.KEYWORD_ONLY) for parameter in parameters
         ]
         hints = {**_hints(_reading), **_hints(function)}
-        hints |= told
+        hints |= {name: _hints(_reading)[name] for name in taken} | told
         hints = {"as_json": JsonOption, "quiet": QuietOption, "seed": SeedOption, **hints}
         parameters = [
             parameter.replace(annotation=hints[parameter.name]) for parameter in parameters

@@ -100,7 +100,11 @@ TREE = Branch(
                 ),
                 "classification": "evaluate.classification:classification",
                 "compare": "evaluate.compare:compare",
-                "soft-labels": "evaluate.soft_labels:soft_labels",
+                "soft-labels": Operation(
+                    "evaluation.soft_labels.evaluation:evaluate_soft_labels",
+                    "people.csv --models net.csv --taxonomy mikels",
+                    rare=("smoothing", "floor", "n_splits", "n_bins", "confidence"),
+                ),
                 "fairness": Operation(
                     "evaluation.group_fairness.fairness:fairness",
                     "people.csv --models net.csv --by stimulus.gender",

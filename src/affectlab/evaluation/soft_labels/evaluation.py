@@ -209,20 +209,41 @@ def evaluate_soft_labels(
 
     Parameters
     ----------
-    ratings, models, taxonomy, costs, rule, labels, absent, smoothing, by_person, n_splits
+    ratings, models, taxonomy
         As for :func:`~affectlab.evaluation.soft_label_metrics`. Ratings without any model are
         described: how united people are, and their shares of the labels.
+    costs
+        What mistakes cost: ``ring``, ``groups``, ``reference`` (of the taxonomy), or a file with a
+        matrix (see :func:`~affectlab.evaluation.read_costs`); by default what the taxonomy has.
     metrics
-        As there. By default the Jensen-Shannon divergence, the earth mover's distance where costs
-        of mistakes are known, and the cross-entropy.
+        ``jensen_shannon``, ``earth_movers_distance``, ``cross_entropy``, ``kullback_leibler``,
+        ``brier``, ``jensen_shannon_distance``, ``mean_absolute_difference``. By default the first
+        three; the second needs costs.
+    rule
+        How answers become shares: answers to one question, labels chosen, mean intensity, or each
+        rater's strongest label. By default as the scale says.
+    labels
+        Labels to use; all when not given.
+    absent
+        As for :func:`~affectlab.evaluation.soft_label_metrics`: by default answers without any zero
+        list what was chosen.
+    smoothing
+        People that are added to every label.
     floor
-        As there. Without one, an answer that names one label is infinitely far in cross-entropy
-        from a distribution with two; so the cross-entropy of such answers says how large the floor
-        is. Never above half of what labels would get if all had the same.
+        Smallest share that a prediction gives a label in the cross-entropy.
+
+        Without one, an answer that names one label is infinitely far in cross-entropy from a
+        distribution with two; so the cross-entropy of such answers says how large the floor is.
+        Never above half of what labels would get if all had the same.
     truth
-        As for :func:`~affectlab.evaluation.model_calibration`.
+        What a model's confidence is compared with: the share of people who say the same, or whether
+        most people do.
+    by_person
+        Also a row for every person, against the others.
+    n_splits
+        Random halves of the people.
     n_bins
-        As there; by default 5 to 15, so that a bin holds ten stimuli on average.
+        Bins of confidence; by default 5 to 15, so that a bin holds ten stimuli on average.
     n_boot
         Bootstrap replicates over stimuli; 0 gives no interval.
     confidence
