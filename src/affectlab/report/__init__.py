@@ -4,7 +4,7 @@
 figures, which take plain arrays.
 """
 
-from affectlab.report.drawing import save_figure
+from affectlab.report.drawing import save_figure, save_figures
 from affectlab.report.figures import (
     CurvePanel,
     HistogramPanel,
@@ -149,6 +149,7 @@ __all__ = [
     "fig_transition_ranges",
     "fig_words",
     "save_figure",
+    "save_figures",
     "write_label_map",
     "write_leaderboard",
     "write_report",

@@ -20,7 +20,11 @@ FIGURES: Registry[Callable[..., Any]] = Registry(
     group="affectlab.figures",
     accept=callables,
     expected="a function of axes, a table and settings",
-    ours={"intervals": "affectlab.report.figures:draw_intervals"},
+    ours={
+        "confusion": "affectlab.report.figures:draw_confusion",
+        "intervals": "affectlab.report.figures:draw_intervals",
+        "outcomes": "affectlab.report.figures:draw_outcomes",
+    },
 )
 """Kinds of figures: functions of axes, a table and settings, that draw on the axes."""
 
@@ -70,7 +74,12 @@ def draw(figure: Figure, table: Table, ax: Axes | None) -> Axes:
     ax.set_title(figure.title)
     canvas = ax.get_figure(root=True)
     if not given and canvas is not None:
-        # Names below each other need a line each.
-        needed = 1 + _LINE * len(ax.get_yticklabels())
-        canvas.set_figheight(max(canvas.get_figheight(), needed))
+        # Names below each other need a line each, and squares as much beside each other.
+        needed = 1.3 + _LINE * len(ax.get_yticklabels())
+        if ax.get_aspect() != "auto":
+            needed = max(canvas.get_figheight(), needed + 2)
+            canvas.set_figwidth(needed + 1)
+        elif not ax.yaxis_inverted():
+            needed = max(canvas.get_figheight(), needed)
+        canvas.set_figheight(needed)
     return ax

@@ -10,7 +10,7 @@ from affectlab.report.drawing.canvas import (
     say,
     swatch,
 )
-from affectlab.report.drawing.standalone import save_figure, titled
+from affectlab.report.drawing.standalone import figure_of, save_figure, save_figures, titled
 from affectlab.report.drawing.svg import inline_svg, settled, standalone_svg, to_png, to_svg
 from affectlab.report.drawing.theme import (
     RAMP,
@@ -29,12 +29,14 @@ __all__ = [
     "colour",
     "colour_of_kind",
     "css_variables",
+    "figure_of",
     "grid_along",
     "ink_on",
     "inline_svg",
     "key_below",
     "names_on_y",
     "save_figure",
+    "save_figures",
     "say",
     "settled",
     "standalone_svg",

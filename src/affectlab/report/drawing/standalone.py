@@ -2,16 +2,24 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from textwrap import wrap
+from typing import cast
 
+from affectlab.core.render.figure import draw
+from affectlab.core.result import Result
+from affectlab.core.tables import Figure as Spec
+from affectlab.core.tables import Table
 from affectlab.core.types import Figure
 from affectlab.core.words import shown
 from affectlab.report.drawing.svg import settled, standalone_svg, to_png, to_svg
 from affectlab.report.drawing.theme import ROLES, themed
 
 __all__ = [
+    "figure_of",
     "save_figure",
+    "save_figures",
     "titled",
 ]
 
@@ -50,6 +58,44 @@ def save_figure(
         drawn = to_svg(figure)
     svg.write_text(standalone_svg(drawn, title=title, description=description), encoding="utf-8")
     return png, svg
+
+
+@themed
+def figure_of(figure: Spec, table: Table) -> Figure:
+    """Draw a figure of a result by itself, for a page or a file that has its title."""
+    axes = draw(replace(figure, title=""), table, None)
+    return cast("Figure", axes.get_figure(root=True))
+
+
+def save_figures(result: Result, path: str | Path) -> tuple[Path, ...]:
+    """Write every figure of a result as PNG and SVG, by its name.
+
+    Parameters
+    ----------
+    result
+        Any result.
+    path
+        A folder, which is made when it does not exist.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from affectlab.evaluation import confusion
+    >>> found = confusion(["joy", "fear"], ["joy", "joy"])
+    >>> [file.name for file in save_figures(found, tempfile.mkdtemp())]
+    ['confusion.png', 'confusion.svg']
+    """
+    return tuple(
+        file
+        for one in result.figures
+        for file in save_figure(
+            figure_of(one, result.table(one.of)),
+            path,
+            one.name,
+            title=one.title,
+            description=one.description or one.title,
+        )
+    )
 
 
 # A title on a figure that stands alone, outside of a page that would say what it shows.

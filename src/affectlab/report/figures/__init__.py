@@ -12,9 +12,18 @@ from affectlab.report.figures.alignment import (
     fig_equivalence,
     fig_people_range,
 )
-from affectlab.report.figures.answers import fig_answers, fig_answers_by_label, fig_outcomes
+from affectlab.report.figures.answers import (
+    draw_outcomes,
+    fig_answers,
+    fig_answers_by_label,
+    fig_outcomes,
+)
 from affectlab.report.figures.attributes import Panel, fig_attributes, fig_coverage
-from affectlab.report.figures.classification import fig_confusion, fig_reliability_diagram
+from affectlab.report.figures.classification import (
+    draw_confusion,
+    fig_confusion,
+    fig_reliability_diagram,
+)
 from affectlab.report.figures.expressions import (
     CurvePanel,
     HistogramPanel,
@@ -73,7 +82,9 @@ __all__ = [
     "ReactionExample",
     "Scatter",
     "StaircasePanel",
+    "draw_confusion",
     "draw_intervals",
+    "draw_outcomes",
     "fig_agreement_bars",
     "fig_alpha",
     "fig_answers",

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 
 from affectlab.core.errors import InputError
 from affectlab.core.tables import Table
-from affectlab.core.types import Axes, Figure
+from affectlab.core.types import Axes, Figure, pl
 from affectlab.report.drawing import (
     canvas,
     colour,
@@ -27,6 +27,7 @@ __all__ = [
     "fig_alpha",
     "fig_intervals",
     "fig_measures",
+    "rows_where",
 ]
 
 
@@ -131,6 +132,8 @@ def draw_intervals(
     value: str = "value",
     low: str | None = "low",
     high: str | None = "high",
+    where: Mapping[str, Sequence[str]] | None = None,
+    by: str | None = None,
     **settings: Any,
 ) -> None:
     """Draw the values of a table with their intervals, rows named by its keys.
@@ -146,12 +149,16 @@ def draw_intervals(
         Holds a row for each dot.
     value, low, high
         Names of its columns; values without intervals have no `low` and `high`.
+    where
+        Values that rows must have to be drawn, by column.
+    by
+        Column whose values are told apart by colour.
     settings
         As for :func:`fig_intervals`.
     """
     import polars as pl
 
-    frame = table.frame.with_columns(
+    frame = rows_where(table.frame, where).with_columns(
         pl.col(name).cast(pl.Float64) for name in (value, low, high) if name is not None
     )
     said = settings.pop("value_name", table.caption or "value")
@@ -171,7 +178,16 @@ def draw_intervals(
         none if name is None else frame[name].fill_null(np.nan).to_numpy()
         for name in (value, low, high)
     )
-    fig_intervals(names, *ends, ax=ax, value_name=said, **settings)
+    groups = None if by is None else frame[by].to_list()
+    fig_intervals(names, *ends, ax=ax, value_name=said, **{"groups": groups, **settings})
+
+
+def rows_where(frame: pl.DataFrame, where: Mapping[str, Sequence[str]] | None) -> pl.DataFrame:
+    """Give the rows that have one of the values in each of the columns."""
+    import polars as pl
+
+    chosen = [pl.col(name).is_in(list(values)) for name, values in (where or {}).items()]
+    return frame.filter(chosen) if chosen else frame
 
 
 def fig_alpha(

@@ -8,7 +8,9 @@ from pathlib import Path
 from typing import ClassVar, TypeAlias
 
 from affectlab.core.tables import Column, Table
+from affectlab.core.tables import Figure as Spec
 from affectlab.core.types import Figure
+from affectlab.report.drawing import figure_of
 
 __all__ = [
     "Block",
@@ -25,6 +27,7 @@ __all__ = [
     "Thumbnail",
     "Tile",
     "Tiles",
+    "picture_of",
 ]
 
 Progress: TypeAlias = Callable[[str, int, int], None]
@@ -76,6 +79,13 @@ class Picture:
     """What the figure shows, with its key numbers, for readers who cannot see it."""
     figure: Figure = field(repr=False)
     template: ClassVar[str] = "picture"
+
+
+def picture_of(figure: Spec, table: Table) -> Picture:
+    """Draw a figure of a result."""
+    description = figure.description or figure.title
+    drawing = figure_of(figure, table)
+    return Picture(figure.name, figure.title, figure.caption, description, drawing)
 
 
 @dataclass(frozen=True)
