@@ -326,7 +326,7 @@ def test_which_of_two_models_is_better_on_what(study) -> None:
     assert "no item makes a difference" in frame["emc"]["method"]
     assert "near is better than far on ACC2" in result.finding
     turned = compare_models(table_of(answers), a="far", b="near", truth=real, n_boot=0)
-    assert turned.estimates["far", "near", "emc"].value == -frame["emc"]["value"]
+    assert turned["far", "near", "emc"].value == -frame["emc"]["value"]
 
 
 def test_all_pairs_are_adjusted_together(study) -> None:
@@ -417,6 +417,7 @@ def test_the_sentence_says_why_the_severity_of_few_mistakes_has_no_interval():
             taxonomy="mikels",
         )
         found = evaluate_classification(table, truth="rater:gold", n_boot=100)
-        (sentence,) = found.sentences
+        sentence, about = found.sentences
+        assert about.startswith("Truth: rater 'gold'; 40 stimuli, 4 classes")
         assert why in sentence
         assert ("no interval" in sentence) is bool(why)

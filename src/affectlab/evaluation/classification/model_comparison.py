@@ -13,7 +13,7 @@ import polars as pl
 from affectlab.core.errors import InputError, unknown_name
 from affectlab.core.estimates import Estimates
 from affectlab.core.inference import holm
-from affectlab.core.tables import Key, Table
+from affectlab.core.tables import Key, Table, Text
 from affectlab.core.words import file_part, joined, number
 from affectlab.evaluation.classes import (
     AnswerTies,
@@ -73,8 +73,11 @@ class ModelComparison(Estimates):
     """Each pair by itself, adjusted over its own metrics only."""
     alpha: float
     """Level of the tests."""
-    verdicts: Mapping[tuple[str, str], str]
-    """One sentence per pair, by the p values adjusted over all pairs and metrics."""
+
+    @property
+    def verdicts(self) -> dict[tuple[str, str], str]:
+        """One sentence per pair, by the p values adjusted over all pairs and metrics."""
+        return {(a, b): said for a, b, said in self.to_frame("verdicts").iter_rows()}
 
 
 def _result(
@@ -101,6 +104,17 @@ def _result(
         columns = difference_columns(part, [Key("title", "metric")], pair)
         name = file_part(f"differences_{'_'.join(pair)}")
         tables.append(Table(name, f"{' and '.join(pair)}.", part, columns))
+    said = [(*pair, verdict) for pair, verdict in verdicts.items()]
+    schema = dict.fromkeys(("model_a", "model_b", "verdict"), pl.String)
+    tables.append(
+        Table(
+            "verdicts",
+            "What is shown of each pair.",
+            pl.DataFrame(said, schema, orient="row"),
+            (Key("model_a"), Key("model_b"), Text("verdict")),
+            limit=0,
+        )
+    )
     each = verdicts.values() if few and len(pairs) > 1 else ()
     return ModelComparison(
         tuple(tables),
@@ -110,7 +124,6 @@ def _result(
         classes=classes,
         pairs=pairs,
         alpha=alpha,
-        verdicts=verdicts,
     )
 
 

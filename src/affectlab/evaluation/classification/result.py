@@ -249,7 +249,7 @@ def _by_rater(metrics: pl.DataFrame, classes: Classes, confidence: float) -> Tab
     )
     frame = frame.join(parts.rename(heads), on="rater", how="left", maintain_order="left")
     sets = classes.multilabel
-    columns = [Key("rater"), Count("n_items", "n"), Text("role", "kind")]
+    columns = [Key("rater"), Count("n_items", "n"), Text("role", "kind", spare=True)]
     intervals = False
     for name in _OF_SETS if sets else _OF_CLASSES:
         if name not in names:
