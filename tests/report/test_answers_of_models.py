@@ -187,9 +187,7 @@ class TestOutcomes:
         low, high = proportion_confint(70, 100, method="wilson")
         assert (row["value"], row["low"], row["high"]) == pytest.approx((0.7, low, high))
         assert row["refused"] == 30
-        assert "Of 200 answers, 85.0 % can be used (refused 30)." in page.replace(
-            "\u00a0", " "
-        )
+        assert "Of 200 answers, 85.0 % can be used (refused 30)." in page.replace("\u00a0", " ")
 
     def test_all_fine(self, tmp_path):
         ratings = self.ratings().select(raters=["p0", "p1", "fine"])

@@ -218,7 +218,7 @@ def _most_frequent(labels: Sequence[str], counts: NDArray[Any]) -> str:
     wrong = np.where(np.eye(len(labels), dtype=bool), 0, counts)
     if not wrong.any():
         return ""
-    row, column = np.unravel_index(int(wrong.argmax()), wrong.shape)
+    row, column = map(int, np.unravel_index(int(wrong.argmax()), wrong.shape))
     return (
         f"; {labels[row]} is taken for {labels[column]} most often "
         f"({_amount(wrong[row, column])} of {_amount(counts[row].sum())})"
