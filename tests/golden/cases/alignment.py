@@ -5,6 +5,7 @@ from __future__ import annotations
 from functools import partial
 
 import numpy as np
+import polars as pl
 from tests.golden import inputs
 from tests.golden.case import ITERATED, case
 
@@ -148,7 +149,9 @@ def controlled(al, ratings):
     return {
         "checks": checks,
         "outcomes": table,
-        "counts": table.counts(),
+        "counts": table.to_frame("usable").select(
+            *table.by, pl.col("n_ratings").alias("n"), *al.evaluation.OUTCOMES
+        ),
         "everyone": al.evaluation.outcome_table(ratings, everyone=True),
         "by label": lambda: al.evaluation.outcome_table(ratings, by=["rater", "label"]),
     }

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 from affectlab.cli._options import SeedOption, reads_ratings
 from affectlab.cli._output import write_csv
@@ -17,14 +17,11 @@ from affectlab.cli.evaluate._classes import (
     ScoreOption,
     TiesOption,
     TruthOption,
-    make_classes,
     warnings_on,
 )
 from affectlab.cli.parameters import Argument, Option
 
 if TYPE_CHECKING:
-    import polars as pl
-
     from affectlab.cli._output import Output
     from affectlab.ratings import Ratings
 
@@ -75,94 +72,28 @@ def compare(
     from affectlab.evaluation import compare_models
 
     with out.progress("comparing"):
-        made = make_classes(
+        found = compare_models(
             ratings,
             models,
-            truth=truth,
-            mapping=mapping,
-            classes=classes,
-            scores=score,
-            rule=rule,
-            ties=ties,
-            min_people=min_people,
-            seed=seed,
-        )
-        found = compare_models(
-            made,
             a=model_a,
             b=model_b,
+            truth=truth,
+            taxonomy=classes,
             costs=costs,
+            mapping=mapping,
+            scores=score or None,
             missing=missing,
             margin=margin,
             alpha=alpha,
+            rule=rule,
+            min_people=min_people,
+            ties=ties,
             n_boot=n_boot,
             seed=seed,
         )
     if to is not None:
         write_csv(found.to_frame(), to)
-    out.show(f"Truth: {made.truth_said}.\n")
-    frame = found.to_frame()
-    for (one, other), sentence in found.verdicts.items():
-        rows = frame.filter((frame["model_a"] == one) & (frame["model_b"] == other))
-        out.head(f"{one} and {other}")
-        out.show(_table(rows), f"{sentence}\n")
-    if len(found.pairs) > 1:
-        out.show(found.verdict)
+    out.show(found)
     if to is not None:
         out.show(f"differences written to {to}")
-    out.finish(
-        {
-            "truth": made.truth_said,
-            "verdict": found.verdict,
-            "verdicts": [
-                {"model_a": one, "model_b": other, "verdict": said}
-                for (one, other), said in found.verdicts.items()
-            ],
-            "differences": found.to_frame(),
-            "alpha": alpha,
-            "notes": found.notes,
-        },
-        (*found.notes, *warnings_on(ratings, truth)),
-    )
-
-
-def _table(rows: pl.DataFrame) -> Any:
-    """Differences of one pair of models."""
-    from rich.text import Text
-
-    from affectlab.core.terminal import Table
-    from affectlab.core.words import number, shown
-    from affectlab.evaluation import CLASSIFICATION_METRICS
-
-    table = Table(box=None, header_style="bold", pad_edge=False)
-    for name in ("metric", "first", "second", "difference", "interval", "p", "adjusted p"):
-        table.add_column(name, justify="left" if name == "metric" else "right", no_wrap=True)
-    table.add_column("better", overflow="fold")
-    for row in rows.iter_rows(named=True):
-        title = CLASSIFICATION_METRICS[row["metric"]].title
-        if row["status"] != "ok":
-            table.add_row(title, *["–"] * 6, row["status"])
-            continue
-        equal = "equivalent" if row["equivalent"] else "–"
-        table.add_row(
-            title,
-            number(row["value_a"], 3),
-            number(row["value_b"], 3),
-            signed(row["value"]),
-            "" if row["low"] != row["low"] else f"{signed(row['low'])} – {signed(row['high'])}",
-            _p(row["p_value"]),
-            _p(row["p_adjusted"]),
-            Text(shown(row["better"] or equal)),
-        )
-    return table
-
-
-def signed(value: float) -> str:
-    """Write a difference with its sign, a true minus."""
-    return f"{value:+.3f}".replace("-", "−")
-
-
-def _p(value: float | None) -> str:
-    if value is None or value != value:
-        return "–"
-    return "< 0.001" if value < 0.001 else f"{value:.3f}"
+    out.finish(found.to_dict(), warnings_on(ratings, truth))

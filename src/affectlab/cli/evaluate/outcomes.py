@@ -11,7 +11,7 @@ from affectlab.cli.parameters import Option
 
 if TYPE_CHECKING:
     from affectlab.cli._output import Output
-    from affectlab.evaluation import ControlChecks, OutcomeTable
+    from affectlab.evaluation import ControlChecks
     from affectlab.ratings import Ratings
 
 __all__ = ["outcomes"]
@@ -50,18 +50,17 @@ def outcomes(
     Example: affectlab evaluate outcomes answers.csv --by model,prompt --figures figures/
     """
     from affectlab.evaluation import outcome_table
+    from affectlab.report import save_figures
 
-    names = None if by is None else [name.strip() for name in by.split(",") if name.strip()]
     with out.progress("outcomes"):
-        table = outcome_table(ratings, by=names, models=models, everyone=everyone)
+        table = outcome_table(ratings, models, by=by, everyone=everyone)
     with out.progress("controls"):
         checks = _checks(ratings, models, n_boot, seed)
     # Files first: who reads the output may leave early, as in `… | head`.
     if to is not None:
         write_csv(table.to_frame(), to)
     if figures is not None:
-        _figure(table, figures)
-    out.head("What became of the answers")
+        save_figures(table, figures)
     out.show(table)
     if checks is not None:
         out.head("\nDid it look?")
@@ -73,8 +72,8 @@ def outcomes(
     controls = None if checks is None else checks.to_dict()
     # That a table of models holds no people is as it should be.
     of_models = [] if models is None else [one for one in models.warnings if "human" not in one]
-    warnings = [*table.warnings, *of_models, *ratings.warnings]
-    out.finish({**table.as_dict(), "controls": controls}, list(dict.fromkeys(warnings)))
+    warnings = dict.fromkeys([*of_models, *ratings.warnings])
+    out.finish({**table.to_dict(), "controls": controls}, list(warnings))
 
 
 def _checks(
@@ -89,27 +88,3 @@ def _checks(
     if not known or ratings.scale.kind == "text" or not judged.n_ratings:
         return None
     return control_checks(ratings, models, n_boot=n_boot, seed=seed)
-
-
-def _figure(table: OutcomeTable, folder: Path) -> None:
-    from affectlab.evaluation import OUTCOMES
-    from affectlab.report import fig_outcomes, save_figure
-
-    counts = table.counts()
-    names = [", ".join(row) for row in counts.select(table.by).rows()]
-    usable = table.usable.to_frame()
-    save_figure(
-        fig_outcomes(
-            names,
-            {name: counts[name].to_numpy() for name in OUTCOMES},
-            low=usable["low"],
-            high=usable["high"],
-        ),
-        folder,
-        "outcomes",
-        title="What became of the answers",
-        description="; ".join(
-            f"{name}: {100 * share:.1f} % usable"
-            for name, share in zip(names, usable["value"], strict=True)
-        ),
-    )

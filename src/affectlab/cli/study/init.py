@@ -160,7 +160,7 @@ def _of_models(
         drawn, root, found = drawn_items(
             models, truth, taxonomy=taxonomy, score=score, n=sample, seed=seed
         )
-    out.show(f"{found.said()}.")
+    out.show(found.finding)
     notes = []
     if drawn.height < sample:
         verb = "is" if drawn.height == 1 else "are"

@@ -24,6 +24,7 @@ FIGURES: Registry[Callable[..., Any]] = Registry(
         name: f"affectlab.report.figures:draw_{name}"
         for name in (
             "agreement_bars",
+            "confusion",
             "discrepancies",
             "equivalence",
             "fairness",
@@ -31,6 +32,7 @@ FIGURES: Registry[Callable[..., Any]] = Registry(
             "intervals",
             "item_votes",
             "kinds_by_label",
+            "outcomes",
             "pair_heatmap",
             "people_range",
             "reliability",
@@ -91,7 +93,12 @@ def draw(figure: Figure, table: Table, ax: Axes | None) -> Axes:
         # Panels that stand in the place of axes have titles of their own.
         canvas.suptitle(figure.title)
     if not given and canvas is not None:
-        # Names below each other need a line each.
-        needed = 1 + _LINE * len(ax.get_yticklabels())
-        canvas.set_figheight(max(canvas.get_figheight(), needed))
+        # Names below each other need a line each, and squares as much beside each other.
+        needed = 1.3 + _LINE * len(ax.get_yticklabels())
+        if ax.get_aspect() != "auto":
+            needed = max(canvas.get_figheight(), needed + 2)
+            canvas.set_figwidth(needed + 1)
+        elif not ax.yaxis_inverted():
+            needed = max(canvas.get_figheight(), needed)
+        canvas.set_figheight(needed)
     return ax

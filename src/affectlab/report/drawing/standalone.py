@@ -76,8 +76,13 @@ def figure_of(figure: Declared, table: Table) -> Figure:
     page = canvas(_HEIGHT)
     axes = page.add_subplot()
     FIGURES.load(figure.kind)(axes, table, **figure.options)
-    if page.get_figheight() == _HEIGHT and axes.yaxis_inverted():
-        page.set_figheight(1.2 + _ROW * len(axes.get_yticks()))
+    if page.get_figheight() == _HEIGHT:
+        needed = 1.2 + _ROW * len(axes.get_yticks())
+        if axes.get_aspect() != "auto":
+            # Squares need as much beside each other, and names.
+            page.set_size_inches(needed + 3, needed + 2)
+        elif axes.yaxis_inverted():
+            page.set_figheight(needed)
     return page
 
 

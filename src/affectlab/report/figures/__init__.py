@@ -17,9 +17,15 @@ from affectlab.report.figures.alignment import (
     fig_equivalence,
     fig_people_range,
 )
-from affectlab.report.figures.answers import fig_answers, fig_answers_by_label, fig_outcomes
+from affectlab.report.figures.answers import (
+    draw_outcomes,
+    fig_answers,
+    fig_answers_by_label,
+    fig_outcomes,
+)
 from affectlab.report.figures.attributes import Panel, fig_attributes, fig_coverage
 from affectlab.report.figures.classification import (
+    draw_confusion,
     draw_reliability,
     fig_confusion,
     fig_reliability_diagram,
@@ -95,6 +101,7 @@ __all__ = [
     "Scatter",
     "StaircasePanel",
     "draw_agreement_bars",
+    "draw_confusion",
     "draw_discrepancies",
     "draw_equivalence",
     "draw_fairness",
@@ -102,6 +109,7 @@ __all__ = [
     "draw_intervals",
     "draw_item_votes",
     "draw_kinds_by_label",
+    "draw_outcomes",
     "draw_pair_heatmap",
     "draw_people_range",
     "draw_reliability",

@@ -26,9 +26,11 @@ from affectlab.report.drawing import (
     swatch,
     themed,
 )
+from affectlab.report.figures.intervals import rows_where
 from affectlab.report.figures.labels import group_colours
 
 __all__ = [
+    "draw_confusion",
     "draw_reliability",
     "fig_confusion",
     "fig_reliability_diagram",
@@ -46,6 +48,7 @@ def fig_confusion(
     groups: Sequence[str] | None = None,
     true_name: str = "true label",
     predicted_name: str = "predicted label",
+    ax: Axes | None = None,
 ) -> Figure:
     """Draw a confusion matrix; the colour is the share of the answers to each true label.
 
@@ -61,6 +64,8 @@ def fig_confusion(
         between groups and their colours beside the names.
     true_name, predicted_name
         What rows and columns are.
+    ax
+        Axes to draw on; those of a new figure where not given.
 
     References
     ----------
@@ -86,8 +91,10 @@ def fig_confusion(
     text_size = 8.5 if n <= 20 else 7 if n <= 30 else 6
     margin = 0.35 + longest * text_size * 0.0085
     side = min(WIDTH - margin - 0.9, 0.9 + 0.42 * n)
-    figure = canvas(side + margin + 0.3 + (0.3 if groups else 0), min(WIDTH, side + margin + 1.2))
-    axes = figure.add_subplot()
+    if ax is None:
+        height = side + margin + 0.3 + (0.3 if groups else 0)
+        ax = canvas(height, min(WIDTH, side + margin + 1.2)).add_subplot()
+    axes, figure = ax, cast("Figure", ax.get_figure(root=True))
     ramp = _ramp()
     top = max(float(np.nanmax(share, initial=0.0)), 0.1)
     mesh = axes.pcolormesh(
@@ -122,6 +129,38 @@ def fig_confusion(
     bar.outline.set_visible(False)
     bar.ax.tick_params(length=0)
     return figure
+
+
+def draw_confusion(
+    ax: Axes,
+    table: Table,
+    *,
+    labels: Sequence[str],
+    rows: Mapping[str, Sequence[str]] = MappingProxyType({}),
+    **settings: Any,
+) -> None:
+    """Draw a confusion matrix that a table holds.
+
+    Parameters
+    ----------
+    ax
+        Axes to draw on.
+    table
+        Holds the ``count`` of the pairs of labels ``true`` and ``predicted``; those that do not
+        occur may be absent.
+    labels
+        The labels, in the order of rows and columns.
+    rows
+        What columns hold in the rows that are drawn; all rows by default.
+    settings
+        As for :func:`fig_confusion`.
+    """
+    place = {label: k for k, label in enumerate(labels)}
+    counts = np.zeros((len(labels), len(labels)))
+    pairs = rows_where(table.frame, rows).select("true", "predicted", "count")
+    for true, predicted, n in pairs.iter_rows():
+        counts[place[true], place[predicted]] = n
+    fig_confusion(counts, labels, ax=ax, **settings)
 
 
 def _by_group(groups: Sequence[str] | None, n: int) -> list[int]:

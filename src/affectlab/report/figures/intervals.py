@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 
 from affectlab.core.errors import InputError
 from affectlab.core.tables import Table
-from affectlab.core.types import Axes, Figure
+from affectlab.core.types import Axes, Figure, pl
 from affectlab.report.drawing import (
     canvas,
     colour,
@@ -29,6 +29,7 @@ __all__ = [
     "fig_alpha",
     "fig_intervals",
     "fig_measures",
+    "rows_where",
 ]
 
 
@@ -162,8 +163,7 @@ def draw_intervals(
     """
     import polars as pl
 
-    frame = table.frame.filter(*(pl.col(key).is_in(list(of)) for key, of in rows.items()))
-    frame = frame.with_columns(
+    frame = rows_where(table.frame, rows).with_columns(
         pl.col(name).cast(pl.Float64) for name in (value, low, high) if name is not None
     )
     said = settings.pop("value_name", table.caption or "value")
@@ -187,6 +187,13 @@ def draw_intervals(
     coloured = None if groups is None else frame[groups].cast(pl.String).to_list()
     fig_intervals(rows_of, *ends, ax=ax, value_name=said, groups=coloured, **settings)
     fit(ax, 0.75 + 0.2 * len(rows_of) + (0.25 if groups else 0))
+
+
+def rows_where(frame: pl.DataFrame, rows: Mapping[str, Sequence[str]]) -> pl.DataFrame:
+    """Give the rows that have one of the values in each of the columns."""
+    import polars as pl
+
+    return frame.filter(*(pl.col(name).is_in(list(values)) for name, values in rows.items()))
 
 
 def fig_alpha(
