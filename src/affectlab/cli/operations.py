@@ -30,8 +30,8 @@ _OFFERS = {
 }
 """What a shell that completes words offers for a parameter of this name."""
 _SEED = "Seed: the same seed, the same result."
-_READ = frozenset({"taxonomy", "scale"})
-"""Parameters that reading the ratings settles."""
+_OTHERWISE = {"taxonomy": "classes"}
+"""What the command line calls a parameter whose name is that of an option of reading FILE."""
 
 OutOption = Annotated[
     Path | None,
@@ -64,6 +64,8 @@ class Operation:
     """Parameters that a file gives (``--config``) and the command line does not."""
     hidden: Sequence[str] = ()
     """Parameters that only Python has."""
+    beside: Sequence[str] = ()
+    """How warnings of reading FILE begin that say nothing about the result."""
 
     @property
     def signature(self) -> Signature:
@@ -79,13 +81,13 @@ def function_of(operation: Operation) -> Callable[..., Result]:
 
 
 def options_of(operation: Operation) -> dict[str, Parameter]:
-    """Give the parameters that become options or can stand in a file, by name."""
+    """Give the parameters that become options or can stand in a file, by name of the option."""
     # The first are the ratings and the answers of models, which the verb reads.
     own = operation.signature.parameters[2 if _takes_models(operation) else 1 :]
     return {
-        parameter.name: parameter
+        _OTHERWISE.get(parameter.name, parameter.name): parameter
         for parameter in own
-        if parameter.kinds and parameter.name not in {*operation.hidden, *_READ}
+        if parameter.kinds and parameter.name not in operation.hidden
     }
 
 
@@ -107,13 +109,15 @@ def verb_of(words: str, operation: Operation) -> Callable[..., None]:
         to, figures, config = (given.pop(name, None) for name in ("to", "figures", "config"))
         everyone = given.pop("everyone", False)
         asked = {
-            name: _as_python(value, options[name])
+            options[name].name: _as_python(value, options[name])
             for name, value in given.items()
             if value is not None
         }
         if config is not None:
             asked = {**_read_config(config, options), **asked}
-        warnings = _warnings(read)
+        warnings = [
+            text for text in _warnings(read) if not text.startswith(tuple(operation.beside))
+        ]
         if operation.people and not everyone:
             read[0] = out.panel(read[0])
         with out.progress(words) as bar:
@@ -123,7 +127,7 @@ def verb_of(words: str, operation: Operation) -> Callable[..., None]:
         show_result(result, out, to=to, figures=figures, warnings=warnings)
 
     shown = {name: one for name, one in options.items() if name not in operation.rare}
-    own = [_option(parameter) for parameter in shown.values()]
+    own = [_option(name, parameter) for name, parameter in shown.items()]
     if operation.people:
         own.append(_shared("everyone", AllOption, False))
     own += [
@@ -210,10 +214,10 @@ def _shared(name: str, annotation: Any, default: Any) -> inspect.Parameter:
     )
 
 
-def _option(parameter: Parameter) -> inspect.Parameter:
+def _option(name: str, parameter: Parameter) -> inspect.Parameter:
     """Make an option of a parameter; what is not given is left to the function."""
     kinds = parameter.kinds
-    flag = _flag(parameter.name)
+    flag = _flag(name)
     names = (flag,)
     if bool in kinds:
         kind: Any = bool
@@ -221,6 +225,9 @@ def _option(parameter: Parameter) -> inspect.Parameter:
         names = (f"{flag}/--no-{flag[2:]}",) if parameter.default is not False else (flag,)
     elif any(get_origin(one) in (list, dict) for one in kinds):
         kind = list[str]
+    elif str in kinds:
+        # What takes any text understands numbers in it, too.
+        kind = str
     else:
         kind = Union[tuple(sorted(kinds, key=_narrow_first))]  # noqa: UP007
     default = inspect.Parameter.empty if parameter.is_required else None
@@ -237,7 +244,7 @@ def _option(parameter: Parameter) -> inspect.Parameter:
         offers=_OFFERS.get(parameter.name),
     )
     return inspect.Parameter(
-        parameter.name,
+        name,
         inspect.Parameter.KEYWORD_ONLY,
         default=default,
         annotation=Annotated[annotation, declared],
@@ -254,10 +261,8 @@ def _written(default: Any) -> str | None:
 
 
 def _narrow_first(kind: Any) -> int:
-    """Order what a text can be: numbers before choices before any text."""
-    if get_origin(kind) is Literal:
-        return 2
-    return {int: 0, float: 1, str: 3, Path: 4}[kind]
+    """Order what a text can be: numbers before choices before paths."""
+    return {int: 0, float: 1, Path: 3}.get(kind, 2)
 
 
 def _metavar(kinds: Sequence[Any]) -> str | None:
@@ -335,7 +340,8 @@ def _read_config(path: Path, options: Mapping[str, Parameter]) -> dict[str, Any]
         for name, one in options.items()
     }
     model = create_model("Options", __config__=ConfigDict(extra="forbid"), **fields)
-    return read_toml(path, model).model_dump(exclude_unset=True)
+    given = read_toml(path, model).model_dump(exclude_unset=True)
+    return {options[name].name: value for name, value in given.items()}
 
 
 def _write(result: Result, path: Path) -> None:

@@ -30,6 +30,9 @@ class Branch:
     epilogue: str | None = None
 
 
+_CATEGORIES = ("The categories are",)
+"""Classes need no order."""
+
 TREE = Branch(
     "Rate, check, model and judge emotion data. Every person and every model is a rater.",
     {
@@ -98,12 +101,29 @@ TREE = Branch(
                     "evaluation.rater_comparison.published:published_tables",
                     "people.csv --scale 0-7 --models model.csv",
                 ),
-                "classification": "evaluate.classification:classification",
-                "compare": "evaluate.compare:compare",
+                "classification": Operation(
+                    "evaluation.classification.evaluation:evaluate_classification",
+                    "people.csv --models model.csv --taxonomy mikels",
+                    rare=(
+                        *("groups", "metrics", "soft_labels", "truth_threshold", "agree"),
+                        *("min_people", "ties", "answer_ties", "confidence"),
+                    ),
+                    beside=_CATEGORIES,
+                ),
+                "compare": Operation(
+                    "evaluation.classification.model_comparison:compare_models",
+                    "people.csv --a big --b small --models big.csv --models small.csv",
+                    rare=(
+                        *("groups", "metrics", "min_people", "ties", "answer_ties"),
+                        *("n_permutations", "confidence"),
+                    ),
+                    beside=_CATEGORIES,
+                ),
                 "soft-labels": Operation(
                     "evaluation.soft_labels.evaluation:evaluate_soft_labels",
                     "people.csv --models net.csv --taxonomy mikels",
                     rare=("smoothing", "floor", "n_splits", "n_bins", "confidence"),
+                    beside=_CATEGORIES,
                 ),
                 "fairness": Operation(
                     "evaluation.group_fairness.fairness:fairness",

@@ -436,31 +436,64 @@ def evaluate_classification(
     ----------
     ratings, models
         Answers of people, of models, or of both; or :class:`Classes` made before.
-    truth, taxonomy, mapping, scores, multilabel
-        As for :func:`classes_of`.
+    truth
+        ``people``, each judged by the others; ``attribute:NAME`` of the stimuli; ``rater:NAME``; or
+        a file with ratings, or with stimulus and class.
+
+        In Python also what :func:`classes_of` takes.
+    taxonomy
+        Taxonomy of the classes, where it is neither that of the labels nor of the mapping.
+    mapping
+        How many labels become few classes: a TOML file, a level such as ``goemotions:ekman``, or a
+        name such as ``emonet_face--ferd``.
+    scores
+        Columns of scores to use in place of ``value``; each is judged.
+    multilabel
+        A stimulus has a set of classes, rather than one.
     costs
-        Costs of mistakes: a :class:`~affectlab.taxonomy.CostMatrix`; a kind that the taxonomy
-        makes (``"ring"``, ``"groups"``, ``"reference"``); ``"people"``, for how people confuse the
-        classes; or a file. By default what the taxonomy has; without any, severity is not judged.
+        What mistakes cost: ``ring``, ``groups``, ``reference`` (of the taxonomy), ``people`` (how
+        they confuse the classes), or a file with a matrix; by default what the taxonomy has.
+
+        In Python also a :class:`~affectlab.taxonomy.CostMatrix`. Without any, severity is not
+        judged.
     groups
         Group of each class, or a level of the taxonomy, for ACC2; by default polarity.
     missing
-        What happens with stimuli that a model did not answer. ``"common"``: models are judged on
-        the stimuli that all of them answered. ``"own"``: each on those it answered.
-        ``"wrong"``: they count as mistakes, as costly as the worst one. People are always judged
-        on what they answered.
+        Stimuli that a model did not answer: judge models on those common to all (``common``), each
+        on its own (``own``), or count them as mistakes (``wrong``).
+
+        Then they are as costly as the worst mistake. People are always judged on what they
+        answered.
     metrics
-        Names among :data:`CLASSIFICATION_METRICS`; by default all that the classes allow. For sets
-        of classes these are not used: there are ``exact_match`` and averages of precision, recall
+        Metrics to compute; by default all that the classes allow.
+
+        They are names among :data:`CLASSIFICATION_METRICS`. For sets of classes these are not
+        used: there are ``exact_match`` and averages of precision, recall
         and F1.
     soft_labels
-        Whether answers are also set beside the distribution of people's answers (see
+        Also compare answers with the distribution of people's answers (see
         :func:`soft_label_metrics`), where people are the truth, and each answer is a class.
-    threshold, truth_threshold, rule, agree, min_people, ties, answer_ties
-        As for :func:`classes_of`.
-    n_boot, confidence
-        Bootstrap replicates over stimuli (models share the draws where they share the stimuli),
-        and the coverage of intervals; 0 for no interval.
+    threshold
+        For sets of classes: score from which on a class is answered; a number, or a TOML file with
+        one per label.
+    truth_threshold
+        The same for the mean rating of people; by default the threshold.
+    rule
+        How people make the truth; by default plurality, and for ratings the highest mean.
+    agree
+        For sets of classes: share of people (0.5), or number (2), that makes a class true.
+    min_people
+        People needed for a truth.
+    ties
+        Ties in the truth of people.
+    answer_ties
+        Ties in the answers of models.
+    n_boot
+        Bootstrap replicates over stimuli; 0 gives no interval.
+
+        Models share the draws where they share the stimuli.
+    confidence
+        Coverage of the intervals.
     seed
         Seed or generator, for the bootstrap and for ties; the same seed gives the same bytes.
 

@@ -181,20 +181,46 @@ def compare_models(
     ----------
     ratings, models
         Answers of people, of models, or of both; or :class:`Classes` made before.
-    a, b
-        Two models. With one name, it is compared with all others; without, all are compared with
-        all.
-    truth, taxonomy, mapping, scores, rule, min_people, ties, answer_ties
-        As for :func:`classes_of`. Classes are one per stimulus here.
-    costs, groups, missing
-        As for :func:`evaluate_classification`; ``"own"`` is the same as ``"common"`` for a pair,
-        but takes the stimuli that *these two* answered.
+    a
+        A model; without one, all are compared with all.
+    b
+        Another; without one, all others.
+    truth
+        ``people``, each judged by the others; ``attribute:NAME`` of the stimuli; ``rater:NAME``; or
+        a file with ratings, or with stimulus and class.
+
+        In Python also what :func:`classes_of` takes.
+    taxonomy
+        Taxonomy of the classes, where it is neither that of the labels nor of the mapping.
+    costs
+        What mistakes cost: ``ring``, ``groups``, ``reference`` (of the taxonomy), ``people`` (how
+        they confuse the classes), or a file with a matrix; by default what the taxonomy has.
+    groups
+        Group of each class, or a level of the taxonomy, for ACC2; by default polarity.
+    mapping
+        How many labels become few classes: a TOML file, a level such as ``goemotions:ekman``, or a
+        name such as ``emonet_face--ferd``.
+    scores
+        Columns of scores to use in place of ``value``; each is judged.
+    missing
+        Stimuli that a model did not answer: compare on those common to all models (``common``) or
+        to the two (``own``), or count them as mistakes (``wrong``).
     metrics
-        By default accuracy, ACC2, ECC, EMC and macro F1, as far as the classes allow. Every metric
+        By default accuracy, ACC2, ECC, EMC and macro F1, as far as the classes allow; every metric
         is one more test to adjust for.
     margin
-        A difference up to which two models count as equivalent.
-    alpha, n_boot, n_permutations, confidence, seed
+        Difference up to which two models count as equivalent.
+    alpha
+        Level of the tests.
+    rule
+        How people make the truth; by default plurality, and for ratings the highest mean.
+    min_people
+        People needed for a truth.
+    ties
+        Ties in the truth of people.
+    answer_ties
+        Ties in the answers of models.
+    n_boot, n_permutations, confidence, seed
         As for :func:`compare_predictions`.
 
     Raises
