@@ -552,14 +552,16 @@ def preferences(
     )
     said = sentences(shown, tally.choices, rule, agreement, confidence)
     items, columns = _verdict_table(tally, rule)
-    about = {"description": " ".join(said)}
+    about = " ".join(said)
     title = f"{tally.choices[0]} or {tally.choices[1]}"
     votes = {"rows": {"about": "votes"}}
-    figures = [Figure("preference", "shares", "shares", title, options=votes, **about)]
+    figures = [Figure("preference", "shares", "shares", title, description=about, options=votes)]
     if tally.repeated:
         title, votes = "Votes on every item", {"choices": columns}
         name = "preference_by_item"
-        figures.append(Figure(name, "item_votes", "verdicts", title, options=votes, **about))
+        figures.append(
+            Figure(name, "item_votes", "verdicts", title, description=about, options=votes)
+        )
     tables = [*shown.tables, items]
     if agreement is not None:
         alpha = pl.DataFrame([{"of": "judges", **asdict(agreement)}])
