@@ -621,7 +621,8 @@ def _distances(
     found = soft_label_metrics(
         ratings,
         models,
-        taxonomy=classes.taxonomy,
+        # Without costs no metric asks for a taxonomy, which would be refused for having none.
+        taxonomy=None if judging.costs is None else classes.taxonomy,
         costs=judging.costs,
         metrics=metrics,
         n_boot=n_boot,
