@@ -92,7 +92,13 @@ TREE = Branch(
             "Do models agree with people, and how do they err?",
             {
                 "leaderboard": "evaluate.leaderboard:leaderboard",
-                "outcomes": "evaluate.outcomes:outcomes",
+                "outcomes": Operation(
+                    "evaluation.outcomes:outcome_table",
+                    "answers.csv --by model,prompt --figures figures/",
+                ),
+                "controls": Operation(
+                    "evaluation.controls.checks:control_checks", "people.csv --models answers.csv"
+                ),
                 "alignment": Operation(
                     "evaluation.human_alignment.alignment:alignment",
                     "people.csv --scale 0-7 --models model.csv --margin 0.05",

@@ -547,9 +547,10 @@ def outcome_table(
         Ratings; or a data frame with a column ``outcome``, the columns of `by`, and optionally
         ``stimulus`` and ``retries``; or an iterable of :class:`Response`.
     by
-        What to tell apart: ``rater``, ``rater_kind``, or any column of the answers (``session``),
-        attribute of the raters (``prompt``, ``family``) or of the stimuli. None: ``rater``, and
-        ``prompt`` where there is one; as text, with commas between them. A model that was asked in
+        What to tell apart, such as ``rater,prompt``; by default these, where there is a prompt.
+
+        ``rater``, ``rater_kind``, or any column of the answers (``session``), attribute of the
+        raters (``prompt``, ``family``) or of the stimuli. A model that was asked in
         two ways is best kept as two raters with an attribute ``prompt``, so that every other
         statistic tells them apart, too.
     models
