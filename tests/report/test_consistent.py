@@ -702,3 +702,15 @@ def test_a_table_that_hides_rows_says_so(tmp_path: Path, noisy: np.ndarray) -> N
     assert page.count('class="scroll long"') == page.count("scroll inside the table") == 1
     assert "The first 60 of 72 rows; scroll inside the table to see them." in page
     assert ".table .scroll { max-height" not in page
+
+
+def test_stimuli_of_the_source_without_an_answer_are_told(tmp_path: Path) -> None:
+    file = tmp_path / "w.csv"
+    file.write_text(
+        "stimulus,r1,r2\n" + "".join(f"s{k},{k % 5 + 1},3\n" for k in range(9)) + "b,,\n"
+    )
+    page = page_of(tmp_path, read_ratings(file, wide="raters", scale="1-5"))
+    facts = dict(pl.read_csv(tmp_path / "tables" / "summary.csv").rows())
+    assert facts["Stimuli without an answer"] == "1: b"
+    assert facts["Set aside"] == "2 cells"
+    assert "1 more without an answer" in page

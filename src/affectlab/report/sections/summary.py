@@ -140,8 +140,8 @@ def _rows_remark(study: Study) -> str:
 
 
 def _stimuli_remark(study: Study) -> str:
-    silent = study.silent_stimuli
-    return f"{count(len(silent))} more without an answer" if silent else ""
+    silent = len(study.silent_stimuli) + len(study.summary.silent_stimuli)
+    return f"{count(silent)} more without an answer" if silent else ""
 
 
 def _raters_tile(study: Study) -> Tile:
@@ -190,12 +190,12 @@ def _facts(study: Study) -> list[tuple[str, str]]:
         )
     if summary.silent_raters:
         facts.append(("Raters without an answer", _some(summary.silent_raters)))
-    silent = study.silent_stimuli
+    silent = (*study.silent_stimuli, *summary.silent_stimuli)
     if silent:
         facts.append(("Stimuli without an answer", _some(silent)))
     counts = Counter[str]()
     for part in summary.set_aside:
-        if part["unit"] != "rater":
+        if part["unit"] in ("row", "cell"):
             counts[str(part["unit"])] += int(part["count"])
     aside = joined([plural(n, unit) for unit, n in counts.items()] or ["nothing"])
     facts.append(("Set aside", aside))
@@ -210,7 +210,7 @@ def _some(names: Sequence[str]) -> str:
 
 
 def _aside(study: Study) -> list[Table]:
-    rows = [row for row in study.summary.set_aside if row["unit"] != "rater"]
+    rows = [row for row in study.summary.set_aside if row["unit"] in ("row", "cell")]
     if not rows:
         return []
     frame = pl.DataFrame(
