@@ -252,7 +252,11 @@ def test_a_reading_that_leaves_less_than_half_stops(tmp_path: Path) -> None:
     # Half may go, when they are counted; and gaps are no loss.
     file.write_text("id,a,b,c\n" + "".join(f"p{k},1,77,\n" for k in range(4)))
     r = read_ratings(file, wide="stimuli", scale="1-5", on_bad="set_aside")
-    assert [(part.count, part.unit) for part in r.set_aside] == [(4, "cell"), (4, "cell")]
+    assert [(part.count, part.unit) for part in r.set_aside] == [
+        (4, "cell"),
+        (4, "cell"),
+        (2, "stimulus"),
+    ]
 
 
 def test_row_numbers_without_a_name_are_no_stimulus(tmp_path: Path) -> None:
