@@ -196,10 +196,9 @@ def _takes_models(operation: Operation) -> bool:
 
 def _help(words: str, operation: Operation) -> str:
     signature = operation.signature
-    rare = [_flag(name) for name in operation.rare]
     parts = [signature.summary, signature.description]
-    if rare:
-        parts.append(f"In a file given with --config also: {', '.join(rare)}.")
+    if operation.rare:
+        parts.append(f"In a file given with --config also: {', '.join(operation.rare)}.")
     parts.append(f"Example: affectlab {words} {operation.example}")
     return "\n\n".join(filter(None, parts))
 
