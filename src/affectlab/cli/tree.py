@@ -310,7 +310,7 @@ def _branch(
     **more: Any,
 ) -> App:
     app = App(name, help=branch.help, help_flags=_HELP, **{**_BELOW, **more})
-    headings = {}
+    headings: dict[str, Group] = {}
     for place, (heading, below) in enumerate(branch.panels.items()):
         headings |= dict.fromkeys(below, Group(heading, sort_key=place))
     for place, (verb, one) in enumerate(branch.verbs.items()):

@@ -157,7 +157,7 @@ def _figures(
     title = f"{found.metric.title} by {found.by}"
     section = [key for key in of_gaps.keys if key in ("rater", "label")]
     said = " ".join(sentences)
-    options = {
+    options: dict[str, Any] = {
         "row": ("group",),
         "section": section,
         "value_name": title,

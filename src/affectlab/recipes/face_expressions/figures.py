@@ -141,7 +141,7 @@ def _scatter(
     score: Floats, values: Mapping[str, Floats], _actors: list[str], titles: Mapping[str, str]
 ) -> Figure:
     from affectlab.evaluation import difference_metrics
-    from affectlab.report.drawing import drawn
+    from affectlab.report.drawing import figure_of
 
     names = [titles[name] for name in values]
     found = difference_metrics(
@@ -149,7 +149,7 @@ def _scatter(
     )
     figure = found.figures[0]
     named = replace(figure, options={**figure.options, "x_name": "metric"})
-    return drawn(named, found.table(figure.of))
+    return figure_of(named, found.table(figure.of))
 
 
 def _by_actor(
