@@ -10,6 +10,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal, Optional, Union, get_args, get_origin
 
 from affectlab.cli._options import AllOption, reads_ratings
+from affectlab.cli._output import check_folder
+from affectlab.cli._pairs import PAIRS, ScoreOption, pairs_of, read_pairs
 from affectlab.cli.parameters import Option
 from affectlab.core.signatures import Parameter, Signature, read_signature
 
@@ -22,6 +24,7 @@ __all__ = ["Operation", "function_of", "options_of", "show_result", "verb_of"]
 
 _LONG = 160
 """Letters of help above which only the first sentence is shown."""
+_FILES = frozenset({".csv", ".parquet"})
 _READ = frozenset({"taxonomy", "scale"})
 """Parameters that reading the ratings settles."""
 
@@ -52,6 +55,8 @@ class Operation:
     """What stands behind the verb in the example of its help."""
     people: bool = False
     """Whether models are left out where there are people too, unless ``--all`` asks for them."""
+    only_people: bool = False
+    """Whether the function leaves models out where there are people too, which the verb says."""
     rare: Sequence[str] = ()
     """Parameters that a file gives (``--config``) and the command line does not."""
     hidden: Sequence[str] = ()
@@ -61,6 +66,16 @@ class Operation:
     def signature(self) -> Signature:
         """The signature of the function, read from its source."""
         return read_signature(self.place)
+
+    @property
+    def takes_models(self) -> bool:
+        """Whether answers of models come second."""
+        return self.signature.names[1:2] == ("models",)
+
+    @property
+    def takes_pairs(self) -> bool:
+        """Whether FILE can hold scores of pairs in place of ratings."""
+        return "PairSource" in self.signature.parameters[0].annotation
 
 
 def function_of(operation: Operation) -> Callable[..., Result]:
@@ -73,7 +88,7 @@ def function_of(operation: Operation) -> Callable[..., Result]:
 def options_of(operation: Operation) -> dict[str, Parameter]:
     """Give the parameters that become options or can stand in a file, by name."""
     # The first are the ratings and the answers of models, which the verb reads.
-    own = operation.signature.parameters[2 if _takes_models(operation) else 1 :]
+    own = operation.signature.parameters[2 if operation.takes_models else 1 :]
     return {
         parameter.name: parameter
         for parameter in own
@@ -97,6 +112,10 @@ def verb_of(words: str, operation: Operation) -> Callable[..., None]:
     def run(*sources: Any, **given: Any) -> None:
         *read, out = sources
         to, figures, config = (given.pop(name, None) for name in ("to", "figures", "config"))
+        score = given.pop("score", None)
+        check_folder(figures, "--figures")
+        if to is not None and to.suffix.lower() not in _FILES:
+            check_folder(to, "--out")
         everyone = given.pop("everyone", False)
         asked = {
             name: _as_python(value, options[name])
@@ -105,8 +124,12 @@ def verb_of(words: str, operation: Operation) -> Callable[..., None]:
         }
         if config is not None:
             asked = {**_read_config(config, options), **asked}
-        warnings = _warnings(read)
-        if operation.people and not everyone:
+        warnings = () if operation.takes_pairs else _warnings(read)
+        if operation.takes_pairs:
+            read[0] = pairs_of(read[0], out, score or "subject-model")
+        elif operation.only_people:
+            read[0] = out.panel(read[0], hint="")
+        elif operation.people and not everyone:
             read[0] = out.panel(read[0])
         with out.progress(words) as bar:
             if progress:
@@ -118,12 +141,14 @@ def verb_of(words: str, operation: Operation) -> Callable[..., None]:
     own = [_option(parameter) for parameter in shown.values()]
     if operation.people:
         own.append(_shared("everyone", AllOption, False))
+    if operation.takes_pairs:
+        own.append(_shared("score", ScoreOption, None))
     own += [
         _shared("to", OutOption, None),
         _shared("figures", FiguresOption, None),
         _shared("config", ConfigOption, None),
     ]
-    given_first = ["ratings", *(["models"] if _takes_models(operation) else []), "out"]
+    given_first = ["ratings", *(["models"] if operation.takes_models else []), "out"]
     first = [
         inspect.Parameter(name, inspect.Parameter.POSITIONAL_OR_KEYWORD) for name in given_first
     ]
@@ -131,7 +156,8 @@ def verb_of(words: str, operation: Operation) -> Callable[..., None]:
     run.__annotations__ = {one.name: one.annotation for one in own}
     run.__name__ = words.rpartition(" ")[2].replace("-", "_")
     run.__doc__ = _help(words, operation)
-    return reads_ratings(words, models=_takes_models(operation))(run)
+    instead = read_pairs if operation.takes_pairs else None
+    return reads_ratings(words, models=operation.takes_models, instead=instead)(run)
 
 
 def show_result(
@@ -178,14 +204,12 @@ def _warnings(read: Sequence[Ratings | None]) -> tuple[str, ...]:
     return tuple(dict.fromkeys((*first.warnings, *of_models)))
 
 
-def _takes_models(operation: Operation) -> bool:
-    return operation.signature.names[1:2] == ("models",)
-
-
 def _help(words: str, operation: Operation) -> str:
     signature = operation.signature
     rare = [_flag(name) for name in operation.rare]
     parts = [signature.summary, signature.description]
+    if operation.takes_pairs:
+        parts.append(PAIRS)
     if rare:
         parts.append(f"In a file given with --config also: {', '.join(rare)}.")
     parts.append(f"Example: affectlab {words} {operation.example}")

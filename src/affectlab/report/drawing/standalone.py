@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from textwrap import wrap
 
-from affectlab.core.render.figure import FIGURES, figures_of
+from affectlab.core.render.figure import FIGURES, PAGES, figures_of
 from affectlab.core.result import Result
 from affectlab.core.tables import Figure as Declared
 from affectlab.core.tables import Table
@@ -69,6 +69,9 @@ _ROW = 0.24
 @themed
 def figure_of(figure: Declared, table: Table) -> Figure:
     """Draw a figure that a result declares on a page of its own, as high as its rows need."""
+    if figure.kind in PAGES.names():
+        whole: Figure = PAGES.load(figure.kind)(table, **figure.options)
+        return whole
     page = canvas(1.2)
     axes = page.add_subplot()
     FIGURES.load(figure.kind)(axes, table, **figure.options)
