@@ -264,7 +264,11 @@ def _narrow_first(kind: Any) -> int:
 
 
 def _metavar(kinds: Sequence[Any]) -> str | None:
-    return "NAME=VALUE" if any(get_origin(kind) is dict for kind in kinds) else None
+    if any(get_origin(kind) is dict for kind in kinds):
+        return "NAME=VALUE"
+    if list[float] in kinds or list[int] in kinds:
+        return "NUMBER"
+    return "PATH" if Path in kinds else None
 
 
 def _brief(text: str) -> str:

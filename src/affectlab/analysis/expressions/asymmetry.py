@@ -145,15 +145,15 @@ class AsymmetryTests(Result):
 
 
 _TESTS = (
-    Key("comparison", "difference of means"),
+    Key("comparison"),
     Key("kind"),
     Key("test"),
     Key("unit"),
-    Count("n_first", "n"),
-    Count("n_second", "n (2nd)"),
-    Number("difference"),
-    Interval(),
-    Number("t"),
+    Count("n_first", "n", spare=True),
+    Count("n_second", "n (2nd)", spare=True),
+    Number("difference", decimals=1),
+    Interval(decimals=1, spare=True),
+    Number("t", spare=True),
     PValue("p"),
 )
 _POINTS = (

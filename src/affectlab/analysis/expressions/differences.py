@@ -598,8 +598,8 @@ _PAIRS = (
 _PRIORITY = (
     Count("rank"),
     Key("expression"),
-    Value(head="difference"),
-    Interval(),
+    Value(head="difference", decimals=1),
+    Interval(decimals=1),
     Count("rank_low", "rank from", spare=True),
     Count("rank_high", "rank to", spare=True),
     Count("n_others", spare=True),
@@ -607,11 +607,6 @@ _PRIORITY = (
 )
 _ELBOW = (Key("n_clusters", "clusters"), Number("height"), Number("bend"))
 _EFFECTS = (Key("of"), Key("name"), Number("effect"))
-_DRAWN = {
-    "actors": "Actors were resampled for the intervals: what holds for others like them.",
-    "pairs": "An actor's pairs of two expressions were resampled for the intervals: what holds for "
-    "these actors.",
-}
 
 
 def _effects(of_actors: dict[str, float], of_roles: dict[str, float]) -> pl.DataFrame:
@@ -828,7 +823,6 @@ def expression_differences(
         _sentences(cells, compared, clusters, f"{method} ({pairs.unit})"),
         _figures(cells, clusters, priority, pairs.unit),
         notes=(
-            *((_DRAWN[resample],) if n_boot else ()),
             *cells.notes(),
             *_gaps(cells, clusters, missing),
             *_groups(clusters, k),

@@ -26,6 +26,8 @@ __all__ = ["LatencyBudget", "latency_budget"]
 _ALL = "all"
 _BY = ("actor", "expression")
 _HALVINGS = 30
+_SAID = 5
+"""Delays that sentences are about."""
 _POINTS, _DRAWN = 81, 400
 """Delays of a curve, and draws behind its band."""
 
@@ -72,7 +74,7 @@ _COLUMNS = (
     Share("below", "below 1 JND"),
     Column("interval", "interval", "share_interval", decimals=0),
     Number("jnds", "mean change (JNDs)"),
-    Interval("jnds"),
+    Interval("jnds", "interval"),
     Number("jnds_most", "largest", spare=True),
 )
 
@@ -81,13 +83,18 @@ def _sentences(frame: pl.DataFrame) -> tuple[str, ...]:
     """Say how many stay below 1 JND within each delay, and where fewest do."""
     whole = frame.filter(pl.col("group") == _ALL)
     said = [f"{percent(row['below'])} within {row['latency_ms']:g} ms" for row in whole.to_dicts()]
-    sentences = [f"Below 1 JND stay {', '.join(said[:5])}{', …' * (len(said) > 5)}."]
-    groups = frame.filter(pl.col("group") != _ALL).sort("below", maintain_order=True)
-    if groups.height and (worst := groups.row(0, named=True))["below"] < 1:
-        sentences.append(
-            f"Fewest of {shown(worst['group'])}: {percent(worst['below'])} within "
-            f"{worst['latency_ms']:g} ms."
-        )
+    sentences = [f"Below 1 JND stay {', '.join(said[:_SAID])}{', …' * (len(said) > _SAID)}."]
+    for all_of_them in whole.head(_SAID).iter_rows(named=True):
+        own = frame.filter(
+            pl.col("latency_ms") == all_of_them["latency_ms"],
+            pl.col("below") < all_of_them["below"],
+        ).sort("below", maintain_order=True)
+        if own.height:
+            worst = own.row(0, named=True)
+            sentences.append(
+                f"Fewest of {shown(worst['group'])}: {percent(worst['below'])} within "
+                f"{worst['latency_ms']:g} ms."
+            )
     return tuple(sentences)
 
 

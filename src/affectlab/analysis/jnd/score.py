@@ -13,6 +13,7 @@ from affectlab.analysis.pairs import PairScores, PairSource, pair_scores
 from affectlab.core.errors import InputError, unknown_name
 from affectlab.core.estimates import Estimate, Estimates
 from affectlab.core.inference import Uncertainty, check_confidence, draw_weights, summarise
+from affectlab.core.tables import Count, Interval, Key, Value
 from affectlab.core.types import Floats, Ints
 from affectlab.core.words import number, plural
 
@@ -169,8 +170,12 @@ def jnd_scores(
     columns = {name: [getattr(one, name) for one in found] for name in fields}
     whole = _estimate(pairs, resample, n_boot, confidence, np.random.default_rng(seed))
     of = f"median of {plural(whole.n_items, 'pair')}"
+    table = Estimates.build({by: names}, **columns)
+    shown = (Key(by), Value(head="1 JND"), Interval(), Count("n_items", "pairs"))
+    caption = f"1 JND in units of the score, by {by}."
     return replace(
-        Estimates.build({by: names}, **columns),
+        table,
+        tables=(replace(table.tables[0], caption=caption, columns=shown),),
         sentences=(f"1 JND is {_with_ends(whole)} in units of the score, {of}.",),
         notes=uncounted(pair_scores(scores)),
     )

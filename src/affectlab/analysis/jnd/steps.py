@@ -23,7 +23,7 @@ from affectlab.core.errors import InputError
 from affectlab.core.estimates import Estimate, Estimates
 from affectlab.core.inference import Uncertainty, draw_weights, summarise
 from affectlab.core.result import Result
-from affectlab.core.tables import Key, Number, Table
+from affectlab.core.tables import Count, Interval, Key, Number, Table, Value
 from affectlab.core.types import Floats
 from affectlab.core.words import number, plural
 
@@ -68,6 +68,7 @@ class JndSteps(Result):
         return self.sequences.height
 
 
+_WAY = (Key("way"), Value(head="JNDs", decimals=1), Interval(decimals=1), Count("n_items", "sequences"))
 _SEQUENCES = (
     Key("actor"),
     Key("expression"),
@@ -164,7 +165,7 @@ def jnd_steps(
     return JndSteps(
         (
             Table("sequences", "JNDs of sequences.", sequences, _SEQUENCES, limit=0),
-            replace(found.tables[0], caption="JNDs from peak to neutral."),
+            replace(found.tables[0], caption="JNDs from peak to neutral.", columns=_WAY),
         ),
         _sentences(found, sequences),
         notes=pairs.notes,

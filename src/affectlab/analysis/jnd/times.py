@@ -18,7 +18,7 @@ from affectlab.core.errors import InputError, unknown_name
 from affectlab.core.estimates import Estimate, Estimates
 from affectlab.core.inference import check_confidence
 from affectlab.core.result import Result
-from affectlab.core.tables import Figure, Key, Number, Table, Text, YesNo
+from affectlab.core.tables import Count, Figure, Interval, Key, Number, Table, Text, Value, YesNo
 from affectlab.core.types import Floats
 from affectlab.core.words import number, option, plural
 
@@ -312,6 +312,12 @@ def _typical(sequences: pl.DataFrame, by: str, confidence: float) -> Estimates:
     )
 
 
+_ACTORS = (
+    Key("actor"),
+    Value(head="median (ms)", decimals=1),
+    Interval(decimals=1),
+    Count("n_items", "sequences"),
+)
 _SEGMENTS = (
     Key("actor"),
     Key("expression"),
@@ -328,7 +334,12 @@ def _tables(segments: pl.DataFrame, sequences: pl.DataFrame, confidence: float) 
     return [
         Table("sequences", "Shortest times of sequences.", sequences, _SEGMENTS, limit=0),
         Table("segments", "Times of segments.", segments, _SEGMENTS, limit=0),
-        replace(actors, name="actors", caption="Median times by actor, in milliseconds."),
+        replace(
+            actors,
+            name="actors",
+            caption="Median time to 1 JND by actor, in milliseconds.",
+            columns=_ACTORS,
+        ),
     ]
 
 
