@@ -71,11 +71,11 @@ _COLUMNS = (
     Key("latency_ms", "latency (ms)"),
     Key("group"),
     Count("n_sequences", spare=True),
-    Share("below", "below 1 JND"),
+    Share("below", "below 1 JND", decimals=0),
     Column("interval", "interval", "share_interval", decimals=0),
-    Number("jnds", "mean change (JNDs)"),
-    Interval("jnds", "interval"),
-    Number("jnds_most", "largest", spare=True),
+    Number("jnds", "mean change (JNDs)", decimals=2),
+    Interval("jnds", "interval", decimals=2),
+    Number("jnds_most", "largest", decimals=2, spare=True),
 )
 
 
