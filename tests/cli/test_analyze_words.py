@@ -55,10 +55,12 @@ def test_what_is_printed(file: Path) -> None:
     every = run(file, "--scale", "binary", "--min-z", "1").stdout
     assert "happy (" in every
     assert "undefined: no text has the label" in every
-    one = run(file, "--scale", "binary", "--label", "joy", "--rule", "holm").stdout
+    one = " ".join(
+        run(file, "--scale", "binary", "--label", "joy", "--rule", "holm").stdout.split()
+    )
     assert "Words that go with joy (24 texts), p ≤ 0.05 after Holm's correction" in one
     assert "< 0.001" in one
-    assert "awe" not in one.partition("Words that go")[2]
+    assert "awe" not in one
 
 
 def test_the_published_way(file: Path) -> None:

@@ -276,7 +276,8 @@ def reads_ratings(
         ]
         hints = {**_hints(_reading), **_hints(function)}
         hints |= told
-        hints |= {"as_json": JsonOption, "quiet": QuietOption, "seed": SeedOption}
+        hints |= {"as_json": JsonOption, "quiet": QuietOption}
+        hints.setdefault("seed", SeedOption)
         parameters = [
             parameter.replace(annotation=hints[parameter.name]) for parameter in parameters
         ]

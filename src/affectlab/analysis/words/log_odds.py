@@ -430,6 +430,9 @@ class LogOdds(_Odds, Result):
             f"{plural(n_labels, 'label')}, {plural(len(tokens.words), 'word')}, "
             f"{plural(n_all, 'text')}; words with {shown.rule_name}."
         )
+        if shown.label is not None:
+            n_own = plural(int(n_texts[members.labels.index(shown.label)]), "text")
+            said = f"Words that go with {shown.label} ({n_own}), {shown.rule_name}. {said}"
         return cls(shown.tables(odds), (said,), (shown.figure(odds),), (method,), **parts)
 
 
@@ -458,8 +461,7 @@ class _Shown:
             first = odds.first_words(self.top or 5, rule=self.rule, min_z=self.min_z)
             return Table("words", caption, words, _WORDS, limit=0), first
         words = odds.top(self.label, None, rule=self.rule, min_z=self.min_z)
-        n_texts = int(odds.n_texts[odds.labels.index(self.label)])
-        caption = f"Words that go with {self.label} ({plural(n_texts, 'text')}), {self.rule_name}."
+        caption = f"Words that go with {self.label}."
         return (Table("words", caption, words, _WORDS[1:], limit=self.top or 10),)
 
     def figure(self, odds: _Odds) -> Figure:
