@@ -37,6 +37,8 @@ class Parameter:
     is_required: bool
     help: str
     """First paragraph of its documentation, in plain words."""
+    annotation: str = ""
+    """As written."""
 
 
 @dataclass(frozen=True)
@@ -92,6 +94,7 @@ def read_signature(place: str) -> Signature:
             None if default is None else _value(default, module),
             default is None,
             told.get(argument.arg, ""),
+            "" if argument.annotation is None else ast.unparse(argument.annotation),
         )
         for argument, default in _arguments(function.args)
     )

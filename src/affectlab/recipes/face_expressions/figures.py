@@ -60,16 +60,16 @@ def score_pictures(scores: PairScores, frames: pl.DataFrame | None) -> tuple[Rec
     What the pairs do not allow is left out.
     """
     from affectlab.analysis import score_histograms, transition_curves, transition_ranges
-    from affectlab.report.pictures import pictures_of_spread, pictures_of_transitions
+    from affectlab.report.pictures import pictures_of
 
-    drawn = list(pictures_of_spread(score_histograms(scores)))
+    drawn = list(pictures_of(score_histograms(scores)))
     try:
         ranges = transition_ranges(scores)
         curves = transition_curves(scores, frames=frames)
     except InputError:
         # Without pairs of peak and neutral there is nothing to follow; the table says the same.
         return in_paper(drawn)
-    return in_paper([*drawn, *pictures_of_transitions(ranges, curves)])
+    return in_paper([*drawn, *pictures_of(ranges), *pictures_of(curves)])
 
 
 def strip_picture(scores: PairScores, films: Films, seed: int) -> RecipeFigure:
