@@ -56,6 +56,9 @@ class Operation:
     """Parameters that a file gives (``--config``) and the command line does not."""
     hidden: Sequence[str] = ()
     """Parameters that only Python has."""
+    applied: str = ""
+    """Option, with its help behind a colon, that writes the ratings to which the result has been
+    applied (its ``apply``)."""
 
     @property
     def signature(self) -> Signature:
@@ -96,7 +99,9 @@ def verb_of(words: str, operation: Operation) -> Callable[..., None]:
 
     def run(*sources: Any, **given: Any) -> None:
         *read, out = sources
-        to, figures, config = (given.pop(name, None) for name in ("to", "figures", "config"))
+        to, figures, config, applied = (
+            given.pop(name, None) for name in ("to", "figures", "config", "applied")
+        )
         everyone = given.pop("everyone", False)
         asked = {
             name: _as_python(value, options[name])
@@ -106,18 +111,25 @@ def verb_of(words: str, operation: Operation) -> Callable[..., None]:
         if config is not None:
             asked = {**_read_config(config, options), **asked}
         warnings = _warnings(read)
+        everything = read[0]
         if operation.people and not everyone:
-            read[0] = out.panel(read[0])
+            read[0] = out.panel(everything)
         with out.progress(words) as bar:
             if progress:
                 asked["progress"] = bar
-            result = function_of(operation)(*read, **asked)
+            result: Any = function_of(operation)(*read, **asked)
+        written = None if applied is None else result.apply(everything).write(applied)
         show_result(result, out, to=to, figures=figures, warnings=warnings)
+        if written is not None:
+            out.show(f"ratings written to {written}")
 
     shown = {name: one for name, one in options.items() if name not in operation.rare}
     own = [_option(parameter) for parameter in shown.values()]
     if operation.people:
         own.append(_shared("everyone", AllOption, False))
+    if operation.applied:
+        flag, _, text = operation.applied.partition(": ")
+        own.append(_shared("applied", Annotated[Path | None, Option(flag, help=text)], None))
     own += [
         _shared("to", OutOption, None),
         _shared("figures", FiguresOption, None),
@@ -221,7 +233,7 @@ def _option(parameter: Parameter) -> inspect.Parameter:
     if isinstance(shown, str | int | float) and shown is not False:
         text = f"{text} [default: {'yes' if shown is True else shown}]"
     if any(get_origin(one) is dict for one in kinds):
-        text = f"{text} As NAME=VALUE."
+        text = f"{text} {'Or' if str in kinds else 'As'} NAME=VALUE."
     annotation = kind if parameter.is_required else kind | None
     declared = Option(*names, help=text, metavar=_metavar(kinds), show_default=False)
     return inspect.Parameter(
@@ -240,7 +252,9 @@ def _narrow_first(kind: Any) -> int:
 
 
 def _metavar(kinds: Sequence[Any]) -> str | None:
-    return "NAME=VALUE" if any(get_origin(kind) is dict for kind in kinds) else None
+    if not any(get_origin(kind) is dict for kind in kinds):
+        return None
+    return "FILE" if Path in kinds else "NAME=VALUE"
 
 
 def _brief(text: str) -> str:

@@ -22,6 +22,7 @@ FIGURES: Registry[Callable[..., Any]] = Registry(
     expected="a function of axes, a table and settings",
     ours={
         "agreement_bars": "affectlab.report.figures:draw_agreement_bars",
+        "consensus_flow": "affectlab.report.figures:draw_consensus_flow",
         "discrepancies": "affectlab.report.figures:draw_discrepancies",
         "equivalence": "affectlab.report.figures:draw_equivalence",
         "fairness": "affectlab.report.figures:draw_fairness",
@@ -30,6 +31,7 @@ FIGURES: Registry[Callable[..., Any]] = Registry(
         "kinds_by_label": "affectlab.report.figures:draw_kinds_by_label",
         "pair_heatmap": "affectlab.report.figures:draw_pair_heatmap",
         "people_range": "affectlab.report.figures:draw_people_range",
+        "plan": "affectlab.report.figures:draw_plan",
     },
 )
 """Kinds of figures: functions of axes, a table and settings, that draw on the axes."""

@@ -64,15 +64,20 @@ def save_figure(
 
 _ROW = 0.24
 """Height of a row of a figure in inches."""
+_CURVE = 2.2
+"""Height of what has no rows, in inches."""
 
 
 @themed
 def figure_of(figure: Declared, table: Table) -> Figure:
     """Draw a figure that a result declares on a page of its own, as high as its rows need."""
+    from matplotlib.ticker import FixedLocator
+
     page = canvas(1.2)
     axes = page.add_subplot()
     FIGURES.load(figure.kind)(axes, table, **figure.options)
-    page.set_figheight(1.2 + _ROW * len(axes.get_yticks()))
+    has_rows = isinstance(axes.yaxis.get_major_locator(), FixedLocator)
+    page.set_figheight(1.2 + (_ROW * len(axes.get_yticks()) if has_rows else _CURVE))
     return page
 
 

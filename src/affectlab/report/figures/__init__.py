@@ -1,11 +1,11 @@
 """Figures of the report, one kind per module; they take plain arrays, not ratings."""
 
 from affectlab.report.figures.agreement import (
+    draw_consensus_flow,
     draw_pair_heatmap,
+    draw_plan,
     fig_by_kind,
-    fig_consensus_flow,
     fig_pair_heatmap,
-    fig_plan,
 )
 from affectlab.report.figures.alignment import (
     draw_agreement_bars,
@@ -86,6 +86,7 @@ __all__ = [
     "Scatter",
     "StaircasePanel",
     "draw_agreement_bars",
+    "draw_consensus_flow",
     "draw_discrepancies",
     "draw_equivalence",
     "draw_fairness",
@@ -94,6 +95,7 @@ __all__ = [
     "draw_kinds_by_label",
     "draw_pair_heatmap",
     "draw_people_range",
+    "draw_plan",
     "fig_agreement_bars",
     "fig_alpha",
     "fig_answers",
@@ -102,7 +104,6 @@ __all__ = [
     "fig_by_kind",
     "fig_confusion",
     "fig_confusion_clusters",
-    "fig_consensus_flow",
     "fig_contributions",
     "fig_coverage",
     "fig_discrepancy",
@@ -129,7 +130,6 @@ __all__ = [
     "fig_pair_emotions",
     "fig_pair_heatmap",
     "fig_people_range",
-    "fig_plan",
     "fig_preferences",
     "fig_reaction_examples",
     "fig_reliability_diagram",
