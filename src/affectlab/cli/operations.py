@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from affectlab.core.result import Result
     from affectlab.ratings import Ratings
 
-__all__ = ["Operation", "function_of", "options_of", "show_result", "verb_of"]
+__all__ = ["OutOption", "Operation", "function_of", "options_of", "show_result", "verb_of"]
 
 _LONG = 160
 """Letters of help above which only the first sentence is shown."""
@@ -150,9 +150,9 @@ def show_result(
     result: Result,
     out: Output,
     *,
-    to: Path | None,
-    figures: Path | None,
-    warnings: Sequence[str],
+    to: Path | None = None,
+    figures: Path | None = None,
+    warnings: Sequence[str] = (),
 ) -> None:
     """Write, draw and print a result.
 
