@@ -32,7 +32,8 @@ AllOption = Annotated[
     bool,
     Option("--all", help="Take models in, too; without it only people where there are any."),
 ]
-SeedOption = Annotated[int, Option("--seed", help="Seed: the same seed, the same result.")]
+_SEED = Option("--seed", help="Seed: the same seed, the same result.")
+SeedOption = Annotated[int, _SEED]
 
 _READING = "Reading"
 AbsentOption = Annotated[
@@ -278,6 +279,9 @@ def reads_ratings(
         hints = {**_hints(_reading), **_hints(function)}
         hints |= told
         hints |= {"as_json": JsonOption, "quiet": QuietOption, "seed": SeedOption}
+        if any(parameter.name == "seed" and parameter.default is None for parameter in own):
+            # What is not given is left to a function, or to a file of options.
+            hints["seed"] = Annotated[int | None, _SEED]
         parameters = [
             parameter.replace(annotation=hints[parameter.name]) for parameter in parameters
         ]

@@ -202,7 +202,9 @@ def published_sets() -> Result:
     ['goemotions-raw', 'goemotions-simplified']
     """
     frame = pl.DataFrame([asdict(entry) for entry in _SETS])
-    frame = frame.with_columns(on_hub=pl.col("hub").is_not_null())
+    frame = frame.with_columns(
+        pl.col("columns", "splits").list.join(", "), on_hub=pl.col("hub").is_not_null()
+    )
     columns = (
         Key("name"),
         Text("what"),
