@@ -32,8 +32,7 @@ AllOption = Annotated[
     bool,
     Option("--all", help="Take models in, too; without it only people where there are any."),
 ]
-_SEED = Option("--seed", help="Seed: the same seed, the same result.")
-SeedOption = Annotated[int, _SEED]
+SeedOption = Annotated[int, Option("--seed", help="Seed: the same seed, the same result.")]
 
 _READING = "Reading"
 AbsentOption = Annotated[
@@ -87,7 +86,11 @@ def _reading(
     ] = None,
     taxonomy: Annotated[
         str | None,
-        Option(help="Taxonomy that holds the labels: a name or a TOML file.", group=_READING),
+        Option(
+            help="Taxonomy that holds the labels: a name or a TOML file.",
+            group=_READING,
+            offers="taxonomy:list_taxonomies",
+        ),
     ] = None,
     raters: Annotated[
         Path | None,
@@ -277,11 +280,8 @@ def reads_ratings(
             parameter.replace(kind=inspect.Parameter.KEYWORD_ONLY) for parameter in parameters
         ]
         hints = {**_hints(_reading), **_hints(function)}
-        hints |= told
-        hints |= {"as_json": JsonOption, "quiet": QuietOption, "seed": SeedOption}
-        if any(parameter.name == "seed" and parameter.default is None for parameter in own):
-            # What is not given is left to a function, or to a file of options.
-            hints["seed"] = Annotated[int | None, _SEED]
+        hints |= {name: _hints(_reading)[name] for name in taken} | told
+        hints = {"as_json": JsonOption, "quiet": QuietOption, "seed": SeedOption, **hints}
         parameters = [
             parameter.replace(annotation=hints[parameter.name]) for parameter in parameters
         ]

@@ -12,7 +12,14 @@ from affectlab.cli.parameters import Argument
 
 __all__ = ["check", "costs", "list_all", "show"]
 
-Name = Annotated[str, Argument(metavar="NAME", help="Name of a taxonomy, or a TOML file.")]
+Name = Annotated[
+    str,
+    Argument(
+        metavar="NAME",
+        help="Name of a taxonomy, or a TOML file.",
+        offers="taxonomy:list_taxonomies",
+    ),
+]
 
 
 @prints("taxonomy list")

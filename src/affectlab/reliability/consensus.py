@@ -190,8 +190,8 @@ def consensus_flow(
     by_label
         One flow per label, with shares of the label's own first items.
 
-        ``start`` and ``first_positive`` are totals over labels and cannot be given. Where there are contrastive
-        items that the ratings do not tell apart, rounds are shown from 2 on.
+        ``start`` and ``first_positive`` are totals over labels and cannot be given. Where there are
+        contrastive items that the ratings do not tell apart, rounds are shown from 2 on.
 
     Returns
     -------

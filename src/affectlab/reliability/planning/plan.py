@@ -101,7 +101,7 @@ def _tables(frame: pl.DataFrame, recommended: int | None) -> tuple[Table, Table]
 
 
 def _recommendation(number: Mapping[str, Sequence[int | None]]) -> Table:
-    """Give the number of raters, and what other pilots would have recommended, null if not known."""
+    """Give the number of raters, and those of other pilots; null where not known."""
     return Table(
         "recommendation",
         "Raters per stimulus: the recommended number, and what the pilot leaves open.",

@@ -64,20 +64,25 @@ def save_figure(
 
 _ROW = 0.24
 """Height of a row of a figure in inches."""
-_CURVE = 2.2
-"""Height of what has no rows, in inches."""
+_HEIGHT = 3.6
 
 
 @themed
 def figure_of(figure: Declared, table: Table) -> Figure:
-    """Draw a figure that a result declares on a page of its own, as high as its rows need."""
-    from matplotlib.ticker import FixedLocator
+    """Draw a figure that a result declares on a page of its own, without a title.
 
-    page = canvas(1.2)
+    The page is as high as the drawing asks for (:func:`fit`), or as its rows of names need.
+    """
+    page = canvas(_HEIGHT)
     axes = page.add_subplot()
     FIGURES.load(figure.kind)(axes, table, **figure.options)
-    has_rows = isinstance(axes.yaxis.get_major_locator(), FixedLocator)
-    page.set_figheight(1.2 + (_ROW * len(axes.get_yticks()) if has_rows else _CURVE))
+    if page.get_figheight() == _HEIGHT:
+        needed = 1.2 + _ROW * len(axes.get_yticks())
+        if axes.get_aspect() != "auto":
+            # Squares need as much beside each other, and names.
+            page.set_size_inches(needed + 3, needed + 2)
+        elif axes.yaxis_inverted():
+            page.set_figheight(needed)
     return page
 
 

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from affectlab.report.drawing import save_figure
+from affectlab.core.result import Result
+from affectlab.report.drawing import figure_of, save_figure
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-__all__ = ["Picture", "save_pictures"]
+__all__ = ["Picture", "pictures_of", "save_pictures"]
 
 
 @dataclass(frozen=True)
@@ -25,6 +27,14 @@ class Picture:
     description: str
     """For people who cannot see it."""
     draw: Callable[[], Figure]
+
+
+def pictures_of(result: Result) -> tuple[Picture, ...]:
+    """Give what is drawn of a result: the figures that it declares."""
+    return tuple(
+        Picture(one.name, one.title, one.description, partial(figure_of, one, result.table(one.of)))
+        for one in result.figures
+    )
 
 
 def save_pictures(pictures: Iterable[Picture], folder: Path) -> None:

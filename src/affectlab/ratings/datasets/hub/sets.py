@@ -217,8 +217,9 @@ def published_sets() -> Result:
     return Result(
         (Table("sets", "Published data sets.", frame, columns),),
         (
-            f"{frame['on_hub'].sum()} of {frame.height} sets are on the Hugging Face hub, and can be fetched: "
-            "affectlab ratings fetch NAME --out FILE, with --split where there are several.",
+            f"{frame['on_hub'].sum()} of {frame.height} sets are on the Hugging Face hub, and can "
+            "be fetched: affectlab ratings fetch NAME --out FILE, with --split where there are "
+            "several.",
         ),
     )
 
