@@ -161,7 +161,7 @@ def screen(
         ``bt500_upstream`` and ``p913_upstream`` with the denominator and the SD (N, where ITU
         prints N - 1) of the package ``sureal``.
     golden
-        Known answers: a table of stimulus, value and perhaps label.
+        Known answers: a table of stimulus, value and perhaps label, or its file.
 
         The table or its file (CSV, Parquet), a dictionary from stimulus to value, or
         :class:`GoldenItems`; instead of the column ``expected``.

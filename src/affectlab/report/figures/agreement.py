@@ -291,7 +291,7 @@ def draw_consensus_flow(
 
 def _batch_name(row: Mapping[str, Any]) -> str:
     name = f"batch {row['batch']}" + (", contrastive" if row["kind"] == "contrastive" else "")
-    return f"{row['label']}, {name}" if row.get("label") is not None else name
+    return name if row.get("label") is None else f"{shown(row['label'], 18)}, {name}"
 
 
 # How a quantity grows with the number of raters, and where it reaches the goal.
