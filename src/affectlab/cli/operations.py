@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from affectlab.core.result import Result
     from affectlab.ratings import Ratings
 
-__all__ = ["Operation", "function_of", "options_of", "show_result", "verb_of"]
+__all__ = ["Operation", "OutOption", "function_of", "options_of", "show_result", "verb_of"]
 
 _LONG = 160
 """Letters of help above which only the first sentence is shown."""
@@ -69,6 +69,9 @@ class Operation:
     """Parameters that a file gives (``--config``) and the command line does not."""
     hidden: Sequence[str] = ()
     """Parameters that only Python has."""
+    applied: str = ""
+    """Option, with its help behind a colon, that writes the ratings to which the result has been
+    applied (its ``apply``)."""
     beside: Sequence[str] = ()
     """How warnings of reading FILE begin that say nothing about the result."""
 
@@ -121,8 +124,9 @@ def verb_of(words: str, operation: Operation) -> Callable[..., None]:
 
     def run(*sources: Any, **given: Any) -> None:
         *read, out = sources
-        to, figures, config = (given.pop(name, None) for name in ("to", "figures", "config"))
-        score = given.pop("score", None)
+        to, figures, config, applied, score = (
+            given.pop(name, None) for name in ("to", "figures", "config", "applied", "score")
+        )
         check_folder(figures, "--figures")
         if to is not None and to.suffix.lower() not in _FILES:
             check_folder(to, "--out")
@@ -134,6 +138,7 @@ def verb_of(words: str, operation: Operation) -> Callable[..., None]:
         }
         if config is not None:
             asked = {**_read_config(config, options), **asked}
+        everything = read[0]
         warnings = [
             text
             for text in (() if operation.takes_pairs else _warnings(read))
@@ -142,14 +147,17 @@ def verb_of(words: str, operation: Operation) -> Callable[..., None]:
         if operation.takes_pairs:
             read[0] = pairs_of(read[0], out, score or "subject-model")
         elif operation.only_people:
-            read[0] = out.panel(read[0], hint="")
+            read[0] = out.panel(everything, hint="")
         elif operation.people and not everyone:
-            read[0] = out.panel(read[0])
+            read[0] = out.panel(everything)
         with out.progress(words) as bar:
             if progress:
                 asked["progress"] = bar
-            result = function_of(operation)(*read, **asked)
+            result: Any = function_of(operation)(*read, **asked)
+        written = None if applied is None else result.apply(everything).write(applied)
         show_result(result, out, to=to, figures=figures, warnings=warnings)
+        if written is not None:
+            out.show(f"ratings written to {written}")
 
     shown = {name: one for name, one in options.items() if name not in operation.rare}
     own = [_option(name, parameter) for name, parameter in shown.items()]
@@ -157,6 +165,9 @@ def verb_of(words: str, operation: Operation) -> Callable[..., None]:
         own.append(_shared("everyone", AllOption, False))
     if operation.takes_pairs:
         own.append(_shared("score", ScoreOption, None))
+    if operation.applied:
+        flag, _, text = operation.applied.partition(": ")
+        own.append(_shared("applied", Annotated[Path | None, Option(flag, help=text)], None))
     own += [
         _shared("to", OutOption, None),
         _shared("figures", FiguresOption, None),
@@ -178,9 +189,9 @@ def show_result(
     result: Result,
     out: Output,
     *,
-    to: Path | None,
-    figures: Path | None,
-    warnings: Sequence[str],
+    to: Path | None = None,
+    figures: Path | None = None,
+    warnings: Sequence[str] = (),
 ) -> None:
     """Write, draw and print a result.
 

@@ -61,8 +61,20 @@ TREE = Branch(
             "Agreement of raters, and scores of stimuli.",
             {
                 "agreement": "reliability.agreement:agreement",
-                "scores": "reliability.scores:scores",
-                "screen": "reliability.screen:screen",
+                "scores": Operation(
+                    "reliability.subject_models.scores:stimulus_scores",
+                    "ratings.csv --method reml --out scores.csv",
+                    people=True,
+                ),
+                "screen": Operation(
+                    "reliability.screening.screen:screen",
+                    "ratings.csv --policy bt500 --kept kept.csv",
+                    people=True,
+                    applied="--kept: Write the ratings that may be used to this file.",
+                ),
+                "duplicates": Operation(
+                    "reliability.duplicates:duplicate_raters", "ratings.csv", people=True
+                ),
                 "split-half": Operation(
                     "reliability.agreement.split_half:split_half",
                     "ratings.csv --n-splits 50",
@@ -72,7 +84,17 @@ TREE = Branch(
                 "ppca": Operation(
                     "reliability.correlation.ppca:ppca", "ratings.csv --out ppca/", people=True
                 ),
-                "plan": "reliability.plan:plan",
+                "plan": Operation(
+                    "reliability.planning.plan:plan",
+                    "pilot.csv --goal 10 --n-stimuli 500",
+                    people=True,
+                    rare=("confidence", "n_sim", "n_pilots"),
+                ),
+                "golden": Operation(
+                    "reliability.screening.golden:choose_golden",
+                    "pilot.csv --n 10 --out golden.csv",
+                    people=True,
+                ),
                 "consensus": Operation("reliability.consensus:consensus_flow", "binary.csv --json"),
             },
         ),

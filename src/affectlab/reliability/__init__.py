@@ -48,6 +48,7 @@ from affectlab.reliability.subject_models import (
     SubjectModel,
     mean_opinion_scores,
     opinion_histogram,
+    stimulus_scores,
     subject_model,
 )
 
@@ -95,6 +96,7 @@ __all__ = [
     "screen",
     "self_consistency",
     "split_half",
+    "stimulus_scores",
     "subject_model",
     "weighted_kappa",
 ]

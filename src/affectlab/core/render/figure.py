@@ -26,6 +26,7 @@ FIGURES: Registry[Callable[..., Any]] = Registry(
         for name in (
             "agreement_bars",
             "confusion",
+            "consensus_flow",
             "discrepancies",
             "equivalence",
             "fairness",
@@ -36,6 +37,7 @@ FIGURES: Registry[Callable[..., Any]] = Registry(
             "outcomes",
             "pair_heatmap",
             "people_range",
+            "plan",
             "reliability",
             "scatter",
             "shares",
