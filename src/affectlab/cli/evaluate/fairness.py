@@ -43,7 +43,8 @@ def fairness(
         str,
         typer.Option(
             help="mae, bias, spearman, quadratic_kappa, mean, alpha; for classes accuracy, acc2, "
-            "ecc, emc, macro_f1, …; or one that an installed package adds."
+            "ecc, emc, macro_f1, …; of people a coefficient of agreement, such as gwet_ac; or one "
+            "that an installed package adds."
         ),
     ] = "mae",
     against: Annotated[
