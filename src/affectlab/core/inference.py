@@ -335,9 +335,10 @@ def infer(
     elif interval == "jackknife":
         _check_resample(statistic, "units")
         se, low, high, missing = _jackknife(statistic, value, confidence)
-        resampled = "units"
+        resampled = statistic.units
         method = [
-            f"{text}, jackknife over units{why}" for text, why in zip(method, missing, strict=True)
+            f"{text}, jackknife over {statistic.units}{why}"
+            for text, why in zip(method, missing, strict=True)
         ]
     elif n_boot:
         _check_resample(statistic, resample)
@@ -349,7 +350,7 @@ def infer(
             skew = _acceleration(statistic, resample)
             ends = bca_interval(value, replicates, skew, confidence)
             low, high = (np.where(np.isnan(se), np.nan, end) for end in ends)
-        resampled = resample
+        resampled = statistic.units if resample == "units" else resample
         how = f"{interval} bootstrap, {statistic.replicates}{n_boot} replicates"
         method = [
             f"{text}; {how}" + (f", {k} undefined" if k else "") + (f"; {why}" if why else "")

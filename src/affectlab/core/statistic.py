@@ -191,6 +191,8 @@ class Statistic:
     """Degrees of freedom of a standard error over stimuli; one less than stimuli where not said."""
     n_rows: int | None = None
     """Rows of replicates that ``evaluate`` is given at once, where not as many as memory takes."""
+    units: str = "units"
+    """What ``resampled`` calls what is drawn in place of stimuli."""
     replicates: str = ""
     """What is done anew in every replicate, in words."""
     columns: Sequence[Any] = field(default=())
