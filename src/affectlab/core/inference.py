@@ -16,7 +16,7 @@ from numpy.typing import ArrayLike
 
 from affectlab.core.errors import InputError, unknown_name
 from affectlab.core.estimates import NO_INTERVAL, NO_VARIATION, Estimates, withhold_certainty
-from affectlab.core.statistic import Draws, Statistic, student
+from affectlab.core.statistic import Draws, Ends, Statistic, student
 from affectlab.core.types import Floats, Ints
 
 __all__ = [
@@ -326,19 +326,31 @@ def infer(
     check_confidence(confidence)
     value = np.asarray(statistic.evaluate(Draws(1))[0], dtype=np.float64)
     replicates = np.empty((0, value.size))
-    resampled = "none"
-    method = list(statistic.method)
-    if interval == "analytic":
-        if statistic.closed is None:
-            raise InputError("interval 'analytic': no formula gives it; expected another")
-        se, low, high = statistic.closed(value, confidence)
-    elif interval == "jackknife":
-        _check_resample(statistic, "units")
-        se, low, high, missing = _jackknife(statistic, value, confidence)
-        resampled = statistic.units
+    nothing = np.full(value.size, np.nan)
+    se, low, high = nothing, nothing, nothing
+    method, resampled = list(statistic.method), ["none"] * value.size
+    if interval in ("analytic", "jackknife"):
+        if interval == "analytic":
+            if statistic.closed is None:
+                raise InputError("interval 'analytic': no formula gives it; expected another")
+            ends, how, over = statistic.closed(value, confidence), statistic.formula, "none"
+            missing = [""] * value.size
+        else:
+            ends, missing = _jackknife(statistic, value, confidence)
+            how, over = f", jackknife over {statistic.units}", statistic.units
+        if statistic.no_interval:
+            missing = [own or of for own, of in zip(statistic.no_interval, missing, strict=True)]
+        hidden = np.isnan(value) | (np.array(missing) != "")
+        se, low, high = (np.where(hidden, np.nan, end) for end in ends)
+        certain = withhold_certainty(value, se, low, high)[3]
+        has = ~np.isnan(low) & ~certain
+        resampled = [over if one else "none" for one in has]
+        said = [
+            f"; {why}" if why and known else ""
+            for why, known in zip(missing, ~np.isnan(value), strict=True)
+        ]
         method = [
-            f"{text}, jackknife over {statistic.units}{why}"
-            for text, why in zip(method, missing, strict=True)
+            text + (how if one else why) for text, one, why in zip(method, has, said, strict=True)
         ]
     elif n_boot:
         _check_resample(statistic, resample)
@@ -348,18 +360,14 @@ def infer(
         se, low, high = spread.se, spread.low, spread.high
         if interval == "bca":
             skew = _acceleration(statistic, resample)
-            ends = bca_interval(value, replicates, skew, confidence)
-            low, high = (np.where(np.isnan(se), np.nan, end) for end in ends)
-        resampled = statistic.units if resample == "units" else resample
+            bca = bca_interval(value, replicates, skew, confidence)
+            low, high = (np.where(np.isnan(se), np.nan, end) for end in bca)
+        resampled = [statistic.units if resample == "units" else resample] * value.size
         how = f"{interval} bootstrap, {statistic.replicates}{n_boot} replicates"
         method = [
             f"{text}; {how}" + (f", {k} undefined" if k else "") + (f"; {why}" if why else "")
             for text, k, why in zip(method, spread.undefined.tolist(), spread.missing, strict=True)
         ]
-    else:
-        se = low = high = np.full(value.size, np.nan)
-    unknown = np.isnan(value)
-    se, low, high = (np.where(unknown, np.nan, part) for part in (se, low, high))
     reasons = statistic.undefined
     reasons = [reasons] * value.size if isinstance(reasons, str) else reasons
     table = Estimates.build(
@@ -373,7 +381,7 @@ def infer(
         n_items=statistic.n_items,
         n_raters=statistic.n_raters,
         n_ratings=statistic.n_ratings,
-        status=[why if none else "ok" for why, none in zip(reasons, unknown, strict=True)],
+        status=[why if none else "ok" for why, none in zip(reasons, np.isnan(value), strict=True)],
     )
     if len(statistic.columns):
         table = table.with_columns(statistic.columns)
@@ -461,10 +469,9 @@ def _without_raters(statistic: Statistic) -> Floats:
     return np.where(present, np.concatenate(values), np.nan)
 
 
-def _jackknife(
-    statistic: Statistic, value: Floats, confidence: float
-) -> tuple[Floats, Floats, Floats, list[str]]:
+def _jackknife(statistic: Statistic, value: Floats, confidence: float) -> tuple[Ends, list[str]]:
     """Student's interval from the values without each stimulus; and why there is none."""
+    _check_resample(statistic, "units")
     left_out = _without_stimuli(statistic)
     present = statistic.design.stimulus.T
     n = present.sum(axis=0)
@@ -474,11 +481,9 @@ def _jackknife(
     squares = np.where(present, (known - mean) ** 2, 0.0).sum(axis=0)
     se = np.where(scarce, np.nan, np.sqrt((n - 1) / np.maximum(n, 1) * squares))
     freedom = np.maximum(n - 1, 1) if statistic.freedom is None else statistic.freedom
-    why = f"; {NO_INTERVAL}not defined without one of the units"
-    missing = [
-        why if none and known else "" for none, known in zip(scarce, ~np.isnan(value), strict=True)
-    ]
-    return *student(value, se, freedom, confidence, statistic.bounds), missing
+    why = f"{NO_INTERVAL}not defined without one of the units"
+    missing = [why if none else "" for none in scarce]
+    return student(value, se, freedom, confidence, statistic.bounds), missing
 
 
 def _acceleration(statistic: Statistic, resample: str) -> Floats:

@@ -183,8 +183,12 @@ class Statistic:
     """Why a value is ``nan``, where it is: one reason, or one for each row."""
     closed: Callable[[Floats, float], Ends] | None = None
     """From values and a confidence level to standard errors and ends, by a formula."""
-    bounds: tuple[float, float] = (-1.0, 1.0)
+    formula: str = ""
+    """What is said of intervals that ``closed`` gives, put behind the method."""
+    bounds: tuple[float | Floats, float] = (-1.0, 1.0)
     """Least and largest value, to which intervals around a value are cut."""
+    no_interval: Sequence[str] = ()
+    """Why a row has no interval, whatever a formula or leaving out says; empty where it has one."""
     resamples: tuple[str, ...] = ("units", "raters", "both")
     """What ``evaluate`` takes weights of; without ``"units"`` it gives the point alone."""
     freedom: Ints | None = None
@@ -209,7 +213,7 @@ def student(
     se: Floats,
     freedom: Floats | Ints,
     confidence: float,
-    bounds: tuple[float, float] = (-np.inf, np.inf),
+    bounds: tuple[float | Floats, float] = (-np.inf, np.inf),
 ) -> Ends:
     """Put Student's interval around values, cut to the bounds; the normal one for ``inf``."""
     from scipy.special import stdtrit
