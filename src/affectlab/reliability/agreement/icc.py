@@ -488,12 +488,12 @@ def _statistic(parts: Mapping[str, _Complete | _All], n_units: int, missing: Mis
         ends = np.array([end for part in of for end in part.ends(confidence)])
         return np.full(value.size, np.nan), ends[:, 0], ends[:, 1]
 
-    units = repeated(part.part.unit for part in of)
-    raters = repeated(part.part.rater for part in of)
-    n_raters = len(of[0].part.raters)
+    units, raters = [part.part.unit for part in of], [part.part.rater for part in of]
+    by_label = Design.of(units, n_units, raters, len(of[0].part.raters))
+    marks = (np.repeat(mark, len(forms), axis=0) for mark in (by_label.stimulus, by_label.rater))
     return Statistic(
         keys={"label": repeated(parts), "form": list(forms) * len(of)},
-        design=Design.of(units, n_units, raters, n_raters),
+        design=Design(*marks),
         evaluate=evaluate,
         closed=closed if complete else None,
         formula=", F interval",
