@@ -13,7 +13,13 @@ from affectlab.core.inference import infer
 from affectlab.core.statistic import Design, Draws, Statistic, Sums, from_sums
 from affectlab.ratings import Ratings
 from affectlab.ratings.arrays import answers_of
-from affectlab.reliability import fleiss_kappa, gwet_ac, krippendorff_alpha
+from affectlab.reliability import (
+    fleiss_kappa,
+    gwet_ac,
+    krippendorff_alpha,
+    list_coefficients,
+)
+from affectlab.reliability.agreement import load_coefficient
 
 
 def mean_statistic(columns: dict[str, np.ndarray]) -> Statistic:
@@ -191,3 +197,25 @@ def test_pooled_alpha_leaves_whole_stimuli_out() -> None:
     )
     assert double.low == pytest.approx(single.low, abs=0.01)
     assert double.high == pytest.approx(single.high, abs=0.01)
+
+
+@pytest.mark.parametrize("name", list_coefficients())
+def test_every_coefficient_in_any_order_of_rows_and_by_every_interval(name: str) -> None:
+    one = load_coefficient(name)
+    rng = np.random.default_rng(10)
+    stimulus, rater = (part.ravel() for part in np.indices((60, 4)))
+    value = np.clip(stimulus % 4 + rng.integers(-1, 2, 240), 0, 3)
+    order = rng.permutation(240)[:220]
+    columns = {"stimulus": stimulus.astype(str), "rater": rater.astype(str), "value": value}
+    tables = [
+        Ratings({key: of[rows] for key, of in columns.items()}, scale="0-3")
+        for rows in (order, np.sort(order))
+    ]
+    analytic = one(tables[0])["rating"]
+    for interval in ("analytic", "jackknife", "percentile", "bca"):
+        options = {"interval": interval, "n_boot": 400, "seed": 1}
+        first, second = (one(table, **options)["rating"] for table in tables)
+        for part in ("value", "se", "low", "high"):
+            assert getattr(first, part) == pytest.approx(getattr(second, part), abs=1e-12)
+        assert first.se == pytest.approx(analytic.se, rel=0.15)
+        assert first.low < first.value < first.high
