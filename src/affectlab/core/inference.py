@@ -408,7 +408,7 @@ def _replicates(
     """Draw replicates of all rows at once, or of each by itself in the order of their names."""
     n = len(statistic.names)
     out = np.full((n_boot, n), np.nan)
-    filled = statistic.design.stimulus.any(axis=1)
+    filled = np.asarray(statistic.design.stimulus.any(axis=1))
     order = [k for k in by_name(statistic.names) if filled[k]]
     groups = [None] if joint else [np.array([k]) for k in order]
     if not order:

@@ -12,7 +12,7 @@ a standard error for them.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, TypeAlias
 
@@ -141,15 +141,12 @@ class Draws:
         """Give at most ``n_rows`` rows at a time, and where they stand."""
         for start in range(0, self.n_rows, n_rows):
             rows = slice(start, min(start + n_rows, self.n_rows))
-            parts = {
-                name: None if part is None else part[rows]
-                for name, part in (
-                    ("stimulus", self.stimulus),
-                    ("rater", self.rater),
-                    ("without", self.without),
-                )
-            }
-            yield rows, replace(self, n_rows=rows.stop - start, **parts)
+            stimulus, rater, without = (
+                None if part is None else part[rows]
+                for part in (self.stimulus, self.rater, self.without)
+            )
+            n = rows.stop - start
+            yield rows, Draws(n, stimulus, rater, without, self.columns)  # type: ignore[arg-type]
 
 
 def _by_unit(sums: Floats, unit: Ints, n_units: int) -> Floats:
