@@ -342,7 +342,8 @@ def _given(
         if labels is not None:
             raise InputError("labels: correlations name their own; expected None")
         found = correlations
-        return found.matrix, found.labels, found.groups, found.replicates
+        replicates = found.replicates if found.replicates.size else None
+        return found.matrix, found.labels, found.groups, replicates
     try:
         matrix = np.array(correlations, dtype=np.float64)
     except (TypeError, ValueError):

@@ -185,8 +185,6 @@ class LabelCorrelations(Estimates):
     """Sentiment of each label, where the taxonomy says."""
     excluded: tuple[str, ...] = ()
     """Labels that were left out on request."""
-    replicates: Floats | None = None
-    """Bootstrap replicates of the pairs, shape (n_boot, pairs)."""
 
     def strongest(self, n: int = 5) -> pl.DataFrame:
         """Give the n highest and the n lowest of the defined correlations, highest first."""
@@ -305,7 +303,7 @@ def label_correlations(
     shared = _shared(values, first, second)
     point = correlate(kinds, counts[None, :].astype(np.float64), first, second)[0]
     point[shared < 3] = np.nan
-    found, replicates = Uncertainty.none(first.size), None
+    found, replicates = Uncertainty.none(first.size), np.empty((0, first.size))
     if n_boot:
         defined = np.flatnonzero(~np.isnan(point))
         replicates = np.full((n_boot, first.size), np.nan)
