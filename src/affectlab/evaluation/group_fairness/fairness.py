@@ -305,7 +305,8 @@ def fairness(
         than with others; each person's own value counts once, whatever the number of their answers.
     metric
         mae, bias, spearman, quadratic_kappa, mean, alpha; for classes accuracy, acc2, ecc, emc,
-        macro_f1, …; or one that an installed package adds.
+        macro_f1, …; of people a coefficient of agreement, such as gwet_ac; or one that an installed
+        package adds.
 
         In Python also an :class:`~affectlab.evaluation.AnswerMetric`, or a function of the truth
         and the answers; :func:`~affectlab.evaluation.list_metrics` has the names.
