@@ -88,7 +88,8 @@ def assert_drawn(result: Result) -> None:
         ax = Canvas().add_subplot()
         assert result.plot(figure.name, ax=ax) is ax
         assert ax.get_title() == figure.title
-        assert ax.has_data() or not result.table(figure.of).frame.height
+        panels = ax.figure.axes
+        assert any(one.has_data() for one in panels) or not result.table(figure.of).frame.height
     if not figures:
         kinds = {column.kind for table in result.tables for column in table.columns}
         assert kinds <= {"name", "text", "yes_no"}

@@ -536,7 +536,11 @@ def test_results_list_names_as_the_table_does() -> None:
     ceiling = evaluation.human_ceiling(PANEL, n_boot=4, seed=1)
     assert _order_of(ceiling.people.frame["rater"], people) == people
     judged = evaluation.evaluate_classification(CHOICES, n_boot=4, seed=1)
-    for names in (judged.estimates.frame["rater"], judged.per_class["rater"], judged.confusions):
+    for names in (
+        judged.estimates.frame["rater"],
+        judged.to_frame("per_class")["rater"],
+        judged.confusions,
+    ):
         assert _order_of(names, CHOICES.humans().rater_names) == CHOICES.humans().rater_names
         assert _order_of(names, ("netb", "neta")) == ("netb", "neta")
     soft = evaluation.soft_label_metrics(TICKS, by_person=True, n_splits=2, n_boot=4, seed=1)

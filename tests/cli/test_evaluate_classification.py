@@ -62,21 +62,23 @@ def two_files(*more: str | Path) -> tuple[str | Path, ...]:
 
 
 def metrics(found: dict[str, Any], metric: str) -> dict[str, float]:
-    return {row["rater"]: row["value"] for row in found["metrics"] if row["metric"] == metric}
+    return {
+        row["rater"]: row["value"] for row in found["tables"]["metrics"] if row["metric"] == metric
+    }
 
 
 def test_two_files(run: Run, tmp_path: Path) -> None:
     to, answers, figures = tmp_path / "m.csv", tmp_path / "a.csv", tmp_path / "figures"
     found = run.result(*two_files("--out", to, "--answers-out", answers, "--figures", figures))
-    assert found["costs"]["kind"] == "ring, lam 4"
+    assert found["settings"]["costs"]["kind"] == "ring, lam 4"
     assert metrics(found, "accuracy")["harsh"] > metrics(found, "accuracy")["gentle"]
     emc = metrics(found, "emc")
     assert emc["harsh"] < emc["guessing"] < emc["gentle"]
-    assert {row["rater"] for row in found["coverage"]} == {
+    assert {row["rater"] for row in found["tables"]["coverage"]} == {
         *("gentle", "harsh", "anna", "ben", "cleo", "dan")
     }
-    assert {row["role"] for row in found["soft_labels"]} >= {"model", "people"}
-    assert pl.read_csv(to).height == len(found["metrics"])
+    assert {row["role"] for row in found["tables"]["soft_labels"]} >= {"model", "people"}
+    assert pl.read_csv(to).height == len(found["tables"]["metrics"])
     assert pl.read_csv(answers).columns == ["stimulus", "truth", "gentle", "harsh"]
     assert {path.stem for path in figures.glob("*.png")} == {
         *("classification_accuracy", "classification_ecc", "classification_emc"),
@@ -87,12 +89,13 @@ def test_two_files(run: Run, tmp_path: Path) -> None:
 def test_what_is_printed(run: Run) -> None:
     done = run("evaluate", "classification", *two_files())
     lines = done.stdout.splitlines()
-    assert lines[0].startswith("Truth: people (plurality of 4). 70 stimuli, 8 classes; costs")
+    assert lines[0].startswith("gentle is right on 57.1")
+    assert "Truth: people (plurality of 4); 70 stimuli, 8 classes; costs of mistakes" in done.stdout
     assert max(map(len, lines)) <= 100
-    for words in ("people, together", "always contentment", "what is taken for what", "precision"):
+    for words in ("people    ", "always contentment", "what is taken for what", "precision"):
         assert words in done.stdout
     assert "worse than those of guessing" in " ".join(done.stdout.split())
-    assert "note: 2 stimuli with several highest classes" in done.stderr
+    assert "note: 2 stimuli with several highest classes" in done.stdout
     assert "The categories" not in done.stderr
 
 
@@ -105,15 +108,19 @@ def test_truth_costs_and_gaps(run: Run, tmp_path: Path) -> None:
     own = run.result(*options, "--missing", "own")
     wrong = run.result(*options, "--missing", "wrong", "--costs", "people")
     sizes = [
-        {row["rater"]: row["n_items"] for row in found["metrics"] if row["role"] == "model"}
+        {
+            row["rater"]: row["n_items"]
+            for row in found["tables"]["metrics"]
+            if row["role"] == "model"
+        }
         for found in (common, own, wrong)
     ]
     assert sizes[0]["half"] == sizes[0]["gentle"] == sizes[1]["half"] < sizes[1]["gentle"]
     assert sizes[2]["half"] == sizes[2]["gentle"] == 70
-    assert wrong["costs"]["kind"] == "human confusions"
-    assert "none" in run("evaluate", "classification", *options, "--missing", "wrong").stdout
+    assert wrong["settings"]["costs"]["kind"] == "human confusions"
+    assert "(no answer)" in run("evaluate", "classification", *options, "--missing", "wrong").stdout
     anna = run.result(*two_files("--truth", "rater:anna"))
-    assert anna["truth"] == "rater 'anna'"
+    assert anna["settings"]["truth"] == "rater 'anna'"
     assert "anna" not in metrics(anna, "accuracy")
     file = run.result(*two_files("--truth", EXAMPLES / "harsh.csv", "--rule", "majority"))
     assert metrics(file, "accuracy")["harsh"] == 1.0
@@ -121,12 +128,12 @@ def test_truth_costs_and_gaps(run: Run, tmp_path: Path) -> None:
 
 def test_scores_become_eight_classes_in_one_command(run: Run) -> None:
     found = run.result("face_scores.jsonl", *FERD, "--score", "value", "--score", "mean_subtracted")
-    assert found["n_stimuli"] == 32
-    assert len(found["classes"]) == 8
-    assert found["costs"]["kind"] == "groups, 3 levels"
+    assert found["settings"]["n_stimuli"] == 32
+    assert len(found["settings"]["classes"]) == 8
+    assert found["settings"]["costs"]["kind"] == "groups, 3 levels"
     accuracy = metrics(found, "accuracy")
     assert accuracy["face_scores (value)"] < accuracy["face_scores (mean_subtracted)"]
-    assert found["soft_labels"] is None
+    assert "soft_labels" not in found["tables"]
 
 
 @pytest.mark.data
@@ -136,7 +143,8 @@ def test_published_scores(run: Run, shared_data: Path) -> None:
     assert "152 stimuli, 8 classes" in done.stdout
     assert "No rater is human" not in done.stderr
     found = run.result(file, *FERD, "--n-boot", "0")
-    assert [sum(row) for row in found["confusions"]["ferd"]["counts"]] == [19] * 8
+    pairs = pl.DataFrame(found["tables"]["confusion"]).filter(rater="ferd")
+    assert pairs.group_by("true").agg(pl.col("count").sum())["count"].to_list() == [19] * 8
 
 
 @pytest.mark.data
@@ -146,7 +154,7 @@ def test_sets_of_classes(run: Run, shared_data: Path) -> None:
     found = run.result(*options)
     assert metrics(found, "exact_match")["people"] > 0
     text = run("evaluate", "classification", *options).stdout
-    assert "more people" in text
+    assert "rows" in text
     assert "costs of mistakes" not in text
 
 
@@ -155,7 +163,7 @@ def test_sets_of_classes(run: Run, shared_data: Path) -> None:
     [
         (["--truth", "attribute:expression"], ["attribute", "'expression'"]),
         (["--truth", "rater:ana"], ["'anna'"]),
-        (["--truth", "none.csv"], ["--truth 'none.csv'", "no such file"]),
+        (["--truth", "none.csv"], ["--truth none.csv", "no such file"]),
         (["--costs", "rings"], ["'ring'"]),
         (["--costs", "none.csv"], ["none.csv", "no such file"]),
         (["--mapping", "none.toml"], ["none.toml", "no such file"]),

@@ -48,22 +48,24 @@ def test_two_models(run: Run, tmp_path: Path) -> None:
     to = tmp_path / "d.csv"
     content = json.loads(run(*FILES, "--n-boot", "50", "--out", to, "--json").stdout)
     assert content["schema"] == "affectlab/evaluate-compare/1"
-    rows = {row["metric"]: row for row in content["result"]["differences"]}
+    rows = {row["metric"]: row for row in content["result"]["tables"]["differences"]}
     assert rows["emc"]["better"] == "gentle"
     assert rows["accuracy"]["better"] == ""
-    assert content["result"]["verdict"].startswith("gentle is better than harsh on ACC2")
+    assert content["result"]["sentences"][0].startswith("gentle is better than harsh on ACC2")
     assert pl.read_csv(to).height == len(rows)
     text = run(*FILES, "--n-boot", "50").stdout
-    assert "gentle and harsh" in text
+    assert "metric    gentle  harsh  difference" in text
     assert max(map(len, text.splitlines())) <= 100
 
 
 def test_names_and_a_margin(run: Run) -> None:
     named = ("people.csv", "harsh", "gentle", *FILES[1:])
-    rows = json.loads(run(*named, "--n-boot", "50", "--json").stdout)["result"]["differences"]
+    rows = json.loads(run(*named, "--n-boot", "50", "--json").stdout)["result"]["tables"][
+        "differences"
+    ]
     assert (rows[0]["model_a"], rows[0]["model_b"]) == ("harsh", "gentle")
     content = json.loads(run(*FILES, "--margin", "0.5", "--n-boot", "50", "--json").stdout)
-    equal = {row["metric"]: row["equivalent"] for row in content["result"]["differences"]}
+    equal = {row["metric"]: row["equivalent"] for row in content["result"]["tables"]["differences"]}
     assert equal["accuracy"] is True
     assert "equivalent" in run(*FILES, "--margin", "0.5", "--n-boot", "50").stdout
 
@@ -72,7 +74,7 @@ def test_all_pairs(run: Run) -> None:
     options = ("face_scores.jsonl", "--truth", "attribute:expression")
     options += ("--mapping", "emonet_face--ferd", "--n-boot", "0")
     scores = ("--score", "value", "--score", "mean_subtracted", "--score", "value")
-    rows = json.loads(run(*options, *scores, "--json").stdout)["result"]["verdicts"]
+    rows = json.loads(run(*options, *scores, "--json").stdout)["result"]["tables"]["verdicts"]
     assert len(rows) == 1
     assert "32 stimuli" in rows[0]["verdict"]
 

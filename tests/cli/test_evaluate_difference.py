@@ -10,6 +10,8 @@ import numpy as np
 import pytest
 from tests.cli.command import Done, run_here
 
+from affectlab.core.words import file_part
+
 
 def run(*arguments: str | Path, code: int = 0) -> Done:
     return run_here("evaluate", "difference", *arguments, code=code)
@@ -48,10 +50,10 @@ def test_metrics_groups_and_ceiling(files: tuple[Path, Path], tmp_path: Path) ->
     options = ("--by", "kind,actor", "--ceiling", "--splits", "5", "--out", to, "--figures", folder)
     content = result(people, "--models", metrics, *SCALE, *options)
     assert content["schema"] == "affectlab/evaluate-difference/1"
-    found = content["result"]
-    assert found["n_stimuli"] == 60
-    assert set(found["raters"]) == {"L1 of FaRL", "SSIM"}
-    assert found["groups"] == ["all", "kind=inter", "kind=intra", *(f"actor={k}" for k in range(6))]
+    found, about = content["result"]["tables"], content["result"]["settings"]
+    assert about["n_stimuli"] == 60
+    assert set(about["raters"]) == {"L1 of FaRL", "SSIM"}
+    assert about["groups"] == ["all", "kind=inter", "kind=intra", *(f"actor={k}" for k in range(6))]
     rows = {(r["rater"], r["group"], r["metric"]): r for r in found["metrics"]}
     assert rows["L1 of FaRL", "all", "srocc"]["value"] > 0.9
     assert rows["SSIM", "all", "srocc"]["value"] < 0
@@ -62,7 +64,8 @@ def test_metrics_groups_and_ceiling(files: tuple[Path, Path], tmp_path: Path) ->
     assert {curve["rater"] for curve in found["curves"]} == {"L1 of FaRL", "SSIM"}
     assert len(to.read_text(encoding="utf-8").splitlines()) == 1 + len(found["metrics"])
     names = {path.stem for path in folder.glob("*.png")}
-    assert {"scatter", "srocc", "scatter_SSIM_by_kind", "scatter_L1_of_FaRL_by_actor"} <= names
+    of = [f"scatter_{file_part(name)}_by" for name in ("SSIM", "L1 of FaRL")]
+    assert {"scatter", "srocc", f"{of[0]}_kind", f"{of[1]}_actor"} <= names
 
 
 def test_text_fits_and_says_who_ranks_better(files: tuple[Path, Path]) -> None:
@@ -73,13 +76,13 @@ def test_text_fits_and_says_who_ranks_better(files: tuple[Path, Path]) -> None:
     assert "two halves of the people agree" in text
     assert "PLCC fit" in text
     clustered = run(people, "--models", metrics, *SCALE, "--cluster", "actor")
-    assert "6 clusters (actor) are few" in clustered.stderr
+    assert "6 clusters (actor) are few" in clustered.stdout
 
 
 def test_the_same_seed_gives_the_same_result(files: tuple[Path, Path]) -> None:
     people, metrics = files
     once, again, other = (
-        result(people, "--models", metrics, *SCALE, "--seed", seed)["result"]["metrics"]
+        result(people, "--models", metrics, *SCALE, "--seed", seed)["result"]["tables"]["metrics"]
         for seed in "001"
     )
     assert once == again

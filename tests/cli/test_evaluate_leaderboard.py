@@ -27,10 +27,11 @@ def test_table_in_the_terminal() -> None:
     done = run(EXAMPLES)
     lines = done.stdout.splitlines()
     assert "7 simulated people" in lines[0]
+    assert "gazer 2.0 is first of 7 models" in " ".join(done.stdout.split())
     assert max(map(len, lines)) <= 100
-    assert " 2–4  starling-vl 1" in done.stdout
+    assert " 2–4   starling-vl 1" in done.stdout
     assert "best person" in done.stdout
-    assert "answered only part" in done.stderr
+    assert "answered only part" in done.stdout
 
 
 def test_page_and_csv(tmp_path: Path) -> None:
@@ -46,16 +47,22 @@ def test_page_and_csv(tmp_path: Path) -> None:
 def test_json() -> None:
     content = result(EXAMPLES, "--sort", "absolute error")
     assert content["schema"] == "affectlab/evaluate-leaderboard/1"
-    (board,) = content["result"]["boards"]
+    (board,) = content["result"]["settings"]["boards"]
     assert board["sort"] == "absolute error"
-    rows = [row for row in content["result"]["rows"] if row["metric"] == "absolute error"]
+    rows = [
+        row
+        for row in content["result"]["tables"]["leaderboard"]
+        if row["metric"] == "absolute error"
+    ]
     assert rows[0]["name"] == "ceiling"
     assert rows[1]["rank_best"] == 1
-    assert content["warnings"]
+    assert content["result"]["notes"]
 
 
 def test_one_label() -> None:
-    names = {row["name"] for row in result(EXAMPLES, "--label", "joy")["result"]["rows"]}
+    names = {
+        row["name"] for row in result(EXAMPLES, "--label", "joy")["result"]["tables"]["leaderboard"]
+    }
     assert "gazer" in names
     assert "best person" not in names
 
@@ -82,5 +89,5 @@ def test_broken_files(tmp_path: Path) -> None:
     done = run(folder, code=2)
     assert done.stderr.count("\n") == 1
     assert "dice.json: key 'metrics.0.was' is not known" in done.stderr
-    assert "left out: " in run(folder, "--set-aside").stderr
+    assert "left out: " in run(folder, "--set-aside").stdout
     assert "does not exist" in run(tmp_path / "none", code=2).stderr

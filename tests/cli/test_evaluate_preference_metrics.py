@@ -28,6 +28,11 @@ def result(*arguments: object) -> dict[str, Any]:
     return found
 
 
+def verdict_shares(*arguments: object) -> list[dict[str, Any]]:
+    found: list[dict[str, Any]] = result(*arguments)["verdict_shares"]["tables"]["verdict_shares"]
+    return found
+
+
 @pytest.fixture(scope="module")
 def study(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path, Path]:
     """Judgements of three judges, what the items are about, and scores of two metrics."""
@@ -62,18 +67,18 @@ def test_published_counts_with_the_items_that_were_judged() -> None:
     )
     assert "machine is good on 138 of 382 items with a verdict (36.1 %" in text
     assert "118 of 500 items have no verdict" in text
-    shares = result("--counts", PUBLISHED, "--sampled", 500)["verdict_shares"]
+    shares = verdict_shares("--counts", PUBLISHED, "--sampled", 500)
     rows = {(row["statistic"], row["of_what"]): row for row in shares}
     assert rows["ratio", "human to machine"]["value"] == pytest.approx(233 / 91)
     assert rows["decided", "items"]["count"] == 382
     # Where counts are not known to be of items, nothing is said of verdicts: 30 people who look at
     # 30 pictures make 900 votes, not 900 items.
     votes = "rank=487,plain=242,indistinct=171"
-    assert result("--counts", votes)["verdict_shares"] is None
+    assert "verdict_shares" not in result("--counts", votes)
     assert "item" not in run("--counts", votes).stdout
     done = run("--counts", votes, "--system", "rank", code=2)
     assert "expected --sampled" in flat(done.stderr)
-    assert result("--counts", "human=707,model=292")["verdict_shares"] is None
+    assert "verdict_shares" not in result("--counts", "human=707,model=292")
 
 
 def test_which_metric_sees_it(study: tuple[Path, Path, Path], tmp_path: Path) -> None:
@@ -81,17 +86,17 @@ def test_which_metric_sees_it(study: tuple[Path, Path, Path], tmp_path: Path) ->
     options = (judged, *SCALE, "--stimuli", items, "--scores", scores, "--by", "emotion,source")
     areas, figures = tmp_path / "areas.csv", tmp_path / "figures"
     content = result(*options, "--n-boot", 200, "--areas", areas, "--figures", figures)
-    told = content["metrics"]
+    told, about = content["metrics"]["tables"], content["metrics"]["settings"]
     rows = {(row["metric"], row["by"], row["group"]): row for row in told["areas"]}
     assert rows["sees", "", "all"]["verdict"] == "sees"
     assert rows["blind", "", "all"]["verdict"] == "does not show that it sees"
     assert len(rows) == 10
-    assert told["cluster"] == "pair"
-    assert told["n_clusters"] <= 90
-    assert told["system"] == "machine"
+    assert about["cluster"] == "pair"
+    assert about["n_clusters"] <= 90
+    assert about["system"] == "machine"
     assert {"machine", "human", "both", "good", "poor"} == {row["group"] for row in told["means"]}
     assert told["differences"][0]["verdict"] == "sees sees more"
-    kept = told["n_good"] + told["n_poor"] + sum(told["set_aside"].values())
+    kept = about["n_good"] + about["n_poor"] + sum(about["set_aside"].values())
     assert kept == 180
     written = pl.read_csv(areas)
     assert written.height == 10
@@ -102,7 +107,8 @@ def test_which_metric_sees_it(study: tuple[Path, Path, Path], tmp_path: Path) ->
         "preference_metrics_by_emotion.svg",
         "preference_metrics_by_source.svg",
     } <= names
-    decided = {row["statistic"]: row for row in content["verdict_shares"]}["decided"]
+    shares = content["verdict_shares"]["tables"]["verdict_shares"]
+    decided = {row["statistic"]: row for row in shares}["decided"]
     assert decided["of"] == 180
     text = run(*options, "--n-boot", 200).stdout
     assert max(map(len, text.splitlines())) <= 100
@@ -119,15 +125,15 @@ def test_which_metric_sees_it(study: tuple[Path, Path, Path], tmp_path: Path) ->
 def test_votes_margins_and_systems(study: tuple[Path, Path, Path]) -> None:
     judged, items, scores = study
     options = (judged, *SCALE, "--stimuli", items, "--scores", scores, "--n-boot", 100)
-    of_votes = result(*options, "--unit", "vote")["metrics"]
+    of_votes = result(*options, "--unit", "vote")["metrics"]["settings"]
     assert of_votes["unit"] == "vote"
     assert of_votes["n_good"] + of_votes["n_poor"] + sum(of_votes["set_aside"].values()) == 540
-    wide = result(*options, "--margin", 0.3)["metrics"]["areas"]
+    wide = result(*options, "--margin", 0.3)["metrics"]["tables"]["areas"]
     verdict = {row["metric"]: row["verdict"] for row in wide}
     assert verdict["blind"] == "sees no more than the margin"
     other = result(*options, "--system", "human")["metrics"]
-    assert other["system"] == "human"
-    assert other["areas"][0]["value"] < 0.5
+    assert other["settings"]["system"] == "human"
+    assert other["tables"]["areas"][0]["value"] < 0.5
 
 
 @pytest.mark.parametrize(
@@ -167,7 +173,7 @@ def test_items_without_any_verdict_are_no_error(tmp_path: Path) -> None:
     file = tmp_path / "tied.csv"
     rows = [f"i{k},j{judge},{'AB'[judge]},human,model" for k in range(5) for judge in range(2)]
     file.write_text("stimulus,rater,value,A,B\n" + "\n".join(rows) + "\n", encoding="utf-8")
-    assert result(file, *SCALE)["verdict_shares"] is None
+    assert "verdict_shares" not in result(file, *SCALE)
     assert "Verdicts of the items" not in run(file, *SCALE).stdout
 
 

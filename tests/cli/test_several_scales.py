@@ -11,6 +11,9 @@ import pytest
 from tests.cli.command import run_here
 from tests.ratings.test_scales import SCALES, TEXT, long, survey
 
+from affectlab.ratings import read_ratings
+from affectlab.reliability import pairwise_kappa
+
 
 @pytest.fixture
 def file(tmp_path: Path) -> Path:
@@ -51,6 +54,19 @@ def test_agreement_goes_label_by_label(file: Path) -> None:
     fleiss = {row["label"] for row in content["result"]["fleiss_kappa"]}
     assert fleiss == {"plausibility", "category", "arousal"}
     assert "left out, since the answers are texts: comment" in content["warnings"]
+
+
+def test_kappas_with_and_without_weights_have_no_common_mean(file: Path) -> None:
+    arguments = ("reliability", "agreement", file, "--scale", TEXT, "--n-boot", "20")
+    rows = json.loads(run_here(*arguments, "--json").stdout)["result"]["kappa"]
+    assert [row["weights"] for row in rows] == ["quadratic weights", "unweighted"]
+    ratings = read_ratings(file, scale=TEXT)
+    for row, labels in zip(rows, (["plausibility", "arousal"], ["category"]), strict=True):
+        kappas = pairwise_kappa(ratings.select(labels=labels)).to_frame()["value"].drop_nans()
+        assert row["mean"] == pytest.approx(kappas.mean())
+    printed = run_here(*arguments).stdout.split("Kappa by kind of pair")[1]
+    assert re.search(r"human-human +unweighted +\S", printed)
+    assert not re.search(r" -\d", printed)
 
 
 def test_pooling_asks_for_labels_on_one_scale(file: Path, model: Path) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import subprocess
 import sys
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 from tests.cli.command import run_here
@@ -107,3 +108,31 @@ def test_an_argument_comes_by_its_place_and_an_option_by_its_name() -> None:
     assert "mikels" in run_here("taxonomy", "show", "--", "mikels").stdout
     run_here("taxonomy", "show", "mikels", "True", code=2)
     run_here("taxonomy", "show", "--name", "mikels", code=2)
+
+
+def test_of_an_option_given_twice_the_last_counts(tmp_path: Path) -> None:
+    run_here("taxonomy", "costs", "mikels", "--out", tmp_path / "a", "--out", tmp_path / "b")
+    assert [file.name for file in tmp_path.iterdir()] == ["b"]
+
+
+@pytest.mark.parametrize(
+    ("words", "offered"),
+    [
+        (("taxonomy", "show"), "goemotions"),
+        (("evaluate", "alignment", "x.csv", "--taxonomy"), "mikels"),
+        (("study", "init", "x.toml", "--protocol"), "intensity"),
+        (("reproduce",), "socratis"),
+    ],
+)
+def test_a_shell_completes_names_of_what_is_registered(
+    words: tuple[str, ...], offered: str
+) -> None:
+    assert offered in run_here("__complete", *words, "").stdout.split()
+
+
+def test_completion_is_installed_for_all_verbs(tmp_path: Path) -> None:
+    run_here("--install-completion", HOME=str(tmp_path), SHELL="/bin/bash")
+    (script,) = tmp_path.rglob("completions/affectlab")
+    text = script.read_text()
+    assert all(verb[-1] in text for verb in VERBS)
+    assert "--models-scale" in text

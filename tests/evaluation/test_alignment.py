@@ -207,7 +207,7 @@ def test_tables_fit_together() -> None:
     np.testing.assert_allclose(means["value"], found.difference.frame["value"], atol=1e-12)
     frame = found.to_frame()
     assert frame["rater"].to_list() == ["m0", "m1"]
-    everybody = found.to_frame("judgedand_people")
+    everybody = found.to_frame("models_and_people")
     person = everybody["rater_kind"] == "person"
     own, judged = everybody.filter(person), everybody.filter(~person)
     for row in frame.iter_rows(named=True):

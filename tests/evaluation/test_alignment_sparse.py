@@ -216,7 +216,6 @@ def test_the_sentence_and_a_note_say_that_it_is_pooled() -> None:
     found = alignment(*sides, n_boot=100, seed=0)
     assert found.pooled
     assert found.measure_words == "pooled quadratic kappa"
-    assert found.pair_words == "quadratic kappa"
     assert "its pooled quadratic kappa with people is" in found.sentences[0]
     assert any("biased towards 0 on few stimuli" in note for note in found.notes)
     assert "pooled over pairs" in found.difference["kappa", "m0"].method

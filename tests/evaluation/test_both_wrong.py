@@ -40,7 +40,7 @@ def test_agrees_with_a_plain_count(rows: int, seed: int) -> None:
             near, far = costs.cost(true, one), costs.cost(true, other)
             nearer = "same" if near == far else "plain" if near < far else "rank"
             expected.append((str(at), true, one, other, near, far, nearer))
-    assert found.frame.rows() == expected
+    assert found.to_frame().rows() == expected
     assert found.n_different == len(found) == len(expected)
     assert found.n_both == sum(a != t and b != t for t, a, b in triples)
     assert found.n_wrong == (
@@ -56,11 +56,11 @@ def test_items_hold_both_labels_on_balanced_sides(rows: int, seed: int) -> None:
     truth, labels = said(rows, seed)
     found = both_wrong(labels, truth=truth, taxonomy="mikels")
     items = found.items({str(k): f"{k}.png" for k in range(1, len(truth) + 1)}, seed=seed)
-    assert items["stimulus"].to_list() == found.frame["stimulus"].to_list()
+    assert items["stimulus"].to_list() == found.to_frame()["stimulus"].to_list()
     assert items["file"].to_list() == [f"{name}.png" for name in items["stimulus"]]
     first = items["system_a"].to_list().count("plain")
     assert abs(2 * first - len(found)) <= 1
-    for row, item in zip(found.frame.to_dicts(), items.to_dicts(), strict=True):
+    for row, item in zip(found.to_frame().to_dicts(), items.to_dicts(), strict=True):
         mine = {item["system_a"]: item["labels_a"], item["system_b"]: item["labels_b"]}
         assert mine == {"plain": row["label_first"], "rank": row["label_second"]}
         assert item["truth"] == row["truth"]
@@ -82,15 +82,17 @@ class TestSample:
         found = crowd()
         one, other, third = (found.sample(50, seed=seed) for seed in (7, 7, 8))
         assert len(one) == 50
-        assert one.frame.equals(other.frame)
-        assert not one.frame.equals(third.frame)
-        assert one.frame["stimulus"].n_unique() == 50
+        assert one.to_frame().equals(other.to_frame())
+        assert not one.to_frame().equals(third.to_frame())
+        assert one.to_frame()["stimulus"].n_unique() == 50
         assert (one.n_different, one.n_judged) == (60, 61)
 
     def test_each_is_as_likely_as_any_other(self) -> None:
         found = crowd(6)
         drawn = [
-            name for seed in range(600) for name in found.sample(2, seed=seed).frame["stimulus"]
+            name
+            for seed in range(600)
+            for name in found.sample(2, seed=seed).to_frame()["stimulus"]
         ]
         counts = np.array([drawn.count(str(k)) for k in range(1, 7)])
         # 600 draws of two of six: 200 each, with a standard deviation of 11.5.
@@ -131,10 +133,10 @@ class TestRatings:
         answers = table(**self.three)
         found = both_wrong(answers, truth=self.truth, systems=["third", "plain"])
         assert found.systems == ("third", "plain")
-        assert found.frame["stimulus"].to_list() == ["s0"]
-        assert found.frame["nearer"].to_list() == ["same"]
+        assert found.to_frame()["stimulus"].to_list() == ["s0"]
+        assert found.to_frame()["nearer"].to_list() == ["same"]
         made = classes_of(answers, truth=self.truth)
-        assert both_wrong(made, systems=["third", "plain"]).frame.equals(found.frame)
+        assert both_wrong(made, systems=["third", "plain"]).to_frame().equals(found.to_frame())
 
     @pytest.mark.parametrize("systems", [None, ["plain"], ["plain", "plain"], "plain", []])
     def test_not_two(self, systems: Any) -> None:
@@ -157,7 +159,7 @@ class TestRatings:
         )
         found = both_wrong(left, truth={"s0": "sadness", "s1": "sadness", "s2": "fear"})
         assert (found.n_judged, found.n_both) == (2, 1)
-        assert found.frame["stimulus"].to_list() == ["s0"]
+        assert found.to_frame()["stimulus"].to_list() == ["s0"]
 
     def test_nothing_to_choose_between(self) -> None:
         answers = table(plain=["fear", "awe"], rank=["fear", "awe"])
@@ -190,13 +192,13 @@ class TestRatings:
         with pytest.raises(InputError, match="take each of these for the same class"):
             both_wrong(answers, truth={"s0": "anger"})
         found = both_wrong(answers, truth={"s0": "anger"}, scores="chosen")
-        assert found.frame.row(0)[:4] == ("s0", "anger", "awe", "fear")
-        assert found.frame["nearer"].to_list() == ["rank"]
+        assert found.to_frame().row(0)[:4] == ("s0", "anger", "awe", "fear")
+        assert found.to_frame()["nearer"].to_list() == ["rank"]
 
     def test_classes_without_costs(self) -> None:
         found = both_wrong({"a": ["x", "y", "z"], "b": ["y", "x", "z"]}, truth=["z", "z", "z"])
         assert found.costs is None
-        assert found.frame.columns == ["stimulus", "truth", "label_first", "label_second"]
+        assert found.to_frame().columns == ["stimulus", "truth", "label_first", "label_second"]
         assert "nearer" not in found.items().columns
 
     def test_sets_of_classes(self) -> None:
@@ -214,9 +216,9 @@ class TestRatings:
         labels = {"plain": ["fear", "awe"], "rank": ["anger", "awe"]}
         truth = ["sadness", "awe"]
         by_ring = both_wrong(labels, truth=truth, taxonomy="mikels")
-        assert by_ring.frame["nearer"].to_list() == ["plain"]
+        assert by_ring.to_frame()["nearer"].to_list() == ["plain"]
         by_groups = both_wrong(labels, truth=truth, taxonomy="mikels", costs="groups")
-        assert by_groups.frame["nearer"].to_list() == ["same"]
+        assert by_groups.to_frame()["nearer"].to_list() == ["same"]
 
 
 @pytest.mark.parametrize(

@@ -82,7 +82,7 @@ def test_laws(seed, n, n_bins):
     rng = np.random.default_rng(seed)
     confidence, outcome = rng.random(n), rng.random(n)
     found = calibration(confidence, outcome, n_bins=n_bins)
-    value = {name: found[name].value for (name,), _ in found.estimates}
+    value = {name: found[name].value for (name,), _ in found}
     assert 0 <= value["ece"] <= value["max_calibration_error"] + 1e-12 <= 1 + 1e-12
     assert abs(value["overconfidence"]) <= value["ece"] + 1e-9
     assert value["rms_calibration_error_debiased"] <= value["rms_calibration_error"] + 1e-12

@@ -287,7 +287,7 @@ def test_score_variants_become_raters() -> None:
     [
         ({"truth": "attribute:shown"}, "unknown attribute of stimuli 'shown'"),
         ({"truth": "rater:an"}, "unknown rater 'an'; did you mean 'ann'"),
-        ({"truth": "nobody"}, "truth 'nobody' is not understood"),
+        ({"truth": "nobody"}, "truth='nobody': no such file"),
         ({"truth": {"zz": "joy"}}, "no model answered a stimulus that has a true class"),
         ({"truth": {"a": "wrath", "b": "rage"}}, "share no class"),
         ({"truth": {"a": ["joy", "awe"]}}, "stimulus 'a' has 2 classes"),

@@ -26,8 +26,8 @@ def test_rows_are_true_labels():
     ]
     assert seen.normalized("pred").tolist() == [[1, 0.5], [0, 0.5]]
     assert seen.normalized("all").sum() == pytest.approx(1)
-    assert repr(seen) == "Confusion(2 labels, 3 items, accuracy 0.667)"
-    assert repr(confusion([], [])) == "Confusion(0 labels, 0 items, accuracy undefined)"
+    assert repr(seen).startswith("Confusion(66.7\u00a0% of 3 items have the right label; ")
+    assert repr(confusion([], [])) == "Confusion(There are no items.)"
 
 
 def test_labels_of_the_taxonomy_all_have_a_row():
@@ -60,13 +60,18 @@ def test_mistakes_add_up():
     names = np.array(MIKELS.labels)
     true, predicted = names[rng.integers(0, 8, (2, 300))]
     seen = confusion(true, predicted, "mikels")
-    worst = seen.mistakes()
+    worst = seen.to_frame("mistakes")
     assert worst["lost"].sum() == pytest.approx(1 - seen.ecc)
     assert worst["share"].sum() == pytest.approx(1)
     assert worst["lost"].is_sorted(descending=True)
     assert (worst["true"] != worst["predicted"]).all()
-    assert confusion(["a"], ["b"]).mistakes().columns == ["true", "predicted", "count", "share"]
-    assert confusion(["a"], ["a"]).mistakes().height == 0
+    assert confusion(["a"], ["b"]).to_frame("mistakes").columns == [
+        "true",
+        "predicted",
+        "count",
+        "share",
+    ]
+    assert confusion(["a"], ["a"]).to_frame("mistakes").height == 0
 
 
 def test_published_matrix():
@@ -107,9 +112,9 @@ def test_each_true_label_counts_each_predicted_label():
         [[names[k] for k in np.flatnonzero(row)] for row in predicted],
     )
     assert np.array_equal(as_sets.counts, found.counts)
-    assert as_sets.per_label_frame().equals(found.per_label_frame())
+    assert as_sets.to_frame("per_label").equals(found.to_frame("per_label"))
     assert found.per_label.sum(axis=(1, 2)).tolist() == [200] * 5
-    assert repr(found) == "MultilabelConfusion(5 labels, 200 items)"
+    assert repr(found).startswith("MultilabelConfusion(200 items and 5 labels; ")
     assert found.to_frame().height == 25
 
 

@@ -86,14 +86,16 @@ def test_metrics_equal_those_of_scikit_learn(study) -> None:
         assert made.confusions[rater].counts.tolist() == (
             confusion_matrix(truth, said, labels=order).tolist()
         )
-        recall = made.per_class.filter(pl.col("rater") == rater)["recall"]
+        recall = made.to_frame("per_class").filter(pl.col("rater") == rater)["recall"]
         assert recall.to_list() == pytest.approx(
             recall_score(truth, said, average=None, labels=order).tolist()
         )
 
 
 def test_planted_confusions_are_found_and_their_severity_told_apart(found) -> None:
-    near, far = (found.confusions[name].mistakes().row(0, named=True) for name in ("near", "far"))
+    near, far = (
+        found.confusions[name].to_frame("mistakes").row(0, named=True) for name in ("near", "far")
+    )
     assert {near["true"], near["predicted"]} in (
         {"amusement", "contentment"},
         {"fear", "sadness"},
@@ -117,7 +119,7 @@ def test_people_of_known_skill_are_recovered(found) -> None:
     # A person is right in 25 % / 8 of wrong draws, too; the others' plurality is nearly the truth.
     assert people.value == pytest.approx(0.75 + 0.25 / 8, abs=0.04)
     assert people.low < people.value < people.high
-    rows = found.people_frame()
+    rows = found.to_frame("people")
     assert rows.filter(pl.col("metric") == "accuracy")["people"][0] == 5
     mean = rows.filter(pl.col("metric") == "accuracy")["mean"][0]
     assert mean == pytest.approx(people.value, abs=0.01)
@@ -173,9 +175,9 @@ def test_missing_answers(study) -> None:
     kept = sum(1 / costs[t, p] for t, p in zip(truth[200:], answers["far"][200:], strict=True))
     assert wrong.estimates["far", "ecc"].value == pytest.approx((kept + 200 / 8) / 800)
     assert "macro_f1" not in wrong.to_frame()["metric"]
-    assert wrong.per_class.filter(pl.col("rater") == "far").height == K
+    assert wrong.to_frame("per_class").filter(pl.col("rater") == "far").height == K
     assert wrong.estimates["p0", "ecc"].value == own.estimates["p0", "ecc"].value
-    coverage = {row["rater"]: row for row in own.coverage.iter_rows(named=True)}
+    coverage = {row["rater"]: row for row in own.to_frame("coverage").iter_rows(named=True)}
     assert (coverage["far"]["answered"], coverage["far"]["of"]) == (600, 800)
     full = evaluate_classification(table_of(answers), truth=real, n_boot=0, missing="wrong")
     assert "macro_f1" in full.to_frame()["metric"]
@@ -322,9 +324,9 @@ def test_which_of_two_models_is_better_on_what(study) -> None:
     # All mistakes of each cost the same, 2 and 8: there is nothing that could vary.
     assert (frame["emc"]["value_a"], frame["emc"]["value_b"]) == (1.0, pytest.approx(1 / 7))
     assert "no item makes a difference" in frame["emc"]["method"]
-    assert "near is better than far on ACC2" in result.verdict
+    assert "near is better than far on ACC2" in result.finding
     turned = compare_models(table_of(answers), a="far", b="near", truth=real, n_boot=0)
-    assert turned.estimates["far", "near", "emc"].value == -frame["emc"]["value"]
+    assert turned["far", "near", "emc"].value == -frame["emc"]["value"]
 
 
 def test_all_pairs_are_adjusted_together(study) -> None:
@@ -340,7 +342,7 @@ def test_all_pairs_are_adjusted_together(study) -> None:
     assert adjusted[order].tolist() == pytest.approx(by_hand.tolist())
     same = result.to_frame().filter((pl.col("model_a") == "near") & (pl.col("model_b") == "copy"))
     assert same["better"].to_list() == [""] * same.height
-    assert "near is better than" in result.verdict
+    assert "near is better than" in result.finding
     one = compare_models(table, a="worse", truth=named_truth(truth), n_boot=0, n_permutations=99)
     assert set(one.pairs) == {("worse", "near"), ("worse", "far"), ("worse", "copy")}
 
@@ -361,7 +363,7 @@ def test_two_that_differ_nowhere() -> None:
     truth = [0, 1, 2, 3] * 10
     table = table_of({"near": truth, "far": truth})
     result = compare_models(table, truth=named_truth(truth), n_boot=0)
-    assert result.verdict.startswith("Neither near nor far is shown to be better")
+    assert result.finding.startswith("Neither near nor far is shown to be better")
 
 
 # -- real data -------------------------------------------------------------------------------------
@@ -394,7 +396,7 @@ def test_people_of_goemotions_beside_each_other(shared_data) -> None:
     table = read_ratings(shared_data / "goemotions" / "raw_partial.csv")
     made = evaluate_classification(table, multilabel=True, agree=1, n_boot=0)
     assert made.models == ()
-    people = made.people_frame()
+    people = made.to_frame("people")
     agreed = people.filter(pl.col("metric") == "exact_match")
     assert 0.1 < agreed["mean"][0] < 0.4
     assert made.estimates["people", "exact_match"].n_items == len(made.classes.people.rater)
@@ -415,6 +417,7 @@ def test_the_sentence_says_why_the_severity_of_few_mistakes_has_no_interval():
             taxonomy="mikels",
         )
         found = evaluate_classification(table, truth="rater:gold", n_boot=100)
-        (sentence,) = found.sentences
+        sentence, about = found.sentences
+        assert about.startswith("Truth: rater 'gold'; 40 stimuli, 4 classes")
         assert why in sentence
         assert ("no interval" in sentence) is bool(why)

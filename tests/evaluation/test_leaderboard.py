@@ -138,27 +138,28 @@ def test_frame_and_dictionary(folder):
     assert frame.height == 8
     assert frame.filter(name="b").row(0, named=True)["rank_worst"] == 3
     assert frame.filter(name="best person").row(0, named=True)["rank_best"] is None
-    content = found.as_dict()
+    content = found.to_dict()
     json.dumps(content)
-    assert content["boards"][0]["sort"] == "kappa"
-    assert repr(found) == "Leaderboard(8 rows on 1 data set)"
+    assert content["settings"]["boards"][0]["sort"] == "kappa"
+    assert [row["name"] for row in content["tables"]["board_1"]][:2] == ["ceiling", "a"]
+    assert repr(found) == f"Leaderboard({found.sentences[0]})"
 
 
 def test_data_sets_stay_apart(folder):
     put(folder, "e", 0.9, data=OTHER)
     found = leaderboard(folder)
     assert len(found.boards) == 2
-    assert "2 data sets, which cannot be compared" in found.warnings[0]
-    assert "data sets of one name differ" in found.warnings[1]
-    assert any("no row of people" in said for said in found.warnings)
+    assert "2 data sets, which cannot be compared" in found.notes[0]
+    assert "data sets of one name differ" in found.notes[1]
+    assert any("no row of people" in said for said in found.notes)
 
 
 def test_a_model_that_stands_twice_is_named(folder):
     put(folder, "a", 0.4, file="again.json")
     found = leaderboard(folder)
-    assert "data set 'demo': 'a' stands 2 times, in a.json and again.json" in found.warnings
+    assert "data set 'demo': 'a' stands 2 times, in a.json and again.json" in found.notes
     put(folder, "a", 0.4, prompt="few-shot")
-    assert sum("stands" in said for said in leaderboard(folder).warnings) == 1
+    assert sum("stands" in said for said in leaderboard(folder).notes) == 1
 
 
 def test_what_makes_rows_hard_to_compare_is_said(folder):
@@ -167,7 +168,7 @@ def test_what_makes_rows_hard_to_compare_is_said(folder):
     other = Estimate(0.3, low=0.2, high=0.4, method="another kappa")
     result = ResultFile.from_estimates("f", {"kappa": other}, data=DATA, confidence=0.9)
     write_result(result, folder)
-    said = leaderboard(folder).warnings
+    said = leaderboard(folder).notes
     assert any("'e' answered only part" in text for text in said)
     assert any("'kappa' was computed in different ways" in text for text in said)
     assert any("different confidence: 90 % and 95 %" in text for text in said)
@@ -177,7 +178,7 @@ def test_one_data_set_described_in_two_ways(folder):
     put(folder, "e", 0.3, data=DATA.model_copy(update={"name": "trial", "n_raters": 5}))
     found = leaderboard(folder)
     assert len(found.boards) == 1
-    assert any("describe them differently" in said and "'trial'" in said for said in found.warnings)
+    assert any("describe them differently" in said and "'trial'" in said for said in found.notes)
 
 
 def test_sort_and_label(tmp_path):
@@ -191,7 +192,7 @@ def test_sort_and_label(tmp_path):
     assert np.isnan(by_acc.columns["acc"][1].value)
     joy = leaderboard(tmp_path, label="joy")
     assert [e.result.name for e in joy.boards[0].entries] == ["a"]
-    assert any("1 file has no result on label 'joy'" in said for said in joy.warnings)
+    assert any("1 file has no result on label 'joy'" in said for said in joy.notes)
     with pytest.raises(InputError, match="unknown label 'joi'; did you mean 'joy'"):
         leaderboard(tmp_path, label="joi")
     with pytest.raises(InputError, match="unknown metric 'kapa'; did you mean 'kappa'"):
@@ -206,7 +207,7 @@ def test_files_that_cannot_be_used(folder):
         leaderboard(folder)
     found = leaderboard(folder, on_bad="set_aside")
     assert len(found.boards[0].entries) == 8
-    assert any("left out: " in said and "broken.json" in said for said in found.warnings)
+    assert any("left out: " in said and "broken.json" in said for said in found.notes)
     with pytest.raises(InputError, match="on_bad"):
         leaderboard(folder, on_bad="skip")  # type: ignore[arg-type]
 

@@ -228,7 +228,9 @@ def test_counts_equal_plain_counting(by):
         assert found.n_ratings == counted.total()
         low, high = proportion_confint(counted[outcome], counted.total(), method="wilson")
         assert (found.low, found.high) == pytest.approx((low, high))
-    assert table.counts()["n"].sum() == sum(counted.total() for counted in expected.values())
+    assert table.to_frame("usable")["n_ratings"].sum() == sum(
+        counted.total() for counted in expected.values()
+    )
 
 
 def test_prompt_is_told_apart_where_there_is_one():
@@ -273,7 +275,7 @@ def test_models_in_a_table_of_their_own():
 def test_coverage_and_its_warning():
     table = outcome_table(simulated(70))
     assert table.usable.to_frame()["coverage"].to_list() == [1, 1, 1, 60 / 70]
-    assert any("m2/b, b was asked about 60 of 70 stimuli" in said for said in table.warnings)
+    assert any("m2/b, b was asked about 60 of 70 stimuli" in said for said in table.notes)
 
 
 def test_retries_are_summed_once_per_answer():
@@ -290,7 +292,7 @@ def test_retries_are_summed_once_per_answer():
 
 def test_without_outcomes_a_warning():
     ratings = Ratings({"stimulus": ["a"], "rater": ["m"], "value": [1]}, scale="0-7")
-    (warning,) = outcome_table(ratings).warnings
+    (warning,) = outcome_table(ratings).notes
     assert "no column 'outcome'" in warning
 
 

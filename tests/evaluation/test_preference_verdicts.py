@@ -8,7 +8,7 @@ from scipy import stats
 from statsmodels.stats.proportion import multinomial_proportions_confint, proportion_confint
 
 from affectlab.core.errors import InputError
-from affectlab.evaluation import preference_verdicts, preferences, verdict_sentences
+from affectlab.evaluation import preference_verdicts, preferences
 from affectlab.ratings import Ratings
 
 PUBLISHED = {"machine": 91, "human": 233, "both good": 47, "both bad": 11}
@@ -42,7 +42,7 @@ def test_the_published_counts_say_what_the_paper_says() -> None:
     assert shares["value"].sum() == pytest.approx(1)
     theirs = multinomial_proportions_confint([91, 233, 47, 11], alpha=0.05, method="goodman")
     np.testing.assert_allclose(shares.select("all_low", "all_high").to_numpy(), theirs, atol=1e-10)
-    said = verdict_sentences(table)
+    said = table.sentences
     assert said[0].startswith("human is preferred 2.56 times as often as machine (233 to 91;")
     assert "138 of 382" in said[1]
     assert said[2].startswith("118 of 500 items have no verdict (no majority, 23.6")
@@ -147,7 +147,7 @@ def test_large_counts_take_no_memory() -> None:
 def test_bounds_and_odd_counts() -> None:
     only = preference_verdicts(preferences({"human": 5, "machine": 0}))
     assert not only["ratio", "human to machine"].ok
-    assert len(verdict_sentences(only)) == 1
+    assert len(only.sentences) == 1
     named = preference_verdicts(preferences({"cat": 5, "dog": 3}))
     assert "good" not in named.to_frame()["statistic"].to_list()
     judged = preference_verdicts(preferences({"cat": 5, "dog": 3}), system="dog")

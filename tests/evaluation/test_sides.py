@@ -164,5 +164,5 @@ def test_models_that_are_no_ratings_are_refused_in_a_sentence(name: str, models:
     more = {"by": "rater.age"} if name == "fairness" else {}
     alone = {"on_scale": [models, people.scale], "neutral_calibrated": [models, ["a"]]}
     arguments = alone.get(name, [people, models])
-    with pytest.raises(InputError, match="models: got .*; expected Ratings"):
+    with pytest.raises(InputError, match=r"models: got .*; expected Ratings"):
         getattr(evaluation, name)(*arguments, **more)

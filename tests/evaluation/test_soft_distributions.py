@@ -106,6 +106,8 @@ def test_smoothing_adds_votes():
     found = label_distributions(table(rows, "nominal:joy,awe,fear"), smoothing=0.5)
     np.testing.assert_allclose(found.values, [[2.5 / 4.5, 0.5 / 4.5, 1.5 / 4.5]])
     assert "0.5 added" in found.rule
+    with pytest.raises(InputError, match="unknown stimulus '1'"):
+        found.take([1])
 
 
 def test_labels_are_chosen_before_normalising():

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, get_args
 
 from cyclopts import App
 
@@ -14,9 +14,13 @@ _SHOWS_HELP = ("--help", "-h", "--version")
 
 def command_entries() -> dict[str, str]:
     """Give each verb with its arguments, and each of its options."""
-    from affectlab.cli.tree import make_parser
+    from affectlab.cli.tree import make_parser, operations
 
-    return dict(_entries("affectlab", make_parser(None)))
+    found = dict(_entries("affectlab", make_parser(None)))
+    for words, operation in operations():
+        path = " ".join(("affectlab", *words))
+        found |= {f"{path} --config {name}": "in a file" for name in operation.rare}
+    return found
 
 
 def verbs_of(group: App) -> dict[str, App]:
@@ -56,7 +60,7 @@ def _is_list(option: Any) -> bool:
 
 
 def _option(option: Any) -> str:
-    what = "switch" if option.is_flag() or option.negatives else "value"
+    what = "switch" if bool in (option.hint, *get_args(option.hint)) else "value"
     if choices := option.get_choices():
         what = "one of " + ", ".join(map(str, choices))
     if _is_list(option):
@@ -65,7 +69,10 @@ def _option(option: Any) -> str:
         what += f", {option.token_count()[0]} at once"
     if option.required:
         return f"{what}, required"
-    default = option.field_info.default
+    default, shown = option.field_info.default, option.parameter.show_default
+    # Some texts say in words what comes where nothing is given.
+    if isinstance(shown, str) and shown != "False" and " " not in shown:
+        return f"{what} = {shown}"
     plain = isinstance(default, str | int | float) and not (
         default is False and not option.negatives
     )

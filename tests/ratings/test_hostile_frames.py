@@ -37,6 +37,7 @@ def test_pandas_gaps_categories_and_nullable_types() -> None:
     assert [str(part) for part in r.set_aside] == [
         "1 row: no answer (row 2)",
         "1 rater: without any answer that can be used (y)",
+        "1 stimulus: without any answer that can be used (b)",
     ]
 
 

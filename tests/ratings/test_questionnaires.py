@@ -164,10 +164,12 @@ def test_models_that_sit_in_sheets_keep_what_is_said_of_them(read: Read) -> None
 WORDS = ("Disagree", "Neutral", "Agree")
 
 
-def exported(path: Path, n_people: int = 12, n_questions: int = 60) -> Path:
+def exported(
+    path: Path, n_people: int = 12, n_questions: int = 60, *, page: str = "lastpage"
+) -> Path:
     """Write a questionnaire as LimeSurvey exports it, with answers in words."""
     questions = [f"G01Q{number:02d}" for number in range(n_questions)]
-    header = ["id", "submitdate", "lastpage", "startlanguage", *questions]
+    header = ["id", "submitdate", page, "startlanguage", *questions]
     rows = [
         [
             str(one),
@@ -184,17 +186,51 @@ def exported(path: Path, n_people: int = 12, n_questions: int = 60) -> Path:
 
 def test_answers_in_words_are_not_lost_beside_a_number(tmp_path: Path) -> None:
     """720 answers became descriptions of 12 people, and the page count the one stimulus."""
-    file = exported(tmp_path / "survey.csv")
+    file = exported(tmp_path / "survey.csv", page="visit")
     with pytest.raises(InputError) as caught:
         read_ratings(file, wide="stimuli")
     said = str(caught.value)
     assert "62 of 63 columns hold only words" in said
     assert "'id' (the rater); attributes: 'submitdate', 'startlanguage', 'G01Q00'" in said
-    assert "stimuli: 'lastpage'; say which columns describe" in said
+    assert "stimuli: 'visit'; say which columns describe" in said
     assert said.endswith("(attributes=['NAME', 'NAME'])")
-    told = ["submitdate", "lastpage", "startlanguage"]
+    told = ["submitdate", "visit", "startlanguage"]
     r = read_ratings(file, wide="stimuli", attributes=told, scale="ordinal:" + ",".join(WORDS))
     assert (r.n_ratings, r.n_stimuli, r.n_raters, r.set_aside) == (720, 60, 12, ())
+
+
+@pytest.mark.parametrize("wide", ["stimuli", "auto"])
+def test_what_platforms_write_is_no_answer(tmp_path: Path, wide: str) -> None:
+    """Page numbers, seeds and times became stimuli, and with ``wide="auto"`` raters."""
+    words = read_ratings(exported(tmp_path / "words.csv"), wide=wide)  # type: ignore[arg-type]
+    assert (words.n_ratings, words.n_stimuli, words.n_raters) == (720, 60, 12)
+    numbers = tmp_path / "numbers.csv"
+    numbers.write_text(
+        "id,submitdate,lastpage,startlanguage,seed,startdate,q1,q2,interviewtime\n"
+        "1,2026-01-01,3,en,511,2026-01-01,4,5,61.5\n2,2026-01-02,3,en,99,2026-01-02,2,1,80.25\n"
+    )
+    r = read_ratings(numbers, wide=wide, scale="1-5")  # type: ignore[arg-type]
+    assert r.stimulus_names == ("q1", "q2")
+    assert r.rater_names == ("1", "2")
+    assert {"lastpage", "seed", "interviewtime"} <= set(r.raters.columns)
+    sheets = tmp_path / "sheets.csv"
+    sheets.write_text(
+        "StartDate,Progress,Duration (in seconds),Finished,ResponseId,LocationLatitude,Q1,Q2\n"
+        "2026-01-01,100,63,1,R_1,50.1,4,5\n2026-01-01,100,75,1,R_2,48.2,2,1\n"
+    )
+    r = read_ratings(sheets, wide=wide, scale="1-5")  # type: ignore[arg-type]
+    assert r.stimulus_names == ("Q1", "Q2")
+    named = read_ratings(sheets, wide=wide, attributes=["StartDate"])  # type: ignore[arg-type]
+    assert "Progress" in named.stimulus_names
+
+
+def test_what_was_computed_of_a_row_is_no_rater(tmp_path: Path) -> None:
+    file = tmp_path / "w.csv"
+    file.write_text("stimulus,r1,r2,Mean,SD,seed\na,1,2,1.5,0.5,11\nb,4,5,4.5,0.5,12\n")
+    r = read_ratings(file, wide="raters", scale="1-5")
+    assert r.rater_names == ("r1", "r2")
+    assert r.history[0] == "columns 'Mean', 'SD', 'seed' were taken as attributes, not as raters"
+    assert r.stimuli["Mean"].to_list() == [1.5, 4.5]
 
 
 def test_some_words_beside_numbers_still_describe(tmp_path: Path) -> None:
@@ -216,7 +252,11 @@ def test_a_reading_that_leaves_less_than_half_stops(tmp_path: Path) -> None:
     # Half may go, when they are counted; and gaps are no loss.
     file.write_text("id,a,b,c\n" + "".join(f"p{k},1,77,\n" for k in range(4)))
     r = read_ratings(file, wide="stimuli", scale="1-5", on_bad="set_aside")
-    assert [(part.count, part.unit) for part in r.set_aside] == [(4, "cell"), (4, "cell")]
+    assert [(part.count, part.unit) for part in r.set_aside] == [
+        (4, "cell"),
+        (4, "cell"),
+        (2, "stimulus"),
+    ]
 
 
 def test_row_numbers_without_a_name_are_no_stimulus(tmp_path: Path) -> None:
@@ -249,6 +289,21 @@ def test_who_answered_nothing_is_named(tmp_path: Path) -> None:
     # They are silent no more where another file has their answers.
     more = Ratings({"stimulus": ["a"], "rater": ["p5"], "value": [1]}, scale=r.scale)
     assert r.merge(more).summary().silent_raters == ("p0", "p10", "p15")
+
+
+def test_stimuli_that_nobody_answered_are_named(tmp_path: Path) -> None:
+    file = tmp_path / "w.csv"
+    file.write_text("stimulus,r1,r2\na,1,2\nb,,\nc,3,\nd,,\n")
+    r = read_ratings(file, wide="raters", scale="1-5")
+    assert r.n_stimuli == 2
+    assert r.summary().silent_stimuli == ("b", "d")
+    said = "2 stimuli of the source have no answer that can be used and are not counted: 'b', 'd'."
+    assert said in r.warnings
+    assert "2 stimuli: without any answer that can be used (b, d)" in map(str, r.set_aside)
+    again = read_ratings(r.write(tmp_path / "again.parquet"))
+    assert again.summary().silent_stimuli == ("b", "d")
+    more = Ratings({"stimulus": ["b"], "rater": ["r1"], "value": [1]}, scale=r.scale)
+    assert r.merge(more).summary().silent_stimuli == ("d",)
 
 
 def test_choices_beside_reaction_times_are_no_descriptions(tmp_path: Path) -> None:

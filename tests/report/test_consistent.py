@@ -604,3 +604,113 @@ def test_nobody_is_pointed_out_on_few_common_stimuli(tmp_path: Path) -> None:
     page = page_of(tmp_path, Ratings(frame.filter(~few), scale="binary"))
     assert "says little, for 1 rater: r8" in page
     assert "r8 agrees with the others less" not in page
+
+
+def test_values_beyond_the_first_are_counted(tmp_path: Path, noisy: np.ndarray) -> None:
+    stimuli = {
+        "stimulus": [f"s{k}" for k in range(40)],
+        "place": [f"p{k // 2}" for k in range(40)],
+        "year": [f"y{0 if k < 20 else k // 3}" for k in range(40)],
+    }
+    page = page_of(tmp_path, Ratings(long(noisy), scale="1-5", stimuli=stimuli))
+    assert "place (12 most frequent of 20)" in page
+    assert "p0 (2), p1 (2), p10 (2), p11 (2) and 16 more values." in page
+    assert "y0 (20), " in page
+    assert page.split("year: y0")[1].split(" more values")[0].endswith("and 5")
+
+
+def test_stimuli_without_an_answer_are_named(tmp_path: Path, noisy: np.ndarray) -> None:
+    silent = pl.col("stimulus").is_in(["s0", "s7"])
+    frame = long(noisy).with_columns(
+        pl.when(~silent).then("value"),
+        outcome=pl.when(~silent).then(pl.lit("ok")).otherwise(pl.lit("refused")),
+    )
+    stimuli = {"stimulus": [f"s{k}" for k in range(40)], "place": ["a", "b"] * 20}
+    page = page_of(tmp_path, Ratings(frame, scale="1-5", stimuli=stimuli))
+    facts = dict(pl.read_csv(tmp_path / "tables" / "summary.csv").rows())
+    assert facts["Stimuli without an answer"] == "2: s0, s7"
+    assert "Attributes of 40 stimuli (2 of them without an answer): place." in page
+    every = page_of(tmp_path / "all", Ratings(long(noisy), scale="1-5", stimuli=stimuli))
+    assert "Attributes of 40 stimuli: place." in every
+    assert "timuli without an answer" not in every
+
+
+def test_pairs_without_common_stimuli_are_told_in_stimuli(tmp_path: Path) -> None:
+    frame = long(np.ones((2, 20, 1)), ["joy"])
+    apart = (pl.col("rater") == "r0") == pl.col("stimulus").str.contains("1")
+    page = page_of(tmp_path, Ratings(frame.filter(apart), scale="binary"))
+    assert "no pair of raters has a defined kappa (no common stimuli)" in page
+    assert "common items" not in page
+
+
+def test_counts_of_used_labels_are_explained(tmp_path: Path) -> None:
+    values = np.random.default_rng(0).integers(0, 2, (3, 30, 2)).astype(float)
+    page = page_of(tmp_path, Ratings(long(values, ["joy", "fear"]), scale="binary"))
+    assert "Stimuli: those with such an answer; answers: those that count as use" in page
+
+
+def test_undefined_pairs_enter_the_median_of_common_stimuli(
+    tmp_path: Path, patchy: pl.DataFrame, noisy: np.ndarray
+) -> None:
+    said = "The median of common stimuli is over all pairs, also those without a value."
+    page = page_of(tmp_path, Ratings(patchy, scale="binary"))
+    assert said in page
+    assert "mean over the labels on which it is defined" in page
+    every = page_of(tmp_path / "all", Ratings(long(noisy), scale="1-5"))
+    assert said not in every
+    assert "on which it is defined" not in every
+
+
+def test_intervals_are_explained_as_they_were_made(tmp_path: Path, noisy: np.ndarray) -> None:
+    frame = long(noisy).with_columns(outcome=pl.lit("ok"))
+    drawn, wilson = "drawing the stimuli again", "Intervals of outcomes are Wilson's"
+    both = page_of(tmp_path, Ratings(frame, scale="1-5"))
+    assert drawn in both
+    assert wilson in both
+    alone = Ratings(frame.filter(pl.col("rater") == "r0"), scale="1-5")
+    page = page_of(tmp_path / "one", alone)
+    assert wilson in page
+    assert drawn not in page
+    assert wilson not in page_of(tmp_path / "plain", Ratings(long(noisy), scale="1-5"))
+
+
+def test_intervals_over_people_are_not_denied(tmp_path: Path, noisy: np.ndarray) -> None:
+    kinds = ["human"] * 5 + ["model"]
+    raters = {"rater": [f"r{k}" for k in range(6)], "rater_kind": kinds}
+    page = page_of(tmp_path, Ratings(long(noisy), scale="1-5", raters=raters))
+    assert "intervals over stimuli and people" in page
+    assert "a change of raters, unless it is said to be over stimuli and people." in page
+
+
+def test_what_was_set_aside_is_told_where_it_stands(tmp_path: Path) -> None:
+    file = tmp_path / "r.csv"
+    rows = [
+        f"s{k},r{j},{9 if (j, k) == (0, 0) else 1 + (j + k) % 5}"
+        for j in (0, 1, 2)
+        for k in range(20)
+    ]
+    file.write_text("stimulus,rater,value\n" + "\n".join(rows) + "\n")
+    page = page_of(tmp_path, read_ratings(file, scale="1-5", on_bad="set_aside"))
+    assert "1 row of the source was set aside; the table of what was set aside says why" in page
+    assert "the summary says why" not in page
+
+
+def test_a_table_that_hides_rows_says_so(tmp_path: Path, noisy: np.ndarray) -> None:
+    """Only long tables scroll, and each of them says that it does."""
+    many = np.tile(noisy, (12, 1)) + np.arange(72)[:, None] % 2
+    page = page_of(tmp_path, Ratings(long(np.clip(many, 1, 5)), scale="1-5"))
+    assert page.count('class="scroll long"') == page.count("scroll inside the table") == 1
+    assert "The first 60 of 72 rows; scroll inside the table to see them." in page
+    assert ".table .scroll { max-height" not in page
+
+
+def test_stimuli_of_the_source_without_an_answer_are_told(tmp_path: Path) -> None:
+    file = tmp_path / "w.csv"
+    file.write_text(
+        "stimulus,r1,r2\n" + "".join(f"s{k},{k % 5 + 1},3\n" for k in range(9)) + "b,,\n"
+    )
+    page = page_of(tmp_path, read_ratings(file, wide="raters", scale="1-5"))
+    facts = dict(pl.read_csv(tmp_path / "tables" / "summary.csv").rows())
+    assert facts["Stimuli without an answer"] == "1: b"
+    assert facts["Set aside"] == "2 cells"
+    assert "1 more without an answer" in page

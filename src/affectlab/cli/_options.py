@@ -85,7 +85,11 @@ def _reading(
     ] = None,
     taxonomy: Annotated[
         str | None,
-        Option(help="Taxonomy that holds the labels: a name or a TOML file.", group=_READING),
+        Option(
+            help="Taxonomy that holds the labels: a name or a TOML file.",
+            group=_READING,
+            offers="taxonomy:list_taxonomies",
+        ),
     ] = None,
     raters: Annotated[
         Path | None,
@@ -275,9 +279,8 @@ def reads_ratings(
             parameter.replace(kind=inspect.Parameter.KEYWORD_ONLY) for parameter in parameters
         ]
         hints = {**_hints(_reading), **_hints(function)}
-        hints |= told
-        hints |= {"as_json": JsonOption, "quiet": QuietOption}
-        hints.setdefault("seed", SeedOption)
+        hints |= {name: _hints(_reading)[name] for name in taken} | told
+        hints = {"as_json": JsonOption, "quiet": QuietOption, "seed": SeedOption, **hints}
         parameters = [
             parameter.replace(annotation=hints[parameter.name]) for parameter in parameters
         ]

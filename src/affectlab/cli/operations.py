@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from importlib import import_module
@@ -25,8 +26,15 @@ __all__ = ["Operation", "function_of", "options_of", "show_result", "verb_of"]
 _LONG = 160
 """Letters of help above which only the first sentence is shown."""
 _FILES = frozenset({".csv", ".parquet"})
-_READ = frozenset({"taxonomy", "scale"})
-"""Parameters that reading the ratings settles."""
+_OFFERS = {
+    "metric": "evaluation:list_metrics",
+    "policy": "reliability:list_policies",
+    "taxonomy": "taxonomy:list_taxonomies",
+}
+"""What a shell that completes words offers for a parameter of this name."""
+_SEED = "Seed: the same seed, the same result."
+_OTHERWISE = {"taxonomy": "classes"}
+"""What the command line calls a parameter whose name is that of an option of reading FILE."""
 
 OutOption = Annotated[
     Path | None,
@@ -61,6 +69,8 @@ class Operation:
     """Parameters that a file gives (``--config``) and the command line does not."""
     hidden: Sequence[str] = ()
     """Parameters that only Python has."""
+    beside: Sequence[str] = ()
+    """How warnings of reading FILE begin that say nothing about the result."""
 
     @property
     def signature(self) -> Signature:
@@ -86,13 +96,13 @@ def function_of(operation: Operation) -> Callable[..., Result]:
 
 
 def options_of(operation: Operation) -> dict[str, Parameter]:
-    """Give the parameters that become options or can stand in a file, by name."""
+    """Give the parameters that become options or can stand in a file, by name of the option."""
     # The first are the ratings and the answers of models, which the verb reads.
     own = operation.signature.parameters[2 if operation.takes_models else 1 :]
     return {
-        parameter.name: parameter
+        _OTHERWISE.get(parameter.name, parameter.name): parameter
         for parameter in own
-        if parameter.kinds and parameter.name not in {*operation.hidden, *_READ}
+        if parameter.kinds and parameter.name not in operation.hidden
     }
 
 
@@ -118,13 +128,17 @@ def verb_of(words: str, operation: Operation) -> Callable[..., None]:
             check_folder(to, "--out")
         everyone = given.pop("everyone", False)
         asked = {
-            name: _as_python(value, options[name])
+            options[name].name: _as_python(value, options[name])
             for name, value in given.items()
             if value is not None
         }
         if config is not None:
             asked = {**_read_config(config, options), **asked}
-        warnings = () if operation.takes_pairs else _warnings(read)
+        warnings = [
+            text
+            for text in (() if operation.takes_pairs else _warnings(read))
+            if not text.startswith(tuple(operation.beside))
+        ]
         if operation.takes_pairs:
             read[0] = pairs_of(read[0], out, score or "subject-model")
         elif operation.only_people:
@@ -138,7 +152,7 @@ def verb_of(words: str, operation: Operation) -> Callable[..., None]:
         show_result(result, out, to=to, figures=figures, warnings=warnings)
 
     shown = {name: one for name, one in options.items() if name not in operation.rare}
-    own = [_option(parameter) for parameter in shown.values()]
+    own = [_option(name, parameter) for name, parameter in shown.items()]
     if operation.people:
         own.append(_shared("everyone", AllOption, False))
     if operation.takes_pairs:
@@ -206,12 +220,11 @@ def _warnings(read: Sequence[Ratings | None]) -> tuple[str, ...]:
 
 def _help(words: str, operation: Operation) -> str:
     signature = operation.signature
-    rare = [_flag(name) for name in operation.rare]
     parts = [signature.summary, signature.description]
     if operation.takes_pairs:
         parts.append(PAIRS)
-    if rare:
-        parts.append(f"In a file given with --config also: {', '.join(rare)}.")
+    if operation.rare:
+        parts.append(f"In a file given with --config also: {', '.join(operation.rare)}.")
     parts.append(f"Example: affectlab {words} {operation.example}")
     return "\n\n".join(filter(None, parts))
 
@@ -226,10 +239,10 @@ def _shared(name: str, annotation: Any, default: Any) -> inspect.Parameter:
     )
 
 
-def _option(parameter: Parameter) -> inspect.Parameter:
+def _option(name: str, parameter: Parameter) -> inspect.Parameter:
     """Make an option of a parameter; what is not given is left to the function."""
     kinds = parameter.kinds
-    flag = _flag(parameter.name)
+    flag = _flag(name)
     names = (flag,)
     if bool in kinds:
         kind: Any = bool
@@ -237,34 +250,48 @@ def _option(parameter: Parameter) -> inspect.Parameter:
         names = (f"{flag}/--no-{flag[2:]}",) if parameter.default is not False else (flag,)
     elif any(get_origin(one) in (list, dict) for one in kinds):
         kind = list[str]
+    elif str in kinds:
+        # What takes any text understands numbers in it, too.
+        kind = str
     else:
         kind = Union[tuple(sorted(kinds, key=_narrow_first))]  # noqa: UP007
     default = inspect.Parameter.empty if parameter.is_required else None
-    shown = parameter.default
-    text = _brief(parameter.help)
-    if isinstance(shown, str | int | float) and shown is not False:
-        text = f"{text} [default: {'yes' if shown is True else shown}]"
-    if any(get_origin(one) is dict for one in kinds):
+    text = _brief(_SEED if parameter.name == "seed" else parameter.help)
+    if str not in kinds and any(get_origin(one) is dict for one in kinds):
         text = f"{text} As NAME=VALUE."
     annotation = kind if parameter.is_required else kind | None
-    declared = Option(*names, help=text, metavar=_metavar(kinds), show_default=False)
+    declared = Option(
+        *names,
+        help=text,
+        metavar=_metavar(kinds),
+        # What is not given is left to the function, so that a file can give it.
+        show_default=_written(parameter.default),
+        offers=_OFFERS.get(parameter.name),
+    )
     return inspect.Parameter(
-        parameter.name,
+        name,
         inspect.Parameter.KEYWORD_ONLY,
         default=default,
         annotation=Annotated[annotation, declared],
     )
 
 
+def _written(default: Any) -> str | None:
+    """Write a default; nothing where there is none, or where a switch is off."""
+    if default is True:
+        return "yes"
+    if isinstance(default, list | tuple):
+        return ",".join(map(str, default)) or None
+    return None if default is None or default is False else str(default)
+
+
 def _narrow_first(kind: Any) -> int:
-    """Order what a text can be: numbers before choices before any text."""
-    if get_origin(kind) is Literal:
-        return 2
-    return {int: 0, float: 1, str: 3, Path: 4}[kind]
+    """Order what a text can be: numbers before choices before paths."""
+    return {int: 0, float: 1, Path: 3}.get(kind, 2)
 
 
 def _metavar(kinds: Sequence[Any]) -> str | None:
-    if any(get_origin(kind) is dict for kind in kinds):
+    if str not in kinds and any(get_origin(kind) is dict for kind in kinds):
         return "NAME=VALUE"
     if list[float] in kinds or list[int] in kinds:
         return "NUMBER"
@@ -272,6 +299,7 @@ def _metavar(kinds: Sequence[Any]) -> str | None:
 
 
 def _brief(text: str) -> str:
+    text = re.sub(r" \(see [^()]*\)", "", text)
     if len(text) <= _LONG:
         return text
     return text.partition(". ")[0].rstrip(".") + "."
@@ -340,7 +368,8 @@ def _read_config(path: Path, options: Mapping[str, Parameter]) -> dict[str, Any]
         for name, one in options.items()
     }
     model = create_model("Options", __config__=ConfigDict(extra="forbid"), **fields)
-    return read_toml(path, model).model_dump(exclude_unset=True)
+    given = read_toml(path, model).model_dump(exclude_unset=True)
+    return {options[name].name: value for name, value in given.items()}
 
 
 def _write(result: Result, path: Path) -> None:

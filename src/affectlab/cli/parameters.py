@@ -5,7 +5,8 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable
 from functools import wraps
-from typing import Annotated, Any, get_type_hints
+from importlib import import_module
+from typing import Annotated, Any, get_args, get_type_hints
 
 from cyclopts import Parameter
 from cyclopts.validators import Number
@@ -20,13 +21,16 @@ def Option(
     metavar: str | None = None,
     min: float | None = None,
     max: float | None = None,
-    show_default: bool | None = None,
+    show_default: bool | str | None = None,
     hidden: bool = False,
     envvar: str | None = None,
+    offers: str | None = None,
 ) -> Parameter:
     """Declare an option; without names it is called as the parameter of the function is.
 
-    A switch has no negative unless it is named behind a stroke, as in ``"--paired/--unpaired"``.
+    A switch has no negative unless it is named behind a stroke, as in ``"--paired/--unpaired"``. Of
+    an option that is given twice and is no list the last counts, as everywhere in a shell. A shell
+    that completes words offers what the function `offers` (``module:function``) lists.
     """
     return _parameter(
         name=[name.partition("/")[0] for name in names],
@@ -38,7 +42,17 @@ def Option(
         show_default=show_default,
         show=not hidden,
         env_var=envvar,
+        allow_repeating=True,
+        completer=None if offers is None else _listed_by(offers),
     )
+
+
+def _listed_by(place: str) -> Callable[[Any], tuple[str, ...]]:
+    def names(context: Any) -> tuple[str, ...]:
+        module, _, name = place.partition(":")
+        return tuple(getattr(import_module(f"affectlab.{module}"), name)())
+
+    return names
 
 
 def _parameter(**given: Any) -> Parameter:
@@ -46,7 +60,9 @@ def _parameter(**given: Any) -> Parameter:
     return Parameter(**{name: value for name, value in given.items() if value is not None})
 
 
-def Argument(*, metavar: str, help: str = "", min: float | None = None) -> Parameter:
+def Argument(
+    *, metavar: str, help: str = "", min: float | None = None, offers: str | None = None
+) -> Parameter:
     """Declare what stands behind a verb without a name; such a parameter comes by its place."""
     return _parameter(
         name=metavar,
@@ -54,6 +70,7 @@ def Argument(*, metavar: str, help: str = "", min: float | None = None) -> Param
         validator=_within(min, None),
         show_default=False,
         negative=(),
+        completer=None if offers is None else _listed_by(offers),
     )
 
 
@@ -74,7 +91,8 @@ def as_command(function: Callable[..., Any]) -> Callable[..., Any]:
         kind = inspect.Parameter.KEYWORD_ONLY if by_name else inspect.Parameter.POSITIONAL_ONLY
         if parameter.default in (None, False):
             # What is not given is no default that anybody has to know.
-            hints[parameter.name] = Annotated[hints[parameter.name], Parameter(show_default=False)]
+            hint, *declared = get_args(hints[parameter.name])
+            hints[parameter.name] = Annotated[hint, Parameter(show_default=False), *declared]
         parameters.append(parameter.replace(kind=kind, annotation=hints[parameter.name]))
     parameters.sort(key=lambda parameter: parameter.kind)
     places = [one.name for one in parameters if one.kind is one.POSITIONAL_ONLY]
@@ -91,4 +109,4 @@ def as_command(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _is_option(parameter: Parameter) -> bool:
-    return all(name.startswith("-") for name in parameter.name)
+    return all(name.startswith("-") for name in parameter.name or ())

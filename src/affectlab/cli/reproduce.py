@@ -20,6 +20,7 @@ def reproduce(
         str | None,
         Argument(
             metavar="PAPER",
+            offers="recipes:list_recipes",
             help="Recipe: goemotions, emonet-face, face-expressions, socratis, "
             "to-err-like-human, or one of an installed package; without it, all are listed.",
         ),

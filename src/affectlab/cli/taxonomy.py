@@ -11,7 +11,14 @@ from affectlab.cli.parameters import Argument, Option
 
 __all__ = ["check", "costs", "list_all", "show"]
 
-Name = Annotated[str, Argument(metavar="NAME", help="Name of a taxonomy, or a TOML file.")]
+Name = Annotated[
+    str,
+    Argument(
+        metavar="NAME",
+        help="Name of a taxonomy, or a TOML file.",
+        offers="taxonomy:list_taxonomies",
+    ),
+]
 
 
 def list_all(as_json: JsonOption = False, quiet: QuietOption = False, seed: SeedOption = 0) -> None:

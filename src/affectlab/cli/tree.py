@@ -13,7 +13,7 @@ from affectlab.cli.operations import Operation, verb_of
 from affectlab.cli.parameters import as_command
 from affectlab.core.signatures import read_signature
 
-__all__ = ["TREE", "Branch", "load_verb", "make_parser", "verbs"]
+__all__ = ["TREE", "Branch", "load_verb", "make_parser", "operations", "verbs"]
 
 
 Verb: TypeAlias = "str | Operation"
@@ -29,6 +29,9 @@ class Branch:
     """Headings in the list of verbs, with the verbs below them."""
     epilogue: str | None = None
 
+
+_CATEGORIES = ("The categories are",)
+"""Classes need no order."""
 
 TREE = Branch(
     "Rate, check, model and judge emotion data. Every person and every model is a rater.",
@@ -168,7 +171,13 @@ TREE = Branch(
             "Do models agree with people, and how do they err?",
             {
                 "leaderboard": "evaluate.leaderboard:leaderboard",
-                "outcomes": "evaluate.outcomes:outcomes",
+                "outcomes": Operation(
+                    "evaluation.outcomes:outcome_table",
+                    "answers.csv --by model,prompt --figures figures/",
+                ),
+                "controls": Operation(
+                    "evaluation.controls.checks:control_checks", "people.csv --models answers.csv"
+                ),
                 "alignment": Operation(
                     "evaluation.human_alignment.alignment:alignment",
                     "people.csv --scale 0-7 --models model.csv --margin 0.05",
@@ -177,10 +186,35 @@ TREE = Branch(
                     "evaluation.rater_comparison.published:published_tables",
                     "people.csv --scale 0-7 --models model.csv",
                 ),
-                "classification": "evaluate.classification:classification",
-                "compare": "evaluate.compare:compare",
-                "soft-labels": "evaluate.soft_labels:soft_labels",
-                "fairness": "evaluate.fairness:fairness",
+                "classification": Operation(
+                    "evaluation.classification.evaluation:evaluate_classification",
+                    "people.csv --models model.csv --taxonomy mikels",
+                    rare=(
+                        *("groups", "metrics", "soft_labels", "truth_threshold", "agree"),
+                        *("min_people", "ties", "answer_ties", "confidence"),
+                    ),
+                    beside=_CATEGORIES,
+                ),
+                "compare": Operation(
+                    "evaluation.classification.model_comparison:compare_models",
+                    "people.csv --a big --b small --models big.csv --models small.csv",
+                    rare=(
+                        *("groups", "metrics", "min_people", "ties", "answer_ties"),
+                        *("n_permutations", "confidence"),
+                    ),
+                    beside=_CATEGORIES,
+                ),
+                "soft-labels": Operation(
+                    "evaluation.soft_labels.evaluation:evaluate_soft_labels",
+                    "people.csv --models net.csv --taxonomy mikels",
+                    rare=("smoothing", "floor", "n_splits", "n_bins", "confidence"),
+                    beside=_CATEGORIES,
+                ),
+                "fairness": Operation(
+                    "evaluation.group_fairness.fairness:fairness",
+                    "people.csv --models net.csv --by stimulus.gender",
+                    rare=("min_items", "alpha", "n_permutations", "confidence"),
+                ),
                 "difference": "evaluate.difference:difference",
                 "preference": "evaluate.preference:preference",
                 "text": "evaluate.text:text",
@@ -279,6 +313,7 @@ TREE = Branch(
 """All verbs."""
 
 
+_COMPLETE, _INSTALL = "__complete", "--install-completion"
 _HELP = ["--help", "-h"]
 _BELOW: Mapping[str, Any] = {"version_flags": [], "help_epilogue": ""}
 """What a group or a verb does not have from the program."""
@@ -291,6 +326,17 @@ def verbs(branch: Branch = TREE, before: tuple[str, ...] = ()) -> Iterator[tuple
             yield from verbs(one, (*before, name))
         else:
             yield (*before, name)
+
+
+def operations() -> Iterator[tuple[tuple[str, ...], Operation]]:
+    """Give the words of every verb that is made from a function, and how it is made."""
+    for words in verbs():
+        one: Verb | Branch = TREE
+        for word in words:
+            assert isinstance(one, Branch)
+            one = one.verbs[word]
+        if isinstance(one, Operation):
+            yield words, one
 
 
 def load_verb(words: Sequence[str], verb: Verb) -> Callable[..., Any]:
@@ -313,7 +359,10 @@ def make_parser(words: Sequence[str] | None) -> App:
     """
     from affectlab._version import __version__
 
-    return _branch(
+    if words is not None:
+        # The shell asks what can follow, or wants to be told all that there is.
+        words = None if _INSTALL in words[:1] else words[_COMPLETE in words[:1] :]
+    app = _branch(
         "affectlab",
         TREE,
         words,
@@ -326,6 +375,10 @@ def make_parser(words: Sequence[str] | None) -> App:
         print_error=False,
         exit_on_error=False,
     )
+    app.register_install_completion_command(
+        _INSTALL, help="Let the shell complete what is typed.", help_flags=[], version_flags=[]
+    )
+    return app
 
 
 def _branch(
@@ -336,7 +389,7 @@ def _branch(
     **more: Any,
 ) -> App:
     app = App(name, help=branch.help, help_flags=_HELP, **{**_BELOW, **more})
-    headings = {}
+    headings: dict[str, Group] = {}
     for place, (heading, below) in enumerate(branch.panels.items()):
         headings |= dict.fromkeys(below, Group(heading, sort_key=place))
     for place, (verb, one) in enumerate(branch.verbs.items()):

@@ -12,7 +12,7 @@ value stays. This holds for every statistic; see :func:`withhold_certainty`.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any, Self
 
@@ -24,7 +24,14 @@ from affectlab.core.result import Result
 from affectlab.core.tables import Column, Count, Interval, Key, Table, Value
 from affectlab.core.types import Bools, Floats, pl
 
-__all__ = ["ESTIMATE_COLUMNS", "NO_INTERVAL", "NO_VARIATION", "Estimate", "Estimates"]
+__all__ = [
+    "ESTIMATE_COLUMNS",
+    "NO_INTERVAL",
+    "NO_VARIATION",
+    "Estimate",
+    "Estimates",
+    "side_by_side",
+]
 
 ESTIMATE_COLUMNS = (
     "value",
@@ -169,6 +176,12 @@ class Estimates(Result):
         first, *rest = self.tables
         return replace(self, tables=(first.with_columns(extra, *columns), *rest))
 
+    def laid_out(self, *columns: Column, **more: Any) -> Self:
+        """Declare what people are shown of the table after its keys, and other fields of it."""
+        first, *rest = self.tables
+        keys = (column for column in first.columns if column.is_key)
+        return replace(self, tables=(replace(first, columns=(*keys, *columns), **more), *rest))
+
     def with_frame(self, frame: pl.DataFrame) -> Self:
         """Take another frame with the same columns."""
         first, *rest = self.tables
@@ -257,6 +270,35 @@ class Estimates(Result):
 
 def _estimate(row: Mapping[str, Any]) -> Estimate:
     return Estimate(**{name: row[name] for name in ESTIMATE_COLUMNS})
+
+
+def side_by_side(
+    frame: pl.DataFrame, index: Sequence[str], names: Iterable[str], *, of: str = "metric"
+) -> pl.DataFrame:
+    """Put several estimates of one thing into one row.
+
+    Parameters
+    ----------
+    frame
+        Has the columns of estimates.
+    index
+        Columns that say what a row is about.
+    names
+        What the column `of` holds of the estimates that are taken.
+
+    Returns
+    -------
+    polars.DataFrame
+        The index, then for each name ``name``, ``name_low`` and ``name_high``.
+    """
+    import polars as pl
+
+    wide = frame.select(index).unique(maintain_order=True)
+    for name in names:
+        columns = {name: "value", f"{name}_low": "low", f"{name}_high": "high"}
+        part = frame.filter(pl.col(of) == name).select(*index, **columns)
+        wide = wide.join(part, on=index, how="left", maintain_order="left")
+    return wide
 
 
 def as_dict(estimate: Estimate) -> dict[str, Any]:

@@ -174,7 +174,7 @@ def _kinds_of_generic(node: ast.Subscript, module: str) -> Iterator[Any]:
     head = node.value.id if isinstance(node.value, ast.Name) else ""
     inner = list(node.slice.elts) if isinstance(node.slice, ast.Tuple) else [node.slice]
     if head == "Literal":
-        yield Literal[tuple(ast.literal_eval(value) for value in inner)]  # type: ignore[misc]
+        yield Literal[tuple(ast.literal_eval(value) for value in inner)]
     elif head == "Annotated":
         yield from _kinds(inner[0], module)
     elif head in ("Optional", "Union"):

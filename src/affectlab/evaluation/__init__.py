@@ -99,7 +99,6 @@ from affectlab.evaluation.preference import (
     preferences,
     reaction_pairs,
     top_labels,
-    verdict_sentences,
 )
 from affectlab.evaluation.rankings import (
     Board,
@@ -279,7 +278,6 @@ __all__ = [
     "soft_label_metrics",
     "spearman_with_people",
     "top_labels",
-    "verdict_sentences",
     "wilson_interval",
     "write_result",
 ]

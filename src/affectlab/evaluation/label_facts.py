@@ -12,6 +12,7 @@ import numpy as np
 
 from affectlab.core.errors import InputError, unknown_name
 from affectlab.core.types import Floats, Ints
+from affectlab.evaluation.classes.costs import read_costs
 from affectlab.taxonomy import CostMatrix, Taxonomy, load_taxonomy
 
 __all__ = ["CostsLike", "GroupsLike", "LabelFacts", "TaxonomyLike", "label_facts"]
@@ -106,7 +107,8 @@ def label_facts(
     labels
         The labels that are wanted, in their order; all by default.
     costs
-        A cost matrix, or the kind of costs that the taxonomy makes; its own by default.
+        A cost matrix, its file (see :func:`read_costs`), or the kind of costs that the taxonomy
+        makes; its own by default.
     groups
         Group of each label, or a level of the taxonomy; by default polarity.
 
@@ -119,6 +121,8 @@ def label_facts(
     InputError
         When a name is not known, or the taxonomy has no such costs or level.
     """
+    if isinstance(costs, str) and Path(costs).is_file():
+        costs = read_costs(costs)
     source: Taxonomy | CostMatrix | None
     if taxonomy is None or isinstance(taxonomy, CostMatrix):
         source = taxonomy

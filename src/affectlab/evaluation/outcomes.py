@@ -6,22 +6,20 @@ import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import polars as pl
 
 from affectlab.core.errors import InputError, unknown_name
-from affectlab.core.estimates import Estimates
+from affectlab.core.estimates import ESTIMATE_COLUMNS, Estimates
+from affectlab.core.result import Result
+from affectlab.core.tables import Column, Count, Figure, Key, Share, Table
 from affectlab.core.types import Floats, Ints
-from affectlab.core.words import count, percent, shown
+from affectlab.core.words import count, joined, percent, plural, shown
 from affectlab.evaluation.people_and_models import check_models, row_column
 from affectlab.evaluation.wilson import wilson_interval
 from affectlab.ratings import MODEL_KINDS, Ratings
-
-if TYPE_CHECKING:
-    from affectlab.core.terminal import Table
-
 
 __all__ = [
     "OUTCOMES",
@@ -33,7 +31,6 @@ __all__ = [
     "classify_outcome",
     "looks_like_refusal",
     "outcome_table",
-    "rich_outcomes",
 ]
 
 
@@ -444,7 +441,8 @@ def _names(by: Sequence[str] | str | None, known: Sequence[str]) -> tuple[str, .
         if not found:
             raise InputError(f"no column 'rater'; found: {', '.join(known)}; say `by`")
         return found
-    names = tuple(dict.fromkeys([by] if isinstance(by, str) else by))
+    given = by.split(",") if isinstance(by, str) else by
+    names = tuple(dict.fromkeys(name.strip() for name in given if name.strip()))
     if not names:
         raise InputError("by is empty; expected at least one name, such as 'rater'")
     for name in names:
@@ -502,56 +500,29 @@ def _retries(column: pl.Series | None, n: int) -> Floats:
 # How often each outcome came about, by model and prompt.
 
 
-@dataclass(frozen=True, eq=False)
-class OutcomeTable:
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
+class OutcomeTable(Result):
     """Outcomes by model and prompt, or by whatever was asked for.
 
-    Made by :func:`outcome_table`.
+    Made by :func:`outcome_table`. The first table has one row per group and outcome, with the
+    ``count`` and the share of its answers; the table ``usable`` has one row per group, with the
+    share that can be used, how often each outcome came about, ``retries``, the questions asked
+    again after transport errors, and ``coverage``, the share of all stimuli about which something
+    was asked.
     """
 
     by: tuple[str, ...]
-    shares: Estimates
-    """Share of answers with each outcome, keyed by :attr:`by` and ``outcome``; the extra column
-    ``count`` has how many they are."""
-    usable: Estimates
-    """Share of answers that can be used, keyed by :attr:`by`; extra columns: ``retries``, the
-    questions asked again after transport errors, and ``coverage``, the share of all stimuli about
-    which something was asked."""
-    warnings: tuple[str, ...] = ()
-    """What a reader should know, in sentences."""
+    """What is told apart."""
 
-    def to_frame(self) -> pl.DataFrame:
-        """Give one row per group and outcome: the keys, ``outcome``, ``count``, the estimate."""
-        keys = [*self.by, "outcome", "count"]
-        frame = self.shares.to_frame()
-        return frame.select(*keys, *(name for name in frame.columns if name not in keys))
+    @property
+    def shares(self) -> Estimates:
+        """Share of answers with each outcome, keyed by :attr:`by` and ``outcome``."""
+        return Estimates(self.tables[:1])
 
-    def counts(self) -> pl.DataFrame:
-        """Give one row per group: the keys, ``n`` answers, and the count of each outcome."""
-        frame = self.shares.to_frame()
-        wide = frame.pivot(on="outcome", index=list(self.by), values="count", maintain_order=True)
-        return wide.insert_column(
-            len(self.by), wide.select(pl.sum_horizontal(list(OUTCOMES))).to_series().alias("n")
-        )
-
-    def as_dict(self) -> dict[str, Any]:
-        """Give the tables as plain data (for JSON)."""
-        return {
-            "by": list(self.by),
-            "outcomes": {name: found.meaning for name, found in OUTCOMES.items()},
-            "shares": self.to_frame().to_dicts(),
-            "usable": self.usable.to_frame().to_dicts(),
-        }
-
-    def __repr__(self) -> str:
-        return f"OutcomeTable({len(self.usable)} groups by {', '.join(self.by)})"
-
-    def _repr_html_(self) -> str:
-        return self.counts()._repr_html_()
-
-    def __rich__(self) -> Table:
-
-        return rich_outcomes(self)
+    @property
+    def usable(self) -> Estimates:
+        """Share of answers that can be used, keyed by :attr:`by`."""
+        return Estimates(self.tables[1:])
 
 
 def outcome_table(
@@ -576,10 +547,12 @@ def outcome_table(
         Ratings; or a data frame with a column ``outcome``, the columns of `by`, and optionally
         ``stimulus`` and ``retries``; or an iterable of :class:`Response`.
     by
-        What to tell apart: ``rater``, ``rater_kind``, or any column of the answers (``session``),
-        attribute of the raters (``prompt``, ``family``) or of the stimuli. None: ``rater``, and
-        ``prompt`` where there is one. A model that was asked in two ways is best kept as two
-        raters with an attribute ``prompt``, so that every other statistic tells them apart, too.
+        What to tell apart, such as ``rater,prompt``; by default these, where there is a prompt.
+
+        ``rater``, ``rater_kind``, or any column of the answers (``session``), attribute of the
+        raters (``prompt``, ``family``) or of the stimuli. A model that was asked in
+        two ways is best kept as two raters with an attribute ``prompt``, so that every other
+        statistic tells them apart, too.
     models
         Answers of models in a table of their own, beside those of ratings.
     everyone
@@ -646,13 +619,15 @@ def outcome_table(
     )
     retries = np.bincount(asked.group, weights=asked.retries, minlength=n_groups).astype(np.int64)
     coverage = stimuli / asked.n_stimuli if asked.n_stimuli else np.full(n_groups, np.nan)
-    extra = [pl.Series("retries", retries), pl.Series("coverage", coverage, dtype=pl.Float64)]
-    return OutcomeTable(
-        asked.by,
-        shares.with_columns(pl.Series("count", count.ravel())),
-        usable.with_columns(extra),
-        _warnings(asked, stimuli),
+    wide = usable.frame.with_columns(
+        pl.Series("retries", retries),
+        pl.Series("coverage", coverage, dtype=pl.Float64),
+        *(pl.Series(name, count[:, k]) for k, name in enumerate(names)),
     )
+    by_outcome = shares.frame.select(
+        *shares.keys, pl.Series("count", count.ravel()), *ESTIMATE_COLUMNS
+    )
+    return _result(asked, by_outcome, wide, confidence)
 
 
 def _distinct(asked: Asked, code: np.ndarray[Any, np.dtype[np.int64]]) -> Any:
@@ -663,7 +638,7 @@ def _distinct(asked: Asked, code: np.ndarray[Any, np.dtype[np.int64]]) -> Any:
     return np.bincount(pairs // size, minlength=len(asked.groups))
 
 
-def _warnings(asked: Asked, stimuli: Any) -> tuple[str, ...]:
+def _notes(asked: Asked, stimuli: Any) -> tuple[str, ...]:
     said = []
     if not asked.has_outcomes:
         said.append(
@@ -681,46 +656,66 @@ def _warnings(asked: Asked, stimuli: Any) -> tuple[str, ...]:
     return tuple(said)
 
 
-# The table of outcomes for a terminal: one line per model and prompt.
+# How the outcomes are laid out, and put into words.
 
 
-_MOST_COLUMNS = 4
-"""Kinds of failure above which they are listed in words instead of in columns."""
+def _result(
+    asked: Asked, shares: pl.DataFrame, usable: pl.DataFrame, confidence: float
+) -> OutcomeTable:
+    """Lay out what was counted."""
+    failed = [name for name in OUTCOMES if not OUTCOMES[name].usable and usable[name].sum()]
+    keys = [Key(name) for name in asked.by]
+    every = (*keys, Key("outcome"), Count("count"), Share("value", "share", decimals=1))
+    columns = (
+        *keys,
+        Count("n_ratings", "asked"),
+        Share("value", "usable", decimals=1),
+        Column("interval", "interval", "share_interval"),
+        *(Count(name, help=OUTCOMES[name].meaning) for name in failed),
+        *([Count("retries")] if usable["retries"].sum() else []),
+        *([Count("n_items", "stimuli")] if (usable["coverage"] < 1).any() else []),
+    )
+    names = [", ".join(group) for group in usable.select(asked.by).rows()]
+    figure = Figure(
+        "outcomes",
+        "outcomes",
+        "usable",
+        "What became of the answers",
+        "Share of the answers with each outcome.",
+        "; ".join(
+            f"{name}: {percent(share, 1)} usable"
+            for name, share in zip(names, usable["value"], strict=True)
+        ),
+    )
+    return OutcomeTable(
+        (
+            Table("outcomes", "Outcomes of the answers.", shares, every, limit=0),
+            Table("usable", "Answers that can be used.", usable, columns),
+        ),
+        (_sentence(usable, asked.by, failed, confidence),),
+        (figure,),
+        _notes(asked, usable["n_items"].to_numpy()),
+        {"by": list(asked.by), "confidence": confidence},
+        by=asked.by,
+    )
 
 
-def rich_outcomes(table: OutcomeTable) -> Table:
-    """Show the usable share with its interval, and the count of each outcome that occurs."""
-    from rich.text import Text
-
-    from affectlab.core.terminal import Table
-
-    counts = table.counts()
-    failed = [name for name in OUTCOMES if not OUTCOMES[name].usable and counts[name].sum()]
-    listed = len(failed) > _MOST_COLUMNS
-    usable = table.usable.to_frame()
-    covered = bool((usable["coverage"] < 1).any())
-    made = Table(box=None, header_style="bold", pad_edge=False)
-    for name in table.by:
-        made.add_column(name.replace("_", " "), overflow="fold")
-    heads = ["asked", "usable", "interval", *([] if listed else map(_said, failed))]
-    heads += ["retries"] * bool(usable["retries"].sum()) + ["stimuli"] * covered
-    for head in heads:
-        made.add_column(head, justify="right", no_wrap=head == "interval")
-    if listed:
-        made.add_column("not usable")
-    for row, found in zip(usable.iter_rows(named=True), counts.iter_rows(named=True), strict=True):
-        cells = [count(found["n"]), percent(row["value"], 1)]
-        cells.append(f"{100 * row['low']:.1f} – {percent(row['high'], 1)}")
-        if not listed:
-            cells += [count(found[name]) if found[name] else "·" for name in failed]
-        cells += [count(row["retries"])] * ("retries" in heads)
-        cells += [count(row["n_items"])] * covered
-        if listed:
-            most = sorted(failed, key=lambda name: -found[name])
-            cells.append(", ".join(f"{_said(n)} {count(found[n])}" for n in most if found[n]))
-        made.add_row(*(Text(shown(row[name])) for name in table.by), *cells)
-    return made
-
-
-def _said(outcome: str) -> str:
-    return outcome.replace("_", " ")
+def _sentence(
+    usable: pl.DataFrame, keys: Sequence[str], failed: Sequence[str], confidence: float
+) -> str:
+    """Say how many answers can be used, what became of the others, and whose are used least."""
+    total = int(usable["n_ratings"].sum())
+    if not failed:
+        return f"None of {plural(total, 'answer')} was refused, lost or unreadable."
+    rate = int(usable["ok"].sum()) / total
+    parts = joined(f"{name.replace('_', ' ')} {count(int(usable[name].sum()))}" for name in failed)
+    text = f"Of {plural(total, 'answer')}, {percent(rate, 1)} can be used ({parts})."
+    if usable.height == 1:
+        return text
+    worst = usable.sort("value", descending=True, maintain_order=True).row(-1, named=True)
+    name = " · ".join(shown(worst[key], 40) for key in keys if worst[key])
+    low, high = percent(worst["low"], 1), percent(worst["high"], 1)
+    return (
+        f"{text} The lowest share is that of {name}: {percent(worst['value'], 1)}, "
+        f"{100 * confidence:g}\u00a0% interval {low} to {high}."
+    )

@@ -379,7 +379,7 @@ def check_columns(
     kept = ledger.kept(body.n_rows)
     if not kept.any():
         raise InputError(f"no {unit} can be used: {'; '.join(map(str, ledger.set_aside))}")
-    silent = _silent(rater, kept)
+    silent = (*_silent(rater, kept, "rater"), *_silent(stimulus, kept, "stimulus"))
     value.setflags(write=False)
     body = body if kept.all() else body.take(kept)
     of_label = dict(zip(names, values.scales, strict=True))
@@ -387,12 +387,12 @@ def check_columns(
     return Checked(body, of_label, taxonomy, (*ledger.set_aside, *silent), steps)
 
 
-def _silent(rater: Coded, kept: NDArray[np.bool_]) -> tuple[SetAside, ...]:
-    """Name the raters all of whose rows are left out."""
-    silent = np.setdiff1d(np.arange(rater.n), rater.code[kept])
+def _silent(coded: Coded, kept: NDArray[np.bool_], unit: Unit) -> tuple[SetAside, ...]:
+    """Name the raters, or stimuli, all of whose rows are left out."""
+    silent = np.setdiff1d(np.arange(coded.n), coded.code[kept])
     if not len(silent):
         return ()
-    return (SetAside(NO_ANSWER, len(silent), tuple(rater.names.gather(silent)), "rater"),)
+    return (SetAside(NO_ANSWER, len(silent), tuple(coded.names.gather(silent)), unit),)
 
 
 def _extras(columns: Mapping[str, pl.Series], ledger: Ledger) -> dict[str, pl.Series]:

@@ -43,13 +43,13 @@ DEFAULTS = {"trial_kind": "main", "outcome": "ok"}
 ROW_COLUMNS = ("text", "session", "trial", "trial_kind", "outcome", "rt_ms", "at")
 """Optional columns that belong to a single answer."""
 NO_ANSWER = "without any answer that can be used"
-"""Why raters are set aside."""
+"""Why raters and stimuli are set aside."""
 BATCH_COLUMNS = ("step", "batch_kind")
 """Columns of a sequential study, which say to which of its batches an answer belongs."""
 UNNAMED = "rating"
 """What the one scale is called in results when the table has no labels."""
 
-Unit = Literal["row", "cell", "rater"]
+Unit = Literal["row", "cell", "rater", "stimulus"]
 _SHOWN_PLACES = 8
 
 
@@ -60,12 +60,12 @@ class SetAside:
     reason: str
     count: int
     places: tuple[str, ...] = ()
-    """Where the first of them stand, for example ``"line 7"``; of raters, all names."""
+    """Where the first of them stand, for example ``"line 7"``; of raters and stimuli, all names."""
     unit: Unit = "row"
-    """What is counted: rows, cells of a table with several answers in a row, or raters."""
+    """What is counted: rows, cells of a table with several answers in a row, raters, or stimuli."""
 
     def __str__(self) -> str:
         shown = ", ".join(self.places[:_SHOWN_PLACES])
         more = ", …" if shown and self.count > len(self.places[:_SHOWN_PLACES]) else ""
-        counted = plural(self.count, self.unit)
+        counted = plural(self.count, self.unit, "stimuli" if self.unit == "stimulus" else "")
         return f"{counted}: {self.reason}" + (f" ({shown}{more})" if shown else "")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import warnings
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from typing import Any
 
@@ -31,6 +31,7 @@ __all__ = [
     "outcome_counts",
     "pair_counts",
     "silent_raters",
+    "silent_stimuli",
     "suggested_names",
     "suggested_scale",
     "suggested_words",
@@ -180,13 +181,17 @@ def _of_set_aside(ratings: Holdings) -> list[str]:
             verb = "was" if count == 1 else "were"
             counted = plural(count, unit)
             found.append(f"{counted} of the source {verb} set aside; the summary says why.")
-    silent = silent_raters(ratings)
-    if silent:
+    for silent, one, many in (
+        (silent_raters(ratings), "rater", "raters"),
+        (silent_stimuli(ratings), "stimulus", "stimuli"),
+    ):
+        if not silent:
+            continue
         names = ", ".join(map(repr, silent[:_SHOWN_NAMES]))
         more = ", …" if len(silent) > _SHOWN_NAMES else ""
         verb = "has" if len(silent) == 1 else "have"
         found.append(
-            f"{plural(len(silent), 'rater')} of the source {verb} no answer that can be used and "
+            f"{plural(len(silent), one, many)} of the source {verb} no answer that can be used and "
             f"{'is' if len(silent) == 1 else 'are'} not counted: {names}{more}."
         )
     return found
@@ -194,8 +199,18 @@ def _of_set_aside(ratings: Holdings) -> list[str]:
 
 def silent_raters(ratings: Holdings) -> list[str]:
     """Name the raters of the source who have no answer in the table."""
-    named = [name for part in ratings.set_aside if part.unit == "rater" for name in part.places]
-    return [name for name in dict.fromkeys(named) if name not in set(ratings.rater_names)]
+    return _left_out(ratings, "rater", ratings.rater_names)
+
+
+def silent_stimuli(ratings: Holdings) -> list[str]:
+    """Name the stimuli of the source that have no answer in the table."""
+    return _left_out(ratings, "stimulus", ratings.stimulus_names)
+
+
+def _left_out(ratings: Holdings, unit: str, there: Collection[str]) -> list[str]:
+    named = [name for part in ratings.set_aside if part.unit == unit for name in part.places]
+    known = set(there)
+    return [name for name in dict.fromkeys(named) if name not in known]
 
 
 def _shared(ratings: Holdings) -> Scale | None:
@@ -483,6 +498,8 @@ class RatingsSummary(Result):
     """What was not taken: reason, count, the first places, and what is counted."""
     silent_raters: tuple[str, ...]
     """Raters of the source of whom no answer can be used; they are not among `n_raters`."""
+    silent_stimuli: tuple[str, ...]
+    """Stimuli of the source about which no answer can be used; they are not among `n_stimuli`."""
     history: tuple[str, ...]
 
     @property
@@ -527,6 +544,7 @@ def summarise(ratings: Holdings) -> RatingsSummary:
             for part in ratings.set_aside
         ),
         "silent_raters": tuple(silent_raters(ratings)),
+        "silent_stimuli": tuple(silent_stimuli(ratings)),
         "history": ratings.history,
     }
     frame = pl.DataFrame(

@@ -388,7 +388,7 @@ def render_leaderboard(found: Leaderboard, *, title: str = "Models and people") 
     return environment.get_template("leaderboard.html").render(
         title=shown(title, 200),
         summary=_summary(found),
-        warnings=[_sentence(warning) for warning in found.warnings],
+        warnings=[_sentence(warning) for warning in found.notes],
         boards=[board_view(board, k) for k, board in enumerate(found.boards)],
         glossary=_glossary(found),
         n_files=plural(n_files, "result file"),

@@ -5,6 +5,7 @@ from __future__ import annotations
 from functools import partial
 
 import numpy as np
+import polars as pl
 from tests.golden import inputs
 from tests.golden.case import ITERATED, case
 
@@ -147,9 +148,10 @@ def controlled(al, ratings):
     table = al.evaluation.outcome_table(ratings)
     return {
         "checks": checks,
-        "as dict": checks.as_dict(),
         "outcomes": table,
-        "counts": table.counts(),
+        "counts": table.to_frame("usable").select(
+            *table.by, pl.col("n_ratings").alias("n"), *al.evaluation.OUTCOMES
+        ),
         "everyone": al.evaluation.outcome_table(ratings, everyone=True),
         "by label": lambda: al.evaluation.outcome_table(ratings, by=["rater", "label"]),
     }
@@ -300,8 +302,12 @@ def rows_of_a_leaderboard(al, ratings):
         "board": board,
         "columns": [one.columns for one in board.boards],
         "coverage": evaluation.Coverage(n_answered=40, n_stimuli=48),
-        "dict": board.as_dict(),
+        "dict": as_dict(board),
         "read": [evaluation.read_result(file) for file in files],
         "parsed": evaluation.parse_result(files[0].read_text(), where="file"),
-        "example": al.evaluation.leaderboard(inputs.examples("leaderboard")).as_dict(),
+        "example": as_dict(evaluation.leaderboard(inputs.examples("leaderboard"))),
     }
+
+
+def as_dict(board):
+    return {"boards": board.settings["boards"], "rows": board.to_frame().to_dicts()}

@@ -79,7 +79,7 @@ def confusions(al):
         "rows": seen.normalized("true"),
         "columns": seen.normalized("pred"),
         "all": seen.normalized("all"),
-        "mistakes": seen.mistakes(),
+        "mistakes": seen.to_frame("mistakes"),
         "own": evaluation.Confusion.from_counts([[8, 2], [1, 9]], ["awe", "fear"], "mikels"),
         "many": evaluation.metrics_of_confusion(
             [[[2, 0], [0, 2]], [[1, 1], [1, 1]]], ["awe", "fear"], "mikels"
@@ -109,7 +109,7 @@ def two_classifiers(al):
         clusters=[k // 5 for k in range(len(truth))],
         **settings,
     )
-    return {"found": found, "verdict": found.verdict, "margins": margins, "within": margins.verdict}
+    return {"found": found, "verdict": found.finding, "margins": margins, "within": margins.finding}
 
 
 @case("nominal", quick=True)
@@ -124,11 +124,11 @@ def classes(al, ratings):
         "classes": evaluation.classes_of(ratings, taxonomy="mikels"),
         "no ties": evaluation.classes_of(ratings, taxonomy="mikels", min_people=4, ties="random"),
         "found": found,
-        "wide": found.wide_frame,
-        "people": found.people_frame,
+        "wide": found.to_frame("classification"),
+        "people": found.to_frame("people"),
         "confusions": found.confusions,
         "sentences": found.sentences,
-        "coverage": found.coverage,
+        "coverage": found.to_frame("coverage"),
         "truth given": lambda: evaluation.evaluate_classification(ratings, truth=gold, **settings),
         "a rater": lambda: evaluation.evaluate_classification(
             ratings, truth="rater:p00", **settings
@@ -249,7 +249,7 @@ def preferred(al):
         "found": found,
         "choices": found.choices,
         "verdicts": table,
-        "sentences": evaluation.verdict_sentences(table),
+        "sentences": table.sentences,
         "said": found.sentences,
         "scale": evaluation.preference_scale(wins, systems=names, n_boot=40, seed=11),
         "judged": judged,

@@ -170,8 +170,8 @@ def test_unseen_drawn_people_are_judged_better_than_by_what_needs_no_learning(
         row = found.better_than(method)
         assert row["low"] > 0, (method, row)
         assert row["wins"] == 1.0
-    assert any("better than L1" in sentence for sentence in found.words())
-    assert any("no 8 independent results" in sentence for sentence in found.words())
+    assert any("better than L1" in sentence for sentence in found.sentences)
+    assert any("no 8 independent results" in sentence for sentence in found.sentences)
 
 
 def test_another_metric_may_be_held_against_it() -> None:
@@ -296,7 +296,7 @@ def test_two_faces_without_numbers_are_not_told_apart() -> None:
 
 def test_splits_that_test_nearly_everyone_say_that_there_is_no_interval() -> None:
     pairs, scores, frames = planted(n_actors=8, n_frames=5, noise=3.0)
-    words = " ".join(cross_validate(pairs, scores, frames, n_test=7, n_boot=200).words())
+    words = " ".join(cross_validate(pairs, scores, frames, n_test=7, n_boot=200).sentences)
     assert "not clearly better" not in words
     assert "There are no intervals: each split tests so many of the actors" in words
     assert "It is set against L1 on the same actors: SROCC apart by" in words
@@ -334,7 +334,7 @@ def test_few_actors_have_no_interval() -> None:
     found = cross_validate(pairs, scores, frames, n_test=1)
     assert found.summary["low"].is_nan().all()
     assert not found.comparison["better"].any()
-    assert "3 actors are too few for an interval." in found.words()
+    assert "3 actors are too few for an interval." in found.sentences
 
 
 def test_pairs_left_out_are_told() -> None:

@@ -248,7 +248,7 @@ class TestAnswers:
         values = found.ratings.to_frame()["value"]
         # Labels that were left out are 0 only where there is an answer.
         assert (values.null_count() == 0) == (outcome == "ok")
-        assert outcome_table(found.ratings).counts()["n"][0] == 2
+        assert outcome_table(found.ratings).to_frame("usable")["n_ratings"][0] == 2
 
     def test_an_outcome_that_is_none(self, tmp_path: Path) -> None:
         with pytest.raises(InputError, match="unknown outcome 'fine'"):
@@ -333,7 +333,7 @@ class TestAnswers:
             with pytest.raises(InputError, match="out of reach for 1 picture "):
                 annotate_until(told, PAINTED, annotator, tmp_path / "r")
         found = annotate_until(told, PAINTED, annotator, tmp_path / "r")
-        counts = outcome_table(found.ratings).counts().row(0, named=True)
+        counts = outcome_table(found.ratings).to_frame("usable").row(0, named=True)
         assert (counts["transport"], counts["ok"]) == (1, 9)
 
     def test_prompts_without_a_picture_are_passed_over(self, tmp_path: Path) -> None:

@@ -59,19 +59,19 @@ def test_failures_are_asked_about_again_and_never_taken_for_hints(
     found = annotate_until(plan(batch=8), PAINTED, annotator, tmp_path / "r")
     assert found.given_up == ()
     assert found.stopped == "every label has its target"
-    assert outcome_table(found.ratings).counts()[outcome][0] == 0
+    assert outcome_table(found.ratings).to_frame("usable")[outcome][0] == 0
 
 
 def test_a_picture_that_is_rejected_holds_nothing_up(tmp_path: Path) -> None:
     annotator = Changing(lambda stimulus, _: "rejected" if stimulus == "face-00003" else {})
     told = plan(initial=10, batch=5, rounds=0)
     found = annotate_until(told, PAINTED, annotator, tmp_path / "r")
-    assert outcome_table(found.ratings).counts()["rejected"][0] == 1
+    assert outcome_table(found.ratings).to_frame("usable")["rejected"][0] == 1
     annotator.answer = lambda *_: {"Awe": 1}
     annotator.asked.clear()
     again = annotate_until(told, PAINTED, annotator, tmp_path / "r")
     assert annotator.asked == [("face-00003", "")]
-    assert outcome_table(again.ratings).counts()["ok"][0] == 10
+    assert outcome_table(again.ratings).to_frame("usable")["ok"][0] == 10
 
 
 def test_refusals_of_hinted_pictures_stop_the_run(tmp_path: Path) -> None:
@@ -106,7 +106,7 @@ def test_few_usable_answers_stop_the_run_unless_the_plan_allows_it(tmp_path: Pat
         annotate_until(plan(rounds=0, batch=4), PAINTED, Changing(third), tmp_path / "r")
     told = plan(rounds=0, batch=4, usable=0.3)
     found = annotate_until(told, PAINTED, Changing(third), tmp_path / "r")
-    assert outcome_table(found.ratings).counts()["unparseable"][0] == 14
+    assert outcome_table(found.ratings).to_frame("usable")["unparseable"][0] == 14
     with pytest.raises(InputError, match="unknown outcome 'refusal'"):
         annotate_until(told, PAINTED, Changing(third), tmp_path / "r", again=["refusal"])
 

@@ -77,7 +77,7 @@ def test_what_becomes_of_what_a_rater_gives(
     assert found.label_names == LABELS
     if outcome != "ok":
         assert found.to_frame()["value"].null_count() == 3
-        assert outcome_table(found).counts()[outcome][0] == 1
+        assert outcome_table(found).to_frame("usable")[outcome][0] == 1
     assert read_ratings(tmp_path / "o" / "ratings.parquet").equals(found)
 
 

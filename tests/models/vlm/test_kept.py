@@ -126,8 +126,8 @@ def test_unclear_is_an_answer_wherever_it_is_counted(faces: Path, tmp_path: Path
         outcome_table(run.ratings),
         outcome_table(read_ratings(path)),
     ):
-        counts = table.counts().row(0, named=True)
-        assert (counts["n"], counts["ok"], counts["refused"]) == (6, 5, 1)
+        counts = table.to_frame("usable").row(0, named=True)
+        assert (counts["n_ratings"], counts["ok"], counts["refused"]) == (6, 5, 1)
     assert run.ratings.frame["value"].null_count() == 3 * len(protocol.labels())
 
 

@@ -166,7 +166,7 @@ def test_answers_of_another_model_belong_to_another_rater(faces: Path, tmp_path:
     # A run without the picture controls the rater that gave its answers.
     control = f"{NAME} no_image (answered by gpt-x-mini)"
     assert (about[control]["control"], about[control]["of"]) == ("no_image", other)
-    counts = outcome_table(run.ratings).counts()
+    counts = outcome_table(run.ratings).to_frame("usable")
     rows = {row["rater"]: (row["ok"], row["rejected"]) for row in counts.iter_rows(named=True)}
     assert rows == {NAME: (2, 1), other: (3, 0), control: (6, 0)}
     assert set(run.to_frame()["rater"]) == set(rows)

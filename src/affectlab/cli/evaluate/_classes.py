@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 from affectlab.cli.parameters import Option
 
 if TYPE_CHECKING:
-    from affectlab.evaluation import Classes
     from affectlab.ratings import Ratings
 
 __all__ = [
@@ -25,7 +22,6 @@ __all__ = [
     "TiesOption",
     "TruthOption",
     "TruthThresholdOption",
-    "make_classes",
     "slug",
     "warnings_on",
 ]
@@ -127,44 +123,6 @@ TruthThresholdOption = Annotated[
 ]
 
 
-def make_classes(
-    ratings: Ratings,
-    models: Ratings | None,
-    *,
-    truth: str,
-    mapping: str | None,
-    classes: str | None,
-    scores: list[str] | None,
-    rule: Any,
-    ties: Any,
-    min_people: int,
-    seed: int,
-    multilabel: bool = False,
-    agree: str = "0.5",
-    threshold: str | None = None,
-    truth_threshold: str | None = None,
-) -> Classes:
-    """Make classes of ratings, as the options of a verb say."""
-    from affectlab.evaluation import classes_of
-
-    return classes_of(
-        ratings,
-        models,
-        truth=_truth(truth, ratings),
-        taxonomy=classes,
-        mapping=mapping,
-        scores=scores or None,
-        multilabel=multilabel,
-        threshold=_threshold(threshold),
-        truth_threshold=_threshold(truth_threshold or threshold),
-        rule=rule,
-        agree=_agree(agree),
-        min_people=min_people,
-        ties=ties,
-        seed=seed,
-    )
-
-
 def warnings_on(ratings: Ratings, truth: str) -> tuple[str, ...]:
     """Warnings of a table that matter where answers are classes.
 
@@ -173,42 +131,6 @@ def warnings_on(ratings: Ratings, truth: str) -> tuple[str, ...]:
     """
     beside = ("The categories are",) if truth == "people" else ("The categories are", "No rater is")
     return tuple(text for text in ratings.warnings if not text.startswith(beside))
-
-
-def _truth(text: str, ratings: Ratings) -> str | Ratings | Mapping[str, str]:
-    """Read the truth from a file, unless the text says where in the ratings it is."""
-    from affectlab.evaluation import read_truth
-
-    if text == "people" or text.startswith(("attribute:", "rater:")):
-        return text
-    if not Path(text).is_file():
-        from affectlab.core.errors import InputError
-
-        raise InputError(
-            f"--truth {text!r}: no such file; expected people, attribute:NAME, rater:NAME or a file"
-        )
-    return read_truth(text)
-
-
-def _agree(text: str) -> float:
-    from affectlab.core.errors import InputError
-
-    try:
-        return int(text) if text.strip().isdigit() else float(text)
-    except ValueError:
-        raise InputError(
-            f"--agree: {text!r} is not understood; expected a share such as 0.5, or a number of "
-            "people such as 2"
-        ) from None
-
-
-def _threshold(text: str | None) -> Any:
-    if text is None:
-        return None
-    try:
-        return float(text)
-    except ValueError:
-        return Path(text)
 
 
 def slug(name: str, taken: set[str]) -> str:

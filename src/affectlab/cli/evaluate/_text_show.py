@@ -5,18 +5,17 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from affectlab.cli._output import Output, write_csv
+from affectlab.cli._output import write_csv
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     import polars as pl
 
-    from affectlab.core.estimates import Estimates
     from affectlab.models.text_metrics import TextMetric, TextScores
     from affectlab.models.text_metrics.items import TextTable
 
-__all__ = ["check_target", "frame_of", "part_of", "show_means", "told_of", "write_scores"]
+__all__ = ["check_target", "frame_of", "part_of", "told_of", "write_scores"]
 
 
 def part_of(of: TextScores, name: str) -> TextScores:
@@ -66,24 +65,6 @@ def write_scores(frame: pl.DataFrame, to: Path) -> None:
         frame.write_parquet(to)
     except OSError as error:
         raise InputError(f"{to} cannot be written: {error.strerror or error}") from None
-
-
-def show_means(
-    out: Output,
-    means: Estimates,
-    table: TextTable,
-    groups: Sequence[str],
-) -> None:
-    from affectlab.core.words import plural
-
-    out.head(f"Scores of {plural(len(table.items), 'text')}")
-    frame = means.frame.rename({"value": "mean"})
-    columns: list[str | tuple[str, str]] = ["metric"]
-    if groups:
-        columns += ["attribute", "group"]
-    out.show_frame(
-        frame, [*columns, "n_items", "mean", ("low", "high")], more="--json gives all of them"
-    )
 
 
 def told_of(scores: TextScores, metric: TextMetric) -> dict[str, Any]:

@@ -68,4 +68,4 @@ def leaderboard(
         out.show("", f"numbers written to {to}")
     if written is not None:
         out.show("", f"page: {written}")
-    out.finish({**found.as_dict(), "page": page}, found.warnings)
+    out.finish({**found.to_dict(), "page": page})

@@ -3,24 +3,21 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import wraps
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from affectlab.cli._options import AllOption, SeedOption, reads_ratings
 from affectlab.cli._output import Output, write_csv
-from affectlab.cli.evaluate._preference_show import (
-    show_scale,
-    show_seen,
-    show_shares,
-    values_of,
-    write_shares,
-)
 from affectlab.cli.parameters import Argument, Option
 
 if TYPE_CHECKING:
-    from affectlab.evaluation import MetricPreferences, Preferences
+    import polars as pl
+
+    from affectlab.core.estimates import Estimates
+    from affectlab.core.result import Result
+    from affectlab.evaluation import Preferences
     from affectlab.ratings import Ratings
 
 __all__ = ["preference"]
@@ -230,98 +227,122 @@ def preference(
 
     Example: affectlab evaluate preference judgements.csv --scale nominal:A,B,both,neither
     """
-    from affectlab.cli.evaluate._preference_metrics import (
-        cluster_of,
-        columns_said,
-        item_table,
-        show_metrics,
-        show_verdicts,
-        verdict_table,
-    )
     from affectlab.core.errors import InputError
     from affectlab.evaluation import (
         evaluate_preference_metrics,
         metric_scores,
+        metric_sees_preference,
         preference_scale,
         preferences,
     )
+    from affectlab.evaluation.preference import PAIR, item_table, machine_of
+    from affectlab.ratings import read_models
 
     judged = ratings if everyone else out.panel(ratings)
     pair = _pair(systems)
+    often = 1000 if n_boot is None else n_boot
     if pair is None and _n_systems(judged) > 2:
         if metric or scores:
             name = "--metric" if metric else "--scores"
             raise InputError(f"{name}: more than two are compared; expected --systems to name two")
         with out.progress("strengths"):
-            scale = preference_scale(
-                judged,
-                model=strength,
-                prior=prior,
-                n_boot=1000 if n_boot is None else n_boot,
-                seed=seed,
-            )
-        show_scale(scale, out, to, figures)
-        tables = {"scale": scale.to_frame(), "pairs": scale.pairs().to_frame()}
-        out.finish(tables, (*scale.notes, *ratings.warnings))
+            scale = preference_scale(judged, model=strength, prior=prior, n_boot=often, seed=seed)
+        _show(out, {"": scale}, to, figures, ratings.warnings)
         return
     if scores is None:
         _only_with_scores(by=by, margin=margin, areas=areas, votes=unit == "vote")
+    found: dict[str, Result] = {}
     with out.progress("shares"):
-        found = preferences(judged, systems=pair, rule=rule, n_boot=n_boot or 0, seed=seed)
-        often = 1000 if n_boot is None else n_boot
-        seen = values_of(metric, judged, found, system, often, seed) if metric else None
+        said = preferences(judged, systems=pair, rule=rule, n_boot=n_boot or 0, seed=seed)
+        found[""] = said
         items = item_table(judged)
-        read = None if scores is None else metric_scores(scores, system=_scored(found, system))
-        together = cluster_of(items, read, cluster)
-        verdicts = verdict_table(
-            found,
-            items,
-            together,
-            system=system,
-            sampled=sampled,
+        together = cluster or (PAIR if PAIR in items.columns else None)
+        verdicts = _verdicts(
+            said,
+            system,
+            sampled,
+            cluster=None if together is None else _of_items(items, together),
             # Items that belong together need draws of what they belong to.
             n_boot=often if together is not None else n_boot or 0,
             seed=seed,
         )
-        told = None
-        if read is not None:
-            told = evaluate_preference_metrics(
-                found,
+        if verdicts is not None:
+            found["verdict_shares"] = verdicts
+        if metric:
+            values = read_models([*metric], judged, scale="interval")
+            found["separation"] = metric_sees_preference(
+                values, said, system=system, n_boot=often, seed=seed
+            )
+        if scores is not None:
+            read = metric_scores(scores, system=machine_of(said.systems, system))
+            found["metrics"] = evaluate_preference_metrics(
+                said,
                 read,
                 system=system,
-                items=items,
-                by=columns_said(by),
-                cluster=together,
+                items=judged,
+                by=_columns_said(by),
+                cluster=cluster or "auto",
                 unit=unit,
                 margin=margin,
                 min_size=min_size,
                 n_boot=often,
                 seed=seed,
             )
-    write_shares(found, to, figures)
-    show_shares(found, out)
-    if verdicts is not None:
-        show_verdicts(verdicts, out, rule)
-    if seen is not None:
-        show_seen(seen, out)
-    if told is not None:
-        if areas is not None:
-            write_csv(told.areas, areas)
-        if figures is not None:
-            from affectlab.report.pictures import pictures_of_areas, save_pictures
-
-            save_pictures(pictures_of_areas(told), figures)
-        show_metrics(told, out)
-    _say_where(out, to, figures)
+    if areas is not None:
+        write_csv(found["metrics"].to_frame(), areas)
+    _show(out, found, to, figures, ratings.warnings)
     if areas is not None:
         out.show(f"areas written to {areas}")
-    content = {
-        **_content(found),
-        "verdict_shares": None if verdicts is None else verdicts.to_frame(),
-        "metric": None if seen is None else seen.to_frame(),
-        "metrics": None if told is None else _metrics_content(told),
-    }
-    out.finish(content, (*found.notes, *ratings.warnings))
+
+
+def _verdicts(
+    found: Preferences, system: str | None, sampled: int | None, **settings: Any
+) -> Estimates | None:
+    """Count the verdicts of items; None where there are none, or no choice but the two systems."""
+    from affectlab.evaluation import preference_verdicts
+
+    if sampled is None and len(found.choices) == len(found.systems):
+        return None
+    if found.items and not found.verdicts()["verdict"].is_in(list(found.choices)).any():
+        # The table of shares says that no item has a verdict.
+        return None
+    return preference_verdicts(found, system=system, sampled=sampled, **settings)
+
+
+def _of_items(items: pl.DataFrame, cluster: str) -> dict[str, str] | None:
+    if cluster not in items.columns:
+        return None
+    columns = (items[name].cast(str).fill_null("").to_list() for name in ("item", cluster))
+    return dict(zip(*columns, strict=True))
+
+
+def _show(
+    out: Output,
+    found: dict[str, Result],
+    to: Path | None,
+    figures: Path | None,
+    warnings: Sequence[str],
+) -> None:
+    """Write and show results; the first is what was asked for, and the others go with it."""
+    from affectlab.report.pictures import pictures_of, save_pictures
+
+    first = found.pop("")
+    if to is not None:
+        write_csv(first.to_frame(), to)
+    if figures is not None:
+        for one in (first, *found.values()):
+            save_pictures(pictures_of(one), figures)
+    out.show(first)
+    for one in found.values():
+        alone = [table.caption for table in one.tables if table.limit]
+        out.head("\n" + alone[0].removesuffix(".") if len(alone) == 1 else "")
+        out.show(one)
+    if to is not None:
+        out.show("", f"{first.table().name} written to {to}")
+    if figures is not None:
+        out.show("", f"figures: {figures}")
+    content = first.to_dict() | {name: one.to_dict() for name, one in found.items()}
+    out.finish(content, warnings)
 
 
 def _only_with_scores(**given: Any) -> None:
@@ -331,31 +352,6 @@ def _only_with_scores(**given: Any) -> None:
     for name, value in given.items():
         if value:
             raise InputError(f"{names.get(name, f'--{name}')} is about --scores; expected it, too")
-
-
-def _scored(found: Preferences, system: str | None) -> str:
-    """Name the system whose scores are taken from a table that holds those of both."""
-    from affectlab.evaluation.preference import machine_of
-
-    return machine_of(found.systems, system)
-
-
-def _metrics_content(told: MetricPreferences) -> dict[str, Any]:
-    judged = told.judged
-    return {
-        "system": judged.system,
-        "unit": judged.unit,
-        "n_good": judged.n_good,
-        "n_poor": judged.n_poor,
-        "set_aside": judged.aside,
-        "n_without_scores": told.n_without,
-        "cluster": told.cluster,
-        "n_clusters": told.n_clusters,
-        "areas": told.areas,
-        "means": told.means,
-        "differences": told.differences,
-        "sentences": told.sentences,
-    }
 
 
 def _from_counts(
@@ -368,7 +364,6 @@ def _from_counts(
     system: str | None,
     sampled: int | None,
 ) -> None:
-    from affectlab.cli.evaluate._preference_metrics import show_verdicts, verdict_table
     from affectlab.core.errors import InputError
     from affectlab.evaluation import preferences
 
@@ -382,26 +377,25 @@ def _from_counts(
                 "human=707,model=292"
             )
         counts[name] = int(number)
-    found = preferences(counts, systems=_pair(systems))
-    verdicts = None
-    if sampled is not None:
-        # Counts may be of votes, many to an item; only --sampled says that they are of items.
-        verdicts = verdict_table(
-            found, None, None, system=system, sampled=sampled, n_boot=0, seed=0
-        )
-    elif system is not None:
+    if sampled is None and system is not None:
         raise InputError("--system with --counts is about verdicts of items; expected --sampled")
-    write_shares(found, to, figures)
-    show_shares(found, out)
+    said = preferences(counts, systems=_pair(systems))
+    found: dict[str, Result] = {"": said}
+    # Counts may be of votes, many to an item; only --sampled says that they are of items.
+    verdicts = None if sampled is None else _verdicts(said, system, sampled)
     if verdicts is not None:
-        show_verdicts(verdicts, out, "majority")
-    _say_where(out, to, figures)
-    shares = None if verdicts is None else verdicts.to_frame()
-    out.finish({**_content(found), "verdict_shares": shares}, found.notes)
+        found["verdict_shares"] = verdicts
+    _show(out, found, to, figures, ())
 
 
 def _pair(text: str | None) -> list[str] | None:
     return None if text is None else [name.strip() for name in text.split(",")]
+
+
+def _columns_said(text: str | None) -> tuple[str, ...]:
+    """Read names between commas."""
+    names = [] if text is None else [name.strip() for name in text.split(",")]
+    return tuple(dict.fromkeys(name for name in names if name))
 
 
 def _n_systems(ratings: Ratings) -> int:
@@ -409,20 +403,3 @@ def _n_systems(ratings: Ratings) -> int:
     columns = [name for name in ratings.scale.categories if name in ratings.stimuli.columns]
     named = {value for name in columns for value in ratings.stimuli[name].drop_nulls().to_list()}
     return len(named)
-
-
-def _content(found: Preferences) -> dict[str, Any]:
-    return {
-        "systems": found.systems,
-        "sentences": found.sentences,
-        "shares": found.to_frame(),
-        "agreement": found.agreement,
-        "verdicts": found.verdicts(),
-    }
-
-
-def _say_where(out: Output, to: Path | None, figures: Path | None) -> None:
-    if to is not None:
-        out.show("", f"shares written to {to}")
-    if figures is not None:
-        out.show("", f"figures: {figures}")

@@ -171,7 +171,6 @@ def text(
         check_target,
         frame_of,
         part_of,
-        show_means,
         told_of,
         write_scores,
     )
@@ -217,15 +216,15 @@ def text(
         )
     if to is not None:
         write_scores(frame_of(scores, table, groups, parts=parts), to)
-    show_means(out, means, table, groups)
+    out.show(means)
     if to is not None:
         out.show("", f"scores written to {to}")
     out.finish(
         {
+            **means.to_dict(),
             "n_items": len(table.items),
             "n_set_aside": len(table.set_aside),
             "set_aside": list(table.set_aside[:100]),
-            "means": means.to_frame(),
             "metrics": [told_of(one, known) for one, known in zip(scores, metrics, strict=True)],
             "scores": to,
         },

@@ -59,12 +59,11 @@ def rate(
             "n_usable": run.n_usable,
             "n_left": run.n_left,
             "stopped": None if run.halt is None or not run.n_left else run.halt.kind,
-            **table.as_dict(),
+            **table.to_dict(),
             "usage": run.usage.as_dict(),
             "n_uncounted": run.n_uncounted,
             "cost": run.cost,
         },
-        table.warnings,
         # Some of what is warned of is among the sentences of the run, too.
         doubts=list(dict.fromkeys([*run.sentences, *warned])),
     )

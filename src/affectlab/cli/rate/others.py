@@ -97,7 +97,7 @@ def others(
     from affectlab.cli._settings import read_settings
     from affectlab.cli._warned import caught_warnings
     from affectlab.core.errors import InputError
-    from affectlab.evaluation import outcome_table
+    from affectlab.evaluation import OUTCOMES, outcome_table
     from affectlab.models.raters import rate_faces
 
     out = Output("rate others", as_json=as_json, quiet=quiet)
@@ -119,14 +119,14 @@ def others(
     except KeyboardInterrupt:
         out.warn(f"interrupted; {to} keeps all answers, and the same command goes on from there")
         raise
-    counts = outcome_table(ratings).counts().row(0, named=True)
-    outcomes = {name: n for name, n in counts.items() if isinstance(n, int) and name != "n" and n}
+    counts = outcome_table(ratings).to_frame("usable").row(0, named=True)
+    outcomes = {name: counts[name] for name in OUTCOMES if counts[name]}
     if not set(outcomes) & {"ok", "empty"}:
         many = ", ".join(f"{n:,} {name}" for name, n in outcomes.items())
         raise InputError(
             f"{ratings.rater_names[0]} has no usable answer: {many}; {to / 'answers.csv'} says why"
         )
-    _show(out, ratings, outcomes, counts["n"])
+    _show(out, ratings, outcomes, counts["n_ratings"])
     about = ratings.raters.row(0, named=True)
     if about["left_out"]:
         out.note(f"labels left out: {about['left_out']}")

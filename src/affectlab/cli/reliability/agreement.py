@@ -204,6 +204,9 @@ def _shared(methods: Iterable[str]) -> str:
 
 def _figures(alpha: Estimates, kappa: KappaResult | None, folder: Path) -> None:
     """Alpha per label, kappa by kind of pair, and the heatmap of raters."""
+    import numpy as np
+
+    from affectlab.core.words import number
     from affectlab.reliability import kappa_matrix
     from affectlab.report import fig_alpha, fig_by_kind, fig_pair_heatmap, save_figure
 
@@ -215,7 +218,7 @@ def _figures(alpha: Estimates, kappa: KappaResult | None, folder: Path) -> None:
         folder,
         "alpha",
         title="Krippendorff's alpha per label",
-        description=f"Highest for {best['label'][0]} ({best['value'][0]:.2f}).",
+        description=f"Highest for {best['label'][0]} ({number(best['value'][0])}).",
     )
     if kappa is None or not len(kappa):
         return
@@ -229,7 +232,7 @@ def _figures(alpha: Estimates, kappa: KappaResult | None, folder: Path) -> None:
         "kappa_by_kind",
         title="Kappa by kind of pair",
         description="; ".join(
-            f"{kind}: median {sorted(found)[len(found) // 2]:.2f}"
+            f"{kind}: median {number(float(np.median(found)))}"
             for kind, found in values.items()
             if len(found)
         ),
@@ -249,9 +252,15 @@ def _kinds(kappa: KappaResult) -> list[dict[str, Any]]:
     import polars as pl
 
     frame = kappa.to_frame()
+    # Kappas with and without weights have no common mean.
+    weights = pl.col("method").str.split(", ").list.get(1).alias("weights")
+    keys = (
+        ["pair_kind", "weights"] if frame.select(weights.n_unique()).item() > 1 else ["pair_kind"]
+    )
     defined = pl.col("value").filter(pl.col("status") == "ok")
     return (
-        frame.group_by("pair_kind", maintain_order=True)
+        frame.with_columns(weights)
+        .group_by(keys, maintain_order=True)
         .agg(
             defined.mean().alias("mean"),
             defined.std().alias("sd"),
@@ -259,21 +268,24 @@ def _kinds(kappa: KappaResult) -> list[dict[str, Any]]:
             defined.len().alias("n_defined"),
             pl.len().alias("n_pairs_by_label"),
         )
-        .sort("pair_kind")
+        .sort("pair_kind", maintain_order=True)
         .to_dicts()
     )
 
 
 def _kinds_table(kappa: KappaResult) -> Table:
     from affectlab.core.terminal import Table
+    from affectlab.core.words import count, number
 
+    rows = _kinds(kappa)
+    names = ["pair_kind", *(["weights"] if "weights" in rows[0] else [])]
     table = Table(box=None, header_style="bold")
-    table.add_column("pair")
+    for name in names:
+        table.add_column(name.removesuffix("_kind"))
     for name in ("mean", "SD", "median", "defined", "pairs x labels"):
         table.add_column(name, justify="right")
-    for row in _kinds(kappa):
-        shown = (row[key] for key in ("mean", "sd", "median"))
-        numbers = ("–" if number is None else f"{number:.3f}" for number in shown)
-        counts = (f"{row['n_defined']:,}", f"{row['n_pairs_by_label']:,}")
-        table.add_row(row["pair_kind"], *numbers, *counts)
+    for row in rows:
+        numbers = (number(row[key], 3) for key in ("mean", "sd", "median"))
+        counts = (count(row[key]) for key in ("n_defined", "n_pairs_by_label"))
+        table.add_row(*(row[name] for name in names), *numbers, *counts)
     return table

@@ -29,6 +29,7 @@ def init(
             help="How to ask: the name of a protocol, such as multilabel or review, built in or "
             "added by a package; or the TOML file of one.",
             metavar="NAME_OR_FILE",
+            offers="protocols:list_protocols",
         ),
     ] = "intensity",
     models: Annotated[
@@ -159,7 +160,7 @@ def _of_models(
         drawn, root, found = drawn_items(
             models, truth, taxonomy=taxonomy, score=score, n=sample, seed=seed
         )
-    out.show(f"{found.said()}.")
+    out.show(found.finding)
     notes = []
     if drawn.height < sample:
         verb = "is" if drawn.height == 1 else "are"

@@ -205,7 +205,7 @@ def difference(
     _show_next(out, people, to, predictions)
     out.finish(
         _result(metric, found, said, to, perf_counter() - started),
-        (*notes, *(note for note in found.notes if note not in doubts)),
+        notes,
         doubts=[*doubts, *_doubts(found)],
     )
 
@@ -255,12 +255,10 @@ def _show(
         f"{metric.name}: {metric.learner} on {plural(found.n_pairs, 'pair')} ({said}), "
         f"{count(metric.width)} numbers per face, {number(seconds, 1)} s"
     )
-    out.show(f"Median over {plural(len(found.splits), 'split')} by actor, with the range:")
     out.show(found)
-    out.show(*(f"- {sentence}" for sentence in found.words()))
     if not distance.is_distance:
         out.show(
-            "- Some weights are below 0, so that a change can make two faces more alike: for a "
+            "Some weights are below 0, so that a change can make two faces more alike: for a "
             "loss, --set non_negative=true of ridge, or siamese."
         )
     out.show("", f"metric: {to}; its card: {to / 'README.md'}")
@@ -295,10 +293,7 @@ def _result(
         "scores": said,
         "n_pairs": found.n_pairs,
         "actors": found.actors,
-        "summary": found.summary,
-        "comparison": found.comparison,
-        "splits": found.frame,
         "details": found.details,
-        "words": found.words(),
         "seconds": seconds,
+        "validation": found.to_dict(),
     }

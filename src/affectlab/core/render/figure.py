@@ -22,15 +22,24 @@ FIGURES: Registry[Callable[..., Any]] = Registry(
     accept=callables,
     expected="a function of axes, a table and settings",
     ours={
-        "agreement_bars": "affectlab.report.figures:draw_agreement_bars",
-        "discrepancies": "affectlab.report.figures:draw_discrepancies",
-        "equivalence": "affectlab.report.figures:draw_equivalence",
-        "fairness": "affectlab.report.figures:draw_fairness",
-        "groups_compared": "affectlab.report.figures:draw_groups_compared",
-        "intervals": "affectlab.report.figures:draw_intervals",
-        "kinds_by_label": "affectlab.report.figures:draw_kinds_by_label",
-        "pair_heatmap": "affectlab.report.figures:draw_pair_heatmap",
-        "people_range": "affectlab.report.figures:draw_people_range",
+        name: f"affectlab.report.figures:draw_{name}"
+        for name in (
+            "agreement_bars",
+            "confusion",
+            "discrepancies",
+            "equivalence",
+            "fairness",
+            "groups_compared",
+            "intervals",
+            "item_votes",
+            "kinds_by_label",
+            "outcomes",
+            "pair_heatmap",
+            "people_range",
+            "reliability",
+            "scatter",
+            "shares",
+        )
     },
 )
 """Kinds of figures: functions of axes, a table and settings, that draw on the axes."""
@@ -118,10 +127,19 @@ def draw(figure: Figure, table: Table, ax: Axes | None) -> Axes:
 
         ax = Canvas(layout="constrained").add_subplot()
     FIGURES.load(figure.kind)(ax, table, **figure.options)
-    ax.set_title(figure.title)
     canvas = ax.get_figure(root=True)
+    if given or ax.axison or canvas is None:
+        ax.set_title(figure.title)
+    else:
+        # Panels that stand in the place of axes have titles of their own.
+        canvas.suptitle(figure.title)
     if not given and canvas is not None:
-        # Names below each other need a line each.
-        needed = 1 + _LINE * len(ax.get_yticklabels())
-        canvas.set_figheight(max(canvas.get_figheight(), needed))
+        # Names below each other need a line each, and squares as much beside each other.
+        needed = 1.3 + _LINE * len(ax.get_yticklabels())
+        if ax.get_aspect() != "auto":
+            needed = max(canvas.get_figheight(), needed + 2)
+            canvas.set_figwidth(needed + 1)
+        elif not ax.yaxis_inverted():
+            needed = max(canvas.get_figheight(), needed)
+        canvas.set_figheight(needed)
     return ax

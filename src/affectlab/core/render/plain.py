@@ -12,12 +12,12 @@ __all__ = ["plain"]
 
 def plain(value: Any) -> Any:
     """Bring a result into what JSON knows; ``nan`` and infinities become null."""
-    from dataclasses import asdict, is_dataclass
+    from dataclasses import fields, is_dataclass
 
     if isinstance(value, Mapping):
         return {str(key): plain(entry) for key, entry in value.items()}
     if is_dataclass(value) and not isinstance(value, type):
-        return plain(asdict(value))
+        return {field.name: plain(getattr(value, field.name)) for field in fields(value)}
     if isinstance(value, list | tuple | set):
         return [plain(entry) for entry in value]
     if isinstance(value, float):

@@ -21,6 +21,7 @@ from affectlab.evaluation.classes.rules import (
     Decided,
     Threshold,
     TruthRule,
+    agreeing,
     load_thresholds,
 )
 from affectlab.evaluation.classes.score_mapping import ScoreMapping, load_score_mapping
@@ -243,7 +244,7 @@ def classes_of(
     threshold: Threshold | None = None,
     truth_threshold: Threshold | None = None,
     rule: Rule | None = None,
-    agree: float = 0.5,
+    agree: float | str = 0.5,
     min_people: int = 1,
     ties: Ties = "leave_out",
     answer_ties: AnswerTies = "random",
@@ -265,7 +266,8 @@ def classes_of(
         - ``"rater:NAME"``: what one rater says, who is not judged.
         - ``"attribute:NAME"``: an attribute of the stimuli; several classes are separated by comma,
           semicolon or ``|`` where classes are sets.
-        - another table of ratings, whose raters are pooled; or a class (or several) by stimulus.
+        - another table of ratings, whose raters are pooled; its file (see :func:`read_truth`); or
+          a class (or several) by stimulus.
     taxonomy
         Taxonomy of the classes; by default that of the mapping, or of the ratings.
     mapping
@@ -281,13 +283,14 @@ def classes_of(
         For sets: scores from which on a class counts as answered. Not needed for yes and no, nor
         for models that say which labels they choose (a column ``chosen`` of 0 and 1).
     truth_threshold
-        The same for pooled scores of people.
+        The same for pooled scores of people; by default `threshold`.
     rule
         For one class: ``"plurality"`` of votes, ``"majority"`` (more than half of them), or the
         class with the highest ``"mean"`` or ``"median"`` rating. By default the mean for ratings,
         and the plurality otherwise.
     agree
-        For sets: share of people (a float), or their number (an int), that makes a class true.
+        For sets: share of people (a float), or their number (an int), that makes a class true; as
+        text, ``"0.5"`` or ``"2"``.
     min_people
         Raters below which pooled answers make no truth.
     ties
@@ -318,17 +321,10 @@ def classes_of(
     check_models(models)
     ratings, models = canonical(ratings, listed="models"), canonical(models, listed="raters")
     rng = np.random.default_rng(seed)
-    settings = TruthRule(
-        rule,
-        agree,
-        min_people,
-        ties,
-        None if truth_threshold is None else load_thresholds(truth_threshold),
-        multilabel,
-    )
-    reading = AnswerRule(
-        None if threshold is None else load_thresholds(threshold), answer_ties, multilabel
-    )
+    limits = None if threshold is None else load_thresholds(threshold)
+    pooled = limits if truth_threshold is None else load_thresholds(truth_threshold)
+    settings = TruthRule(rule, agreeing(agree), min_people, ties, pooled, multilabel)
+    reading = AnswerRule(limits, answer_ties, multilabel)
     used = None if mapping is None else load_score_mapping(mapping)
     source = truth_source(truth, ratings, models, multilabel=multilabel)
     told_by = truth.partition(":")[2] if source.kind == "rater" and isinstance(truth, str) else None

@@ -13,6 +13,7 @@ from pydantic import BaseModel, ConfigDict, Field, StrictStr
 from affectlab.core.errors import InputError
 from affectlab.core.toml import read_toml
 from affectlab.core.types import Bools, Floats, Ints
+from affectlab.core.words import option
 from affectlab.evaluation.classes.class_map import ClassMap
 from affectlab.evaluation.classes.panel import Panel
 from affectlab.evaluation.classes.votes import (
@@ -30,7 +31,15 @@ from affectlab.evaluation.classes.votes import (
 )
 from affectlab.taxonomy import Taxonomy
 
-__all__ = ["AnswerRule", "Decided", "Threshold", "Thresholds", "TruthRule", "load_thresholds"]
+__all__ = [
+    "AnswerRule",
+    "Decided",
+    "Threshold",
+    "Thresholds",
+    "TruthRule",
+    "agreeing",
+    "load_thresholds",
+]
 
 
 class Thresholds(BaseModel):
@@ -66,8 +75,8 @@ def load_thresholds(given: Threshold) -> Thresholds:
     Parameters
     ----------
     given
-        One number; a number for each label; or a TOML file with ``default = 0.5`` and a table
-        ``[labels]``, either of which may be absent.
+        One number, perhaps as text; a number for each label; or a TOML file with ``default = 0.5``
+        and a table ``[labels]``, either of which may be absent.
 
     Raises
     ------
@@ -81,11 +90,29 @@ def load_thresholds(given: Threshold) -> Thresholds:
     """
     if isinstance(given, Thresholds):
         return given
-    if isinstance(given, str | Path):
+    if isinstance(given, str):
+        try:
+            return Thresholds(default=float(given))
+        except ValueError:
+            given = Path(given)
+    if isinstance(given, Path):
         return read_toml(given, Thresholds)
     if isinstance(given, Mapping):
         return Thresholds(labels=dict(given))
     return Thresholds(default=float(given))
+
+
+def agreeing(given: float | str) -> float:
+    """Read a share of people, or, without a point, their number."""
+    if not isinstance(given, str):
+        return given
+    try:
+        return int(given) if given.strip().isdigit() else float(given)
+    except ValueError:
+        raise InputError(
+            f"{option('agree')}: {given!r} is not understood; expected a share such as 0.5, or a "
+            "number of people such as 2"
+        ) from None
 
 
 @dataclass(frozen=True, eq=False)

@@ -9,14 +9,14 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 from affectlab.core.errors import InputError, unknown_name
-from affectlab.core.words import plural
+from affectlab.core.words import option, plural
 from affectlab.evaluation.classes.panel import Panel, panel_of
 from affectlab.ratings import HUMAN_KINDS, Peek, Ratings, read_ratings
 from affectlab.taxonomy import Taxonomy
 
 __all__ = ["Truth", "TruthSource", "read_truth", "truth_source"]
 
-Truth: TypeAlias = str | Ratings | Mapping[str, str | Sequence[str]]
+Truth: TypeAlias = str | Path | Ratings | Mapping[str, str | Sequence[str]]
 
 _SEPARATORS = re.compile(r"[;,|]")
 
@@ -104,19 +104,21 @@ def truth_source(
                     "expected one, or multilabel=True"
                 )
         return TruthSource("given", "the truth", names=names)
-    if not isinstance(truth, str):
+    if not isinstance(truth, str | Path):
         raise InputError(f"truth: expected text, ratings or a mapping, not {type(truth).__name__}")
-    kind, _, name = truth.partition(":")
+    kind, _, name = str(truth).partition(":")
     if kind == "people" and not name:
         return TruthSource("people", "people")
     if kind == "attribute" and name:
         return _attribute(name, ratings, models, multilabel)
     if kind == "rater" and name:
         return _rater(name, ratings, models)
-    raise InputError(
-        f"truth {truth!r} is not understood; expected 'people', 'attribute:NAME', 'rater:NAME', "
-        "or a table"
-    )
+    if not Path(truth).is_file():
+        raise InputError(
+            f"{option('truth', str(truth))}: no such file; expected people, attribute:NAME, "
+            "rater:NAME or a file"
+        )
+    return truth_source(read_truth(truth), ratings, models, multilabel=multilabel)
 
 
 def _attribute(

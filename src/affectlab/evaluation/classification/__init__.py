@@ -17,10 +17,7 @@ from affectlab.evaluation.classification.estimates import (
     classification_metrics,
     metrics_of_confusion,
 )
-from affectlab.evaluation.classification.evaluation import (
-    ClassificationResult,
-    evaluate_classification,
-)
+from affectlab.evaluation.classification.evaluation import evaluate_classification
 from affectlab.evaluation.classification.few_mistakes import FEWEST_MISTAKES, few_mistakes
 from affectlab.evaluation.classification.metrics import (
     CLASSIFICATION_METRICS,
@@ -44,6 +41,7 @@ from affectlab.evaluation.classification.prediction_comparison import (
     Comparison,
     compare_predictions,
 )
+from affectlab.evaluation.classification.result import ClassificationResult
 
 __all__ = [
     "CLASSIFICATION_METRICS",

@@ -10,8 +10,11 @@ import numpy as np
 import polars as pl
 
 from affectlab.core.errors import InputError, unknown_name
+from affectlab.core.result import Result
+from affectlab.core.tables import Key, Number, Table, Text
 from affectlab.core.words import plural
 from affectlab.evaluation.classes import Classes, Costs, Truth, classes_of, judging_of
+from affectlab.evaluation.classification.result import settings_of
 from affectlab.ratings import Ratings
 from affectlab.taxonomy import CostMatrix, Taxonomy
 
@@ -23,17 +26,16 @@ __all__ = [
 # Images that two models get wrong in different ways: what a study of errors shows people.
 
 
-@dataclass(frozen=True, eq=False)
-class BothWrong:
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
+class BothWrong(Result):
     """Stimuli that two models take for different classes, neither of which is true.
 
-    Made by :func:`both_wrong`.
+    Made by :func:`both_wrong`. The table has one row per stimulus: ``stimulus``, ``truth``,
+    ``label_first`` and ``label_second`` (what the first and the second model said); and where costs
+    are known ``cost_first``, ``cost_second``, and ``nearer``: the model whose label costs less, or
+    ``same``.
     """
 
-    frame: pl.DataFrame
-    """One row per stimulus: ``stimulus``, ``truth``, ``label_first`` and ``label_second`` (what the
-    first and the second model said); and where costs are known ``cost_first``, ``cost_second``,
-    and ``nearer``: the model whose label costs less, or ``same``."""
     systems: tuple[str, str]
     """The first and the second model."""
     n_judged: int
@@ -48,20 +50,7 @@ class BothWrong:
 
     def __len__(self) -> int:
         """Count the stimuli that are held."""
-        return self.frame.height
-
-    def __repr__(self) -> str:
-        """Say what it is."""
-        return f"<BothWrong {plural(len(self), 'stimulus', 'stimuli')}: {self.said()}>"
-
-    def said(self) -> str:
-        """Say in words how many mistakes the models share."""
-        first, second = self.systems
-        return (
-            f"{first} gets {self.n_wrong[0]:,} of {self.n_judged:,} wrong and {second} "
-            f"{self.n_wrong[1]:,}; both {self.n_both:,}, of which "
-            f"{self.n_different:,} into different classes"
-        )
+        return self.to_frame().height
 
     def sample(self, n: int, *, seed: int | np.random.Generator | None = 0) -> BothWrong:
         """Draw some of them at random, each as likely as any other.
@@ -83,8 +72,7 @@ class BothWrong:
         >>> from affectlab.evaluation import both_wrong
         >>> said = {"net": ["awe", "fear", "awe"], "other": ["fear", "awe", "awe"]}
         >>> both_wrong(said, truth=["anger", "anger", "awe"], taxonomy="mikels").sample(1)
-        <BothWrong 1 stimulus: net gets 2 of 3 wrong and other 2; both 2, of which 2 into
-        different classes>
+        BothWrong(net gets 2 of 3 wrong and other 2; both 2, of which 2 into different classes.)
         """
         if isinstance(n, bool) or not isinstance(n, int | np.integer) or n < 1:
             raise InputError(f"sample {n!r}: expected a whole number from 1 on")
@@ -95,7 +83,8 @@ class BothWrong:
                 "sample no larger than that"
             )
         rows = np.random.default_rng(seed).permutation(len(self))[:n]
-        return replace(self, frame=self.frame[rows.tolist()])
+        (table,) = self.tables
+        return replace(self, tables=(replace(table, frame=table.frame[rows.tolist()]),))
 
     def items(
         self,
@@ -149,7 +138,7 @@ class BothWrong:
                 pl.when(stands).then(other).otherwise(one).alias(f"{name}_b"),
             ]
 
-        made = self.frame.with_columns(*sides(told, "labels"), *sides(names, "system"))
+        made = self.to_frame().with_columns(*sides(told, "labels"), *sides(names, "system"))
         if files is not None:
             made = made.with_columns(_files(files, made["stimulus"].to_list()))
         wanted = ("stimulus", "file", "labels_a", "labels_b", "system_a", "system_b", "truth")
@@ -213,7 +202,7 @@ def both_wrong(
     --------
     >>> said = {"net": ["awe", "fear", "awe"], "other": ["fear", "fear", "awe"]}
     >>> found = both_wrong(said, truth=["anger", "anger", "awe"], taxonomy="mikels")
-    >>> found.frame.select("stimulus", "label_first", "label_second", "nearer").rows()
+    >>> found.to_frame().select("stimulus", "label_first", "label_second", "nearer").rows()
     [('1', 'awe', 'fear', 'other')]
     >>> found.n_both, found.n_different
     (2, 1)
@@ -245,13 +234,26 @@ def both_wrong(
             "wrong, and take each of these for the same class; there is nothing to choose between"
         )
     matrix = judging_of(classes, costs, None).costs
+    frame = _frame(classes, rows[kept], true[kept], first[kept], second[kept], names, matrix)
+    n_wrong = int((first != true).sum()), int((second != true).sum())
+    n_both, n_different = int(both.sum()), int(kept.sum())
+    heads = {"label_first": names[0], "label_second": names[1]}
+    columns = [Key("stimulus"), *(Text(name, heads.get(name, "")) for name in frame.columns[1:4])]
+    if matrix is not None:
+        numbers = (Number(f"cost_{place}", f"cost of {place}") for place in ("first", "second"))
+        columns += [*numbers, Text("nearer")]
     return BothWrong(
-        frame=_frame(classes, rows[kept], true[kept], first[kept], second[kept], names, matrix),
+        (Table("both_wrong", "What both take for another class.", frame, tuple(columns)),),
+        (
+            f"{names[0]} gets {n_wrong[0]:,} of {rows.size:,} wrong and {names[1]} {n_wrong[1]:,}; "
+            f"both {n_both:,}, of which {n_different:,} into different classes.",
+        ),
+        settings=settings_of(classes, matrix),
         systems=(names[0], names[1]),
         n_judged=int(rows.size),
-        n_wrong=(int((first != true).sum()), int((second != true).sum())),
-        n_both=int(both.sum()),
-        n_different=int(kept.sum()),
+        n_wrong=n_wrong,
+        n_both=n_both,
+        n_different=n_different,
         costs=matrix,
     )
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 import numpy as np
@@ -11,7 +11,10 @@ import polars as pl
 from numpy.typing import ArrayLike, NDArray
 
 from affectlab.core.errors import InputError, unknown_name
+from affectlab.core.result import Result
+from affectlab.core.tables import Count, Figure, Key, Number, Share, Table
 from affectlab.core.types import Floats, Ints
+from affectlab.core.words import percent, plural, shown
 from affectlab.evaluation.classification.estimates import checked_counts
 from affectlab.evaluation.classification.labels import (
     LabelSets,
@@ -19,7 +22,12 @@ from affectlab.evaluation.classification.labels import (
     code_labels,
     label_sets,
 )
-from affectlab.evaluation.classification.metrics import CLASSIFICATION_METRICS, counts_of, why_not
+from affectlab.evaluation.classification.metrics import (
+    CLASSIFICATION_METRICS,
+    counts_of,
+    ratio,
+    why_not,
+)
 from affectlab.evaluation.classification.tally import tally_of_counts
 from affectlab.evaluation.label_facts import (
     CostsLike,
@@ -41,17 +49,29 @@ __all__ = [
 Axis = Literal["true", "pred", "all"]
 
 
-@dataclass(frozen=True, eq=False, repr=False)
-class Confusion:
+_GRID = 10
+"""Labels up to which a matrix is shown whole."""
+_PAIRS = (Key("true"), Key("predicted"), Count("count"), Share("share", "of the true label"))
+_FREQUENT = 10
+"""Mistakes that people are shown."""
+
+
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
+class Confusion(Result):
     """Counts of (true, predicted) labels, true labels in rows.
 
-    Made by :func:`confusion`, or from a published matrix by :meth:`from_counts`.
+    Made by :func:`confusion`, or from a published matrix by :meth:`from_counts`. The first table
+    has one row per pair of labels: ``true``, ``predicted``, ``count``, ``share`` of the row. The
+    table ``mistakes`` has those that occur, by what they lose: ``share`` of all mistakes, and,
+    where costs are known, ``cost`` W and ``lost``, the part of 1 - ECC that is due to the pair,
+    count (1 - 1 / W) / n; the sum of ``lost`` is 1 - ECC. The table ``matrix``, of up to ten
+    labels, has one row per true label, with its recall and precision.
 
     Examples
     --------
     >>> seen = Confusion.from_counts([[8, 2], [1, 9]], ["awe", "fear"], "mikels")
-    >>> seen
-    Confusion(2 labels, 20 items, accuracy 0.850)
+    >>> print(seen.finding)
+    85.0... of 20 items have the right label; awe is taken for fear most often (2 of 10).
     >>> round(seen.ecc, 3), round(seen.emc, 3)
     (0.875, 0.2)
     """
@@ -59,11 +79,8 @@ class Confusion:
     labels: tuple[str, ...]
     counts: NDArray[Any]
     """Shape (k, k): whole numbers, or sums of weights."""
-    facts: LabelFacts = field(default_factory=lambda: LabelFacts(()))
+    facts: LabelFacts
     """What is known of the labels: costs, polarity or groups."""
-
-    def __post_init__(self) -> None:
-        self.counts.setflags(write=False)
 
     @classmethod
     def from_counts(
@@ -97,7 +114,7 @@ class Confusion:
         if matrix.ndim != 2:
             raise InputError(f"counts: shape {matrix.shape}; expected one matrix")
         whole = np.asarray(counts).dtype.kind in "iu"
-        return cls(facts.labels, matrix.astype(np.int64) if whole else matrix.copy(), facts)
+        return _confusion(facts, matrix.astype(np.int64) if whole else matrix.copy())
 
     @property
     def n(self) -> float:
@@ -163,41 +180,97 @@ class Confusion:
         """
         return share_of(self.counts.astype(np.float64), axis)
 
-    def mistakes(self) -> pl.DataFrame:
-        """List the mistakes, those that lose most first.
 
-        Returns
-        -------
-        One row per pair that occurs: ``true``, ``predicted``, ``count``, ``share`` of all
-        mistakes, and, where costs are known, ``cost`` W and ``lost``, the part of 1 - ECC that is
-        due to the pair, count (1 - 1 / W) / n; the sum of ``lost`` is 1 - ECC.
-        """
-        counts = self.counts.astype(np.float64)
-        np.fill_diagonal(counts, 0.0)
-        true, predicted = np.nonzero(counts)
-        count = counts[true, predicted]
-        columns: dict[str, Any] = {
-            "true": [self.labels[place] for place in true],
-            "predicted": [self.labels[place] for place in predicted],
-            "count": self.counts[true, predicted],
-            "share": count / max(count.sum(), 1e-300),
+def _confusion(facts: LabelFacts, counts: NDArray[Any]) -> Confusion:
+    """Lay a matrix out as a result."""
+    counts.setflags(write=False)
+    labels = facts.labels
+    mistakes = _mistakes(facts, counts)
+    pairs = long_table(labels, counts)
+    shown = (*_PAIRS[:3], *(Number(name) for name in ("cost", "lost") if name in mistakes.columns))
+    tables = [
+        replace(pairs, limit=0),
+        Table("mistakes", "Mistakes, the most costly first.", mistakes, shown, limit=_FREQUENT),
+    ]
+    if len(labels) <= _GRID:
+        tables.append(_grid(labels, counts))
+    n = counts.sum()
+    sentence = "There are no items."
+    if n:
+        sentence = f"{percent(np.trace(counts) / n, 1)} of {_amount(n)} items have the right label"
+        sentence += _most_frequent(labels, counts) + "."
+    figure = Figure(
+        "confusion",
+        "confusion",
+        "confusion",
+        "Which label is taken for which",
+        "Rows: true labels; columns: predicted labels; colours: shares of a row.",
+        sentence,
+        {"labels": list(labels)},
+    )
+    return Confusion(
+        tuple(tables), (sentence,), (figure,), labels=labels, counts=counts, facts=facts
+    )
+
+
+def _most_frequent(labels: Sequence[str], counts: NDArray[Any]) -> str:
+    """Say which mistake is made most often; nothing where there is none."""
+    wrong = np.where(np.eye(len(labels), dtype=bool), 0, counts)
+    if not wrong.any():
+        return ""
+    row, column = map(int, np.unravel_index(int(wrong.argmax()), wrong.shape))
+    return (
+        f"; {labels[row]} is taken for {labels[column]} most often "
+        f"({_amount(wrong[row, column])} of {_amount(counts[row].sum())})"
+    )
+
+
+def _amount(counted: Any) -> str:
+    """Write a number of items, or a sum of weights."""
+    return f"{counted:,}" if counted.dtype.kind == "i" else f"{counted:,.1f}"
+
+
+def _mistakes(facts: LabelFacts, given: NDArray[Any]) -> pl.DataFrame:
+    """List the mistakes, those that lose most first."""
+    counts = given.astype(np.float64)
+    n = counts.sum()
+    np.fill_diagonal(counts, 0.0)
+    true, predicted = np.nonzero(counts)
+    count = counts[true, predicted]
+    columns: dict[str, Any] = {
+        "true": [facts.labels[place] for place in true],
+        "predicted": [facts.labels[place] for place in predicted],
+        "count": given[true, predicted],
+        "share": count / max(count.sum(), 1e-300),
+    }
+    order = ["count"]
+    if facts.costs is not None:
+        cost = facts.costs[true, predicted]
+        columns |= {"cost": cost, "lost": count * (1 - 1 / cost) / max(n, 1e-300)}
+        order = ["lost", "count"]
+    frame = pl.DataFrame(columns, schema_overrides={"true": pl.String, "predicted": pl.String})
+    return frame.sort(order, descending=True, maintain_order=True)
+
+
+def _grid(labels: Sequence[str], counts: NDArray[Any]) -> Table:
+    """Lay the matrix out as people read it, each label with its recall and precision."""
+    hits = np.diagonal(counts).astype(np.float64)
+    column = Count if counts.dtype.kind == "i" else Number
+    frame = pl.DataFrame(
+        {
+            "true": pl.Series(labels, dtype=pl.String),
+            **{f"predicted {label}": counts[:, place] for place, label in enumerate(labels)},
+            "recall": ratio(hits, counts.sum(axis=1)),
+            "precision": ratio(hits, counts.sum(axis=0)),
         }
-        order = ["count"]
-        if self.facts.costs is not None:
-            cost = self.facts.costs[true, predicted]
-            columns |= {"cost": cost, "lost": count * (1 - 1 / cost) / max(self.n, 1e-300)}
-            order = ["lost", "count"]
-        frame = pl.DataFrame(columns, schema_overrides={"true": pl.String, "predicted": pl.String})
-        return frame.sort(order, descending=True, maintain_order=True)
-
-    def to_frame(self) -> pl.DataFrame:
-        """One row per pair of labels: ``true``, ``predicted``, ``count``, ``share`` of the row."""
-        return long_frame(self.labels, self.counts, self.normalized("true"))
-
-    def __repr__(self) -> str:
-        n = f"{self.n:,}" if isinstance(self.n, int) else f"{self.n:,.1f}"
-        right = f"{self.accuracy:.3f}" if self.n else "undefined"
-        return f"Confusion({len(self.labels)} labels, {n} items, accuracy {right})"
+    )
+    columns = (
+        Key("true", "true label"),
+        *(column(f"predicted {label}", shown(label, 12)) for label in labels),
+        Number("recall", decimals=2),
+        Number("precision", decimals=2),
+    )
+    return Table("matrix", "What is taken for what, true labels in rows.", frame, columns)
 
 
 def confusion(
@@ -244,7 +317,7 @@ def confusion(
     """
     facts = label_facts(taxonomy, labels=labels, costs=costs, groups=groups)
     coded = code_labels(facts, y_true, {"y_pred": y_pred}, coded_by=labels)
-    return Confusion(coded.facts.labels, counts_of(coded, 0, sample_weight), coded.facts)
+    return _confusion(coded.facts, counts_of(coded, 0, sample_weight))
 
 
 def share_of(counts: Floats, axis: Axis) -> Floats:
@@ -257,33 +330,43 @@ def share_of(counts: Floats, axis: Axis) -> Floats:
     return share
 
 
-def long_frame(labels: tuple[str, ...], counts: NDArray[Any], share: Floats) -> pl.DataFrame:
+def long_table(labels: Sequence[str], counts: NDArray[Any]) -> Table:
     """One row per (true, predicted), with the count and the share of the row."""
-    return pl.DataFrame(
+    frame = pl.DataFrame(
         {
             "true": [label for label in labels for _ in labels],
             "predicted": list(labels) * len(labels),
             "count": counts.ravel(),
-            "share": share.ravel(),
+            "share": share_of(counts.astype(np.float64), "true").ravel(),
         },
         schema_overrides={"true": pl.String, "predicted": pl.String},
     )
+    return Table("confusion", "How often each label is taken for each.", frame, _PAIRS)
 
 
 # Which labels go with which where items may have several.
 
 
-@dataclass(frozen=True, eq=False, repr=False)
-class MultilabelConfusion:
-    """Counts of (true, predicted) labels over items that may have several of each."""
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
+class MultilabelConfusion(Result):
+    """Counts of (true, predicted) labels over items that may have several of each.
+
+    The first table has one row per pair of labels: ``true``, ``predicted``, ``count``, ``share`` of
+    the row. The table ``per_label`` has one row per label, with the number of items: ``neither``,
+    ``only_predicted``, ``only_true``, ``both``.
+    """
 
     labels: tuple[str, ...]
     counts: Ints
     """Shape (k, k): items with true label i and predicted label j."""
-    per_label: Ints
-    """Shape (k, 2, 2): for each label [[neither, only predicted], [only true, both]]."""
     n: int
     """Items."""
+
+    @property
+    def per_label(self) -> Ints:
+        """Shape (k, 2, 2): for each label [[neither, only predicted], [only true, both]]."""
+        table: Ints = self.to_frame("per_label").drop("label").to_numpy().reshape(-1, 2, 2)
+        return table
 
     def normalized(self, axis: Axis = "true") -> Floats:
         """Divide the counts by their row (``"true"``), column (``"pred"``) or ``"all"``.
@@ -291,20 +374,6 @@ class MultilabelConfusion:
         Rows divided sum to 1; ``nan`` where a row holds nothing.
         """
         return share_of(self.counts.astype(np.float64), axis)
-
-    def to_frame(self) -> pl.DataFrame:
-        """One row per pair of labels: ``true``, ``predicted``, ``count``, ``share`` of the row."""
-        return long_frame(self.labels, self.counts, self.normalized("true"))
-
-    def per_label_frame(self) -> pl.DataFrame:
-        """One row per label: neither, only_predicted, only_true, both."""
-        names = ("neither", "only_predicted", "only_true", "both")
-        table = self.per_label.reshape(-1, 4)
-        columns = {name: table[:, column] for column, name in enumerate(names)}
-        return pl.DataFrame({"label": pl.Series(self.labels, dtype=pl.String), **columns})
-
-    def __repr__(self) -> str:
-        return f"MultilabelConfusion({len(self.labels)} labels, {self.n:,} items)"
 
 
 def multilabel_confusion(
@@ -354,5 +423,36 @@ def multilabel_confusion(
     both = np.diagonal(counts)
     only_true, only_predicted = true.sum(axis=0) - both, predicted.sum(axis=0) - both
     neither = len(true) - both - only_true - only_predicted
-    per_label = np.stack([neither, only_predicted, only_true, both], axis=-1)
-    return MultilabelConfusion(names, counts, per_label.reshape(-1, 2, 2), len(true))
+    columns = {
+        "neither": neither,
+        "only_predicted": only_predicted,
+        "only_true": only_true,
+        "both": both,
+    }
+    per_label = Table(
+        "per_label",
+        "Items that each label is true of, predicted for, or both.",
+        pl.DataFrame({"label": pl.Series(names, dtype=pl.String), **columns}),
+        (Key("label"), *map(Count, columns)),
+    )
+    n = len(true)
+    sentence = f"{plural(n, 'item')} and {plural(len(names), 'label')}"
+    sentence += _most_frequent(names, counts) + "."
+    figure = Figure(
+        "confusion",
+        "confusion",
+        "confusion",
+        "Which label goes with which",
+        "Rows: true labels; columns: predicted labels; colours: shares of a row. Where an item has "
+        "several labels, each true one is set against each predicted one.",
+        sentence,
+        {"labels": list(names)},
+    )
+    return MultilabelConfusion(
+        (replace(long_table(names, counts), limit=0), per_label),
+        (sentence,),
+        (figure,),
+        labels=names,
+        counts=counts,
+        n=n,
+    )

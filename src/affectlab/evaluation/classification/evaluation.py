@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from functools import cached_property
+from dataclasses import dataclass, replace
+from inspect import signature
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
@@ -12,16 +12,21 @@ import numpy as np
 import polars as pl
 
 from affectlab.core.errors import InputError
-from affectlab.core.estimates import ESTIMATE_COLUMNS, NO_INTERVAL, Estimates
+from affectlab.core.estimates import ESTIMATE_COLUMNS, Estimates
 from affectlab.core.inference import by_name
+from affectlab.core.tables import Count, Table
 from affectlab.core.types import Bools, Floats, Ints
-from affectlab.core.words import joined, number, percent, plural
+from affectlab.core.words import joined, plural
 from affectlab.evaluation.classes import (
     NO_ANSWER,
+    AnswerTies,
     Classes,
     Costs,
     Judging,
+    Rule,
     ScoreMapping,
+    Threshold,
+    Ties,
     Truth,
     check_choice,
     classes_of,
@@ -42,106 +47,32 @@ from affectlab.evaluation.classification.precision_recall_f1 import (
     PrecisionRecallF1,
     precision_recall_f1,
 )
+from affectlab.evaluation.classification.result import (
+    KEYS,
+    PEOPLE,
+    ClassificationResult,
+    classification_result,
+)
+from affectlab.evaluation.soft_labels import soft_label_metrics
 from affectlab.ratings import Ratings
 from affectlab.ratings.order import as_listed, canonical, rows_as_listed
-from affectlab.taxonomy import CostMatrix, LabelMapping, Taxonomy
+from affectlab.taxonomy import LabelMapping, Taxonomy
 
 if TYPE_CHECKING:
-    from affectlab.core.estimates import Estimate
+    pass
 
 
 __all__ = [
     "MISSING",
-    "PEOPLE",
-    "ClassificationResult",
     "Judged",
     "Missing",
     "Work",
+    "classes_from",
     "evaluate_classification",
     "facts_of",
     "judged_on",
-    "sentence_on",
     "wanted_metrics",
 ]
-
-# The result of judging classifiers: tables, and a sentence for each model.
-
-
-@dataclass(frozen=True, eq=False, repr=False)
-class ClassificationResult:
-    """How models, and people, do as classifiers; made by :func:`evaluate_classification`."""
-
-    classes: Classes
-    """Truth and answers, stimulus by stimulus."""
-    costs: CostMatrix | None
-    """Costs of mistakes, where they are known."""
-    estimates: Estimates
-    """By ``rater`` and ``metric``; extra columns ``role`` (model, person, people for all of them
-    together, or baseline) and ``better`` (higher or lower)."""
-    per_class: pl.DataFrame
-    """One row per rater and class: ``rater``, ``role``, ``label``, ``precision``, ``recall``,
-    ``f1``, ``support``, ``predicted``, ``status``."""
-    confusions: Mapping[str, Confusion | MultilabelConfusion]
-    """Confusion matrix of each model and person, and of ``people`` together."""
-    missing: str
-    """What was done with stimuli that a model did not answer."""
-    confidence: float
-    """Coverage of the intervals."""
-    n_common: int
-    """Stimuli with a truth that all models answered."""
-    notes: tuple[str, ...]
-    """What was left out or assumed, in words."""
-
-    @property
-    def models(self) -> tuple[str, ...]:
-        """The models, in the order of the table."""
-        return self.classes.raters
-
-    @property
-    def coverage(self) -> pl.DataFrame:
-        """How many stimuli each model and person answered; see :meth:`Classes.coverage`."""
-        return self.classes.coverage()
-
-    @cached_property
-    def sentences(self) -> tuple[str, ...]:
-        """One sentence per model: how often it is right, how bad its mistakes are, beside whom."""
-
-        return tuple(sentence_on(self, model) for model in self.models)
-
-    def people_frame(self) -> pl.DataFrame:
-        """Metrics of people: ``metric``, ``mean``, ``sd``, ``lowest``, ``highest``, ``people``.
-
-        Each person counts once, however many stimuli they answered. Empty without people.
-        """
-        number = pl.col("value").fill_nan(None)
-        return (
-            self.estimates.frame.filter(pl.col("role") == "person")
-            .group_by("metric", maintain_order=True)
-            .agg(
-                number.mean().alias("mean"),
-                number.std().alias("sd"),
-                number.min().alias("lowest"),
-                number.max().alias("highest"),
-                number.count().alias("people"),
-            )
-        )
-
-    def wide_frame(self) -> pl.DataFrame:
-        """One row per rater: ``rater``, ``role``, ``n_items`` and the value of each metric."""
-        return self.estimates.frame.pivot(
-            "metric", index=["rater", "role", "n_items"], values="value", maintain_order=True
-        )
-
-    def to_frame(self) -> pl.DataFrame:
-        """Give the estimates: one row per rater and metric."""
-        return self.estimates.to_frame()
-
-    def __repr__(self) -> str:
-        return (
-            f"ClassificationResult({len(self.models)} models, {self.classes.n_stimuli} stimuli, "
-            f"{len(self.classes.labels)} classes)"
-        )
-
 
 # Which models are judged on which stimuli, and by which metrics.
 
@@ -246,11 +177,6 @@ def wanted_metrics(metrics: Iterable[str] | None, judging: Judging) -> tuple[str
 # The tables of a classification result, made rater by rater.
 
 
-PEOPLE = "people"
-"""Name, and role, of the rows in which the answers of all people are taken together."""
-_KEYS = ("rater", "metric")
-
-
 class Work:
     """Collects the parts of the result, rater by rater."""
 
@@ -261,8 +187,8 @@ class Work:
         self.per_class: list[pl.DataFrame] = []
         self.confusions: dict[str, Confusion | MultilabelConfusion] = {}
 
-    def estimates(self) -> Estimates:
-        """All rows.
+    def tables(self) -> tuple[pl.DataFrame, pl.DataFrame]:
+        """All metrics, and precision, recall and F1 of each class.
 
         Raises
         ------
@@ -270,13 +196,13 @@ class Work:
             When a rater is called as a row that stands for no rater.
         """
         frame = pl.concat(self.frames)
-        twice = frame.filter(frame.select(_KEYS).is_duplicated())
+        twice = frame.filter(frame.select(KEYS).is_duplicated())
         if twice.height:
             raise InputError(
                 f"rater {twice['rater'][0]!r} is called as a row of the result that stands for no "
                 "rater; expected another name"
             )
-        return Estimates.of(frame, _KEYS)
+        return frame, pl.concat(self.per_class) if self.per_class else pl.DataFrame()
 
     def single(self, classes: Classes, judged: Judged, metrics: tuple[str, ...]) -> None:
         """One class per stimulus."""
@@ -438,7 +364,7 @@ class Work:
     def _add(self, frame: pl.DataFrame, role: str) -> None:
         self.frames.append(
             frame.select(
-                *_KEYS, *ESTIMATE_COLUMNS, pl.lit(role, dtype=pl.String).alias("role"), "better"
+                *KEYS, *ESTIMATE_COLUMNS, pl.lit(role, dtype=pl.String).alias("role"), "better"
             )
         )
 
@@ -492,10 +418,17 @@ def evaluate_classification(
     multilabel: bool = False,
     missing: Missing = "common",
     metrics: Iterable[str] | None = None,
+    soft_labels: bool = True,
+    threshold: Threshold | None = None,
+    truth_threshold: Threshold | None = None,
+    rule: Rule | None = None,
+    agree: float | str = 0.5,
+    min_people: int = 1,
+    ties: Ties = "leave_out",
+    answer_ties: AnswerTies = "random",
     n_boot: int = 1000,
     confidence: float = 0.95,
     seed: int | np.random.Generator | None = 0,
-    **options: Any,
 ) -> ClassificationResult:
     """Judge models as classifiers, and by how bad their mistakes are.
 
@@ -503,27 +436,64 @@ def evaluate_classification(
     ----------
     ratings, models
         Answers of people, of models, or of both; or :class:`Classes` made before.
-    truth, taxonomy, mapping, scores, multilabel, options
-        As for :func:`classes_of`, which also takes ``threshold``, ``truth_threshold``, ``rule``,
-        ``agree``, ``min_people``, ``ties`` and ``answer_ties``.
+    truth
+        ``people``, each judged by the others; ``attribute:NAME`` of the stimuli; ``rater:NAME``; or
+        a file with ratings, or with stimulus and class.
+
+        In Python also what :func:`classes_of` takes.
+    taxonomy
+        Taxonomy of the classes, where it is neither that of the labels nor of the mapping.
+    mapping
+        How many labels become few classes: a TOML file, a level such as ``goemotions:ekman``, or a
+        name such as ``emonet_face--ferd``.
+    scores
+        Columns of scores to use in place of ``value``; each is judged.
+    multilabel
+        A stimulus has a set of classes, rather than one.
     costs
-        Costs of mistakes: a :class:`~affectlab.taxonomy.CostMatrix`; a kind that the taxonomy
-        makes (``"ring"``, ``"groups"``, ``"reference"``); ``"people"``, for how people confuse the
-        classes; or a file. By default what the taxonomy has; without any, severity is not judged.
+        What mistakes cost: ``ring``, ``groups``, ``reference`` (of the taxonomy), ``people`` (how
+        they confuse the classes), or a file with a matrix; by default what the taxonomy has.
+
+        In Python also a :class:`~affectlab.taxonomy.CostMatrix`. Without any, severity is not
+        judged.
     groups
         Group of each class, or a level of the taxonomy, for ACC2; by default polarity.
     missing
-        What happens with stimuli that a model did not answer. ``"common"``: models are judged on
-        the stimuli that all of them answered. ``"own"``: each on those it answered.
-        ``"wrong"``: they count as mistakes, as costly as the worst one. People are always judged
-        on what they answered.
+        Stimuli that a model did not answer: judge models on those common to all (``common``), each
+        on its own (``own``), or count them as mistakes (``wrong``).
+
+        Then they are as costly as the worst mistake. People are always judged on what they
+        answered.
     metrics
-        Names among :data:`CLASSIFICATION_METRICS`; by default all that the classes allow. For sets
-        of classes these are not used: there are ``exact_match`` and averages of precision, recall
+        Metrics to compute; by default all that the classes allow.
+
+        They are names among :data:`CLASSIFICATION_METRICS`. For sets of classes these are not
+        used: there are ``exact_match`` and averages of precision, recall
         and F1.
-    n_boot, confidence
-        Bootstrap replicates over stimuli (models share the draws where they share the stimuli),
-        and the coverage of intervals; 0 for no interval.
+    soft_labels
+        Also compare answers with the distribution of people's answers (see
+        :func:`soft_label_metrics`), where people are the truth, and each answer is a class.
+    threshold
+        For sets of classes: score from which on a class is answered; a number, or a TOML file with
+        one per label.
+    truth_threshold
+        The same for the mean rating of people; by default the threshold.
+    rule
+        How people make the truth; by default plurality, and for ratings the highest mean.
+    agree
+        For sets of classes: share of people (0.5), or number (2), that makes a class true.
+    min_people
+        People needed for a truth.
+    ties
+        Ties in the truth of people.
+    answer_ties
+        Ties in the answers of models.
+    n_boot
+        Bootstrap replicates over stimuli; 0 gives no interval.
+
+        Models share the draws where they share the stimuli.
+    confidence
+        Coverage of the intervals.
     seed
         Seed or generator, for the bootstrap and for ties; the same seed gives the same bytes.
 
@@ -552,33 +522,30 @@ def evaluate_classification(
     >>> found = evaluate_classification(table, truth="rater:gold", n_boot=0)
     >>> [round(found.estimates["net", metric].value, 3) for metric in ("accuracy", "ecc", "emc")]
     [0.333, 0.548, 0.583]
-    >>> found.confusions["net"].mistakes().select("true", "predicted", "cost").rows()
+    >>> found.confusions["net"].to_frame("mistakes").select("true", "predicted", "cost").rows()
     [('anger', 'awe', 7.0), ('fear', 'sadness', 2.0)]
     """
     listed = ratings
     ratings, models = canonical(ratings, listed="models"), canonical(models, listed="raters")
     check_choice("missing", missing, MISSING)
     of_ties, of_draws = np.random.default_rng(seed).spawn(2)
-    if isinstance(ratings, Classes):
-        given = (models, taxonomy, mapping, scores, *options.values())
-        if truth != "people" or multilabel or any(value is not None for value in given):
-            raise InputError(
-                "the classes are made already; truth, models, taxonomy, mapping, scores and "
-                "multilabel are for classes_of"
-            )
-        classes = ratings
-    else:
-        classes = classes_of(
-            ratings,
-            models,
-            truth=truth,
-            taxonomy=taxonomy,
-            mapping=mapping,
-            scores=scores,
-            multilabel=multilabel,
-            seed=of_ties,
-            **options,
-        )
+    classes = classes_from(
+        ratings,
+        models,
+        of_ties,
+        truth=truth,
+        taxonomy=taxonomy,
+        mapping=mapping,
+        scores=scores,
+        multilabel=multilabel,
+        threshold=threshold,
+        truth_threshold=truth_threshold,
+        rule=rule,
+        agree=agree,
+        min_people=min_people,
+        ties=ties,
+        answer_ties=answer_ties,
+    )
     judging = judging_of(classes, costs, groups)
     judged = judged_on(classes, judging, missing)
     work = Work(n_boot, confidence, of_draws)
@@ -586,19 +553,86 @@ def evaluate_classification(
         work.sets(classes, judged)
     else:
         work.single(classes, judged, wanted_metrics(metrics, judged.judging))
-    estimates = work.estimates()
-    per_class = pl.concat(work.per_class) if work.per_class else pl.DataFrame()
     confused = list(work.confusions)
-    return ClassificationResult(
-        classes=classes,
+    values, per_class = (rows_as_listed(frame, listed) for frame in work.tables())
+    notes = [*classes.notes, *judged.notes, *_judging_notes(classes, judging)]
+    distances = []
+    if soft_labels and isinstance(ratings, Ratings) and _has_shares(classes, mapping, scores):
+        try:
+            distances.append(_distances(ratings, models, classes, judging, n_boot, seed))
+        except InputError as error:
+            notes.append(f"the distribution of people's answers is not compared: {error}")
+    return classification_result(
+        classes,
+        judging.costs,
+        values,
+        per_class,
+        {confused[k]: work.confusions[confused[k]] for k in as_listed(confused, listed)},
+        distances,
+        notes,
+        {"missing": missing, "n_boot": n_boot, "confidence": confidence},
+    )
+
+
+def classes_from(
+    ratings: Ratings | Classes,
+    models: Ratings | None,
+    rng: np.random.Generator,
+    **settings: Any,
+) -> Classes:
+    """Make classes, unless they are made already.
+
+    Raises
+    ------
+    InputError
+        As :func:`classes_of`; or when classes that are made come with settings of their making.
+    """
+    if not isinstance(ratings, Classes):
+        return classes_of(ratings, models, seed=rng, **settings)
+    known = signature(classes_of).parameters
+    given = [name for name, value in settings.items() if value != known[name].default]
+    if given or models is not None:
+        raise InputError(
+            f"the classes are made already; {given[0] if given else 'models'} is for classes_of"
+        )
+    return ratings
+
+
+def _has_shares(classes: Classes, mapping: Any, scores: Any) -> bool:
+    """Whether models can be set beside the shares of people's answers."""
+    of_people = classes.people is not None and classes.people.left_out
+    return bool(
+        of_people and classes.raters and not classes.multilabel and mapping is None and not scores
+    )
+
+
+def _distances(
+    ratings: Ratings,
+    models: Ratings | None,
+    classes: Classes,
+    judging: Judging,
+    n_boot: int,
+    seed: int | np.random.Generator | None,
+) -> Table:
+    """Distances from the distribution of people's answers."""
+    metrics = ["jensen_shannon", "earth_movers_distance", "brier"]
+    if judging.costs is None:
+        metrics.remove("earth_movers_distance")
+    found = soft_label_metrics(
+        ratings,
+        models,
+        # Without costs no metric asks for a taxonomy, which would be refused for having none.
+        taxonomy=None if judging.costs is None else classes.taxonomy,
         costs=judging.costs,
-        estimates=estimates.with_frame(rows_as_listed(estimates.frame, listed)),
-        per_class=rows_as_listed(per_class, listed),
-        confusions={confused[k]: work.confusions[confused[k]] for k in as_listed(confused, listed)},
-        missing=missing,
-        confidence=confidence,
-        n_common=int(classes.common.sum()) if classes.raters else 0,
-        notes=(*classes.notes, *judged.notes, *_judging_notes(classes, judging)),
+        metrics=metrics,
+        n_boot=n_boot,
+        seed=seed,
+    )
+    return replace(
+        found.tables[0],
+        name="soft_labels",
+        caption="Distance from the distribution of people's answers (0: the same).",
+        columns=(*found.tables[0].columns[:-3], Count("n_items")),
     )
 
 
@@ -614,133 +648,3 @@ def _judging_notes(classes: Classes, judging: Judging) -> list[str]:
             "each person is judged by the other people, where these agree on a class; models by all"
         )
     return notes
-
-
-# What a classification result says, in one sentence per model.
-
-
-def sentence_on(result: ClassificationResult, model: str) -> str:
-    """Say how often a model is right, how bad its mistakes are, and what that compares with."""
-    if model not in result.confusions:
-        return f"{model} answered no stimulus that has a true class, and is not judged."
-    words = _Words(result, model)
-    parts = words.sets() if result.classes.multilabel else words.single()
-    return f"{model} {'; '.join(part for part in parts if part)}."
-
-
-class _Words:
-    """The parts of a sentence; empty where there is nothing to say."""
-
-    def __init__(self, result: ClassificationResult, model: str) -> None:
-        self.result = result
-        self.model = model
-        self.known = dict(iter(result.estimates))
-
-    def single(self) -> list[str]:
-        seen = self.result.confusions[self.model]
-        assert isinstance(seen, Confusion)
-        right = self.known.get((self.model, "accuracy"))
-        parts = [] if right is None else [self._right(right)]
-        if seen.n == np.trace(seen.counts):
-            parts.append("it makes no mistake")
-        else:
-            parts += [self._severity(), self._confusion(seen)]
-        people = self.known.get((PEOPLE, "accuracy"))
-        if people is not None and people.ok:
-            of = plural(people.n_ratings, "answer")
-            parts.append(f"people{self._by_others()} are right on {self._share(people)} of {of}")
-        return parts
-
-    def sets(self) -> list[str]:
-        exact, macro, micro = (
-            self.known[self.model, name] for name in ("exact_match", "macro_f1", "micro_f1")
-        )
-        parts = [
-            f"gives exactly the true classes of {self._share(exact)} of "
-            f"{plural(exact.n_items, 'stimulus', 'stimuli')}",
-            f"its macro F1 is {self._interval(macro)} and its micro F1 {self._interval(micro)}",
-        ]
-        people = self.known.get((PEOPLE, "macro_f1"))
-        if people is not None and people.ok:
-            parts.append(f"people{self._by_others()} have a macro F1 of {self._interval(people)}")
-        return parts
-
-    def _by_others(self) -> str:
-        people = self.result.classes.people
-        return ", each judged by the others," if people is not None and people.left_out else ""
-
-    def _coverage(self) -> str:
-        return f"{100 * self.result.confidence:g}\u00a0%"
-
-    def _share(self, estimate: Estimate, more: str = "") -> str:
-        """Write a share with its interval, and what else belongs in brackets."""
-        parts = [more] if more else []
-        if not np.isnan(estimate.low):
-            low, high = percent(estimate.low, 1), percent(estimate.high, 1)
-            parts.insert(0, f"{self._coverage()} interval {low} to {high}")
-        value = percent(estimate.value, 1)
-        return f"{value} ({'; '.join(parts)})" if parts else value
-
-    def _interval(self, estimate: Estimate) -> str:
-        if not estimate.ok:
-            return estimate.status
-        if np.isnan(estimate.low):
-            return number(estimate.value)
-        return f"{number(estimate.value)} ({number(estimate.low)} to {number(estimate.high)})"
-
-    def _right(self, right: Estimate) -> str:
-        frame = self.result.estimates.frame
-        rows = frame.filter((frame["role"] == "baseline") & (frame["metric"] == "accuracy"))
-        stimuli = plural(right.n_items, "stimulus", "stimuli")
-        text = f"is right on {self._share(right)} of {stimuli}"
-        if rows.is_empty():
-            return text
-        names, values = rows["rater"].to_list(), rows["value"].to_list()
-        above = "beside"
-        if not np.isnan(right.low):
-            above = "above" if right.low > max(values) else "not shown to be above"
-        return (
-            f"{text}, {above} the {percent(values[0], 1)} of answering always "
-            f"{names[0].removeprefix('always ')} and the {percent(values[1], 1)} of guessing"
-        )
-
-    def _severity(self) -> str:
-        ecc, emc = (self.known.get((self.model, name)) for name in ("ecc", "emc"))
-        if ecc is None or emc is None or not (ecc.ok and emc.ok):
-            return ""
-        text = f"ECC is {self._interval(ecc)}"
-        guess = self.known.get(("guessing", "emc"))
-        if guess is None or not guess.ok:
-            return f"{text}; its mistakes have EMC {self._interval(emc)}"
-        said = f"EMC {self._interval(emc)} against {number(guess.value)}"
-        if np.isnan(emc.low):
-            value, other = number(emc.value), number(guess.value)
-            why = emc.method.partition(NO_INTERVAL)[2]
-            known = f" ({NO_INTERVAL}{why})" if why else ""
-            return f"{text}; its mistakes have EMC {value}{known}, those of guessing {other}"
-        beside = "not clearly milder or worse"
-        if emc.low > guess.value:
-            beside = "milder"
-        elif emc.high < guess.value:
-            beside = "worse"
-        return f"{text}; its mistakes are {beside} than those of guessing ({said})"
-
-    def _confusion(self, seen: Confusion) -> str:
-        mistakes = seen.mistakes().sort("count", descending=True, maintain_order=True)
-        first = mistakes.row(0, named=True)
-        row = seen.counts[seen.labels.index(first["true"])].sum()
-        if first["predicted"] == NO_ANSWER:
-            return (
-                f"most often it does not answer where {first['true']} is true "
-                f"({first['count']:,} of {row:,})"
-            )
-        text = (
-            f"most often it takes {first['true']} for {first['predicted']} "
-            f"({first['count']:,} of {row:,}"
-        )
-        costs = self.result.costs
-        if costs is None:
-            return text + ")"
-        off = costs.matrix[~np.eye(len(costs.labels), dtype=bool)]
-        reach = f"{off.min():.3g} to {off.max():.3g}"
-        return text + f", at a cost of {first['cost']:.3g} on a range from {reach})"

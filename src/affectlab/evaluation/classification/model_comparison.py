@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import polars as pl
@@ -14,19 +13,23 @@ import polars as pl
 from affectlab.core.errors import InputError, unknown_name
 from affectlab.core.estimates import Estimates
 from affectlab.core.inference import holm
-from affectlab.core.words import joined, number
+from affectlab.core.tables import Key, Table, Text
+from affectlab.core.words import file_part, joined, number
 from affectlab.evaluation.classes import (
+    AnswerTies,
     Classes,
     Costs,
+    Rule,
     ScoreMapping,
+    Ties,
     Truth,
     check_choice,
-    classes_of,
     judging_of,
 )
 from affectlab.evaluation.classification.evaluation import (
     MISSING,
     Missing,
+    classes_from,
     facts_of,
     judged_on,
     wanted_metrics,
@@ -35,72 +38,116 @@ from affectlab.evaluation.classification.metrics import CLASSIFICATION_METRICS
 from affectlab.evaluation.classification.prediction_comparison import (
     Comparison,
     compare_predictions,
+    difference_columns,
 )
+from affectlab.evaluation.classification.result import about, settings_of
 from affectlab.ratings import Ratings
 from affectlab.ratings.order import canonical
-from affectlab.taxonomy import LabelMapping, Taxonomy
+from affectlab.taxonomy import CostMatrix, LabelMapping, Taxonomy
 
 __all__ = ["ModelComparison", "compare_models"]
 
 _DEFAULT = ("accuracy", "acc2", "ecc", "emc", "macro_f1")
 _KEYS = ("model_a", "model_b", "metric")
+_TITLES = {name: metric.title for name, metric in CLASSIFICATION_METRICS.items()}
 
 
-@dataclass(frozen=True, eq=False, repr=False)
-class ModelComparison:
-    """Differences of models, pair by pair; made by :func:`compare_models`."""
+_MOST_PAIRS = 10
+"""Pairs up to which each has a table and a sentence of its own."""
+
+
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
+class ModelComparison(Estimates):
+    """Differences of models, pair by pair; made by :func:`compare_models`.
+
+    By ``model_a``, ``model_b`` and ``metric``: the value of the first minus that of the second,
+    with the extra columns ``value_a``, ``value_b``, ``p_value``, ``p_adjusted`` (Holm, over all
+    pairs and metrics), ``test``, ``better`` (a name; empty where no difference is shown) and
+    ``equivalent`` (null without a margin). The first sentence says which model is better than
+    which.
+    """
 
     classes: Classes
     """Truth and answers, stimulus by stimulus."""
-    estimates: Estimates
-    """By ``model_a``, ``model_b`` and ``metric``: the value of the first minus that of the second,
-    with the extra columns ``value_a``, ``value_b``, ``p_value``, ``p_adjusted`` (Holm, over all
-    pairs and metrics), ``test``, ``better`` (a name; empty where no difference is shown) and
-    ``equivalent`` (null without a margin)."""
     pairs: Mapping[tuple[str, str], Comparison]
     """Each pair by itself, adjusted over its own metrics only."""
     alpha: float
     """Level of the tests."""
-    notes: tuple[str, ...]
-    """What was left out or assumed, in words."""
 
     @property
     def verdicts(self) -> dict[tuple[str, str], str]:
         """One sentence per pair, by the p values adjusted over all pairs and metrics."""
-        return {pair: _verdict(self, *pair) for pair in self.pairs}
+        return {(a, b): said for a, b, said in self.to_frame("verdicts").iter_rows()}
 
-    @property
-    def verdict(self) -> str:
-        """One sentence: which model is better than which, and on what."""
-        said = list(self.verdicts.values())
-        if len(said) == 1:
-            return said[0]
-        frame = self.estimates.frame
-        wins: dict[str, list[str]] = {}
-        for (a, b), group in frame.group_by("model_a", "model_b", maintain_order=True):
-            better = [name for name in group["better"].unique(maintain_order=True) if name]
-            if len(better) == 1:
-                wins.setdefault(better[0], []).append(str(b if better[0] == a else a))
-        if not wins:
-            return (
-                f"No model is shown to be better than another in {len(said)} pairs (p values "
-                "adjusted for all pairs and metrics)."
-            )
-        parts = [
-            f"{winner} is better than {joined(losers)}"
-            for winner, losers in sorted(wins.items(), key=lambda entry: -len(entry[1]))
-        ]
-        decided = sum(map(len, wins.values()))
-        rest = len(said) - decided
-        tail = "" if not rest else f"; {rest} of {len(said)} pairs are not decided one way"
-        return f"{joined(parts)} on at least one measure and worse on none{tail}."
 
-    def to_frame(self) -> pl.DataFrame:
-        """Give the estimates: one row per pair and metric."""
-        return self.estimates.to_frame()
+def _result(
+    frame: pl.DataFrame,
+    classes: Classes,
+    costs: CostMatrix | None,
+    pairs: Mapping[tuple[str, str], Comparison],
+    alpha: float,
+    notes: Sequence[str],
+) -> ModelComparison:
+    """Lay the differences out, each pair in a table of its own where they are few."""
+    rows = {
+        (one, other): frame.filter(model_a=one, model_b=other).with_columns(
+            pl.col("metric").replace_strict(_TITLES).alias("title")
+        )
+        for one, other in pairs
+    }
+    verdicts = {pair: _verdict(part, *pair) for pair, part in rows.items()}
+    few = len(pairs) <= _MOST_PAIRS
+    caption = "Differences, the first model minus the second."
+    columns = difference_columns(frame, [Key(name) for name in _KEYS], ("first", "second"))
+    tables = [Table("differences", caption, frame, columns, limit=0 if few else 60)]
+    for pair, part in rows.items() if few else ():
+        columns = difference_columns(part, [Key("title", "metric")], pair)
+        name = file_part(f"differences_{'_'.join(pair)}")
+        tables.append(Table(name, f"{' and '.join(pair)}.", part, columns))
+    said = [(*pair, verdict) for pair, verdict in verdicts.items()]
+    schema = dict.fromkeys(("model_a", "model_b", "verdict"), pl.String)
+    tables.append(
+        Table(
+            "verdicts",
+            "What is shown of each pair.",
+            pl.DataFrame(said, schema, orient="row"),
+            (Key("model_a"), Key("model_b"), Text("verdict")),
+            limit=0,
+        )
+    )
+    each = verdicts.values() if few and len(pairs) > 1 else ()
+    return ModelComparison(
+        tuple(tables),
+        (_together_in_words(frame, list(verdicts.values())), *each, about(classes, costs)),
+        notes=tuple(notes),
+        settings=settings_of(classes, costs) | {"alpha": alpha},
+        classes=classes,
+        pairs=pairs,
+        alpha=alpha,
+    )
 
-    def __repr__(self) -> str:
-        return f"ModelComparison({self.verdict})"
+
+def _together_in_words(frame: pl.DataFrame, said: Sequence[str]) -> str:
+    """Say which model is better than which; of one pair, on what."""
+    if len(said) == 1:
+        return said[0]
+    wins: dict[str, list[str]] = {}
+    for (a, b), group in frame.group_by("model_a", "model_b", maintain_order=True):
+        better = [name for name in group["better"].unique(maintain_order=True) if name]
+        if len(better) == 1:
+            wins.setdefault(better[0], []).append(str(b if better[0] == a else a))
+    if not wins:
+        return (
+            f"No model is shown to be better than another in {len(said)} pairs (p values "
+            "adjusted for all pairs and metrics)."
+        )
+    parts = [
+        f"{winner} is better than {joined(losers)}"
+        for winner, losers in sorted(wins.items(), key=lambda entry: -len(entry[1]))
+    ]
+    rest = len(said) - sum(map(len, wins.values()))
+    tail = "" if not rest else f"; {rest} of {len(said)} pairs are not decided one way"
+    return f"{joined(parts)} on at least one measure and worse on none{tail}."
 
 
 def compare_models(
@@ -119,11 +166,14 @@ def compare_models(
     metrics: Iterable[str] | None = None,
     margin: float | None = None,
     alpha: float = 0.05,
+    rule: Rule | None = None,
+    min_people: int = 1,
+    ties: Ties = "leave_out",
+    answer_ties: AnswerTies = "random",
     n_boot: int = 1000,
     n_permutations: int = 9999,
     confidence: float = 0.95,
     seed: int | np.random.Generator | None = 0,
-    **options: Any,
 ) -> ModelComparison:
     """Say which model is better on what, with intervals and paired tests.
 
@@ -131,20 +181,46 @@ def compare_models(
     ----------
     ratings, models
         Answers of people, of models, or of both; or :class:`Classes` made before.
-    a, b
-        Two models. With one name, it is compared with all others; without, all are compared with
-        all.
-    truth, taxonomy, mapping, scores, options
-        As for :func:`classes_of`. Classes are one per stimulus here.
-    costs, groups, missing
-        As for :func:`evaluate_classification`; ``"own"`` is the same as ``"common"`` for a pair,
-        but takes the stimuli that *these two* answered.
+    a
+        A model; without one, all are compared with all.
+    b
+        Another; without one, all others.
+    truth
+        ``people``, each judged by the others; ``attribute:NAME`` of the stimuli; ``rater:NAME``; or
+        a file with ratings, or with stimulus and class.
+
+        In Python also what :func:`classes_of` takes.
+    taxonomy
+        Taxonomy of the classes, where it is neither that of the labels nor of the mapping.
+    costs
+        What mistakes cost: ``ring``, ``groups``, ``reference`` (of the taxonomy), ``people`` (how
+        they confuse the classes), or a file with a matrix; by default what the taxonomy has.
+    groups
+        Group of each class, or a level of the taxonomy, for ACC2; by default polarity.
+    mapping
+        How many labels become few classes: a TOML file, a level such as ``goemotions:ekman``, or a
+        name such as ``emonet_face--ferd``.
+    scores
+        Columns of scores to use in place of ``value``; each is judged.
+    missing
+        Stimuli that a model did not answer: compare on those common to all models (``common``) or
+        to the two (``own``), or count them as mistakes (``wrong``).
     metrics
-        By default accuracy, ACC2, ECC, EMC and macro F1, as far as the classes allow. Every metric
+        By default accuracy, ACC2, ECC, EMC and macro F1, as far as the classes allow; every metric
         is one more test to adjust for.
     margin
-        A difference up to which two models count as equivalent.
-    alpha, n_boot, n_permutations, confidence, seed
+        Difference up to which two models count as equivalent.
+    alpha
+        Level of the tests.
+    rule
+        How people make the truth; by default plurality, and for ratings the highest mean.
+    min_people
+        People needed for a truth.
+    ties
+        Ties in the truth of people.
+    answer_ties
+        Ties in the answers of models.
+    n_boot, n_permutations, confidence, seed
         As for :func:`compare_predictions`.
 
     Raises
@@ -163,7 +239,7 @@ def compare_models(
     ...                  "value": far + near}, taxonomy="mikels",
     ...                 raters={"rater": ["far", "near"], "rater_kind": ["model", "model"]})
     >>> found = compare_models(table, truth=dict(zip(stimuli, gold)), n_boot=0)
-    >>> found.estimates["far", "near", "accuracy"].value
+    >>> found["far", "near", "accuracy"].value
     0.0
     >>> found.to_frame().filter(found.to_frame()["metric"] == "emc")["better"][0]
     'near'
@@ -171,19 +247,19 @@ def compare_models(
     ratings, models = canonical(ratings, listed="models"), canonical(models, listed="raters")
     check_choice("missing", missing, MISSING)
     of_ties, of_draws = np.random.default_rng(seed).spawn(2)
-    if isinstance(ratings, Classes):
-        given = (models, taxonomy, mapping, scores, *options.values())
-        if truth != "people" or any(value is not None for value in given):
-            raise InputError(
-                "the classes are made already; truth, models, taxonomy, mapping and scores are for "
-                "classes_of"
-            )
-        classes = ratings
-    else:
-        classes = classes_of(
-            ratings, models, truth=truth, taxonomy=taxonomy, mapping=mapping, scores=scores,
-            seed=of_ties, **options,
-        )  # fmt: skip
+    classes = classes_from(
+        ratings,
+        models,
+        of_ties,
+        truth=truth,
+        taxonomy=taxonomy,
+        mapping=mapping,
+        scores=scores,
+        rule=rule,
+        min_people=min_people,
+        ties=ties,
+        answer_ties=answer_ties,
+    )
     if classes.multilabel:
         raise InputError("models are compared on one class per stimulus; these are sets of classes")
     pairs = _pairs(classes, a, b)
@@ -215,9 +291,8 @@ def compare_models(
             seed=of_draws,
             **facts,
         )
-    return ModelComparison(
-        classes, _together(found, alpha), found, alpha, (*classes.notes, *judged.notes)
-    )
+    notes = (*classes.notes, *judged.notes)
+    return _result(_together(found, alpha), classes, judging.costs, found, alpha, notes)
 
 
 def _pairs(classes: Classes, a: str | None, b: str | None) -> list[tuple[str, str]]:
@@ -244,7 +319,7 @@ def _pairs(classes: Classes, a: str | None, b: str | None) -> list[tuple[str, st
     return [(first, other) for other in others]
 
 
-def _together(found: Mapping[tuple[str, str], Comparison], alpha: float) -> Estimates:
+def _together(found: Mapping[tuple[str, str], Comparison], alpha: float) -> pl.DataFrame:
     """All pairs in one table, p values adjusted over all of it."""
     parts = [
         comparison.frame.select(
@@ -265,30 +340,24 @@ def _together(found: Mapping[tuple[str, str], Comparison], alpha: float) -> Esti
             shown.tolist(), ahead.tolist(), frame["model_a"], frame["model_b"], strict=True
         )
     ]
-    return Estimates.of(
-        frame.with_columns(
-            pl.Series("p_adjusted", adjusted), pl.Series("better", better, dtype=pl.String)
-        ),
-        _KEYS,
+    return frame.with_columns(
+        pl.Series("p_adjusted", adjusted), pl.Series("better", better, dtype=pl.String)
     )
 
 
-def _verdict(result: ModelComparison, a: str, b: str) -> str:
-    frame = result.estimates.frame
-    rows = frame.filter((pl.col("model_a") == a) & (pl.col("model_b") == b))
+def _verdict(rows: pl.DataFrame, a: str, b: str) -> str:
     shown: dict[str, list[str]] = {}
     for row in rows.iter_rows(named=True):
         if row["better"]:
-            title = CLASSIFICATION_METRICS[row["metric"]].title
             first, second = (row["value_a"], row["value_b"])
             pair = (first, second) if row["better"] == a else (second, first)
             shown.setdefault(row["better"], []).append(
-                f"{title} ({number(pair[0])} against {number(pair[1])})"
+                f"{row['title']} ({number(pair[0])} against {number(pair[1])})"
             )
     n = rows["n_items"][0]
     if not shown:
-        titles = [CLASSIFICATION_METRICS[name].title for name in rows["metric"]]
-        return f"Neither {a} nor {b} is shown to be better on {joined(titles)} ({n:,} stimuli)."
+        titles = joined(rows["title"])
+        return f"Neither {a} nor {b} is shown to be better on {titles} ({n:,} stimuli)."
     parts = [
         f"{winner} is better than {b if winner == a else a} on {joined(titles)}"
         for winner, titles in shown.items()

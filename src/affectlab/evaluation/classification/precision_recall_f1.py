@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -11,7 +11,10 @@ import polars as pl
 
 from affectlab.core.estimates import Estimate, Estimates
 from affectlab.core.inference import Uncertainty, draw_weights, summarise
+from affectlab.core.result import Result
+from affectlab.core.tables import Count, Key, Number, Table, Text
 from affectlab.core.types import Floats, Ints
+from affectlab.core.words import number, percent, plural
 from affectlab.evaluation.classification.estimates import check_draws, method_text, zero_text
 from affectlab.evaluation.classification.few_mistakes import FEWEST_MISTAKES, with_few_mistakes
 from affectlab.evaluation.classification.labels import (
@@ -36,48 +39,61 @@ _UNDEFINED = {
 }
 
 
-@dataclass(frozen=True, eq=False, repr=False)
-class PrecisionRecallF1:
-    """Precision, recall and F1 of k labels, with their averages."""
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
+class PrecisionRecallF1(Result):
+    """Precision, recall and F1 of k labels, with their averages.
+
+    The first table has one row per label: ``label``, ``precision``, ``recall``, ``f1``, ``support``
+    (items that have it), ``predicted`` (items that are given it), ``status``.
+    """
 
     labels: tuple[str, ...]
-    support: Ints
-    """Items that have each label, shape (k,)."""
-    predicted: Ints
-    """Items that are given each label, shape (k,)."""
-    per_label: Estimates
-    """By ``label`` and ``metric``; ``nan`` with a status where not defined."""
-    averages: Estimates
-    """By ``average`` (macro, micro, weighted) and ``metric``; for macro averages with the extra
-    columns ``sd`` (over labels), ``n_labels`` and ``n_undefined`` among them."""
     exact_match: Estimate
     """Share of items whose labels are all right, and no others given."""
 
-    def to_frame(self) -> pl.DataFrame:
-        """One row per label: precision, recall, f1, support, predicted, status."""
-        value = self.per_label.frame["value"].to_numpy().reshape(-1, 3)
-        status = self.per_label.frame["status"].to_list()
-        said = [
-            "; ".join(
-                f"{metric} {text}"
-                for metric, text in zip(_METRICS, status[3 * row : 3 * row + 3], strict=True)
-                if text != "ok"
-            )
-            for row in range(len(self.labels))
-        ]
-        return pl.DataFrame(
-            {
-                "label": pl.Series(self.labels, dtype=pl.String),
-                **{metric: value[:, column] for column, metric in enumerate(_METRICS)},
-                "support": self.support,
-                "predicted": self.predicted,
-                "status": pl.Series([text or "ok" for text in said], dtype=pl.String),
-            }
-        )
+    @property
+    def per_label(self) -> Estimates:
+        """By ``label`` and ``metric``; ``nan`` with a status where not defined."""
+        return Estimates((self.table("per_label"),))
 
-    def __repr__(self) -> str:
-        macro = self.averages["macro", "f1"].value
-        return f"PrecisionRecallF1({len(self.labels)} labels, macro F1 {macro:.3f})"
+    @property
+    def averages(self) -> Estimates:
+        """By ``average`` (macro, micro, weighted) and ``metric``; for macro averages with the extra
+        columns ``sd`` (over labels), ``n_labels`` and ``n_undefined`` among them."""
+        return Estimates((self.table("averages"),))
+
+
+_COLUMNS = (
+    Key("label"),
+    *(Number(name) for name in _METRICS),
+    Count("support", "true"),
+    Count("predicted"),
+    Text("status"),
+)
+
+
+def _wide(labels: Sequence[str], estimates: Estimates, support: Ints, predicted: Ints) -> Table:
+    """Give one row per label: precision, recall, f1, support, predicted, status."""
+    value = estimates.frame["value"].to_numpy().reshape(-1, 3)
+    status = estimates.frame["status"].to_list()
+    said = [
+        "; ".join(
+            f"{metric} {text}"
+            for metric, text in zip(_METRICS, status[3 * row : 3 * row + 3], strict=True)
+            if text != "ok"
+        )
+        for row in range(len(labels))
+    ]
+    frame = pl.DataFrame(
+        {
+            "label": pl.Series(labels, dtype=pl.String),
+            **{metric: value[:, column] for column, metric in enumerate(_METRICS)},
+            "support": support,
+            "predicted": predicted,
+            "status": pl.Series([text or "ok" for text in said], dtype=pl.String),
+        }
+    )
+    return Table("labels", "Precision, recall and F1 of each label.", frame, _COLUMNS)
 
 
 @dataclass(frozen=True, eq=False)
@@ -294,8 +310,8 @@ def _result(
         **part(0, 3 * k),
         method=said(range(3 * k), list(_METRICS) * k),
         status=[
-            _UNDEFINED[metric] if np.isnan(number) else "ok"
-            for metric, number in zip(list(_METRICS) * k, value[: 3 * k], strict=True)
+            _UNDEFINED[metric] if np.isnan(one) else "ok"
+            for metric, one in zip(list(_METRICS) * k, value[: 3 * k], strict=True)
         ],
         **common,
     )
@@ -316,9 +332,9 @@ def _result(
         method=said(range(3 * k, 3 * k + 9), texts),
         status=[
             ("undefined: no label occurs" if n else "undefined: no items")
-            if np.isnan(number)
+            if np.isnan(one)
             else "ok"
-            for number in value[3 * k : 3 * k + 9]
+            for one in value[3 * k : 3 * k + 9]
         ],
         **common,
     )
@@ -343,13 +359,29 @@ def _result(
         status="ok" if n else "undefined: no items",
         **common,
     )
+    support, predicted = (
+        np.rint(given[0]).astype(np.int64) for given in (point.label_true, point.label_predicted)
+    )
+    macro = averages["macro", "f1"]
+    sentence = (
+        f"Macro F1 is {number(macro.value)} over {plural(k, 'label')}; "
+        f"{percent(exact.value, 1)} of {plural(n, 'item')} have exactly the right labels."
+    )
     return PrecisionRecallF1(
-        names,
-        np.rint(point.label_true[0]).astype(np.int64),
-        np.rint(point.label_predicted[0]).astype(np.int64),
-        per_label,
-        Estimates.of(frame, averages.keys),
-        exact,
+        (
+            _wide(names, per_label, support, predicted),
+            replace(per_label.tables[0], name="per_label", limit=0),
+            replace(
+                averages.tables[0],
+                name="averages",
+                caption="Averages over labels.",
+                frame=frame,
+                columns=averages.tables[0].columns[:-2],
+            ),
+        ),
+        (sentence,),
+        labels=names,
+        exact_match=exact,
     )
 
 

@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike
 from affectlab.core.errors import InputError, unknown_name
 from affectlab.core.estimates import Estimates
 from affectlab.core.inference import Uncertainty, holm, summarise
+from affectlab.core.tables import Column, Interval, Key, Number, PValue, Table, Text, Value, YesNo
 from affectlab.core.types import Bools, Floats, Ints
 from affectlab.core.words import joined, number
 from affectlab.evaluation.classification.estimates import check_draws, method_text
@@ -50,6 +51,7 @@ __all__ = [
     "Comparison",
     "Pair",
     "compare_predictions",
+    "difference_columns",
     "verdict_of",
 ]
 
@@ -287,20 +289,29 @@ class Comparison(Estimates):
 
     After the columns of every result stand ``value_a``, ``value_b``, ``p_value``, ``p_adjusted``
     (Holm, over the metrics), ``test``, ``better`` (a name; empty where no difference is shown) and
-    ``equivalent`` (whether the difference lies within the margin; null without a margin).
+    ``equivalent`` (whether the difference lies within the margin; null without a margin). The
+    sentence says which is better on what, by the adjusted p values.
     """
 
     names: tuple[str, str] = ("a", "b")
     alpha: float = 0.05
     """Level of the tests."""
 
-    @property
-    def verdict(self) -> str:
-        """One sentence: which is better on what, by the adjusted p values."""
-        return verdict_of(self.frame, self.names)
 
-    def __repr__(self) -> str:
-        return f"Comparison({self.verdict})"
+def difference_columns(
+    frame: pl.DataFrame, keys: Sequence[Column], heads: Sequence[str]
+) -> tuple[Column, ...]:
+    """Declare the columns of differences of two models, which have these heads."""
+    return (
+        *keys,
+        *(Number(name, head) for name, head in zip(("value_a", "value_b"), heads, strict=True)),
+        Value(head="difference"),
+        Interval(),
+        PValue(spare=True),
+        PValue("p_adjusted", "adjusted p"),
+        Text("better"),
+        *([YesNo("equivalent")] if frame["equivalent"].count() else []),
+    )
 
 
 def compare_predictions(
@@ -394,7 +405,7 @@ def compare_predictions(
     >>> mild = ["awe", "sadness", "disgust", "contentment"] * 10
     >>> harsh = ["awe", "amusement", "awe", "contentment"] * 10
     >>> result = compare_predictions(true, mild, harsh, "mikels", names=("mild", "harsh"), seed=1)
-    >>> print(result.verdict)
+    >>> print(result.finding)
     mild is better than harsh on ACC2, ECC, EMC and mean emotional distance; on accuracy and
     macro F1 no difference is shown.
     """
@@ -558,4 +569,10 @@ def _comparison(
             "margin", [None if np.isnan(value) else value for value in margins], dtype=pl.Float64
         ),
     )
-    return Comparison.of(frame, table.keys, names=names, alpha=alpha)
+    columns = difference_columns(frame, [Key("metric")], names)
+    return Comparison(
+        (Table("differences", "", frame, columns),),
+        (verdict_of(frame, names),),
+        names=names,
+        alpha=alpha,
+    )

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from affectlab.core.errors import InputError
 from affectlab.core.estimates import Estimate, Estimates
 from affectlab.core.inference import check_confidence
-from affectlab.core.words import count, number, percent, shown
+from affectlab.core.result import Result
+from affectlab.core.tables import Column, Count, Key, Number, Share, Table, Text
+from affectlab.core.types import pl
+from affectlab.core.words import count, number, percent
 from affectlab.evaluation.controls.agreement import agreement_of_runs
 from affectlab.evaluation.controls.duplicates import duplicates
 from affectlab.evaluation.controls.hints import hint_acceptance, hints_of
@@ -18,16 +21,9 @@ from affectlab.evaluation.people_and_models import Panel, panel_of
 from affectlab.ratings import Ratings
 from affectlab.ratings.order import canonical
 
-if TYPE_CHECKING:
-    from rich.console import Group
-
-    from affectlab.core.terminal import Table
-
-
 __all__ = [
     "ControlChecks",
     "control_checks",
-    "rich_controls",
     "sentence_of",
 ]
 
@@ -130,55 +126,107 @@ def _hinted(accepted: Estimate, unprompted: Estimate) -> str:
     )
 
 
-@dataclass(frozen=True, eq=False)
-class ControlChecks:
-    """What the controls say about each model.
-
-    Made by :func:`control_checks`.
-    """
-
-    duplicates: Estimates
-    """Share of stimuli whose answer vector another stimulus got, too, keyed by ``rater``. Extra
-    columns: ``n_vectors`` (different ones), ``most_repeated`` (in words), ``n_most_repeated``,
-    ``chance`` (the share when the answers to each label are shuffled among the stimuli),
-    ``same_stimuli`` and ``people`` (the shares of the model and of people on the stimuli that a
-    person saw, averaged over people)."""
-    runs: Estimates
-    """Agreement without the image or on a wrong one, keyed by ``rater``, ``run``, ``measure`` and
-    ``quantity``; the extra column ``control`` says which. Measures are ``answers`` (over all
-    answers together) and ``labels`` (within each label, averaged); quantities ``main`` (agreement
-    of the main run with people), ``control`` (of the control run), ``same`` (of the two runs with
-    each other), ``kept`` (the second divided by the first) and ``gain`` (the first less the
-    second)."""
-    hints: Estimates
-    """Wrong hints, keyed by ``rater``, ``run`` and ``quantity``: ``accepted``, ``unprompted`` and
-    ``difference``; the extra column ``n_confirmed`` counts hints that people confirm, which are no
-    decoys and are left out."""
-    by_model: dict[str, str]
-    """What the controls say about each model, in a sentence."""
+@dataclass(frozen=True, eq=False, repr=False)
+class ControlChecks(Result):
+    """What the controls say about each model, a sentence for each; see :func:`control_checks`."""
 
     @property
-    def sentences(self) -> tuple[str, ...]:
-        """One sentence per model."""
-        return tuple(self.by_model.values())
+    def duplicates(self) -> Estimates:
+        """Share of stimuli whose answer vector another stimulus got, too, keyed by ``rater``.
 
-    def as_dict(self) -> dict[str, Any]:
-        """Give everything as plain data (for JSON)."""
-        return {
-            "duplicates": self.duplicates.to_frame().to_dicts(),
-            "runs": self.runs.to_frame().to_dicts(),
-            "hints": self.hints.to_frame().to_dicts(),
-            "sentences": self.sentences,
-            "by_model": self.by_model,
-        }
+        Extra columns: ``n_vectors`` (different ones), ``most_repeated`` (in words),
+        ``n_most_repeated``, ``chance`` (the share when the answers to each label are shuffled among
+        the stimuli), ``same_stimuli`` and ``people`` (the shares of the model and of people on the
+        stimuli that a person saw, averaged over people).
+        """
+        return Estimates((self.table("duplicates"),))
 
-    def __repr__(self) -> str:
-        runs = self.runs.to_frame()["run"].n_unique() + self.hints.to_frame()["run"].n_unique()
-        return f"ControlChecks({len(self.by_model)} models, {runs} control runs)"
+    @property
+    def runs(self) -> Estimates:
+        """Agreement without the image or on a wrong one.
 
-    def __rich__(self) -> Group:
+        Keyed by ``rater``, ``run``, ``measure`` and ``quantity``; the extra column ``control`` says
+        which. Measures are ``answers`` (over all answers together) and ``labels`` (within each
+        label, averaged); quantities ``main`` (agreement of the main run with people), ``control``
+        (of the control run), ``same`` (of the two runs with each other), ``kept`` (the second
+        divided by the first) and ``gain`` (the first less the second).
+        """
+        return Estimates((self.table("runs"),))
 
-        return rich_controls(self)
+    @property
+    def hints(self) -> Estimates:
+        """Wrong hints, keyed by ``rater``, ``run`` and ``quantity``.
+
+        ``accepted``, ``unprompted`` and ``difference``; the extra column ``n_confirmed`` counts
+        hints that people confirm, which are no decoys and are left out.
+        """
+        return Estimates((self.table("hints"),))
+
+    @property
+    def by_model(self) -> dict[str, str]:
+        """What the controls say about each model, in a sentence."""
+        return dict(zip(self.to_frame()["rater"], self.sentences, strict=True))
+
+
+_REPEATED = (
+    Key("rater"),
+    Count("n_items", "stimuli"),
+    Share("value", "repeated"),
+    Column("interval", "interval", "share_interval", decimals=0),
+    Share("chance"),
+    Share("people"),
+    Text("often", "most often", spare=True),
+)
+_KEPT = (
+    Key("rater"),
+    Key("run"),
+    Key("measure", "over"),
+    Number("main", "with image", decimals=2),
+    Number("control_run", "control", decimals=2),
+    Share("kept"),
+    Column("interval", "interval", "share_interval", decimals=0, spare=True),
+    Number("same", "same answers", decimals=2, spare=True),
+)
+_FOLLOWED = (
+    Key("rater"),
+    Key("run"),
+    Count("n_items", "hints"),
+    Share("accepted", "followed"),
+    Column("interval", "interval", "share_interval", decimals=0),
+    Share("unprompted", "without hint"),
+)
+
+
+def _tables(repeated: Estimates, runs: Estimates, hints: Estimates) -> Iterator[Table]:
+    """Give what people are shown, and the estimates behind it."""
+    import polars as pl
+
+    often = pl.format("{} x {}", "n_most_repeated", "most_repeated")
+    frame = repeated.frame.with_columns(
+        often=pl.when(pl.col("n_most_repeated") > 1).then(often).otherwise(pl.lit("–"))
+    )
+    yield Table("duplicates", "Repeated answers.", frame, _REPEATED)
+    if len(runs):
+        kept = _wide(runs, "kept", main="main", control_run="control", same="same")
+        yield Table("agreement", "Agreement with people.", kept, _KEPT)
+    if len(hints):
+        followed = _wide(hints, "accepted", unprompted="unprompted")
+        yield Table("wrong_hints", "Wrong hints.", followed, _FOLLOWED)
+    yield replace(runs.tables[0], name="runs", limit=0)
+    yield replace(hints.tables[0], name="hints", limit=0)
+
+
+def _wide(found: Estimates, first: str, **beside: str) -> pl.DataFrame:
+    """Put the values of other quantities beside one of them."""
+    import polars as pl
+
+    keys = [key for key in found.keys if key != "quantity"]
+    frame = found.frame.filter(pl.col("quantity") == first).rename({"value": first})
+    for name, quantity in beside.items():
+        other = found.frame.filter(pl.col("quantity") == quantity)
+        other = other.select(*keys, pl.col("value").alias(name))
+        frame = frame.join(other, on=keys, how="left", maintain_order="left")
+    return frame
 
 
 def control_checks(
@@ -265,107 +313,13 @@ def control_checks(
     repeated = duplicates(panel, confidence, rng)
     runs = agreement_of_runs(panel, n_boot, confidence, rng)
     accepted = hint_acceptance(panel, hints, n_boot, confidence, rng)
-    by_model = {name: sentence_of(name, panel, repeated, runs, accepted) for name in panel.main}
-    return ControlChecks(repeated, runs, accepted, by_model)
+    return ControlChecks(
+        tuple(_tables(repeated, runs, accepted)),
+        tuple(sentence_of(name, panel, repeated, runs, accepted) for name in panel.main),
+        settings={"n_boot": n_boot, "confidence": confidence},
+    )
 
 
 def _holder(run: str, *tables: Ratings) -> Ratings:
     """Find the table that a run's answers came from."""
     return next(table for table in tables if run in table.rater_names)
-
-
-# What the controls say, for a terminal.
-
-
-def rich_controls(checks: ControlChecks) -> Group:
-    """Show the sentences, then the tables behind them."""
-    from rich.console import Group
-    from rich.text import Text
-
-    parts: list[Text | Table] = [Text(f"- {shown(said)}") for said in checks.sentences]
-    parts += [Text(), Text("Repeated answers", style="bold"), _duplicates_table(checks)]
-    if len(checks.runs):
-        parts += [Text(), Text("Agreement with people", style="bold"), _runs_table(checks)]
-    if len(checks.hints):
-        parts += [Text(), Text("Wrong hints", style="bold"), _hints_table(checks)]
-    return Group(*parts)
-
-
-def _table(left: list[str], right: list[str]) -> Table:
-    from affectlab.core.terminal import Table
-
-    table = Table(box=None, header_style="bold")
-    for name in left:
-        table.add_column(name, overflow="fold")
-    for name in right:
-        table.add_column(name, justify="right")
-    return table
-
-
-def _interval(low: float, high: float) -> str:
-    return "–" if low != low else f"{number(100 * low, 0)} – {_percent(high)}"
-
-
-def _percent(share: float) -> str:
-    return percent(share).replace("-", "−")
-
-
-def _duplicates_table(checks: ControlChecks) -> Table:
-    from rich.text import Text
-
-    heads = ["stimuli", "repeated", "interval", "chance", "people", "most often"]
-    table = _table(["rater"], heads)
-    table.columns[-1].justify = "left"
-    table.columns[-1].overflow = "fold"
-    for row in checks.duplicates.to_frame().iter_rows(named=True):
-        often = f"{row['n_most_repeated']:,} x {shown(row['most_repeated'])}"
-        table.add_row(
-            Text(shown(row["rater"])),
-            count(row["n_items"]),
-            percent(row["value"]),
-            _interval(row["low"], row["high"]),
-            percent(row["chance"]),
-            percent(row["people"]),
-            Text(often if row["n_most_repeated"] > 1 else "–"),
-        )
-    return table
-
-
-def _runs_table(checks: ControlChecks) -> Table:
-    from rich.text import Text
-
-    heads = ["with image", "control", "kept", "interval", "same answers"]
-    table = _table(["rater", "run", "over"], heads)
-    frame = checks.runs.to_frame()
-    for key in frame.select("rater", "run", "measure").unique(maintain_order=True).rows():
-        found = {
-            quantity: checks.runs[(*key, quantity)] for quantity in ("main", "control", "same")
-        }
-        kept = checks.runs[(*key, "kept")]
-        table.add_row(
-            *(Text(shown(name)) for name in key),
-            number(found["main"].value),
-            number(found["control"].value),
-            _percent(kept.value),
-            _interval(kept.low, kept.high),
-            number(found["same"].value),
-        )
-    return table
-
-
-def _hints_table(checks: ControlChecks) -> Table:
-    from rich.text import Text
-
-    table = _table(["rater", "run"], ["hints", "followed", "interval", "without hint"])
-    frame = checks.hints.to_frame()
-    for rater, run in frame.select("rater", "run").unique(maintain_order=True).rows():
-        accepted = checks.hints[rater, run, "accepted"]
-        table.add_row(
-            Text(shown(rater)),
-            Text(shown(run)),
-            count(accepted.n_items),
-            percent(accepted.value),
-            _interval(accepted.low, accepted.high),
-            percent(checks.hints[rater, run, "unprompted"].value),
-        )
-    return table

@@ -12,13 +12,14 @@ from numpy.typing import NDArray
 from affectlab.core.errors import InputError
 from affectlab.core.estimates import Estimates
 from affectlab.core.inference import holm, summarise
+from affectlab.core.tables import PValue, Text
 from affectlab.core.types import Floats, Ints
 from affectlab.evaluation.differences.bootstrap import Measured, measure, replicate
 from affectlab.evaluation.differences.pairs import Pairs
 
-__all__ = ["Drawn", "compared", "counts_of", "resampled_name"]
+__all__ = ["ERRORS", "Drawn", "compared", "counts_of", "resampled_name"]
 
-_ERRORS = ("rmse", "rmse_fit", "mae")
+ERRORS = ("rmse", "rmse_fit", "mae")
 """Metrics of which less is better."""
 
 
@@ -104,7 +105,7 @@ def compared(found: Drawn, over: str, *, absolute: bool) -> Estimates:
     if not rows:
         raise InputError(f"there are no two {over}s to compare; expected two or more")
     metrics = found.measured.metrics
-    correlation = np.array([name not in _ERRORS for name in metrics])
+    correlation = np.array([name not in ERRORS for name in metrics])
     value, drawn = (np.stack([row.value for row in rows]), np.stack([row.drawn for row in rows]))
     if absolute:
         value, drawn = (np.where(correlation, np.abs(part), part) for part in (value, drawn))
@@ -152,7 +153,7 @@ def compared(found: Drawn, over: str, *, absolute: bool) -> Estimates:
         pl.Series("p_holm", _holm(p, families)),
         pl.Series("better", who, dtype=pl.String),
     ]
-    return table.with_columns(extra)
+    return table.with_columns(extra, PValue("p_holm", "p (Holm)"), Text("better"))
 
 
 def _p_values(drawn: Floats) -> Floats:

@@ -2,29 +2,40 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from collections.abc import Collection, Sequence
+from dataclasses import asdict, dataclass, replace
+from typing import Any, Literal
 
 import numpy as np
 import polars as pl
 from numpy.typing import ArrayLike
 
 from affectlab.core.errors import InputError, unknown_name
-from affectlab.core.estimates import Estimate, Estimates
+from affectlab.core.estimates import Estimates, side_by_side
 from affectlab.core.inference import Uncertainty, check_confidence, summarise
+from affectlab.core.tables import Count, Figure, Interval, Key, Number, Table
 from affectlab.core.types import Floats, Ints
-from affectlab.core.words import joined, plural
+from affectlab.core.words import file_part, joined, number, plural
 from affectlab.evaluation.differences.bootstrap import METRICS, Measured, measure, replicate
-from affectlab.evaluation.differences.comparison import Drawn, compared, counts_of, resampled_name
+from affectlab.evaluation.differences.comparison import (
+    ERRORS,
+    Drawn,
+    compared,
+    counts_of,
+    resampled_name,
+)
 from affectlab.evaluation.differences.logistic import LogisticFit
-from affectlab.evaluation.differences.pairs import SCORES, Attributes, Pairs, Score, pairs_of
+from affectlab.evaluation.differences.pairs import (
+    ALL,
+    SCORES,
+    Attributes,
+    Group,
+    Pairs,
+    Score,
+    pairs_of,
+)
 from affectlab.ratings import Ratings
 from affectlab.ratings.order import canonical
-
-if TYPE_CHECKING:
-    from rich.console import RenderableType
-
 
 __all__ = [
     "Differences",
@@ -34,17 +45,13 @@ __all__ = [
 # What difference metrics were found, and how far metrics or groups are apart.
 
 
-@dataclass(frozen=True, eq=False)
-class Differences:
-    """Difference metrics by rater, group and metric.
+@dataclass(frozen=True, repr=False, eq=False, kw_only=True)
+class Differences(Estimates):
+    """Difference metrics by ``rater``, ``group`` (``all``, ``actor=3``) and ``metric``.
 
     Made by :func:`difference_metrics`.
     """
 
-    estimates: Estimates
-    """By ``rater``, ``group`` (``all``, ``actor=3``) and ``metric``, with extra columns
-    ``attribute`` and ``level`` (of the group) and ``coverage`` (share of the group's stimuli that
-    the rater predicts)."""
     ceiling: Estimates | None
     """How well people predict people, by ``group``: Spearman's correlation of two halves, with
     ``corrected`` (Spearman-Brown, for all people) and ``ceiling``, its square root: what a
@@ -58,8 +65,6 @@ class Differences:
     confidence: float
     draws: int
     """Seed of the draws of stimuli."""
-    notes: tuple[str, ...]
-    """What a reader should know, in sentences."""
 
     @property
     def raters(self) -> tuple[str, ...]:
@@ -89,20 +94,6 @@ class Differences:
     def items_of(self, group: str) -> Ints:
         """Give the places of the stimuli of a group."""
         return self.pairs.groups[self._group(group)].items
-
-    def to_frame(self) -> pl.DataFrame:
-        """Give the estimates as a polars data frame."""
-        return self.estimates.to_frame()
-
-    def __getitem__(self, key: tuple[str, str, str]) -> Estimate:
-        """Look an estimate up by rater, group and metric."""
-        return self.estimates[key]
-
-    def __iter__(self) -> Iterator[tuple[tuple[str, ...], Estimate]]:
-        return iter(self.estimates)
-
-    def __len__(self) -> int:
-        return len(self.estimates)
 
     def compare(
         self, over: Literal["rater", "group"] = "rater", *, absolute: bool = False
@@ -157,18 +148,6 @@ class Differences:
             raise unknown_name("group", name, self.groups)
         return self.groups.index(name)
 
-    def __repr__(self) -> str:
-        return (
-            f"Differences({len(self.raters)} raters, {len(self.groups)} groups, "
-            f"{self.scores.size:,} stimuli)"
-        )
-
-    def _repr_html_(self) -> str:
-        return self.to_frame()._repr_html_()
-
-    def __rich__(self) -> RenderableType:
-        return self.estimates.__rich__()
-
 
 _IN_WORDS = {
     "srocc": "Spearman's rank correlation",
@@ -194,6 +173,7 @@ def difference_metrics(
     score: Score = "mean",
     label: str | None = None,
     metrics: Collection[str] = METRICS,
+    comparison: bool = False,
     ceiling: bool = False,
     n_splits: int = 50,
     n_boot: int = 1000,
@@ -234,6 +214,9 @@ def difference_metrics(
         The label that is scored, where the ratings have several.
     metrics
         Which of the seven to compute.
+    comparison
+        Also compare every two metrics by the sizes of their correlations, as
+        :meth:`Differences.compare` does; needs replicates.
     ceiling
         Also compute how well two halves of the people agree on each group.
     n_splits
@@ -247,7 +230,9 @@ def difference_metrics(
 
     Returns
     -------
-    Differences, whose ``estimates`` are by ``rater``, ``group`` and ``metric``.
+    Differences by ``rater``, ``group`` and ``metric``, with extra columns ``attribute`` and
+    ``level`` (of the group) and ``coverage`` (share of the group's stimuli that the rater
+    predicts).
 
     Raises
     ------
@@ -290,8 +275,15 @@ def difference_metrics(
         if people is None:
             raise InputError("the ceiling needs the ratings of people, not their scores")
         found = _ceiling(people, pairs, score, n_splits, halves, confidence)
-    return Differences(
-        estimates=_estimates(pairs, measured, drawn, confidence),
+    made = Differences(
+        tables=_estimates(pairs, measured, drawn, confidence).tables,
+        notes=(*pairs.notes, *_notes(pairs, measured, n_boot)),
+        settings={
+            "score": pairs.score_name,
+            "n_stimuli": int(pairs.scores.size),
+            "raters": pairs.raters,
+            "groups": tuple(group.name for group in pairs.groups),
+        },
         ceiling=found,
         fits={
             (pairs.raters[rater], pairs.groups[group].name): fit
@@ -302,8 +294,205 @@ def difference_metrics(
         replicates=drawn,
         confidence=confidence,
         draws=bits,
-        notes=(*pairs.notes, *_notes(pairs, measured, n_boot)),
     )
+    apart = None
+    if comparison and drawn is not None and len(pairs.raters) > 1:
+        apart = made.compare(absolute=True)
+    return replace(
+        made,
+        tables=_tables(made, apart),
+        sentences=_sentences(made, apart),
+        figures=_figures(made),
+    )
+
+
+_HEADS = {
+    "srocc": "SROCC",
+    "plcc": "PLCC",
+    "plcc_fit": "PLCC fit",
+    "kendall": "Kendall",
+    "rmse": "RMSE",
+    "rmse_fit": "RMSE fit",
+    "mae": "MAE",
+}
+_MOST_SAID = 6
+_MOST_PANELS = 9
+
+
+def _tables(found: Differences, apart: Estimates | None) -> tuple[Table, ...]:
+    """Lay out the figures of merit, a row per metric and group, and what else was computed."""
+    index = ["rater", "group"]
+    names = found.measured.metrics
+    n = found.frame.group_by(index).agg(pl.col("n_items").first())
+    wide = side_by_side(found.frame, index, names).join(n, on=index, maintain_order="left")
+    columns = [Key("rater", "metric")]
+    if len(found.groups) > 1:
+        columns.append(Key("group"))
+    columns.append(Count("n_items", "n"))
+    for name in names:
+        columns.append(Number(name, _HEADS[name], decimals=2 if name in ERRORS else 3))
+        if found.replicates is not None and name == names[0]:
+            columns.append(Interval(name, "interval"))
+    long = replace(found.tables[0], name="metrics", limit=0)
+    said = f"How well {found.pairs.score_name} of {found.scores.size:,} stimuli is predicted."
+    tables = [long, Table("merit", said, wide, tuple(columns))]
+    if apart is not None:
+        tables.append(replace(apart.tables[0], name="comparisons", limit=0))
+    if found.ceiling is not None:
+        tables.append(replace(found.ceiling.tables[0], name="ceiling", limit=0))
+    curves = [
+        {"rater": rater, "group": group, **asdict(fit)}
+        for (rater, group), fit in found.fits.items()
+    ]
+    if curves:
+        frame, of = pl.DataFrame(curves), (Key("rater"), Key("group"), Number("r"), Number("rmse"))
+        tables.append(Table("curves", "Fitted logistic curves.", frame, of, limit=0))
+    return (*tables, _predictions(found))
+
+
+def _columns_of(found: Differences) -> dict[str, str]:
+    """Columns that hold the predictions, by rater."""
+    return {rater: f"prediction of {rater}" for rater in found.raters}
+
+
+def _predictions(found: Differences) -> Table:
+    """Scores and predictions of the stimuli, with the groups that they belong to."""
+    columns = _columns_of(found)
+    frame = pl.DataFrame(
+        {
+            "stimulus": pl.Series(found.stimuli, dtype=pl.String),
+            "score": found.scores,
+            **dict(zip(columns.values(), found.predictions, strict=True)),
+        }
+    )
+    for group in found.pairs.groups[1:]:
+        inside = np.zeros(frame.height, dtype=bool)
+        inside[group.items] = True
+        frame = frame.with_columns(pl.Series(group.name, inside))
+    declared = (
+        Key("stimulus"),
+        Number("score"),
+        *(Number(column, rater) for rater, column in columns.items()),
+    )
+    return Table("predictions", "Scores and predictions.", frame, declared, limit=0)
+
+
+def _sentences(found: Differences, apart: Estimates | None) -> tuple[str, ...]:
+    """Say which metric ranks best and by how much, and what people reach."""
+    lead = "srocc" if "srocc" in found.measured.metrics else found.measured.metrics[0]
+    size = {rater: abs(found[rater, "all", lead].value) for rater in found.raters}
+    ranked = sorted(
+        (rater for rater in size if size[rater] == size[rater]),
+        key=lambda rater: size[rater] if lead in ERRORS else -size[rater],
+    )
+    if not ranked:
+        return (f"{_HEADS[lead]} is {found[found.raters[0], 'all', lead].status}.",)
+    best, *others = ranked
+    one = found[best, "all", lead]
+    ends = "" if one.low != one.low else f" ({number(one.low, 3)} to {number(one.high, 3)})"
+    who = f"{best}, the best of {len(ranked)} metrics," if others else best
+    said = [
+        f"{who} predicts {found.pairs.score_name} of {plural(one.n_items, 'stimulus', 'stimuli')} "
+        f"with {_HEADS[lead]} {number(one.value, 3)}{ends}."
+    ]
+    if apart is not None and lead == "srocc":
+        keys = set(apart.frame.select(apart.keys).rows())
+        for other in others[:_MOST_SAID]:
+            pair = (best, other) if (best, other, "all", lead) in keys else (other, best)
+            if (*pair, "all", lead) not in keys:
+                continue
+            one = apart[*pair, "all", lead]
+            sign = 1 if pair[0] == best else -1
+            low, high = sorted((sign * one.low, sign * one.high))
+            said.append(
+                f"{best} ranks {'better' if low > 0 else 'not clearly better'} than {other}: SROCC "
+                f"apart by {number(sign * one.value, 3)} ({number(low, 3)} to {number(high, 3)})."
+            )
+        if len(others) > _MOST_SAID:
+            more = plural(len(others) - _MOST_SAID, "more comparison")
+            said.append(f"{more}: see the table of comparisons.")
+    if found.ceiling is not None:
+        said.append(_about_ceiling(found.ceiling))
+    return tuple(said)
+
+
+def _about_ceiling(ceiling: Estimates) -> str:
+    first, *rest = ceiling.frame.to_dicts()
+    if first["status"] != "ok":
+        return f"Ceiling: {first['status']}."
+    groups = [
+        f"{row['group']} {number(row['value'], 3) if row['status'] == 'ok' else row['status']}"
+        for row in rest[:_MOST_SAID]
+    ]
+    inside = f" ({', '.join(groups)}{', …' if len(rest) > _MOST_SAID else ''})" if groups else ""
+    return (
+        f"Ceiling: two halves of the people agree with a SROCC of {number(first['value'], 3)}"
+        f"{inside}; a prediction without errors would reach about {number(first['ceiling'], 3)}."
+    )
+
+
+def _figures(found: Differences) -> tuple[Figure, ...]:
+    """Scatter plots with the fitted curve for each metric, and SROCC beside the ceiling."""
+    ranked = "srocc" in found.measured.metrics
+    raters = found.raters[:_MOST_PANELS]
+    drawn = [
+        _scatter("scatter", "Scores beside predictions", [_panel(found, one) for one in raters])
+    ]
+    for attribute in dict.fromkeys(group.attribute for group in found.pairs.groups[1:]):
+        groups = [group for group in found.pairs.groups if group.attribute == attribute]
+        drawn += [
+            _scatter(
+                f"scatter_{file_part(rater)}_by_{file_part(attribute)}",
+                f"Scores beside predictions of {rater} by {attribute}",
+                [_panel(found, rater, group) for group in groups[:_MOST_PANELS]],
+                x_name=rater,
+                share_x=True,
+            )
+            for rater in raters
+        ]
+    if ranked:
+        ceiling = float("nan") if found.ceiling is None else found.ceiling["all"].value
+        told = (f"{rater} {number(found[rater, 'all', 'srocc'].value, 3)}" for rater in raters)
+        options = {
+            "value": "srocc",
+            "low": "srocc_low",
+            "high": "srocc_high",
+            "value_name": "SROCC",
+            "rows": {"group": [ALL]},
+            "lines": [(ceiling, "two halves of people")] if ceiling == ceiling else [],
+        }
+        title = "Rank correlation with the scores"
+        said = "; ".join(told)
+        drawn.append(Figure("srocc", "intervals", "merit", title, "", said, options))
+    return tuple(drawn)
+
+
+def _scatter(name: str, title: str, panels: list[dict[str, Any]], **options: Any) -> Figure:
+    said = "; ".join(f"{panel['title']}: {panel['note']}" for panel in panels if panel["note"])
+    given = {"y": "score", "panels": panels, **options}
+    return Figure(name, "scatter", "predictions", title, "", said, given)
+
+
+def _panel(found: Differences, rater: str, group: Group | None = None) -> dict[str, Any]:
+    name = ALL if group is None else group.name
+    x = found.predictions[found.raters.index(rater), found.items_of(name)]
+    fit = found.fits.get((rater, name))
+    curve = None
+    if fit is not None and fit.ok:
+        at = np.linspace(np.nanmin(x), np.nanmax(x), _CURVE)
+        curve = at.tolist(), fit.predict(at).tolist()
+    ranked = "srocc" in found.measured.metrics
+    return {
+        "x": _columns_of(found)[rater],
+        "title": rater if group is None else group.level,
+        "note": f"SROCC {number(found[rater, name, 'srocc'].value)}" if ranked else "",
+        "curve": curve,
+        "rows": {} if group is None else {group.name: True},
+    }
+
+
+_CURVE = 100
+"""Points of a drawn curve."""
 
 
 def _check(metrics: Collection[str], score: str, n_boot: int, confidence: float) -> tuple[str, ...]:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -13,8 +14,10 @@ import polars as pl
 from affectlab.core.errors import InputError, unknown_name
 from affectlab.core.estimates import Estimates
 from affectlab.core.inference import by_name, check_confidence
+from affectlab.core.result import Result
+from affectlab.core.tables import Count, Figure, Interval, Key, Number, PValue, Table, Text
 from affectlab.core.words import joined, number, plural
-from affectlab.evaluation.classes import Truth
+from affectlab.evaluation.classes import Truth, read_truth
 from affectlab.evaluation.group_fairness.gaps import Correction, judge_groups
 from affectlab.evaluation.group_fairness.groups import Edges, clusters_of, grouping_of
 from affectlab.evaluation.group_fairness.metrics import AnswerMetric, MetricLike, load_metric
@@ -33,10 +36,6 @@ from affectlab.evaluation.people_and_models import (
 from affectlab.ratings import HUMAN_KINDS, MODEL_KINDS, Ratings
 from affectlab.ratings.order import canonical
 
-if TYPE_CHECKING:
-    from rich.console import RenderableType
-
-
 __all__ = [
     "Fairness",
     "fairness",
@@ -48,21 +47,16 @@ __all__ = [
 _WORDS = {"holm": "Holm", "bh": "Benjamini-Hochberg"}
 
 
-@dataclass(frozen=True)
-class Fairness:
-    """A metric by group, and the gaps between groups; made by :func:`fairness`."""
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
+class Fairness(Result):
+    """A metric by group, and the gaps between groups; made by :func:`fairness`.
+
+    Its table has groups and gaps, told apart by the column ``part``.
+    """
 
     metric: AnswerMetric
     by: str
     """The attributes that make the groups."""
-    groups: Estimates
-    """By rater, label (where asked for) and group."""
-    gaps: Estimates
-    """By rater, label (where asked for), group and against: the value of the group less that of
-    what it is held against. Extra columns ``p``, ``p_corrected``, ``flagged`` and ``detectable``,
-    the gap that would be shown four times in five."""
-    notes: tuple[str, ...]
-    """What was left out, in words."""
     alpha: float
     min_gap: float
     correction: str
@@ -71,104 +65,190 @@ class Fairness:
     things: str
     """What groups consist of: people or stimuli."""
 
+    @property
+    def groups(self) -> Estimates:
+        """By rater, label (where asked for) and group; ``flagged`` where a gap of it is shown."""
+        return Estimates((self.table("groups"),))
+
+    @property
+    def gaps(self) -> Estimates:
+        """By rater, label (where asked for), group and against.
+
+        The value of the group less that of what it is held against. Extra columns ``p``,
+        ``p_corrected``, ``flagged`` and ``detectable``, the gap that would be shown four times in
+        five.
+        """
+        return Estimates((self.table("gaps"),))
+
     def flagged(self) -> pl.DataFrame:
         """Give the gaps that are shown and no smaller than wanted, largest first."""
         return self.gaps.frame.filter(pl.col("flagged")).sort(
             pl.col("value").abs(), descending=True, maintain_order=True
         )
 
-    @property
-    def sentences(self) -> tuple[str, ...]:
-        """One sentence for each gap that is shown, or for each rater that none is."""
-        said = [self._flag(row) for row in self.flagged().iter_rows(named=True)]
-        for rater in self.gaps.frame["rater"].unique(maintain_order=True):
-            quiet = self._none(rater)
-            if quiet:
-                said.append(quiet)
-        return tuple(said)
 
-    def to_frame(self) -> pl.DataFrame:
-        """Give groups and gaps in one table, with a column ``part``."""
-        parts = [
-            self.groups.frame.with_columns(part=pl.lit("group")),
-            self.gaps.frame.with_columns(part=pl.lit("gap")),
-        ]
-        whole = pl.concat(parts, how="diagonal")
-        first = ["part", *self.gaps.keys]
-        return whole.select(*first, *(name for name in whole.columns if name not in first))
+_BETTER = {
+    "higher": ", higher is better",
+    "lower": ", lower is better",
+    "zero": ", 0 is best",
+    "neither": "",
+}
 
-    def __rich__(self) -> RenderableType:
-        return self.groups.__rich__()
 
-    def __repr__(self) -> str:
-        n = int(self.gaps.frame["flagged"].sum())
+def _tables(groups: Estimates, gaps: Estimates, heading: str, things: str) -> tuple[Table, ...]:
+    """Give groups and gaps in one table, and each in one of its own."""
+    keys = [key for key in gaps.keys if key in ("rater", "label")]
+    shown_gaps = gaps.frame.filter(pl.col("flagged"))
+    sides = [shown_gaps.select(*keys, group=name) for name in ("group", "against")]
+    # Where a group stands out from another, both are stressed; the rest is no group.
+    loud = pl.concat(sides).unique(maintain_order=True).with_columns(flagged=pl.lit(True))
+    short = pl.col("status").str.split(":").list.first()
+    of_groups = groups.frame.join(
+        loud, on=[*keys, "group"], how="left", maintain_order="left"
+    ).with_columns(
+        pl.col("flagged").fill_null(False),
+        remark=pl.when(pl.col("status") == "ok").then(pl.lit("")).otherwise(short),
+    )
+    of_gaps = gaps.frame.with_columns(
+        said=pl.when("flagged")
+        .then(pl.lit("shown"))
+        .when(pl.col("status") != "ok")
+        .then(short)
+        .when(pl.col("p").is_nan())
+        .then(pl.lit("not tested"))
+        .otherwise(pl.lit("not shown"))
+    )
+    whole = pl.concat(
+        [
+            groups.frame.with_columns(part=pl.lit("group")),
+            gaps.frame.with_columns(part=pl.lit("gap")),
+        ],
+        how="diagonal",
+    )
+    first = ["part", *gaps.keys]
+    whole = whole.select(*first, *(name for name in whole.columns if name not in first))
+    named = tuple(Key(key) for key in keys)
+    interval = (Interval(),) if whole["low"].is_not_nan().any() else ()
+    size = Count("n_raters" if things == "people" else "n_items", things)
+    remark = (Text("remark"),) if (of_groups["remark"] != "").any() else ()
+    columns = (*named, Key("group"), size, Number("value", decimals=3), *interval, *remark)
+    of_gap = (
+        *named,
+        Key("group"),
+        Key("against"),
+        Number("value", "gap", decimals=3),
+        *interval,
+        PValue("p", spare=True),
+        PValue("p_corrected", "corrected p"),
+        Text("said", "gap is"),
+    )
+    return (
+        Table("fairness", "Groups and gaps.", whole, (Key("part"), *columns[:-1]), limit=0),
+        Table("groups", heading, of_groups, columns),
+        Table("gaps", "Gaps: each group less what it is held against.", of_gaps, of_gap),
+    )
+
+
+def _figures(
+    tables: tuple[Table, ...], found: Fairness, sentences: Sequence[str]
+) -> Iterator[Figure]:
+    """Declare the values of groups, and the gaps where there are any."""
+    of_gaps = tables[2]
+    title = f"{found.metric.title} by {found.by}"
+    section = [key for key in of_gaps.keys if key in ("rater", "label")]
+    said = " ".join(sentences)
+    options: dict[str, Any] = {
+        "row": ("group",),
+        "section": section,
+        "value_name": title,
+        "size": "n_raters" if found.things == "people" else "n_items",
+        "line": 0.0 if found.metric.better == "zero" else None,
+    }
+    caption = f"Number of {found.things} beside the name of a group; lines: intervals."
+    yield Figure("fairness", "fairness", "groups", title, caption, said, options)
+    if of_gaps.frame["value"].is_not_nan().any():
+        options = {
+            "row": ("group", "against"),
+            "section": section,
+            "value_name": f"gap in {title}",
+            "line": 0.0,
+            "band": found.min_gap,
+        }
+        yield Figure("fairness_gaps", "fairness", "gaps", f"Gaps in {title}", "", said, options)
+
+
+def _sentences(found: Fairness) -> tuple[str, ...]:
+    """One sentence for each gap that is shown, or for each rater that none is."""
+    said = [_flag(found, row) for row in found.flagged().iter_rows(named=True)]
+    quiet = (_none(found, rater) for rater in found.gaps.frame["rater"].unique(maintain_order=True))
+    return (*said, *filter(None, quiet))
+
+
+def _flag(found: Fairness, row: dict[str, Any]) -> str:
+    value, low, high = row["value"], row["low"], row["high"]
+    about = f" of {row['label']}" if row.get("label") else ""
+    side = "higher" if value > 0 else "lower"
+    interval = "" if low != low else f" (interval {number(low, 3)} to {number(high, 3)})"
+    how = _WORDS.get(found.correction)
+    after = f" after {how}'s correction for {found.n_tests} tests" if how else ", not corrected"
+    after = after if found.n_tests > 1 else ""
+    p = row["p_corrected"]
+    shown = "< 0.001" if p < 0.001 else f"= {p:.3f}"
+    return (
+        f"{row['rater']}: {found.metric.title}{about} is {number(abs(value), 3)} {side} for "
+        f"{row['group']} than for {_against(row['against'])}{interval}, p {shown}{after}"
+        f"{_judgement(found, value)}."
+    )
+
+
+def _judgement(found: Fairness, gap: float) -> str:
+    if found.metric.better not in ("higher", "lower"):
+        return ""
+    worse = (gap < 0) == (found.metric.better == "higher")
+    return "; that is worse for the former" if worse else "; that is better for the former"
+
+
+def _none(found: Fairness, rater: str) -> str:
+    """One sentence on the gaps of a rater that are not flagged, empty where all are."""
+    mine = found.gaps.frame.filter(pl.col("rater") == rater)
+    tested = mine.filter(pl.col("p").is_not_nan())
+    if tested.height == 0:
+        why = joined(dict.fromkeys(mine["status"].to_list())) if mine.height else "no groups"
+        return f"{rater}: no gap by {found.by} could be tested ({why})."
+    if mine["flagged"].any():
+        return ""
+    hopeless = tested.filter(pl.col("status").str.starts_with("cannot be shown"))
+    if hopeless.height == tested.height:
+        why = hopeless["status"][0].partition(": ")[2]
+        return f"{rater}: no gap in {found.metric.title} by {found.by} could be shown: {why}."
+    sizes = _sizes(found, rater)
+    small = tested.filter(pl.col("p_corrected") <= found.alpha)
+    if small.height:
+        largest = float(small["value"].abs().max())  # type: ignore[arg-type]
         return (
-            f"Fairness({self.metric.title} by {self.by}: {len(self.groups)} values, "
-            f"{len(self.gaps)} gaps, {n} flagged)"
+            f"{rater}: gaps in {found.metric.title} by {found.by} are shown, but none reaches "
+            f"{number(found.min_gap, 3)}; the largest is {number(largest, 3)} ({sizes})."
         )
+    missed = _missed(sorted(tested["detectable"].drop_nans().to_list()))
+    return f"{rater}: no gap in {found.metric.title} by {found.by} is shown; {sizes}, {missed}."
 
-    def _flag(self, row: dict[str, Any]) -> str:
-        value, low, high = row["value"], row["low"], row["high"]
-        about = f" of {row['label']}" if row.get("label") else ""
-        side = "higher" if value > 0 else "lower"
-        interval = "" if low != low else f" (interval {number(low, 3)} to {number(high, 3)})"
-        how = _WORDS.get(self.correction)
-        after = f" after {how}'s correction for {self.n_tests} tests" if how else ", not corrected"
-        after = after if self.n_tests > 1 else ""
-        p = row["p_corrected"]
-        shown = "< 0.001" if p < 0.001 else f"= {p:.3f}"
-        return (
-            f"{row['rater']}: {self.metric.title}{about} is {number(abs(value), 3)} {side} for "
-            f"{row['group']} than for {_against(row['against'])}{interval}, p {shown}{after}"
-            f"{self._judgement(value)}."
-        )
 
-    def _judgement(self, gap: float) -> str:
-        if self.metric.better not in ("higher", "lower"):
-            return ""
-        worse = (gap < 0) == (self.metric.better == "higher")
-        return "; that is worse for the former" if worse else "; that is better for the former"
+def _missed(could: Sequence[float]) -> str:
+    if not could:
+        return "without intervals it is not known how large a gap could have been missed"
+    least, most = number(could[0], 3), number(could[-1], 3)
+    if least == most:
+        return f"a gap below {most} could have been missed"
+    return f"a gap below {least} to {most}, as groups go, could have been missed"
 
-    def _none(self, rater: str) -> str:
-        """One sentence on the gaps of a rater that are not flagged, empty where all are."""
-        mine = self.gaps.frame.filter(pl.col("rater") == rater)
-        tested = mine.filter(pl.col("p").is_not_nan())
-        if tested.height == 0:
-            why = joined(dict.fromkeys(mine["status"].to_list())) if mine.height else "no groups"
-            return f"{rater}: no gap by {self.by} could be tested ({why})."
-        if mine["flagged"].any():
-            return ""
-        hopeless = tested.filter(pl.col("status").str.starts_with("cannot be shown"))
-        if hopeless.height == tested.height:
-            why = hopeless["status"][0].partition(": ")[2]
-            return f"{rater}: no gap in {self.metric.title} by {self.by} could be shown: {why}."
-        sizes = self._sizes(rater)
-        small = tested.filter(pl.col("p_corrected") <= self.alpha)
-        if small.height:
-            largest = float(small["value"].abs().max())  # type: ignore[arg-type]
-            return (
-                f"{rater}: gaps in {self.metric.title} by {self.by} are shown, but none reaches "
-                f"{number(self.min_gap, 3)}; the largest is {number(largest, 3)} ({sizes})."
-            )
-        missed = self._missed(sorted(tested["detectable"].drop_nans().to_list()))
-        return f"{rater}: no gap in {self.metric.title} by {self.by} is shown; {sizes}, {missed}."
 
-    @staticmethod
-    def _missed(could: Sequence[float]) -> str:
-        if not could:
-            return "without intervals it is not known how large a gap could have been missed"
-        least, most = number(could[0], 3), number(could[-1], 3)
-        if least == most:
-            return f"a gap below {most} could have been missed"
-        return f"a gap below {least} to {most}, as groups go, could have been missed"
-
-    def _sizes(self, rater: str) -> str:
-        column = "n_raters" if self.things == "people" else "n_items"
-        mine = self.groups.frame.filter(pl.col("rater") == rater)[column]
-        low, high = int(mine.min()), int(mine.max())  # type: ignore[arg-type]
-        if low == high:
-            return f"with {counted(low, self.things)} in a group"
-        return f"with {low:,} to {high:,} {self.things} in a group"
+def _sizes(found: Fairness, rater: str) -> str:
+    column = "n_raters" if found.things == "people" else "n_items"
+    mine = found.groups.frame.filter(pl.col("rater") == rater)[column]
+    low, high = int(mine.min()), int(mine.max())  # type: ignore[arg-type]
+    if low == high:
+        return f"with {counted(low, found.things)} in a group"
+    return f"with {low:,} to {high:,} {found.things} in a group"
 
 
 def _against(name: object) -> str:
@@ -217,14 +297,18 @@ def fairness(
         the people's scale (:func:`~affectlab.evaluation.on_scale`); correlations those of the
         models' own values.
     by
-        Attribute that makes the groups: ``"stimulus.gender"``, ``"rater.age"``, or the bare name
-        where only one table has it. Several are crossed: ``"rater.gender x rater.age"``, or a
-        list. Groups of stimuli say whether a model is worse on some of them. Groups of people say
-        whether it agrees with some people more than with others; each person's own value counts
-        once, whatever the number of their answers.
+        Attribute that makes the groups: ``stimulus.gender``, ``rater.age``, or crossed:
+        ``rater.gender x rater.age``.
+
+        Also the bare name where only one table has it, or a list. Groups of stimuli say whether a
+        model is worse on some of them. Groups of people say whether it agrees with some people more
+        than with others; each person's own value counts once, whatever the number of their answers.
     metric
-        A name (see :func:`~affectlab.evaluation.list_metrics`), an
-        :class:`~affectlab.evaluation.AnswerMetric`, or a function of the truth and the answers.
+        mae, bias, spearman, quadratic_kappa, mean, alpha; for classes accuracy, acc2, ecc, emc,
+        macro_f1, …; or one that an installed package adds.
+
+        In Python also an :class:`~affectlab.evaluation.AnswerMetric`, or a function of the truth
+        and the answers; :func:`~affectlab.evaluation.list_metrics` has the names.
 
         - ``mae``, ``bias`` (answer less truth), ``spearman``: answers beside the mean of people,
           for people the mean of the *other* people. In ``bias`` by attributes of people each person
@@ -237,37 +321,50 @@ def fairness(
         Where there are several labels, ``spearman``, ``quadratic_kappa`` and ``alpha`` are means
         over labels, the others means over all answers.
     against
-        ``"rest"``: every group against all others (with two groups, one against the other);
-        a group by name: every other group against it; ``"largest"``: the two groups that are
-        furthest apart, tested as such.
+        What a group is compared with: ``rest``, all others; a group by name; or ``largest`` for the
+        two groups furthest apart, tested as such.
     edges
-        Where to cut attributes that are numbers: ``{"age": [30, 50]}`` makes under 30, 30 to under
-        50, and 50 and over.
-    labels, by_label
-        Labels to use; and whether each is judged by itself, which makes more tests.
+        Where to cut attributes that are numbers: ``age=30,50`` makes under 30, 30 to under 50, and
+        50 and over.
+
+        In Python ``{"age": [30, 50]}``, too.
+    labels
+        Labels to use; all when not given.
+    by_label
+        Judge each label by itself, which makes more tests.
     cluster
-        Attribute of the same carrier within which answers depend on each other, such as the actor
-        shown. Clusters are then resampled and permuted whole; without it, gaps between the few
-        actors of a group pass for gaps between the groups.
-    truth, taxonomy, costs
-        For metrics of classes, as in :func:`~affectlab.evaluation.classes_of`.
+        Attribute within which answers depend on each other, such as ``stimulus.actor``.
+
+        It belongs to the same carrier as the groups. Clusters are then resampled and permuted
+        whole; without it, gaps between the few actors of a group pass for gaps between the groups.
+    truth
+        For classes: ``people``; ``attribute:NAME`` of the stimuli; ``rater:NAME``; or a file (see
+        :func:`~affectlab.evaluation.read_truth`).
+    taxonomy
+        For classes, as in :func:`~affectlab.evaluation.classes_of`.
+    costs
+        What mistakes between classes cost: ``ring``, ``groups``, ``reference`` (of the taxonomy),
+        or a file with a matrix (see :func:`~affectlab.evaluation.read_costs`); by default what the
+        taxonomy has.
     people
-        Whether people are judged, too; by default where there is no model.
+        Judge people too; by default where there is no model.
     min_items
-        Stimuli, or people, that a group needs to be tested; smaller ones are shown. They belong to
-        the rest.
+        Stimuli, or people, that a group needs to be tested.
+
+        Smaller ones are shown, and belong to the rest.
     min_gap
         Smallest gap that matters, in units of the metric: smaller estimates are never flagged.
     alpha
         Error rate over all gaps of this call.
     correction
-        ``"holm"`` (chance of any false flag), ``"bh"`` (expected share of false flags;
-        Benjamini-Hochberg) or ``"none"``.
+        Correction for many tests: ``holm`` (chance of any false flag), ``bh`` (expected share of
+        false flags; Benjamini-Hochberg) or ``none``.
     n_boot
-        Bootstrap replicates, units drawn anew within each group; 0 gives no interval.
+        Bootstrap replicates of the units within each group; 0 gives no interval.
     n_permutations
-        Shuffles of the groups over the units. By default 1,999, or more where the correction needs
-        smaller p values, at most 19,999; 0 gives no test.
+        Permutations of a test; 0 gives none.
+
+        By default 1,999, or more where the correction needs smaller p values, at most 19,999.
     confidence
         Coverage of the percentile intervals, each by itself.
     seed
@@ -320,8 +417,10 @@ def fairness(
     ratings, models = canonical(ratings, listed="models"), canonical(models, listed="raters")
     check_confidence(confidence)
     chosen = load_metric(metric)
+    if isinstance(truth, str) and Path(truth).is_file():
+        truth = read_truth(truth)
     _check_options(alpha, min_gap, min_items, correction, n_boot, n_permutations)
-    asked, judged, left_out = _tables(ratings, models, chosen, truth)
+    asked, judged, left_out = _compared(ratings, models, chosen, truth)
     has_people = bool(set(asked.rater_kinds) & set(HUMAN_KINDS))
     with_people = judged is None if people is None else people
     with_people = with_people and has_people and chosen.needs != "pairs"
@@ -383,18 +482,42 @@ def fairness(
     words = Words(chosen, by_label, cluster, n_boot)
     limits = Limits(alpha, min_gap, correction)
     gaps, n_tests = gap_table(plans, results, words, limits, confidence, n_permutations)
-    return Fairness(
-        chosen,
-        grouping.name,
-        group_table(plans, results, words, confidence),
-        gaps,
-        (*left_out, *grouping.notes, *_too_small(plans), *_few_clusters(plans, cluster, n_boot)),
-        alpha,
-        min_gap,
-        correction,
-        n_tests,
-        units.things,
+    title = f"{chosen.title[0].upper()}{chosen.title[1:]}"
+    heading = f"{title} by {grouping.name}{_BETTER[chosen.better]}."
+    made = _tables(group_table(plans, results, words, confidence), gaps, heading, units.things)
+    result = Fairness(
+        made,
+        notes=(
+            *left_out,
+            *grouping.notes,
+            *_too_small(plans),
+            *_few_clusters(plans, cluster, n_boot),
+        ),
+        settings={
+            "metric": chosen.name,
+            "title": chosen.title,
+            "by": grouping.name,
+            "against": against,
+            "correction": correction,
+            "alpha": alpha,
+            "min_gap": min_gap,
+            "min_items": min_items,
+            "n_boot": n_boot,
+            "n_permutations": n_permutations,
+            "confidence": confidence,
+            "n_tests": n_tests,
+        },
+        metric=chosen,
+        by=grouping.name,
+        alpha=alpha,
+        min_gap=min_gap,
+        correction=correction,
+        n_tests=n_tests,
+        things=units.things,
     )
+    sentences = _sentences(result)
+    figures = tuple(_figures(made, result, sentences))
+    return replace(result, sentences=sentences, figures=figures)
 
 
 def _check_options(
@@ -448,7 +571,7 @@ def _few_clusters(plans: Sequence[Plan], cluster: str | None, n_boot: int) -> tu
     )
 
 
-def _tables(
+def _compared(
     ratings: Ratings, models: Ratings | None, metric: AnswerMetric, truth: Truth
 ) -> tuple[Ratings, Ratings | None, tuple[str, ...]]:
     """People, models where there are any, and what a reader should know of both.

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 __all__ = ["Carrier", "Edges", "Grouping", "clusters_of", "grouping_of"]
 
 Carrier: TypeAlias = Literal["rater", "stimulus"]
-Edges: TypeAlias = Mapping[str, Sequence[float]] | Sequence[float]
+Edges: TypeAlias = Mapping[str, Sequence[float]] | Sequence[float] | str | Sequence[str]
 
 _FEW_NUMBERS = 8
 """Numbers up to this many different ones, each of several, are groups of their own."""
@@ -40,6 +40,18 @@ class Grouping:
     notes: tuple[str, ...]
 
 
+def _cuts(text: str) -> tuple[str, list[float]]:
+    """Read where an attribute is cut, such as ``"age=30,50"``."""
+    name, _, numbers = text.partition("=")
+    try:
+        cuts = [float(part) for part in numbers.split(",")]
+    except ValueError:
+        cuts = []
+    if not name.strip() or not cuts:
+        raise InputError(f"{option('edges')}: {text!r} is not understood; expected NAME=30,50")
+    return name.strip(), cuts
+
+
 def grouping_of(
     by: str | Sequence[str], people: Ratings, models: Ratings | None, edges: Edges | None
 ) -> Grouping:
@@ -53,6 +65,10 @@ def grouping_of(
             "expected attributes of one of them"
         )
     carrier: Carrier = found[0][0]
+    if isinstance(edges, str):
+        edges = [edges]
+    if not isinstance(edges, Mapping) and any(isinstance(one, str) for one in edges or ()):
+        edges = dict(_cuts(str(text)) for text in edges or ())
     given = dict(edges) if isinstance(edges, Mapping) else {}
     names = {name for _, name, _ in found}
     for key in given:
@@ -65,7 +81,7 @@ def grouping_of(
             raise InputError(
                 f"edges: {len(numeric)} attributes are numbers; name one, as in {{'age': [30, 50]}}"
             )
-        cut[numeric[0]] = list(edges)
+        cut[numeric[0]] = [float(edge) for edge in edges]
     who = _names(carrier, people, models)
     columns = [_groups(f"{carrier}.{name}", column, cut.get(name)) for _, name, column in found]
     code, groups = _cross(who, columns)

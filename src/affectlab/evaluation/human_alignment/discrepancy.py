@@ -131,6 +131,7 @@ def discrepancy(
         of="discrepancy",
         title="By how much people rate higher than models, per label",
         description=f"{len(panel.labels)} labels, {n_models} models.",
+        options={"value_name": "people less model"},
     )
     return Estimates(
         (Table("discrepancy", caption, frame, columns),), _largest(frame), figures=(figure,)

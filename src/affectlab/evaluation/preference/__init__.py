@@ -10,7 +10,13 @@ from affectlab.evaluation.preference.areas import (
     logit_interval,
     normal_interval,
 )
-from affectlab.evaluation.preference.judged_items import Choices, judged_items, machine_of
+from affectlab.evaluation.preference.judged_items import (
+    PAIR,
+    Choices,
+    item_table,
+    judged_items,
+    machine_of,
+)
 from affectlab.evaluation.preference.label_pairs import preference_pairs, top_labels
 from affectlab.evaluation.preference.metric_scores import MetricScores, metric_scores
 from affectlab.evaluation.preference.metrics import (
@@ -22,9 +28,10 @@ from affectlab.evaluation.preference.preferences import Preferences, preferences
 from affectlab.evaluation.preference.reaction_pairs import reaction_pairs
 from affectlab.evaluation.preference.scale import PreferenceScale, preference_scale
 from affectlab.evaluation.preference.separation import metric_sees_preference
-from affectlab.evaluation.preference.verdicts import preference_verdicts, verdict_sentences
+from affectlab.evaluation.preference.verdicts import preference_verdicts
 
 __all__ = [
+    "PAIR",
     "Choices",
     "MetricPreferences",
     "MetricScores",
@@ -38,6 +45,7 @@ __all__ = [
     "evaluate_preference_metrics",
     "few_clusters",
     "fold_areas",
+    "item_table",
     "judged_items",
     "logit_interval",
     "machine_of",
@@ -50,5 +58,4 @@ __all__ = [
     "preferences",
     "reaction_pairs",
     "top_labels",
-    "verdict_sentences",
 ]

@@ -14,12 +14,15 @@ from affectlab.core.types import Bools, Floats, Ints
 from affectlab.core.words import joined
 from affectlab.evaluation.preference.choices import is_both, is_system
 from affectlab.evaluation.preference.preferences import Preferences
+from affectlab.ratings import Ratings
 
 __all__ = [
+    "PAIR",
     "Choices",
     "JudgedItems",
     "Unit",
     "cluster_codes",
+    "item_table",
     "judged_items",
     "machine_of",
     "verdicts_of",
@@ -152,6 +155,35 @@ def _rows(choices: Choices, unit: Unit) -> tuple[list[str], list[str], Floats, t
     names, said = verdicts_of(choices)
     systems = tuple(dict.fromkeys(verdict for verdict in said if is_system(verdict)))
     return names, said, np.ones(len(names)), systems
+
+
+PAIR = "pair"
+"""Column that says which image and caption an item is about."""
+
+
+def item_table(items: Ratings | pl.DataFrame) -> pl.DataFrame:
+    """Say what is known of every item: columns of its stimulus, and its emotion.
+
+    Where answers have labels, an item is a stimulus with a label; then ``pair`` is the stimulus and
+    ``emotion`` the label, unless the table of stimuli says otherwise.
+    """
+    if not isinstance(items, Ratings):
+        return items
+    stimuli = items.stimuli
+    if items.n_labels == 1 or not items.has_labels:
+        return stimuli.rename({"stimulus": "item"})
+    names = items.stimulus_names
+    made = pl.DataFrame(
+        {
+            "item": [f"{name}: {label}" for name in names for label in items.label_names],
+            "stimulus": [name for name in names for _ in items.label_names],
+            PAIR: [name for name in names for _ in items.label_names],
+            "emotion": [label for _ in names for label in items.label_names],
+        },
+        schema_overrides={"item": pl.String, "stimulus": pl.String, PAIR: pl.String},
+    )
+    said = [name for name in (PAIR, "emotion") if name in stimuli.columns]
+    return made.drop(said).join(stimuli, on="stimulus", how="left")
 
 
 def cluster_codes(items: Sequence[str], of_item: Mapping[str, str] | None) -> Ints:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -12,8 +12,10 @@ import polars as pl
 
 from affectlab.core.errors import InputError
 from affectlab.core.inference import check_confidence
+from affectlab.core.result import Result
+from affectlab.core.tables import Count, Figure, Interval, Key, Number, Table, Text
 from affectlab.core.types import Bools, Floats, Ints
-from affectlab.core.words import count, joined, number, percent, plural
+from affectlab.core.words import count, file_part, joined, number, percent, plural
 from affectlab.evaluation.preference.areas import (
     cluster_weights,
     drawn_areas,
@@ -26,8 +28,16 @@ from affectlab.evaluation.preference.areas import (
     normal_interval,
     weighted_means,
 )
-from affectlab.evaluation.preference.judged_items import Choices, JudgedItems, Unit, judged_items
+from affectlab.evaluation.preference.judged_items import (
+    PAIR,
+    Choices,
+    JudgedItems,
+    Unit,
+    item_table,
+    judged_items,
+)
 from affectlab.evaluation.preference.metric_scores import MetricScores, metric_scores
+from affectlab.ratings import Ratings
 
 __all__ = [
     "MetricPreferences",
@@ -45,23 +55,13 @@ _FEW = 10
 """Groups with good, or with poor items, below which a bootstrap of them says little."""
 
 
-@dataclass(frozen=True, eq=False)
-class MetricPreferences:
+@dataclass(frozen=True, repr=False, eq=False, kw_only=True)
+class MetricPreferences(Result):
     """Which metrics see what people prefer.
 
     Made by :func:`evaluate_preference_metrics`.
     """
 
-    areas: pl.DataFrame
-    """``metric``, ``by`` (empty for all items), ``group``, ``value`` (area under the curve, 0 to
-    1), ``se``, ``low``, ``high``, ``all_low``, ``all_high``, ``n_together``, ``n_good``,
-    ``n_poor``, ``n_clusters``, ``verdict``, ``status``."""
-    means: pl.DataFrame
-    """``metric``, ``group`` (a verdict, ``good`` or ``poor``), ``value``, ``se``, ``low``,
-    ``high``, ``n``, ``status``."""
-    differences: pl.DataFrame
-    """``metric``, ``other``, ``value`` (difference of the areas), ``se``, ``low``, ``high``,
-    ``all_low``, ``all_high``, ``n_together``, ``n``, ``verdict``, ``status``."""
     judged: JudgedItems
     groups: Ints
     """Code of what each row of ``judged`` belongs to, shape (rows,)."""
@@ -77,21 +77,29 @@ class MetricPreferences:
     confidence: float
 
     @property
-    def sentences(self) -> tuple[str, ...]:
-        """Which metric sees what people prefer, in plain words.
+    def areas(self) -> pl.DataFrame:
+        """``metric``, ``by`` (empty for all items), ``group``, ``value`` (area under the curve, 0
+        to 1), ``se``, ``low``, ``high``, ``all_low``, ``all_high``, ``n_together``, ``n_good``,
+        ``n_poor``, ``n_clusters``, ``verdict``, ``status``."""
+        return self.to_frame("areas")
 
-        Examples
-        --------
-        >>> from affectlab.evaluation import evaluate_preference_metrics
-        >>> table = {"item": list("abcd"), "metric": ["clip"] * 4, "score": [4, 3, 2, 1]}
-        >>> said = dict(zip("abcd", ["model", "human", "both", "human"]))
-        >>> evaluate_preference_metrics(said, table, n_boot=0).sentences[0]
-        'clip: AUC 0.75, without an interval.'
-        """
+    @property
+    def means(self) -> pl.DataFrame:
+        """``metric``, ``group`` (a verdict, ``good`` or ``poor``), ``value``, ``se``, ``low``,
+        ``high``, ``n``, ``status``."""
+        return self.to_frame("means")
+
+    @property
+    def differences(self) -> pl.DataFrame:
+        """``metric``, ``other``, ``value`` (difference of the areas), ``se``, ``low``, ``high``,
+        ``all_low``, ``all_high``, ``n_together``, ``n``, ``verdict``, ``status``."""
+        return self.to_frame("differences")
+
+    def _said(self) -> tuple[str, ...]:
         judged = self.judged
         unit = "item" if judged.unit == "item" else "vote"
         aside = [f"{count(n)} {name}" for name, n in judged.aside.items()]
-        said = [self._about(row) for row in self._rows(self.areas) if row["by"] == ""]
+        said = [self._of_metric(row) for row in self._rows(self.areas) if row["by"] == ""]
         said += [self._between(row) for row in self._rows(self.differences)]
         for by in dict.fromkeys(self.areas["by"].to_list()):
             if by:
@@ -118,7 +126,7 @@ class MetricPreferences:
     def _rows(frame: pl.DataFrame) -> list[dict[str, Any]]:
         return frame.to_dicts()
 
-    def _about(self, row: dict[str, Any]) -> str:
+    def _of_metric(self, row: dict[str, Any]) -> str:
         if row["status"] != "ok":
             return f"{row['metric']}: {row['status']}."
         if row["low"] != row["low"]:
@@ -434,7 +442,7 @@ def evaluate_preference_metrics(
     scores: MetricScores | str | Path | pl.DataFrame | Mapping[str, Any],
     *,
     system: str | None = None,
-    items: pl.DataFrame | None = None,
+    items: pl.DataFrame | Ratings | None = None,
     by: Sequence[str] = (),
     cluster: str | None = None,
     unit: Unit = "item",
@@ -460,13 +468,14 @@ def evaluate_preference_metrics(
     system
         The system whose outputs are scored; by default the one called model or machine.
     items
-        A table with ``item`` and what is known of the items, for `by` and `cluster`; the columns of
-        `scores` are known, too.
+        A table with ``item`` and what is known of the items, for `by` and `cluster`; or ratings,
+        whose stimuli, with their labels, are the items. The columns of `scores` are known, too.
     by
         Columns by whose values areas are given, such as ``emotion`` and ``source``.
     cluster
         Column that says which items belong together, such as the image-caption pair; whole clusters
-        are drawn for intervals. By default each item is by itself.
+        are drawn for intervals. By default each item is by itself; ``"auto"``: those of one
+        ``pair``, where that is known.
     unit
         ``"item"``: the verdict of each item. ``"vote"``: each judge's choice counts, also on items
         without a majority; votes on one item belong together.
@@ -521,6 +530,8 @@ def evaluate_preference_metrics(
     judged = judged_items(choices, system=system, unit=unit)
     read = scores if isinstance(scores, MetricScores) else metric_scores(scores, system=system)
     columns = {**_read_columns(read), **_columns(items)}
+    if cluster == "auto":
+        cluster = PAIR if PAIR in columns else None
     place = {name: k for k, name in enumerate(read.items)}
     at = np.array([place.get(name, -1) for name in judged.items], dtype=np.int64)
     if not (at >= 0).any():
@@ -535,13 +546,32 @@ def evaluate_preference_metrics(
     rng = np.random.default_rng(seed)
     bits = int(rng.integers(0, 2**63))
     told = (judged, clusters, read.metrics, values, n_boot, confidence, bits)
-    return MetricPreferences(
-        areas=area_rows(*told, groups=groups, min_size=min_size, margin=margin),
-        means=mean_rows(*told),
-        differences=difference_rows(*told),
+    areas = area_rows(*told, groups=groups, min_size=min_size, margin=margin)
+    n_clusters = int(clusters.max()) + 1
+    about = (
+        f"AUC: the chance that a good {judged.system} text scores above a poor one, from "
+        f"{'verdicts of items' if unit == 'item' else 'votes of judges'}; 0.5 is blind"
+    )
+    if n_boot:
+        drawn = f"{plural(n_clusters, 'group')} of items that share a {cluster}"
+        drawn = plural(n_clusters, "item") if cluster is None else drawn
+        about += f"; {percent(confidence)} intervals from draws of {drawn}"
+    tables = _tables(areas, mean_rows(*told), difference_rows(*told), about)
+    found = MetricPreferences(
+        tables=tables,
+        settings={
+            "system": judged.system,
+            "unit": judged.unit,
+            "n_good": judged.n_good,
+            "n_poor": judged.n_poor,
+            "set_aside": judged.aside,
+            "n_without_scores": int((at < 0).sum()),
+            "cluster": cluster,
+            "n_clusters": n_clusters,
+        },
         judged=judged,
         groups=clusters,
-        n_clusters=int(clusters.max()) + 1,
+        n_clusters=n_clusters,
         cluster=cluster,
         n_without=int((at < 0).sum()),
         margin=margin,
@@ -549,6 +579,91 @@ def evaluate_preference_metrics(
         n_boot=n_boot,
         confidence=confidence,
     )
+    said = found._said()
+    return replace(found, sentences=said, figures=_figures(tables, " ".join(said)))
+
+
+_ENDS = (Interval(),)
+_TOGETHER = (Interval("all", "interval"),)
+_COUNTED = (Count("n_good", "good"), Count("n_poor", "poor"), Text("verdict"))
+
+
+def _tables(
+    areas: pl.DataFrame, means: pl.DataFrame, differences: pl.DataFrame, about: str
+) -> tuple[Table, ...]:
+    """Lay the tables out: all areas for files, then those that people are shown."""
+    keys = Key("metric"), Key("by"), Key("group")
+    auc = Number("value", "AUC")
+    whole = areas.filter(by="")
+    shown = (keys[0], auc, *_ENDS, *_COUNTED)
+    tables = [
+        Table("areas", "Areas under the curve.", areas, (*keys, auc, *_ENDS), limit=0),
+        Table("overall", "Which metric sees what people prefer?", whole, shown, notes=(about,)),
+        Table(
+            "means",
+            "Means.",
+            means,
+            (keys[0], keys[2], Number("value", "mean"), *_ENDS, Count("n", "items")),
+        ),
+    ]
+    pair = (keys[0], Key("other"), Number("value", "difference"), *_TOGETHER)
+    tables.append(
+        Table(
+            "differences",
+            "Differences of areas; the intervals hold for all of them at once.",
+            differences,
+            (*pair, Count("n", "items"), Text("verdict")),
+            limit=60 if differences.height else 0,
+        )
+    )
+    for by in areas["by"].unique(maintain_order=True):
+        rows = areas.filter(by=by, status="ok")
+        if by and rows.height:
+            said = f"By {by}; the interval holds for all {rows['n_together'][0]} areas at once."
+            columns = (keys[0], Key("group", by), auc, *_TOGETHER, *_COUNTED)
+            tables.append(Table(f"by_{file_part(by)}", said, rows, columns))
+    return tuple(tables)
+
+
+_MOST_GROUPS = 30
+"""Groups up to which a figure is readable."""
+
+
+def _figures(tables: Sequence[Table], said: str) -> tuple[Figure, ...]:
+    """Draw areas over all items, and by each column."""
+    drawn = []
+    for table in tables:
+        rows = table.frame
+        by = table.name.removeprefix("by_") if table.name.startswith("by_") else ""
+        if not rows.height or (not by and table.name != "overall"):
+            continue
+        sizes = rows.unique("group").sort(
+            "n_good", "group", descending=[True, False], maintain_order=True
+        )
+        low, high = ("all_low", "all_high") if by else ("low", "high")
+        known = [end for name in ("value", low, high) for end in rows[name].drop_nans().to_list()]
+        drawn.append(
+            Figure(
+                f"preference_metrics_by_{by}" if by else "preference_metrics",
+                "intervals",
+                table.name,
+                "Which metric sees what people prefer" + (f", by {rows['by'][0]}" if by else ""),
+                description=said,
+                options={
+                    "low": low,
+                    "high": high,
+                    "value_name": "area under the curve",
+                    "rows": {"group": sizes["group"].head(_MOST_GROUPS).to_list()},
+                    "groups": "metric" if by and rows["metric"].n_unique() > 1 else None,
+                    "lines": [(0.5, "blind")],
+                    "limits": (
+                        max(0.0, min([0.4, *known]) - 0.03),
+                        min(1.0, max([0.6, *known]) + 0.03),
+                    ),
+                },
+            )
+        )
+    return tuple(drawn)
 
 
 def _check(n_boot: int, min_size: int, margin: float | None) -> None:
@@ -565,10 +680,11 @@ def _read_columns(read: MetricScores) -> dict[str, dict[str, str]]:
     return {name: dict(zip(read.items, texts, strict=True)) for name, texts in read.columns.items()}
 
 
-def _columns(items: pl.DataFrame | None) -> dict[str, dict[str, str]]:
+def _columns(given: pl.DataFrame | Ratings | None) -> dict[str, dict[str, str]]:
     """Give columns of the table of items by item; what is empty is an empty text."""
-    if items is None:
+    if given is None:
         return {}
+    items = item_table(given)
     if "item" not in items.columns:
         raise InputError(f"items: no column 'item'; found {', '.join(items.columns[:12])}")
     names = items["item"].cast(pl.String).to_list()

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, TypeAlias
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any, TypeAlias
 
 import numpy as np
 import polars as pl
@@ -13,6 +13,18 @@ from numpy.typing import ArrayLike, NDArray
 from affectlab.core.errors import InputError, unknown_name
 from affectlab.core.estimates import Estimate, Estimates
 from affectlab.core.inference import check_confidence, summarise
+from affectlab.core.tables import (
+    Column,
+    Count,
+    Figure,
+    Interval,
+    Key,
+    PValue,
+    Share,
+    Table,
+    Text,
+    Value,
+)
 from affectlab.core.types import Bools, Floats
 from affectlab.core.words import count, number, percent, plural
 from affectlab.evaluation.paired_tests import sign_test
@@ -32,10 +44,6 @@ from affectlab.evaluation.preference.tally import (
 from affectlab.evaluation.wilson import wilson_interval
 from affectlab.ratings import Ratings, Scale
 from affectlab.ratings.order import canonical
-
-if TYPE_CHECKING:
-    from rich.console import RenderableType
-
 
 __all__ = [
     "Preferences",
@@ -322,27 +330,30 @@ def p_value(p: float) -> str:
 # What a preference study found, as tables and in words.
 
 
-@dataclass(frozen=True, eq=False)
-class Preferences:
-    """Verdicts of blind comparisons.
+@dataclass(frozen=True, repr=False, eq=False, kw_only=True)
+class Preferences(Estimates):
+    """Verdicts of blind comparisons: shares by ``about`` and ``choice``.
 
     Made by :func:`preferences`.
+
+    Examples
+    --------
+    >>> preferences({"human": 707, "model": 292}).finding.replace("\\u00a0", " ")
+    'human is preferred to model: 707 of 999 decided votes (70.8 %, 95 % interval 67.8 % to
+    73.6 %).'
     """
 
-    table: Estimates
-    """Shares by ``about`` and ``choice``, with extra columns ``count``, ``of`` and ``p``; the last
-    row is about the side (``about`` is ``side``) where sides are known."""
-    systems: tuple[str, str]
-    """The two systems that are compared."""
     tally: Tally
     rule: Rule
     """What makes the verdict of an item."""
     agreement: Estimate | None
     """Krippendorff's alpha of the judges over all choices; ``None`` where no item has several
     votes of known judges."""
-    confidence: float
-    notes: tuple[str, ...]
-    """What a reader should know, in sentences."""
+
+    @property
+    def systems(self) -> tuple[str, str]:
+        """The two systems that are compared."""
+        return self.choices[0], self.choices[1]
 
     @property
     def choices(self) -> tuple[str, ...]:
@@ -362,9 +373,8 @@ class Preferences:
     @property
     def side(self) -> Estimate | None:
         """Share of decided votes for the left side, or for option A; ``None`` where not known."""
-        frame = self.table.frame
-        found = frame["choice"].filter(frame["about"] == "side").to_list()
-        return self.table["side", found[0]] if found else None
+        found = self.frame["choice"].filter(self.frame["about"] == "side").to_list()
+        return self["side", found[0]] if found else None
 
     def verdicts(self) -> pl.DataFrame:
         """Give the verdict of every item.
@@ -374,63 +384,60 @@ class Preferences:
         ``item``, ``verdict`` (a choice, or ``no majority`` or ``tied``), ``preferred`` (the system
         that more judges chose, or ``tied``), ``n_votes``, and the votes for each choice.
         """
-        names = np.array([*self.choices, no_verdict(self.rule)], dtype=object)
-        lead = np.sign(self.votes[:, 0] - self.votes[:, 1]).astype(int)
-        sides = np.array([self.systems[1], "tied", self.systems[0]], dtype=object)
-        n = self.votes.sum(axis=1).astype(np.int64)
-        kept = np.flatnonzero(n) if self.items else np.zeros(0, dtype=np.int64)
-        columns = {
-            "item": [self.items[k] for k in kept.tolist()],
-            "verdict": names[verdicts(self.votes, self.rule)[kept]].tolist(),
-            "preferred": sides[lead[kept] + 1].tolist(),
-            "n_votes": n[kept],
-        }
-        schema = {"item": pl.String, "verdict": pl.String, "preferred": pl.String}
-        frame = pl.DataFrame(columns, schema_overrides=schema)
-        taken = set(frame.columns)
-        return frame.with_columns(
-            pl.Series(
-                f"votes for {choice}" if choice in taken else choice, self.votes[kept, k]
-            ).cast(pl.Int64)
-            for k, choice in enumerate(self.choices)
+        return self.to_frame("verdicts")
+
+
+def _verdict_table(tally: Tally, rule: Rule) -> tuple[Table, dict[str, str]]:
+    """Give the verdict of every item, and the column that holds the votes for each choice."""
+    names = np.array([*tally.choices, no_verdict(rule)], dtype=object)
+    lead = np.sign(tally.counts[:, 0] - tally.counts[:, 1]).astype(int)
+    sides = np.array([tally.choices[1], "tied", tally.choices[0]], dtype=object)
+    n = tally.counts.sum(axis=1).astype(np.int64)
+    kept = np.flatnonzero(n) if tally.items else np.zeros(0, dtype=np.int64)
+    columns = {
+        "item": [tally.items[k] for k in kept.tolist()],
+        "verdict": names[verdicts(tally.counts, rule)[kept]].tolist(),
+        "preferred": sides[lead[kept] + 1].tolist(),
+        "n_votes": n[kept],
+    }
+    schema = {"item": pl.String, "verdict": pl.String, "preferred": pl.String}
+    votes = {
+        choice: f"votes for {choice}" if choice in columns else choice for choice in tally.choices
+    }
+    frame = pl.DataFrame(columns, schema_overrides=schema).with_columns(
+        pl.Series(name, tally.counts[kept, k]).cast(pl.Int64)
+        for k, name in enumerate(votes.values())
+    )
+    declared = (
+        Key("item"),
+        Text("verdict"),
+        Text("preferred"),
+        Count("n_votes"),
+        *(Count(name, choice) for choice, name in votes.items()),
+    )
+    return Table("verdicts", "Verdicts of the items.", frame, declared, limit=0), votes
+
+
+_SHARES = (
+    Count("count"),
+    Count("of"),
+    Share("value", "share", decimals=1),
+    Column("interval", "interval", "share_interval", decimals=1),
+    PValue("p", "p"),
+)
+
+
+def _how(frame: pl.DataFrame) -> tuple[str, ...]:
+    """Say how the intervals of shares were made."""
+    how = dict(frame.select("about", "method").iter_rows())
+    votes, two = (how[about].partition("; ")[2] for about in ("votes", "decided votes"))
+    notes = [f"votes: {votes}{'' if votes == two else f'; share of two: {two}'}"]
+    if "items" in how:
+        notes.append(
+            "items and verdicts: Wilson interval, and exact for the share of two; about other "
+            "items, judged by the same judges"
         )
-
-    @property
-    def sentences(self) -> tuple[str, ...]:
-        """What people prefer, in plain words.
-
-        Examples
-        --------
-        >>> from affectlab.evaluation import preferences
-        >>> preferences({"human": 707, "model": 292}).sentences[0].replace("\\u00a0", " ")
-        'human is preferred to model: 707 of 999 decided votes (70.8 %, 95 % interval 67.8 % to
-        73.6 %).'
-        """
-        return sentences(self.table, self.choices, self.rule, self.agreement, self.confidence)
-
-    def to_frame(self) -> pl.DataFrame:
-        """Give the table as a polars data frame."""
-        return self.table.to_frame()
-
-    def __getitem__(self, key: tuple[str, str]) -> Estimate:
-        """Look a share up by what it is about and the choice."""
-        return self.table[key]
-
-    def __iter__(self) -> Iterator[tuple[tuple[str, ...], Estimate]]:
-        return iter(self.table)
-
-    def __len__(self) -> int:
-        return len(self.table)
-
-    def __repr__(self) -> str:
-        votes = plural(int(self.votes.sum()), "vote")
-        return f"Preferences({self.systems[0]} and {self.systems[1]}, {votes})"
-
-    def _repr_html_(self) -> str:
-        return self.to_frame()._repr_html_()
-
-    def __rich__(self) -> RenderableType:
-        return self.table.__rich__()
+    return tuple(notes)
 
 
 _ENOUGH_JUDGES = 5
@@ -484,10 +491,11 @@ def preferences(
 
     Returns
     -------
-    Preferences, whose ``table`` is by ``about`` and ``choice``: shares of the ``votes``, of the
-    ``decided votes`` (those for a system) and, where items have several votes, of the ``items``
-    (that more judges prefer a system on, or ``tied``), the ``decided items``, the ``verdicts`` and
-    the ``decided verdicts``.
+    Preferences by ``about`` and ``choice``: shares of the ``votes``, of the ``decided votes``
+    (those for a system) and, where items have several votes, of the ``items`` (that more judges
+    prefer a system on, or ``tied``), the ``decided items``, the ``verdicts`` and the
+    ``decided verdicts``, with extra columns ``count``, ``of`` and ``p``; the last row is about the
+    side (``about`` is ``side``) where sides are known.
 
     Where votes are of their own (counts, or one vote per item), shares among several choices have
     Wilson intervals, each choice by itself, and shares of two the exact interval of Clopper and
@@ -534,19 +542,41 @@ def preferences(
     rng = np.random.default_rng(seed)
     table = share_table(tally, rule, over, n_boot, confidence, rng)
     side = side_check(tally, confidence)
+    agreement = _agreement(tally, n_boot, confidence, rng)
+    frame = table.frame if side is None else pl.concat([table.frame, side.frame])
+    shown = Estimates.of(frame, ("about", "choice")).laid_out(
+        *_SHARES,
+        name="shares",
+        caption=f"{tally.choices[0]} or {tally.choices[1]}?",
+        notes=_how(frame),
+    )
+    said = sentences(shown, tally.choices, rule, agreement, confidence)
+    items, columns = _verdict_table(tally, rule)
+    about = " ".join(said)
+    title = f"{tally.choices[0]} or {tally.choices[1]}"
+    votes = {"rows": {"about": "votes"}}
+    figures = [Figure("preference", "shares", "shares", title, description=about, options=votes)]
+    if tally.repeated:
+        title, votes = "Votes on every item", {"choices": columns}
+        name = "preference_by_item"
+        figures.append(
+            Figure(name, "item_votes", "verdicts", title, description=about, options=votes)
+        )
+    tables = [*shown.tables, items]
+    if agreement is not None:
+        alpha = pl.DataFrame([{"of": "judges", **asdict(agreement)}])
+        columns_of = (Key("of"), Value(head="alpha"), Interval())
+        tables.append(Table("agreement", "Agreement of the judges.", alpha, columns_of, limit=0))
     return Preferences(
-        table=table if side is None else _joined(table, side),
-        systems=(tally.choices[0], tally.choices[1]),
+        tables=tuple(tables),
+        sentences=said,
+        figures=tuple(figures),
+        notes=tuple(why),
+        settings={"rule": rule, "confidence": confidence},
         tally=tally,
         rule=rule,
-        agreement=_agreement(tally, n_boot, confidence, rng),
-        confidence=confidence,
-        notes=tuple(why),
+        agreement=agreement,
     )
-
-
-def _joined(*tables: Estimates) -> Estimates:
-    return Estimates.of(pl.concat([table.frame for table in tables]), tables[0].keys)
 
 
 def _tally(

@@ -3,28 +3,25 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from itertools import combinations
-from typing import TYPE_CHECKING, Literal, TypeAlias
+from typing import Literal, TypeAlias
 
 import numpy as np
 import polars as pl
 from numpy.typing import ArrayLike
 
 from affectlab.core.errors import InputError, unknown_name
-from affectlab.core.estimates import Estimate, Estimates
+from affectlab.core.estimates import Estimates
 from affectlab.core.inference import Uncertainty, check_confidence, draw_weights, summarise
+from affectlab.core.tables import Count, Figure, Interval, Number, PValue, Share, Value
 from affectlab.core.types import Floats, Ints
-from affectlab.core.words import joined, plural
+from affectlab.core.words import joined, percent, plural
 from affectlab.evaluation.preference.choices import Comparisons, comparisons_of
 from affectlab.evaluation.preference.tally import Resample
 from affectlab.ratings import Ratings
 from affectlab.ratings.order import canonical
-
-if TYPE_CHECKING:
-    from rich.console import RenderableType
-
 
 __all__ = [
     "MODELS",
@@ -183,17 +180,13 @@ class _Wins:
         return wins.reshape(k, k)
 
 
-@dataclass(frozen=True, eq=False)
-class PreferenceScale:
-    """Strengths of systems on one scale.
+@dataclass(frozen=True, repr=False, eq=False, kw_only=True)
+class PreferenceScale(Estimates):
+    """Strengths of systems on one scale, by ``system``, strongest first, with mean 0.
 
     Made by :func:`preference_scale`.
     """
 
-    estimates: Estimates
-    """Strength by ``system``, strongest first, with mean 0, and the extra columns ``wins``,
-    ``losses``, ``ties``, ``rank``, and ``first``: the share of replicates in which the system is
-    the strongest."""
     systems: tuple[str, ...]
     """In the order of the arrays, which is that of the names."""
     wins: Floats
@@ -202,8 +195,6 @@ class PreferenceScale:
     replicates: Floats | None
     """Strengths, shape (n_boot, k), ``nan`` where a replicate has no scale."""
     confidence: float
-    notes: tuple[str, ...]
-    """What a reader should know, in sentences."""
 
     def pairs(self) -> Estimates:
         """Compare every two systems.
@@ -222,7 +213,7 @@ class PreferenceScale:
         0.75
         """
         place = {name: k for k, name in enumerate(self.systems)}
-        frame = self.estimates.frame
+        frame = self.frame
         order = [place[name] for name in frame["system"].to_list()]
         strength = dict(zip(order, frame["value"].to_list(), strict=True))
         two = list(combinations(order, 2))
@@ -262,30 +253,14 @@ class PreferenceScale:
             pl.Series("observed", observed),
             pl.Series("p", p),
         ]
-        return table.with_columns(extra)
-
-    def to_frame(self) -> pl.DataFrame:
-        """Give the strengths as a polars data frame."""
-        return self.estimates.to_frame()
-
-    def __getitem__(self, key: str) -> Estimate:
-        """Look a strength up by the name of its system."""
-        return self.estimates[key]
-
-    def __iter__(self) -> Iterator[tuple[tuple[str, ...], Estimate]]:
-        return iter(self.estimates)
-
-    def __len__(self) -> int:
-        return len(self.systems)
-
-    def __repr__(self) -> str:
-        return f"PreferenceScale({self.model}, {plural(len(self), 'system')})"
-
-    def _repr_html_(self) -> str:
-        return self.to_frame()._repr_html_()
-
-    def __rich__(self) -> RenderableType:
-        return self.estimates.__rich__()
+        return table.with_columns(extra).laid_out(
+            Value(head="chance"),
+            Interval(),
+            Number("observed"),
+            PValue("p", "p"),
+            name="pairs",
+            caption="Chance that the first is chosen over the other.",
+        )
 
 
 def preference_scale(
@@ -336,9 +311,10 @@ def preference_scale(
 
     Returns
     -------
-    PreferenceScale. Where there is no scale, because systems were never compared or one never
-    lost, values are ``nan`` and the status says which. Replicates without a scale are left out and
-    counted in ``method``.
+    PreferenceScale by ``system``, with extra columns ``wins``, ``losses``, ``ties``, ``rank``, and
+    ``first``: the share of replicates in which the system is the strongest. Where there is no
+    scale, because systems were never compared or one never lost, values are ``nan`` and the status
+    says which. Replicates without a scale are left out and counted in ``method``.
 
     Raises
     ------
@@ -385,7 +361,31 @@ def preference_scale(
             f"{plural(judges, 'judge')}: intervals are about other items, not about other judges"
         )
     table = _table(wins, strength, drawn, model, prior, over, status, confidence, (items, judges))
-    return PreferenceScale(table, wins.systems, matrix, model, drawn, confidence, tuple(notes))
+    made = PreferenceScale(
+        tables=table.tables,
+        notes=tuple(notes),
+        settings={"model": model, "ties": ties, "prior": prior, "confidence": confidence},
+        systems=wins.systems,
+        wins=matrix,
+        model=model,
+        replicates=drawn,
+        confidence=confidence,
+    )
+    if status:
+        return replace(made, sentences=(f"There is no scale ({status}).",))
+    strongest = table.frame.row(0, named=True)
+    sure = f", and is first in {percent(strongest['first'], 1)} of replicates" if n_boot else ""
+    said = f"{strongest['system']} is strongest{sure}."
+    figure = Figure(
+        "preference_scale",
+        "intervals",
+        "scale",
+        "Strength in pairwise choices",
+        description=said,
+        options={"value_name": "strength", "lines": [(0.0, "mean")]},
+    )
+    tables = (*made.tables, *made.pairs().tables)
+    return replace(made, tables=tables, sentences=(said,), figures=(figure,))
 
 
 def _check(model: str, ties: str, prior: float, resample: str | None, n_boot: int) -> None:
@@ -537,7 +537,14 @@ def _table(
         pl.Series("rank", np.where(np.isnan(strength), 0, rank)[order], dtype=pl.Int64),
         pl.Series("first", first[order]),
     ]
-    return table.with_columns(extra)
+    return table.with_columns(extra).laid_out(
+        Value(head="strength"),
+        Interval(),
+        *(Count(name) for name in ("wins", "losses", "ties")),
+        Share("first", decimals=1),
+        name="scale",
+        caption=f"{method[0].partition(';')[0]}.",
+    )
 
 
 _NAMES = {"bradley-terry": "Bradley-Terry", "thurstone": "Thurstone"}

@@ -6,13 +6,15 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 import numpy as np
+import polars as pl
 from numpy.typing import ArrayLike, NDArray
 
 from affectlab.core.errors import InputError, unknown_name
 from affectlab.core.estimates import Estimates
 from affectlab.core.inference import Uncertainty, check_confidence, draw_weights, summarise
+from affectlab.core.tables import Interval, PValue, Value
 from affectlab.core.types import Bools, Floats
-from affectlab.core.words import joined
+from affectlab.core.words import joined, number
 from affectlab.evaluation.differences import labels_as_metrics
 from affectlab.evaluation.preference.areas import (
     area,
@@ -126,9 +128,39 @@ def metric_sees_preference(
         _one(judged, m, n_boot, n_permutations, confidence, [int(bit) for bit in bits])
         for m in range(len(judged.metrics))
     ]
-    import polars as pl
+    frame = pl.concat([table.frame for table in tables])
+    made = Estimates.of(frame, ("metric", "statistic"), sentences=_sentences(frame))
+    what = frame["method"][0].partition(", area")[0]
+    one = frame.row(0, named=True)
+    return made.laid_out(
+        Value(),
+        Interval(),
+        PValue("p", "p"),
+        name="separation",
+        caption="Does the metric see it?",
+        notes=(
+            f"auc: {what}; 0.5 is blind",
+            f"{one['n_good']:,} good items, {one['n_poor']:,} poor, {one['n_left_out']:,} left out",
+        ),
+    )
 
-    return Estimates.of(pl.concat([table.frame for table in tables]), tables[0].keys)
+
+def _sentences(frame: pl.DataFrame) -> tuple[str, ...]:
+    said = []
+    for row in frame.filter(statistic="auc").iter_rows(named=True):
+        ends = ""
+        if row["low"] == row["low"]:
+            ends = f" ({number(row['low'])} to {number(row['high'])})"
+        if not ends:
+            verdict = "there is no interval"
+        elif row["low"] > 0.5:
+            verdict = "it scores what people accept higher"
+        elif row["high"] < 0.5:
+            verdict = "it scores what people accept lower"
+        else:
+            verdict = "it is not shown to tell what people accept from what they reject"
+        said.append(f"{row['metric']}: AUC {number(row['value'])}{ends}; {verdict}.")
+    return tuple(said)
 
 
 def _judged(
@@ -251,8 +283,6 @@ def _one(
     judged: _Judged, m: int, n_boot: int, n_permutations: int, confidence: float, bits: list[int]
 ) -> Estimates:
     """Everything about one metric; metrics that score the same items share their draws."""
-    import polars as pl
-
     known = ~np.isnan(judged.values[m])
     x, good = judged.values[m, known], judged.good[known]
     n_good, n_poor = int(good.sum()), int((~good).sum())

@@ -4,6 +4,7 @@ machine texts are good."""
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -11,19 +12,17 @@ import numpy as np
 from affectlab.core.errors import InputError
 from affectlab.core.estimates import Estimates
 from affectlab.core.inference import check_confidence
+from affectlab.core.tables import Count, Figure, Interval, Value
 from affectlab.core.types import Floats
 from affectlab.core.words import count, number, percent
 from affectlab.evaluation.preference.areas import cluster_weights, expanded_tails
 from affectlab.evaluation.preference.choices import is_both
 from affectlab.evaluation.preference.judged_items import cluster_codes, machine_of
 from affectlab.evaluation.preference.preferences import Preferences
-from affectlab.evaluation.preference.tally import exact_interval, no_verdict, verdicts
+from affectlab.evaluation.preference.tally import Rule, exact_interval, no_verdict, verdicts
 from affectlab.evaluation.wilson import wilson_interval
 
-__all__ = [
-    "preference_verdicts",
-    "verdict_sentences",
-]
+__all__ = ["preference_verdicts"]
 
 _NAN = float("nan")
 
@@ -91,6 +90,8 @@ def preference_verdicts(
     >>> from affectlab.evaluation import preferences
     >>> counts = {"machine": 91, "human": 233, "both good": 47, "both bad": 11}
     >>> table = preference_verdicts(preferences(counts), sampled=500)
+    >>> table.finding
+    'human is preferred 2.56 times as often as machine (233 to 91; interval 2.00 to 3.30).'
     >>> table["ratio", "human to machine"]
     Estimate(2.560 [2.001, 3.299], ...)
     """
@@ -108,7 +109,7 @@ def preference_verdicts(
     if n_boot:
         chosen, names = _verdicts(preferences)
         _bootstrap(rows, chosen, names, cluster, n_boot, confidence, np.random.default_rng(seed))
-    return _table(rows, total)
+    return _table(rows, total, preferences.rule)
 
 
 def _counted(found: Preferences) -> tuple[Floats, int]:
@@ -249,7 +250,7 @@ def _bootstrap(
         )
 
 
-def _table(rows: list[dict[str, Any]], total: int) -> Estimates:
+def _table(rows: list[dict[str, Any]], total: int, rule: Rule) -> Estimates:
     import polars as pl
 
     def column(name: str) -> list[Any]:
@@ -271,31 +272,40 @@ def _table(rows: list[dict[str, Any]], total: int) -> Estimates:
         pl.Series("all_low", column("all_low"), dtype=pl.Float64),
         pl.Series("all_high", column("all_high"), dtype=pl.Float64),
     ]
-    return made.with_columns(extra)
+    drawn = next(row for row in rows if row["statistic"] == "ratio")["method"].partition("; ")[2]
+    how = "shares: Wilson intervals; ratio: from the exact interval of the share of two"
+    if "bootstrap" in drawn:
+        how = f"verdicts, ratio and good: {drawn}; decided: Wilson interval"
+    shown = made.with_columns(extra).laid_out(
+        *_SHOWN, name="verdict_shares", caption="Verdicts of the items.", notes=(how,)
+    )
+    said = _sentences({row["statistic"]: row for row in rows}, rule)
+    figure = Figure(
+        "verdicts",
+        "shares",
+        "verdict_shares",
+        "Verdicts of the items",
+        description=" ".join(said),
+        options={
+            "choice": "of_what",
+            "rows": {"statistic": "verdict"},
+            "value_name": "share of the items with a verdict",
+        },
+    )
+    return replace(shown, sentences=said, figures=(figure,))
 
 
-# The verdicts of a preference study in plain words.
+_SHOWN = (
+    Count("count"),
+    Count("of"),
+    Value(),
+    Interval(),
+    Interval("all", "all at once"),
+)
 
 
-def verdict_sentences(table: Estimates, rule: str = "majority") -> tuple[str, ...]:
-    """Say what the verdicts are in plain words.
-
-    Parameters
-    ----------
-    table
-        The result of :func:`preference_verdicts`.
-    rule
-        What makes a verdict.
-
-    Examples
-    --------
-    >>> from affectlab.evaluation import preference_verdicts, preferences
-    >>> counts = {"machine": 91, "human": 233, "both good": 47, "both bad": 11}
-    >>> said = verdict_sentences(preference_verdicts(preferences(counts), sampled=500))
-    >>> said[0]
-    'human is preferred 2.56 times as often as machine (233 to 91; interval 2.00 to 3.30).'
-    """
-    rows = {row["statistic"]: row for row in table.frame.to_dicts()}
+def _sentences(rows: Mapping[str, Mapping[str, Any]], rule: Rule) -> tuple[str, ...]:
+    """Say what the verdicts are in plain words."""
     ratio = rows["ratio"]
     more, _, less = ratio["of_what"].rpartition(" to ")
     said = []
@@ -317,7 +327,7 @@ def verdict_sentences(table: Estimates, rule: str = "majority") -> tuple[str, ..
     if left:
         said.append(
             f"{count(left)} of {count(decided['of'])} items have no verdict "
-            f"({no_verdict('majority') if rule == 'majority' else 'tied'}, "
+            f"({no_verdict(rule)}, "
             f"{percent(1 - decided['value'], 1)})"
             + (
                 f"; whatever they are, between {percent(rows['good, at least']['value'], 1)} and "

@@ -2,27 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, get_args
+from typing import Any, Literal, get_args
 
 import numpy as np
 import polars as pl
 from numpy.typing import ArrayLike
 
 from affectlab.core.errors import InputError, unknown_name
+from affectlab.core.result import Result
+from affectlab.core.tables import Interval, Key, Number, Share, Table, Text
 from affectlab.core.types import Floats, Ints
-from affectlab.core.words import joined, number, percent, plural, shown
+from affectlab.core.words import joined, number, plural, shown
 from affectlab.evaluation.rankings.result_file import DataSet, Metric, ResultFile, read_result
-
-if TYPE_CHECKING:
-    from rich.console import Console, ConsoleOptions, RenderResult
-    from rich.text import Text
-
-    from affectlab.core.terminal import Table
-
 
 __all__ = [
     "Board",
@@ -33,7 +28,6 @@ __all__ = [
     "cautions",
     "leaderboard",
     "possible_ranks",
-    "rich_leaderboard",
     "several",
 ]
 
@@ -245,65 +239,18 @@ class Board:
         )
 
 
-@dataclass(frozen=True, eq=False)
-class Leaderboard:
-    """One board per data set.
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
+class Leaderboard(Result):
+    """One board per data set; made by :func:`leaderboard`.
 
-    Made by :func:`leaderboard`.
+    The table ``leaderboard`` has a row per data set, entry and metric: ``data``, ``name``,
+    ``kind``, ``role``, ``version``, ``prompt``, ``metric``, ``label``, ``value``, ``low``,
+    ``high``, ``rank_best``, ``rank_worst``, ``against_people``, ``n_items``, ``coverage``,
+    ``status``, ``file``. Each board has a table of its own, with a row per entry.
     """
 
     boards: tuple[Board, ...]
-    warnings: tuple[str, ...]
-    """What a reader should know before comparing rows, in sentences."""
     folder: str = ""
-
-    def to_frame(self) -> pl.DataFrame:
-        """Give one row per data set, entry and metric.
-
-        Returns
-        -------
-        ``data``, ``name``, ``kind``, ``role``, ``version``, ``prompt``, ``metric``, ``label``,
-        ``value``, ``low``, ``high``, ``rank_best``, ``rank_worst``, ``against_people``,
-        ``n_items``, ``coverage``, ``status``, ``file``.
-        """
-        schema = {
-            **dict.fromkeys(
-                ("data", "name", "kind", "role", "version", "prompt", "metric", "label"), pl.String
-            ),
-            **dict.fromkeys(("value", "low", "high"), pl.Float64),
-            **dict.fromkeys(("rank_best", "rank_worst"), pl.Int64),
-            "against_people": pl.String,
-            "n_items": pl.Int64,
-            "coverage": pl.Float64,
-            "status": pl.String,
-            "file": pl.String,
-        }
-        rows = [row for board in self.boards for row in _rows(board)]
-        return pl.DataFrame(rows, schema=schema, orient="row")
-
-    def as_dict(self) -> dict[str, Any]:
-        """Give everything as plain data (for JSON)."""
-        frame = self.to_frame()
-        return {
-            "boards": [
-                {
-                    "data": board.data.model_dump(mode="json"),
-                    "sort": board.sort,
-                    "metrics": list(board.metrics),
-                    "people": {name: board.people(name) for name in board.metrics},
-                }
-                for board in self.boards
-            ],
-            "rows": frame.to_dicts(),
-        }
-
-    def __repr__(self) -> str:
-        rows = sum(len(board.entries) for board in self.boards)
-        return f"Leaderboard({plural(rows, 'row')} on {plural(len(self.boards), 'data set')})"
-
-    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
-
-        yield from rich_leaderboard(self, options.max_width)
 
 
 def _rows(board: Board) -> list[tuple[Any, ...]]:
@@ -495,7 +442,26 @@ def leaderboard(
                 f"{what} and {'is' if n == 1 else 'are'} left out"
             )
         warnings += cautions(board)
-    return Leaderboard(tuple(boards), (*several(boards), *warnings), str(path))
+    return Leaderboard(
+        (_whole(boards), *(_table(board, k) for k, board in enumerate(boards, 1))),
+        tuple(map(_sentence, boards)),
+        notes=(*several(boards), *warnings),
+        settings={
+            "sort": sort,
+            "label": label,
+            "boards": [
+                {
+                    "data": board.data.model_dump(mode="json"),
+                    "sort": board.sort,
+                    "metrics": list(board.metrics),
+                    "people": {name: board.people(name) for name in board.metrics},
+                }
+                for board in boards
+            ],
+        },
+        boards=tuple(boards),
+        folder=str(path),
+    )
 
 
 def _read(folder: Path, on_bad: OnBad) -> tuple[list[Entry], list[str]]:
@@ -557,111 +523,109 @@ def _board(group: Sequence[Entry], sort: str | None, label: str | None) -> Board
     return Board(group[0].result.data, ordered, tuple(names), chosen, label)
 
 
-# The leaderboard for a terminal: as many columns as fit.
+# The tables of a leaderboard.
 
 
-_NAME_LIMIT = 28
-_PROMPT_LIMIT = 20
-_HUGE = 1e9
-_GAP = 2
-"""Characters between columns."""
+_SCHEMA = {
+    **dict.fromkeys(
+        ("data", "name", "kind", "role", "version", "prompt", "metric", "label"), pl.String
+    ),
+    **dict.fromkeys(("value", "low", "high"), pl.Float64),
+    **dict.fromkeys(("rank_best", "rank_worst"), pl.Int64),
+    "against_people": pl.String,
+    "n_items": pl.Int64,
+    "coverage": pl.Float64,
+    "status": pl.String,
+    "file": pl.String,
+}
 
 
-@dataclass(frozen=True)
-class _Column:
-    head: str
-    cells: list[str]
-    numeric: bool = False
-    is_metric: bool = False
-
-    @property
-    def lines(self) -> str:
-        """The head, one word per line."""
-        return self.head.replace(" ", "\n")
-
-    @property
-    def width(self) -> int:
-        """Characters of the widest cell."""
-        return max(len(text) for text in (*self.cells, *self.lines.split("\n")))
+def _whole(boards: Sequence[Board]) -> Table:
+    """One row per data set, entry and metric."""
+    rows = [row for board in boards for row in _rows(board)]
+    frame = pl.DataFrame(rows, schema=_SCHEMA, orient="row")
+    columns = (
+        *(Key(name) for name in ("data", "name", "prompt", "metric")),
+        Number("value", decimals=3),
+        Interval(decimals=3),
+        Text("against_people"),
+        Share("coverage", "answered"),
+        Text("file"),
+    )
+    return Table("leaderboard", "All numbers.", frame, columns, limit=0)
 
 
-def rich_leaderboard(found: Leaderboard, width: int) -> Iterator[Text | Table]:
-    """Show a table per data set: rank, name, the metric sorted by with its interval, and others."""
-    from rich.text import Text
-
-    for k, board in enumerate(found.boards):
-        data = board.data
-        people = (
-            ("simulated person", "simulated people") if data.simulated else ("person", "people")
-        )
-        about = f", label {board.label}" if board.label else ""
-        if k:
-            yield Text()
-        yield Text(
-            f"{shown(data.name)}: {plural(data.n_stimuli, 'stimulus', 'stimuli')}, "
-            f"{plural(data.n_raters, *people)}{shown(about)}; by {shown(board.sort)}",
-            style="bold",
-        )
-        columns, hidden = _fitting(board, width)
-        yield _table(board, columns)
-        if hidden:
-            yield Text(f"{plural(hidden, 'more metric')} in the page and the CSV file.")
-
-
-def _fitting(board: Board, width: int) -> tuple[list[_Column], int]:
-    """Choose the columns that fit, and count the metrics that do not."""
-    kept, optional = _columns(board)
-    room = width - sum(column.width + _GAP for column in kept) + _GAP
-    hidden = 0
-    for column in optional:
-        if column.width + _GAP <= room:
-            kept.append(column)
-            room -= column.width + _GAP
-        else:
-            hidden += column.is_metric
-    return kept, hidden
-
-
-def _columns(board: Board) -> tuple[list[_Column], list[_Column]]:
-    """Give the columns that must be there and, the most telling first, those that may."""
+def _table(board: Board, place: int) -> Table:
+    """One row per entry: rank, name, the metric sorted by with its interval, and others."""
     entries, cells = board.entries, board.columns[board.sort]
+    others = [name for name in board.metrics if name != board.sort]
+    frame = pl.DataFrame(
+        {
+            "rank": [cell.rank_text for cell in cells],
+            "name": [_who(entry) for entry in entries],
+            "kind": [entry.result.kind for entry in entries],
+            "value": [cell.value for cell in cells],
+            "low": [cell.interval[0] for cell in cells],
+            "high": [cell.interval[1] for cell in cells],
+            "people": [
+                "" if e.is_human else c.against for e, c in zip(entries, cells, strict=True)
+            ],
+            "prompt": [entry.result.prompt or "" for entry in entries],
+            "answered": [_answered(entry) for entry in entries],
+            **{
+                f"metric {k}": [cell.value for cell in board.columns[name]]
+                for k, name in enumerate(others, 1)
+            },
+        },
+        schema_overrides={"value": pl.Float64, "answered": pl.Float64},
+    )
     digits = {name: _digits(column) for name, column in board.columns.items()}
-    low_high = [_interval(cell, digits[board.sort]) for cell in cells]
-    needed = [
-        _Column("rank", [cell.rank_text for cell in cells], numeric=True),
-        _Column("name", [shown(_who(entry), _NAME_LIMIT) for entry in entries]),
-        _metric(board, board.sort, digits),
-        _Column("interval", low_high, numeric=True),
-    ]
-    optional = [
-        _Column(
-            "people", ["" if e.is_human else c.against for e, c in zip(entries, cells, strict=True)]
+    optional = (
+        Text("people"),
+        Text("prompt"),
+        *(
+            Number(f"metric {k}", shown(name, _LIMIT), decimals=digits[name], spare=True)
+            for k, name in enumerate(others, 1)
         ),
-        _Column("prompt", [shown(entry.result.prompt or "", _PROMPT_LIMIT) for entry in entries]),
-        *(_metric(board, name, digits) for name in board.metrics if name != board.sort),
-        _Column("answered", [_answered(entry) for entry in entries], numeric=True),
-    ]
-    return needed, [column for column in optional if column.is_metric or any(column.cells)]
+        Share("answered", spare=True),
+    )
+    columns = (
+        Text("rank"),
+        Key("name"),
+        Number("value", shown(board.sort, _LIMIT), decimals=digits[board.sort]),
+        Interval(decimals=digits[board.sort]),
+        *(column for column in optional if (frame[column.key].cast(pl.String) != "").any()),
+    )
+    words = joined(shown(name) for name in others) if others else ""
+    notes = (f"Other metrics: {words}; a narrow terminal leaves them out.",) if others else ()
+    return Table(f"board_{place}", f"{_about(board)}.", frame, columns, notes=notes)
 
 
-def _table(board: Board, columns: list[_Column]) -> Table:
-    from rich.text import Text
-
-    from affectlab.core.terminal import Table
-
-    table = Table(box=None, header_style="bold", pad_edge=False, padding=(0, _GAP, 0, 0))
-    for column in columns:
-        justify = "right" if column.numeric else "left"
-        table.add_column(Text(column.lines), justify=justify, no_wrap=True, vertical="bottom")  # type: ignore[arg-type]
-    for k, entry in enumerate(board.entries):
-        style = "cyan" if entry.is_human else ""
-        table.add_row(*(Text(column.cells[k]) for column in columns), style=style)
-    return table
+def _about(board: Board) -> str:
+    """Say what the numbers of a board are about."""
+    data = board.data
+    people = ("simulated person", "simulated people") if data.simulated else ("person", "people")
+    label = f", label {shown(board.label)}" if board.label else ""
+    return (
+        f"{shown(data.name)} ({plural(data.n_stimuli, 'stimulus', 'stimuli')}, "
+        f"{plural(data.n_raters, *people)}{label}), by {shown(board.sort)}"
+    )
 
 
-def _metric(board: Board, name: str, digits: dict[str, int]) -> _Column:
-    cells = [_written(cell.value, digits[name]) for cell in board.columns[name]]
-    return _Column(shown(name, _NAME_LIMIT), cells, numeric=True, is_metric=True)
+def _sentence(board: Board) -> str:
+    """Say who leads, and whether that is certain."""
+    cells = zip(board.entries, board.columns[board.sort], strict=True)
+    judged = [(entry, cell) for entry, cell in cells if cell.rank is not None]
+    if not judged:
+        return f"{_about(board)}: no model has a value."
+    entry, cell = judged[0]
+    value = number(cell.value, _digits(board.columns[board.sort]))
+    rank = cell.rank_text
+    rest = f"; beside people: {cell.against}" if cell.against else ""
+    return (
+        f"{_about(board)}: {shown(_who(entry))} is first of {plural(len(judged), 'model')} with "
+        f"{value}; its interval allows {'rank' if '–' not in rank else 'ranks'} {rank}{rest}."
+    )
 
 
 def _who(entry: Entry) -> str:
@@ -671,23 +635,12 @@ def _who(entry: Entry) -> str:
     return f"{result.name}{version}"
 
 
-def _answered(entry: Entry) -> str:
+def _answered(entry: Entry) -> float | None:
     part = entry.result.coverage
-    return percent(part.n_answered / part.n_stimuli) if part and part.n_stimuli else ""
+    return part.n_answered / part.n_stimuli if part and part.n_stimuli else None
 
 
 def _digits(cells: tuple[Standing, ...]) -> int:
     """Choose digits after the point: three for shares and points, fewer for large numbers."""
     largest = max((abs(cell.value) for cell in cells if cell.value == cell.value), default=0.0)
     return 3 if largest < 10 else 1 if largest < 1000 else 0
-
-
-def _interval(cell: Standing, digits: int) -> str:
-    low, high = cell.interval
-    return "" if low != low else f"{_written(low, digits)} – {_written(high, digits)}"
-
-
-def _written(value: float, digits: int) -> str:
-    if abs(value) >= _HUGE:
-        return f"{value:.3g}".replace("-", "−")
-    return number(value, digits)

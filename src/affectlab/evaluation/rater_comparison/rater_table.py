@@ -48,9 +48,8 @@ def rater_table(
     A table with a row per rater, from the highest mean: ``rater``, ``rater_kind``, ``mean``,
     ``sd``, ``median``, ``best_label`` (with the highest mean over people), ``best``, ``n_labels``
     (where defined), ``n_people`` (met), ``n_items`` (stimuli answered that people rated),
-    ``coverage`` (share of the
-    (stimulus, label) cells that people rated) and ``sd_over``. Raters without a defined kappa come
-    last.
+    ``coverage`` (share of the (stimulus, label) cells that people rated) and ``sd_over``. Raters
+    without a defined kappa come last.
 
     Raises
     ------

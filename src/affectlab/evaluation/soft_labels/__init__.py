@@ -1,6 +1,11 @@
 """Distributions of people's answers: who predicts them, and what a confidence means."""
 
-from affectlab.evaluation.soft_labels.calibration import Calibration, calibration, model_calibration
+from affectlab.evaluation.soft_labels.calibration import (
+    Calibration,
+    ModelCalibration,
+    calibration,
+    model_calibration,
+)
 from affectlab.evaluation.soft_labels.comparison import soft_label_comparison
 from affectlab.evaluation.soft_labels.distances import (
     cross_entropy,
@@ -19,6 +24,7 @@ from affectlab.evaluation.soft_labels.metrics import soft_label_metrics
 __all__ = [
     "Calibration",
     "LabelDistributions",
+    "ModelCalibration",
     "SoftLabels",
     "calibration",
     "cross_entropy",

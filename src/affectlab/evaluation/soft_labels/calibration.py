@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Literal, TypeAlias
 
 import numpy as np
 import polars as pl
 from numpy.typing import ArrayLike
 
 from affectlab.core.errors import InputError, unknown_name
-from affectlab.core.estimates import Estimate, Estimates
+from affectlab.core.estimates import Estimates, side_by_side
 from affectlab.core.inference import by_name, check_confidence, draw_weights, summarise
+from affectlab.core.result import Result
+from affectlab.core.tables import Column, Count, Figure, Interval, Key, Number, Table, Value
 from affectlab.core.types import Bools, Floats, Ints
+from affectlab.core.words import file_part, number, percent, plural, shown
 from affectlab.evaluation.soft_labels.sides import SoftSides, aligned, soft_sides
 from affectlab.evaluation.soft_labels.votes import Absent, Rule
 from affectlab.evaluation.wilson import wilson_interval
@@ -21,7 +24,6 @@ from affectlab.ratings import Ratings
 from affectlab.ratings.order import canonical
 
 if TYPE_CHECKING:
-    from rich.console import RenderableType
     from scipy.sparse import csr_array
 
 
@@ -30,6 +32,8 @@ __all__ = [
     "Bins",
     "Calibration",
     "Claims",
+    "ModelCalibration",
+    "Truth",
     "calibration",
     "calibrations",
     "claims_of",
@@ -37,6 +41,7 @@ __all__ = [
     "equal_width_bins",
     "model_calibration",
     "names_one_label",
+    "of_models",
 ]
 
 # Binning of confidences, and what calibration errors follow from sums over bins.
@@ -323,9 +328,26 @@ _UPWARD = {
 """Measures that noise can only raise, so that replicates lie above what they replicate."""
 
 
-@dataclass(frozen=True)
-class Calibration:
-    """Calibration of one model.
+_BINS = (
+    Key("low", "from"),
+    Key("high", "to"),
+    Count("n", "items"),
+    Number("confidence"),
+    Number("share", "came true"),
+    Interval("share", "interval"),
+)
+_CLASSES = (
+    Key("label"),
+    Number("ece", "ECE", decimals=3),
+    Number("probability", "mean probability"),
+    Number("share", "share of truth"),
+    Count("n", "items"),
+)
+
+
+@dataclass(frozen=True, repr=False)
+class Calibration(Estimates):
+    """Calibration of one model, by ``metric``.
 
     Examples
     --------
@@ -336,30 +358,21 @@ class Calibration:
     [0, 0, 0, 2, 2]
     """
 
-    estimates: Estimates
-    """By ``metric``."""
-    bins: pl.DataFrame
-    """The reliability diagram, bins of equal width: low, high, n, confidence, share, share_low,
-    share_high, status."""
-    bins_equal_mass: pl.DataFrame
-    """The same with bins of about equal numbers of items."""
-    classes: pl.DataFrame
-    """Of each label: ece, mean probability, share of truth, n; empty for one confidence."""
+    @property
+    def bins(self) -> pl.DataFrame:
+        """The reliability diagram, bins of equal width: low, high, n, confidence, share, share_low,
+        share_high, status."""
+        return self.to_frame("bins")
 
-    def __getitem__(self, metric: str) -> Estimate:
-        """Look an estimate up by its name."""
-        return self.estimates[metric]
+    @property
+    def bins_equal_mass(self) -> pl.DataFrame:
+        """The same with bins of about equal numbers of items."""
+        return self.to_frame("bins_equal_mass")
 
-    def to_frame(self) -> pl.DataFrame:
-        """Give the estimates as a polars data frame."""
-        return self.estimates.to_frame()
-
-    def __repr__(self) -> str:
-        ece = self.estimates["ece"]
-        return f"Calibration(ece {ece.value:.3f}, {ece.n_items} items)"
-
-    def __rich__(self) -> RenderableType:
-        return self.estimates.__rich__()
+    @property
+    def classes(self) -> pl.DataFrame:
+        """Of each label: ece, mean probability, share of truth, n; empty for one confidence."""
+        return self.to_frame("classes")
 
 
 def calibration(
@@ -495,12 +508,29 @@ def calibration(
         n_ratings=n,
         status=status,
     )
-    return Calibration(
-        table,
-        parts.width.table(claims.confidence, claims.outcome, confidence),
-        parts.mass.table(claims.confidence, claims.outcome, confidence),
-        parts.classes(),
+    bins = {
+        "bins": ("Bins of equal width.", parts.width),
+        "bins_equal_mass": ("Bins of about equal numbers of items.", parts.mass),
+    }
+    tables = [
+        Table(name, said, cut.table(claims.confidence, claims.outcome, confidence), _BINS, limit=0)
+        for name, (said, cut) in bins.items()
+    ]
+    classes = Table("classes", "Labels.", parts.classes(), _CLASSES, limit=0)
+    ece, sure, right = (table[name] for name in ("ece", "mean_confidence", "accuracy"))
+    said = (
+        f"Calibration error (ECE) {number(ece.value, 3)} over {plural(n, 'item')}: the mean "
+        f"confidence is {number(sure.value)}, the mean outcome {number(right.value)}."
     )
+    figure = Figure(
+        "reliability",
+        "reliability",
+        "bins",
+        "Confidence and what came true",
+        description=said,
+        options={"ece": ece.value},
+    )
+    return Calibration((*table.tables, *tables, classes), (said,), (figure,))
 
 
 class _Parts:
@@ -576,6 +606,106 @@ class _Parts:
 
 # Calibration of models against the answers of people.
 
+Truth: TypeAlias = Literal["distribution", "majority"]
+_AIMS: dict[str, tuple[str, str, str]] = {
+    "distribution": ("share of people who agree", "surer than people", "people agree"),
+    "majority": ("share that is right", "surer than right", "right"),
+}
+"""The outcome, and the heads of how much surer a model is and of what it is held against."""
+
+
+@dataclass(frozen=True, repr=False, eq=False, kw_only=True)
+class ModelCalibration(Result):
+    """Calibration of every model that gives probabilities; see :func:`model_calibration`."""
+
+    models: Mapping[str, Calibration]
+
+    def __getitem__(self, model: str) -> Calibration:
+        """Look the calibration of a model up by its name."""
+        return self.models[model]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.models)
+
+    def __len__(self) -> int:
+        return len(self.models)
+
+
+def of_models(found: Mapping[str, Calibration], truth: Truth) -> ModelCalibration:
+    """Put what was measured of each model into one row, and draw its diagram."""
+    outcome, surer, right = _AIMS[truth]
+    heads = {
+        "ece": "ECE",
+        "overconfidence": surer,
+        "mean_confidence": "confidence",
+        "accuracy": right,
+        "brier": "Brier",
+    }
+    frames = {
+        table.name: pl.concat(
+            one.to_frame(table.name).select(pl.lit(name).alias("rater"), pl.all())
+            for name, one in found.items()
+        )
+        for table in next(iter(found.values())).tables
+    }
+    long = frames.pop("estimates")
+    wide = side_by_side(long, ["rater"], heads).join(
+        long.filter(metric="ece").select("rater", "n_items"), on="rater", maintain_order="left"
+    )
+    with_ends = bool(long["low"].is_not_nan().any())
+    columns: list[Column] = [Key("rater")]
+    for name, head in heads.items():
+        columns += [Number(name, head), *([Interval(name, "interval")] if with_ends else ())]
+    columns.append(Count("n_items", "stimuli"))
+    aim = {
+        "distribution": "the share of people who say the same",
+        "majority": "whether most people say the same",
+    }[truth]
+    parts = {table.name: table for table in next(iter(found.values())).tables}
+    best = wide.sort("ece", maintain_order=True).row(0, named=True)
+    said = (
+        f"The most probable label of {shown(best['rater'], 40)} is off by "
+        f"{percent(best['ece'], 1)} on average (expected calibration error)"
+    )
+    return ModelCalibration(
+        tables=(
+            Table("calibration", f"Calibration: confidence beside {aim}.", wide, tuple(columns)),
+            Table("calibration_metrics", "All measures.", long, _LONG, limit=0),
+            *(
+                replace(parts[name], frame=frame, columns=(Key("rater"), *parts[name].columns))
+                for name, frame in frames.items()
+            ),
+        ),
+        sentences=(f"{said}{', the least of the models' if len(found) > 1 else ''}.",),
+        figures=_diagrams(found, outcome),
+        models=found,
+    )
+
+
+_LONG = (Key("rater"), Key("metric"), Value(), Interval(), Count("n_items"))
+
+
+def _diagrams(found: Mapping[str, Calibration], outcome: str) -> tuple[Figure, ...]:
+    return tuple(
+        Figure(
+            f"reliability_{file_part(name)}",
+            "reliability",
+            "bins",
+            f"Calibration of {shown(name, 40)}",
+            f"{outcome[0].upper()}{outcome[1:]}, for the model's most probable label, against the "
+            "probability that the model gave it. Below the line the model is too sure.",
+            f"Expected calibration error {number(one['ece'].value, 3)} over "
+            f"{one['ece'].n_items:,} stimuli.",
+            {
+                "rows": {"rater": name},
+                "ece": one["ece"].value,
+                "outcome_name": outcome,
+                "title": name,
+            },
+        )
+        for name, one in found.items()
+    )
+
 
 def model_calibration(
     ratings: Ratings,
@@ -589,7 +719,7 @@ def model_calibration(
     n_boot: int = 1000,
     confidence: float = 0.95,
     seed: int | np.random.Generator | None = 0,
-) -> dict[str, Calibration]:
+) -> ModelCalibration:
     """Measure the calibration of every model against people.
 
     Parameters
@@ -609,8 +739,8 @@ def model_calibration(
 
     Returns
     -------
-    Calibration by model. A model that gives one label all the mass everywhere claims no
-    probability and is left out.
+    Calibration of each model, by its name. A model that gives one label all the mass everywhere
+    claims no probability and is left out.
 
     Raises
     ------
@@ -648,7 +778,7 @@ def model_calibration(
             "no model gives probabilities: each puts everything on one label; expected scores of "
             "several labels per stimulus"
         )
-    return found
+    return of_models(found, truth)
 
 
 def calibrations(

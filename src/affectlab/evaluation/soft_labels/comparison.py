@@ -10,6 +10,7 @@ import numpy as np
 
 from affectlab.core.estimates import Estimates
 from affectlab.core.inference import Uncertainty, check_confidence, draw_weights, holm, summarise
+from affectlab.core.tables import PValue, Text
 from affectlab.core.types import Floats, Ints
 from affectlab.evaluation.label_facts import CostsLike, TaxonomyLike
 from affectlab.evaluation.soft_labels.distances import SOFT_METRICS
@@ -300,9 +301,12 @@ def _table(
         "" if not at else gap.rater if at < 0 else gap.against
         for (gap, _, _), at in zip(cells, side.tolist(), strict=True)
     ]
-    extra = [pl.Series("p", p), pl.Series("p_holm", corrected)]
-    frame = table.frame.with_columns(*extra, pl.Series("nearer", nearer, dtype=pl.String))
-    return Estimates.of(frame, table.keys)
+    extra = [
+        pl.Series("p", p),
+        pl.Series("p_holm", corrected),
+        pl.Series("nearer", nearer, dtype=pl.String),
+    ]
+    return table.with_columns(extra, PValue("p_holm", "p (Holm)"), Text("nearer"))
 
 
 def _status(why: str, endless: int, n_items: int, missing: str) -> str:

@@ -254,6 +254,11 @@ class SoftMetric:
     floored: bool = False
     """Whether the floor changes it."""
 
+    @property
+    def title(self) -> str:
+        """Its name in a sentence."""
+        return self.method.partition(",")[0].removesuffix(" over labels")
+
 
 SOFT_METRICS: dict[str, SoftMetric] = {
     "cross_entropy": SoftMetric(

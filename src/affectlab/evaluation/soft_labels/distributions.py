@@ -147,7 +147,7 @@ class LabelDistributions:
         """
         for name in stimuli:
             if name not in self._place:
-                raise unknown_name("stimulus", name, self.stimuli)
+                raise unknown_name("stimulus", str(name), self.stimuli)
         rows = np.array([self._place[name] for name in stimuli], dtype=np.int64)
         return self._rows(rows)
 

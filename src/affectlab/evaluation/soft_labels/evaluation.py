@@ -3,30 +3,43 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from functools import cached_property
-from typing import Literal
+from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
+import polars as pl
 
 from affectlab.core.estimates import Estimate, Estimates
 from affectlab.core.inference import check_confidence
+from affectlab.core.result import Result
+from affectlab.core.tables import Count, Key, Number, Share, Table, Text
+from affectlab.core.types import Floats
 from affectlab.core.words import joined, number, percent, plural
 from affectlab.evaluation.label_facts import CostsLike, TaxonomyLike
-from affectlab.evaluation.soft_labels.calibration import Calibration, calibrations, names_one_label
+from affectlab.evaluation.soft_labels.calibration import (
+    Calibration,
+    Truth,
+    calibrations,
+    names_one_label,
+    of_models,
+)
 from affectlab.evaluation.soft_labels.comparison import compare_sides
 from affectlab.evaluation.soft_labels.distances import SOFT_METRICS
-from affectlab.evaluation.soft_labels.distributions import LabelDistributions
+from affectlab.evaluation.soft_labels.distributions import (
+    LabelDistributions,
+    label_distributions,
+)
 from affectlab.evaluation.soft_labels.human_reference import HALVES, ONE_PERSON
 from affectlab.evaluation.soft_labels.metrics import (
     BASELINE,
     measures_of,
     metric_names,
     metrics_of_sides,
+    with_distances,
 )
 from affectlab.evaluation.soft_labels.sides import SoftSides, aligned, soft_sides
 from affectlab.evaluation.soft_labels.votes import Absent, Rule
-from affectlab.ratings import Ratings
+from affectlab.ratings import MODEL_KINDS, Ratings
 from affectlab.ratings.order import canonical, rows_as_listed
 
 __all__ = [
@@ -38,15 +51,6 @@ __all__ = [
 # What soft labels say of a model, in one sentence.
 
 
-_TITLES = {
-    "cross_entropy": "cross-entropy",
-    "kullback_leibler": "Kullback-Leibler divergence",
-    "jensen_shannon": "Jensen-Shannon divergence",
-    "jensen_shannon_distance": "Jensen-Shannon distance",
-    "earth_movers_distance": "earth mover's distance",
-    "brier": "Brier score",
-    "mean_absolute_difference": "mean absolute difference",
-}
 _SPOKEN = ("jensen_shannon", "earth_movers_distance", "brier", "jensen_shannon_distance")
 """Metrics in the order in which a sentence takes up to two of them."""
 
@@ -81,7 +85,10 @@ def _interval(one: Estimate, sign: int = 1, digits: int = 2) -> str:
 
 
 def _distances(result: SoftLabels, model: str, metrics: list[str]) -> str:
-    said = [f"{_interval(result.metrics[model, name])} in {_TITLES[name]}" for name in metrics]
+    said = [
+        f"{_interval(result.metrics[model, name])} in {SOFT_METRICS[name].title}"
+        for name in metrics
+    ]
     n = result.metrics[model, metrics[0]].n_items
     return f"is {joined(said)} from the answers of people on {n:,} stimuli"
 
@@ -106,7 +113,7 @@ def _people(result: SoftLabels, model: str, metrics: list[str]) -> str:
 
 
 def _apart(name: str, one: Estimate) -> str:
-    title = _TITLES[name]
+    title = SOFT_METRICS[name].title
     if one.low <= 0 <= one.high:
         ends = f"{number(one.low)} to {number(one.high)}"
         return f"not clearly nearer or further in {title} ({number(one.value)}, {ends})"
@@ -149,11 +156,11 @@ _BINS = (5, 15)
 """Fewest and most bins of confidence, unless the caller says so."""
 
 
-@dataclass(frozen=True, eq=False)
-class SoftLabels:
+@dataclass(frozen=True, repr=False, eq=False, kw_only=True)
+class SoftLabels(Result):
     """How near models come to the distribution of people's answers.
 
-    Made by :func:`evaluate_soft_labels`.
+    Made by :func:`evaluate_soft_labels`. Without models, how united people are.
     """
 
     people: LabelDistributions
@@ -169,28 +176,13 @@ class SoftLabels:
     """Of each model that gives probabilities."""
     one_label: tuple[str, ...]
     """Models that name one label per stimulus, and so claim no probability."""
-    truth: Literal["distribution", "majority"]
+    truth: Truth
     """What calibration is measured against."""
-    floor: float
-    """Smallest share of a prediction in the cross-entropy."""
-    costs: str
-    """Why there is no earth mover's distance; empty where there is one."""
-    confidence: float
-    notes: tuple[str, ...]
-    """What a reader should know, in sentences."""
 
     @property
     def models(self) -> tuple[str, ...]:
         """Names of the models."""
         return tuple(self.predictions)
-
-    @cached_property
-    def sentences(self) -> tuple[str, ...]:
-        """What was found, in one sentence per model."""
-        return tuple(sentence_on(self, model) for model in self.models)
-
-    def __repr__(self) -> str:
-        return f"SoftLabels({plural(len(self.models), 'model')}, {self.people!r})"
 
 
 def evaluate_soft_labels(
@@ -205,7 +197,7 @@ def evaluate_soft_labels(
     absent: Absent = "auto",
     smoothing: float = 0.0,
     floor: float = 0.01,
-    truth: Literal["distribution", "majority"] = "distribution",
+    truth: Truth = "distribution",
     by_person: bool = False,
     n_splits: int = 10,
     n_bins: int | None = None,
@@ -217,19 +209,41 @@ def evaluate_soft_labels(
 
     Parameters
     ----------
-    ratings, models, taxonomy, costs, rule, labels, absent, smoothing, by_person, n_splits
-        As for :func:`~affectlab.evaluation.soft_label_metrics`.
+    ratings, models, taxonomy
+        As for :func:`~affectlab.evaluation.soft_label_metrics`. Ratings without any model are
+        described: how united people are, and their shares of the labels.
+    costs
+        What mistakes cost: ``ring``, ``groups``, ``reference`` (of the taxonomy), or a file with a
+        matrix (see :func:`~affectlab.evaluation.read_costs`); by default what the taxonomy has.
     metrics
-        As there. By default the Jensen-Shannon divergence, the earth mover's distance where costs
-        of mistakes are known, and the cross-entropy.
+        ``jensen_shannon``, ``earth_movers_distance``, ``cross_entropy``, ``kullback_leibler``,
+        ``brier``, ``jensen_shannon_distance``, ``mean_absolute_difference``. By default the first
+        three; the second needs costs.
+    rule
+        How answers become shares: answers to one question, labels chosen, mean intensity, or each
+        rater's strongest label. By default as the scale says.
+    labels
+        Labels to use; all when not given.
+    absent
+        As for :func:`~affectlab.evaluation.soft_label_metrics`: by default answers without any zero
+        list what was chosen.
+    smoothing
+        People that are added to every label.
     floor
-        As there. Without one, an answer that names one label is infinitely far in cross-entropy
-        from a distribution with two; so the cross-entropy of such answers says how large the floor
-        is. Never above half of what labels would get if all had the same.
+        Smallest share that a prediction gives a label in the cross-entropy.
+
+        Without one, an answer that names one label is infinitely far in cross-entropy from a
+        distribution with two; so the cross-entropy of such answers says how large the floor is.
+        Never above half of what labels would get if all had the same.
     truth
-        As for :func:`~affectlab.evaluation.model_calibration`.
+        What a model's confidence is compared with: the share of people who say the same, or whether
+        most people do.
+    by_person
+        Also a row for every person, against the others.
+    n_splits
+        Random halves of the people.
     n_bins
-        As there; by default 5 to 15, so that a bin holds ten stimuli on average.
+        Bins of confidence; by default 5 to 15, so that a bin holds ten stimuli on average.
     n_boot
         Bootstrap replicates over stimuli; 0 gives no interval.
     confidence
@@ -265,6 +279,13 @@ def evaluate_soft_labels(
     ratings, models = canonical(ratings, listed="models"), canonical(models, listed="raters")
     check_confidence(confidence)
     names = metric_names(_METRICS if metrics is None else metrics)
+    if isinstance(ratings, Ratings) and models is None and not _has_models(ratings):
+        return _people_alone(
+            label_distributions(
+                ratings.humans(), rule=rule, labels=labels, absent=absent, smoothing=smoothing
+            ),
+            truth,
+        )
     both = soft_sides(ratings, models, rule=rule, labels=labels, absent=absent, smoothing=smoothing)
     bits = int(np.random.default_rng(seed).integers(2**63))
     lowest = min(floor, 0.5 / len(both.people.labels))
@@ -276,26 +297,134 @@ def evaluate_soft_labels(
     scored = metrics_of_sides(
         both, measures, n_splits, n_boot, confidence, bits, by_person=by_person
     )
-    return SoftLabels(
+    scored = with_distances(
+        scored.with_frame(rows_as_listed(scored.frame, listed)), both.people, lowest
+    )
+    apart = compare_sides(both, measures, n_splits, n_boot, confidence, bits)
+    calibrated = calibrations(
+        both,
+        truth=truth,
+        n_bins=_n_bins(both) if n_bins is None else n_bins,
+        n_boot=n_boot,
+        confidence=confidence,
+        seed=bits,
+    )
+    long, distances = scored.tables
+    about = [
+        f"answers of people to {plural(len(both.people), 'stimulus', 'stimuli')} and "
+        f"{plural(len(both.people.labels), 'label')}: {both.people.rule}"
+    ]
+    if missing and "earth_movers_distance" not in names:
+        about.append(f"no earth mover's distance: {missing.removeprefix('undefined: ')}")
+    tables = [
+        replace(long, name="metrics"),
+        replace(distances, notes=(*about, *distances.notes)),
+        replace(apart.tables[0], name="comparison", limit=0),
+    ]
+    figures = list(scored.figures)
+    if calibrated:
+        of = of_models(calibrated, truth)
+        tables += of.tables
+        figures += of.figures
+    one_label = tuple(_one_label(both))
+    made = SoftLabels(
+        tables=tuple(tables),
+        figures=tuple(figures),
+        notes=(*both.notes, *_notes(both)),
+        settings={
+            **_settings(both.people, truth),
+            "floor": lowest,
+            "confidence": confidence,
+            "one_label": one_label,
+        },
         people=both.people,
         predictions=both.predictions,
-        metrics=scored.with_frame(rows_as_listed(scored.frame, listed)),
-        comparison=compare_sides(both, measures, n_splits, n_boot, confidence, bits),
-        calibration=calibrations(
-            both,
-            truth=truth,
-            n_bins=_n_bins(both) if n_bins is None else n_bins,
-            n_boot=n_boot,
-            confidence=confidence,
-            seed=bits,
-        ),
-        one_label=tuple(_one_label(both)),
+        metrics=scored,
+        comparison=apart,
+        calibration=calibrated,
+        one_label=one_label,
         truth=truth,
-        floor=lowest,
-        costs=missing.removeprefix("undefined: "),
-        confidence=confidence,
-        notes=(*both.notes, *_notes(both)),
     )
+    return replace(made, sentences=tuple(sentence_on(made, model) for model in made.models))
+
+
+def _has_models(ratings: Ratings) -> bool:
+    return bool(set(ratings.rater_kinds) & set(MODEL_KINDS))
+
+
+def _settings(people: LabelDistributions, truth: Truth) -> dict[str, Any]:
+    return {
+        "rule": people.rule,
+        "labels": people.labels,
+        "n_stimuli": len(people),
+        "truth": truth,
+    }
+
+
+_FIRST = 10
+"""Stimuli that are shown where there is no model."""
+_MOST_LABELS = 5
+
+
+def _people_alone(people: LabelDistributions, truth: Truth) -> SoftLabels:
+    """Say how united people are, where there is no model to compare with."""
+    known = ~np.isnan(people.values).any(axis=1)
+    said = f"Nobody chose a label for any of {plural(len(people), 'stimulus', 'stimuli')}."
+    if known.any():
+        top = people.values[known].max(axis=1)
+        said = (
+            f"The most frequent label has {percent(float(top.mean()))} of the answers on average; "
+            f"people are all of one mind on {percent(float((top > 1 - 1e-9).mean()))} of "
+            f"{plural(int(known.sum()), 'stimulus', 'stimuli')}. Entropy: "
+            f"{number(float(np.nanmean(people.entropy())))} of at most "
+            f"{number(float(np.log(len(people.labels))))} nats."
+        )
+    frame = pl.DataFrame(
+        {
+            "stimulus": people.stimuli,
+            "shares": [_most(people.labels, row) for row in people.values],
+            "entropy": people.entropy(),
+            "n_raters": people.n_raters,
+        },
+        schema_overrides={"stimulus": pl.String},
+    )
+    columns = (
+        Key("stimulus"),
+        Text("shares", "shares of the labels"),
+        Number("entropy"),
+        Count("n_raters"),
+    )
+    shares = (Key("stimulus"), Key("label"), Share("share"), Count("n_raters"), Number("mass"))
+    nothing = Estimates.build({"rater": [], "metric": []}, value=[])
+    return SoftLabels(
+        tables=(
+            Table(
+                "people",
+                "What people say of each stimulus.",
+                frame,
+                columns,
+                _FIRST,
+                notes=(f"rule: {people.rule}",),
+            ),
+            Table("shares", "Shares of the labels.", people.to_frame(), shares, limit=0),
+        ),
+        sentences=(said,),
+        settings=_settings(people, truth),
+        people=people,
+        predictions={},
+        metrics=nothing,
+        comparison=Estimates.build({"rater": [], "against": [], "metric": []}, value=[]),
+        calibration={},
+        one_label=(),
+        truth=truth,
+    )
+
+
+def _most(labels: tuple[str, ...], row: Floats) -> str:
+    """Name the most frequent labels with their shares."""
+    order = [at for at in np.argsort(-row, kind="stable").tolist() if row[at] > 0]
+    named = [f"{labels[at]} {percent(float(row[at]))}" for at in order[:_MOST_LABELS]]
+    return ", ".join([*named, *(["…"] if len(order) > _MOST_LABELS else [])])
 
 
 def _n_bins(both: SoftSides) -> int:

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
+import polars as pl
 
 from affectlab.core.errors import InputError, unknown_name
-from affectlab.core.estimates import Estimates
+from affectlab.core.estimates import Estimates, side_by_side
 from affectlab.core.inference import check_confidence, draw_weights, summarise
+from affectlab.core.tables import Column, Count, Figure, Interval, Key, Number, Table, Text
 from affectlab.core.types import Floats, Ints
-from affectlab.core.words import plural
+from affectlab.core.words import joined, number, plural, shown
 from affectlab.evaluation.label_facts import CostsLike, LabelFacts, TaxonomyLike, label_facts
 from affectlab.evaluation.soft_labels.distances import SOFT_METRICS, raised
 from affectlab.evaluation.soft_labels.distributions import LabelDistributions
@@ -33,6 +35,7 @@ __all__ = [
     "ratio",
     "soft_label_metrics",
     "table_of",
+    "with_distances",
 ]
 
 # Scores of all who predict people's distributions, stimulus by stimulus, and their means.
@@ -156,8 +159,6 @@ def table_of(
     confidence: float,
     rng: np.random.Generator,
 ) -> Estimates:
-    import polars as pl
-
     cells = [(row, name, row.scores[name]) for row in rows for name in measures.names]
     scores = np.stack([score for _, _, score in cells], axis=1)
     known = ~np.isnan(scores)
@@ -328,7 +329,123 @@ def soft_label_metrics(
     found = metrics_of_sides(
         both, measures, n_splits, n_boot, confidence, seed, by_person=by_person
     )
-    return found.with_frame(rows_as_listed(found.frame, listed))
+    return with_distances(found.with_frame(rows_as_listed(found.frame, listed)), both.people, floor)
+
+
+_HEADS = {
+    "jensen_shannon": "Jensen-Shannon",
+    "earth_movers_distance": "earth mover's",
+    "cross_entropy": "cross-entropy",
+    "kullback_leibler": "Kullback-Leibler",
+    "jensen_shannon_distance": "Jensen-Shannon, root",
+    "brier": "Brier",
+    "mean_absolute_difference": "absolute difference",
+}
+"""Heads of the columns, in their order."""
+_ROLES = {"model": "model", "people": "people", "person": "neutral"}
+"""Whose distances are drawn, and the roles of their colours."""
+_MOST_PEOPLE = 12
+"""Up to so many single people are drawn."""
+_MOST_NAMED = 4
+
+
+def with_distances(found: Estimates, people: LabelDistributions, floor: float) -> Estimates:
+    """Put the distances of each rater into one row, and say and draw what they are."""
+    index = ["rater", "role"]
+    names = [name for name in _HEADS if name in found.frame["metric"]]
+    wide = side_by_side(found.frame, index, names).join(
+        found.frame.group_by(index).agg(pl.col("n_items").max()), on=index, maintain_order="left"
+    )
+    endless = wide.select(pl.any_horizontal(pl.col(names).is_infinite().any())).item()
+    with_ends = bool(found.frame["low"].is_not_nan().any())
+    columns: list[Column] = [Key("rater")]
+    for name in names:
+        columns += [
+            Number(name, _HEADS[name]),
+            *([Interval(name, "interval")] if with_ends else ()),
+        ]
+    notes = ["less is nearer in every column"]
+    if "cross_entropy" in names:
+        least = number(float(np.nanmean(people.entropy())))
+        raised_to = f"; shares below {floor:g} are raised to it" if floor else ""
+        notes.append(
+            f"cross-entropy in nats: at least {least}, the entropy of people's answers{raised_to}"
+        )
+    if endless:
+        notes.append(
+            "a dash in place of a cross-entropy or divergence: a label that somebody chose was "
+            "given no chance at all, which makes it infinite"
+        )
+    wide = wide.with_columns(pl.when(pl.col(names).is_finite()).then(pl.col(names)))
+    table = Table(
+        "distances",
+        "Distance from the distribution of people's answers.",
+        wide,
+        (*columns, Count("n_items", "stimuli"), Text("role", "kind", spare=True)),
+        notes=tuple(notes),
+    )
+    long = replace(found.tables[0], limit=0)
+    drawn = [_figure(wide, name) for name in names if wide[name].is_not_null().any()]
+    said = () if not drawn else (_finding(wide, names[0]),)
+    return Estimates((long, table), said, tuple(drawn))
+
+
+def _figure(wide: pl.DataFrame, name: str) -> Figure:
+    """Distances of everyone, with a line for what needs no look at the stimuli."""
+    roles = [role for role in _ROLES if role != "person"]
+    if 0 < wide.filter(role="person").height <= _MOST_PEOPLE:
+        roles.append("person")
+    title = SOFT_METRICS[name].title
+    base = wide.filter(role="baseline")[name].drop_nulls().to_list()
+    known = wide.filter(role="model").drop_nulls(name).sort(name, maintain_order=True)
+    best = known.row(0, named=True) if known.height else None
+    return Figure(
+        f"soft_labels_{name}",
+        "intervals",
+        "distances",
+        f"{title[0].upper()}{title[1:]} from the distribution of people's answers",
+        f"{SOFT_METRICS[name].method}, mean over stimuli; less is nearer. For comparison: one "
+        "person against the others, half of the people against the other half, and a line for one "
+        "and the same distribution for all stimuli.",
+        "" if best is None else f"Least for {best['rater']} ({number(best[name])}).",
+        {
+            "value": name,
+            "low": f"{name}_low",
+            "high": f"{name}_high",
+            "value_name": f"{title} from people (less is nearer)",
+            "lines": [(value, "same for all") for value in base],
+            "rows": {"role": roles},
+            "groups": "role",
+            "roles": _ROLES,
+            "largest_first": False,
+        },
+    )
+
+
+def _finding(wide: pl.DataFrame, name: str) -> str:
+    """Name the models nearest to people, what a person reaches, and who does not look."""
+    known = wide.drop_nulls(name).sort(name, maintain_order=True)
+    models = known.filter(role="model")
+    if not models.height:
+        return "No model can be compared with the distribution of people's answers."
+    listed = joined(
+        f"{shown(rater, 40)} {number(value)}"
+        for rater, value in models.select("rater", name).head(_MOST_NAMED).rows()
+    )
+    more = f" and {models.height - _MOST_NAMED} more" if models.height > _MOST_NAMED else ""
+    text = f"{SOFT_METRICS[name].title} from people's answers, less is nearer: {listed}{more}."
+    person, base = known.filter(rater=ONE_PERSON), known.filter(role="baseline")
+    if person.height:
+        text += f" A person's own answer is {number(person[name][0])} from that of the others."
+    if base.height:
+        limit = base[name][0]
+        text += f" The same distribution for every stimulus reaches {number(limit)}"
+        blind = [shown(one, 40) for one in models.filter(models[name] >= limit)["rater"]]
+        if blind:
+            verb = "is" if len(blind) == 1 else "are"
+            text += f"; {joined(blind[:_MOST_NAMED])} {verb} no nearer"
+        text += "."
+    return text[0].upper() + text[1:]
 
 
 def metrics_of_sides(

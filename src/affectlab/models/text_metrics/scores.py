@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import warnings
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal, TypeAlias, get_args
 
 import numpy as np
@@ -14,8 +14,9 @@ import polars as pl
 from affectlab.core.errors import InputError, unknown_name
 from affectlab.core.estimates import Estimates
 from affectlab.core.inference import Uncertainty, check_confidence, draw_weights, summarise
+from affectlab.core.tables import Count, Interval, Value
 from affectlab.core.types import Bools, Floats, Ints
-from affectlab.core.words import count, plural
+from affectlab.core.words import count, number, plural
 from affectlab.models.text import TruncatedTextWarning
 from affectlab.models.text_metrics.items import TextItem
 
@@ -247,7 +248,7 @@ def score_means(
     else:
         told = Uncertainty.none(point.size)
     sizes = inside.sum(axis=1).astype(int)
-    return Estimates.build(
+    made = Estimates.build(
         {
             "metric": [one.metric for one in scores for _ in keys],
             "attribute": [key[0] for _ in scores for key in keys],
@@ -262,6 +263,12 @@ def score_means(
         n_items=np.tile(sizes, len(scores)),
         n_ratings=np.tile(sizes, len(scores)),
         status=["ok" if not math.isnan(value) else "undefined: no item" for value in point],
+    )
+    whole = "; ".join(f"{one.metric} {number(one.mean, 3)}" for one in scores)
+    shown = Count("n_items", "texts"), Value(head="mean"), Interval()
+    return replace(
+        made.laid_out(*shown, name="means", caption="Mean scores."),
+        sentences=(f"Scores of {plural(n, 'text')}, on average: {whole}.",),
     )
 
 

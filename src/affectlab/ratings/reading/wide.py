@@ -39,6 +39,22 @@ PLURAL = {"rater": "raters", "label": "labels", "stimulus": "stimuli"}
 _ACROSS = {plural: one for one, plural in PLURAL.items()}
 _ALWAYS_RATERS = ("rater", "rater_id", "annotator")
 """Names of a column that no rater has as a name."""
+_SURVEY = {
+    "datestamp", "distributionchannel", "enddate", "interviewtime", "lastpage", "recordeddate",
+    "startdate", "startlanguage", "submitdate", "userlanguage",
+}  # fmt: skip
+"""Columns that LimeSurvey and Qualtrics write: each row is the sheet of one person."""
+_PLATFORM = _SURVEY | {
+    "duration", "duration (in seconds)", "externalreference", "finished", "ipaddr", "ipaddress",
+    "locationlatitude", "locationlongitude", "progress", "recipientemail", "recipientfirstname",
+    "recipientlastname", "refurl", "seed",
+}  # fmt: skip
+"""Columns of platforms, never answers."""
+_SUMMARIES = {
+    "average", "avg", "mean", "median", "mos", "sd", "sem", "standard deviation", "std", "stddev",
+    "stdev", "variance",
+}  # fmt: skip
+"""Columns computed from the others of their row."""
 
 
 @dataclass(frozen=True)
@@ -142,7 +158,10 @@ def _told_kind(find: _Finder) -> str:
     """Tell which way a table is wide, and say why."""
     stimulus = None if "label" in find.named else find.find("stimulus")
     rater = find.rater(stimulus)
-    if rater is None:
+    survey = next((n for n in find.header if n.strip().casefold() in _SURVEY), None)
+    if rater is None and survey is not None:
+        kind, why = "stimuli", f"column '{survey}' says that each row is the sheet of one rater"
+    elif rater is None:
         kind, why = "raters", "no column names the rater"
     elif stimulus is not None:
         kind, why = "labels", f"column '{rater}' names the rater"
@@ -234,7 +253,10 @@ def named_attributes(
 
 def is_personal(name: str, across: str) -> bool:
     """Whether a column is called like something that describes and is never an answer."""
-    return name == "text" or (across != "rater" and name.casefold() in PERSONAL)
+    folded = name.strip().casefold()
+    if name == "text" or folded in _PLATFORM or folded in _SUMMARIES:
+        return True
+    return across != "rater" and name.casefold() in PERSONAL
 
 
 def told_attributes(

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
-import numpy as np
 import polars as pl
 
 from affectlab.core.errors import InputError
@@ -141,21 +141,15 @@ def _scatter(
     score: Floats, values: Mapping[str, Floats], _actors: list[str], titles: Mapping[str, str]
 ) -> Figure:
     from affectlab.evaluation import difference_metrics
-    from affectlab.report import Scatter, fig_scatter_fit
+    from affectlab.report.drawing import figure_of
 
+    names = [titles[name] for name in values]
     found = difference_metrics(
-        score, list(values.values()), names=list(values), metrics=["srocc", "plcc_fit"], n_boot=0
+        score, [*values.values()], names=names, metrics=["srocc", "plcc_fit"], n_boot=0
     )
-    panels = []
-    for name, x in values.items():
-        fit = found.fits.get((name, "all"))
-        curve = None
-        if fit is not None and fit.ok:
-            at = np.linspace(np.nanmin(x), np.nanmax(x), 200)
-            curve = (at, fit.predict(at))
-        note = f"SROCC {number(found[name, 'all', 'srocc'].value)}"
-        panels.append(Scatter(titles[name], x, score, curve=curve, note=note))
-    return fig_scatter_fit(panels, x_name="metric")
+    figure = found.figures[0]
+    named = replace(figure, options={**figure.options, "x_name": "metric"})
+    return figure_of(named, found.table(figure.of))
 
 
 def _by_actor(

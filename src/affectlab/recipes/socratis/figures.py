@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -71,7 +72,7 @@ def study_pictures(
     """
     from affectlab.evaluation import preference_verdicts
     from affectlab.report import fig_preferences
-    from affectlab.report.pictures import pictures_of_preferences
+    from affectlab.report.pictures import pictures_of
 
     rows = preference_verdicts(found).frame.filter(statistic="verdict")
     counts = dict(zip(rows["of_what"].to_list(), rows["count"].to_list(), strict=True))
@@ -86,7 +87,7 @@ def study_pictures(
             value_name="share of items with a majority",
         ),
     )
-    votes = [one for one in pictures_of_preferences(found) if one.name == "preference_by_item"]
+    votes = [one for one in pictures_of(found) if one.name == "preference_by_item"]
     return (*_examples(found, items, images), verdicts, *map(RecipeFigure.of, votes))
 
 
@@ -136,7 +137,7 @@ def metric_pictures(
 
     `names` has the full names of metrics by short ones.
     """
-    from affectlab.report.pictures import pictures_of_areas
+    from affectlab.report.pictures import pictures_of
 
     short = {full: _SHORT[key] for key, full in names.items()}
     drawn = [
@@ -154,7 +155,8 @@ def metric_pictures(
             partial(_means, found, "table3.{row}.{metric}", _WRITERS, ("clip", "refclip")),
         ),
     ]
-    return (*drawn, *map(RecipeFigure.of, pictures_of_areas(seen, short)))
+    areas = [replace(one, options={**one.options, "names": short}) for one in seen.figures]
+    return (*drawn, *map(RecipeFigure.of, pictures_of(replace(seen, figures=tuple(areas)))))
 
 
 def _means(

@@ -42,7 +42,7 @@ def user_study(
         return {}, f"User study: {error}."
     scores = {name: measured(source, model) for name, model in models.items()}
     sentence = (
-        f"User study (λ = {_LAM}): {wrong.said()}; ECC "
+        f"User study (λ = {_LAM}): {wrong.finding.removesuffix('.')}; ECC "
         f"{scores['cross-entropy']['ecc']:.3f} with cross-entropy and "
         f"{scores['ListMLE']['ecc']:.3f} with ListMLE"
     )
@@ -53,12 +53,12 @@ def user_study(
             "their study."
         )
     drawn = wrong.sample(min(_DRAWN, len(wrong)), seed=seed)
-    rows = np.array([int(name) for name in drawn.frame["stimulus"]])
+    rows = np.array([int(name) for name in drawn.to_frame()["stimulus"]])
     # The clearest of them, as those without a clear emotion were left out.
     clear = np.sort(np.argsort(-chances[rows].max(axis=1), kind="stable")[:_SHOWN])
     options = np.column_stack(
         [
-            [source.names.index(label) for label in drawn.frame[column].to_list()]
+            [source.names.index(label) for label in drawn.to_frame()[column].to_list()]
             for column in ("label_first", "label_second")
         ]
     )

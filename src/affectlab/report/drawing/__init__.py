@@ -5,10 +5,12 @@ from affectlab.report.drawing.canvas import (
     WIDTH,
     canvas,
     figure_with,
+    fit,
     grid_along,
     key_below,
     names_on_y,
     say,
+    split,
     swatch,
 )
 from affectlab.report.drawing.standalone import figure_of, save_figure, save_figures, titled
@@ -32,6 +34,7 @@ __all__ = [
     "css_variables",
     "figure_of",
     "figure_with",
+    "fit",
     "grid_along",
     "ink_on",
     "inline_svg",
@@ -41,6 +44,7 @@ __all__ = [
     "save_figures",
     "say",
     "settled",
+    "split",
     "standalone_svg",
     "swatch",
     "themed",

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Literal, cast
+from typing import TYPE_CHECKING, Any, Literal, cast
 
+from affectlab.core.errors import InputError
 from affectlab.core.words import shown
 from affectlab.report.drawing.theme import colour
 
@@ -17,10 +18,13 @@ __all__ = [
     "MOST_DOTS",
     "WIDTH",
     "canvas",
+    "figure_with",
+    "fit",
     "grid_along",
     "key_below",
     "names_on_y",
     "say",
+    "split",
     "swatch",
 ]
 
@@ -29,6 +33,7 @@ MOST_DOTS = 400
 WIDTH = 7.2
 """Width of a figure in inches."""
 _NAME_LIMIT = 30
+_OURS = "a figure of its own"
 
 
 def canvas(height: float, width: float = WIDTH) -> Figure:
@@ -36,6 +41,7 @@ def canvas(height: float, width: float = WIDTH) -> Figure:
     from matplotlib.figure import Figure as Canvas
 
     figure = Canvas(figsize=(width, height), layout="constrained")
+    figure.set_label(_OURS)
     figure.get_layout_engine().set(w_pad=0.03, h_pad=0.05)  # type: ignore[union-attr, call-arg]
     return figure
 
@@ -43,6 +49,31 @@ def canvas(height: float, width: float = WIDTH) -> Figure:
 def figure_with(axes: Axes) -> Figure:
     """Give the figure that axes stand on."""
     return cast("Figure", axes.get_figure(root=True))
+
+
+def fit(axes: Axes, height: float, width: float = WIDTH) -> None:
+    """Give a figure the size that its one drawing needs; that of a caller keeps its own."""
+    figure = axes.get_figure(root=True)
+    if figure is not None and figure.get_label() == _OURS:
+        figure.set_size_inches(width, height)
+
+
+def split(
+    axes: Axes,
+    down: int,
+    across: int = 1,
+    *,
+    height_ratios: Sequence[float] | None = None,
+    **settings: Any,
+) -> list[list[Axes]]:
+    """Put panels in the place of axes, row by row; `settings` are those of ``subplots``."""
+    place = axes.get_subplotspec()
+    if place is None:
+        raise InputError("axes that stand free hold no panels; expected axes of a grid of subplots")
+    axes.set_axis_off()
+    grid = place.subgridspec(down, across, height_ratios=height_ratios)
+    panels = grid.subplots(squeeze=False, **settings)
+    return [list(row) for row in panels]
 
 
 def grid_along(axes: Axes, axis: Literal["x", "y"]) -> None:

@@ -64,18 +64,28 @@ def save_figure(
 
 _ROW = 0.24
 """Height of a row of a figure in inches."""
+_HEIGHT = 3.6
 
 
 @themed
 def figure_of(figure: Declared, table: Table) -> Figure:
-    """Draw a figure that a result declares on a page of its own, as high as its rows need."""
+    """Draw a figure that a result declares on a page of its own, without a title.
+
+    The page is as high as the drawing asks for (:func:`fit`), or as its rows of names need.
+    """
     if figure.kind in PAGES.names():
         whole: Figure = PAGES.load(figure.kind)(table, **figure.options)
         return whole
-    page = canvas(1.2)
+    page = canvas(_HEIGHT)
     axes = page.add_subplot()
     FIGURES.load(figure.kind)(axes, table, **figure.options)
-    page.set_figheight(1.2 + _ROW * len(axes.get_yticks()))
+    if page.get_figheight() == _HEIGHT:
+        needed = 1.2 + _ROW * len(axes.get_yticks())
+        if axes.get_aspect() != "auto":
+            # Squares need as much beside each other, and names.
+            page.set_size_inches(needed + 3, needed + 2)
+        elif axes.yaxis_inverted():
+            page.set_figheight(needed)
     return page
 
 

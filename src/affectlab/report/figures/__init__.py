@@ -17,9 +17,19 @@ from affectlab.report.figures.alignment import (
     fig_equivalence,
     fig_people_range,
 )
-from affectlab.report.figures.answers import fig_answers, fig_answers_by_label, fig_outcomes
+from affectlab.report.figures.answers import (
+    draw_outcomes,
+    fig_answers,
+    fig_answers_by_label,
+    fig_outcomes,
+)
 from affectlab.report.figures.attributes import Panel, fig_attributes, fig_coverage
-from affectlab.report.figures.classification import fig_confusion, fig_reliability_diagram
+from affectlab.report.figures.classification import (
+    draw_confusion,
+    draw_reliability,
+    fig_confusion,
+    fig_reliability_diagram,
+)
 from affectlab.report.figures.expressions import (
     CurvePanel,
     HistogramPanel,
@@ -60,14 +70,19 @@ from affectlab.report.figures.labels import (
     fig_words,
     group_colours,
 )
-from affectlab.report.figures.preference import fig_item_votes, fig_preferences
+from affectlab.report.figures.preference import (
+    draw_item_votes,
+    draw_shares,
+    fig_item_votes,
+    fig_preferences,
+)
 from affectlab.report.figures.reactions import (
     ReactionExample,
     fig_emotion_words,
     fig_pair_emotions,
     fig_reaction_examples,
 )
-from affectlab.report.figures.scatter import Scatter, fig_scatter_fit
+from affectlab.report.figures.scatter import Scatter, draw_scatter, fig_scatter_fit
 from affectlab.report.figures.trained_models import (
     fig_contributions,
     fig_layers,
@@ -86,14 +101,20 @@ __all__ = [
     "Scatter",
     "StaircasePanel",
     "draw_agreement_bars",
+    "draw_confusion",
     "draw_discrepancies",
     "draw_equivalence",
     "draw_fairness",
     "draw_groups_compared",
     "draw_intervals",
+    "draw_item_votes",
     "draw_kinds_by_label",
+    "draw_outcomes",
     "draw_pair_heatmap",
     "draw_people_range",
+    "draw_reliability",
+    "draw_scatter",
+    "draw_shares",
     "fig_agreement_bars",
     "fig_alpha",
     "fig_answers",

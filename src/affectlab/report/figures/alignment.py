@@ -401,10 +401,11 @@ def draw_equivalence(
         As for :func:`fig_equivalence`.
     """
     frame = table.frame.head(_MOST)
-    ends = (_column(frame, name) for name in ("difference", "low", "high"))
     fig_equivalence(
         frame["rater"].to_list(),
-        *ends,
+        _column(frame, "difference"),
+        _column(frame, "low"),
+        _column(frame, "high"),
         frame["verdict"].to_list(),
         margin=margin,
         value_name=value_name,

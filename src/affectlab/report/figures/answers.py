@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import cast
 
 import numpy as np
 from numpy.typing import ArrayLike
 
+from affectlab.core.tables import Table
 from affectlab.core.types import Axes, Figure, Floats
 from affectlab.core.words import count, percent, shown
 from affectlab.report.drawing import (
@@ -22,6 +24,7 @@ from affectlab.report.drawing import (
 from affectlab.report.figures.labels import group_colours
 
 __all__ = [
+    "draw_outcomes",
     "fig_answers",
     "fig_answers_by_label",
     "fig_outcomes",
@@ -159,6 +162,7 @@ def fig_outcomes(
     *,
     low: ArrayLike | None = None,
     high: ArrayLike | None = None,
+    ax: Axes | None = None,
 ) -> Figure:
     """Draw a bar per model and prompt, divided into the shares of the outcomes.
 
@@ -170,6 +174,8 @@ def fig_outcomes(
         Outcome to its number of answers, shape (n,); outcomes are those of a table of ratings.
     low, high
         Interval of the share that can be used, shape (n,); drawn as a bracket where given.
+    ax
+        Axes to draw on; those of a new figure where not given.
 
     Examples
     --------
@@ -184,8 +190,9 @@ def fig_outcomes(
     table = table.reshape(len(drawn), len(names))
     total = table.sum(axis=0)
     share = np.divide(table, total, out=np.zeros_like(table), where=total > 0)
-    figure = canvas(0.95 + 0.25 * len(names) + 0.2 * (len(drawn) > 5))
-    axes = figure.add_subplot()
+    if ax is None:
+        ax = canvas(0.95 + 0.25 * len(names) + 0.2 * (len(drawn) > 5)).add_subplot()
+    axes, figure = ax, cast("Figure", ax.get_figure(root=True))
     left = np.zeros(len(names))
     for k, name in enumerate(drawn):
         axes.barh(
@@ -214,6 +221,29 @@ def fig_outcomes(
         columns=min(len(drawn), 5),
     )
     return figure
+
+
+_MOST = 40
+"""Bars that fit below each other."""
+
+
+def draw_outcomes(ax: Axes, table: Table) -> None:
+    """Draw a bar for each row of a table that counts outcomes, the 40 with most usable answers.
+
+    Parameters
+    ----------
+    ax
+        Axes to draw on.
+    table
+        Holds a column of counts for each outcome, and ``value``, ``low`` and ``high`` of the share
+        that can be used.
+    """
+    frame = table.frame
+    if frame.height > _MOST:
+        frame = frame.sort("value", descending=True, maintain_order=True).head(_MOST)
+    names = [" · ".join(shown(part, 40) for part in row) for row in frame.select(table.keys).rows()]
+    counts = {name: frame[name].to_numpy() for name in _ROLES}
+    fig_outcomes(names, counts, low=frame["low"], high=frame["high"], ax=ax)
 
 
 def _write_totals(axes: Axes, names: Sequence[str], usable: Floats, total: Floats) -> None:

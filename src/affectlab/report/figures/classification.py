@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from itertools import pairwise
-from typing import Any
+from types import MappingProxyType
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import ArrayLike
 
+from affectlab.core.tables import Table
 from affectlab.core.types import Axes, Colormap, Figure
 from affectlab.core.words import count, number, shown
 from affectlab.report.drawing import (
@@ -16,15 +18,20 @@ from affectlab.report.drawing import (
     WIDTH,
     canvas,
     colour,
+    fit,
     grid_along,
     ink_on,
     key_below,
+    split,
     swatch,
     themed,
 )
+from affectlab.report.figures.intervals import rows_where
 from affectlab.report.figures.labels import group_colours
 
 __all__ = [
+    "draw_confusion",
+    "draw_reliability",
     "fig_confusion",
     "fig_reliability_diagram",
 ]
@@ -41,6 +48,7 @@ def fig_confusion(
     groups: Sequence[str] | None = None,
     true_name: str = "true label",
     predicted_name: str = "predicted label",
+    ax: Axes | None = None,
 ) -> Figure:
     """Draw a confusion matrix; the colour is the share of the answers to each true label.
 
@@ -56,6 +64,8 @@ def fig_confusion(
         between groups and their colours beside the names.
     true_name, predicted_name
         What rows and columns are.
+    ax
+        Axes to draw on; those of a new figure where not given.
 
     References
     ----------
@@ -81,8 +91,10 @@ def fig_confusion(
     text_size = 8.5 if n <= 20 else 7 if n <= 30 else 6
     margin = 0.35 + longest * text_size * 0.0085
     side = min(WIDTH - margin - 0.9, 0.9 + 0.42 * n)
-    figure = canvas(side + margin + 0.3 + (0.3 if groups else 0), min(WIDTH, side + margin + 1.2))
-    axes = figure.add_subplot()
+    if ax is None:
+        height = side + margin + 0.3 + (0.3 if groups else 0)
+        ax = canvas(height, min(WIDTH, side + margin + 1.2)).add_subplot()
+    axes, figure = ax, cast("Figure", ax.get_figure(root=True))
     ramp = _ramp()
     top = max(float(np.nanmax(share, initial=0.0)), 0.1)
     mesh = axes.pcolormesh(
@@ -117,6 +129,38 @@ def fig_confusion(
     bar.outline.set_visible(False)
     bar.ax.tick_params(length=0)
     return figure
+
+
+def draw_confusion(
+    ax: Axes,
+    table: Table,
+    *,
+    labels: Sequence[str],
+    rows: Mapping[str, Sequence[str]] = MappingProxyType({}),
+    **settings: Any,
+) -> None:
+    """Draw a confusion matrix that a table holds.
+
+    Parameters
+    ----------
+    ax
+        Axes to draw on.
+    table
+        Holds the ``count`` of the pairs of labels ``true`` and ``predicted``; those that do not
+        occur may be absent.
+    labels
+        The labels, in the order of rows and columns.
+    rows
+        What columns hold in the rows that are drawn; all rows by default.
+    settings
+        As for :func:`fig_confusion`.
+    """
+    place = {label: k for k, label in enumerate(labels)}
+    counts = np.zeros((len(labels), len(labels)))
+    pairs = rows_where(table.frame, rows).select("true", "predicted", "count")
+    for true, predicted, n in pairs.iter_rows():
+        counts[place[true], place[predicted]] = n
+    fig_confusion(counts, labels, ax=ax, **settings)
 
 
 def _by_group(groups: Sequence[str] | None, n: int) -> list[int]:
@@ -193,6 +237,10 @@ def _group_marks(figure: Figure, axes: Axes, groups: Sequence[str]) -> None:
 # Reliability diagrams: does a confidence mean what it says.
 
 
+_SIZE = (4.7, 4.4)
+_PANELS: dict[str, Any] = {"sharex": True, "height_ratios": (4, 1)}
+
+
 @themed
 def fig_reliability_diagram(
     low: ArrayLike,
@@ -206,6 +254,7 @@ def fig_reliability_diagram(
     ece: float = float("nan"),
     outcome_name: str = "share that came true",
     title: str = "",
+    ax: Axes | None = None,
 ) -> Figure:
     """Draw the outcome of each bin over its mean confidence, with a histogram of counts below.
 
@@ -228,6 +277,8 @@ def fig_reliability_diagram(
         What the outcome is, such as the share of people who gave the same answer.
     title
         Whose confidence it is.
+    ax
+        Axes in whose place the two panels stand; a new figure where not given.
 
     Examples
     --------
@@ -240,8 +291,12 @@ def fig_reliability_diagram(
         np.asarray(part, dtype=np.float64)
         for part in (low, high, n, confidence, share, share_low, share_high)
     )
-    figure = canvas(4.7, width=4.4)
-    above, below = figure.subplots(2, 1, sharex=True, height_ratios=(4, 1))
+    if ax is None:
+        figure = canvas(*_SIZE)
+        above, below = figure.subplots(2, 1, **_PANELS)
+    else:
+        figure = cast("Figure", ax.get_figure(root=True))
+        [above], [below] = split(ax, 2, **_PANELS)
     above.plot([0, 1], [0, 1], color=colour("soft"), linewidth=0.9, dashes=(4, 3))
     known = ~np.isnan(sure) & ~np.isnan(true)
     above.vlines(
@@ -285,3 +340,27 @@ def fig_reliability_diagram(
             ],
         )
     return figure
+
+
+@themed
+def draw_reliability(
+    ax: Axes, table: Table, *, rows: Mapping[str, str] = MappingProxyType({}), **settings: Any
+) -> None:
+    """Draw a reliability diagram of a table of bins.
+
+    Parameters
+    ----------
+    ax
+        Axes of a grid, in whose place the diagram and its histogram stand.
+    table
+        Holds a row for each bin: ``low``, ``high``, ``n``, ``confidence``, ``share``,
+        ``share_low`` and ``share_high``.
+    rows
+        What columns hold in the rows that are drawn, such as ``{"rater": "net"}``.
+    settings
+        As for :func:`fig_reliability_diagram`.
+    """
+    columns = ("low", "high", "n", "confidence", "share", "share_low", "share_high")
+    frame = table.frame.filter(**rows)
+    fig_reliability_diagram(*(frame[name] for name in columns), ax=ax, **settings)
+    fit(ax, *_SIZE)

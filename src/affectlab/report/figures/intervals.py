@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 from typing import Any, cast
 
 import numpy as np
@@ -10,10 +11,11 @@ from numpy.typing import ArrayLike
 
 from affectlab.core.errors import InputError
 from affectlab.core.tables import Table
-from affectlab.core.types import Axes, Figure
+from affectlab.core.types import Axes, Figure, pl
 from affectlab.report.drawing import (
     canvas,
     colour,
+    fit,
     grid_along,
     key_below,
     names_on_y,
@@ -27,6 +29,7 @@ __all__ = [
     "fig_alpha",
     "fig_intervals",
     "fig_measures",
+    "rows_where",
 ]
 
 
@@ -131,6 +134,9 @@ def draw_intervals(
     value: str = "value",
     low: str | None = "low",
     high: str | None = "high",
+    rows: Mapping[str, Sequence[str]] = MappingProxyType({}),
+    groups: str | None = None,
+    names: Mapping[str, str] = MappingProxyType({}),
     **settings: Any,
 ) -> None:
     """Draw the values of a table with their intervals, rows named by its keys.
@@ -146,12 +152,18 @@ def draw_intervals(
         Holds a row for each dot.
     value, low, high
         Names of its columns; values without intervals have no `low` and `high`.
+    rows
+        What columns hold in the rows that are drawn; all rows by default.
+    groups
+        Column whose values give dots their colours.
+    names
+        Other names for what keys hold, where their own are long.
     settings
         As for :func:`fig_intervals`.
     """
     import polars as pl
 
-    frame = table.frame.with_columns(
+    frame = rows_where(table.frame, rows).with_columns(
         pl.col(name).cast(pl.Float64) for name in (value, low, high) if name is not None
     )
     said = settings.pop("value_name", table.caption or "value")
@@ -162,16 +174,26 @@ def draw_intervals(
             half = _MOST // 2
             frame = pl.concat([frame.head(half), frame.tail(half)])
             said += f" ({half} lowest and {half} highest of {n_rows:,})"
-    keys = [frame[key].cast(pl.String).fill_null("–").to_list() for key in table.keys]
-    names = [", ".join(row) for row in zip(*keys, strict=True)] or list(
-        map(str, range(1, frame.height + 1))
-    )
+    # A key that is the same in all rows names none of them.
+    named = [key for key in table.keys if len(rows.get(key, ())) != 1]
+    keys = [frame[key].cast(pl.String).fill_null("–").to_list() for key in named]
+    rows_of = [", ".join(names.get(key, key) for key in row) for row in zip(*keys, strict=True)]
+    rows_of = rows_of or list(map(str, range(1, frame.height + 1)))
     none = np.full(frame.height, np.nan)
     ends = (
         none if name is None else frame[name].fill_null(np.nan).to_numpy()
         for name in (value, low, high)
     )
-    fig_intervals(names, *ends, ax=ax, value_name=said, **settings)
+    coloured = None if groups is None else frame[groups].cast(pl.String).to_list()
+    fig_intervals(rows_of, *ends, ax=ax, value_name=said, groups=coloured, **settings)
+    fit(ax, 0.75 + 0.2 * len(rows_of) + (0.25 if groups else 0))
+
+
+def rows_where(frame: pl.DataFrame, rows: Mapping[str, Sequence[str]]) -> pl.DataFrame:
+    """Give the rows that have one of the values in each of the columns."""
+    import polars as pl
+
+    return frame.filter(*(pl.col(name).is_in(list(values)) for name, values in rows.items()))
 
 
 def fig_alpha(

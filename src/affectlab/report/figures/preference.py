@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import ArrayLike
 
+from affectlab.core.tables import Table
 from affectlab.core.types import Axes, Figure, Floats
 from affectlab.core.words import count, percent, shown
 from affectlab.report.drawing import (
-    WIDTH,
     canvas,
     colour,
+    fit,
     grid_along,
     key_below,
     names_on_y,
@@ -20,7 +23,7 @@ from affectlab.report.drawing import (
     themed,
 )
 
-__all__ = ["fig_item_votes", "fig_preferences"]
+__all__ = ["draw_item_votes", "draw_shares", "fig_item_votes", "fig_preferences"]
 
 _SYSTEMS = ("people", "model")
 _PEOPLE = ("human", "humans", "people", "person")
@@ -48,6 +51,7 @@ def fig_preferences(
     counts: ArrayLike,
     *,
     value_name: str = "share of votes",
+    ax: Axes | None = None,
 ) -> Figure:
     """Draw a bar for each choice, with its interval and its count.
 
@@ -61,6 +65,8 @@ def fig_preferences(
         Votes, or items, for each choice, shape (n,).
     value_name
         What the axis shows.
+    ax
+        Axes to draw on; those of a new figure where not given.
 
     Examples
     --------
@@ -73,8 +79,8 @@ def fig_preferences(
     share, lower, upper, votes = (
         np.asarray(part, dtype=np.float64) for part in (value, low, high, counts)
     )
-    figure = canvas(0.7 + 0.34 * len(choices), 5.6)
-    axes = figure.add_subplot()
+    axes = canvas(2).add_subplot() if ax is None else ax
+    fit(axes, 0.7 + 0.34 * len(choices), 5.6)
     rows = np.arange(len(choices))
     axes.barh(rows, np.nan_to_num(share), height=0.62, color=_colours(choices), alpha=0.85)
     axes.hlines(rows, lower, upper, color=colour("ink"), linewidth=1.3)
@@ -96,12 +102,44 @@ def fig_preferences(
             va="center",
             color=colour("soft"),
         )
-    return figure
+    return cast("Figure", axes.get_figure(root=True))
+
+
+def draw_shares(
+    ax: Axes,
+    table: Table,
+    *,
+    choice: str = "choice",
+    rows: Mapping[str, str] = MappingProxyType({}),
+    **settings: Any,
+) -> None:
+    """Draw a bar for each choice of a table of shares.
+
+    Parameters
+    ----------
+    ax
+        Axes to draw on.
+    table
+        Holds a row for each choice: its name, ``value``, ``low``, ``high`` and ``count``.
+    choice
+        Column that names it.
+    rows
+        What columns hold in the rows that are drawn, such as ``{"about": "votes"}``.
+    settings
+        As for :func:`fig_preferences`.
+    """
+    frame = table.frame.filter(**rows)
+    columns = (frame[name] for name in ("value", "low", "high", "count"))
+    fig_preferences(frame[choice].to_list(), *columns, ax=ax, **settings)
 
 
 @themed
 def fig_item_votes(
-    votes: ArrayLike, choices: Sequence[str], *, items: Sequence[str] = ()
+    votes: ArrayLike,
+    choices: Sequence[str],
+    *,
+    items: Sequence[str] = (),
+    ax: Axes | None = None,
 ) -> Figure:
     """Draw the votes on every item, from the items most for the first system to those least.
 
@@ -113,6 +151,8 @@ def fig_item_votes(
         Names of the choices.
     items
         Names of the items, drawn where they are few.
+    ax
+        Axes to draw on; those of a new figure where not given.
 
     Examples
     --------
@@ -132,8 +172,9 @@ def fig_item_votes(
     names = [shown(items[k], 16) for k in kept.tolist()] if named else []
     # The second system hangs from the top, so that both are read from an edge.
     stack = [0, *range(2, len(choices)), 1]
-    figure = canvas(2.7 + (0.05 * max(map(len, names), default=0) if named else 0), WIDTH)
-    axes = figure.add_subplot()
+    axes = canvas(2).add_subplot() if ax is None else ax
+    fit(axes, 2.7 + (0.05 * max(map(len, names), default=0) if named else 0))
+    figure = cast("Figure", axes.get_figure(root=True))
     _stack(axes, share[:, stack], [_colours(choices)[k] for k in stack])
     axes.axhline(0.5, color=colour("ink"), linewidth=0.8, dashes=(4, 3))
     if named:
@@ -152,6 +193,23 @@ def fig_item_votes(
         figure, [(name, swatch(c)) for name, c in zip(choices, _colours(choices), strict=True)]
     )
     return figure
+
+
+def draw_item_votes(ax: Axes, table: Table, *, choices: Mapping[str, str]) -> None:
+    """Draw the votes on every item of a table.
+
+    Parameters
+    ----------
+    ax
+        Axes to draw on.
+    table
+        Holds a row for each item: its name in the first column, and votes.
+    choices
+        Columns that hold the votes, by choice, the two systems first.
+    """
+    frame = table.frame
+    votes = frame.select(choices.values()).to_numpy()
+    fig_item_votes(votes, [*choices], items=frame.to_series(0).to_list(), ax=ax)
 
 
 def _stack(axes: Axes, share: Floats, colours: Sequence[str]) -> None:

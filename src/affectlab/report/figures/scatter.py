@@ -2,18 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import ArrayLike
 
+from affectlab.core.tables import Table
 from affectlab.core.types import Axes, Bools, Figure, Floats
 from affectlab.core.words import count, shown
-from affectlab.report.drawing import RAMP, WIDTH, canvas, colour, key_below, swatch, themed
+from affectlab.report.drawing import (
+    RAMP,
+    WIDTH,
+    canvas,
+    colour,
+    fit,
+    key_below,
+    split,
+    swatch,
+    themed,
+)
 from affectlab.report.figures.labels import group_colours
 
-__all__ = ["Scatter", "fig_scatter_fit"]
+__all__ = ["Scatter", "draw_scatter", "fig_scatter_fit"]
 
 _DOTS = 3000
 """Up to so many pairs dots are drawn, above that density."""
@@ -46,6 +58,7 @@ def fig_scatter_fit(
     x_name: str = "prediction",
     y_name: str = "score",
     share_x: bool = False,
+    ax: Axes | None = None,
 ) -> Figure:
     """Draw scores against predictions, one panel for each metric or group of stimuli.
 
@@ -57,6 +70,8 @@ def fig_scatter_fit(
         What the axes show. All panels have the same vertical axis.
     share_x
         Give all panels the same horizontal axis, as for groups of one metric.
+    ax
+        Axes of a grid, in whose place the panels stand; a new figure where not given.
 
     Examples
     --------
@@ -70,10 +85,16 @@ def fig_scatter_fit(
     side = width / across
     looks = _looks(panels)
     rows = -(-len(looks) // 4)
-    figure = canvas(0.45 + down * (0.9 * side + 0.25) + 0.2 * rows, width)
-    # Titles and notes of neighbours would else read as one.
-    figure.get_layout_engine().set(wspace=0.05 if across > 1 else 0)  # type: ignore[union-attr, call-arg]
-    grid = figure.subplots(down, across, sharey=True, sharex=share_x, squeeze=False)
+    size = 0.45 + down * (0.9 * side + 0.25) + 0.2 * rows, width
+    if ax is None:
+        figure = canvas(*size)
+        # Titles and notes of neighbours would else read as one.
+        figure.get_layout_engine().set(wspace=0.05 if across > 1 else 0)  # type: ignore[union-attr, call-arg]
+        grid = figure.subplots(down, across, sharey=True, sharex=share_x, squeeze=False)
+    else:
+        fit(ax, *size)
+        figure = cast("Figure", ax.get_figure(root=True))
+        grid = np.array(split(ax, down, across, sharey=True, sharex=share_x))
     for axes, panel in zip(grid.ravel(), panels, strict=False):
         _draw(axes, panel, looks)
     for axes in grid.ravel()[len(panels) :]:
@@ -88,6 +109,34 @@ def fig_scatter_fit(
         figure, [(name, swatch(c, mark, size=5)) for name, (c, mark) in looks.items()], columns=4
     )
     return figure
+
+
+def draw_scatter(
+    ax: Axes, table: Table, *, y: str, panels: Sequence[Mapping[str, Any]], **settings: Any
+) -> None:
+    """Draw columns of a table against each other, one panel for each metric or group of rows.
+
+    Parameters
+    ----------
+    ax
+        Axes of a grid, in whose place the panels stand.
+    table
+        Holds a row for each dot.
+    y
+        Column of the scores.
+    panels
+        Of each panel the column ``x`` of the predictions and its ``title``, and perhaps ``rows``
+        (what columns hold in the rows that are drawn), ``curve`` and ``note`` (see
+        :class:`Scatter`).
+    settings
+        As for :func:`fig_scatter_fit`.
+    """
+    drawn = []
+    for panel in panels:
+        frame = table.frame.filter(**panel.get("rows", {}))
+        known = {key: panel[key] for key in ("title", "curve", "note") if key in panel}
+        drawn.append(Scatter(x=frame[panel["x"]], y=frame[y], **known))
+    fig_scatter_fit(drawn, ax=ax, **settings)
 
 
 def _looks(panels: Sequence[Scatter]) -> dict[str, tuple[str, str]]:

@@ -15,6 +15,7 @@ from affectlab.report.page.blocks import (
     Thumbnail,
     Tile,
     Tiles,
+    picture_of,
 )
 from affectlab.report.page.folder import Drawn, Steps, blocks, draw, folders, made_with, write_page
 from affectlab.report.page.html import _environment
@@ -43,6 +44,7 @@ __all__ = [
     "draw",
     "folders",
     "made_with",
+    "picture_of",
     "thumbnail",
     "write_page",
 ]

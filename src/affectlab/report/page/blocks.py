@@ -9,6 +9,7 @@ from typing import Any, ClassVar, TypeAlias
 
 from affectlab.core.result import Result
 from affectlab.core.tables import Column, Table
+from affectlab.core.tables import Figure as Spec
 from affectlab.core.types import Figure
 from affectlab.report.drawing import figure_of
 
@@ -27,6 +28,7 @@ __all__ = [
     "Thumbnail",
     "Tile",
     "Tiles",
+    "picture_of",
 ]
 
 Progress: TypeAlias = Callable[[str, int, int], None]
@@ -88,6 +90,13 @@ class Picture:
         return cls(
             **{"name": one.name, **said, **more}, figure=figure_of(one, result.table(one.of))
         )
+
+
+def picture_of(figure: Spec, table: Table) -> Picture:
+    """Draw a figure of a result."""
+    description = figure.description or figure.title
+    drawing = figure_of(figure, table)
+    return Picture(figure.name, figure.title, figure.caption, description, drawing)
 
 
 @dataclass(frozen=True)

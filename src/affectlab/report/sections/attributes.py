@@ -42,11 +42,13 @@ def rater_attributes_section(study: Study) -> Section | Skipped:
 def stimulus_attributes_section(study: Study) -> Section | Skipped:
     """Attributes of the stimuli."""
     frame = study.ratings.stimuli.drop("stimulus")
-    return _section("stimuli", "stimulus", "What the stimuli are", frame, "mixed")
+    silent = frame.height - study.n_rated
+    note = f" ({count(silent)} of them without an answer)" if silent else ""
+    return _section("stimuli", "stimulus", "What the stimuli are", frame, "mixed", note)
 
 
 def _section(
-    things: str, thing: str, title: str, frame: pl.DataFrame, role: str
+    things: str, thing: str, title: str, frame: pl.DataFrame, role: str, silent: str = ""
 ) -> Section | Skipped:
     if not frame.columns:
         return Skipped(title, f"no attributes of the {things} are known.")
@@ -66,9 +68,8 @@ def _section(
             f"no attribute of the {things} has values to compare: {_reasons(left_out)}.",
         )
     words = " ".join(_words(frame[panel.name], panel) for panel in panels)
-    note = (
-        f"Attributes of {count(frame.height)} {things}: {_names([panel.name for panel in panels])}."
-    )
+    names = _names([panel.name for panel in panels])
+    note = f"Attributes of {count(frame.height)} {things}{silent}: {names}."
     if left_out:
         note += f" Not shown: {_reasons(left_out)}."
     picture = Picture(
@@ -181,7 +182,8 @@ def _words(column: pl.Series, panel: Panel) -> str:
         return f"{name}: from {low} to {high}, median {middle}."
     pairs = list(zip(panel.values, panel.counts, strict=True))[:4]
     listed = ", ".join(f"{shown(value, 40)} ({count(n)})" for value, n in pairs)
-    more = len(panel.values) - len(pairs)
+    known = column.drop_nulls()
+    more = (known.drop_nans() if known.dtype.is_float() else known).n_unique() - len(pairs)
     return f"{name}: {listed}" + (f" and {plural(more, 'more value')}." if more else ".")
 
 

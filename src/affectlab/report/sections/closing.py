@@ -40,9 +40,7 @@ _TERMS = (
     (
         "95 % interval",
         "A range made so that, over many studies like this one, about 95 of 100 such ranges hold "
-        "the value that all stimuli of the kind would give. It comes from drawing the stimuli "
-        "again with replacement (bootstrap), does not cover a change of raters, and is too narrow "
-        "for few stimuli.",
+        "the value that all stimuli of the kind would give.",
         "95 % interval",
     ),
     (
@@ -136,7 +134,7 @@ def glossary(study: Study, sections: Sequence[Section]) -> list[tuple[str, str]]
         shown.add("labelled")
     if not study.aggregated_only:
         shown.add("single raters")
-    more = _of_this_report(study)
+    more = _of_this_report(study) | {"95 % interval": _of_intervals(sections)}
     return [
         (term, text + more.get(term, "")) for term, text, key in _TERMS if not key or key in shown
     ]
@@ -161,6 +159,21 @@ def _of_this_report(study: Study) -> dict[str, str]:
             "the whole interval lies below."
         )
     return found
+
+
+def _of_intervals(sections: Sequence[Section]) -> str:
+    """Say where the intervals of the page come from."""
+    text = ""
+    keys = {section.key for section in sections}
+    if _resampled(sections):
+        beside = ", unless it is said to be over stimuli and people" if "models" in keys else ""
+        text = (
+            " It comes from drawing the stimuli again with replacement (bootstrap), is too narrow "
+            f"for few stimuli, and does not cover a change of raters{beside}."
+        )
+    if "outcomes" in keys:
+        text += " Intervals of outcomes are Wilson's, from the counts alone."
+    return text
 
 
 def source_name(study: Study) -> str:

@@ -10,7 +10,6 @@ import polars as pl
 
 from affectlab.core.errors import InputError
 from affectlab.core.words import joined, number, plural, shown
-from affectlab.report.figures import fig_fairness
 from affectlab.report.page import (
     Block,
     Bullets,
@@ -33,7 +32,6 @@ _FEWEST = 5
 """Stimuli, or people, that each of two groups needs."""
 _MOST_GROUPS = 8
 _MOST_ATTRIBUTES = 6
-_MOST_MODELS = 12
 _MOST_NAMED = 8
 _NO_GROUPS = ("file", "image", "path", "url", "src", "filename", "control", "of", "aggregated")
 
@@ -204,43 +202,27 @@ def _quiet(one: _Grouped, judged: Fairness, sentences: tuple[str, ...]) -> tuple
 
 def _picture(place: int, one: _Grouped, judged: Fairness) -> Picture:
     frame = judged.groups.frame
-    flagged = judged.flagged()
-    stressed = {
-        (row["rater"], row[side])
-        for row in flagged.iter_rows(named=True)
-        for side in ("group", "against")
-    }
-    names = frame["rater"].unique(maintain_order=True).to_list()
-    part = frame.filter(pl.col("rater").is_in(names[:_MOST_MODELS]))
-    size = "n_raters" if judged.things == "people" else "n_items"
     cut = f" Cut at {joined(f'{edge:g}' for edge in one.edges)}." if one.edges else ""
-    rule = f" The first {_MOST_MODELS} of {len(names)} models." if len(names) > _MOST_MODELS else ""
     title = judged.metric.title
     known = frame.filter(pl.col("value").is_not_nan())
     words = f"No {title} is defined."
     if known.height:
         low, high = (known.sort("value").row(k, named=True) for k in (0, -1))
+        n_shown = judged.flagged().height
         words = (
             f"{title[0].upper()}{title[1:]} from {number(low['value'])} ({shown(low['rater'], 40)},"
             f" {shown(low['group'], 40)}) to {number(high['value'])} ({shown(high['rater'], 40)}, "
-            f"{shown(high['group'], 40)}); {plural(flagged.height, 'gap is', 'gaps are')} shown."
+            f"{shown(high['group'], 40)}); {plural(n_shown, 'gap is', 'gaps are')} shown."
         )
-    return Picture(
-        f"fairness_{place}",
-        f"By {one.words}",
-        f"{title[0].upper()}{title[1:]} by group, with the number of {judged.things}; lines: 95 % "
-        f"intervals.{cut}{rule}",
-        words,
-        fig_fairness(
-            part["rater"].to_list(),
-            part["group"].to_list(),
-            part["value"],
-            part["low"],
-            part["high"],
-            value_name=title,
-            flagged=[row in stressed for row in part.select("rater", "group").rows()],
-            sizes=part[size].to_list(),
-        ),
+    return Picture.of(
+        judged,
+        "fairness",
+        options={"value_name": title},
+        name=f"fairness_{place}",
+        title=f"By {one.words}",
+        caption=f"{title[0].upper()}{title[1:]} by group, with the number of {judged.things}; "
+        f"lines: 95 % intervals.{cut}",
+        description=words,
     )
 
 
@@ -260,13 +242,6 @@ def _tables(
     # Groups of stimuli are judged beside the mean of all people, which counts as one rater.
     of_stimuli = pl.col("attribute").str.starts_with("stimulus.")
     groups = groups.with_columns(n_people=pl.when(~of_stimuli).then("n_raters"))
-    gaps = gaps.with_columns(
-        said=pl.when("flagged")
-        .then(pl.lit("shown"))
-        .when(pl.col("p").is_nan())
-        .then(pl.lit("not tested"))
-        .otherwise(pl.lit("not shown"))
-    )
     interval = [Column("interval", "95 % interval", "interval")] if study.n_boot else []
     notes = list(dict.fromkeys(note for _, judged in found for note in judged.notes))
     notes += [f"Not compared: {reason}." for reason in refused]

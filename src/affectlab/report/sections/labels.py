@@ -136,8 +136,8 @@ def frequency_section(study: Study) -> Section | Skipped:
         columns.append(Column("correlation", "Interrater correlation", "number"))
     table = Table(
         "label_frequencies",
-        f"Use of labels; {rule} counts as use. Share of answers: of all answers to a label, those "
-        f"that count as its use.{study.filled_note}",
+        f"Use of labels; {rule} counts as use. Stimuli: those with such an answer; answers: those "
+        f"that count as use, and their share of all answers to the label.{study.filled_note}",
         frame,
         tuple(columns),
     )

@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import polars as pl
 
 from affectlab.core.errors import InputError
-from affectlab.core.words import count, joined, percent, plural, shown
-from affectlab.report.figures import fig_outcomes
+from affectlab.core.words import joined, shown
 from affectlab.report.page import (
     Block,
     Bullets,
     Column,
     Paragraph,
-    Picture,
     Section,
     Skipped,
     Table,
+    picture_of,
 )
 from affectlab.report.statistics import Study, is_person
 
@@ -24,12 +25,10 @@ __all__ = [
     "outcomes_section",
 ]
 
-_MOST_SHOWN = 40
-
 
 def outcomes_section(study: Study) -> Section | Skipped:
     """Shares of outcomes by model and prompt, with Wilson intervals."""
-    from affectlab.evaluation import OUTCOMES, outcome_table
+    from affectlab.evaluation import outcome_table
 
     title = "Outcomes of the answers"
     ratings = study.ratings if study.controls is None else study.controls
@@ -37,72 +36,24 @@ def outcomes_section(study: Study) -> Section | Skipped:
         return Skipped(title, "the ratings have no column outcome.")
     people_only = all(is_person(kind) for kind in ratings.rater_kinds)
     found = outcome_table(ratings, everyone=people_only)
-    counts, usable = found.counts(), found.usable.to_frame()
-    failed = [name for name in OUTCOMES if not OUTCOMES[name].usable and counts[name].sum()]
-    frame = usable.join(
-        counts.rename({"n": "n_answers"}), on=list(found.by), maintain_order="left"
-    ).sort("value", descending=True, maintain_order=True)
-    unit = "response" if ratings.has_labels else "answer"
-    words = _words(frame, found.by, failed, "raters" if people_only else "models", unit)
+    words = found.finding
     if study.summary.outcomes.get("unclear"):
         words += (
-            f" To find a stimulus unclear counts as a usable {unit} here; it has no label, and "
+            " To find a stimulus unclear counts as a usable answer here; it has no label, and "
             "other statistics leave it out."
         )
     if ratings.has_labels:
-        words += " A response is all that a rater said about a stimulus at once, on all labels."
-    retried = bool(frame["retries"].sum())
-    partial = bool((frame["coverage"] < 1).any())
-    columns = [
-        *(
-            Column(name, name.capitalize(), "name" if name == "rater" else "text")
-            for name in found.by
-        ),
-        Column("n_answers", f"{unit}s".capitalize(), "count"),
-        Column("value", "Usable", "share", 1),
-        Column("interval", "95 % interval", "share_interval"),
-        *(Column(name, name.replace("_", " ").capitalize(), "count") for name in failed),
-        *([Column("retries", "Asked again", "count")] if retried else []),
-        *([Column("coverage", "Stimuli asked", "share")] if partial else []),
-    ]
-    blocks: list[Block] = [Paragraph(words)]
-    if failed:
-        names = [
-            " · ".join(shown(part, 40) for part in row) for row in frame.select(found.by).rows()
-        ]
-        blocks.append(
-            Picture(
-                "outcomes",
-                "Outcomes",
-                f"Share of the {unit}s with each outcome."
-                + (
-                    f" The {_MOST_SHOWN} with the most usable {unit}s."
-                    if len(names) > _MOST_SHOWN
-                    else ""
-                ),
-                words,
-                fig_outcomes(
-                    names[:_MOST_SHOWN],
-                    {
-                        name: frame[name].head(_MOST_SHOWN).to_numpy()
-                        for name in OUTCOMES
-                        if counts[name].sum()
-                    },
-                    low=frame["low"].head(_MOST_SHOWN).to_numpy(),
-                    high=frame["high"].head(_MOST_SHOWN).to_numpy(),
-                ),
-            )
-        )
-    blocks.append(
-        Table(
-            "outcomes",
-            f"Outcomes of the {unit}s, with Wilson intervals of the share that can be used."
-            + _counted_too(study),
-            frame,
-            tuple(columns),
-        )
+        words += " An answer is all that a rater said about a stimulus at once, on all labels."
+    table, (figure,) = found.table("usable"), found.figures
+    table = replace(
+        table,
+        name="outcomes",
+        caption="Outcomes of the answers, with Wilson intervals of the share that can be used."
+        + _counted_too(study),
+        frame=table.frame.sort("value", descending=True, maintain_order=True),
     )
-    return Section("outcomes", title, tuple(blocks))
+    pictures = [picture_of(figure, table)] if (table.frame["value"] < 1).any() else []
+    return Section("outcomes", title, (Paragraph(words), *pictures, table))
 
 
 def _counted_too(study: Study) -> str:
@@ -111,29 +62,6 @@ def _counted_too(study: Study) -> str:
     too = [f"answers to trials of the kind {joined(map(shown, kinds))}"] if kinds else []
     too += ["control runs"] if study.controls is not None else []
     return f" This counts {joined(too)}, too." if too else ""
-
-
-def _name(row: tuple[object, ...]) -> str:
-    return " · ".join(shown(part, 40) for part in row if part)
-
-
-def _words(
-    frame: pl.DataFrame, keys: tuple[str, ...], failed: list[str], who: str, unit: str
-) -> str:
-    total = int(frame["n_answers"].sum())
-    if not failed:
-        return f"None of the {count(total)} {unit}s of {who} was refused, lost or unreadable."
-    rate = float((frame["value"] * frame["n_answers"]).to_numpy().sum()) / total
-    parts = joined(f"{name.replace('_', ' ')} {count(int(frame[name].sum()))}" for name in failed)
-    text = f"Of {plural(total, unit)} of {who}, {percent(rate, 1)} can be used ({parts})."
-    if frame.height > 1:
-        worst = frame.row(-1, named=True)
-        text += (
-            f" The lowest share is that of {_name(tuple(worst[key] for key in keys))}: "
-            f"{percent(worst['value'], 1)}, 95\u00a0% interval {percent(worst['low'], 1)} to "
-            f"{percent(worst['high'], 1)}."
-        )
-    return text
 
 
 # Whether the answers of models depend on what they were shown.

@@ -128,7 +128,7 @@ def _heatmap(study: Study, pairs: PairAgreement) -> Picture:
         words += f"; {_closest(pairs, values, names)}"
     mixed = len({is_person(kind) for kind in kinds}) > 1
     order = "; people first, names of models in orange" if mixed else ""
-    labels = ", mean over labels" if study.ratings.n_labels > 1 else ""
+    labels = ", mean over the labels on which it is defined" if study.ratings.n_labels > 1 else ""
     return Picture(
         "pairs",
         "Agreement of pairs",
@@ -211,6 +211,8 @@ def _kind_table(pairs: PairAgreement, by_kind: pl.DataFrame) -> Table:
         f"{pairs.measure[0].upper()}{pairs.measure[1:]} by kind of pair{each}. "
         "The SD treats pairs as independent, which they are not: it describes, it does not test."
     )
+    if by_kind["n_undefined"].sum():
+        caption += " The median of common stimuli is over all pairs, also those without a value."
     return Table("pairs_by_kind", caption, by_kind, columns)
 
 
@@ -242,7 +244,7 @@ def _pair_tables(pairs: PairAgreement) -> list[Table]:
         Column("n_items", "Common stimuli", "count"),
     ]
     caption = f"Pairs of raters, closest first (fewer than {_ENOUGH} common stimuli: last)"
-    caption += "; mean over labels." if several else "."
+    caption += "; mean over the labels on which it is defined." if several else "."
     what = "Every pair on every label." if several else "Every pair."
     every = Table("pairs", what, frame, (), limit=0)
     return [Table("pairs_mean", caption, means, tuple(columns), limit=15), every]

@@ -437,7 +437,7 @@ def _remarks(
                 "because there are too many pairs."
             )
     if "correlation" in computed:
-        over = ", averaged over labels" if labels else ""
+        over = ", averaged over the labels for which it is defined" if labels else ""
         parts.append(f"With the {panel}: Spearman's correlation with their mean{over}.")
         parts += _few_stimuli(frame, labels=labels)
     if "bias" in computed:

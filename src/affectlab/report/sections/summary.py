@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
 
 import polars as pl
 
@@ -139,7 +140,7 @@ def _rows_remark(study: Study) -> str:
 
 
 def _stimuli_remark(study: Study) -> str:
-    silent = study.summary.n_stimuli - study.n_rated
+    silent = len(study.silent_stimuli) + len(study.summary.silent_stimuli)
     return f"{count(silent)} more without an answer" if silent else ""
 
 
@@ -188,25 +189,28 @@ def _facts(study: Study) -> list[tuple[str, str]]:
             )
         )
     if summary.silent_raters:
-        names = [shown(name, 40) for name in summary.silent_raters[:_MOST_NAMES]]
-        more = ", …" if len(summary.silent_raters) > _MOST_NAMES else ""
-        facts.append(
-            (
-                "Raters without an answer",
-                f"{count(len(summary.silent_raters))}: {', '.join(names)}{more}",
-            )
-        )
+        facts.append(("Raters without an answer", _some(summary.silent_raters)))
+    silent = (*study.silent_stimuli, *summary.silent_stimuli)
+    if silent:
+        facts.append(("Stimuli without an answer", _some(silent)))
     counts = Counter[str]()
     for part in summary.set_aside:
-        if part["unit"] != "rater":
+        if part["unit"] in ("row", "cell"):
             counts[str(part["unit"])] += int(part["count"])
     aside = joined([plural(n, unit) for unit, n in counts.items()] or ["nothing"])
     facts.append(("Set aside", aside))
     return facts
 
 
+def _some(names: Sequence[str]) -> str:
+    """Count names and give the first of them."""
+    listed = [shown(name, 40) for name in names[:_MOST_NAMES]]
+    more = ", …" if len(names) > _MOST_NAMES else ""
+    return f"{count(len(names))}: {', '.join(listed)}{more}"
+
+
 def _aside(study: Study) -> list[Table]:
-    rows = [row for row in study.summary.set_aside if row["unit"] != "rater"]
+    rows = [row for row in study.summary.set_aside if row["unit"] in ("row", "cell")]
     if not rows:
         return []
     frame = pl.DataFrame(

@@ -73,10 +73,20 @@ class Agreement:
         return f"{first} and above {number(FIRM)} on {self.n_firm or 'none'}"
 
 
+_STIMULI = {
+    "no unit with two ratings": "no stimulus with two ratings",
+    "no common items": "no common stimuli",
+    "two common items": "two common stimuli",
+    "one common item": "one common stimulus",
+}
+
+
 def reason(status: str) -> str:
     """Say why a statistic is undefined, in the words of a report: its units are stimuli."""
     words = status.removeprefix("undefined: ")
-    return words.replace("no unit with two ratings", "no stimulus with two ratings")
+    for unit, stimulus in _STIMULI.items():
+        words = words.replace(unit, stimulus)
+    return words
 
 
 def agreement_of(alpha: AlphaResult) -> Agreement:

@@ -106,6 +106,7 @@ def _against_others(people: Ratings) -> list[str]:
 
 
 _FILLED = re.compile(r"filled (?:([\d,]+) absent|with 0: ([\d,]+))")
+_WHY = "the table of what was set aside says why"
 _SEVERAL = 10
 _STOPPED_AT_NO = 0.9
 _OUT_OF_PROTOCOL = 1 / 20
@@ -263,17 +264,23 @@ class Study:
         return self.ratings.summary()
 
     @cached_property
-    def n_rated(self) -> int:
-        """Stimuli with an answer that can be used."""
+    def silent_stimuli(self) -> tuple[str, ...]:
+        """Stimuli without an answer that can be used."""
         frame = self.ratings.frame
         held = [pl.col(name).is_not_null() for name in ("value", "text") if name in frame.columns]
-        found = frame.filter(pl.any_horizontal(held))
-        return found["stimulus"].n_unique()
+        rated = set(frame.filter(pl.any_horizontal(held))["stimulus"].cast(pl.String).unique())
+        return tuple(name for name in self.ratings.stimulus_names if name not in rated)
+
+    @property
+    def n_rated(self) -> int:
+        """Stimuli with an answer that can be used."""
+        return self.summary.n_stimuli - len(self.silent_stimuli)
 
     @cached_property
     def warnings(self) -> tuple[str, ...]:
         """What a reader of the results should know, as the ratings say it."""
-        return self.summary.notes
+        found = (note.replace("the summary says why", _WHY) for note in self.summary.notes)
+        return tuple(found)
 
     @cached_property
     def numeric(self) -> Ratings | None:

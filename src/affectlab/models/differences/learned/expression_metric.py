@@ -446,7 +446,7 @@ def save_metric(metric: ExpressionMetric, folder: Path) -> Path:
                 save_arrays(place / file, distance.arrays())
             report = None
             if metric.report is not None:
-                write_json(place / _REPORT, metric.report.to_dict())
+                write_json(place / _REPORT, metric.report.stored())
                 report = {"blake2b": _hash_of(place / _REPORT)}
             (place / "README.md").write_text(_card(metric), encoding="utf-8", newline="\n")
             write_json(
@@ -588,7 +588,7 @@ def _report_of(path: Path, told: Any) -> CrossValidation | None:
         return None
     held = read_json(path)
     try:
-        found = CrossValidation.from_dict(held)
+        found = CrossValidation.from_stored(held)
     except InputError as error:
         raise InputError(f"{path}: {error}") from None
     except (*_UNREADABLE, *_POLARS) as error:
@@ -623,7 +623,7 @@ def _card(metric: ExpressionMetric) -> str:
         same = metric.report.data == distance.details.get("data")
         title = "On actors that were not learned from"
         lines += ["", f"## {title if same else 'This learner on other pairs, by actor'}", ""]
-        lines += [f"- {sentence}" for sentence in metric.report.words()]
+        lines += [f"- {sentence}" for sentence in metric.report.sentences]
     return "\n".join(lines) + "\n"
 
 

@@ -3,24 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 import polars as pl
 
 from affectlab.core.errors import InputError, unknown_name
+from affectlab.core.estimates import side_by_side
 from affectlab.core.inference import check_confidence
+from affectlab.core.result import Result
+from affectlab.core.tables import Column, Count, Interval, Key, Number, Share, Table
 from affectlab.core.types import Floats, Ints
 from affectlab.core.words import joined, number, plural, shown
 from affectlab.models.differences.distances import cosine
 from affectlab.models.differences.learned.samples import BLOCK, PairSamples
 from affectlab.models.differences.learned.settings import LearnerSettings, learner_settings
 from affectlab.models.differences.learned.splits import ActorSplit, check_seed
-
-if TYPE_CHECKING:
-    from affectlab.core.terminal import Table
-
 
 __all__ = [
     "FEWEST_ACTORS",
@@ -225,32 +224,19 @@ def actor_intervals(
     return median, se, median - reach, median + reach
 
 
-@dataclass(frozen=True, eq=False)
-class CrossValidation:
+@dataclass(frozen=True, repr=False, eq=False, kw_only=True)
+class CrossValidation(Result):
     """How well a learned metric does on actors it was not learned from, beside other metrics."""
 
-    settings: LearnerSettings
+    learned: LearnerSettings
     """The learner with what was chosen of it."""
     splits: tuple[ActorSplit, ...]
-    frame: pl.DataFrame
-    """One row per split, method and group of pairs: ``split``, ``test``, ``method``, ``group``
-    (all, intra, inter), ``n_train``, ``n_test``, ``srocc``, ``plcc``, ``rmse`` (of the learned
-    metric), ``status``."""
-    summary: pl.DataFrame
-    """One row per method, group and measure: ``median`` over the splits, ``least`` and ``most`` of
-    them, ``se``, ``low`` and ``high`` of the median over actors, ``n_splits``. With 8 actors these
-    intervals are a little too narrow: those of 95 % hold the truth in about 89 % of studies."""
-    comparison: pl.DataFrame
-    """One row per other method, group and measure: ``value``, the median over the splits of the
-    learned metric less the other, ``se``, ``low``, ``high``, ``better`` (the interval is above 0),
-    and ``wins``, the share of the splits in which the learned metric is ahead."""
     n_pairs: int
     n_boot: int
     confidence: float
     seed: int
     details: tuple[dict[str, Any], ...] = ()
     """What the learner chose in each split."""
-    notes: tuple[str, ...] = ()
     data: str = ""
     """Hash of the pairs, scores and embeddings."""
     predictions: pl.DataFrame | None = None
@@ -259,9 +245,31 @@ class CrossValidation:
     read from a folder."""
 
     @property
+    def frame(self) -> pl.DataFrame:
+        """One row per split, method and group of pairs: ``split``, ``test``, ``method``, ``group``
+        (all, intra, inter), ``n_train``, ``n_test``, ``srocc``, ``plcc``, ``rmse`` (of the learned
+        metric), ``status``."""
+        return self.to_frame()
+
+    @property
+    def summary(self) -> pl.DataFrame:
+        """One row per method, group and measure: ``median`` over the splits, ``least`` and ``most``
+        of them, ``se``, ``low`` and ``high`` of the median over actors, ``n_splits``. With 8 actors
+        these intervals are a little too narrow: those of 95 % hold the truth in about 89 % of
+        studies."""
+        return self.to_frame("summary")
+
+    @property
+    def comparison(self) -> pl.DataFrame:
+        """One row per other method, group and measure: ``value``, the median over the splits of the
+        learned metric less the other, ``se``, ``low``, ``high``, ``better`` (the interval is above
+        0), and ``wins``, the share of the splits in which the learned metric is ahead."""
+        return self.to_frame("comparison")
+
+    @property
     def learner(self) -> str:
         """Name of the learner, as in the tables."""
-        return self.settings.learner
+        return self.learned.learner
 
     @property
     def actors(self) -> tuple[str, ...]:
@@ -303,8 +311,8 @@ class CrossValidation:
         )
         return found.row(0, named=True)
 
-    def words(self) -> tuple[str, ...]:
-        """Say what was found, and what the intervals mean, a sentence each."""
+    def _said(self) -> tuple[str, ...]:
+        """Say what the splits show, and what the intervals mean, a sentence each."""
         n = len(self.actors)
         best = self.summary.filter(pl.col("group") == "all", pl.col("method") == self.learner)
         reached = joined(
@@ -355,15 +363,11 @@ class CrossValidation:
     def _everyone(self) -> tuple[str, ...]:
         return tuple(sorted({*self.actors, *(name for s in self.splits for name in s.train)}))
 
-    def to_frame(self) -> pl.DataFrame:
-        """Give the row per split, method and group."""
-        return self.frame
-
-    def to_dict(self) -> dict[str, Any]:
-        """Everything as plain values, which :meth:`from_dict` reads."""
+    def stored(self) -> dict[str, Any]:
+        """What a folder keeps as plain values, which :meth:`from_stored` reads."""
         return {
             "learner": self.learner,
-            "settings": self.settings.to_dict(),
+            "settings": self.learned.to_dict(),
             "splits": [{"train": list(one.train), "test": list(one.test)} for one in self.splits],
             "frame": _plain_rows(self.frame),
             "n_pairs": self.n_pairs,
@@ -376,8 +380,8 @@ class CrossValidation:
         }
 
     @classmethod
-    def from_dict(cls, values: Mapping[str, Any]) -> CrossValidation:
-        """Read what :meth:`to_dict` gave.
+    def from_stored(cls, values: Mapping[str, Any]) -> CrossValidation:
+        """Read what :meth:`stored` gave.
 
         Raises
         ------
@@ -404,44 +408,6 @@ class CrossValidation:
             notes=tuple(str(one) for one in values["notes"]),
             data=str(values.get("data", "")),
         )
-
-    def __repr__(self) -> str:
-        said = ", ".join(f"{method} {number(self.median(method), 3)}" for method in self.methods)
-        return f"CrossValidation({plural(len(self.splits), 'split')}, median SROCC: {said})"
-
-    def _repr_html_(self) -> str:
-        return self.summary._repr_html_()
-
-    def __rich__(self) -> Table:
-        from rich.text import Text
-
-        from affectlab.core.terminal import Table
-
-        table = Table(box=None, header_style="bold")
-        grouped = len(self.groups) > 1
-        for name in ("method", *(["pairs"] if grouped else [])):
-            table.add_column(name)
-        for name in ("SROCC", "range", "PLCC", "range", "SROCC apart", "interval"):
-            table.add_column(name, justify="right", no_wrap=True)
-        for group in self.groups:
-            for method in self.methods:
-                cells = []
-                for measure in MEASURES:
-                    row = self._row(self.summary, method, measure, group)
-                    cells += [
-                        number(row["median"], 3),
-                        f"{number(row['least'], 3)} – {number(row['most'], 3)}",
-                    ]
-                if method == self.learner:
-                    cells += ["", ""]
-                else:
-                    row = self.better_than(method, "srocc", group)
-                    known = row["low"] == row["low"]
-                    ends = f"{number(row['low'], 3)} – {number(row['high'], 3)}"
-                    cells += [number(row["value"], 3), ends if known else "–"]
-                names = [shown(method, 24), *([group] if grouped else [])]
-                table.add_row(*(Text(cell) for cell in (*names, *cells)))
-        return table
 
 
 def _check_rows(rows: Any) -> None:
@@ -552,18 +518,65 @@ def report_of(
                         "wins": float((sure > 0).mean()) if sure.size else float("nan"),
                     }
                 )
-    return CrossValidation(
-        settings,
-        splits,
-        frame,
-        pl.DataFrame(summary),
-        pl.DataFrame(comparison),
-        n_pairs,
-        n_boot,
-        confidence,
-        seed,
-        details,
-        notes,
-        data,
-        predictions,
+    medians, apart = pl.DataFrame(summary), pl.DataFrame(comparison)
+    result = CrossValidation(
+        tables=(
+            Table("splits", "Splits by actor.", frame, _SPLITS, limit=0),
+            _beside_each_other(medians, apart, learner, len(splits)),
+            Table("summary", "Medians over the splits.", medians, _MEDIANS, limit=0),
+            Table("comparison", f"{learner} less other metrics.", apart, _APART, limit=0),
+        ),
+        notes=notes,
+        settings={"learner": learner, **settings.to_dict(), "n_boot": n_boot, "seed": seed},
+        learned=settings,
+        splits=splits,
+        n_pairs=n_pairs,
+        n_boot=n_boot,
+        confidence=confidence,
+        seed=seed,
+        details=details,
+        data=data,
+        predictions=predictions,
     )
+    return replace(result, sentences=result._said())
+
+
+_KEYS = (Key("method"), Key("group", "pairs"), Key("measure"))
+_SPLITS = (
+    Key("split"),
+    *_KEYS[:2],
+    *(Count(name) for name in ("n_train", "n_test")),
+    *(Number(name, name.upper(), decimals=3) for name in MEASURES),
+)
+_MEDIANS = (*_KEYS, Number("median", decimals=3), Interval(decimals=3))
+_APART = (*_KEYS, Number("value", "apart", decimals=3), Interval(decimals=3), Share("wins"))
+
+
+def _beside_each_other(
+    medians: pl.DataFrame, apart: pl.DataFrame, learner: str, n_splits: int
+) -> Table:
+    """One row per method and group of pairs: medians with their range, and how far it is behind."""
+    index = ["method", "group"]
+    # The range over the splits stands where an interval would.
+    ranges = medians.select(
+        *index, "measure", value="median", low=pl.col("least"), high=pl.col("most")
+    )
+    wide = side_by_side(ranges, index, MEASURES, of="measure")
+    if apart.height:
+        columns = {"apart": "value", "apart_low": "low", "apart_high": "high"}
+        ahead = apart.filter(measure=MEASURES[0]).select(*index, **columns)
+        wide = wide.join(ahead, on=index, how="left", maintain_order="left")
+    shown: list[Column] = [_KEYS[0], *([_KEYS[1]] if wide["group"].n_unique() > 1 else ())]
+    for name in MEASURES:
+        shown += [
+            Number(name, name.upper(), decimals=3),
+            Interval(name, "range", decimals=3),
+        ]
+    if apart.height:
+        shown += [
+            Number("apart", "SROCC apart", decimals=3),
+            Interval("apart", "interval", decimals=3),
+        ]
+    said = f"medians over {plural(n_splits, 'split')} by actor, with the range"
+    caption = f"{learner} beside other metrics."
+    return Table("medians", caption, wide, tuple(shown), notes=(said,))

@@ -1,0 +1,507 @@
+"""How models do as classifiers, beside people: tables, sentences and figures."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import polars as pl
+
+from affectlab.core.estimates import NO_INTERVAL, Estimates
+from affectlab.core.result import Result
+from affectlab.core.tables import Count, Figure, Interval, Key, Number, Share, Table, Text
+from affectlab.core.words import file_part, number, percent, plural, shown
+from affectlab.evaluation.classes import NO_ANSWER, Classes
+from affectlab.evaluation.classification.confusion import Confusion, MultilabelConfusion
+from affectlab.evaluation.classification.metrics import CLASSIFICATION_METRICS
+from affectlab.taxonomy import CostMatrix
+
+if TYPE_CHECKING:
+    from affectlab.core.estimates import Estimate
+
+__all__ = [
+    "KEYS",
+    "PEOPLE",
+    "ClassificationResult",
+    "about",
+    "classification_result",
+    "settings_of",
+]
+
+PEOPLE = "people"
+"""Name, and role, of the rows in which the answers of all people are taken together."""
+KEYS = ("rater", "metric")
+
+
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
+class ClassificationResult(Result):
+    """How models, and people, do as classifiers; made by :func:`evaluate_classification`.
+
+    Its tables are ``metrics`` (by rater and metric, with ``role``: model, person, people for all of
+    them together, or baseline; and ``better``: higher or lower), ``classification`` (the same, one
+    row per rater), ``per_class`` (precision, recall and F1 of every rater and class),
+    ``confusion`` (how often each rater takes each class for each), ``people`` (mean, SD and range
+    of the metrics of people, each counting once), ``coverage`` (see :meth:`Classes.coverage`),
+    ``answers`` (see :meth:`Classes.to_frame`) and ``soft_labels``; those that hold nothing are
+    absent. There is a sentence for each model.
+    """
+
+    classes: Classes
+    """Truth and answers, stimulus by stimulus."""
+    costs: CostMatrix | None
+    """Costs of mistakes, where they are known."""
+    confusions: Mapping[str, Confusion | MultilabelConfusion]
+    """Confusion matrix of each model and person, and of ``people`` together."""
+    missing: str
+    """What was done with stimuli that a model did not answer."""
+    confidence: float
+    """Coverage of the intervals."""
+    n_common: int
+    """Stimuli with a truth that all models answered."""
+
+    @property
+    def models(self) -> tuple[str, ...]:
+        """The models, in the order of the table."""
+        return self.classes.raters
+
+    @property
+    def estimates(self) -> Estimates:
+        """The first table, by ``rater`` and ``metric``."""
+        return Estimates(self.tables[:1])
+
+
+def classification_result(
+    classes: Classes,
+    costs: CostMatrix | None,
+    metrics: pl.DataFrame,
+    per_class: pl.DataFrame,
+    confusions: Mapping[str, Confusion | MultilabelConfusion],
+    more: Sequence[Table],
+    notes: Sequence[str],
+    settings: Mapping[str, Any],
+) -> ClassificationResult:
+    """Lay out how models and people do.
+
+    Parameters
+    ----------
+    classes, costs
+        What was judged, and what mistakes cost.
+    metrics, per_class, confusions
+        What was computed of each rater.
+    more
+        Further tables that people are shown.
+    notes
+        What was left out or assumed.
+    settings
+        What was asked for: ``missing``, ``n_boot``, ``confidence``.
+    """
+    shown, rest = _tables(metrics, per_class, confusions, classes, settings["confidence"])
+    result = ClassificationResult(
+        (*shown, *more, *rest),
+        notes=tuple(notes),
+        settings={**settings_of(classes, costs), **settings},
+        classes=classes,
+        costs=costs,
+        confusions=confusions,
+        missing=settings["missing"],
+        confidence=settings["confidence"],
+        n_common=int(classes.common.sum()) if classes.raters else 0,
+    )
+    sentences = [_sentence_on(result, model) for model in result.models]
+    return replace(
+        result,
+        sentences=(*sentences, about(classes, costs)),
+        figures=(*_metric_figures(result), *_confusion_figures(result)),
+    )
+
+
+def about(classes: Classes, costs: CostMatrix | None) -> str:
+    """Say what the truth is, and what mistakes cost."""
+    text = (
+        f"Truth: {classes.truth_said}; {plural(classes.n_stimuli, 'stimulus', 'stimuli')}, "
+        f"{plural(len(classes.labels), 'class', 'classes')}"
+    )
+    if costs is None or classes.multilabel:
+        return text + "."
+    return f"{text}; costs of mistakes: {costs.kind}, {_reach(costs)}."
+
+
+def _reach(costs: CostMatrix) -> str:
+    off = costs.matrix[~np.eye(len(costs.labels), dtype=bool)]
+    return f"{off.min():.3g} to {off.max():.3g}" if off.size else "none"
+
+
+def settings_of(classes: Classes, costs: CostMatrix | None) -> dict[str, Any]:
+    """Give what the answers were judged by."""
+    priced = costs and {
+        "kind": costs.kind,
+        "labels": list(costs.labels),
+        "matrix": costs.matrix.tolist(),
+    }
+    return {
+        "truth": classes.truth_said,
+        "n_stimuli": classes.n_stimuli,
+        "classes": list(classes.labels),
+        "costs": priced,
+    }
+
+
+# How a classification result is laid out.
+
+
+_OF_CLASSES = ("accuracy", "acc2", "ecc", "emc", "macro_f1")
+_OF_SETS = ("exact_match", "macro_f1", "micro_f1")
+_TITLES = {name: metric.title for name, metric in CLASSIFICATION_METRICS.items()} | {
+    "exact_match": "exactly right"
+}
+_NARROW = ("acc2", "macro_f1")
+"""Metrics of classes whose intervals only the table of metrics holds."""
+_MOST_MODELS = 3
+"""Models whose confusions are shown as a matrix."""
+_MOST_PEOPLE = 12
+"""People who have a row of their own where people look."""
+_ROLES = ("model", PEOPLE, "baseline", "person")
+_MEANING = (
+    "ACC2: the share of answers in the right group (polarity, unless the taxonomy says otherwise). "
+    "ECC: accuracy in which a near miss counts in part. EMC: how mild the mistakes are. All are "
+    "better when higher."
+)
+_PER_CLASS = (
+    Key("rater"),
+    Key("label", "class"),
+    *(Number(name) for name in ("precision", "recall", "f1")),
+    Count("support", "true"),
+    Count("predicted"),
+    Text("status"),
+)
+_CONFUSION = (Key("rater"), Key("true"), Key("predicted"), Count("count"), Share("share"))
+_PEOPLE = (
+    Key("metric"),
+    *(Number(name) for name in ("mean", "sd", "lowest", "highest")),
+    Count("people"),
+)
+_COVERAGE = (
+    Key("rater"),
+    Text("role", "kind"),
+    *(Count(name) for name in ("answered", "of")),
+    Share("share"),
+    Count("ties"),
+)
+
+
+def _tables(
+    metrics: pl.DataFrame,
+    per_class: pl.DataFrame,
+    confusions: Mapping[str, Confusion | MultilabelConfusion],
+    classes: Classes,
+    confidence: float,
+) -> tuple[list[Table], list[Table]]:
+    """Lay out what was computed: the metrics and what people are shown, and the rest."""
+    (estimates,) = Estimates.of(metrics, KEYS).tables
+    tables = [
+        replace(estimates, name="metrics", caption="All metrics.", limit=0),
+        _by_rater(metrics, classes, confidence),
+    ]
+    seen = [name for name in classes.raters if name in confusions][:_MOST_MODELS]
+    for rater in () if classes.multilabel else seen:
+        table = confusions[rater].tables[-1]
+        caption = f"{rater}: {table.caption[0].lower()}{table.caption[1:]}"
+        tables.append(replace(table, name=file_part(f"{table.name}_{rater}"), caption=caption))
+    pairs = [
+        seen.to_frame().filter(pl.col("count") > 0).select(pl.lit(rater).alias("rater"), pl.all())
+        for rater, seen in confusions.items()
+    ]
+    rest = (
+        ("per_class", "Precision, recall and F1 of every rater and class.", _PER_CLASS),
+        ("confusion", "How often each rater takes each class for each.", _CONFUSION),
+        ("people", "Metrics of people, each counting once.", _PEOPLE),
+        ("coverage", "Stimuli that were answered.", _COVERAGE),
+        ("answers", "Truth and answers.", (Key("stimulus"), Text("truth"))),
+    )
+    whole = {
+        "per_class": per_class,
+        "confusion": pl.concat(pairs) if pairs else pl.DataFrame(),
+        "people": _people_frame(metrics),
+        "coverage": classes.coverage(),
+        "answers": _flat(classes.to_frame()),
+    }
+    return tables, [
+        Table(name, caption, whole[name], columns, limit=0)
+        for name, caption, columns in rest
+        if whole[name].height
+    ]
+
+
+def _by_rater(metrics: pl.DataFrame, classes: Classes, confidence: float) -> Table:
+    """Give one row per rater: the value of each metric, with its interval."""
+    names = metrics["metric"].unique(maintain_order=True).to_list()
+    parts = metrics.pivot("metric", index="rater", values=["value", "low", "high"])
+    heads = {
+        f"{part}_{name}": name if part == "value" else f"{name}_{part}"
+        for part in ("value", "low", "high")
+        for name in names
+    }
+    frame = metrics.group_by("rater", maintain_order=True).agg(pl.first("role", "n_items"))
+    frame = frame.sort(
+        pl.col("role").replace_strict(_ROLES, range(len(_ROLES))), maintain_order=True
+    )
+    frame = frame.join(parts.rename(heads), on="rater", how="left", maintain_order="left")
+    sets = classes.multilabel
+    columns = [Key("rater"), Count("n_items", "n"), Text("role", "kind", spare=True)]
+    intervals = False
+    for name in _OF_SETS if sets else _OF_CLASSES:
+        if name not in names:
+            continue
+        columns.append(Number(name, _TITLES[name], decimals=2))
+        if (sets or name not in _NARROW) and frame[f"{name}_low"].is_finite().any():
+            columns.append(Interval(name, "interval", decimals=2))
+            intervals = True
+    n_people = int((frame["role"] == "person").sum())
+    notes = [] if sets else [_MEANING]
+    if intervals:
+        notes.append(f"Intervals: {100 * confidence:g}\u00a0%.")
+    return Table(
+        "classification",
+        f"Answers as classes; the truth is {classes.truth_said}.",
+        frame,
+        tuple(columns),
+        limit=frame.height - n_people + _MOST_PEOPLE,
+        folded=frame.height > 6,
+        notes=tuple(notes),
+    )
+
+
+def _people_frame(metrics: pl.DataFrame) -> pl.DataFrame:
+    """Mean, SD and range of the metrics of people, each counting once."""
+    value = pl.col("value").fill_nan(None)
+    return (
+        metrics.filter(pl.col("role") == "person")
+        .group_by("metric", maintain_order=True)
+        .agg(
+            value.mean().alias("mean"),
+            value.std().alias("sd"),
+            value.min().alias("lowest"),
+            value.max().alias("highest"),
+            value.count().alias("people"),
+        )
+    )
+
+
+def _flat(frame: pl.DataFrame) -> pl.DataFrame:
+    """Write sets of classes as text, which a file can hold."""
+    return frame.with_columns(
+        pl.col(name).list.join("; ") for name, kind in frame.schema.items() if kind == pl.List
+    )
+
+
+# What is drawn of a classification result.
+
+
+_DRAWN = {
+    "accuracy": "accuracy (share of right answers)",
+    "ecc": "ECC",
+    "emc": "EMC (mildness of mistakes)",
+}
+_DRAWN_OF_SETS = {"exact_match": "share of exactly right sets", "macro_f1": "macro F1"}
+_APART = 0.12
+"""Distance from which on two lines of a figure have room for their names."""
+_BEST_BY = ("ecc", "accuracy", "micro_f1")
+
+
+def _best(metrics: pl.DataFrame) -> str:
+    """Name the model with the mildest mistakes, or the one that is right most often."""
+    models = metrics.filter(pl.col("role") == "model", pl.col("value").is_not_nan())
+    for metric in _BEST_BY:
+        rows = models.filter(metric=metric).sort("value", descending=True, maintain_order=True)
+        if rows.height:
+            return str(rows["rater"][0])
+    return ""
+
+
+def _metric_figures(result: ClassificationResult) -> Iterator[Figure]:
+    """Draw metrics of everyone, with the baselines as lines."""
+    frame = result.to_frame("classification")
+    many = (frame["role"] == "person").sum() > _MOST_PEOPLE
+    roles = ["model", PEOPLE, *([] if many else ["person"])]
+    shown = frame.filter(pl.col("role").is_in(roles))
+    for metric, title in (_DRAWN_OF_SETS if result.classes.multilabel else _DRAWN).items():
+        if metric not in frame.columns or shown.is_empty():
+            continue
+        baselines = frame.filter(pl.col("role") == "baseline", pl.col(metric).is_finite())
+        lines = list(baselines.select(metric, "rater").iter_rows())
+        if len(lines) == 2 and abs(lines[0][0] - lines[1][0]) < _APART:
+            # Their names would stand on top of each other; the higher one is the one to beat.
+            lines = [max(lines)]
+        known = shown.filter(pl.col(metric).is_finite()).sort(metric, descending=True)
+        options = {
+            "value": metric,
+            "low": f"{metric}_low",
+            "high": f"{metric}_high",
+            "value_name": title,
+            "rows": {"role": roles},
+            "groups": "role",
+            "lines": [list(line) for line in lines],
+        }
+        yield Figure(
+            f"classification_{metric}",
+            "intervals",
+            "classification",
+            f"{title[0].upper()}{title[1:]} of models and people",
+            description=f"Highest for {known['rater'][0]} ({known[metric][0]:.2f})."
+            if known.height
+            else "It is not defined for anyone.",
+            options=options,
+        )
+
+
+def _confusion_figures(result: ClassificationResult) -> Iterator[Figure]:
+    """Draw the confusions of each model, the best one first, and of people together."""
+    polarity, best = result.classes.taxonomy.polarity, _best(result.to_frame())
+    models = sorted(result.models, key=lambda name: name != best)
+    for rater in [name for name in (*models, PEOPLE) if name in result.confusions]:
+        seen = result.confusions[rater]
+        (figure,) = seen.figures
+        groups = [polarity.get(label) or "" for label in seen.labels]
+        options = {
+            **figure.options,
+            "rows": {"rater": [rater]},
+            "groups": groups if any(groups) else None,
+            "predicted_name": f"label by {shown(rater, 30)}",
+        }
+        yield replace(
+            figure,
+            name=f"confusion_{file_part(rater)}",
+            title=f"What {shown(rater, 40)} takes for what",
+            caption=f"{figure.caption} The truth is {result.classes.truth_said}.",
+            options=options,
+        )
+
+
+# What a classification result says, in one sentence per model.
+
+
+def _sentence_on(result: ClassificationResult, model: str) -> str:
+    """Say how often a model is right, how bad its mistakes are, and what that compares with."""
+    if model not in result.confusions:
+        return f"{model} answered no stimulus that has a true class, and is not judged."
+    words = _Words(result, model)
+    parts = words.sets() if result.classes.multilabel else words.single()
+    return f"{model} {'; '.join(part for part in parts if part)}."
+
+
+class _Words:
+    """The parts of a sentence; empty where there is nothing to say."""
+
+    def __init__(self, result: ClassificationResult, model: str) -> None:
+        self.result = result
+        self.model = model
+        self.known = dict(iter(result.estimates))
+
+    def single(self) -> list[str]:
+        seen = self.result.confusions[self.model]
+        assert isinstance(seen, Confusion)
+        right = self.known.get((self.model, "accuracy"))
+        parts = [] if right is None else [self._right(right)]
+        if seen.n == np.trace(seen.counts):
+            parts.append("it makes no mistake")
+        else:
+            parts += [self._severity(), self._confusion(seen)]
+        people = self.known.get((PEOPLE, "accuracy"))
+        if people is not None and people.ok:
+            of = plural(people.n_ratings, "answer")
+            parts.append(f"people{self._by_others()} are right on {self._share(people)} of {of}")
+        return parts
+
+    def sets(self) -> list[str]:
+        exact, macro, micro = (
+            self.known[self.model, name] for name in ("exact_match", "macro_f1", "micro_f1")
+        )
+        parts = [
+            f"gives exactly the true classes of {self._share(exact)} of "
+            f"{plural(exact.n_items, 'stimulus', 'stimuli')}",
+            f"its macro F1 is {self._interval(macro)} and its micro F1 {self._interval(micro)}",
+        ]
+        people = self.known.get((PEOPLE, "macro_f1"))
+        if people is not None and people.ok:
+            parts.append(f"people{self._by_others()} have a macro F1 of {self._interval(people)}")
+        return parts
+
+    def _by_others(self) -> str:
+        people = self.result.classes.people
+        return ", each judged by the others," if people is not None and people.left_out else ""
+
+    def _coverage(self) -> str:
+        return f"{100 * self.result.confidence:g}\u00a0%"
+
+    def _share(self, estimate: Estimate, more: str = "") -> str:
+        """Write a share with its interval, and what else belongs in brackets."""
+        parts = [more] if more else []
+        if not np.isnan(estimate.low):
+            low, high = percent(estimate.low, 1), percent(estimate.high, 1)
+            parts.insert(0, f"{self._coverage()} interval {low} to {high}")
+        value = percent(estimate.value, 1)
+        return f"{value} ({'; '.join(parts)})" if parts else value
+
+    def _interval(self, estimate: Estimate) -> str:
+        if not estimate.ok:
+            return estimate.status
+        if np.isnan(estimate.low):
+            return number(estimate.value)
+        return f"{number(estimate.value)} ({number(estimate.low)} to {number(estimate.high)})"
+
+    def _right(self, right: Estimate) -> str:
+        frame = self.result.estimates.frame
+        rows = frame.filter((frame["role"] == "baseline") & (frame["metric"] == "accuracy"))
+        stimuli = plural(right.n_items, "stimulus", "stimuli")
+        text = f"is right on {self._share(right)} of {stimuli}"
+        if rows.is_empty():
+            return text
+        names, values = rows["rater"].to_list(), rows["value"].to_list()
+        above = "beside"
+        if not np.isnan(right.low):
+            above = "above" if right.low > max(values) else "not shown to be above"
+        return (
+            f"{text}, {above} the {percent(values[0], 1)} of answering always "
+            f"{names[0].removeprefix('always ')} and the {percent(values[1], 1)} of guessing"
+        )
+
+    def _severity(self) -> str:
+        ecc, emc = (self.known.get((self.model, name)) for name in ("ecc", "emc"))
+        if ecc is None or emc is None or not (ecc.ok and emc.ok):
+            return ""
+        text = f"ECC is {self._interval(ecc)}"
+        guess = self.known.get(("guessing", "emc"))
+        if guess is None or not guess.ok:
+            return f"{text}; its mistakes have EMC {self._interval(emc)}"
+        said = f"EMC {self._interval(emc)} against {number(guess.value)}"
+        if np.isnan(emc.low):
+            value, other = number(emc.value), number(guess.value)
+            why = emc.method.partition(NO_INTERVAL)[2]
+            known = f" ({NO_INTERVAL}{why})" if why else ""
+            return f"{text}; its mistakes have EMC {value}{known}, those of guessing {other}"
+        beside = "not clearly milder or worse"
+        if emc.low > guess.value:
+            beside = "milder"
+        elif emc.high < guess.value:
+            beside = "worse"
+        return f"{text}; its mistakes are {beside} than those of guessing ({said})"
+
+    def _confusion(self, seen: Confusion) -> str:
+        mistakes = seen.to_frame("mistakes").sort("count", descending=True, maintain_order=True)
+        first = mistakes.row(0, named=True)
+        row = seen.counts[seen.labels.index(first["true"])].sum()
+        if first["predicted"] == NO_ANSWER:
+            return (
+                f"most often it does not answer where {first['true']} is true "
+                f"({first['count']:,} of {row:,})"
+            )
+        text = (
+            f"most often it takes {first['true']} for {first['predicted']} "
+            f"({first['count']:,} of {row:,}"
+        )
+        costs = self.result.costs
+        if costs is None:
+            return text + ")"
+        return text + f", at a cost of {first['cost']:.3g} on a range from {_reach(costs)})"
