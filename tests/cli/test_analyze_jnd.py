@@ -178,7 +178,8 @@ def test_hostile_files(folder: Path) -> None:
     frames.write_csv(folder / "frames.csv")
     lacking = pl.read_csv(scores).filter(pl.col("role_a") != "peak")
     lacking.write_csv(scores)
-    assert "no sequence has a score for peak and neutral" in run(
-        folder, verb="jnd-steps", code=2
-    ).stderr
+    assert (
+        "no sequence has a score for peak and neutral"
+        in run(folder, verb="jnd-steps", code=2).stderr
+    )
     assert "Sample every" in run(folder).stdout

@@ -109,8 +109,7 @@ def test_sentiment_of_a_model(file: Path, tmp_path: Path, level: str | None) -> 
     assert match["value"] == pytest.approx(sum(a == b for a, b in said) / len(said))
     assert 0 <= match["low"] <= match["value"] <= match["high"] <= 1
     counts = {
-        (row["emotion_sentiment"], row["text_sentiment"]): row["n"]
-        for row in found["sentiments"]
+        (row["emotion_sentiment"], row["text_sentiment"]): row["n"] for row in found["sentiments"]
     }
     assert counts == {pair: said.count(pair) for pair in set(said)}
     printed = " ".join(run(file, "--sentiment", tmp_path / "model").stdout.split())

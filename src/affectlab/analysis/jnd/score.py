@@ -171,7 +171,12 @@ def jnd_scores(
     whole = _estimate(pairs, resample, n_boot, confidence, np.random.default_rng(seed))
     of = f"median of {plural(whole.n_items, 'pair')}"
     table = Estimates.build({by: names}, **columns)
-    shown = (Key(by), Value(head="1 JND", decimals=2), Interval(decimals=2), Count("n_items", "pairs"))
+    shown = (
+        Key(by),
+        Value(head="1 JND", decimals=2),
+        Interval(decimals=2),
+        Count("n_items", "pairs"),
+    )
     caption = f"1 JND in units of the score, by {by}."
     return replace(
         table,

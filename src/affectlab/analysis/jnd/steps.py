@@ -68,7 +68,12 @@ class JndSteps(Result):
         return self.sequences.height
 
 
-_WAY = (Key("way"), Value(head="JNDs", decimals=1), Interval(decimals=1), Count("n_items", "sequences"))
+_WAY = (
+    Key("way"),
+    Value(head="JNDs", decimals=1),
+    Interval(decimals=1),
+    Count("n_items", "sequences"),
+)
 _SEQUENCES = (
     Key("actor"),
     Key("expression"),

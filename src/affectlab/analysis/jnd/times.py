@@ -457,9 +457,7 @@ def jnd_times(
     )
 
 
-def times_of(
-    times: JndTimes | PairSource, frames: FrameSource | None, **options: Any
-) -> JndTimes:
+def times_of(times: JndTimes | PairSource, frames: FrameSource | None, **options: Any) -> JndTimes:
     """Take times as they are, or find them from scores and frames with these options.
 
     Raises
