@@ -1,4 +1,4 @@
-"""``affectlab analyze expressions``, ``asymmetry`` and ``score-histograms``, as a user runs them."""
+"""``affectlab analyze expressions``, ``asymmetry``, ``score-histograms``, as a user runs them."""
 
 from __future__ import annotations
 

@@ -261,8 +261,9 @@ def sampling_interval(
     ...     "actor": "ann", "expression": ["joy", "joy", "awe", "awe"],
     ...     "role": ["near_peak", "middle"] * 2, "time_ms": [100, 140, 100, 200],
     ... })
-    >>> sampling_interval(jnd_times(scores, frames, jnd=20.0))
-    SamplingInterval(Sample every 20.0 ms [18.2 to 22.2], 50 Hz, to keep 2 sequences below 1 JND between two samples.)
+    >>> found = sampling_interval(jnd_times(scores, frames, jnd=20.0))
+    >>> found.overall.value, found.rate_hz, found.actors["ann"].n_items
+    (20.0, 50.0, 2)
     """
     times = times_of(
         times,

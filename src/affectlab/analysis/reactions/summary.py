@@ -105,7 +105,8 @@ def summarise_reactions(
     Examples
     --------
     >>> rows = {
-    ...     "stimulus": ["a"] * 3, "rater": ["r", "s", "t"], "emotion": ["sad", "saddness", "happy"],
+    ...     "stimulus": ["a"] * 3, "rater": ["r", "s", "t"],
+    ...     "emotion": ["sad", "Saddness", "happy"],
     ...     "text": ["The house was lost.", "They lost the house.", "It is a new start."],
     ... }
     >>> found = summarise_reactions(Ratings(rows, scale="text"))
