@@ -304,7 +304,10 @@ def prints(verb: str) -> Callable[[Callable[..., None]], Callable[..., None]]:
     def decorate(function: Callable[..., None]) -> Callable[..., None]:
         hints = get_type_hints(function, include_extras=True)
         own = list(inspect.signature(function).parameters.values())[1:]
-        common = {"as_json": (JsonOption, False), "quiet": (QuietOption, False)}
+        common: dict[str, tuple[Any, Any]] = {
+            "as_json": (JsonOption, False),
+            "quiet": (QuietOption, False),
+        }
         if "seed" not in hints:
             common["seed"] = (SeedOption, 0)
         parameters = [one.replace(annotation=hints[one.name]) for one in own]

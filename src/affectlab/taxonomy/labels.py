@@ -78,7 +78,8 @@ def labels_of(taxonomy: Taxonomy) -> Result:
             | {"low_end": low, "high_end": high, "lowest": lowest, "highest": highest}
         )
     groups = {f"group_{level}": pl.String for level in taxonomy.levels}
-    frame = pl.DataFrame(rows, schema=_WORDS | groups | _ENDS)
+    schema: dict[str, Any] = {**_WORDS, **groups, **_ENDS}
+    frame = pl.DataFrame(rows, schema=schema)
     columns = [Key("label"), Text("emoji", spare=True), Text("polarity")]
     columns += [Text(name, name.removeprefix("group_")) for name in groups]
     columns += [Text("low_end", "from"), Text("high_end", "to"), Text("definition")]

@@ -655,7 +655,8 @@ def log_odds(
     if label is not None and label not in known:
         raise unknown_name("label", label, known)
     taxonomy = texts.taxonomy if isinstance(texts, Ratings) else None
-    shown = _Shown(rule, min_z, label, top, None if taxonomy is None else dict(taxonomy.polarity))
+    sides = None if taxonomy is None else {k: v for k, v in taxonomy.polarity.items() if v}
+    shown = _Shown(rule, min_z, label, top, sides)
     return LogOdds.from_members(
         tokens, given, n_labels, "; ".join(words), confidence, repeated=repeated, shown=shown
     )

@@ -448,8 +448,9 @@ def _of_coefficient(coefficient: Coefficient) -> AnswerMetric:
             unit = np.zeros(int(thing.max()) + 1, dtype=np.int64)
             unit[thing] = part.unit
             each = np.ascontiguousarray(weights[:, unit])
-            rows = {"rater" if data.of_raters else "stimulus": each}
-            found.append(statistic.evaluate(Draws(len(each), **rows))[:, 0])
+            n = len(each)
+            draws = Draws(n, rater=each) if data.of_raters else Draws(n, stimulus=each)
+            found.append(statistic.evaluate(draws)[:, 0])
         return mean_defined(np.stack(found, axis=1))
 
     return AnswerMetric(coefficient.name, coefficient.title, weighted, "people", "higher")

@@ -157,8 +157,9 @@ class Alphas:
                 out[:, place] = level.from_totals(totals[:, left : left + width])
                 left += width
         for place, level in bound.items():
-            if not isinstance(sums := self._sums(place), np.ndarray):
-                out[:, place] = _alone(level, sums, draws, self.n_units)
+            alone = self._sums(place)
+            if not isinstance(alone, np.ndarray):
+                out[:, place] = _alone(level, alone, draws, self.n_units)
         return out
 
     def _sums(self, k: int) -> Sums | None:

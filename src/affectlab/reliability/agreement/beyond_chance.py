@@ -142,17 +142,17 @@ class _Pairs(Sums):
         m, squares = (units @ draws.rater.T).T, (units @ draws.rater.T**2).T
         sums = _sums(counts, m, squares, self.agreement)
         if draws.stimulus is None:
-            return sums.sum(axis=1)
+            return np.asarray(sums.sum(axis=1))
         totals: Floats = np.einsum("bu,buk->bk", draws.stimulus[:, self.unit], sums)
         return totals
 
     def influence(self) -> Floats:
-        pull = super().influence()
+        pull: Floats = super().influence()
         if self.standard_error == "linearised":
             return pull
         paired = self.sums[:, 1]
         value = float(self.of_totals(self.sums.sum(axis=0, keepdims=True))[0])
-        return pull + value * (paired / paired.sum() - 1 / paired.size)
+        return np.asarray(pull + value * (paired / paired.sum() - 1 / paired.size))
 
 
 def _sums(counts: Floats, m: Floats, squares: Floats, agreement: Floats) -> Floats:
@@ -182,8 +182,8 @@ def _pairs(
     q = agreement.shape[0]
     new = np.diff(part.unit, prepend=-1) != 0
     unit, row = part.unit[new], np.cumsum(new) - 1
-    counts = np.bincount(row * q + level, minlength=unit.size * q)
-    counts = counts.reshape(unit.size, q).astype(np.float64)
+    cells = np.bincount(row * q + level, minlength=unit.size * q)
+    counts: Floats = cells.reshape(unit.size, q).astype(np.float64)
     m = counts.sum(axis=1)
     if not (m >= 2).any():
         return None

@@ -11,11 +11,11 @@ import inspect
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from functools import wraps
+from functools import partial, wraps
 from importlib import import_module
 from inspect import cleandoc
 from pkgutil import iter_modules
-from typing import Any, Protocol, overload
+from typing import Any, Protocol, cast, overload
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -84,14 +84,14 @@ class Coefficient:
     def tables(self, ratings: Ratings) -> list[Estimates]:
         """Compute it with its usual options: for labels without an order, then for graded ones."""
         parts = []
-        for options in [{}, self.graded] if self.graded else [{}]:
-            own = labels_on(
-                ratings,
-                lambda scale, options=options: self.suits(scale) and self.usual(scale) == options,
-            )
+        for options in [{}, dict(self.graded)] if self.graded else [{}]:
+            own = labels_on(ratings, partial(self._suits_with, options))
             if own is not None:
                 parts.append(self.function(own, **options))
         return parts
+
+    def _suits_with(self, options: Mapping[str, Any], scale: Scale) -> bool:
+        return self.suits(scale) and self.usual(scale) == options
 
 
 class CoefficientFunction(Protocol):
@@ -258,7 +258,7 @@ def _made(
     )
 
     @wraps(statistic)
-    def function(ratings: Ratings | ArrayLike, **options: Any) -> Estimate | Estimates:
+    def function(ratings: Ratings | ArrayLike, /, **options: Any) -> Any:
         given = signature.bind(ratings, **options)
         given.apply_defaults()
         of_infer = {part.name: given.kwargs[part.name] for part in _UNCERTAINTY}
@@ -274,7 +274,9 @@ def _made(
         "return": signature.return_annotation,
     }
     function.__doc__ = _documented(statistic.__doc__ or "")
-    made = Coefficient(name, title, statistic, function, graded, needs_levels)
+    made = Coefficient(
+        name, title, statistic, cast("CoefficientFunction", function), graded, needs_levels
+    )
     function.coefficient = made  # type: ignore[attr-defined]
     return made
 

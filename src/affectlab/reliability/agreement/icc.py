@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike
 
 from affectlab.core.errors import InputError, unknown_name
 from affectlab.core.estimates import NO_INTERVAL, NO_VARIATION, Estimates
-from affectlab.core.inference import check_confidence, infer
+from affectlab.core.inference import Interval, check_confidence, infer
 from affectlab.core.statistic import Design, Draws, Ends, Statistic
 from affectlab.core.types import Floats, Ints
 from affectlab.core.words import plural
@@ -87,7 +87,8 @@ class _Complete:
     def _table(self) -> Floats:
         # Answers are sorted by unit, then rater.
         rows = self._m[self.part.unit] == self.n_raters
-        return self.part.value[rows].reshape(self.n_items, self.n_raters)
+        table: Floats = self.part.value[rows].reshape(self.n_items, self.n_raters)
+        return table
 
     @cached_property
     def _squares(self) -> _MeanSquares:
@@ -121,12 +122,11 @@ class _Complete:
 
     def ends(self, confidence: float) -> list[tuple[float, float]]:
         """Ends of the F intervals of the defined coefficients."""
-        return [
-            tuple(_stepped_up(end, self._k(form)) for end in self._single(form, confidence)[1:])
-            if row.status == "ok"
-            else (np.nan, np.nan)
-            for form, row in zip(self.forms, self.rows, strict=True)
-        ]
+        ends = []
+        for form, row in zip(self.forms, self.rows, strict=True):
+            _, low, high = self._single(form, confidence) if row.status == "ok" else (np.nan,) * 3
+            ends.append((_stepped_up(low, self._k(form)), _stepped_up(high, self._k(form))))
+        return ends
 
 
 def _of_sign(form: str, single: float) -> str:
@@ -452,7 +452,8 @@ def intraclass_correlation(
         exact = missing == "listwise" or whole.without_gaps
         parts.append(_Complete(part, tuple(forms)) if exact else whole)
     frames = []
-    for kind, interval in ((_Complete, "analytic"), (_All, "jackknife")):
+    intervals: tuple[tuple[Any, Interval], ...] = ((_Complete, "analytic"), (_All, "jackknife"))
+    for kind, interval in intervals:
         own = {n: of for n, of in zip(answers.labels, parts, strict=True) if isinstance(of, kind)}
         if own:
             statistic = _statistic(own, len(answers.units), missing)
@@ -461,6 +462,10 @@ def intraclass_correlation(
         return frames[0]
     frame = pl.concat([table.frame for table in frames])
     return frames[0].with_frame(in_label_order(frame, answers.labels))
+
+
+def _freedom(part: _Complete | _All) -> int:
+    return max(part.n_paired - 1, 1) if isinstance(part, _All) else 1
 
 
 def _statistic(parts: Mapping[str, _Complete | _All], n_units: int, missing: Missing) -> Statistic:
@@ -485,7 +490,9 @@ def _statistic(parts: Mapping[str, _Complete | _All], n_units: int, missing: Mis
         return left_out[draws.without]
 
     def closed(value: Floats, confidence: float) -> Ends:
-        ends = np.array([end for part in of for end in part.ends(confidence)])
+        ends = np.array(
+            [end for part in of if isinstance(part, _Complete) for end in part.ends(confidence)]
+        )
         return np.full(value.size, np.nan), ends[:, 0], ends[:, 1]
 
     units, raters = [part.part.unit for part in of], [part.part.rater for part in of]
@@ -507,7 +514,7 @@ def _statistic(parts: Mapping[str, _Complete | _All], n_units: int, missing: Mis
             1.0,
         ),
         no_interval=[row.why for row in rows],
-        freedom=None if complete else np.array(repeated(max(one.n_paired - 1, 1) for one in of)),
+        freedom=None if complete else np.array(repeated(_freedom(one) for one in of)),
         resamples=() if complete else ("units",),
         n_items=repeated(part.n_items for part in of),
         n_raters=repeated(part.n_raters for part in of),

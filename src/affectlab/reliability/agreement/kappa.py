@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal, TypeAlias, overload
 
 import numpy as np
 import polars as pl
@@ -617,6 +617,10 @@ def _usual_weights(scale: Scale | str | ArrayLike | None, of_label: Any) -> Weig
     return "nominal" if nominal else "quadratic"
 
 
+@overload
+def random_pair_kappa(ratings: Ratings, **options: Any) -> Estimates: ...
+@overload
+def random_pair_kappa(ratings: ArrayLike, **options: Any) -> Estimate: ...
 def random_pair_kappa(
     ratings: Ratings | ArrayLike,
     *,

@@ -468,7 +468,7 @@ def _by_rater(panel: Panel, method: str) -> Statistic:
     defined, n = (~np.isnan(panel.point)).sum(axis=1), len(panel.raters)
     return Statistic(
         keys={"rater": panel.raters},
-        design=Design(panel._shared.any(axis=1), np.zeros((n, 0), dtype=np.bool_)),
+        design=Design(np.asarray(panel._shared.any(axis=1)), np.zeros((n, 0), dtype=np.bool_)),
         evaluate=evaluate,
         method=[f"mean over labels; {method}"] * n,
         n_items=panel.n_items,
@@ -494,7 +494,8 @@ def _over_labels(panel: Panel, method: str) -> Statistic:
         weights = draws.weights(len(panel.labels))
         n = weights @ defined.T
         total = weights @ np.where(defined, point, 0.0).T
-        return np.divide(total, n, out=np.full(n.shape, np.nan), where=n > 0)
+        mean: Floats = np.divide(total, n, out=np.full(n.shape, np.nan), where=n > 0)
+        return mean
 
     of_stimuli = _by_rater(panel, method)
     return replace(

@@ -336,8 +336,8 @@ def plan(
         "stimuli_per_rater": stimuli_per_rater,
         "price": price,
     }
-    least, most = open_range or (None, None)
-    number = {"raters": [recommended], "least": [least], "most": [most]}
+    fewest, largest = open_range or (None, None)
+    number = {"raters": [recommended], "least": [fewest], "most": [largest]}
     return Plan(
         (*_tables(frame, recommended), _recommendation(number)),
         tuple(_sentences(frame, **said)),
