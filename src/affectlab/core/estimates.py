@@ -170,7 +170,7 @@ class Estimates(Result):
             What else the result holds, such as `sentences`.
         """
         columns = (
-            *(Key(key, key) for key in keys),
+            *(Key(key) for key in keys),
             Value(),
             Interval(),
             *(Count(name) for name in ("n_items", "n_raters", "n_ratings")),

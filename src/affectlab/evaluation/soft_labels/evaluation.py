@@ -209,9 +209,11 @@ def evaluate_soft_labels(
 
     Parameters
     ----------
-    ratings, models, taxonomy
+    ratings, models
         As for :func:`~affectlab.evaluation.soft_label_metrics`. Ratings without any model are
         described: how united people are, and their shares of the labels.
+    taxonomy
+        Taxonomy that the costs of mistakes come from, where it is not that of the labels.
     costs
         What mistakes cost: ``ring``, ``groups``, ``reference`` (of the taxonomy), or a file with a
         matrix (see :func:`~affectlab.evaluation.read_costs`); by default what the taxonomy has.
