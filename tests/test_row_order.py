@@ -435,12 +435,15 @@ CALLS: dict[str, Callable[[Shuffle], Any]] = {
 """Calls that say more than a table of ratings and a seed."""
 
 LISTED = {
+    "BothWrong.sample": "columns of answers are named after models, in their order",
     "alignment": "notes name models in their order",
     "compare_models": "differences are those of the first model less the second",
     "control_checks": "the most frequent answers are written label by label",
     "difference_metrics": "fitted curves are kept by the places of models",
+    "evaluate_classification": "of people who are right equally often, the first is named",
     "evaluate_preference_metrics": "differences are those of the first metric less the second",
     "evaluate_soft_labels": "differences are those of the first model less the second",
+    "fairness": "sentences name models in their order",
     "label_correlations": "pairs of labels are named in the order of labels",
     "labelled_corpus": "the labels of a stimulus are written in the order of labels",
     "published_tables": "pairs of raters are named in the order of raters",

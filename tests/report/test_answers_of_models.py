@@ -159,7 +159,7 @@ class TestSetsOfLabels:
         frame = table(tmp_path, "calibration")
         ece = dict(frame.select("rater", "ece").rows())
         assert ece["honest"] < 0.05 < 0.1 < ece["sure"]
-        assert "the most probable label of honest is off by" in page
+        assert "The most probable label of honest is off by" in page
         assert (tmp_path / "figures" / "calibration_2.png").exists()
 
 

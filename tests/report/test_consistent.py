@@ -123,7 +123,7 @@ def test_an_unclear_stimulus_is_no_refusal(tmp_path: Path) -> None:
     ratings = Ratings(frame, scale="binary")
     assert ratings.summary().outcomes == {"ok": 5, "unclear": 1}
     page = page_of(tmp_path, ratings)
-    assert "None of the 6 answers of raters was refused" in page
+    assert "None of 6 answers was refused" in page
     assert "1 of 6 values are missing because a rater found the stimulus unclear" in page
     assert "cannot be used" not in page
     assert "refused 1" not in page
