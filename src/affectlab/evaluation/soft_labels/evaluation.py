@@ -320,6 +320,7 @@ def evaluate_soft_labels(
         replace(long, name="metrics"),
         replace(distances, notes=(*about, *distances.notes)),
         replace(apart.tables[0], name="comparison", limit=0),
+        _shares(both.people),
     ]
     figures = list(scored.figures)
     if calibrated:
@@ -394,7 +395,6 @@ def _people_alone(people: LabelDistributions, truth: Truth) -> SoftLabels:
         Number("entropy"),
         Count("n_raters"),
     )
-    shares = (Key("stimulus"), Key("label"), Share("share"), Count("n_raters"), Number("mass"))
     nothing = Estimates.build({"rater": [], "metric": []}, value=[])
     return SoftLabels(
         tables=(
@@ -406,7 +406,7 @@ def _people_alone(people: LabelDistributions, truth: Truth) -> SoftLabels:
                 _FIRST,
                 notes=(f"rule: {people.rule}",),
             ),
-            Table("shares", "Shares of the labels.", people.to_frame(), shares, limit=0),
+            _shares(people),
         ),
         sentences=(said,),
         settings=_settings(people, truth),
@@ -418,6 +418,12 @@ def _people_alone(people: LabelDistributions, truth: Truth) -> SoftLabels:
         one_label=(),
         truth=truth,
     )
+
+
+def _shares(people: LabelDistributions) -> Table:
+    """Make the table that models are trained with."""
+    columns = (Key("stimulus"), Key("label"), Share("share"), Count("n_raters"), Number("mass"))
+    return Table("shares", "Shares of the labels.", people.to_frame(), columns, limit=0)
 
 
 def _most(labels: tuple[str, ...], row: Floats) -> str:
