@@ -51,7 +51,7 @@ def test_json() -> None:
     assert board["sort"] == "absolute error"
     rows = [
         row
-        for row in content["result"]["tables"]["leaderboard"]
+        for row in content["result"]["leaderboard"]
         if row["metric"] == "absolute error"
     ]
     assert rows[0]["name"] == "ceiling"
@@ -61,7 +61,7 @@ def test_json() -> None:
 
 def test_one_label() -> None:
     names = {
-        row["name"] for row in result(EXAMPLES, "--label", "joy")["result"]["tables"]["leaderboard"]
+        row["name"] for row in result(EXAMPLES, "--label", "joy")["result"]["leaderboard"]
     }
     assert "gazer" in names
     assert "best person" not in names
