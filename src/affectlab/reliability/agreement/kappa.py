@@ -621,7 +621,7 @@ def _usual_weights(scale: Scale | str | ArrayLike | None, of_label: Any) -> Weig
 def random_pair_kappa(ratings: Ratings, **options: Any) -> Estimates: ...
 @overload
 def random_pair_kappa(ratings: ArrayLike, **options: Any) -> Estimate: ...
-def random_pair_kappa(
+def random_pair_kappa(  # type: ignore[misc]
     ratings: Ratings | ArrayLike,
     *,
     weights: Weights = "nominal",
