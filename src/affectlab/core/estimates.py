@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any, Self
 
 import numpy as np
@@ -139,6 +139,12 @@ class Estimates(Result):
     >>> table.to_frame().columns[:3]
     ['label', 'value', 'se']
     """
+
+    replicates: Floats = field(default_factory=lambda: np.empty((0, 0)), compare=False)
+    """Values in bootstrap replicates, shape (n_boot, rows), ``nan`` where not defined; empty where
+    none were drawn."""
+    joint: bool = True
+    """Whether a replicate is one resample of all rows."""
 
     @property
     def frame(self) -> pl.DataFrame:

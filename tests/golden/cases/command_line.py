@@ -230,9 +230,9 @@ def reliability_verbs(al, ratings):
         "screen": partial(told, "reliability", "screen", file, "--json"),
         "screen p913": partial(told, "reliability", "screen", file, "--policy", "p913"),
         "split-half": partial(
-            told, "reliability", "split-half", file, "--splits", 10, "--seed", 1, "--json"
+            told, "reliability", "split-half", file, "--n-splits", 10, "--seed", 1, "--json"
         ),
-        "ppca": partial(told, "reliability", "ppca", file, "--splits", 3, "--seed", 1, "--json"),
+        "ppca": partial(told, "reliability", "ppca", file, "--n-splits", 3, "--seed", 1, "--json"),
         "consensus": partial(told, "reliability", "consensus", file, "--json"),
     }
 
