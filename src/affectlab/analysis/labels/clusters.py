@@ -217,7 +217,7 @@ def cluster_labels(
         ``"ward"`` as in the paper.
     metric
         Distance of two labels with correlation r: 1 - r, the distance of standardised answers, or
-        1 - |r|, where opposites are close.
+        ``1 - |r|``, where opposites are close.
 
         ``"correlation"``: :math:`1 - r`, as in the paper; ``"euclidean"``:
         :math:`\sqrt{2 (1 - r)}`, the distance of the standardised columns, for which Ward's
