@@ -283,4 +283,4 @@ def test_it_prints_hostile_words_as_text() -> None:
     text = console.export_text()
     assert "[red]x[/]" in text
     assert "\x1b" not in text
-    assert repr(found) == "LogOdds(2 labels, 3 words, 2 texts)"
+    assert repr(found) == "LogOdds(2 labels, 3 words, 2 texts; words with z ≥ 3.)"

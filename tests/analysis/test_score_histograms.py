@@ -72,7 +72,7 @@ def test_actors_are_compared_on_transitions_that_all_have() -> None:
     assert found.notes == ("scores have no standard errors; expected a column se, or ratings",)
     assert found.of("errors") == {}
     assert math.isnan(found.mean_error)
-    assert repr(found) == "ScoreHistograms(5 pairs, mean error –)"
+    assert repr(found) == "ScoreHistograms(5 pairs.)"
 
 
 def test_errors_are_those_of_each_pair() -> None:

@@ -133,7 +133,7 @@ def test_curves_by_hand() -> None:
     assert found.frame.filter(actor="b")["rises"].to_list() == [1]
     in_points = transition_curves(table, normalise=False)
     np.testing.assert_array_equal(in_points.curve("b", "joy")[1], [40, 44, 30, 10, 0])
-    assert in_points.y_name == "difference from neutral (score)"
+    assert in_points.figures[0].options["y_name"] == "difference from neutral (score)"
     with pytest.raises(InputError, match="actor 'c' has no transition of expression 'joy'"):
         found.curve("c", "joy")
 
@@ -181,7 +181,7 @@ def test_curves_over_time() -> None:
     }
     assert np.isnan(found.curve("a", "mixed")[0]).all()
     assert found.defined["expression"].unique().sort().to_list() == ["back", "joy"]
-    assert found.x_name == "time since the peak (ms)"
+    assert found.figures[0].options["x_name"] == "time since the peak (ms)"
     assert found.frame.filter(expression="joy")["half"][0] == pytest.approx(10 + 20 * 0.4 / 0.65)
 
 

@@ -1,4 +1,4 @@
-"""``affectlab analyze correlations``, run as a user runs it."""
+"""``affectlab analyze correlations`` and ``clusters``, run as a user runs them."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from tests.cli.command import Done, run_here
 from affectlab.ratings import Ratings
 
 
-def run(*arguments: str | Path, code: int = 0) -> Done:
-    return run_here("analyze", "correlations", *arguments, code=code)
+def run(*arguments: str | Path, verb: str = "correlations", code: int = 0) -> Done:
+    return run_here("analyze", verb, *arguments, code=code)
 
 
 @pytest.fixture(scope="module")
@@ -43,26 +43,29 @@ def test_json_and_files(file: Path, tmp_path: Path) -> None:
     found = content["result"]
     assert content["schema"] == "affectlab/analyze-correlations/1"
     assert len(found["correlations"]) == 6
-    assert found["excluded"] == ["neutral"]
+    assert "Left out: neutral." in found["sentences"]
     assert found["panel"] == "3 people; 1 model not used here"
+    assert len(to.read_text().splitlines()) == 1 + 6
+    drawn = {"label_correlations.png", "label_correlations.svg"}
+    assert {path.name for path in figures.iterdir()} == drawn
+    tree = json.loads(
+        run(file, *options[:2], "--figures", tmp_path / "tree", "--json", verb="clusters").stdout
+    )["result"]
     groups: dict[int, set[str]] = {}
-    for row in found["clusters"]:
+    for row in tree["labels"]:
         groups.setdefault(row["cluster"], set()).add(row["label"])
         assert row["stability"] > 0.95
     assert sorted(map(sorted, groups.values())) == [["anger", "disgust"], ["joy", "love"]]
-    assert len(to.read_text().splitlines()) == 1 + 6
-    assert {path.name for path in figures.iterdir()} == {
-        "label_correlations.png",
-        "label_correlations.svg",
-    }
+    assert {path.name for path in (tmp_path / "tree").iterdir()} == drawn
 
 
 def test_what_is_printed(file: Path) -> None:
-    done = run(file, "--n-boot", "0", "--clusters", "2", "--method", "spearman", "--neutral")
+    done = run(file, "--n-boot", "0", "--method", "spearman", "--no-exclude-neutral")
     assert "Spearman correlations of 5 labels" in done.stdout
-    assert "2 clusters (given; mean silhouette" in done.stdout
     assert "1 model not used here" in done.stderr
-    assert "Stability" not in done.stdout
+    tree = run(file, "--n-boot", "0", "--k", "2", "--correlation", "spearman", verb="clusters")
+    assert "2 clusters (given; mean silhouette" in tree.stdout
+    assert "Stability" not in tree.stdout
 
 
 def test_pairs_without_stimuli_in_common_are_said(tmp_path: Path) -> None:
@@ -71,13 +74,11 @@ def test_pairs_without_stimuli_in_common_are_said(tmp_path: Path) -> None:
     ]
     file = tmp_path / "some.csv"
     file.write_text("stimulus,rater,label,value\n" + "\n".join(rows[:9]) + "\n")
-    done = run(file, "--n-boot", "0")
-    assert "undefined: fewer than three stimuli in common" in done.stdout
-    assert "None: undefined: " in done.stdout
+    assert "undefined: fewer than three stimuli in common" in run(file, "--n-boot", "0").stdout
+    assert "undefined: " in run(file, "--n-boot", "0", verb="clusters").stdout
 
 
 def test_bad_options(file: Path) -> None:
-    assert "--clusters: 'many'" in run(file, "--clusters", "many", code=2).stderr
-    assert (
-        "expected 1 to 4 clusters" in run(file, "--clusters", "9", "--n-boot", "0", code=2).stderr
-    )
+    assert "--k" in run(file, "--k", "many", verb="clusters", code=2).stderr
+    wrong = run(file, "--k", "9", "--n-boot", "0", verb="clusters", code=2)
+    assert "expected 1 to 4 clusters" in wrong.stderr

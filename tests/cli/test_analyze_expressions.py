@@ -1,4 +1,4 @@
-"""``affectlab analyze expressions``, run as a user runs it."""
+"""``affectlab analyze expressions``, ``asymmetry``, ``score-histograms``, as a user runs them."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from tests.cli.command import Done, run_here
 from tests.cli.pairs_data import NAMES, study
 
 
-def run(*arguments: object, code: int = 0) -> Done:
-    return run_here("analyze", "expressions", *arguments, code=code)
+def run(*arguments: object, verb: str = "expressions", code: int = 0) -> Done:
+    return run_here("analyze", verb, *arguments, code=code)
 
 
 @pytest.fixture(scope="module")
@@ -23,36 +23,23 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_ratings_json_and_files(folder: Path, tmp_path: Path) -> None:
-    done = run(
-        folder / "ratings.csv",
-        *("--scale", "0-100 interval", "--stimuli", folder / "pairs.csv", "--n-boot", "50"),
-        *("--out", tmp_path / "tables", "--figures", tmp_path / "figures", "--json"),
-    )
-    content = json.loads(done.stdout)
+    given = (folder / "ratings.csv", "--scale", "0-100 interval", "--stimuli", folder / "pairs.csv")
+    to = ("--figures", tmp_path / "figures", "--json")
+    content = json.loads(run(*given, *to, "--n-boot", 50, "--out", tmp_path / "tables").stdout)
     found = content["result"]
     assert content["schema"] == "affectlab/analyze-expressions/1"
-    assert found["method"] == "mean over actors, adjusted for actors and roles"
-    groups: dict[int, set[str]] = {}
-    for row in found["clusters"]:
-        groups.setdefault(row["cluster"], set()).add(row["expression"])
-    assert sorted(map(sorted, groups.values())) == sorted([sorted(NAMES[::2]), sorted(NAMES[1::2])])
-    assert len(found["differences"]) == 15
+    assert "mean over actors, adjusted for actors and roles" in found["sentences"][0]
+    groups = {frozenset(row["labels"].split(", ")) for row in found["clusters"]}
+    assert groups == {frozenset(NAMES[::2]), frozenset(NAMES[1::2])}
+    assert len(found["pairs"]) == 15
     assert [row["rank"] for row in found["priority"]] == [1, 2, 3, 4, 5, 6]
-    assert {row["kind"] for row in found["asymmetry"]} == {"intra", "inter"}
-    assert len(found["error_quartiles"]) == 3
-    assert {path.stem for path in (tmp_path / "tables").iterdir()} == {
-        "asymmetry_points",
-        "asymmetry_tests",
-        "expression_clusters",
-        "expression_differences",
-        "expression_elbow",
-        "expression_sides",
-        "rendering_priority",
-        "score_histograms",
-        "score_summary",
-    }
-    sides = pl.read_csv(tmp_path / "tables" / "expression_sides.csv")
-    assert dict(sides.select("expression", "mirror").rows())["Jaw Right"] == "Jaw Left"
+    assert {row["of"] for row in found["effects"]} == {"actor", "role"}
+    names = {path.stem for path in (tmp_path / "tables").iterdir()}
+    assert {"pairs", "clusters", "priority", "elbow", "expressions", "effects"} <= names
+    tests = json.loads(run(*given, *to, verb="asymmetry").stdout)["result"]
+    assert {row["kind"] for row in tests["tests"]} == {"intra", "inter"}
+    assert {row["expression"]: row["mirror"] for row in tests["sides"]}["Jaw Right"] == "Jaw Left"
+    run(*given, *to, verb="score-histograms")
     assert {path.name for path in (tmp_path / "figures").iterdir()} == {
         f"{name}.{suffix}"
         for name in (
@@ -71,23 +58,25 @@ def test_ratings_json_and_files(folder: Path, tmp_path: Path) -> None:
 
 
 def test_what_is_printed(folder: Path) -> None:
-    done = run(folder / "scores.csv", "--n-boot", "50", "--clusters", "2")
+    scores = folder / "scores.csv"
+    done = run(scores, "--n-boot", "50", "--k", "2")
     for words in (
         "6 expressions, 4 actors: mean over actors, adjusted",
-        "2 clusters (given).",
-        "Rendering priority: the smaller the mean difference, the more care",
-        "actors were resampled",
-        "right – left",
-        "2 right, 2 left, 2 symmetric expressions.",
-        "Mean standard error",
-        "(standard errors as given)",
+        "2 clusters (given)",
+        "Expressions by the care they need: the smaller the difference, the more.",
+        "actors resampled",
     ):
         assert words in done.stdout
-    again = run(folder / "scores.csv", "--n-boot", "50", "--clusters", "2", "--seed", "0")
-    assert again.stdout == done.stdout
-    plain = run(folder / "scores.csv", "--n-boot", "0", "--plain-means", "--clusters", "silhouette")
+    assert run(scores, "--n-boot", "50", "--k", "2", "--seed", "0").stdout == done.stdout
+    plain = run(scores, "--n-boot", "0", "--no-adjust", "--k", "silhouette")
     assert "mean over actors (score)" in plain.stdout
-    assert "none, as nothing was resampled" in plain.stdout
+    assert "resampled" not in plain.stdout
+    tests = run(scores, verb="asymmetry").stdout
+    assert "right – left" in tests
+    assert "2 right, 2 left, 2 symmetric expressions." in tests
+    spread = " ".join(run(scores, verb="score-histograms").stdout.split())
+    assert "Mean standard error" in spread
+    assert "(standard errors as given)" in spread
 
 
 def test_unscreened_ratings_are_told(folder: Path, tmp_path: Path) -> None:
@@ -105,36 +94,31 @@ def test_unscreened_ratings_are_told(folder: Path, tmp_path: Path) -> None:
 def test_sides_from_a_table(folder: Path, tmp_path: Path) -> None:
     table = tmp_path / "sides.csv"
     table.write_text("right,left\nSmile,Frown\n")
-    given = run(folder / "scores.csv", "--n-boot", "0", "--sides", table, "--json")
-    points = json.loads(given.stdout)["result"]["asymmetry"]
+    given = run(folder / "scores.csv", "--sides", table, "--json", verb="asymmetry")
+    points = json.loads(given.stdout)["result"]["tests"]
     assert points[0]["n_first"] == points[0]["n_second"] == 40
     table.write_text("right,left\nSmile,Grin\n")
-    done = run(folder / "scores.csv", "--n-boot", "0", "--sides", table, code=2)
+    done = run(folder / "scores.csv", "--sides", table, verb="asymmetry", code=2)
     assert "unknown expression 'Grin'" in done.stderr
 
 
-def test_expressions_without_sides(folder: Path, tmp_path: Path) -> None:
+def test_expressions_without_sides_or_errors(folder: Path, tmp_path: Path) -> None:
     file = tmp_path / "some.csv"
     scores = pl.read_csv(folder / "scores.csv").drop("se")
     names = {name: f"e{k}" for k, name in enumerate(NAMES)}
     scores.with_columns(pl.col("expression_a", "expression_b").replace(names)).write_csv(file)
-    done = run(
-        file, "--n-boot", "0", "--out", tmp_path / "tables", "--figures", tmp_path / "figures"
-    )
-    assert "no expression is named with the word left or right" in done.stdout
-    assert "scores have no standard errors" in done.stderr
-    assert not (tmp_path / "tables" / "asymmetry_tests.csv").exists()
-    assert not (tmp_path / "figures" / "errors.png").exists()
+    done = run(file, verb="asymmetry", code=2)
+    assert "none is named with the word right or left" in " ".join(done.stderr.split())
+    figures = tmp_path / "figures"
+    done = run(file, "--figures", figures, verb="score-histograms")
+    assert "scores have no standard errors" in done.stdout
+    assert not (figures / "errors.png").exists()
 
 
 def test_what_cannot_be_used(folder: Path, tmp_path: Path) -> None:
     scores = folder / "scores.csv"
-    assert (
-        "--clusters: 'many' is not understood" in run(scores, "--clusters", "many", code=2).stderr
-    )
-    assert (
-        "expected 1 to 6 clusters" in run(scores, "--clusters", "9", "--n-boot", "0", code=2).stderr
-    )
+    assert "--k" in run(scores, "--k", "many", code=2).stderr
+    assert "expected 1 to 6 clusters" in run(scores, "--k", "9", "--n-boot", "0", code=2).stderr
     intra = tmp_path / "intra.csv"
     pl.read_csv(scores).filter(pl.col("kind") == "intra").write_csv(intra)
     assert "there are no pairs of two expressions" in run(intra, code=2).stderr

@@ -1,4 +1,4 @@
-"""``affectlab analyze jnd``: from ratings or scores to a number, files, figures and sentences."""
+"""The verbs of ``affectlab analyze`` about just noticeable differences, from files to figures."""
 
 from __future__ import annotations
 
@@ -28,31 +28,41 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def run(folder: Path, *more: object, file: str = "scores.csv", code: int = 0):  # type: ignore[no-untyped-def]
-    given = ("analyze", "jnd", folder / file, "--frames", folder / "frames.csv", "--n-boot", 100)
+def run(  # type: ignore[no-untyped-def]
+    folder: Path,
+    *more: object,
+    verb: str = "sampling-interval",
+    file: str = "scores.csv",
+    code: int = 0,
+):
+    frames = () if verb in ("jnd-scores", "jnd-steps") else ("--frames", folder / "frames.csv")
+    given = ("analyze", verb, folder / file, *frames, "--n-boot", 100)
     return run_here(*given, *more, code=code, width=140)
 
 
 def test_from_scores(folder: Path) -> None:
-    out = run(folder, "--latency", 20, "--latency", 60, "--out", folder / "tables").stdout
-    assert "20.50 [" in out
-    assert "], median of 6 pairs" in out
-    assert "Sample every 41.0 ms (24 Hz) [" in out
+    out = run(folder, "--out", folder / "tables").stdout
+    assert "Sample every 41.0 ms [" in out
+    assert "], 24 Hz" in out
+    assert "1 JND is 20.50 in units of the score, median of 6 pairs." in out
     assert "faster than all 3 sequences with a chance of 1 in 4" in out
-    assert "What if a movement is seen 60 ms late?" in out
-    # 41, 51 and 71 ms: of three expressions one changes by less than 1 JND in 60 ms.
-    assert "33\u00a0% of the expressions" in out
-    table = pl.read_csv(folder / "tables" / "jnd_segments.csv")
-    assert table.height == 6
-    counts = table.filter("counts")
-    found = counts["time_ms"].sort().to_list()
+    assert pl.read_csv(folder / "tables" / "segments.csv").height == 6
+    found = pl.read_csv(folder / "tables" / "sequences.csv")["time_ms"].sort().to_list()
     assert found == pytest.approx([41, 51.25, 2050 / 29], abs=1e-6)
-    assert {file.stem for file in (folder / "tables").iterdir()} == {
-        *("jnd_segments", "jnd_sequences", "jnd_typical", "jnd_scores", "jnd_steps"),
-        *("sampling_interval", "jnd_latency"),
-    }
-    interval = pl.read_csv(folder / "tables" / "sampling_interval.csv")
+    interval = pl.read_csv(folder / "tables" / "groups.csv")
     assert interval["group"].to_list() == ["all", "ann", "ben"]
+    one = run(folder, verb="jnd-scores").stdout
+    assert "1 JND is 20.50 [" in one
+    assert "neutral" in one
+    assert "additivity" not in run(folder, verb="jnd-steps").stdout
+    assert "shortest 41.0 ms" in run(folder, verb="jnd-times").stdout
+
+
+def test_what_happens_within_a_delay(folder: Path) -> None:
+    """41, 51 and 71 ms: of three expressions one changes by less than 1 JND in 60 ms."""
+    out = run(folder, "--latency-ms", "20,60", verb="latency").stdout
+    assert "100\u00a0% within 20 ms, 33\u00a0% within 60 ms" in out
+    assert "Fewest of ben: 0\u00a0% within 60 ms." in out
 
 
 def test_a_promise_is_made_only_where_the_straight_line_holds(folder: Path) -> None:
@@ -60,22 +70,21 @@ def test_a_promise_is_made_only_where_the_straight_line_holds(folder: Path) -> N
     done = run(folder, "--quiet")
     assert "cannot be relied on here" in done.stdout
     assert "sure" not in done.stdout
-    assert "warning: the shortest time is read off a segment of 2.4 JNDs" in done.stderr
+    assert "the shortest time is read off a segment of 2.4 JNDs" in done.stdout
     slow = {name: [18 + k, 30, 30, 21 + k] for k, name in enumerate(STEPS)}
     scores_of(slow, ends=ENDS).write_csv(folder / "slow.csv")
     done = run(folder, file="slow.csv")
     said = " ".join(done.stdout.split())
     assert "If faces move evenly between the frames that were rated" in said
     assert "is short enough for all of these, 97.5 % sure; the next common rate is" in said
-    assert "warning" not in done.stderr
     # Between frames 100 ms apart even that is read off a line.
     frames = pl.read_csv(folder / "frames.csv").with_columns(fps=pl.lit(10.0))
     frames.write_csv(folder / "frames.csv")
     done = run(folder, file="slow.csv")
     assert "sure" not in done.stdout
-    assert "below that between two frames of the film" in done.stderr
+    assert "below that between two frames of the film" in done.stdout
     frames.drop("fps").write_csv(folder / "frames.csv")
-    assert "the frame rate is not known" in run(folder, file="slow.csv").stderr
+    assert "the frame rate is not known" in run(folder, file="slow.csv").stdout
 
 
 def test_pairs_at_equal_steps_are_told(folder: Path) -> None:
@@ -83,21 +92,21 @@ def test_pairs_at_equal_steps_are_told(folder: Path) -> None:
         pl.col("role_a", "role_b").replace("near_peak", "step_2")
     )
     scores.write_csv(folder / "scores.csv")
-    done = run(folder, "--json")
-    warnings = json.loads(done.stdout)["warnings"]
-    assert any(one.startswith("3 pairs next to the ends") for one in warnings)
+    for verb in ("sampling-interval", "jnd-scores"):
+        notes = json.loads(run(folder, "--json", verb=verb).stdout)["result"]["notes"]
+        assert any(one.startswith("3 pairs next to the ends") for one in notes)
 
 
-def test_json(folder: Path) -> None:
-    done = run(folder, "--json", "--latency", 20, "--jnd", 25)
+def test_a_given_jnd(folder: Path) -> None:
+    done = run(folder, "--json", "--jnd", 25)
     result = json.loads(done.stdout)["result"]
-    assert result["jnd"]["value"] == 25
-    assert result["jnd_by_end"] is None
-    assert result["sampling"][0]["time_ms"] == pytest.approx(50)
-    assert result["latency"][0]["below"] == 1
-    assert {row["group"] for row in result["sampling"]} == {"all", "ann", "ben"}
-    assert [row["way"] for row in result["steps"]] == ["steps", "ends"]
+    assert "1 JND is 25.00 in units of the score, as given." in result["sentences"]
+    assert result["groups"][0]["time_ms"] == pytest.approx(50)
     assert done.stderr == ""
+    latency = run(folder, "--latency-ms", 20, "--jnd", 25, "--json", verb="latency")
+    assert json.loads(latency.stdout)["result"]["latency"][0]["below"] == 1
+    steps = json.loads(run(folder, "--jnd", 25, "--json", verb="jnd-steps").stdout)["result"]
+    assert [row["way"] for row in steps["estimates"]] == ["steps", "ends"]
 
 
 def test_from_ratings(folder: Path) -> None:
@@ -123,50 +132,54 @@ def test_figures_and_strips(folder: Path) -> None:
             films.append((f"{actor}_{expression}", actor, expression, number, file.name, 20.0 * number))  # noqa: E501 # fmt: skip
     columns = ["stimulus", "actor", "expression", "frame", "file", "time_ms"]
     pl.DataFrame(films, schema=columns, orient="row").write_csv(folder / "candidates.csv")
-    done = run(
-        folder, "--films", folder / "candidates.csv", "--figures", folder / "f", "--json"
-    )  # fmt: skip
-    strips = json.loads(done.stdout)["result"]["strips"]
+    to = ("--figures", folder / "f", "--json")
+    done = run(folder, "--films", folder / "candidates.csv", *to, verb="jnd-strips")
+    strips = pl.DataFrame(json.loads(done.stdout)["result"]["strips"])
     # At 30 frames a second two steps take 67 ms: awe is the first that is not too soon.
-    assert list(strips) == ["ann, awe", "ann, joy"]
-    assert strips["ann, joy"]["frame_ms"] == [0, 20, 40, 60, 80, 100]
-    assert strips["ann, joy"]["marked"] == 3
-    names = {file.name for file in (folder / "f").iterdir()}
-    assert names == {
+    names = strips.select("actor", "expression").unique(maintain_order=True).rows()
+    assert names == [("ann", "awe"), ("ann", "joy")]
+    joy = strips.filter(expression="joy")
+    assert joy["since_ms"].to_list() == [0, 20, 40, 60, 80, 100]
+    assert joy["is_first"].arg_max() == 3
+    run(folder, *to)
+    run(folder, "--latency-ms", 20, *to, verb="latency")
+    assert {file.name for file in (folder / "f").iterdir()} == {
         f"jnd_{one}.{kind}" for one in ("times", "latency", "strip") for kind in ("png", "svg")
     }
 
 
 @pytest.mark.parametrize(
-    ("more", "said"),
+    ("verb", "more", "said"),
     [
-        (("--jnd", "0"), "1 JND is 0 score units"),
-        (("--latency", "-5"), "latency_ms -5"),
-        (("--share", "2"), "share 2.0"),
-        (("--films", "films"), "--films draws strips; expected --figures"),
-        (("--out", __file__), "is a file; expected a folder"),
-        (("--stimuli", "none.csv"), "none.csv"),
+        ("sampling-interval", ("--jnd", "0"), "1 JND is 0 score units"),
+        ("latency", ("--latency-ms=-5",), "latency_ms -5"),
+        ("sampling-interval", ("--share", "2"), "share 2.0"),
+        ("jnd-strips", ("--films", "nowhere"), "there is no such file or folder"),
+        ("sampling-interval", ("--figures", __file__), "is a file; expected a folder"),
+        ("sampling-interval", ("--stimuli", "none.csv"), "none.csv"),
     ],
 )
-def test_hostile_options(folder: Path, more: tuple[str, ...], said: str) -> None:
-    done = run(folder, *more, code=2)
+def test_hostile_options(folder: Path, verb: str, more: tuple[str, ...], said: str) -> None:
+    done = run(folder, *more, verb=verb, code=2)
     assert said in done.stderr
     assert "Traceback" not in done.stderr
     assert done.stdout == ""
 
 
 def test_hostile_files(folder: Path) -> None:
+    scores = folder / "scores.csv"
+    bare = run_here("analyze", "sampling-interval", scores, code=2, width=140).stderr
+    assert "--frames frames.csv" in bare
     frames = pl.read_csv(folder / "frames.csv")
     frames.drop("time_ms").write_csv(folder / "frames.csv")
     assert "column 'time_ms' is missing" in run(folder, code=2).stderr
     frames.with_columns(pl.lit(None).alias("time_ms")).write_csv(folder / "frames.csv")
     assert "give --fps to affectlab stimuli frames" in run(folder, code=2).stderr
     frames.write_csv(folder / "frames.csv")
-    lacking = pl.read_csv(folder / "scores.csv").filter(pl.col("role_a") != "peak")
-    lacking.write_csv(folder / "scores.csv")
-    done = run(folder)
-    assert "JNDs from peak to neutral are not counted" in done.stderr
-    assert "Sample every" in done.stdout
-    missing = run(folder, "--films", folder / "nowhere", "--figures", folder / "f", code=2)
-    assert "there is no such file or folder" in missing.stderr
-    assert not (folder / "f").exists()
+    lacking = pl.read_csv(scores).filter(pl.col("role_a") != "peak")
+    lacking.write_csv(scores)
+    assert (
+        "no sequence has a score for peak and neutral"
+        in run(folder, verb="jnd-steps", code=2).stderr
+    )
+    assert "Sample every" in run(folder).stdout

@@ -30,11 +30,11 @@ def file(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def test_json_and_files(file: Path, tmp_path: Path) -> None:
     page, to, figures = tmp_path / "map.html", tmp_path / "places.csv", tmp_path / "figures"
-    options = ("--scale", "binary", "--out", page, "--table", to, "--figures", figures, "--json")
+    options = ("--scale", "binary", "--page", page, "--out", to, "--figures", figures, "--json")
     found = json.loads(run(file, *options).stdout)["result"]
-    assert found["n_stimuli"] == 30
-    assert sorted(found["labels"]) == ["awe", "fear", "joy"]
-    assert "t-SNE" in found["method"]
+    assert len(found["map"]) == 30
+    assert "30 stimuli, 3 labels" in found["sentences"][0]
+    assert "t-SNE" in found["sentences"][0]
     text = page.read_text(encoding="utf-8")
     assert "text number 29" in text
     assert len(to.read_text().splitlines()) == 1 + 30
@@ -49,15 +49,15 @@ def test_features_pictures_and_a_draw(file: Path, tmp_path: Path) -> None:
         Image.new("RGB", (60, 40), (8 * k, 90, 90)).save(pictures / f"s{k}.png")
     options = ("--scale", "binary", "--method", "pca", "--most", "10")
     options += ("--features", tmp_path / "features.npy", "--images", pictures)
-    done = run(file, *options, "--out", tmp_path / "map.html")
-    assert "10 stimuli, 3 labels: principal components" in done.stdout
+    done = run(file, *options, "--page", tmp_path / "map.html")
+    assert "10 stimuli, 3 labels, principal components" in done.stdout
     assert "10 of 30 stimuli drawn at random" in done.stdout.replace("\n", " ")
     assert (tmp_path / "map.html").read_text(encoding="utf-8").count("data:image/jpeg") == 10
 
 
 def test_bad_options(file: Path, tmp_path: Path) -> None:
     options = ("--scale", "binary", "--method", "pca")
-    assert "ends in .html" in run(file, *options, "--out", tmp_path / "m.txt", code=2).stderr
+    assert "ends in .html" in run(file, *options, "--page", tmp_path / "m.txt", code=2).stderr
     np.save(tmp_path / "few.npy", np.eye(3))
     few = run(file, *options, "--features", tmp_path / "few.npy", code=2).stderr
     assert "features: expected shape (30, d), got (3, 3)" in few

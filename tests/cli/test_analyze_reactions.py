@@ -46,7 +46,7 @@ def test_what_is_printed(file: Path) -> None:
     assert "Without a label, most frequent first: zorpy." in said
     assert "more alike than two unrelated ones in 100 % of comparisons" in said
     assert "2 of 7 reasons of five words and more are nearly the same" in said
-    assert "1 reasons hold a phrase that is typical of machines" in said
+    assert "1 reason with a phrase that is typical of machines" in said
 
 
 def test_json_and_tables(file: Path, tmp_path: Path) -> None:
@@ -54,9 +54,9 @@ def test_json_and_tables(file: Path, tmp_path: Path) -> None:
     content = json.loads(run(file, "--json", "--scrub", "--out", to, "--labels", "ekman").stdout)
     assert content["schema"] == "affectlab/analyze-reactions/1"
     found = content["result"]
-    counts = [found[key] for key in ("n_reactions", "n_pairs", "n_raters", "n_emotions")]
-    assert counts == [8, 2, 6, 5]
-    assert found["taxonomy"] == "ekman"
+    assert "8 reactions of 6 people to 2 pairs" in found["sentences"][0]
+    assert len(found["emotions"]) == 5
+    assert "have a label in ekman." in found["sentences"][1]
     assert {row["raw"]: row["word"] for row in found["corrections"]}["excitied"] == "excited"
     assert {row["kind"] for row in found["removed"] if row["n_found"]} == {"e-mail"}
     names = {path.name for path in to.iterdir()}
@@ -105,12 +105,11 @@ def test_sentiment_of_a_model(file: Path, tmp_path: Path, level: str | None) -> 
         for emotion, text in zip(*_reasons(file), strict=True)
     ]
     assert {"positive", "negative"} == {one for pair in said for one in pair}
-    match = found["sentiment"]["match"]
+    match = found["quality"][0]
     assert match["value"] == pytest.approx(sum(a == b for a, b in said) / len(said))
     assert 0 <= match["low"] <= match["value"] <= match["high"] <= 1
     counts = {
-        (row["emotion_sentiment"], row["text_sentiment"]): row["n"]
-        for row in found["sentiment"]["counts"]
+        (row["emotion_sentiment"], row["text_sentiment"]): row["n"] for row in found["sentiments"]
     }
     assert counts == {pair: said.count(pair) for pair in set(said)}
     printed = " ".join(run(file, "--sentiment", tmp_path / "model").stdout.split())
@@ -128,7 +127,7 @@ def test_scorer_is_bart(file: Path, tmp_path: Path) -> None:
     from affectlab.models.text_metrics import BartScore
 
     folder = save_bart(tmp_path / "bart")
-    found = json.loads(run(file, "--scorer", folder, "--json").stdout)["result"]["agreement"]
+    found = json.loads(run(file, "--scorer", folder, "--json").stdout)["result"]["quality"][0]
     assert "BARTScore" in found["method"]
     # Two pairs of reasons are about the same: each against the unrelated ones that were drawn.
     from affectlab.analysis.reactions import agreement_of_reactions, normalise_emotions

@@ -1,4 +1,4 @@
-"""``affectlab analyze transitions``, run as a user runs it."""
+"""``affectlab analyze transition-ranges`` and ``transition-curves``, run as a user runs them."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from tests.cli.command import Done, run_here
 from tests.cli.pairs_data import NAMES, study
 
 
-def run(*arguments: object, code: int = 0) -> Done:
-    return run_here("analyze", "transitions", *arguments, code=code)
+def run(*arguments: object, verb: str = "transition-ranges", code: int = 0) -> Done:
+    return run_here("analyze", verb, *arguments, code=code)
 
 
 @pytest.fixture(scope="module")
@@ -23,29 +23,18 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_ratings_json_and_files(folder: Path, tmp_path: Path) -> None:
-    done = run(
-        folder / "ratings.csv",
-        *("--scale", "0-100 interval", "--stimuli", folder / "pairs.csv"),
-        *("--frames", folder / "frames.csv", "--out", tmp_path / "tables"),
-        *("--figures", tmp_path / "figures", "--json"),
-    )
-    content = json.loads(done.stdout)
+    given = (folder / "ratings.csv", "--scale", "0-100 interval", "--stimuli", folder / "pairs.csv")
+    to = ("--out", tmp_path / "tables", "--figures", tmp_path / "figures", "--json")
+    content = json.loads(run(*given, *to).stdout)
     found = content["result"]
-    assert content["schema"] == "affectlab/analyze-transitions/1"
-    assert found["scores"] == "subject model, reml of 5 raters"
-    assert found["unit"] == "score, 0 to 100"
+    assert content["schema"] == "affectlab/analyze-transition-ranges/1"
     assert {row["expression"] for row in found["ranges"]} == set(NAMES)
-    assert len(found["transitions"]) == 4 * 6
-    assert max(row["x"] for row in found["curves"]) == 80
-    tables = {path.name for path in (tmp_path / "tables").iterdir()}
-    assert tables == {
-        "transition_curves.csv",
-        "transition_points.csv",
-        "transition_ranges.csv",
-        "transitions.csv",
-    }
-    ranges = pl.read_csv(tmp_path / "tables" / "transition_ranges.csv")
+    ranges = pl.read_csv(tmp_path / "tables" / "ranges.csv")
     assert ranges["median"].to_list() == pytest.approx([r["median"] for r in found["ranges"]])
+    frames = ("--frames", folder / "frames.csv")
+    curves = json.loads(run(*given, *frames, *to, verb="transition-curves").stdout)["result"]
+    assert len(curves["transitions"]) == 4 * 6
+    assert max(row["x"] for row in curves["points"]) == 80
     assert {path.name for path in (tmp_path / "figures").iterdir()} == {
         f"{name}.{suffix}"
         for name in (
@@ -60,7 +49,8 @@ def test_ratings_json_and_files(folder: Path, tmp_path: Path) -> None:
 def test_scores_instead_of_ratings(folder: Path, tmp_path: Path) -> None:
     done = run(folder / "scores.csv")
     assert "6 expressions, each of which all of 4 actors have." in done.stdout
-    assert "Return to neutral" in done.stdout
+    assert "Actors differ most in" in done.stdout
+    assert "half left after" in run(folder / "scores.csv", verb="transition-curves").stdout
     bare = tmp_path / "bare.csv"
     scores = pl.read_csv(folder / "scores.csv")
     scores.select("stimulus", "value", "se").write_csv(bare)
@@ -71,16 +61,24 @@ def test_scores_instead_of_ratings(folder: Path, tmp_path: Path) -> None:
     assert run(parquet).stdout == done.stdout
 
 
+def test_how_ratings_become_scores(folder: Path) -> None:
+    given = (folder / "ratings.csv", "--scale", "0-100 interval", "--stimuli", folder / "pairs.csv")
+    model, mean = (
+        json.loads(run(*given, "--json", *more).stdout)["result"]["ranges"]
+        for more in ((), ("--score", "mean"))
+    )
+    assert [row["expression"] for row in model] == [row["expression"] for row in mean]
+    assert [row["median"] for row in model] != [row["median"] for row in mean]
+
+
 def test_expressions_that_some_actors_lack(folder: Path, tmp_path: Path) -> None:
     scores = pl.read_csv(folder / "scores.csv")
     lacking = (pl.col("actor") == "actor-01") & (pl.col("expression_a") == "Smile")
     file = tmp_path / "some.csv"
     scores.filter(~lacking).write_csv(file)
-    assert (
-        "5 expressions that all of 4 actors have; 1 that some lack left out: Smile."
-        in run(file).stdout
-    )
-    every = json.loads(run(file, "--every-expression", "--differences", "--json").stdout)["result"]
+    said = " ".join(run(file).stdout.split())
+    assert "5 expressions that all of 4 actors have; 1 that some lack left out: Smile." in said
+    every = json.loads(run(file, "--no-shared", "--json").stdout)["result"]
     assert {row["expression"]: row["n_actors"] for row in every["ranges"]}["Smile"] == 3
 
 

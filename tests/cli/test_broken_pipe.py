@@ -29,13 +29,10 @@ PEOPLE = ["people.csv", "--scale", "0-7", "--wide", "labels"]
             ["reliability", "screen", *PEOPLE, "--out", "a.csv", "--kept", "b.csv"],
             ["a.csv", "b.csv"],
         ),
-        (["reliability", "ppca", *PEOPLE, "--splits", "5", "--out", "a.csv"], ["a.csv"]),
+        (["reliability", "ppca", *PEOPLE, "--n-splits", "5", "--out", "a.csv"], ["a.csv"]),
         (
-            [
-                *("reliability", "scores", *PEOPLE, "--method", "reml"),
-                *("--out", "a.csv", "--raters-out", "b.csv"),
-            ],
-            ["a.csv", "b.csv"],
+            ["reliability", "scores", *PEOPLE, "--method", "reml", "--out", "all"],
+            ["all/scores.csv", "all/raters.csv"],
         ),
         (
             ["reliability", "agreement", *PEOPLE, "--figures", "pictures"],

@@ -100,7 +100,7 @@ def test_run_from_its_source_it_says_that_it_is_not_installed(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(_requirements, "requires", _not_found)
-    found = run_here("doctor", "--quick", code=1)
+    found = run_here("doctor", code=1)
     assert "affectlab itself is not installed" in found.stdout
     assert "Needed" not in found.stdout
 
@@ -110,7 +110,7 @@ def _not_found(name: str) -> list[str]:
 
 
 def test_here_everything_that_is_needed_is_here(tmp_path: Path) -> None:
-    found = Environment(tmp_path).doctor("--quick")
+    found = Environment(tmp_path).doctor()
     assert found["missing"] == []
     assert (found["old"], found["broken"]) == ({}, {})
     assert set(found["libraries"]) == CORE
@@ -124,7 +124,7 @@ def test_here_everything_that_is_needed_is_here(tmp_path: Path) -> None:
 
 def test_what_is_missing_is_said_with_the_verbs_that_wait_for_it(tmp_path: Path) -> None:
     bare = Environment(tmp_path / "bare", hidden=OPTIONAL - CORE)
-    done = bare.run("doctor", "--quick")
+    done = bare.run("doctor")
     assert done.returncode == 0
     assert max(map(len, done.stdout.splitlines())) <= 80
     text = " ".join(done.stdout.split())
@@ -133,15 +133,13 @@ def test_what_is_missing_is_said_with_the_verbs_that_wait_for_it(tmp_path: Path)
         assert f"{extra} missing" in text
         assert all(verb in text for verb in (*use.verbs, *use.partly))
     assert "Everything that affectlab needs is here." in text
-    found = bare.doctor("--quick")
+    found = bare.doctor()
     assert not any(extra["complete"] for extra in found["extras"].values())
     assert found["extras"]["explore"]["missing"] == ["plotly", "umap-learn"]
 
 
 def test_a_single_missing_library_is_named(tmp_path: Path) -> None:
-    done = Environment(tmp_path / "less", hidden=["plotly", "umap-learn", "fastapi"]).run(
-        "doctor", "--quick"
-    )
+    done = Environment(tmp_path / "less", hidden=["plotly", "umap-learn", "fastapi"]).run("doctor")
     text = " ".join(done.stdout.split())
     assert re.search(r"study missing ([\w, -]+ and )?fastapi", text)
     assert "explore missing" in text
@@ -149,9 +147,9 @@ def test_a_single_missing_library_is_named(tmp_path: Path) -> None:
 
 def test_without_the_core_it_says_so_and_fails(tmp_path: Path) -> None:
     bare = Environment(tmp_path / "bare", hidden=(CORE | OPTIONAL) - LINE)
-    found = bare.doctor("--quick", code=1)
+    found = bare.doctor(code=1)
     assert set(found["missing"]) == CORE - LINE
-    done = bare.run("doctor")
+    done = bare.run("doctor", "--full")
     assert done.returncode == 1
     assert "affectlab again: pip install --force-reinstall affectlab" in " ".join(
         done.stdout.split()
@@ -163,7 +161,7 @@ def test_without_the_core_it_says_so_and_fails(tmp_path: Path) -> None:
 def test_without_what_the_command_line_is_made_of_one_sentence_says_it(
     library: str, tmp_path: Path
 ) -> None:
-    done = Environment(tmp_path / "bare", hidden=[library]).run("doctor", "--quick")
+    done = Environment(tmp_path / "bare", hidden=[library]).run("doctor")
     assert done.returncode == 2
     assert done.stderr == (
         f"affectlab: this needs {library}, which is not installed; install it with: "
@@ -181,7 +179,7 @@ def test_broken_libraries_are_told_apart_and_end_nothing(tmp_path: Path) -> None
     broken.put("choix", "print('fine')\n", version="0.0.1")
     broken.put("daft", "import sys\nsys.exit('no thanks')\n")
     broken.put("plotly", "import no_such_part\n")
-    found = broken.doctor(code=1)
+    found = broken.doctor("--full", code=1)
     assert found["broken"] == {
         "numba": "importing it ended the process",
         "polars": "ImportError: built for another machine",
@@ -194,7 +192,7 @@ def test_broken_libraries_are_told_apart_and_end_nothing(tmp_path: Path) -> None
         "plotly": "ModuleNotFoundError: No module named 'no_such_part'"
     }
     assert found["accelerator"]["problem"] == "OSError: libcudart.so.12: cannot open"
-    text = " ".join(broken.run("doctor").stdout.split())
+    text = " ".join(broken.run("doctor", "--full").stdout.split())
     assert "torch: broken: 99.0 is installed, importing it says: OSError: libcudart.so.12" in text
     assert "choix too old: 0.0.1; expected 0.4 or newer" in text
 
@@ -243,7 +241,7 @@ def _with_torch(folder: Path, *, cuda: str, found: bool) -> Environment:
 
 def test_gpus_are_named_with_their_memory(tmp_path: Path) -> None:
     environment = _with_torch(tmp_path / "gpu", cuda="'12.8'", found=True)
-    found = environment.doctor(code=1, PATH=str(environment.folder))["accelerator"]
+    found = environment.doctor("--full", code=1, PATH=str(environment.folder))["accelerator"]
     assert [one["device"] for one in found["devices"]] == ["cuda:0", "cuda:1"]
     assert found["devices"][1] == {
         "device": "cuda:1",
@@ -253,7 +251,9 @@ def test_gpus_are_named_with_their_memory(tmp_path: Path) -> None:
         "bf16": True,
     }
     assert (found["built_for"], found["driver"], found["advice"]) == ("CUDA 12.8", "570.12", "")
-    text = " ".join(environment.run("doctor", PATH=str(environment.folder)).stdout.split())
+    text = " ".join(
+        environment.run("doctor", "--full", PATH=str(environment.folder)).stdout.split()
+    )
     assert "cuda:0 Card 0, 16.0 GiB, 8.0 GiB of it free" in text
 
 
@@ -263,7 +263,7 @@ def test_gpus_are_named_with_their_memory(tmp_path: Path) -> None:
 )
 def test_a_gpu_that_torch_cannot_use_is_said(tmp_path: Path, cuda: str, said: str) -> None:
     environment = _with_torch(tmp_path / "gpu", cuda=cuda, found=False)
-    found = environment.doctor(code=1, PATH=str(environment.folder))["accelerator"]
+    found = environment.doctor("--full", code=1, PATH=str(environment.folder))["accelerator"]
     assert found["devices"] == []
     assert said in found["advice"]
 
@@ -271,7 +271,7 @@ def test_a_gpu_that_torch_cannot_use_is_said(tmp_path: Path, cuda: str, said: st
 def test_a_driver_without_torch_is_said(tmp_path: Path) -> None:
     environment = _with_torch(tmp_path / "gpu", cuda="None", found=False)
     environment.hidden = {*environment.hidden, "torch"}
-    found = environment.doctor(code=1, PATH=str(environment.folder))["accelerator"]
+    found = environment.doctor("--full", code=1, PATH=str(environment.folder))["accelerator"]
     assert found["torch"] is None
     assert "the extra models would bring torch" in found["advice"]
 
@@ -284,7 +284,7 @@ def test_browsers_and_threads_are_found(tmp_path: Path) -> None:
     (tmp_path / "firefox").write_text("#!/bin/sh\nexit 3\n", encoding="utf-8")
     (tmp_path / "firefox").chmod(0o755)
     environment = Environment(tmp_path)
-    found = environment.doctor("--quick", PATH=str(tmp_path), OMP_NUM_THREADS="2")
+    found = environment.doctor(PATH=str(tmp_path), OMP_NUM_THREADS="2")
     assert found["browsers"] == [
         {"path": str(browser), "version": "Chromium 99.1"},
         {"path": str(tmp_path / "firefox"), "version": ""},
@@ -343,7 +343,7 @@ def test_the_address_of_the_environment_is_tried(tmp_path: Path) -> None:
     url = "postgresql://me:secret@127.0.0.1:1/x"
     done = environment.run("doctor", AFFECTLAB_DATABASE=url)
     assert "address postgresql://me:***@127.0.0.1:1/x not reached" in " ".join(done.stdout.split())
-    done = environment.run("doctor", "--json", "--quick", "--database", url)
+    done = environment.run("doctor", "--json", "--database", url)
     assert "secret" not in done.stdout
 
 
@@ -402,5 +402,5 @@ def test_the_extra_of_its_own_is_named() -> None:
     assert extra_of("no_such_library") is None
 
 
-def test_quiet_and_quick_run_in_this_process() -> None:
-    assert "Needed" in run_here("doctor", "--quick", "--quiet", width=80).stdout
+def test_it_answers_quietly_in_this_process() -> None:
+    assert "Needed" in run_here("doctor", "--quiet", width=80).stdout

@@ -133,8 +133,8 @@ def test_json_holds_every_table(files: dict[str, Path], tmp_path: Path) -> None:
         "alt_test_people": 3 * 12,
         "models_and_people": 3 + 12,
     }
-    assert {name: len(rows) for name, rows in found["tables"].items()} == tables
-    models = found["tables"]["models"]
+    assert {name: len(rows) for name, rows in found.items()} == tables
+    models = found["models"]
     assert models[0]["test_low"] > models[0]["low"]
     assert [row["rater"] for row in models] == ["large", "small", "gazer"]
     written = pl.read_csv(to)
@@ -154,7 +154,7 @@ def test_json_holds_every_table(files: dict[str, Path], tmp_path: Path) -> None:
         "alpha": 9,
         "discrepancy": 9,
     }
-    found = json.loads(published(*reading(files, *options)).stdout)["result"]["tables"]
+    found = json.loads(published(*reading(files, *options)).stdout)["result"]
     assert {name: len(found[name]) for name in tables} == tables
 
 
@@ -185,7 +185,7 @@ def test_without_groups_there_is_no_figure_of_them(files: dict[str, Path], tmp_p
 
 def test_the_margin_decides(files: dict[str, Path]) -> None:
     strict = run(*reading(files, "--n-boot", "100", "--margin", "0.001", "--json"))
-    models = json.loads(strict.stdout)["result"]["tables"]["models"]
+    models = json.loads(strict.stdout)["result"]["models"]
     assert models[0]["verdict"] == "not shown"
     bad = run(*reading(files, "--margin", "0"), code=2)
     assert "margin 0.0: expected a number above 0" in bad.stderr

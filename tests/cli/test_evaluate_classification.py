@@ -62,24 +62,23 @@ def two_files(*more: str | Path) -> tuple[str | Path, ...]:
 
 
 def metrics(found: dict[str, Any], metric: str) -> dict[str, float]:
-    return {
-        row["rater"]: row["value"] for row in found["tables"]["metrics"] if row["metric"] == metric
-    }
+    return {row["rater"]: row["value"] for row in found["metrics"] if row["metric"] == metric}
 
 
 def test_two_files(run: Run, tmp_path: Path) -> None:
-    to, answers, figures = tmp_path / "m.csv", tmp_path / "a.csv", tmp_path / "figures"
-    found = run.result(*two_files("--out", to, "--answers-out", answers, "--figures", figures))
+    to, figures = tmp_path / "out", tmp_path / "figures"
+    found = run.result(*two_files("--out", to, "--figures", figures))
     assert found["settings"]["costs"]["kind"] == "ring, lam 4"
     assert metrics(found, "accuracy")["harsh"] > metrics(found, "accuracy")["gentle"]
     emc = metrics(found, "emc")
     assert emc["harsh"] < emc["guessing"] < emc["gentle"]
-    assert {row["rater"] for row in found["tables"]["coverage"]} == {
+    assert {row["rater"] for row in found["coverage"]} == {
         *("gentle", "harsh", "anna", "ben", "cleo", "dan")
     }
-    assert {row["role"] for row in found["tables"]["soft_labels"]} >= {"model", "people"}
-    assert pl.read_csv(to).height == len(found["tables"]["metrics"])
-    assert pl.read_csv(answers).columns == ["stimulus", "truth", "gentle", "harsh"]
+    assert {row["role"] for row in found["soft_labels"]} >= {"model", "people"}
+    assert pl.read_csv(to / "metrics.csv").height == len(found["metrics"])
+    answers = pl.read_csv(to / "answers.csv")
+    assert answers.columns == ["stimulus", "truth", "gentle", "harsh"]
     assert {path.stem for path in figures.glob("*.png")} == {
         *("classification_accuracy", "classification_ecc", "classification_emc"),
         *("confusion_gentle", "confusion_harsh", "confusion_people"),
@@ -108,11 +107,7 @@ def test_truth_costs_and_gaps(run: Run, tmp_path: Path) -> None:
     own = run.result(*options, "--missing", "own")
     wrong = run.result(*options, "--missing", "wrong", "--costs", "people")
     sizes = [
-        {
-            row["rater"]: row["n_items"]
-            for row in found["tables"]["metrics"]
-            if row["role"] == "model"
-        }
+        {row["rater"]: row["n_items"] for row in found["metrics"] if row["role"] == "model"}
         for found in (common, own, wrong)
     ]
     assert sizes[0]["half"] == sizes[0]["gentle"] == sizes[1]["half"] < sizes[1]["gentle"]
@@ -127,13 +122,13 @@ def test_truth_costs_and_gaps(run: Run, tmp_path: Path) -> None:
 
 
 def test_scores_become_eight_classes_in_one_command(run: Run) -> None:
-    found = run.result("face_scores.jsonl", *FERD, "--score", "value", "--score", "mean_subtracted")
+    found = run.result("face_scores.jsonl", *FERD, "--scores", "value,mean_subtracted")
     assert found["settings"]["n_stimuli"] == 32
     assert len(found["settings"]["classes"]) == 8
     assert found["settings"]["costs"]["kind"] == "groups, 3 levels"
     accuracy = metrics(found, "accuracy")
     assert accuracy["face_scores (value)"] < accuracy["face_scores (mean_subtracted)"]
-    assert "soft_labels" not in found["tables"]
+    assert "soft_labels" not in found
 
 
 @pytest.mark.data
@@ -143,7 +138,7 @@ def test_published_scores(run: Run, shared_data: Path) -> None:
     assert "152 stimuli, 8 classes" in done.stdout
     assert "No rater is human" not in done.stderr
     found = run.result(file, *FERD, "--n-boot", "0")
-    pairs = pl.DataFrame(found["tables"]["confusion"]).filter(rater="ferd")
+    pairs = pl.DataFrame(found["confusion"]).filter(rater="ferd")
     assert pairs.group_by("true").agg(pl.col("count").sum())["count"].to_list() == [19] * 8
 
 
@@ -169,9 +164,7 @@ def test_sets_of_classes(run: Run, shared_data: Path) -> None:
         (["--mapping", "none.toml"], ["none.toml", "no such file"]),
         (["--mapping", "emonet--ferd"], ["'emonet_face--ferd'"]),
         (["--classes", "ekman"], ["taxonomy ekman: unknown label", "name a mapping"]),
-        (["--agree", "most", "--multilabel"], ["--agree: 'most'"]),
-        (["--score", "raw"], ["unknown column of scores 'raw'"]),
-        (["--min-people", "5"], ["no stimulus has a true class", "fewer than 5 people"]),
+        (["--scores", "raw"], ["unknown column of scores 'raw'"]),
         (["--out", "no-such-folder/x.csv"], ["cannot be written", "no-such-folder"]),
     ],
     ids=lambda value: " ".join(value) if isinstance(value, list) else None,
@@ -180,6 +173,24 @@ def test_bad_input_is_one_sentence(run: Run, options: list[str], words: list[str
     done = run("evaluate", "classification", *two_files(*options), "--quiet", code=2)
     assert done.stderr.startswith("affectlab: ")
     assert done.stderr.count("\n") == 1
+    for word in words:
+        assert word in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("line", "words"),
+    [
+        ('agree = "most"', ["--agree: 'most'"]),
+        ("min_people = 5", ["no stimulus has a true class", "fewer than 5 people"]),
+        ("min-people = 5", ["key 'min-people' is not known"]),
+    ],
+)
+def test_rare_options_stand_in_a_file(
+    run: Run, tmp_path: Path, line: str, words: list[str]
+) -> None:
+    file = tmp_path / "options.toml"
+    file.write_text(f"multilabel = {str('agree' in line).lower()}\n{line}\n", encoding="utf-8")
+    done = run("evaluate", "classification", *two_files("--config", file), "--quiet", code=2)
     for word in words:
         assert word in done.stderr
 

@@ -48,7 +48,7 @@ def test_two_models(run: Run, tmp_path: Path) -> None:
     to = tmp_path / "d.csv"
     content = json.loads(run(*FILES, "--n-boot", "50", "--out", to, "--json").stdout)
     assert content["schema"] == "affectlab/evaluate-compare/1"
-    rows = {row["metric"]: row for row in content["result"]["tables"]["differences"]}
+    rows = {row["metric"]: row for row in content["result"]["differences"]}
     assert rows["emc"]["better"] == "gentle"
     assert rows["accuracy"]["better"] == ""
     assert content["result"]["sentences"][0].startswith("gentle is better than harsh on ACC2")
@@ -59,13 +59,11 @@ def test_two_models(run: Run, tmp_path: Path) -> None:
 
 
 def test_names_and_a_margin(run: Run) -> None:
-    named = ("people.csv", "harsh", "gentle", *FILES[1:])
-    rows = json.loads(run(*named, "--n-boot", "50", "--json").stdout)["result"]["tables"][
-        "differences"
-    ]
+    named = (*FILES, "--a", "harsh", "--b", "gentle")
+    rows = json.loads(run(*named, "--n-boot", "50", "--json").stdout)["result"]["differences"]
     assert (rows[0]["model_a"], rows[0]["model_b"]) == ("harsh", "gentle")
     content = json.loads(run(*FILES, "--margin", "0.5", "--n-boot", "50", "--json").stdout)
-    equal = {row["metric"]: row["equivalent"] for row in content["result"]["tables"]["differences"]}
+    equal = {row["metric"]: row["equivalent"] for row in content["result"]["differences"]}
     assert equal["accuracy"] is True
     assert "equivalent" in run(*FILES, "--margin", "0.5", "--n-boot", "50").stdout
 
@@ -73,8 +71,8 @@ def test_names_and_a_margin(run: Run) -> None:
 def test_all_pairs(run: Run) -> None:
     options = ("face_scores.jsonl", "--truth", "attribute:expression")
     options += ("--mapping", "emonet_face--ferd", "--n-boot", "0")
-    scores = ("--score", "value", "--score", "mean_subtracted", "--score", "value")
-    rows = json.loads(run(*options, *scores, "--json").stdout)["result"]["tables"]["verdicts"]
+    scores = ("--scores", "value,mean_subtracted,value")
+    rows = json.loads(run(*options, *scores, "--json").stdout)["result"]["verdicts"]
     assert len(rows) == 1
     assert "32 stimuli" in rows[0]["verdict"]
 
@@ -88,7 +86,7 @@ def test_all_pairs(run: Run) -> None:
     ],
 )
 def test_bad_input_is_one_sentence(run: Run, names: list[str], words: str) -> None:
-    done = run("people.csv", *names, *FILES[1:], "--quiet", code=2)
+    done = run(*FILES, "--a", names[0], "--b", names[1], "--quiet", code=2)
     assert words in done.stderr
     assert done.stderr.count("\n") == 1
 

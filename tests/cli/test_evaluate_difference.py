@@ -50,7 +50,7 @@ def test_metrics_groups_and_ceiling(files: tuple[Path, Path], tmp_path: Path) ->
     options = ("--by", "kind,actor", "--ceiling", "--splits", "5", "--out", to, "--figures", folder)
     content = result(people, "--models", metrics, *SCALE, *options)
     assert content["schema"] == "affectlab/evaluate-difference/1"
-    found, about = content["result"]["tables"], content["result"]["settings"]
+    found, about = content["result"], content["result"]["settings"]
     assert about["n_stimuli"] == 60
     assert set(about["raters"]) == {"L1 of FaRL", "SSIM"}
     assert about["groups"] == ["all", "kind=inter", "kind=intra", *(f"actor={k}" for k in range(6))]
@@ -82,7 +82,7 @@ def test_text_fits_and_says_who_ranks_better(files: tuple[Path, Path]) -> None:
 def test_the_same_seed_gives_the_same_result(files: tuple[Path, Path]) -> None:
     people, metrics = files
     once, again, other = (
-        result(people, "--models", metrics, *SCALE, "--seed", seed)["result"]["tables"]["metrics"]
+        result(people, "--models", metrics, *SCALE, "--seed", seed)["result"]["metrics"]
         for seed in "001"
     )
     assert once == again

@@ -81,20 +81,20 @@ def test_json(files: dict[str, Path]) -> None:
     content: dict[str, Any] = json.loads(run(*reading(files, *options)).stdout)
     assert content["schema"] == "affectlab/evaluate-fairness/1"
     found = content["result"]
-    assert [row["rater"] for row in found["tables"]["gaps"]] == ["net", "people"]
-    assert {"value", "low", "high", "p", "p_corrected", "flagged"} <= set(
-        found["tables"]["gaps"][0]
-    )
+    assert [row["rater"] for row in found["gaps"]] == ["net", "people"]
+    assert {"value", "low", "high", "p", "p_corrected", "flagged"} <= set(found["gaps"][0])
     assert found["settings"]["n_tests"] == 2
     assert len(found["sentences"]) == 2
 
 
-def test_groups_of_people(files: dict[str, Path]) -> None:
+def test_groups_of_people(files: dict[str, Path], tmp_path: Path) -> None:
     options = ("--by", "rater.age", "--metric", "mean", "--n-boot", "20")
     bad = run(*reading(files, *options), code=2)
     assert "give edges" in bad.stderr
     assert bad.stderr.count("\n") == 1
-    text = run(*reading(files, *options, "--edges", "age=40", "--min-items", "4")).stdout
+    config = tmp_path / "options.toml"
+    config.write_text("min_items = 4\n", encoding="utf-8")
+    text = run(*reading(files, *options, "--edges", "age=40", "--config", config)).stdout
     assert "under 40" in text
     small = run(*reading(files, *options, "--edges", "age=30"))
     assert "not tested" in small.stdout
@@ -116,7 +116,7 @@ def test_models_alone_beside_a_truth(files: dict[str, Path], tmp_path: Path) -> 
     ).write_csv(said)
     options = ("--by", "skin", "--metric", "accuracy", "--truth", "attribute:expression")
     found = json.loads(run(said, *options, "--n-boot", "20", "--json").stdout)["result"]
-    assert {row["group"]: row["value"] for row in found["tables"]["groups"]} == {
+    assert {row["group"]: row["value"] for row in found["groups"]} == {
         "dark": 1.0,
         "light": 0.5,
     }

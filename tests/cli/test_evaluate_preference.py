@@ -47,7 +47,7 @@ def test_published_counts() -> None:
     text = run("--counts", "human=707,model=292").stdout.replace("\u00a0", " ")
     assert "human is preferred to model: 707 of 999 decided votes (70.8 %" in text
     assert "67.8 to 73.6 %" in text
-    found = result("--counts", "487,242,171")["result"]["tables"]["shares"]
+    found = result("--counts", "487,242,171")["result"]["shares"]
     assert [(row["choice"], row["count"]) for row in found[:3]] == [
         ("A", 487),
         ("B", 242),
@@ -59,7 +59,7 @@ def test_a_study_with_its_figures(judgements: Path, tmp_path: Path) -> None:
     to, folder = tmp_path / "shares.csv", tmp_path / "figures"
     content = result(judgements, *SCALE, "--out", to, "--figures", folder)
     assert content["schema"] == "affectlab/evaluate-preference/1"
-    found = content["result"]["tables"]
+    found = content["result"]
     rows = {(r["about"], r["choice"]): r for r in found["shares"]}
     assert rows["votes", "human"]["of"] == 240
     assert rows["decided votes", "human"]["low"] > 0.5
@@ -81,26 +81,26 @@ def test_a_study_with_its_figures(judgements: Path, tmp_path: Path) -> None:
 def test_more_than_two_systems_get_a_scale(tmp_path: Path) -> None:
     file = write(tmp_path / "arena.csv", ("human", "large", "small"), items=60)
     options = ("--n-boot", "50", "--figures", tmp_path / "figures", "--out", tmp_path / "scale.csv")
-    found = result(file, *SCALE, *options)["result"]["tables"]
+    found = result(file, *SCALE, *options)["result"]
     assert [row["system"] for row in found["scale"]] == ["human", "large", "small"]
     assert len(found["pairs"]) == 3
     assert (tmp_path / "figures" / "preference_scale.png").stat().st_size > 0
     assert "human is strongest" in run(file, *SCALE, "--n-boot", "20").stdout
-    pair = result(file, *SCALE, "--systems", "human,small")["result"]["tables"]["shares"]
+    pair = result(file, *SCALE, "--systems", "human,small")["result"]["shares"]
     assert [row["choice"] for row in pair[:2]] == ["human", "small"]
-    probit = result(file, *SCALE, "--n-boot", "0", "--strength", "thurstone")["result"]["tables"]
+    probit = result(file, *SCALE, "--n-boot", "0", "--strength", "thurstone")["result"]
     assert 0 < probit["scale"][0]["value"] < found["scale"][0]["value"]
     assert "--systems to name two" in run(file, *SCALE, "--metric", file, code=2).stderr
 
 
 def test_does_a_metric_see_it(judgements: Path, tmp_path: Path) -> None:
-    judged = result(judgements, *SCALE)["result"]["tables"]["verdicts"]
+    judged = result(judgements, *SCALE)["result"]["verdicts"]
     verdicts = {row["item"]: row["verdict"] for row in judged}
     metric = tmp_path / "clip.csv"
     rows = [f"{item},{0.9 if said == 'model' else 0.2}" for item, said in verdicts.items()]
     metric.write_text("item,value\n" + "\n".join(rows) + "\n", encoding="utf-8")
     told = result(judgements, *SCALE, "--metric", metric, "--n-boot", "50")["result"]
-    found = told["separation"]["tables"]["separation"]
+    found = told["separation"]["separation"]
     assert found[0]["metric"] == "clip"
     assert found[0]["value"] == 1.0
     text = run(judgements, *SCALE, "--metric", metric, "--n-boot", "50").stdout

@@ -29,7 +29,7 @@ def result(*arguments: object) -> dict[str, Any]:
 
 
 def verdict_shares(*arguments: object) -> list[dict[str, Any]]:
-    found: list[dict[str, Any]] = result(*arguments)["verdict_shares"]["tables"]["verdict_shares"]
+    found: list[dict[str, Any]] = result(*arguments)["verdict_shares"]["verdict_shares"]
     return found
 
 
@@ -86,7 +86,7 @@ def test_which_metric_sees_it(study: tuple[Path, Path, Path], tmp_path: Path) ->
     options = (judged, *SCALE, "--stimuli", items, "--scores", scores, "--by", "emotion,source")
     areas, figures = tmp_path / "areas.csv", tmp_path / "figures"
     content = result(*options, "--n-boot", 200, "--areas", areas, "--figures", figures)
-    told, about = content["metrics"]["tables"], content["metrics"]["settings"]
+    told, about = content["metrics"], content["metrics"]["settings"]
     rows = {(row["metric"], row["by"], row["group"]): row for row in told["areas"]}
     assert rows["sees", "", "all"]["verdict"] == "sees"
     assert rows["blind", "", "all"]["verdict"] == "does not show that it sees"
@@ -107,7 +107,7 @@ def test_which_metric_sees_it(study: tuple[Path, Path, Path], tmp_path: Path) ->
         "preference_metrics_by_emotion.svg",
         "preference_metrics_by_source.svg",
     } <= names
-    shares = content["verdict_shares"]["tables"]["verdict_shares"]
+    shares = content["verdict_shares"]["verdict_shares"]
     decided = {row["statistic"]: row for row in shares}["decided"]
     assert decided["of"] == 180
     text = run(*options, "--n-boot", 200).stdout
@@ -128,12 +128,12 @@ def test_votes_margins_and_systems(study: tuple[Path, Path, Path]) -> None:
     of_votes = result(*options, "--unit", "vote")["metrics"]["settings"]
     assert of_votes["unit"] == "vote"
     assert of_votes["n_good"] + of_votes["n_poor"] + sum(of_votes["set_aside"].values()) == 540
-    wide = result(*options, "--margin", 0.3)["metrics"]["tables"]["areas"]
+    wide = result(*options, "--margin", 0.3)["metrics"]["areas"]
     verdict = {row["metric"]: row["verdict"] for row in wide}
     assert verdict["blind"] == "sees no more than the margin"
     other = result(*options, "--system", "human")["metrics"]
     assert other["settings"]["system"] == "human"
-    assert other["tables"]["areas"][0]["value"] < 0.5
+    assert other["areas"][0]["value"] < 0.5
 
 
 @pytest.mark.parametrize(

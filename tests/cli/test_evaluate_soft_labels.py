@@ -60,11 +60,11 @@ def value(rows: list[dict[str, Any]], **keys: str) -> float:
 
 
 def test_models_that_name_one_label(run: Run, tmp_path: Path) -> None:
-    to, shares, figures = tmp_path / "m.csv", tmp_path / "s.csv", tmp_path / "figures"
-    options = ("--n-boot", "50", "--out", to, "--shares-out", shares, "--figures", figures)
+    to, figures = tmp_path / "out", tmp_path / "figures"
+    options = ("--n-boot", "50", "--out", to, "--figures", figures)
     found = run.result(*HARD, *options)
     # By hand: gentle is right where people agree, and W - 1 away otherwise.
-    metrics, comparison = (found["tables"][name] for name in ("metrics", "comparison"))
+    metrics, comparison = (found[name] for name in ("metrics", "comparison"))
     distance = value(metrics, rater="gentle", metric="earth_movers_distance")
     assert distance < value(metrics, rater="harsh", metric="earth_movers_distance")
     assert {row["role"] for row in metrics} == {"model", "people", "baseline"}
@@ -72,11 +72,11 @@ def test_models_that_name_one_label(run: Run, tmp_path: Path) -> None:
         *("a person against the others", "half the people against half"),
         *("mean of all stimuli", "harsh"),
     }
-    assert "calibration" not in found["tables"]
+    assert "calibration" not in found
     assert len(found["sentences"]) == 2
     assert all("it claims no probabilities" in sentence for sentence in found["sentences"])
-    assert pl.read_csv(to).height == len(metrics)
-    written = pl.read_csv(shares)
+    assert pl.read_csv(to / "metrics.csv").height == len(metrics)
+    written = pl.read_csv(to / "shares.csv")
     assert written.height == 72 * 8
     assert written.group_by("stimulus").agg(pl.col("share").sum())["share"].to_list() == (
         pytest.approx([1.0] * 72)
@@ -88,7 +88,9 @@ def test_models_that_name_one_label(run: Run, tmp_path: Path) -> None:
 
 
 def test_distance_is_that_of_the_plain_sum(run: Run) -> None:
-    found = run.result("people.csv", "--models", "gentle.csv", "--n-boot", "0", "--metric", "brier")
+    found = run.result(
+        "people.csv", "--models", "gentle.csv", "--n-boot", "0", "--metrics", "brier"
+    )
     people = pl.read_csv(EXAMPLES / "people.csv")
     said = dict(pl.read_csv(EXAMPLES / "gentle.csv").iter_rows())
     total = []
@@ -96,17 +98,16 @@ def test_distance_is_that_of_the_plain_sum(run: Run) -> None:
         share = dict(rows["answer"].value_counts(normalize=True).iter_rows())
         names = {*share, said[image]}
         total.append(sum((share.get(k, 0.0) - (k == said[image])) ** 2 for k in names))
-    metrics = found["tables"]["metrics"]
+    metrics = found["metrics"]
     assert value(metrics, rater="gentle", metric="brier") == pytest.approx(np.mean(total))
 
 
 def test_models_that_score_each_label(run: Run, tmp_path: Path) -> None:
     figures = tmp_path / "figures"
     found = run.result(*SOFT, "--taxonomy", "mikels", "--n-boot", "50", "--figures", figures)
-    tables = found["tables"]
-    named = {(row["rater"], row["metric"]) for row in tables["calibration_metrics"]}
+    named = {(row["rater"], row["metric"]) for row in found["calibration_metrics"]}
     assert named >= {("spread", name) for name in ("ece", "overconfidence", "brier")}
-    assert sum(row["n"] for row in tables["bins"]) == 72
+    assert sum(row["n"] for row in found["bins"]) == 72
     assert "half of the people (2) judged by the other half" in found["sentences"][0]
     assert (figures / "reliability_spread.svg").stat().st_size > 0
     text = run(*SOFT, "--n-boot", "0", "--by-person", "--truth", "majority").stdout
@@ -119,12 +120,12 @@ def test_models_that_score_each_label(run: Run, tmp_path: Path) -> None:
 
 
 def test_people_alone(run: Run, tmp_path: Path) -> None:
-    done = run("people.csv", "--shares-out", tmp_path / "spread.csv")
+    done = run("people.csv", "--out", tmp_path / "spread")
     assert "000.jpg   fear 50\u00a0%, anger 25\u00a0%, sadness 25\u00a0%" in done.stdout
-    assert pl.read_csv(tmp_path / "spread.csv").height == 72 * 8
+    assert pl.read_csv(tmp_path / "spread" / "shares.csv").height == 72 * 8
     found = run.result("people.csv")
     assert found["settings"]["n_stimuli"] == 72
-    assert len(found["tables"]["shares"]) == 72 * 8
+    assert len(found["shares"]) == 72 * 8
 
 
 def test_intensities_and_a_matrix_of_costs(run: Run, tmp_path: Path) -> None:
@@ -143,7 +144,7 @@ def test_intensities_and_a_matrix_of_costs(run: Run, tmp_path: Path) -> None:
     options = ("--scale", "0-7", "--wide", "labels", "--costs", "moods_costs.csv", "--n-boot", "20")
     found = run.result(people, "--models", model, *options)
     assert found["settings"]["rule"].startswith("mean intensity")
-    assert 0 < value(found["tables"]["metrics"], rater="net", metric="earth_movers_distance") < 7
+    assert 0 < value(found["metrics"], rater="net", metric="earth_movers_distance") < 7
     top = run.result(people, "--models", model, *options, "--rule", "top")
     assert top["settings"]["rule"].startswith("share of the raters for whom")
 
@@ -152,11 +153,10 @@ def test_intensities_and_a_matrix_of_costs(run: Run, tmp_path: Path) -> None:
     ("arguments", "words"),
     [
         (("people.csv", "--models", "spread.csv"), "declare their scale, as in '0-1 interval'"),
-        ((*HARD, "--metric", "emd"), "unknown metric 'emd'"),
+        ((*HARD, "--metrics", "emd"), "unknown metric 'emd'"),
         ((*HARD, "--costs", "wheel"), "--costs 'wheel': no such file"),
         ((*HARD, "--rule", "intensity"), "these answers have no order"),
-        ((*HARD, "--label", "joy"), "unknown label 'joy'"),
-        ((*SOFT, "--floor", "-1"), "floor"),
+        ((*HARD, "--labels", "joy"), "unknown label 'joy'"),
     ],
 )
 def test_bad_input_is_one_sentence(run: Run, arguments: tuple[str, ...], words: str) -> None:
@@ -178,7 +178,7 @@ def test_control_runs_are_left_out(run: Run, tmp_path: Path) -> None:
         {"control": "rater_control", "of": "rater_of"}
     ).write_csv(file)
     found = run.result("people.csv", "--models", file, "--n-boot", "0")
-    models = {row["rater"] for row in found["tables"]["metrics"] if row["role"] == "model"}
+    models = {row["rater"] for row in found["metrics"] if row["role"] == "model"}
     assert models == {"gentle"}
     assert found["notes"] == ["1 control run not judged: gentle-blind"]
 
@@ -200,7 +200,7 @@ def test_outputs_of_the_guide_are_real(run: Run, tmp_path: Path) -> None:
     printed = ""
     for line in commands():
         words = [
-            str(tmp_path / word) if before in ("--figures", "--shares-out") else word
+            str(tmp_path / word) if before in ("--figures", "--out") else word
             for before, word in zip(["", *shlex.split(line)], shlex.split(line), strict=False)
         ]
         printed += run(*words[3:]).stdout

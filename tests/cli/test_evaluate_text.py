@@ -85,7 +85,7 @@ def test_scores_and_means(places: dict[str, str], table: Path, tmp_path: Path) -
     given = scores.filter(pl.col("metric") == own.name)
     np.testing.assert_allclose(given["score"], expected.scores, atol=1e-6)
     assert given["item"].to_list() == frame["item"].to_list()
-    means = {(row["metric"], row["group"]): row for row in found["tables"]["means"]}
+    means = {(row["metric"], row["group"]): row for row in found["means"]}
     by_hand = given.filter(pl.col("preferred") == "human")["score"].mean()
     assert means[own.name, "human"]["value"] == pytest.approx(by_hand)
     assert means[own.name, "human"]["n_items"] == 6
@@ -154,8 +154,8 @@ def test_reactions_of_a_model(places: dict[str, str], tmp_path: Path) -> None:
         [SENTENCES[(k + 2) % 6] for k in range(6)],
         [[SENTENCES[k], SENTENCES[(k + 1) % 6]] for k in range(6)],
     )
-    assert found["tables"]["means"][1]["group"] == "blip"
-    assert found["tables"]["means"][1]["value"] == pytest.approx(own.mean)
+    assert found["means"][1]["group"] == "blip"
+    assert found["means"][1]["value"] == pytest.approx(own.mean)
 
 
 def test_sentences_without_an_emotion_are_set_aside(places: dict[str, str], table: Path) -> None:
@@ -194,14 +194,14 @@ def test_errors_are_one_sentence(
 def test_images_and_marks_of_tables_that_others_made(places: dict[str, str], table: Path) -> None:
     frame = pl.read_csv(table)
     bert = ("--metric", f"bert:{places['bert']},direction=precision")
-    plain = json.loads(run(table, *bert, "--json").stdout)["result"]["tables"]["means"][0]["value"]
+    plain = json.loads(run(table, *bert, "--json").stdout)["result"]["means"][0]["value"]
     # A sheet would compute what begins like this, so tables for sheets have a mark before it.
     means = []
     for mark in ("- ", "'- "):
         told = frame.with_columns(candidate=pl.lit(mark) + pl.col("candidate"))
         told.write_csv(table)
         found = json.loads(run(table, *bert, "--json").stdout)["result"]
-        means.append(found["tables"]["means"][0]["value"])
+        means.append(found["means"][0]["value"])
     assert means[0] == pytest.approx(means[1], abs=1e-12)
     assert means[0] != pytest.approx(plain, abs=1e-9)
     frame.with_columns(image=pl.lit("../p0.png")).write_csv(table)

@@ -30,9 +30,9 @@ def test_the_guide(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         for line in block.splitlines()
         if "scores.csv" in line
     ]
-    assert len(commands) == 3
+    assert len(commands) == 5
     for line in commands:
         run_here(*shlex.split(line)[1:])
     drawn = {path.stem for path in (tmp_path / "figures").iterdir()}
     for name in re.findall(r"`((?:expression|scores|errors|transition)_?\w*)`", text):
-        assert name in drawn | {"transitions", "expressions"}, name
+        assert name in drawn | {"expressions"}, name

@@ -70,7 +70,7 @@ def test_headings_name_every_verb_of_a_group_once() -> None:
         (("rate", "txt"), 'Unknown command "txt". Did you mean "text"?'),
         (("taxonomy", "show", "mikels", "--jsno"), "Unknown option: --jsno. Did you mean --json?"),
         (("taxonomy", "show"), "affectlab taxonomy show --help"),
-        (("evaluate", "fairness", "x.csv", "--by", "rater.age", "--n-boot", "-3"), "--n-boot"),
+        (("rate", "vlm", "x", "--retries", "-3"), "--retries"),
         (("evaluate", "fairness", "x.csv", "--correction", "hlm", "--by", "a"), '"holm"'),
     ],
 )

@@ -32,6 +32,8 @@ VERBS = [
     ["reliability", "split-half"],
     ["reliability", "ppca"],
     ["reliability", "plan"],
+    ["reliability", "golden"],
+    ["reliability", "duplicates"],
     ["reliability", "consensus"],
     ["analyze"],
     ["analyze", "correlations"],
@@ -67,9 +69,18 @@ VERBS = [
     ["train", "vision"],
     ["train", "semi"],
     ["train", "preference"],
-    ["analyze", "transitions"],
+    ["analyze", "clusters"],
+    ["analyze", "transition-ranges"],
+    ["analyze", "transition-curves"],
     ["analyze", "expressions"],
-    ["analyze", "jnd"],
+    ["analyze", "asymmetry"],
+    ["analyze", "score-histograms"],
+    ["analyze", "jnd-scores"],
+    ["analyze", "jnd-steps"],
+    ["analyze", "jnd-times"],
+    ["analyze", "jnd-strips"],
+    ["analyze", "sampling-interval"],
+    ["analyze", "latency"],
     ["analyze", "reactions"],
     ["evaluate", "compare"],
     ["evaluate", "classification"],
@@ -236,11 +247,11 @@ def test_scores(ratings: Path, tmp_path: Path) -> None:
 
 
 def test_taxonomies(tmp_path: Path) -> None:
-    names = [entry["name"] for entry in result("taxonomy", "list")["result"]]
+    names = [entry["name"] for entry in result("taxonomy", "list")["result"]["taxonomies"]]
     wanted = {"ekman", "mikels", "plutchik", "goemotions", "emonet_face", "emotic", "russell"}
     assert wanted <= set(names)
     costs = result("taxonomy", "costs", "mikels")["result"]
-    assert costs["matrix"][0] == [1, 2, 3, 4, 8, 7, 6, 5]
+    assert list(costs["matrix"][0].values()) == ["amusement", 1, 2, 3, 4, 8, 7, 6, 5]
     assert "amusement" in run("taxonomy", "show", "mikels").stdout
     assert "did you mean 'mikels'" in run("taxonomy", "show", "mikel", code=2).stderr
     bad = tmp_path / "bad.toml"
@@ -299,7 +310,7 @@ def test_names_are_neither_markup_nor_control_codes(tmp_path: Path) -> None:
     "arguments",
     [
         ["reliability", "scores", "{file}", "--out", "{folder}/none/x.csv"],
-        ["reliability", "scores", "{file}", "--out", "{folder}"],
+        ["reliability", "scores", "{file}", "--out", "{file}/sub"],
         ["report", "{file}", "--out", "{file}/sub"],
         ["demo", "--out", "{file}"],
         ["taxonomy", "costs", "mikels", "--out", "{folder}/none/x.csv"],
@@ -324,11 +335,9 @@ def test_people_alone_are_scored_unless_all_are_wanted(ratings: Path, raters: Pa
 
 
 def test_subject_model_scores(ratings: Path, raters: Path, tmp_path: Path) -> None:
-    to, about = tmp_path / "scores.csv", tmp_path / "about.csv"
-    options = ("--scale", "0-7", "--all", "--out", to, "--raters-out", about)
-    run("reliability", "scores", ratings, *options)
-    assert len(to.read_text().splitlines()) == 1 + 12
-    assert len(about.read_text().splitlines()) == 1 + 6
+    run("reliability", "scores", ratings, "--scale", "0-7", "--all", "--out", tmp_path / "all")
+    for table, rows in (("scores", 12), ("raters", 6)):
+        assert len((tmp_path / "all" / f"{table}.csv").read_text().splitlines()) == 1 + rows
 
 
 @pytest.fixture(scope="module")
@@ -376,39 +385,61 @@ def study(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_split_half(study: Path) -> None:
-    content = result("reliability", "split-half", study, "--splits", "5", "--method", "mean")
+    content = result("reliability", "split-half", study, "--n-splits", "5", "--scorer", "mean")
     rows = content["result"]["split_half"]
     assert len(rows) == 8
     assert all(abs(row["value"]) < abs(row["corrected"]) <= 1 for row in rows)
-    assert "interval" in run("reliability", "split-half", study, "--splits", "2").stdout
+    assert "corrected" in run("reliability", "split-half", study, "--n-splits", "2").stdout
 
 
 def test_ppca(study: Path, tmp_path: Path) -> None:
-    to = tmp_path / "loadings.csv"
-    found = result("reliability", "ppca", study, "--splits", "2", "--out", to)["result"]
+    to = tmp_path / "ppca"
+    found = result("reliability", "ppca", study, "--n-splits", "2", "--out", to)["result"]
     assert len(found["components"]) == 8
-    assert len(to.read_text().splitlines()) == 1 + 8
+    assert len((to / "loadings.csv").read_text().splitlines()) == 1 + 8
 
 
 def test_plan(study: Path, tmp_path: Path) -> None:
     to = tmp_path / "curve.csv"
-    options = ("--goal", "2.5", "--label", "awe", "--panels", "2,4,8,16", "--out", to)
-    found = result("reliability", "plan", study, *options)["result"]
-    assert [row["raters"] for row in found["table"]] == [2, 4, 8, 16]
-    assert found["recommended"] in (4, 8, 16)
+    options = ("--goal", "2.5", "--label", "awe", "--n-raters", "2,4,8,16", "--out", to)
+    found = result("reliability", "plan", study, *options, "--figures", tmp_path)["result"]
+    assert [row["raters"] for row in found["plan"]] == [2, 4, 8, 16]
+    assert found["recommendation"][0]["raters"] in (4, 8, 16)
     assert to.read_text().startswith("raters")
+    assert (tmp_path / "plan.png").stat().st_size > 0
     text = run("reliability", "plan", study, "--goal", "2.5", "--label", "awe").stdout
     assert "raters per stimulus" in text
-    chosen = tmp_path / "golden.csv"
-    options = ("--goal", "2.5", "--label", "awe", "--golden", "4", "--golden-out", chosen)
-    options += ("--panels", "2,4,8,16", "--figures", tmp_path / "figures")
-    assert len(result("reliability", "plan", study, *options)["result"]["golden"]) == 4
-    assert len(chosen.read_text().splitlines()) == 1 + 4
-    assert (tmp_path / "figures" / "plan.png").stat().st_size > 0
-    wrong = run("reliability", "plan", study, "--goal", "2", "--panels", "a,b", code=2).stderr
-    assert "--panels: 'a,b' is not understood" in wrong
+    wrong = run("reliability", "plan", study, "--goal", "2", "--n-raters", "a,b", code=2).stderr
+    assert "--n-raters: 'a' is not understood" in wrong
     missing = run("reliability", "plan", study, code=2).stderr
     assert "--goal" in missing
+
+
+def test_golden_items(study: Path, tmp_path: Path) -> None:
+    chosen = tmp_path / "golden.csv"
+    options = ("--n", "4", "--label", "awe", "--out", chosen)
+    found = result("reliability", "golden", study, *options)["result"]["golden"]
+    assert {row["extreme"] for row in found} == {"low", "high"}
+    assert len(chosen.read_text().splitlines()) == 1 + 4
+    taken = found[0]["stimulus"]
+    others = result("reliability", "golden", study, *options, "--main", taken)["result"]["golden"]
+    assert taken not in {row["stimulus"] for row in others}
+
+
+def test_golden_items_are_what_screening_compares_with(study: Path, tmp_path: Path) -> None:
+    chosen = tmp_path / "golden.csv"
+    run("reliability", "golden", study, "--n", "2", "--label", "awe", "--out", chosen)
+    by_file = result("reliability", "screen", study, "--golden", chosen)["result"]
+    given = pl.read_csv(chosen).select("stimulus", "value").rows()
+    pairs = [part for name, value in given for part in ("--golden", f"{name}={value}")]
+    assert result("reliability", "screen", study, *pairs)["result"] == by_file
+
+
+def test_duplicates_are_named(copied: Path) -> None:
+    (pair,) = result("reliability", "duplicates", copied)["result"]["duplicates"]
+    assert (pair["rater"], pair["other"]) == ("bob", "fay")
+    without = run("reliability", "duplicates", copied, "--quiet").stdout
+    assert without.startswith("1 of 15 pairs of raters answer alike")
 
 
 def test_screen_finds_the_planted(study: Path, tmp_path: Path) -> None:

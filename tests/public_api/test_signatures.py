@@ -18,6 +18,7 @@ from tests.public_api.source import defined_in, listed_in_all, public_modules
 from affectlab import reliability
 from affectlab.core.estimates import Estimate, Estimates
 from affectlab.ratings import Ratings
+from affectlab.reliability.agreement import load_coefficients
 
 DEFAULTS = {"n_boot": 1000, "n_permutations": 9999, "confidence": 0.95, "seed": 0}
 OTHER_DEFAULTS = {
@@ -131,10 +132,10 @@ def test_sentences_are_a_tuple_on_every_result() -> None:
 
 
 COEFFICIENTS = {
-    "fleiss_kappa": SimpleNamespace(scale="1-3"),
-    "gwet_ac": SimpleNamespace(scale="1-3"),
+    one.name: SimpleNamespace(**({"scale": "1-3"} if one.needs_levels else {}))
+    for one in load_coefficients()
+} | {
     "krippendorff_alpha": SimpleNamespace(level="ordinal", n_boot=0),
-    "percent_agreement": SimpleNamespace(),
     "random_pair_kappa": SimpleNamespace(scale="1-3"),
 }
 

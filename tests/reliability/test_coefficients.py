@@ -418,7 +418,7 @@ def test_what_intraclass_correlations_cannot_say() -> None:
 def test_bca_equals_the_formula_by_hand() -> None:
     from scipy.stats import norm
 
-    from affectlab.reliability.agreement.alpha_bootstrap import bca_interval
+    from affectlab.core.inference import bca_interval
 
     replicates = np.random.default_rng(4).gamma(4, size=(2000, 1))
     point, a = np.array([3.5]), 0.07
@@ -433,18 +433,14 @@ def test_bca_equals_the_formula_by_hand() -> None:
 
 @pytest.mark.parametrize("level", ["nominal", "ordinal", "interval", "ratio"])
 def test_acceleration_equals_leaving_out_by_hand(level: str) -> None:
-    from affectlab.ratings.arrays import answers_of
-    from affectlab.reliability.agreement.alpha import _pairable
-    from affectlab.reliability.agreement.alpha_bootstrap import acceleration
-    from affectlab.reliability.agreement.alpha_levels import level_maker
+    from affectlab.core.inference import _acceleration
+    from affectlab.reliability.agreement.alpha import alpha_statistic
 
     rng = np.random.default_rng(5)
     data = np.clip(rng.integers(0, 5, (1, 25)) + rng.integers(0, 3, (5, 25)), 0, 7).astype(float)
     data[rng.random(data.shape) < 0.25] = nan
     data = data[:, (~np.isnan(data)).sum(axis=0) >= 2]
-    answers = answers_of(data)
-    _, make = level_maker(level, None, None)
-    parts, _, n_raters = _pairable(answers, pooled=True)
+    statistic = alpha_statistic(answers_of(data), level=level)
     without = {
         "units": [
             krippendorff_alpha(np.delete(data, u, axis=1), level=level).value
@@ -460,7 +456,7 @@ def test_acceleration_equals_leaving_out_by_hand(level: str) -> None:
         pulls[name] = (array.mean() - array) * (array.size - 1) / array.size
     pulls["both"] = np.concatenate([pulls["units"], pulls["raters"]])
     for resample, pull in pulls.items():
-        found = acceleration([make(parts[0])], n_raters, resample)[0]
+        found = _acceleration(statistic, resample)[0]
         if resample == "units":
             expected = (pull**3).sum() / (6 * (pull**2).sum() ** 1.5)
             assert found == pytest.approx(expected, rel=1e-8)

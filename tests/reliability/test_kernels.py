@@ -13,8 +13,7 @@ from affectlab.core.compiled import LANES, in_threads
 from affectlab.ratings import Ratings
 from affectlab.reliability import interrater_correlation, krippendorff_alpha, pairwise_kappa
 from affectlab.reliability.agreement import alpha as alpha
-from affectlab.reliability.agreement import alpha_bootstrap as alpha_bootstrap
-from affectlab.reliability.agreement import alpha_bootstrap as alpha_lanes
+from affectlab.reliability.agreement import alpha_statistic
 from affectlab.reliability.agreement import kappa as kappa_dense
 from affectlab.reliability.agreement.alpha_kernels import sort_cells
 from affectlab.reliability.agreement.kappa import disagreement_weights, kappa_of_tables
@@ -201,11 +200,11 @@ def test_compiled_rater_replicates_equal_arrays_of_weights(
     ratings = long_ratings(panel(4, gaps=0.5), "0-7")
     options = {"level": level, "resample": resample, "n_boot": 37, "seed": 5}
     arrays = krippendorff_alpha(ratings, **options).frame
-    monkeypatch.setattr(alpha_lanes, "_LEAST_WORK", 0)
+    monkeypatch.setattr(alpha_statistic, "_LEAST_WORK", 0)
     calls = []
-    plain = alpha_bootstrap.alphas_by_lanes
+    plain = alpha_statistic.alphas_by_lanes
     monkeypatch.setattr(
-        alpha_bootstrap, "alphas_by_lanes", lambda *given: calls.append(1) or plain(*given)
+        alpha_statistic, "alphas_by_lanes", lambda *given: calls.append(1) or plain(*given)
     )
     compiled = krippendorff_alpha(ratings, **options).frame
     assert calls

@@ -155,7 +155,7 @@ def test_bad_options() -> None:
     for options, message in (
         ({"resample": "raters"}, "resample"),
         ({"aggregate": "mode"}, "aggregate"),
-        ({"interval": "bca"}, "interval"),
+        ({"interval": "basic"}, "interval"),
         ({"n_boot": -1}, "n_boot"),
         ({"exclude": ["z"]}, "label"),
     ):

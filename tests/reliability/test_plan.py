@@ -38,7 +38,7 @@ class TestTheory:
     def test_width_of_the_interval(self, missing):
         """Student's width of normal answers; gaps make the number of raters binomial."""
         model = PlanModel(20, 6, 12, missing=missing)
-        found = table(plan(model, target="interval", goal=10, raters=[4, 9, 16, 32, 64]))
+        found = table(plan(model, target="interval", goal=10, n_raters=[4, 9, 16, 32, 64]))
         sd = math.hypot(6, 12)
 
         def width(n):
@@ -55,7 +55,7 @@ class TestTheory:
     def test_split_half_follows_spearman_brown(self):
         """Raters of their own for every stimulus: two halves of n/2 raters each."""
         found = table(
-            plan(ALIKE, target="split_half", goal=0.9, raters=[2, 4, 8, 16, 32],
+            plan(ALIKE, target="split_half", goal=0.9, n_raters=[2, 4, 8, 16, 32],
                  stimuli_per_rater=1)
         )  # fmt: skip
         one = 20**2 / (20**2 + 6**2 + 12**2)
@@ -68,7 +68,9 @@ class TestTheory:
 
     def test_power_of_the_paired_test(self):
         """The raters' biases cancel; the rest is the noncentral t distribution."""
-        found = table(plan(ALIKE, target="power", goal=0.8, difference=10, raters=[5, 10, 20, 40]))
+        found = table(
+            plan(ALIKE, target="power", goal=0.8, difference=10, n_raters=[5, 10, 20, 40])
+        )
         for n, row in found.items():
             shift = 10 * math.sqrt(n) / (12 * math.sqrt(2))
             limit = stats.t.ppf(0.975, n - 1)
@@ -77,7 +79,7 @@ class TestTheory:
 
     def test_power_with_different_raters(self):
         found = table(
-            plan(ALIKE, target="power", goal=0.8, difference=-10, paired=False, raters=[20, 40])
+            plan(ALIKE, target="power", goal=0.8, difference=-10, paired=False, n_raters=[20, 40])
         )
         for n, row in found.items():
             shift = 10 * math.sqrt(n / 2) / math.hypot(6, 12)
@@ -86,13 +88,13 @@ class TestTheory:
             assert close(row, stats.nct.sf(limit, 2 * n - 2, shift), slack=0.005)
 
     def test_no_difference_no_power_but_the_size_of_the_test(self):
-        found = table(plan(ALIKE, target="power", goal=0.8, difference=1e-9, raters=[8, 30]))
+        found = table(plan(ALIKE, target="power", goal=0.8, difference=1e-9, n_raters=[8, 30]))
         assert all(close(row, 0.05) for row in found.values())
 
     def test_raters_without_noise(self):
         sure = PlanModel(20, 0, 0)
         assert plan(sure, target="interval", goal=1).recommended == 2
-        power = plan(sure, target="power", goal=0.9, difference=1, raters=[2, 3])
+        power = plan(sure, target="power", goal=0.9, difference=1, n_raters=[2, 3])
         assert power.to_frame()["value"].to_list() == [1.0, 1.0]
 
 
@@ -130,12 +132,12 @@ class TestShape:
         assert found.to_frame()["raters"].is_unique().all()
 
     def test_out_of_reach(self):
-        found = plan(SLIDER, target="split_half", goal=0.99, raters=[4, 8])
+        found = plan(SLIDER, target="split_half", goal=0.99, n_raters=[4, 8])
         assert found.recommended is None
         assert found.finding.startswith("No number of raters from 4 to 8 per stimulus reaches")
 
     def test_the_same_seed_gives_the_same_plan(self):
-        options = {"target": "split_half", "goal": 0.9, "raters": [4, 8, 16]}
+        options = {"target": "split_half", "goal": 0.9, "n_raters": [4, 8, 16]}
         first, second = (plan(SLIDER, **options) for _ in range(2))
         assert first.to_frame().equals(second.to_frame())
         other = plan(SLIDER, **options, seed=1)
@@ -144,14 +146,14 @@ class TestShape:
     def test_cost_and_people(self):
         found = plan(
             SLIDER, target="interval", goal=10, n_stimuli=250, stimuli_per_rater=100, price=0.1,
-            raters=[32],
+            n_raters=[32],
         )  # fmt: skip
         row = found.to_frame().row(0, named=True)
         assert (row["ratings"], row["people"], row["cost"]) == (8000, 96, 800.0)
         assert found.sentences[-1].endswith(
             "8,000 ratings of 250 stimuli by 96 people who rate up to 100 each; cost 800.00."
         )
-        alone = plan(SLIDER, target="interval", goal=10, raters=[32]).to_frame()
+        alone = plan(SLIDER, target="interval", goal=10, n_raters=[32]).to_frame()
         assert alone["ratings"].to_list() == alone["cost"].to_list() == [None]
 
     def test_results_for_programs(self):
@@ -403,9 +405,9 @@ class TestBadInput:
             ({"target": "interval", "goal": 5, "n_stimuli": 0}, r"n_stimuli 0: expected 1"),
             ({"target": "interval", "goal": 5, "price": 1}, r"price without n_stimuli"),
             ({"target": "interval", "goal": 5, "price": -1, "n_stimuli": 3}, r"price -1"),
-            ({"target": "interval", "goal": 5, "raters": []}, r"raters none"),
-            ({"target": "interval", "goal": 5, "raters": [1, 4]}, r"raters 1: expected"),
-            ({"target": "interval", "goal": 5, "raters": [2.5]}, r"raters 2.5: expected whole"),
+            ({"target": "interval", "goal": 5, "n_raters": []}, r"n_raters none"),
+            ({"target": "interval", "goal": 5, "n_raters": [1, 4]}, r"n_raters 1: expected"),
+            ({"target": "interval", "goal": 5, "n_raters": [2.5]}, r"n_raters 2.5: expected whole"),
             ({"target": "interval", "goal": 5, "n_sim": 1}, r"n_sim 1: expected 2"),
             ({"target": "interval", "goal": 5, "n_pilots": -1}, r"n_pilots -1: expected 0"),
             ({"target": "interval", "goal": 5, "confidence": 95}, r"confidence 95"),
@@ -458,8 +460,8 @@ def test_a_published_study_is_foreseen(shared_data):
     )
     model = plan_model(Ratings(frame, scale="1-5"))
     sizes = [8, 16, n_raters]
-    halves = table(plan(model, target="split_half", goal=0.9, raters=sizes, n_stimuli=n_stimuli))
-    widths = table(plan(model, target="interval", goal=1, raters=sizes))
+    halves = table(plan(model, target="split_half", goal=0.9, n_raters=sizes, n_stimuli=n_stimuli))
+    widths = table(plan(model, target="interval", goal=1, n_raters=sizes))
     rng = np.random.default_rng(0)
     for size in sizes:
         panels = [matrix[rng.choice(n_raters, size, replace=False)] for _ in range(30)]

@@ -62,6 +62,7 @@ STATISTICS: dict[str, Callable[[np.ndarray], Estimate | Estimates]] = {
     ),
     "gwet_ac": lambda x: reliability.gwet_ac(x, scale="1-5"),
     "gwet_ac, weighted": lambda x: reliability.gwet_ac(x, weights="linear", scale="1-5"),
+    "brennan_prediger": lambda x: reliability.brennan_prediger(x, scale="1-5"),
     "percent_agreement": reliability.percent_agreement,
     "percent_agreement, tolerance": lambda x: reliability.percent_agreement(x, tolerance=1),
     "intraclass_correlation": reliability.intraclass_correlation,

@@ -5,8 +5,10 @@ from __future__ import annotations
 import re
 
 import numpy as np
+import polars as pl
 import pytest
 
+from affectlab.core.tables import Figure, Table
 from affectlab.report import (
     Panel,
     fig_alpha,
@@ -14,31 +16,40 @@ from affectlab.report import (
     fig_answers_by_label,
     fig_attributes,
     fig_by_kind,
-    fig_consensus_flow,
     fig_frequencies,
     fig_intervals,
     fig_pair_heatmap,
     fig_people_range,
-    fig_plan,
 )
+from affectlab.report.drawing import figure_of
 from affectlab.report.drawing.svg import inline_svg, standalone_svg, to_png, to_svg
 from affectlab.report.drawing.theme import contrast, ink_on
 
 nan = float("nan")
+PLANNED = {
+    "raters": [2, 4, 8],
+    "value": [3.0, 2.0, 1.2],
+    "low": [2.9, 1.9, 1.1],
+    "high": [3.1, 2.1, 1.3],
+}
+BATCHES = {
+    "batch": [1, 2],
+    "kind": ["affirmative", "contrastive"],
+    "items": [10, 8],
+    "agreement_low": [0.8, nan],
+    "agreement_high": [0.9, nan],
+}
+
+
+def _drawn(kind, columns, **options):
+    table = Table("shown", "", pl.DataFrame(columns), ())
+    return figure_of(Figure("shown", kind, "shown", "", options=options), table)
+
+
 EVERY = {
     "alpha": lambda: fig_alpha(["a", "b", "c"], [0.5, nan, -0.2], [0.4, nan, -0.3], [0.6, nan, 0]),
-    "plan": lambda: fig_plan(
-        [2, 4, 8],
-        [3.0, 2.0, 1.2],
-        [2.9, 1.9, 1.1],
-        [3.1, 2.1, 1.3],
-        goal=1.5,
-        recommended=8,
-        value_name="width",
-    ),
-    "no plan": lambda: fig_plan(
-        [2, 4], [3.0, 2.0], [2.9, 1.9], [3.1, 2.1], goal=1, recommended=None, value_name="width"
-    ),
+    "plan": lambda: _drawn("plan", PLANNED, goal=1.5, recommended=8, value_name="width"),
+    "no plan": lambda: _drawn("plan", PLANNED, goal=1, recommended=None, value_name="width"),
     "intervals": lambda: fig_intervals(["a"], [nan], [nan], [nan], value_name="x"),
     "frequencies": lambda: fig_frequencies(
         ["a", "b"], [3, 9], shade=[0.2, nan], groups=["positive", "negative"]
@@ -55,7 +66,7 @@ EVERY = {
     "range": lambda: fig_people_range({"x": [0.1, nan], "y": [nan]}, {"x": [nan], "y": [1]}, ["m"]),
     "answers": lambda: fig_answers(["a very long name"] * 8, {"people": np.full(8, 0.125)}),
     "by label": lambda: fig_answers_by_label(["a"], ["0", "1", "2"], [[0.5, 0.5, 0]]),
-    "flow": lambda: fig_consensus_flow(["1", "2"], [10, 8], [0.8, nan], [0.9, nan]),
+    "flow": lambda: _drawn("consensus_flow", BATCHES),
     "attributes": lambda: fig_attributes(
         [
             Panel("age", (1, 2), edges=(0, 10, 20)),

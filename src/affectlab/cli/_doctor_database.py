@@ -97,7 +97,7 @@ def database(url: str | None, *, look: bool = True) -> dict[str, Any]:
     url
         Address as ``affectlab study serve`` takes it; None: none is tried.
     look
-        Without, nothing is imported, written or asked but the version of SQLite.
+        Write to SQLite, and import the driver of PostgreSQL; without, the version of SQLite is all.
 
     Returns
     -------
@@ -105,23 +105,21 @@ def database(url: str | None, *, look: bool = True) -> dict[str, Any]:
         ``sqlite``, ``driver`` and ``address``, the last None without an address. Each has
         ``problem``, "" for none.
     """
-    if not look:
-        try:
-            import sqlite3
-        except ImportError as error:
-            return {"sqlite": {"sqlite": None, "problem": str(error)}, "driver": None} | {
-                "address": None
-            }
-        plain = {"sqlite": sqlite3.sqlite_version, "problem": ""}
-        return {"sqlite": plain, "driver": None, "address": None}
-    found: dict[str, Any] = {
-        "sqlite": {"sqlite": None} | ask(_SQLITE, None, seconds=_SECONDS),
-        "driver": {"driver": None} | ask(_DRIVER, None, seconds=_SECONDS),
-        "address": None,
-    }
-    if url is not None:
-        found["address"] = try_address(url)
-    return found
+    found: dict[str, Any] = {"driver": None}
+    if look:
+        found["sqlite"] = {"sqlite": None} | ask(_SQLITE, None, seconds=_SECONDS)
+        found["driver"] = {"driver": None} | ask(_DRIVER, None, seconds=_SECONDS)
+    else:
+        found["sqlite"] = _sqlite_version()
+    return found | {"address": None if url is None else try_address(url)}
+
+
+def _sqlite_version() -> dict[str, Any]:
+    try:
+        import sqlite3
+    except ImportError as error:
+        return {"sqlite": None, "problem": str(error)}
+    return {"sqlite": sqlite3.sqlite_version, "problem": ""}
 
 
 def try_address(url: str) -> dict[str, Any]:

@@ -106,7 +106,7 @@ def _database_rows(found: Mapping[str, Any]) -> list[Row]:
     if driver is not None:
         missing = 'no driver (pip install "affectlab[study]")'
         rows.append(("PostgreSQL", driver["problem"] or driver["driver"] or missing))
-    if not found["imported"]:
+    if address is None and not found["imported"]:
         return rows
     if address is None:
         rows.append(("", "no address given (--database, or AFFECTLAB_DATABASE): none tried"))

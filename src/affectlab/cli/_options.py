@@ -6,7 +6,7 @@ import inspect
 from collections.abc import Callable, Mapping
 from functools import cache, wraps
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal, get_type_hints
 
 from affectlab.cli._output import Output
 from affectlab.cli.parameters import Argument, Option
@@ -21,6 +21,7 @@ __all__ = [
     "QuietOption",
     "SeedOption",
     "listed",
+    "prints",
     "read_roles",
     "reads_ratings",
 ]
@@ -286,6 +287,43 @@ def reads_ratings(
         ]
         run.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
         run.__annotations__ = {parameter.name: hints[parameter.name] for parameter in parameters}
+        return run
+
+    return decorate
+
+
+def prints(verb: str) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """Make a function of ``(out, …)`` a verb, with --json, --quiet and --seed as every verb has.
+
+    Parameters
+    ----------
+    verb
+        Name of the verb with its group, for its JSON output.
+    """
+
+    def decorate(function: Callable[..., None]) -> Callable[..., None]:
+        hints = get_type_hints(function, include_extras=True)
+        own = list(inspect.signature(function).parameters.values())[1:]
+        common: dict[str, tuple[Any, Any]] = {
+            "as_json": (JsonOption, False),
+            "quiet": (QuietOption, False),
+        }
+        if "seed" not in hints:
+            common["seed"] = (SeedOption, 0)
+        parameters = [one.replace(annotation=hints[one.name]) for one in own]
+        parameters += [_parameter(name, *said) for name, said in common.items()]
+
+        @wraps(function)
+        def run(**given: Any) -> None:
+            out = Output(verb, as_json=given.pop("as_json"), quiet=given.pop("quiet"))
+            if "seed" in common:
+                given.pop("seed")
+            function(out, **given)
+
+        run.__signature__ = inspect.Signature(  # type: ignore[attr-defined]
+            [one.replace(kind=inspect.Parameter.KEYWORD_ONLY) for one in parameters]
+        )
+        run.__annotations__ = {one.name: one.annotation for one in parameters}
         return run
 
     return decorate

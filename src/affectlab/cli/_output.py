@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from affectlab.ratings import Ratings
 
-__all__ = ["Output", "write_csv"]
+__all__ = ["Output", "check_folder", "write_csv"]
 
 Report = Callable[[str, int, int], None]
 """Takes a text, how much is done and the total."""
@@ -104,10 +104,15 @@ class Output:
         if frame.height > most:
             self.show(f"… and {frame.height - most:,} more rows; {more}.")
 
-    def panel(self, ratings: Ratings) -> Ratings:
+    def panel(self, ratings: Ratings, *, hint: str = " (--all takes everyone)") -> Ratings:
         """Keep people where there are both people and models, and say so.
 
         Agreement and scores are about people; a model among them would be judged by itself.
+
+        Parameters
+        ----------
+        hint
+            How to have it otherwise.
         """
         kinds = set(ratings.rater_kinds)
         if kinds & {"model", "baseline"} and kinds & {"human", "simulated"}:
@@ -118,7 +123,7 @@ class Output:
                 f"{plural(people.n_raters, 'person', 'people')}; "
                 f"{plural(ratings.n_raters - people.n_raters, 'model')} not used here"
             )
-            self.note(f"{self.who} (--all takes everyone).")
+            self.note(f"{self.who}{hint}.")
             return people
         self.who = f"all {ratings.n_raters} raters"
         return ratings
@@ -216,6 +221,20 @@ def _cell(value: Any) -> str:
 
         return number(value, 3)
     return f"{value:,}" if isinstance(value, int) else str(value)
+
+
+def check_folder(folder: Path | None, option: str) -> None:
+    """Refuse a file in the place of a folder, before anything is computed.
+
+    Raises
+    ------
+    InputError
+        When there is one.
+    """
+    from affectlab.core.errors import InputError
+
+    if folder is not None and folder.exists() and not folder.is_dir():
+        raise InputError(f"{option} {folder}: is a file; expected a folder")
 
 
 def write_csv(frame: Any, path: Path, *, sheet: bool = False) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Annotated, Any
 
-from affectlab.cli._options import JsonOption, QuietOption, SeedOption
+from affectlab.cli._options import prints
 from affectlab.cli._output import Output
 from affectlab.cli.parameters import Option
 from affectlab.cli.study._common import DatabaseOption
@@ -15,25 +15,25 @@ if TYPE_CHECKING:
 __all__ = ["doctor"]
 
 
+@prints("doctor")
 def doctor(
-    quick: Annotated[
+    out: Output,
+    full: Annotated[
         bool,
         Option(
-            "--quick",
-            help="Versions only: nothing is imported, written or connected to.",
+            "--full",
+            help="Also import every library, in a process of its own, write to a database and ask "
+            "for GPUs: minutes.",
         ),
     ] = False,
     database: DatabaseOption = None,
-    as_json: JsonOption = False,
-    quiet: QuietOption = False,
-    seed: SeedOption = 0,
 ) -> None:
-    """Say what is installed and works, which verbs wait for more, and what the machine has.
+    """Say what is installed, which verbs wait for more, and what the machine has.
 
-    Every library that is installed is imported once, in a process of its own; the database, GPUs
-    and browsers are looked for. The exit code is 1 when a needed library is missing or broken.
+    The exit code is 1 when a needed library is missing or, with --full, broken. An address of a
+    database is tried where one is given.
 
-    Example: affectlab doctor
+    Example: affectlab doctor --full
     """
     import platform
 
@@ -46,13 +46,12 @@ def doctor(
     from affectlab.cli._extras import FOR_DEVELOPERS
     from affectlab.cli._requirements import required
 
-    out = Output("doctor", as_json=as_json, quiet=quiet)
     wanted, brought = required()
     core = look_up(wanted)
     extras = {name: look_up(one) for name, one in brought.items() if name not in FOR_DEVELOPERS}
     problems: dict[str, str] = {}
     with out.progress("looking") as say:
-        if not quick:
+        if full:
             every = {
                 one.name: one for one in (*core, *(x for some in extras.values() for x in some))
             }
@@ -62,9 +61,9 @@ def doctor(
             "affectlab": __version__,
             "python": platform.python_version(),
             **machine(),
-            "imported": not quick,
-            "accelerator": accelerator(look=not quick),
-            "database": databases(database, look=not quick),
+            "imported": full,
+            "accelerator": accelerator(look=full),
+            "database": databases(database, look=full),
             "browsers": browsers(),
             "disks": disks(),
             "threads": threads(),

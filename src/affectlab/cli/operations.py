@@ -11,6 +11,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal, Optional, Union, get_args, get_origin
 
 from affectlab.cli._options import AllOption, reads_ratings
+from affectlab.cli._output import check_folder
+from affectlab.cli._pairs import PAIRS, ScoreOption, pairs_of, read_pairs
 from affectlab.cli.parameters import Option
 from affectlab.core.signatures import Parameter, Signature, read_signature
 
@@ -19,7 +21,7 @@ if TYPE_CHECKING:
     from affectlab.core.result import Result
     from affectlab.ratings import Ratings
 
-__all__ = ["Operation", "function_of", "options_of", "show_result", "verb_of"]
+__all__ = ["Operation", "OutOption", "function_of", "options_of", "show_result", "verb_of"]
 
 _LONG = 160
 """Letters of help above which only the first sentence is shown."""
@@ -32,6 +34,7 @@ _OFFERS = {
 _SEED = "Seed: the same seed, the same result."
 _OTHERWISE = {"taxonomy": "classes"}
 """What the command line calls a parameter whose name is that of an option of reading FILE."""
+_FILES = frozenset({".csv", ".parquet"})
 
 OutOption = Annotated[
     Path | None,
@@ -60,10 +63,15 @@ class Operation:
     """What stands behind the verb in the example of its help."""
     people: bool = False
     """Whether models are left out where there are people too, unless ``--all`` asks for them."""
+    only_people: bool = False
+    """Whether the function leaves models out where there are people too, which the verb says."""
     rare: Sequence[str] = ()
     """Parameters that a file gives (``--config``) and the command line does not."""
     hidden: Sequence[str] = ()
     """Parameters that only Python has."""
+    applied: str = ""
+    """Option, with its help behind a colon, that writes the ratings to which the result has been
+    applied (its ``apply``)."""
     beside: Sequence[str] = ()
     """How warnings of reading FILE begin that say nothing about the result."""
 
@@ -71,6 +79,16 @@ class Operation:
     def signature(self) -> Signature:
         """The signature of the function, read from its source."""
         return read_signature(self.place)
+
+    @property
+    def takes_models(self) -> bool:
+        """Whether answers of models come second."""
+        return self.signature.names[1:2] == ("models",)
+
+    @property
+    def takes_pairs(self) -> bool:
+        """Whether FILE can hold scores of pairs in place of ratings."""
+        return "PairSource" in self.signature.parameters[0].annotation
 
 
 def function_of(operation: Operation) -> Callable[..., Result]:
@@ -83,7 +101,7 @@ def function_of(operation: Operation) -> Callable[..., Result]:
 def options_of(operation: Operation) -> dict[str, Parameter]:
     """Give the parameters that become options or can stand in a file, by name of the option."""
     # The first are the ratings and the answers of models, which the verb reads.
-    own = operation.signature.parameters[2 if _takes_models(operation) else 1 :]
+    own = operation.signature.parameters[2 if operation.takes_models else 1 :]
     return {
         _OTHERWISE.get(parameter.name, parameter.name): parameter
         for parameter in own
@@ -106,7 +124,12 @@ def verb_of(words: str, operation: Operation) -> Callable[..., None]:
 
     def run(*sources: Any, **given: Any) -> None:
         *read, out = sources
-        to, figures, config = (given.pop(name, None) for name in ("to", "figures", "config"))
+        to, figures, config, applied, score = (
+            given.pop(name, None) for name in ("to", "figures", "config", "applied", "score")
+        )
+        check_folder(figures, "--figures")
+        if to is not None and to.suffix.lower() not in _FILES:
+            check_folder(to, "--out")
         everyone = given.pop("everyone", False)
         asked = {
             options[name].name: _as_python(value, options[name])
@@ -115,27 +138,42 @@ def verb_of(words: str, operation: Operation) -> Callable[..., None]:
         }
         if config is not None:
             asked = {**_read_config(config, options), **asked}
+        everything = read[0]
         warnings = [
-            text for text in _warnings(read) if not text.startswith(tuple(operation.beside))
+            text
+            for text in (() if operation.takes_pairs else _warnings(read))
+            if not text.startswith(tuple(operation.beside))
         ]
-        if operation.people and not everyone:
-            read[0] = out.panel(read[0])
+        if operation.takes_pairs:
+            read[0] = pairs_of(read[0], out, score or "subject-model")
+        elif operation.only_people:
+            read[0] = out.panel(everything, hint="")
+        elif operation.people and not everyone:
+            read[0] = out.panel(everything)
         with out.progress(words) as bar:
             if progress:
                 asked["progress"] = bar
-            result = function_of(operation)(*read, **asked)
+            result: Any = function_of(operation)(*read, **asked)
+        written = None if applied is None else result.apply(everything).write(applied)
         show_result(result, out, to=to, figures=figures, warnings=warnings)
+        if written is not None:
+            out.show(f"ratings written to {written}")
 
     shown = {name: one for name, one in options.items() if name not in operation.rare}
     own = [_option(name, parameter) for name, parameter in shown.items()]
     if operation.people:
         own.append(_shared("everyone", AllOption, False))
+    if operation.takes_pairs:
+        own.append(_shared("score", ScoreOption, None))
+    if operation.applied:
+        flag, _, text = operation.applied.partition(": ")
+        own.append(_shared("applied", Annotated[Path | None, Option(flag, help=text)], None))
     own += [
         _shared("to", OutOption, None),
         _shared("figures", FiguresOption, None),
         _shared("config", ConfigOption, None),
     ]
-    given_first = ["ratings", *(["models"] if _takes_models(operation) else []), "out"]
+    given_first = ["ratings", *(["models"] if operation.takes_models else []), "out"]
     first = [
         inspect.Parameter(name, inspect.Parameter.POSITIONAL_OR_KEYWORD) for name in given_first
     ]
@@ -143,16 +181,17 @@ def verb_of(words: str, operation: Operation) -> Callable[..., None]:
     run.__annotations__ = {one.name: one.annotation for one in own}
     run.__name__ = words.rpartition(" ")[2].replace("-", "_")
     run.__doc__ = _help(words, operation)
-    return reads_ratings(words, models=_takes_models(operation))(run)
+    instead = read_pairs if operation.takes_pairs else None
+    return reads_ratings(words, models=operation.takes_models, instead=instead)(run)
 
 
 def show_result(
     result: Result,
     out: Output,
     *,
-    to: Path | None,
-    figures: Path | None,
-    warnings: Sequence[str],
+    to: Path | None = None,
+    figures: Path | None = None,
+    warnings: Sequence[str] = (),
 ) -> None:
     """Write, draw and print a result.
 
@@ -190,16 +229,13 @@ def _warnings(read: Sequence[Ratings | None]) -> tuple[str, ...]:
     return tuple(dict.fromkeys((*first.warnings, *of_models)))
 
 
-def _takes_models(operation: Operation) -> bool:
-    return operation.signature.names[1:2] == ("models",)
-
-
 def _help(words: str, operation: Operation) -> str:
     signature = operation.signature
-    rare = [_flag(name) for name in operation.rare]
     parts = [signature.summary, signature.description]
-    if rare:
-        parts.append(f"In a file given with --config also: {', '.join(rare)}.")
+    if operation.takes_pairs:
+        parts.append(PAIRS)
+    if operation.rare:
+        parts.append(f"In a file given with --config also: {', '.join(operation.rare)}.")
     parts.append(f"Example: affectlab {words} {operation.example}")
     return "\n\n".join(filter(None, parts))
 
@@ -266,8 +302,11 @@ def _narrow_first(kind: Any) -> int:
 
 
 def _metavar(kinds: Sequence[Any]) -> str | None:
-    named = str not in kinds and any(get_origin(kind) is dict for kind in kinds)
-    return "NAME=VALUE" if named else None
+    if str not in kinds and any(get_origin(kind) is dict for kind in kinds):
+        return "NAME=VALUE"
+    if list[float] in kinds or list[int] in kinds:
+        return "NUMBER"
+    return "PATH" if Path in kinds and str not in kinds else None
 
 
 def _brief(text: str) -> str:

@@ -6,13 +6,10 @@ import inspect
 from collections.abc import Callable
 from functools import wraps
 from importlib import import_module
-from typing import TYPE_CHECKING, Annotated, Any, get_args, get_type_hints
+from typing import Annotated, Any, get_args, get_type_hints
 
 from cyclopts import Parameter
 from cyclopts.validators import Number
-
-if TYPE_CHECKING:
-    from cyclopts import CompletionContext
 
 __all__ = ["Argument", "Option", "as_command"]
 
@@ -50,8 +47,8 @@ def Option(
     )
 
 
-def _listed_by(place: str) -> Callable[[CompletionContext], tuple[str, ...]]:
-    def names(context: CompletionContext) -> tuple[str, ...]:
+def _listed_by(place: str) -> Callable[[Any], tuple[str, ...]]:
+    def names(context: Any) -> tuple[str, ...]:
         module, _, name = place.partition(":")
         return tuple(getattr(import_module(f"affectlab.{module}"), name)())
 
@@ -112,4 +109,4 @@ def as_command(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _is_option(parameter: Parameter) -> bool:
-    return all(name.startswith("-") for name in parameter.name)
+    return all(name.startswith("-") for name in parameter.name or ())

@@ -4,16 +4,19 @@ from __future__ import annotations
 
 from collections import Counter
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Literal
 
-from affectlab.cli._options import JsonOption, QuietOption, SeedOption, reads_ratings
+from affectlab.cli._options import prints, read_roles, reads_ratings
+from affectlab.cli._output import Output
+from affectlab.cli.operations import OutOption, show_result
 from affectlab.cli.parameters import Argument, Option
 
 if TYPE_CHECKING:
-    from affectlab.cli._output import Output
     from affectlab.ratings import Ratings
 
 __all__ = ["check", "convert", "fetch", "published", "summary"]
+
+ToOption = Annotated[Path, Option("--out", help="File to write: .csv, .parquet or .jsonl.")]
 
 
 @reads_ratings("ratings summary")
@@ -39,14 +42,13 @@ def check(ratings: Ratings, out: Output) -> None:
     from affectlab.core.words import joined, plural
 
     aside = [part for part in ratings.set_aside if part.count]
-    if aside:
-        out.show(*(f"set aside: {part}" for part in aside))
     counts = Counter[str]()
     for part in aside:
+        out.show(f"set aside: {part}")
         if part.unit in ("row", "cell"):
             counts[part.unit] += part.count
     said = joined([plural(count, unit) for unit, count in counts.items()] or ["nothing"])
-    verb = "were" if sum(counts.values()) > 1 else "was"
+    verb = "were" if counts.total() > 1 else "was"
     out.show(f"{plural(ratings.n_ratings, 'answer')} can be used; {said} {verb} set aside.")
     out.finish({"n_ratings": ratings.n_ratings, "set_aside": aside}, ratings.warnings)
     if aside:
@@ -54,14 +56,7 @@ def check(ratings: Ratings, out: Output) -> None:
 
 
 @reads_ratings("ratings convert")
-def convert(
-    ratings: Ratings,
-    out: Output,
-    to: Annotated[
-        Path,
-        Option("--out", help="File to write: .csv, .parquet or .jsonl.", show_default=False),
-    ],
-) -> None:
+def convert(ratings: Ratings, out: Output, to: ToOption) -> None:
     """Write ratings of any format as a long table: CSV, Parquet or JSON Lines.
 
     Scale, raters and stimuli go along, so that reading the result gives the same table.
@@ -73,35 +68,20 @@ def convert(
     out.finish({"path": written, "n_rows": ratings.n_rows}, ratings.warnings)
 
 
-def published(
-    as_json: JsonOption = False, quiet: QuietOption = False, seed: SeedOption = 0
-) -> None:
+@prints("ratings published")
+def published(out: Output, to: OutOption = None) -> None:
     """List the published data sets that can be fetched by name, and where the others are.
 
     Example: affectlab ratings published
     """
-    from dataclasses import asdict
+    from affectlab.ratings.datasets import published_sets
 
-    from affectlab.cli._output import Output
-    from affectlab.ratings.datasets import list_datasets
-
-    out = Output("ratings published", as_json=as_json, quiet=quiet)
-    found = list_datasets()
-    for entry in found:
-        out.head(entry.name)
-        out.show(f"  {entry.what}")
-        if entry.hub is None:
-            out.show_line(f"  not on the Hugging Face hub; published at {entry.elsewhere}")
-        else:
-            split = f" --split {entry.splits[0]}" if len(entry.splits) > 1 else ""
-            to = f"--out {entry.name}.parquet"
-            out.show_line(f"  affectlab ratings fetch {entry.name}{split} {to}")
-            out.show_line(f"  Hugging Face hub: {entry.hub}; also {entry.elsewhere}")
-        out.show_line(f"  licence: {entry.licence}")
-    out.finish({"sets": [asdict(entry) for entry in found]}, ())
+    show_result(published_sets(), out, to=to)
 
 
+@prints("ratings fetch")
 def fetch(
+    out: Output,
     name: Annotated[
         str,
         Argument(
@@ -109,10 +89,7 @@ def fetch(
             metavar="NAME",
         ),
     ],
-    to: Annotated[
-        Path,
-        Option("--out", help="File to write: .csv, .parquet or .jsonl.", show_default=False),
-    ],
+    to: ToOption,
     split: Annotated[
         str | None,
         Option(help="Split, where a set has several: train, validation, test."),
@@ -122,27 +99,22 @@ def fetch(
         Option(help="Configuration, where the hub has several under one name."),
     ] = None,
     revision: Annotated[
-        str | None,
-        Option(help="Branch, tag or commit; by default the newest."),
+        str | None, Option(help="Branch, tag or commit; by default the newest.")
     ] = None,
     cache: Annotated[
         Path | None,
         Option(help="Folder for copies; by default in that of the hub's own libraries."),
     ] = None,
     scale: Annotated[
-        str | None,
-        Option(help="Scale of the answers of a set that is not listed."),
+        str | None, Option(help="Scale of the answers of a set that is not listed.")
     ] = None,
     columns: Annotated[
         str | None,
         Option(help="Which column is what, in a set that is not listed: stimulus=clip,…"),
     ] = None,
     wide: Annotated[
-        str | None,
-        Option(
-            help="A set that is not listed has one column per 'raters', 'labels' or 'stimuli'.",
-            metavar="raters|labels|stimuli",
-        ),
+        Literal["raters", "labels", "stimuli"] | None,
+        Option(help="What a set that is not listed has a column for each of."),
     ] = None,
     set_aside: Annotated[
         bool,
@@ -151,9 +123,6 @@ def fetch(
             help="Leave out rows that cannot be used, and count them, instead of stopping.",
         ),
     ] = False,
-    as_json: JsonOption = False,
-    quiet: QuietOption = False,
-    seed: SeedOption = 0,
 ) -> None:
     """Fetch a published data set from the Hugging Face hub and write it as a table of ratings.
 
@@ -162,12 +131,9 @@ def fetch(
 
     Example: affectlab ratings fetch goemotions-simplified --split train --out train.parquet
     """
-    from affectlab.cli._options import read_roles
-    from affectlab.cli._output import Output
     from affectlab.ratings import check_ratings_path
     from affectlab.ratings.datasets import find_dataset, load_dataset
 
-    out = Output("ratings fetch", as_json=as_json, quiet=quiet)
     check_ratings_path(to)
     with out.progress(f"fetching {name}"):
         ratings = load_dataset(
@@ -178,23 +144,17 @@ def fetch(
             cache=cache,
             scale=scale,
             columns=read_roles(columns),
-            wide=wide,  # type: ignore[arg-type]
+            wide=wide,
             on_bad="set_aside" if set_aside else "raise",
         )
     written = ratings.write(to)
-    entry = find_dataset(name, configuration)
     out.show(ratings)
-    out.show_line(f"source: {ratings.source}")
+    told = {"source": ratings.source}
+    entry = find_dataset(name, configuration)
     if entry is not None:
-        out.show_line(f"licence: {entry.licence}")
-        out.show_line(f"please cite: {entry.citation}")
+        told |= {"licence": entry.licence, "citation": entry.citation}
+    for what, text in told.items():
+        out.show_line(f"{'please cite' if what == 'citation' else what}: {text}")
     out.show(f"{ratings.n_rows:,} rows written to {written}")
-    result = {
-        "path": written,
-        "n_rows": ratings.n_rows,
-        "source": ratings.source,
-        "history": ratings.history,
-        "licence": None if entry is None else entry.licence,
-        "citation": None if entry is None else entry.citation,
-    }
-    out.finish(result, ratings.warnings)
+    counts = {"path": written, "n_rows": ratings.n_rows, "history": ratings.history}
+    out.finish({"licence": None, "citation": None, **told, **counts}, ratings.warnings)

@@ -61,8 +61,20 @@ TREE = Branch(
             "Agreement of raters, and scores of stimuli.",
             {
                 "agreement": "reliability.agreement:agreement",
-                "scores": "reliability.scores:scores",
-                "screen": "reliability.screen:screen",
+                "scores": Operation(
+                    "reliability.subject_models.scores:stimulus_scores",
+                    "ratings.csv --method reml --out scores.csv",
+                    people=True,
+                ),
+                "screen": Operation(
+                    "reliability.screening.screen:screen",
+                    "ratings.csv --policy bt500 --kept kept.csv",
+                    people=True,
+                    applied="--kept: Write the ratings that may be used to this file.",
+                ),
+                "duplicates": Operation(
+                    "reliability.duplicates:duplicate_raters", "ratings.csv", people=True
+                ),
                 "split-half": Operation(
                     "reliability.agreement.split_half:split_half",
                     "ratings.csv --n-splits 50",
@@ -72,20 +84,109 @@ TREE = Branch(
                 "ppca": Operation(
                     "reliability.correlation.ppca:ppca", "ratings.csv --out ppca/", people=True
                 ),
-                "plan": "reliability.plan:plan",
+                "plan": Operation(
+                    "reliability.planning.plan:plan",
+                    "pilot.csv --goal 10 --n-stimuli 500",
+                    people=True,
+                    rare=("confidence", "n_sim", "n_pilots"),
+                ),
+                "golden": Operation(
+                    "reliability.screening.golden:choose_golden",
+                    "pilot.csv --n 10 --out golden.csv",
+                    people=True,
+                ),
                 "consensus": Operation("reliability.consensus:consensus_flow", "binary.csv --json"),
             },
         ),
         "analyze": Branch(
             "Structure of the answers: labels, words, maps, expressions, what is noticed.",
             {
-                "correlations": "analyze.correlations:correlations",
-                "words": "analyze.words:words",
+                "correlations": Operation(
+                    "analysis.labels.correlations:label_correlations",
+                    "ratings.csv --figures figures",
+                    only_people=True,
+                    hidden=("labels",),
+                ),
+                "clusters": Operation(
+                    "analysis.labels.clusters:cluster_labels",
+                    "ratings.csv --figures figures",
+                    only_people=True,
+                    hidden=("labels",),
+                ),
+                "words": Operation(
+                    "analysis.words.log_odds:log_odds",
+                    "comments.csv --label joy --top 20",
+                    only_people=True,
+                    rare=("confidence", "keep_unlabelled"),
+                    hidden=("labels", "names"),
+                ),
                 "map": "analyze.map:label_map",
-                "transitions": "analyze.transitions:transitions",
-                "expressions": "analyze.expressions:expressions",
-                "jnd": "analyze.jnd:jnd",
+                "transition-ranges": Operation(
+                    "analysis.transitions.ranges:transition_ranges",
+                    "ratings.csv --stimuli pairs.csv --figures figures",
+                ),
+                "transition-curves": Operation(
+                    "analysis.transitions.curves:transition_curves",
+                    "ratings.csv --stimuli pairs.csv --frames frames.csv",
+                ),
+                "expressions": Operation(
+                    "analysis.expressions.differences:expression_differences",
+                    "ratings.csv --stimuli pairs.csv --figures figures",
+                    rare=("confidence",),
+                ),
+                "asymmetry": Operation(
+                    "analysis.expressions.asymmetry:asymmetry_tests",
+                    "ratings.csv --stimuli pairs.csv",
+                    rare=("confidence",),
+                ),
+                "score-histograms": Operation(
+                    "analysis.expressions.histograms:score_histograms",
+                    "ratings.csv --stimuli pairs.csv --figures figures",
+                ),
+                "jnd-scores": Operation(
+                    "analysis.jnd.score:jnd_scores", "ratings.csv", rare=("confidence",)
+                ),
+                "jnd-steps": Operation(
+                    "analysis.jnd.steps:jnd_steps", "ratings.csv", rare=("confidence",)
+                ),
+                "jnd-times": Operation(
+                    "analysis.jnd.times:jnd_times",
+                    "ratings.csv --frames five/frames.csv",
+                    rare=("confidence",),
+                ),
+                "jnd-strips": Operation(
+                    "analysis.jnd.strip:jnd_strips",
+                    "ratings.csv --frames five/frames.csv --films films --figures figures",
+                ),
+                "sampling-interval": Operation(
+                    "analysis.jnd.sampling_interval:sampling_interval",
+                    "ratings.csv --frames five/frames.csv",
+                    rare=("confidence",),
+                ),
+                "latency": Operation(
+                    "analysis.jnd.latency:latency_budget",
+                    "ratings.csv --frames five/frames.csv --latency-ms 20",
+                    rare=("confidence",),
+                ),
                 "reactions": "analyze.reactions:reactions",
+            },
+            {
+                "Labels and texts": ("correlations", "clusters", "words", "map", "reactions"),
+                "Faces": (
+                    "transition-ranges",
+                    "transition-curves",
+                    "expressions",
+                    "asymmetry",
+                    "score-histograms",
+                ),
+                "What is noticed": (
+                    "jnd-scores",
+                    "jnd-steps",
+                    "jnd-times",
+                    "jnd-strips",
+                    "sampling-interval",
+                    "latency",
+                ),
             },
         ),
         "evaluate": Branch(
@@ -310,7 +411,7 @@ def _branch(
     **more: Any,
 ) -> App:
     app = App(name, help=branch.help, help_flags=_HELP, **{**_BELOW, **more})
-    headings = {}
+    headings: dict[str, Group] = {}
     for place, (heading, below) in enumerate(branch.panels.items()):
         headings |= dict.fromkeys(below, Group(heading, sort_key=place))
     for place, (verb, one) in enumerate(branch.verbs.items()):

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any, Self
 
 import numpy as np
@@ -140,6 +140,12 @@ class Estimates(Result):
     ['label', 'value', 'se']
     """
 
+    replicates: Floats = field(default_factory=lambda: np.empty((0, 0)), compare=False)
+    """Values in bootstrap replicates, shape (n_boot, rows), ``nan`` where not defined; empty where
+    none were drawn."""
+    joint: bool = True
+    """Whether a replicate is one resample of all rows."""
+
     @property
     def frame(self) -> pl.DataFrame:
         """The keys, then the columns of :data:`ESTIMATE_COLUMNS`, then what is particular."""
@@ -164,7 +170,7 @@ class Estimates(Result):
             What else the result holds, such as `sentences`.
         """
         columns = (
-            *(Key(key, key) for key in keys),
+            *(Key(key) for key in keys),
             Value(),
             Interval(),
             *(Count(name) for name in ("n_items", "n_raters", "n_ratings")),

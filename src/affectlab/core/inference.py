@@ -1,31 +1,37 @@
-"""Corrections of p values for being several."""
+"""Uncertainty of any statistic: intervals, what is resampled for them, and corrections of p values.
+
+:func:`infer` takes a :class:`~affectlab.core.statistic.Statistic` and does all that does not depend
+on what the numbers are: it checks what is asked for, draws, leaves out, puts intervals around the
+values, says why there is none, and words how each came about.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from dataclasses import dataclass, replace
+from typing import Literal, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from affectlab.core.errors import InputError, unknown_name
-from affectlab.core.estimates import NO_VARIATION, withhold_certainty
-from affectlab.core.types import Floats
-
-if TYPE_CHECKING:
-    from affectlab.core.types import Ints
-
+from affectlab.core.estimates import NO_INTERVAL, NO_VARIATION, Estimates, withhold_certainty
+from affectlab.core.statistic import Draws, Ends, Statistic, student
+from affectlab.core.types import Floats, Ints
 
 __all__ = [
     "INTERVALS",
+    "Interval",
+    "Resample",
     "Uncertainty",
+    "bca_interval",
     "benjamini_hochberg",
     "benjamini_yekutieli",
     "by_name",
     "check_confidence",
     "draw_weights",
     "holm",
+    "infer",
     "streams",
     "summarise",
 ]
@@ -239,3 +245,311 @@ def summarise(
     why = np.where(unknown, "", why)
     undefined = missing.sum(axis=0).astype(np.int64)
     return Uncertainty(se, low, high, undefined, tuple(str(reason) for reason in why))
+
+
+# The uncertainty of a statistic that says itself what it is made of.
+
+
+Interval: TypeAlias = Literal["analytic", "jackknife", "percentile", "bca"]
+"""How an interval comes about: by a formula for stimuli drawn at random; from the values without
+each stimulus; or from bootstrap replicates, by their percentiles or by these corrected for bias and
+skewness."""
+Resample: TypeAlias = Literal["units", "raters", "both"]
+
+_KINDS = ("analytic", "jackknife", "percentile", "bca")
+_OVER = ("units", "raters", "both")
+
+
+def infer(
+    statistic: Statistic,
+    *,
+    interval: Interval = "percentile",
+    resample: Resample = "units",
+    n_boot: int = 1000,
+    confidence: float = 0.95,
+    seed: int | np.random.Generator | None = 0,
+    joint: bool = True,
+) -> Estimates:
+    """Compute a statistic with its uncertainty.
+
+    Parameters
+    ----------
+    statistic
+        What is computed.
+    interval
+        ``"analytic"``: by the formula of the statistic. ``"jackknife"``: Student's interval with a
+        standard error from leaving out one stimulus at a time. ``"percentile"`` and ``"bca"``: of
+        bootstrap replicates.
+    resample
+        What replicates draw: stimuli (``"units"``), ``"raters"`` or ``"both"``.
+    n_boot
+        Bootstrap replicates; 0 for no interval of that kind.
+    confidence
+        Coverage of the interval, in (0, 1).
+    seed
+        Seed or generator. Draws depend on it and on the order of units, not on blocks or threads.
+    joint
+        Whether the rows of the statistic share replicates.
+
+    Raises
+    ------
+    InputError
+        When an option is not known, or the statistic has no such interval.
+
+    Examples
+    --------
+    >>> from affectlab.core.statistic import Design, Sums, from_sums
+    >>> x = np.array([1.0, 2.0, 6.0, 4.0, 2.0])
+    >>> every = [np.arange(5)]
+    >>> mean = Sums(np.column_stack([x, np.ones(5)]), lambda t: t[:, 0] / t[:, 1], every[0])
+    >>> statistic = from_sums([mean], Design.of(every, 5, [np.array([0])], 1), keys={"of": ["x"]},
+    ...                       bounds=(-np.inf, np.inf), method=["mean"], n_items=[5],
+    ...                       n_raters=[1], n_ratings=[5], undefined="undefined: no values")
+    >>> infer(statistic, interval="analytic")["x"]
+    Estimate(3.000 [0.517, 5.483], mean; 5 items, 1 raters, 5 ratings)
+    >>> round(infer(statistic, interval="jackknife")["x"].low, 3)
+    0.517
+    >>> infer(statistic, n_boot=200, seed=1)["x"].method
+    'mean; percentile bootstrap, 200 replicates'
+    """
+    if resample not in _OVER:
+        raise unknown_name("resample", str(resample), _OVER)
+    if interval not in _KINDS:
+        raise unknown_name("interval", str(interval), _KINDS)
+    if n_boot < 0:
+        raise InputError(f"n_boot {n_boot}: expected 0 or the number of bootstrap replicates")
+    if resample != "units" and interval in ("analytic", "jackknife"):
+        raise InputError(
+            f"interval {interval!r}: it is about other units; resample {resample!r} needs "
+            "'percentile' or 'bca'"
+        )
+    check_confidence(confidence)
+    value = np.asarray(statistic.evaluate(Draws(1))[0], dtype=np.float64)
+    replicates = np.empty((0, value.size))
+    nothing = np.full(value.size, np.nan)
+    se, low, high = nothing, nothing, nothing
+    method, resampled = list(statistic.method), ["none"] * value.size
+    if interval in ("analytic", "jackknife"):
+        if interval == "analytic":
+            if statistic.closed is None:
+                raise InputError("interval 'analytic': no formula gives it; expected another")
+            ends, how, over = statistic.closed(value, confidence), statistic.formula, "none"
+            missing = [""] * value.size
+        else:
+            ends, missing = _jackknife(statistic, value, confidence)
+            how, over = f", jackknife over {statistic.units}", statistic.units
+        if statistic.no_interval:
+            missing = [own or of for own, of in zip(statistic.no_interval, missing, strict=True)]
+        hidden = np.isnan(value) | (np.array(missing) != "")
+        se, low, high = (np.where(hidden, np.nan, end) for end in ends)
+        certain = withhold_certainty(value, se, low, high)[3]
+        has = ~np.isnan(low) & ~certain
+        resampled = [over if one else "none" for one in has]
+        said = [
+            f"; {why}" if why and known else ""
+            for why, known in zip(missing, ~np.isnan(value), strict=True)
+        ]
+        method = [
+            text + (how if one else why) for text, one, why in zip(method, has, said, strict=True)
+        ]
+    elif n_boot:
+        _check_resample(statistic, resample)
+        rng = np.random.default_rng(seed)
+        replicates = _replicates(statistic, resample, n_boot, rng, joint=joint)
+        spread = summarise(value, replicates, confidence)
+        se, low, high = spread.se, spread.low, spread.high
+        if interval == "bca":
+            skew = _acceleration(statistic, resample)
+            bca = bca_interval(value, replicates, skew, confidence)
+            low, high = (np.where(np.isnan(se), np.nan, end) for end in bca)
+        resampled = [statistic.units if resample == "units" else resample] * value.size
+        how = f"{interval} bootstrap, {statistic.replicates}{n_boot} replicates"
+        method = [
+            f"{text}; {how}" + (f", {k} undefined" if k else "") + (f"; {why}" if why else "")
+            for text, k, why in zip(method, spread.undefined.tolist(), spread.missing, strict=True)
+        ]
+    reasons = statistic.undefined
+    reasons = [reasons] * value.size if isinstance(reasons, str) else reasons
+    table = Estimates.build(
+        statistic.keys,
+        value=value,
+        se=se,
+        low=low,
+        high=high,
+        method=method,
+        resampled=resampled,
+        n_items=statistic.n_items,
+        n_raters=statistic.n_raters,
+        n_ratings=statistic.n_ratings,
+        status=[why if none else "ok" for why, none in zip(reasons, np.isnan(value), strict=True)],
+    )
+    if len(statistic.columns):
+        table = table.with_columns(statistic.columns)
+    return replace(table, replicates=replicates, joint=joint)
+
+
+def _check_resample(statistic: Statistic, resample: str) -> None:
+    if resample not in statistic.resamples:
+        known = " or ".join(repr(name) for name in statistic.resamples)
+        raise InputError(
+            f"resample {resample!r}: not possible for {statistic.method[0].partition(',')[0]}"
+            + (f"; expected {known}" if known else ", which has an interval by formula alone")
+        )
+
+
+def _replicates(
+    statistic: Statistic,
+    resample: str,
+    n_boot: int,
+    rng: np.random.Generator,
+    *,
+    joint: bool,
+) -> Floats:
+    """Draw replicates of all rows at once, or of each by itself in the order of their names."""
+    n = len(statistic.names)
+    out = np.full((n_boot, n), np.nan)
+    filled = np.asarray(statistic.design.stimulus.any(axis=1))
+    order = [k for k in by_name(statistic.names) if filled[k]]
+    groups = [None] if joint else [np.array([k]) for k in order]
+    if not order:
+        return out
+    for columns in groups:
+        at = 0
+        for draws in _draws(statistic, resample, n_boot, rng):
+            rows = slice(at, at + draws.n_rows)
+            at = rows.stop
+            if columns is None:
+                out[rows] = statistic.evaluate(draws)
+            else:
+                out[rows, columns] = statistic.evaluate(replace(draws, columns=columns))
+    return out
+
+
+def _draws(
+    statistic: Statistic, resample: str, n_boot: int, rng: np.random.Generator
+) -> Iterator[Draws]:
+    """Draw stimuli, raters or both, block by block."""
+    n_stimuli, n_raters = statistic.design.n_stimuli, statistic.design.n_raters
+    if resample == "units":
+        of_units = rng
+    else:
+        of_raters, of_units = rng.spawn(2)
+    wide = n_stimuli if resample == "units" else max(n_stimuli, n_raters)
+    size = statistic.n_rows or max(1, _BLOCK // max(wide, 1))
+    for start in range(0, n_boot, size):
+        n = min(size, n_boot - start)
+        rater = None if resample == "units" else _weights(of_raters, n_raters, n)
+        stimulus = None if resample == "raters" else _weights(of_units, n_stimuli, n)
+        yield Draws(n, stimulus, rater)
+
+
+def _weights(rng: np.random.Generator, n: int, n_rows: int) -> Floats:
+    """Draw rows of weights in one array; large ones are not copied."""
+    first, *more = draw_weights(rng, n, n_rows)
+    return np.concatenate([first, *more]) if more else first
+
+
+def _without_stimuli(statistic: Statistic) -> Floats:
+    """Values without each stimulus in turn, ``nan`` in rows that have no answers about it."""
+    present = statistic.design.stimulus.T
+    values = np.asarray(statistic.evaluate(Draws(len(present), without=np.arange(len(present)))))
+    return np.where(present, values, np.nan)
+
+
+def _without_raters(statistic: Statistic) -> Floats:
+    """Values without each rater in turn, ``nan`` in rows that have no answers by them."""
+    present = statistic.design.rater.T
+    n = len(present)
+    size = statistic.n_rows or max(1, _BLOCK // max(n, 1))
+    values = []
+    for start in range(0, n, size):
+        rater = np.ones((min(size, n - start), n))
+        rater[np.arange(len(rater)), start + np.arange(len(rater))] = 0
+        values.append(statistic.evaluate(Draws(len(rater), rater=rater)))
+    return np.where(present, np.concatenate(values), np.nan)
+
+
+def _jackknife(statistic: Statistic, value: Floats, confidence: float) -> tuple[Ends, list[str]]:
+    """Student's interval from the values without each stimulus; and why there is none."""
+    _check_resample(statistic, "units")
+    left_out = _without_stimuli(statistic)
+    present = statistic.design.stimulus.T
+    n = present.sum(axis=0)
+    scarce = (np.isnan(left_out) & present).any(axis=0) | (n < 2)
+    known = np.where(present & ~scarce, left_out, 0.0)
+    mean = known.sum(axis=0) / np.maximum(n, 1)
+    squares = np.where(present, (known - mean) ** 2, 0.0).sum(axis=0)
+    se = np.where(scarce, np.nan, np.sqrt((n - 1) / np.maximum(n, 1) * squares))
+    freedom = np.maximum(n - 1, 1) if statistic.freedom is None else statistic.freedom
+    why = f"{NO_INTERVAL}not defined without one of the units"
+    missing = [why if none else "" for none in scarce]
+    return student(value, se, freedom, confidence, statistic.bounds), missing
+
+
+def _acceleration(statistic: Statistic, resample: str) -> Floats:
+    """Estimate the acceleration of each row by leaving out one stimulus, or one rater, at a time.
+
+    When stimuli and raters are drawn, the influence values of both are taken together, as for
+    independent samples. It is 0 where nothing varies.
+    """
+    without = []
+    if resample != "raters":
+        without.append(_without_stimuli(statistic))
+    if resample != "units":
+        without.append(_without_raters(statistic))
+    skew = np.zeros(len(statistic.names))
+    for k in range(skew.size):
+        pulls = np.concatenate([_pulls(values[:, k]) for values in without])
+        size = (pulls**2).sum()
+        skew[k] = (pulls**3).sum() / (6 * size**1.5) if size > 0 else 0.0
+    return skew
+
+
+def _pulls(left_out: Floats) -> Floats:
+    """Influence of each thing left out, over their number; undefined values are left out."""
+    known = left_out[~np.isnan(left_out)]
+    return (known.mean() - known) * (known.size - 1) / max(known.size, 1) if known.size else known
+
+
+def bca_interval(
+    point: Floats, replicates: Floats, acceleration: Floats, confidence: float
+) -> tuple[Floats, Floats]:
+    """Compute BCa intervals.
+
+    Parameters
+    ----------
+    point
+        The estimates, shape (k,).
+    replicates
+        Shape (n_boot, k); those that are ``nan`` are left out.
+    acceleration
+        A sixth of the skewness of the influence values, shape (k,).
+    confidence
+        Coverage that is aimed at.
+
+    Returns
+    -------
+    Lower and upper ends, ``nan`` where fewer than two replicates are defined.
+
+    References
+    ----------
+    Efron (1987), Journal of the American Statistical Association 82.
+    """
+    from scipy.special import ndtr, ndtri
+
+    low, high = np.full(point.size, np.nan), np.full(point.size, np.nan)
+    z = ndtri((1 + confidence) / 2)
+    for k in np.flatnonzero(~np.isnan(point)):
+        known = replicates[~np.isnan(replicates[:, k]), k]
+        if known.size < 2:
+            continue
+        slack = 1e-12 * max(abs(point[k]), 1.0)
+        below = (known < point[k] - slack).mean()
+        ties = (np.abs(known - point[k]) <= slack).mean()
+        # A share of 0 or 1 is known up to half a replicate only.
+        share = np.clip(below + ties / 2, 0.5 / known.size, 1 - 0.5 / known.size)
+        shift = ndtri(share)
+        steps = shift + np.array([-z, z])
+        tails = ndtr(shift + steps / (1 - acceleration[k] * steps))
+        low[k], high[k] = np.quantile(known, tails)
+    return low, high

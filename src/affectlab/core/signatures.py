@@ -37,6 +37,8 @@ class Parameter:
     is_required: bool
     help: str
     """First paragraph of its documentation, in plain words."""
+    annotation: str = ""
+    """As written."""
 
 
 @dataclass(frozen=True)
@@ -92,6 +94,7 @@ def read_signature(place: str) -> Signature:
             None if default is None else _value(default, module),
             default is None,
             told.get(argument.arg, ""),
+            "" if argument.annotation is None else ast.unparse(argument.annotation),
         )
         for argument, default in _arguments(function.args)
     )
@@ -171,7 +174,7 @@ def _kinds_of_generic(node: ast.Subscript, module: str) -> Iterator[Any]:
     head = node.value.id if isinstance(node.value, ast.Name) else ""
     inner = list(node.slice.elts) if isinstance(node.slice, ast.Tuple) else [node.slice]
     if head == "Literal":
-        yield Literal[tuple(ast.literal_eval(value) for value in inner)]  # type: ignore[misc]
+        yield Literal[tuple(ast.literal_eval(value) for value in inner)]
     elif head == "Annotated":
         yield from _kinds(inner[0], module)
     elif head in ("Optional", "Union"):

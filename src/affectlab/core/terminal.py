@@ -42,13 +42,15 @@ class Table(rich.table.Table):
             block = copy(self)
             if number > 1:
                 block.title = None
-            if number < len(blocks):
-                block.caption = None
+            block.caption = None
             block.columns = [
                 replace(column, _index=place, width=width, no_wrap=column.no_wrap, overflow="fold")
                 for place, (column, width) in enumerate(zip(columns, widths, strict=True))
             ]
             yield from rich.table.Table.__rich_console__(block, console, options)
+        if self.caption:
+            # Notes take the width of the terminal, not that of the last block.
+            yield Text.assemble(self.caption)
 
     def _blocks(self, console: Console, room: int) -> Iterator[tuple[list[Column], list[int]]]:
         """Give the columns of each block with their widths."""

@@ -670,7 +670,7 @@ def _result(
         *keys,
         Count("n_ratings", "asked"),
         Share("value", "usable", decimals=1),
-        Column("interval", "interval", "share_interval"),
+        Column("interval", "interval", "share_interval", decimals=1),
         *(Count(name, help=OUTCOMES[name].meaning) for name in failed),
         *([Count("retries")] if usable["retries"].sum() else []),
         *([Count("n_items", "stimuli")] if (usable["coverage"] < 1).any() else []),
@@ -707,8 +707,8 @@ def _sentence(
     total = int(usable["n_ratings"].sum())
     if not failed:
         return f"None of {plural(total, 'answer')} was refused, lost or unreadable."
-    rate = usable["ok"].sum() / total
-    parts = joined(f"{name.replace('_', ' ')} {count(usable[name].sum())}" for name in failed)
+    rate = int(usable["ok"].sum()) / total
+    parts = joined(f"{name.replace('_', ' ')} {count(int(usable[name].sum()))}" for name in failed)
     text = f"Of {plural(total, 'answer')}, {percent(rate, 1)} can be used ({parts})."
     if usable.height == 1:
         return text

@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from affectlab.core.errors import InputError
 from affectlab.core.result import Result
-from affectlab.core.tables import Column, Count, Key, Share, Table, Text, YesNo
+from affectlab.core.tables import Column, Count, Figure, Key, Share, Table, Text, YesNo
 from affectlab.core.types import Floats, Ints
 from affectlab.core.words import plural
 from affectlab.ratings import Ratings
@@ -101,10 +101,20 @@ _COLUMNS = (
     Key("batch"),
     Text("kind"),
     Count("items"),
-    Share("share", "share of the start", decimals=2),
+    Share("share", "of the start", decimals=2),
     Share("agreement", "confirmed", decimals=2),
     Column("agreement", "what the votes allow", "share_interval"),
-    YesNo("inferred", "inferred from totals"),
+    YesNo("inferred", "inferred from totals", spare=True),
+)
+
+
+_FIGURE = Figure(
+    "consensus_flow",
+    "consensus_flow",
+    "batches",
+    "Consensus flow",
+    "Items asked about in each batch, and the part that was confirmed (in the contrastive batch: "
+    "confirmed as absent).",
 )
 
 
@@ -133,6 +143,7 @@ def _flow(
     return ConsensusFlow(
         (Table("batches", "Batches of the protocol.", frame, columns),),
         (said,),
+        (_FIGURE,),
         notes=tuple(notes),
         batches=tuple(batches),
         start=start,
@@ -170,15 +181,17 @@ def consensus_flow(
         Ratings of yes (1) and no (0), main trials with a valid answer, one vote per rater and item;
         or an array of shape (raters, items) with ``nan`` where there is no vote.
     start
-        Items that the affirmative protocol started with. By default the number of stimuli where
-        every stimulus went on with at most one of its labels (one affirmative label per stimulus,
-        the rest contrastive), otherwise all items.
+        Items that the affirmative protocol started with.
+
+        By default the number of stimuli where every stimulus went on with at most one of its labels
+        (one affirmative label per stimulus, the rest contrastive), otherwise all items.
     first_positive
         Published number of items that round 1 confirmed.
     by_label
-        One flow per label, with shares of the label's own first items. ``start`` and
-        ``first_positive`` are totals over labels and cannot be given. Where there are contrastive
-        items that the ratings do not tell apart, rounds are shown from 2 on.
+        One flow per label, with shares of the label's own first items.
+
+        ``start`` and ``first_positive`` are totals over labels and cannot be given. Where there are
+        contrastive items that the ratings do not tell apart, rounds are shown from 2 on.
 
     Returns
     -------

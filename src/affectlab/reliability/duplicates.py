@@ -142,9 +142,11 @@ def _evidence(row: dict[str, Any], *, nominal: bool) -> str:
 
 
 def duplicate_raters(ratings: Ratings | ArrayLike) -> DuplicateRaters:
-    r"""Find pairs of raters whose answers agree far beyond their agreement with others.
+    r"""Find pairs of raters who answer alike far beyond their agreement with others.
 
-    A copied account, one person under two names, or one model asked twice. Two raters who err on
+    A copied account, one person under two names, or one model asked twice.
+
+    Two raters who err on
     their own differ by as much as each of them differs from anybody else: with the variances
     :math:`s_i^2`, :math:`s_j^2` of their answers to the stimuli they have in common, and
     correlations with a common score :math:`\lambda_i, \lambda_j` that are estimated **from their

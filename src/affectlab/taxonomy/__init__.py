@@ -15,6 +15,7 @@ from affectlab.taxonomy.costs import (
 )
 from affectlab.taxonomy.history import LabelChange, TaxonomyRevision
 from affectlab.taxonomy.label import Label
+from affectlab.taxonomy.labels import taxonomy_overview
 from affectlab.taxonomy.mapping import map_labels
 from affectlab.taxonomy.taxonomy import (
     LabelMapping,
@@ -41,4 +42,5 @@ __all__ = [
     "load_taxonomy",
     "map_labels",
     "match_taxonomy",
+    "taxonomy_overview",
 ]

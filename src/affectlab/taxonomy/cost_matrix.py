@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -13,6 +13,11 @@ from numpy.typing import ArrayLike, NDArray
 from affectlab.core.errors import InputError
 from affectlab.core.types import pl
 from affectlab.taxonomy.names import NameIndex, fold
+
+if TYPE_CHECKING:
+    from rich.console import RenderableType
+
+    from affectlab.core.result import Result
 
 __all__ = ["CostMatrix", "check_labels", "square"]
 
@@ -101,6 +106,24 @@ class CostMatrix:
                 "cost": self.matrix.ravel(),
             }
         )
+
+    def to_result(self) -> Result:
+        """Give the costs as tables: ``costs``, as :meth:`to_frame` has them, and ``matrix``.
+
+        Examples
+        --------
+        >>> CostMatrix(("joy", "fear"), [[1, 5], [5, 1]]).to_result().to_frame("matrix").columns
+        ['true', 'as_joy', 'as_fear']
+        """
+        from affectlab.taxonomy.labels import costs_of
+
+        return costs_of(self)
+
+    def _repr_html_(self) -> str:
+        return self.to_result()._repr_html_()
+
+    def __rich__(self) -> RenderableType:
+        return self.to_result().__rich__()
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, CostMatrix):

@@ -6,7 +6,6 @@ import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
-from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
@@ -25,7 +24,9 @@ from affectlab.taxonomy.label import Label
 from affectlab.taxonomy.names import NameIndex, fold
 
 if TYPE_CHECKING:
-    from affectlab.core.terminal import Table
+    from rich.console import RenderableType
+
+    from affectlab.core.result import Result
 
 
 __all__ = [
@@ -36,8 +37,6 @@ __all__ = [
     "load_taxonomy",
     "match_taxonomy",
     "taxonomy_costs",
-    "taxonomy_html",
-    "taxonomy_table",
 ]
 
 # What must hold between the parts of a taxonomy.
@@ -475,13 +474,24 @@ class Taxonomy:
         shown = ", ".join(self.labels[:6]) + (", …" if len(self) > 6 else "")
         return f"Taxonomy({self.name!r}, version {self.version}, {len(self)} labels: {shown})"
 
+    def to_result(self) -> Result:
+        """Give the labels as a table: definition, polarity, groups, and what else is known of each.
+
+        Examples
+        --------
+        >>> from affectlab.taxonomy import load_taxonomy
+        >>> load_taxonomy("ekman").to_result().to_frame()["label"].to_list()[:2]
+        ['anger', 'disgust']
+        """
+        from affectlab.taxonomy.labels import labels_of
+
+        return labels_of(self)
+
     def _repr_html_(self) -> str:
+        return self.to_result()._repr_html_()
 
-        return taxonomy_html(self)
-
-    def __rich__(self) -> Table:
-
-        return taxonomy_table(self)
+    def __rich__(self) -> RenderableType:
+        return self.to_result().__rich__()
 
 
 @dataclass(frozen=True, repr=False)
@@ -729,51 +739,3 @@ def _from_groups(taxonomy: Taxonomy, lam: float | None, levels: Iterable[str] | 
         raise InputError(f"taxonomy {taxonomy.name}: lam has no part in costs of kind 'groups'")
     names = taxonomy.nesting_levels() if levels is None else tuple(levels)
     return cost_from_groups(taxonomy.labels, [taxonomy.group_of(name) for name in names])
-
-
-# Taxonomies as tables, in the terminal and in notebooks.
-
-
-def _columns(taxonomy: Taxonomy) -> tuple[str, ...]:
-    return ("label", "polarity", *taxonomy.levels, "definition")
-
-
-def _row(label: Label, levels: tuple[str, ...]) -> tuple[str, ...]:
-    name = f"{label.name} {label.emoji}".rstrip()
-    groups = (label.groups[level] for level in levels)
-    return (name, label.polarity or "", *groups, label.definition)
-
-
-def _caption(taxonomy: Taxonomy) -> str:
-    title = taxonomy.title or taxonomy.name
-    return f"{title} (taxonomy {taxonomy.name}, version {taxonomy.version}): {len(taxonomy)} labels"
-
-
-def taxonomy_table(taxonomy: Taxonomy) -> Table:
-    """Table for the terminal."""
-    from rich.text import Text
-
-    from affectlab.core.terminal import Table
-
-    # Text, not str: square brackets in labels are not markup.
-    table = Table(title=Text(_caption(taxonomy)), title_justify="left")
-    for column in _columns(taxonomy):
-        table.add_column(Text(column))
-    for entry in taxonomy.entries:
-        table.add_row(*(Text(cell) for cell in _row(entry, taxonomy.levels)))
-    return table
-
-
-def taxonomy_html(taxonomy: Taxonomy) -> str:
-    """Table for notebooks, all text escaped."""
-    head = "".join(f'<th scope="col">{escape(column)}</th>' for column in _columns(taxonomy))
-    body = "".join(
-        "<tr>"
-        + "".join(f"<td>{escape(cell)}</td>" for cell in _row(entry, taxonomy.levels))
-        + "</tr>"
-        for entry in taxonomy.entries
-    )
-    return (
-        f"<table><caption>{escape(_caption(taxonomy))}</caption>"
-        f"<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
-    )

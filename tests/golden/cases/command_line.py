@@ -230,9 +230,9 @@ def reliability_verbs(al, ratings):
         "screen": partial(told, "reliability", "screen", file, "--json"),
         "screen p913": partial(told, "reliability", "screen", file, "--policy", "p913"),
         "split-half": partial(
-            told, "reliability", "split-half", file, "--splits", 10, "--seed", 1, "--json"
+            told, "reliability", "split-half", file, "--n-splits", 10, "--seed", 1, "--json"
         ),
-        "ppca": partial(told, "reliability", "ppca", file, "--splits", 3, "--seed", 1, "--json"),
+        "ppca": partial(told, "reliability", "ppca", file, "--n-splits", 3, "--seed", 1, "--json"),
         "consensus": partial(told, "reliability", "consensus", file, "--json"),
     }
 
@@ -405,7 +405,7 @@ def examples_of_classifier(al):
     return {
         "classification": told("evaluate", "classification", *given, "--json"),
         "as text": told("evaluate", "classification", *given),
-        "compare": told("evaluate", "compare", given[0], "gentle", "harsh", *given[1:], "--json"),
+        "compare": told("evaluate", "compare", *given, "--a", "gentle", "--b", "harsh", "--json"),
         "soft": told("evaluate", "soft-labels", *given, "--n-boot", 40, "--json"),
         "spread": told(
             "evaluate",
@@ -431,10 +431,8 @@ def examples_of_classifier(al):
             "attribute:expression",
             "--mapping",
             "emonet_face--ferd",
-            "--score",
-            "value",
-            "--score",
-            "mean_subtracted",
+            "--scores",
+            "value,mean_subtracted",
             "--seed",
             1,
             "--json",
@@ -449,7 +447,7 @@ def examples_of_classifier(al):
             folder / "moods.toml",
             "--costs",
             folder / "moods_costs.csv",
-            "--score",
+            "--scores",
             "mean_subtracted",
             "--seed",
             1,

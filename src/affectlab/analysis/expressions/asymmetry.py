@@ -14,7 +14,7 @@ from affectlab.analysis.pairs import PairSource, pair_scores
 from affectlab.core.errors import InputError, unknown_name
 from affectlab.core.inference import check_confidence
 from affectlab.core.result import Result
-from affectlab.core.tables import Count, Interval, Key, Number, PValue, Table, Text
+from affectlab.core.tables import Count, Figure, Interval, Key, Number, PValue, Table, Text
 from affectlab.core.types import Floats
 from affectlab.core.words import joined, option, plural, shown
 
@@ -134,7 +134,7 @@ class AsymmetryTests(Result):
         """One row per actor and mirrored expression.
 
         ``kind``, ``actor``, ``right``, ``left``, ``mean_right`` and ``mean_left`` over ``n_pairs``
-        pairs that both have.
+        pairs that both have, and ``apart``, the first less the second.
         """
         return self.to_frame("points")
 
@@ -145,15 +145,15 @@ class AsymmetryTests(Result):
 
 
 _TESTS = (
-    Key("comparison", "difference of means"),
+    Key("comparison"),
     Key("kind"),
     Key("test"),
     Key("unit"),
-    Count("n_first", "n"),
-    Count("n_second", "n (2nd)"),
-    Number("difference"),
-    Interval(),
-    Number("t"),
+    Count("n_first", "n", spare=True),
+    Count("n_second", "n (2nd)", spare=True),
+    Number("difference", decimals=1),
+    Interval(decimals=1, spare=True),
+    Number("t", spare=True),
     PValue("p"),
 )
 _POINTS = (
@@ -163,6 +163,7 @@ _POINTS = (
     Key("left"),
     Number("mean_right"),
     Number("mean_left"),
+    Number("apart", "right – left"),
     Count("n_pairs"),
 )
 
@@ -260,13 +261,14 @@ def asymmetry_tests(
         about = {"kind": "inter", "comparison": "one-sided – symmetric"}
         rows += [{**about, **one} for one in _against(inter, found, alternative, confidence)]
     order = ("kind", "actor", "right", "left", "mean_right", "mean_left", "n_pairs")
+    apart = (pl.col("mean_right") - pl.col("mean_left")).alias("apart")
+    marked = pl.concat(points).select(*order, apart)
     frame = pl.DataFrame(rows).with_columns(pl.lit(alternative).alias("alternative"))
     told = found.to_frame(pairs.expressions)
-    known = int((frame["status"] == "ok").sum())
     return AsymmetryTests(
         (
             Table("tests", "Tests.", frame, _TESTS),
-            Table("points", "Mirrored expressions.", pl.concat(points).select(order), _POINTS, 0),
+            Table("points", "Mirrored expressions.", marked, _POINTS, 0),
             Table(
                 "sides",
                 "Sides of expressions.",
@@ -275,9 +277,47 @@ def asymmetry_tests(
                 limit=0,
             ),
         ),
-        (f"{known} of {plural(frame.height, 'test')} defined",),
+        _sentences(frame, told, pairs.unit),
+        _figures(marked, pairs.unit),
         notes=(*_notes(found, told=sides is not None), *pairs.notes),
         unit=pairs.unit,
+    )
+
+
+def _sentences(tests: pl.DataFrame, sides: pl.DataFrame, unit: str) -> tuple[str, ...]:
+    """Say what p is of, how many expressions have a side, and which tests are not defined."""
+    known = tests.filter(pl.col("status") == "ok").height
+    counts = dict(sides["side"].value_counts().iter_rows())
+    of_sides = ", ".join(f"{counts.get(side, 0)} {side}" for side in ("right", "left", "symmetric"))
+    return (
+        f"{known} of {plural(tests.height, 'test')} defined; p is of "
+        f"'{tests['alternative'][0]}', differences in units of the {unit}.",
+        f"{of_sides} expressions.",
+        *(
+            f"{text[0].upper()}{text[1:]}."
+            for text in tests.filter(pl.col("status") != "ok")["status"].unique().sort()
+        ),
+    )
+
+
+def _figures(points: pl.DataFrame, unit: str) -> tuple[Figure, ...]:
+    """Declare how much higher right is than left, for each actor and mirrored expression."""
+    return tuple(
+        Figure(
+            f"asymmetry_{kind}",
+            "ranges",
+            "points",
+            f"Right less left expressions, {kind} pairs",
+            description="One mark for each actor, on what both sides were shown with.",
+            options={
+                "kind": kind,
+                "by": "right",
+                "value": "apart",
+                "value_name": f"right – left, mean over {kind} pairs ({unit})",
+                "line": 0.0,
+            },
+        )
+        for kind in points["kind"].unique(maintain_order=True)
     )
 
 

@@ -25,9 +25,9 @@ from affectlab.analysis.pairs import PairScores, PairSource, pair_scores
 from affectlab.core.errors import InputError, unknown_name
 from affectlab.core.inference import Uncertainty, check_confidence, summarise
 from affectlab.core.result import Result
-from affectlab.core.tables import Count, Interval, Key, Number, Table, Value
+from affectlab.core.tables import Count, Figure, Interval, Key, Number, Table, Value
 from affectlab.core.types import Bools, Floats, Ints
-from affectlab.core.words import joined, plural
+from affectlab.core.words import joined, number, plural, shown
 
 __all__ = [
     "LINKAGES",
@@ -297,6 +297,10 @@ def elbow_of(clusters: LabelClusters) -> pl.DataFrame:
     straight line from one cluster to n. The elbow is the k where it is largest.
     """
     heights = clusters.linkage[::-1, 2]
+    if not heights.size:
+        return pl.DataFrame(
+            schema={"n_clusters": pl.Int64, "height": pl.Float64, "bend": pl.Float64}
+        )
     bend = np.full(heights.size, np.nan)
     bend[:-1] = bends(clusters.linkage)
     return pl.DataFrame(
@@ -517,6 +521,8 @@ def _whole(ranks: Floats) -> pl.Series:
 
 Resample: TypeAlias = Literal["actors", "pairs"]
 RESAMPLES = ("actors", "pairs")
+_MOST = 12
+"""Expressions that people are shown the priority of."""
 _FEWEST = 6
 """Expressions below which a tree has too few heights to say that it shows no groups."""
 
@@ -562,7 +568,7 @@ class ExpressionDifferences(Result):
     @property
     def elbow(self) -> pl.DataFrame:
         """Heights of the tree and their bends: ``n_clusters``, ``height``, ``bend``."""
-        return elbow_of(self.clusters)
+        return self.to_frame("elbow")
 
 
 def _compared(cells: Cells, matrix: Floats, n_actors: Ints, n_pairs: Ints) -> pl.DataFrame:
@@ -589,7 +595,93 @@ _PAIRS = (
     Number("value", "difference"),
     *_COUNTS,
 )
-_PRIORITY = (Count("rank"), Key("expression"), Value(head="difference"), Interval(), *_COUNTS)
+_PRIORITY = (
+    Count("rank"),
+    Key("expression"),
+    Value(head="difference", decimals=1),
+    Interval(decimals=1),
+    Count("rank_low", "rank from", spare=True),
+    Count("rank_high", "rank to", spare=True),
+    Count("n_others", spare=True),
+    Count("n_actors", spare=True),
+)
+_ELBOW = (Key("n_clusters", "clusters"), Number("height"), Number("bend"))
+_EFFECTS = (Key("of"), Key("name"), Number("effect"))
+
+
+def _effects(of_actors: dict[str, float], of_roles: dict[str, float]) -> pl.DataFrame:
+    rows = [("actor", *pair) for pair in of_actors.items()]
+    rows += [("role", *pair) for pair in of_roles.items()]
+    schema = {"of": pl.String, "name": pl.String, "effect": pl.Float64}
+    return pl.DataFrame(rows, schema, orient="row")
+
+
+def _sentences(
+    cells: Cells, compared: pl.DataFrame, clusters: LabelClusters, method: str
+) -> tuple[str, ...]:
+    """Say how much was compared, and which expressions differ least and most."""
+    ordered = compared.sort("value")
+    said = []
+    for word, row in (("Least", 0), ("Most", -1)):
+        one = ordered.row(row, named=True)
+        names = f"{shown(one['expression_a'])} and {shown(one['expression_b'])}"
+        actors = plural(one["n_actors"], "actor")
+        said.append(f"{word} different: {names} ({number(one['value'], 1)}, {actors}).")
+    cut = f"{plural(clusters.k, 'cluster')} ({clusters.chosen}): {clusters.method}."
+    return (
+        f"{plural(len(cells.expressions), 'expression')}, {plural(len(cells.actors), 'actor')}: "
+        f"{method}.",
+        *said,
+        cut if clusters.status == "ok" else f"No clusters: {clusters.status}.",
+    )
+
+
+def _figures(
+    cells: Cells, clusters: LabelClusters, priority: pl.DataFrame, unit: str
+) -> tuple[Figure, ...]:
+    """Declare the differences in the order of their tree, its heights, and the priority."""
+    ok = clusters.status == "ok"
+    # Expressions that are not in the tree stand behind it.
+    names = [*clusters.labels, *clusters.left_out] if ok else list(cells.expressions)
+    numbers = clusters.cluster.tolist()
+    of_cluster = dict(zip(clusters.labels, numbers, strict=True)) if ok else {}
+    members = "; ".join(", ".join(own) for own in clusters.members().values())
+    heat = Figure(
+        "expression_differences",
+        "expression_heatmap",
+        "pairs",
+        "Mean differences of expressions",
+        description=f"{plural(len(names), 'expression')}. "
+        f"Clusters: {members if ok else clusters.status}.",
+        options={
+            "names": names,
+            "linkage": clusters.linkage.tolist() if ok else None,
+            "cluster": of_cluster,
+            "value_name": f"mean difference ({unit})",
+        },
+    )
+    elbow = Figure(
+        "expression_elbow",
+        "expression_elbow",
+        "elbow",
+        "Heights of the tree of expressions",
+        description=f"{plural(clusters.k, 'cluster')} ({clusters.chosen}).",
+        options={"chosen": clusters.k, "value_name": f"mean difference ({unit})"},
+    )
+    names = priority["expression"].to_list()
+    care = Figure(
+        "rendering_priority",
+        "expression_priority",
+        "priority",
+        "Rendering priority",
+        description=f"Needs most care: {names[0]}. Least: {names[-1]}.",
+        options={
+            "has_clusters": ok,
+            "value_name": f"mean difference from the other expressions ({unit})",
+            "interval_name": "95 % interval of the place among them",
+        },
+    )
+    return (heat, elbow, care) if ok else (heat, care)
 
 
 def expression_differences(
@@ -704,19 +796,32 @@ def expression_differences(
     priority = priority_of(
         cells, matrix, np.array(drawn), clusters, resample, confidence, method, n_pairs
     )
-    sizes = (
-        plural(len(cells.expressions), "expression"),
-        plural(len(cells.actors), "actor"),
-        plural(clusters.k, "cluster"),
-    )
     compared = _compared(cells, matrix, n_actors, n_pairs)
+    of_actors = dict(zip(cells.actors, effect.tolist(), strict=True)) if adjust else {}
+    elbow = elbow_of(clusters)
     return ExpressionDifferences(
         (
             Table("pairs", "Pairs of expressions.", compared, _PAIRS, limit=0),
             clusters.table("clusters"),
-            Table("priority", "Expressions by the care they need.", priority, _PRIORITY, limit=0),
+            Table(
+                "priority",
+                "Expressions by the care they need: the smaller the difference, the more.",
+                priority,
+                _PRIORITY,
+                limit=_MOST,
+            ),
+            Table("elbow", "Heights of the tree by number of clusters.", elbow, _ELBOW, limit=0),
+            replace(clusters.table("labels"), name="expressions"),
+            Table(
+                "effects",
+                "What actors and roles add to a score.",
+                _effects(of_actors, cells.role_effects),
+                _EFFECTS,
+                limit=0,
+            ),
         ),
-        (", ".join(sizes),),
+        _sentences(cells, compared, clusters, f"{method} ({pairs.unit})"),
+        _figures(cells, clusters, priority, pairs.unit),
         notes=(
             *cells.notes(),
             *_gaps(cells, clusters, missing),
@@ -729,7 +834,7 @@ def expression_differences(
         n_actors=n_actors,
         n_pairs=n_pairs,
         clusters=clusters,
-        actor_effects=dict(zip(cells.actors, effect.tolist(), strict=True)) if adjust else {},
+        actor_effects=of_actors,
         role_effects=cells.role_effects,
         method=method,
         unit=pairs.unit,

@@ -12,7 +12,7 @@ import polars as pl
 from affectlab.analysis.pairs import PairScores, PairSource, pair_scores
 from affectlab.core.errors import InputError
 from affectlab.core.result import Result
-from affectlab.core.tables import Count, Interval, Key, Number, Share, Table
+from affectlab.core.tables import Count, Figure, Interval, Key, Number, Share, Table
 from affectlab.core.types import Floats
 from affectlab.core.words import number, plural
 
@@ -178,7 +178,8 @@ def score_histograms(
             Table("histograms", "Counts by bin.", pl.concat(frames), _BIN, limit=0),
             Table("summary", "What is counted.", summary, _SUMMARY),
         ),
-        (f"{plural(n, 'pair')}, mean error {number(mean_error)}",),
+        _sentences(n, mean_error, quartiles, errors),
+        _figures(summary, pairs.unit),
         notes=tuple(notes),
         quartiles=quartiles,
         mean_error=mean_error,
@@ -186,6 +187,52 @@ def score_histograms(
         shared=shared,
         unit=pairs.unit,
     )
+
+
+def _sentences(
+    n: int, mean_error: float, quartiles: tuple[float, float, float], errors: str
+) -> tuple[str, ...]:
+    if math.isnan(mean_error):
+        return (f"{plural(n, 'pair')}.",)
+    bounds = " / ".join(number(bound) for bound in quartiles)
+    return (
+        f"{plural(n, 'pair')}. Mean standard error {number(mean_error)}; quartiles {bounds} "
+        f"({errors}).",
+    )
+
+
+_AXES = {
+    "scores": "score",
+    "errors": "standard error of the score",
+    "scores by error": "score",
+    "scores by actor": "score",
+}
+"""Kinds of histograms, and what their axis shows."""
+
+
+def _figures(summary: pl.DataFrame, unit: str) -> tuple[Figure, ...]:
+    """Declare the histograms of each kind that there are."""
+    figures = []
+    for histogram, axis in _AXES.items():
+        rows = summary.filter(pl.col("histogram") == histogram).to_dicts()
+        notes = {
+            row["group"]: f"{plural(row['n'], 'pair')}, mean {number(row['mean'], 1)}"
+            for row in rows
+        }
+        if not rows:
+            continue
+        named = f"score ({unit})" if histogram == "scores" and unit != "score" else axis
+        figures.append(
+            Figure(
+                histogram.replace(" ", "_"),
+                "histograms",
+                "histograms",
+                f"Histograms of {histogram}",
+                description="; ".join(f"{group}: {note}" for group, note in notes.items()),
+                options={"histogram": histogram, "notes": notes, "value_name": named},
+            )
+        )
+    return tuple(figures)
 
 
 def _kinds(kind: np.ndarray) -> dict[str, np.ndarray]:

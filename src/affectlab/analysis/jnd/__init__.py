@@ -22,12 +22,13 @@ from affectlab.analysis.jnd.sampling_interval import (
 from affectlab.analysis.jnd.score import jnd_score, jnd_scores
 from affectlab.analysis.jnd.staircase import FrameStaircase, StaircaseResult
 from affectlab.analysis.jnd.steps import JndSteps, jnd_steps
-from affectlab.analysis.jnd.strip import jnd_strip, strip_choices
+from affectlab.analysis.jnd.strip import JndStrips, jnd_strip, jnd_strips, strip_choices
 from affectlab.analysis.jnd.times import JndTimes, jnd_times
 
 __all__ = [
     "FrameStaircase",
     "JndSteps",
+    "JndStrips",
     "JndTimes",
     "LatencyBudget",
     "PooledJnd",
@@ -42,6 +43,7 @@ __all__ = [
     "jnd_scores",
     "jnd_steps",
     "jnd_strip",
+    "jnd_strips",
     "jnd_times",
     "latency_budget",
     "pooled_jnd",

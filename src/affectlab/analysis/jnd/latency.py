@@ -10,19 +10,26 @@ from typing import Any, Literal
 import numpy as np
 import polars as pl
 
-from affectlab.analysis.jnd.times import JndTimes
+from affectlab.analysis.jnd.score import Resample
+from affectlab.analysis.jnd.times import FrameSource, JndTimes, times_of
+from affectlab.analysis.pairs import PairSource
 from affectlab.core.errors import InputError, unknown_name
+from affectlab.core.estimates import Estimate
 from affectlab.core.inference import check_confidence, draw_weights
 from affectlab.core.result import Result
-from affectlab.core.tables import Column, Count, Interval, Key, Number, Share, Table
+from affectlab.core.tables import Column, Count, Figure, Interval, Key, Number, Share, Table
 from affectlab.core.types import Floats, Ints
-from affectlab.core.words import percent
+from affectlab.core.words import percent, shown
 
 __all__ = ["LatencyBudget", "latency_budget"]
 
 _ALL = "all"
 _BY = ("actor", "expression")
 _HALVINGS = 30
+_SAID = 5
+"""Delays that sentences are about."""
+_POINTS, _DRAWN = 81, 400
+"""Delays of a curve, and draws behind its band."""
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
@@ -64,30 +71,46 @@ _COLUMNS = (
     Key("latency_ms", "latency (ms)"),
     Key("group"),
     Count("n_sequences", spare=True),
-    Share("below", "below 1 JND"),
+    Share("below", "below 1 JND", decimals=0),
     Column("interval", "interval", "share_interval", decimals=0),
-    Number("jnds", "mean change (JNDs)"),
-    Interval("jnds"),
-    Number("jnds_most", "largest", spare=True),
+    Number("jnds", "mean change (JNDs)", decimals=2),
+    Interval("jnds", "interval", decimals=2),
+    Number("jnds_most", "largest", decimals=2, spare=True),
 )
 
 
-def _sentence(frame: pl.DataFrame) -> str:
-    rows = frame.filter(pl.col("group") == _ALL).to_dicts()
-    said = [f"{percent(row['below'])} within {row['latency_ms']:g} ms" for row in rows]
-    return f"Below 1 JND stay {', '.join(said[:5])}{', …' * (len(said) > 5)}."
+def _sentences(frame: pl.DataFrame) -> tuple[str, ...]:
+    """Say how many stay below 1 JND within each delay, and where fewest do."""
+    whole = frame.filter(pl.col("group") == _ALL)
+    said = [f"{percent(row['below'])} within {row['latency_ms']:g} ms" for row in whole.to_dicts()]
+    sentences = [f"Below 1 JND stay {', '.join(said[:_SAID])}{', …' * (len(said) > _SAID)}."]
+    for all_of_them in whole.head(_SAID).iter_rows(named=True):
+        own = frame.filter(
+            pl.col("latency_ms") == all_of_them["latency_ms"],
+            pl.col("below") < all_of_them["below"],
+        ).sort("below", maintain_order=True)
+        if own.height:
+            worst = own.row(0, named=True)
+            sentences.append(
+                f"Fewest of {shown(worst['group'])}: {percent(worst['below'])} within "
+                f"{worst['latency_ms']:g} ms."
+            )
+    return tuple(sentences)
 
 
 def latency_budget(
-    times: JndTimes,
+    times: JndTimes | PairSource,
     latency_ms: float | Sequence[float],
+    frames: FrameSource | None = None,
     *,
     by: Literal["actor", "expression"] = "actor",
+    jnd: Estimate | float | None = None,
+    resample: Resample = "sequences",
     n_boot: int = 1000,
     confidence: float = 0.95,
     seed: int | np.random.Generator | None = 0,
 ) -> LatencyBudget:
-    r"""Say what happens within a delay: between a movement of the face and that of its avatar.
+    r"""Find how far faces move within a delay, such as between a movement and that of an avatar.
 
     An expression that takes :math:`\tau` for 1 JND changes by :math:`x / \tau` JNDs within a delay
     of :math:`x`, in its faster segment, along the straight line that JND times suppose. So the
@@ -97,15 +120,23 @@ def latency_budget(
     Parameters
     ----------
     times
-        From :func:`jnd_times`.
+        From :func:`jnd_times`; or ratings or scores of pairs, with `frames`.
     latency_ms
         One delay or several, in milliseconds, 0 or more.
+    frames
+        Table of frames with their times (frames.csv): actor, expression, role, time_ms.
     by
-        Groups beside all sequences: ``"actor"`` or ``"expression"``.
+        Groups beside all sequences.
+    jnd
+        1 JND in score units, taken to be exact; that of the pairs 1 JND apart when not given.
+    resample
+        What the interval of 1 JND is about: other sequences, other actors too, or these scores.
     n_boot
         Draws behind the intervals.
-    confidence, seed
-        Of the intervals.
+    confidence
+        Coverage of the intervals.
+    seed
+        Same seed, same result.
 
     Returns
     -------
@@ -145,6 +176,57 @@ def latency_budget(
     if n_boot < 1:
         raise InputError(f"n_boot {n_boot}: expected 1 or more draws")
     delays = _delays(latency_ms)
+    times = times_of(
+        times,
+        frames,
+        jnd=jnd,
+        resample=resample,
+        confidence=confidence,
+        n_boot=n_boot,
+        seed=seed,
+    )
+    frame = _frame(times, delays, by, n_boot, confidence, seed)
+    curve = _frame(times, _along(times, delays), by, min(n_boot, _DRAWN), confidence, seed)
+    return LatencyBudget(
+        (
+            Table("latency", "What delays cost.", frame, _COLUMNS),
+            Table("curve", "What other delays cost.", curve, _COLUMNS, limit=0),
+        ),
+        _sentences(frame),
+        (
+            Figure(
+                "jnd_latency",
+                "latency",
+                "curve",
+                "Expressions below 1 JND by delay",
+                description=_sentences(frame)[0],
+                options={"marked": delays, "group_name": by},
+            ),
+        ),
+        times.notes,
+        by=by,
+        confidence=confidence,
+    )
+
+
+def _along(times: JndTimes, delays: Sequence[float]) -> list[float]:
+    """Give the delays of a curve, up to beyond the median time and those asked for."""
+    median = times.sequences["time_ms"].drop_nans().median()
+    known = 0.0 if median is None else 2 * float(median)  # type: ignore[arg-type]
+    along: list[float] = np.linspace(
+        0, max(known, *(1.25 * one for one in delays), 1.0), _POINTS
+    ).tolist()
+    return along
+
+
+def _frame(
+    times: JndTimes,
+    delays: Sequence[float],
+    by: str,
+    n_boot: int,
+    confidence: float,
+    seed: int | np.random.Generator | None,
+) -> pl.DataFrame:
     rng = np.random.default_rng(seed)
     groups = {_ALL: times.sequences}
     parts = times.sequences.partition_by(by, as_dict=True, maintain_order=True)
@@ -163,9 +245,7 @@ def latency_budget(
     frame = pl.DataFrame(rows)
     order = {name: place for place, name in enumerate(groups)}
     place = pl.col("group").replace_strict(order, return_dtype=pl.Int64)
-    frame = frame.sort("latency_ms", place, maintain_order=True)
-    table = Table("latency", "What delays cost.", frame, _COLUMNS)
-    return LatencyBudget((table,), (_sentence(frame),), by=by, confidence=confidence)
+    return frame.sort("latency_ms", place, maintain_order=True)
 
 
 def _delays(latency_ms: float | Sequence[float]) -> list[float]:

@@ -9,19 +9,21 @@ from typing import Any
 import numpy as np
 import polars as pl
 
+from affectlab.analysis.jnd.score import Resample
 from affectlab.analysis.jnd.time_intervals import (
     fastest_bounds,
     fastest_corrected,
     order_interval,
     rising_times,
 )
-from affectlab.analysis.jnd.times import JndTimes, arrays_of
+from affectlab.analysis.jnd.times import FrameSource, JndTimes, arrays_of, times_of
+from affectlab.analysis.pairs import PairSource
 from affectlab.core.errors import InputError
 from affectlab.core.estimates import Estimate, Estimates
 from affectlab.core.result import Result
-from affectlab.core.tables import Count, Key, Number, Table
+from affectlab.core.tables import Column, Count, Figure, Key, Number, Table, Text
 from affectlab.core.types import Floats
-from affectlab.core.words import number, plural
+from affectlab.core.words import number, percent, plural
 
 __all__ = ["SamplingInterval", "common_rate", "sampling_interval"]
 
@@ -85,28 +87,92 @@ class SamplingInterval(Result):
         return self.overall.low
 
 
-_GROUPS = (
-    Key("group"),
-    Count("n_sequences"),
-    Number("time_ms", "shortest time (ms)", decimals=1),
-    Number("rate_hz", "rate (Hz)", decimals=0),
-)
-
-
-def _sentence(one: Estimate) -> str:
-    if not one.ok:
-        return one.status
-    ends = "" if math.isnan(one.low) else f" ({number(one.low, 1)} to {number(one.high, 1)})"
+def _groups(share: float) -> tuple[Column, ...]:
     return (
-        f"{number(one.value, 1)} ms{ends}, {number(1000 / one.value, 0)} Hz, "
-        f"{plural(one.n_items, 'sequence')}"
+        Key("group", "actor"),
+        Count("n_sequences"),
+        Number("time_ms", "shortest (ms)", decimals=1),
+        Number("low_ms", "from", decimals=1),
+        Number("high_ms", "to", decimals=1),
+        Number("corrected_ms", "corrected", decimals=1, spare=True),
+        Number("share_ms", f"for {percent(share)}", decimals=1, spare=True),
+        Number("rate_hz", "Hz", decimals=0),
+        Text("expression", spare=True),
+    )
+
+
+def _sentences(
+    one: Estimate, doubts: tuple[str, ...], confidence: float, n_actors: int, jnd: Estimate
+) -> tuple[str, ...]:
+    """Say how often to sample, what is short enough, and what holds for others."""
+    if not one.ok:
+        return (f"No interval: {one.status}.",)
+    ends = "" if math.isnan(one.low) else f" [{number(one.low, 1)} to {_end(one.high)}]"
+    said = [
+        f"Sample every {number(one.value, 1)} ms{ends}, {number(1000 / one.value, 0)} Hz, to keep "
+        f"{plural(one.n_items, 'sequence')} below 1 JND between two samples."
+    ]
+    if doubts:
+        said.append(
+            "This takes faces to move evenly between the frames that were rated, which cannot be "
+            "relied on here (see the notes). The true time may be shorter than the short end."
+        )
+    elif one.low > 0:
+        safe = 1000 / one.low
+        rate = common_rate(safe)
+        fast = f"; the next common rate is {rate} Hz" if rate else ""
+        said.append(
+            f"If faces move evenly between the frames that were rated, {number(one.low, 1)} ms "
+            f"({number(safe, 0)} Hz) is short enough for all of these, "
+            f"{100 * (1 + confidence) / 2:g} % sure{fast}."
+        )
+    said.append(
+        f"A further expression like these is faster than all {plural(one.n_items, 'sequence')} "
+        f"with a chance of 1 in {one.n_items + 1:,}, a further person with one of 1 in "
+        f"{n_actors + 1:,}."
+    )
+    origin = f"median of {plural(jnd.n_items, 'pair')}" if jnd.n_items else "as given"
+    said.append(f"1 JND is {number(jnd.value)} in units of the score, {origin}.")
+    return tuple(said)
+
+
+def _end(high: float) -> str:
+    return "no end" if math.isinf(high) else number(high, 1)
+
+
+def _figure(overall: Estimate, frame: pl.DataFrame) -> Figure:
+    """Declare the times of each actor, with the shortest of each and of all."""
+    own = {
+        row["group"]: [row["time_ms"], row["low_ms"], row["high_ms"]]
+        for row in frame.slice(1).iter_rows(named=True)
+    }
+    shortest = [f"{name} {number(own[name][0], 1)} ms" for name in own]
+    return Figure(
+        "jnd_times",
+        "jnd_times",
+        "sequences",
+        "Time to 1 JND by actor",
+        description=f"Shortest of all {number(overall.value, 1)} ms; {', '.join(shortest)}.",
+        options={
+            "chosen": overall.value,
+            "interval": [overall.low, overall.high],
+            "own": own,
+        },
     )
 
 
 def sampling_interval(
-    times: JndTimes, *, share: float = 0.95, confidence: float | None = None
+    times: JndTimes | PairSource,
+    frames: FrameSource | None = None,
+    *,
+    share: float = 0.95,
+    jnd: Estimate | float | None = None,
+    resample: Resample = "sequences",
+    confidence: float | None = None,
+    n_boot: int = 1000,
+    seed: int | np.random.Generator | None = 0,
 ) -> SamplingInterval:
-    r"""Find the longest sampling interval, or latency, that keeps every change below 1 JND.
+    r"""Find how often a face must be sampled for no change to be seen between two samples.
 
     That is the shortest of the times that expressions take to change by 1 JND. Which number to
     give, and how sure it is, takes some thought, since it rests on one of many times.
@@ -152,11 +218,23 @@ def sampling_interval(
     Parameters
     ----------
     times
-        From :func:`jnd_times`.
+        From :func:`jnd_times`; or ratings or scores of pairs, with `frames`.
+    frames
+        Table of frames with their times (frames.csv): actor, expression, role, time_ms.
     share
-        Share of sequences to keep below 1 JND for ``share_ms``, in (0, 1).
+        Also the interval that keeps this share of sequences below 1 JND.
+    jnd
+        1 JND in score units, taken to be exact; that of the pairs 1 JND apart when not given.
+    resample
+        What the interval of 1 JND is about: other sequences, other actors too, or these scores.
     confidence
-        Coverage of the intervals; that of `times` if not given.
+        Coverage of the intervals; 0.95 when not given.
+
+        That of `times` where these are given.
+    n_boot
+        Bootstrap replicates for the interval of 1 JND, where that is not given.
+    seed
+        Same seed, same result.
 
     Returns
     -------
@@ -183,9 +261,19 @@ def sampling_interval(
     ...     "actor": "ann", "expression": ["joy", "joy", "awe", "awe"],
     ...     "role": ["near_peak", "middle"] * 2, "time_ms": [100, 140, 100, 200],
     ... })
-    >>> sampling_interval(jnd_times(scores, frames, jnd=20.0))
-    SamplingInterval(20.0 ms (18.2 to 22.2), 50 Hz, 2 sequences)
+    >>> found = sampling_interval(jnd_times(scores, frames, jnd=20.0))
+    >>> found.overall.value, found.rate_hz, found.actors["ann"].n_items
+    (20.0, 50.0, 2)
     """
+    times = times_of(
+        times,
+        frames,
+        jnd=jnd,
+        resample=resample,
+        confidence=0.95 if confidence is None else confidence,
+        n_boot=n_boot,
+        seed=seed,
+    )
     confidence = times.confidence if confidence is None else confidence
     for name, value in (("share", share), ("confidence", confidence)):
         if not 0 < value < 1:
@@ -216,14 +304,22 @@ def sampling_interval(
         )
     return SamplingInterval(
         (
-            Table("groups", "Shortest times.", frame, _GROUPS, limit=0),
+            Table(
+                "groups",
+                "Longest sampling interval that keeps every change below 1 JND.",
+                frame,
+                _groups(share),
+            ),
             replace(
                 actors.tables[0],
                 name="actors",
                 caption="Shortest times by actor, in milliseconds.",
+                limit=0,
             ),
+            *times.tables[:2],
         ),
-        (_sentence(overall),),
+        _sentences(overall, doubts, confidence, actors.frame.height, times.jnd),
+        (_figure(overall, frame),),
         notes=tuple(notes),
         overall=overall,
         actors=actors,

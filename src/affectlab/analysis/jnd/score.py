@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from typing import Literal, TypeAlias
 
 import numpy as np
 import polars as pl
 
-from affectlab.analysis.pairs import PairSource, pair_scores
+from affectlab.analysis.pairs import PairScores, PairSource, pair_scores
 from affectlab.core.errors import InputError, unknown_name
 from affectlab.core.estimates import Estimate, Estimates
 from affectlab.core.inference import Uncertainty, check_confidence, draw_weights, summarise
+from affectlab.core.tables import Count, Interval, Key, Value
 from affectlab.core.types import Floats, Ints
-from affectlab.core.words import plural
+from affectlab.core.words import number, plural
 
 __all__ = [
     "Resample",
@@ -23,6 +25,7 @@ __all__ = [
     "jnd_score",
     "jnd_scores",
     "one_jnd_apart",
+    "uncounted",
     "weighted_quantile",
 ]
 
@@ -115,16 +118,24 @@ def jnd_scores(
     confidence: float = 0.95,
     seed: int | np.random.Generator | None = 0,
 ) -> Estimates:
-    """Find what 1 JND is in units of the score, group by group, to see whether one number will do.
+    """Find what 1 just noticeable difference (JND) is in units of the score.
+
+    Group by group, to see whether one number will do; :func:`jnd_score` gives that number.
 
     Parameters
     ----------
     scores
         As in :func:`jnd_score`.
     by
-        ``"end"`` (peak, neutral), ``"actor"`` or ``"expression"``.
-    resample, n_boot, confidence, seed
-        As in :func:`jnd_score`.
+        Groups: the ends of the way from peak to neutral, actors, or expressions.
+    resample
+        What intervals are about: other sequences, other actors too, or these scores.
+    n_boot
+        Bootstrap replicates for intervals, 0 for none.
+    confidence
+        Coverage of the intervals.
+    seed
+        Same seed, same result.
 
     Returns
     -------
@@ -156,8 +167,44 @@ def jnd_scores(
     names = sorted(str(key[0]) for key in parts)
     found = [_estimate(parts[(name,)], resample, n_boot, confidence, rng) for name in names]
     fields = ("value", "se", "low", "high", "method", "resampled", "n_items", "status")
-    return Estimates.build(
-        {by: names}, **{name: [getattr(one, name) for one in found] for name in fields}
+    columns = {name: [getattr(one, name) for one in found] for name in fields}
+    whole = _estimate(pairs, resample, n_boot, confidence, np.random.default_rng(seed))
+    of = f"median of {plural(whole.n_items, 'pair')}"
+    table = Estimates.build({by: names}, **columns)
+    shown = (
+        Key(by),
+        Value(head="1 JND", decimals=2),
+        Interval(decimals=2),
+        Count("n_items", "pairs"),
+    )
+    caption = f"1 JND in units of the score, by {by}."
+    return replace(
+        table,
+        tables=(replace(table.tables[0], caption=caption, columns=shown),),
+        sentences=(f"1 JND is {_with_ends(whole)} in units of the score, {of}.",),
+        notes=uncounted(pair_scores(scores)),
+    )
+
+
+def _with_ends(one: Estimate) -> str:
+    if math.isnan(one.low):
+        return number(one.value)
+    return f"{number(one.value)} [{number(one.low)} to {number(one.high)}]"
+
+
+def uncounted(scores: PairScores) -> tuple[str, ...]:
+    """Say how many pairs next to the ends do not count, as they are not 1 JND apart."""
+    roles = pl.concat_list(pl.col("role_a", "role_b"))
+    apart = pl.any_horizontal(
+        roles.list.contains(end) & roles.list.contains(step)
+        for end, step in (("peak", "step_2"), ("step_4", "neutral"))
+    )
+    n = scores.intra().frame.filter(apart).height
+    if not n:
+        return ()
+    return (
+        f"{plural(n, 'pair')} next to the ends of transitions of less than about 2 JNDs, whose "
+        "frames are at equal steps, do not count for 1 JND",
     )
 
 

@@ -23,7 +23,7 @@ from affectlab.core.errors import InputError
 from affectlab.core.estimates import Estimate, Estimates
 from affectlab.core.inference import Uncertainty, draw_weights, summarise
 from affectlab.core.result import Result
-from affectlab.core.tables import Key, Number, Table
+from affectlab.core.tables import Count, Interval, Key, Number, Table, Value
 from affectlab.core.types import Floats
 from affectlab.core.words import number, plural
 
@@ -68,6 +68,12 @@ class JndSteps(Result):
         return self.sequences.height
 
 
+_WAY = (
+    Key("way"),
+    Value(head="JNDs", decimals=1),
+    Interval(decimals=1),
+    Count("n_items", "sequences"),
+)
 _SEQUENCES = (
     Key("actor"),
     Key("expression"),
@@ -106,13 +112,18 @@ def jnd_steps(
     scores
         Ratings of the protocol ``difference``, or scores; see :func:`pair_scores`.
     jnd
-        1 JND in score units, taken to be exact where a number is given. Where it is not given that
-        of :func:`jnd_score`, found anew in every bootstrap replicate, as both come from the same
-        sequences.
+        1 JND in score units, taken to be exact; that of the pairs 1 JND apart when not given.
+
+        Where it is not given that of :func:`jnd_score`, found anew in every bootstrap replicate, as
+        both come from the same sequences.
     resample
-        ``"sequences"``, ``"actors"``, or ``"scores"`` for the error of the scores only.
-    n_boot, confidence, seed
-        As in :func:`jnd_score`.
+        What intervals are about: other sequences, other actors too, or these scores.
+    n_boot
+        Bootstrap replicates for intervals, 0 for none.
+    confidence
+        Coverage of the intervals.
+    seed
+        Same seed, same result.
 
     Raises
     ------
@@ -156,16 +167,29 @@ def jnd_steps(
             for way, found in replicates.items()
         }
     found, sequences = _table(sums, medians, drawn, one, resample, n_boot), _in_jnds(sums, one)
-    said = ", ".join(f"{way} {number(estimate.value, 1)}" for (way,), estimate in found)
     return JndSteps(
         (
             Table("sequences", "JNDs of sequences.", sequences, _SEQUENCES, limit=0),
-            replace(found.tables[0], caption="JNDs from peak to neutral."),
+            replace(found.tables[0], caption="JNDs from peak to neutral.", columns=_WAY),
         ),
-        (f"{said} JNDs; {plural(sequences.height, 'sequence')}",),
+        _sentences(found, sequences),
         notes=pairs.notes,
         estimates=found,
         jnd=one,
+    )
+
+
+def _sentences(found: Estimates, sequences: pl.DataFrame) -> tuple[str, ...]:
+    """Say how many JNDs there are each way, and how far scores add up."""
+    said = ", ".join(f"{way} {number(estimate.value, 1)}" for (way,), estimate in found)
+    first = f"{said} JNDs; {plural(sequences.height, 'sequence')}."
+    ratio = sequences["additivity"].drop_nulls().median()
+    if ratio is None:
+        return (first,)
+    apart = number(float(ratio))  # type: ignore[arg-type]
+    return (
+        first,
+        f"Beside each other the ends differ by {apart} of what the steps add up to.",
     )
 
 

@@ -3,16 +3,23 @@
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
+from pathlib import Path
 
 import numpy as np
 import polars as pl
 from numpy.typing import ArrayLike
 
-from affectlab.analysis.jnd.times import JndTimes
+from affectlab.analysis.jnd.score import Resample
+from affectlab.analysis.jnd.times import FrameSource, JndTimes, times_of
+from affectlab.analysis.pairs import PairSource
 from affectlab.core.errors import InputError
+from affectlab.core.estimates import Estimate
+from affectlab.core.result import Result
+from affectlab.core.tables import Count, Figure, Key, Number, Table, YesNo
 from affectlab.core.types import Floats, Ints
 
-__all__ = ["jnd_strip", "strip_choices"]
+__all__ = ["JndStrips", "jnd_strip", "jnd_strips", "strip_choices"]
 
 _AFTER = 2
 """Frames behind the one at 1 JND."""
@@ -145,3 +152,117 @@ def jnd_strip(
     end = (int(reached[0]) if reached.size else change.size) + _AFTER + 1
     numbers: Ints = usable[:end].astype(np.int64)
     return numbers, since[:end], change[:end]
+
+
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
+class JndStrips(Result):
+    """Frames up to 1 JND; made by :func:`jnd_strips`.
+
+    The table has a row per frame: ``actor``, ``expression``, ``time_ms`` (predicted time to
+    1 JND), ``frame`` (its place in the film), ``since_ms`` (after the first), ``jnds`` (predicted
+    change since the first), ``is_first`` (the first frame at or after 1 JND).
+    """
+
+
+_STRIPS = (
+    Key("actor"),
+    Key("expression"),
+    Count("frame"),
+    Number("since_ms", "after (ms)", decimals=0),
+    Number("jnds", "JNDs"),
+    YesNo("is_first", "first at 1 JND"),
+)
+
+
+def jnd_strips(
+    times: JndTimes | PairSource,
+    films: str | Path,
+    frames: FrameSource | None = None,
+    *,
+    n: int = 2,
+    rate_hz: float | None = None,
+    jnd: Estimate | float | None = None,
+    resample: Resample = "sequences",
+    n_boot: int = 1000,
+    seed: int | np.random.Generator | None = 0,
+) -> JndStrips:
+    """Show the frames of the fastest expressions up to 1 just noticeable difference (JND).
+
+    Look at the first picture and at the marked one side by side: a change should be seen there,
+    and none before.
+
+    Parameters
+    ----------
+    times
+        From :func:`jnd_times`; or ratings or scores of pairs, with `frames`.
+    films
+        Films that the frames are from: candidates.csv, or the folder of transitions.
+    frames
+        Table of frames with their times (frames.csv): actor, expression, role, time_ms.
+    n
+        How many expressions, of different actors as far as possible.
+    rate_hz
+        Rate of the display in Hz; every frame of the film if not given.
+    jnd
+        1 JND in score units, taken to be exact; that of the pairs 1 JND apart when not given.
+    resample
+        What the interval of 1 JND is about: other sequences, other actors too, or these scores.
+    n_boot
+        Bootstrap replicates for the interval of 1 JND, where that is not given.
+    seed
+        Same seed, same result.
+
+    Raises
+    ------
+    InputError
+        When a film is not there or does not begin where its expression does, or nothing changes.
+
+    References
+    ----------
+    Saha et al. (2025), FaceExpressions-70k, figure 11 (right).
+
+    See Also
+    --------
+    strip_choices, jnd_strip
+    """
+    from affectlab.stimuli.frames import find_transitions
+
+    times = times_of(times, frames, jnd=jnd, resample=resample, n_boot=n_boot, seed=seed)
+    step = math.nan if rate_hz is None else 1000 / rate_hz if rate_hz > 0 else 0.0
+    fps = None if math.isnan(times.frame_ms) else 1000 / times.frame_ms
+    found = find_transitions(Path(films), fps=fps)
+    by_name = {(one.actor, one.expression): one for one in found.transitions}
+    parts = []
+    for row in strip_choices(times, n, step_ms=step).iter_rows(named=True):
+        name = row["actor"], row["expression"]
+        if name not in by_name:
+            raise InputError(
+                f"films {films}: no film of actor {name[0]!r}, expression {name[1]!r}; expected "
+                "the films that the frames were taken from"
+            )
+        filmed = [math.nan if at is None else at for at in by_name[name].frames.times_ms]
+        numbers, since, change = jnd_strip(times, *name, filmed, rate_hz=rate_hz)
+        columns = {"frame": numbers, "since_ms": since, "jnds": change}
+        first = np.arange(change.size) == (change < 1).sum()
+        own = pl.DataFrame({**columns, "is_first": first})
+        told = (pl.lit(row[key]).alias(key) for key in ("actor", "expression", "time_ms"))
+        parts.append(own.select(*told, pl.all()))
+    said = tuple(
+        f"{own['actor'][0]}, {own['expression'][0]}: 1 JND after {own['time_ms'][0]:.0f} ms."
+        for own in parts
+    )
+    return JndStrips(
+        (Table("strips", "Frames up to 1 JND.", pl.concat(parts), _STRIPS),),
+        said,
+        (
+            Figure(
+                "jnd_strip",
+                "jnd_strips",
+                "strips",
+                "Frames up to 1 JND",
+                description=" ".join(said),
+                options={"films": str(films), "fps": fps},
+            ),
+        ),
+        times.notes,
+    )

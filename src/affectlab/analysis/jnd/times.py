@@ -5,12 +5,12 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Literal, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 import polars as pl
 
-from affectlab.analysis.jnd.score import jnd_score
+from affectlab.analysis.jnd.score import Resample, jnd_score, uncounted
 from affectlab.analysis.jnd.time_intervals import order_interval, rising_times, time_bound
 from affectlab.analysis.pairs import PairScores, PairSource, pair_scores
 from affectlab.core.csv import read_table
@@ -18,9 +18,9 @@ from affectlab.core.errors import InputError, unknown_name
 from affectlab.core.estimates import Estimate, Estimates
 from affectlab.core.inference import check_confidence
 from affectlab.core.result import Result
-from affectlab.core.tables import Key, Number, Table, Text, YesNo
+from affectlab.core.tables import Count, Figure, Interval, Key, Number, Table, Text, Value, YesNo
 from affectlab.core.types import Floats
-from affectlab.core.words import number, plural
+from affectlab.core.words import number, option, plural
 
 __all__ = [
     "PLACES",
@@ -32,6 +32,7 @@ __all__ = [
     "given_jnd",
     "jnd_times",
     "middle_segments",
+    "times_of",
 ]
 
 # When the frames of a transition were filmed, and how the score changes between them.
@@ -311,6 +312,12 @@ def _typical(sequences: pl.DataFrame, by: str, confidence: float) -> Estimates:
     )
 
 
+_ACTORS = (
+    Key("actor"),
+    Value(head="median (ms)", decimals=1),
+    Interval(decimals=1),
+    Count("n_items", "sequences"),
+)
 _SEGMENTS = (
     Key("actor"),
     Key("expression"),
@@ -327,7 +334,12 @@ def _tables(segments: pl.DataFrame, sequences: pl.DataFrame, confidence: float) 
     return [
         Table("sequences", "Shortest times of sequences.", sequences, _SEGMENTS, limit=0),
         Table("segments", "Times of segments.", segments, _SEGMENTS, limit=0),
-        replace(actors, name="actors", caption="Median times by actor, in milliseconds."),
+        replace(
+            actors,
+            name="actors",
+            caption="Median time to 1 JND by actor, in milliseconds.",
+            columns=_ACTORS,
+        ),
     ]
 
 
@@ -336,6 +348,7 @@ def jnd_times(
     frames: FrameSource,
     *,
     jnd: Estimate | float | None = None,
+    resample: Resample = "sequences",
     confidence: float = 0.95,
     n_boot: int = 1000,
     seed: int | np.random.Generator | None = 0,
@@ -364,15 +377,19 @@ def jnd_times(
     scores
         Ratings of the protocol ``difference``, or scores; see :func:`pair_scores`.
     frames
-        When frames were filmed: ``frames.csv``, or a table with ``actor``, ``expression``,
-        ``role`` and ``time_ms``.
+        Table of frames with their times (frames.csv): actor, expression, role, time_ms.
     jnd
-        1 JND in score units; a number is taken to be exact. That of :func:`jnd_score`, from these
-        scores, where not given.
+        1 JND in score units, taken to be exact; that of the pairs 1 JND apart when not given.
+
+        An estimate brings its error, as that of :func:`jnd_score` does.
+    resample
+        What the interval of 1 JND is about: other sequences, other actors too, or these scores.
     confidence
         Coverage of the intervals, in (0, 1).
-    n_boot, seed
-        Of :func:`jnd_score`, where `jnd` is not given.
+    n_boot
+        Bootstrap replicates for the interval of 1 JND, where that is not given.
+    seed
+        Same seed, same result.
 
     Raises
     ------
@@ -404,7 +421,8 @@ def jnd_times(
     filmed, frame_ms = frame_times(frames)
     segments, notes = middle_segments(pairs, filmed)
     if jnd is None:
-        jnd = jnd_score(pairs, n_boot=n_boot, confidence=confidence, seed=seed)
+        jnd = jnd_score(pairs, resample=resample, n_boot=n_boot, confidence=confidence, seed=seed)
+        notes += uncounted(pairs)
     one = given_jnd(jnd)
     # A number that is given is exact; an estimate without an error leaves no interval.
     if segments["change_se"].is_nan().any():
@@ -421,13 +439,42 @@ def jnd_times(
     said += [f"shortest {number(float(ms), 1)} ms" for ms in shortest if math.isfinite(ms)]
     return JndTimes(
         tuple(_tables(timed, sequences, confidence)),
-        (", ".join(said),),
+        (f"{', '.join(said)}.",),
+        (
+            Figure(
+                "jnd_times",
+                "jnd_times",
+                "sequences",
+                "Time to 1 JND by actor",
+                description=f"{', '.join(said)}.",
+            ),
+        ),
         notes=(*pairs.notes, *notes),
         jnd=one,
         confidence=confidence,
         frame_ms=frame_ms,
         unit=pairs.unit,
     )
+
+
+def times_of(times: JndTimes | PairSource, frames: FrameSource | None, **options: Any) -> JndTimes:
+    """Take times as they are, or find them from scores and frames with these options.
+
+    Raises
+    ------
+    InputError
+        When scores come without frames, or times with them.
+    """
+    if isinstance(times, JndTimes):
+        if frames is not None:
+            raise InputError("frames: times to 1 JND know when frames were filmed; expected None")
+        return times
+    if frames is None:
+        raise InputError(
+            "frames: not given; expected the table that says when frames were filmed "
+            f"({option('frames', 'frames.csv')})"
+        )
+    return jnd_times(times, frames, **options)
 
 
 def given_jnd(jnd: Estimate | float) -> Estimate:

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 import numpy as np
 import polars as pl
 from numpy.typing import ArrayLike
 
-from affectlab.analysis.labels.correlations import LabelCorrelations
+from affectlab.analysis.labels.correlations import LabelCorrelations, label_correlations
 from affectlab.analysis.labels.trees import (
     METRICS,
     Choice,
@@ -23,9 +23,10 @@ from affectlab.analysis.labels.trees import (
 )
 from affectlab.core.errors import InputError, unknown_name
 from affectlab.core.result import Result
-from affectlab.core.tables import Count, Key, Number, Share, Table, Text
+from affectlab.core.tables import Count, Figure, Key, Number, Share, Table, Text
 from affectlab.core.types import Floats, Ints
-from affectlab.core.words import plural
+from affectlab.core.words import joined, plural
+from affectlab.ratings import Ratings
 
 __all__ = [
     "ConfusionClusters",
@@ -88,6 +89,32 @@ class LabelClusters(Result):
         return dict(self.to_frame().select("cluster", "stability").unique().sort("cluster").rows())
 
 
+_CLEAR = 0.25
+"""Mean silhouette from which on clusters stand apart at all (Kaufman and Rousseeuw 1990)."""
+_STABILITY = (
+    "Stability: share of bootstrap samples in which two labels of the cluster stay together."
+)
+
+
+def _sentences(
+    n: int, k: int, method: str, chosen: str, scores: dict[int, float], left_out: Sequence[str]
+) -> tuple[str, ...]:
+    """Say how many clusters there are and why, and whether they stand apart."""
+    score = scores.get(k)
+    weight = ""
+    if score is not None:
+        weight = f" of {score:.2f}" if "silhouette" in chosen else f"; mean silhouette {score:.2f}"
+    said = [f"{plural(n, 'label')}, {plural(k, 'cluster')} ({chosen}{weight}): {method}."]
+    if score is not None and score < _CLEAR:
+        said.append(
+            f"A mean silhouette below {_CLEAR} means that labels shade into each other: read the "
+            "tree and the heatmap, and take the clusters as a summary only."
+        )
+    if left_out:
+        said.append(f"Not in the tree, for want of correlations: {joined(left_out)}.")
+    return tuple(said)
+
+
 def tree_result(
     labels: tuple[str, ...],
     linkage: Floats,
@@ -97,6 +124,11 @@ def tree_result(
     *,
     groups: tuple[str, ...] | None = None,
     status: str = "ok",
+    method: str,
+    chosen: str = "given",
+    scores: dict[int, float],
+    left_out: tuple[str, ...] = (),
+    n_boot: int = 0,
     **more: Any,
 ) -> LabelClusters:
     """Set out a tree and its clusters; arguments as the fields of :class:`LabelClusters`."""
@@ -122,7 +154,6 @@ def tree_result(
         .sort("cluster")
         .select("cluster", labels="label", stability="stability")
     )
-    said = f"{plural(len(labels), 'label')}, {plural(len(stability), 'cluster')}"
     return LabelClusters(
         (
             Table(
@@ -139,8 +170,16 @@ def tree_result(
                 (Key("cluster"), Text("labels"), Number("stability")),
             ),
         ),
-        (said if status == "ok" else status,),
+        (status,)
+        if status != "ok"
+        else _sentences(len(labels), len(stability), method, chosen, scores, left_out),
+        notes=(_STABILITY,) if n_boot else (),
         labels=labels,
+        method=method,
+        chosen=chosen,
+        scores=scores,
+        left_out=left_out,
+        n_boot=n_boot,
         linkage=linkage,
         order=order,
         cluster=cluster,
@@ -152,33 +191,52 @@ def tree_result(
 
 
 def cluster_labels(
-    correlations: LabelCorrelations | ArrayLike,
+    correlations: Ratings | LabelCorrelations | ArrayLike,
     labels: Sequence[str] | None = None,
     *,
     method: Literal["ward", "average", "complete", "single"] = "ward",
     metric: Literal["correlation", "euclidean", "absolute"] = "correlation",
-    k: int | Choice | None = None,
+    k: int | Choice = "silhouette",
+    correlation: Literal["pearson", "spearman"] = "pearson",
+    exclude_neutral: bool = True,
+    n_boot: int = 1000,
+    seed: int | np.random.Generator | None = 0,
 ) -> LabelClusters:
-    r"""Cluster labels hierarchically by their correlations.
+    r"""Cluster labels that people use alike.
 
     Parameters
     ----------
     correlations
-        From :func:`label_correlations` (with its replicates, the clusters get a stability), or a
-        symmetric matrix of correlations of shape (L, L).
+        Ratings; or correlations from :func:`label_correlations` (with its replicates, the clusters
+        get a stability), or a symmetric matrix of these of shape (L, L).
     labels
         Names of the rows of a matrix.
     method
-        How clusters are joined; ``"ward"`` as in the paper.
+        How clusters are joined.
+
+        ``"ward"`` as in the paper.
     metric
-        Distance of two labels with correlation r. ``"correlation"``: :math:`1 - r`, as in the
-        paper; ``"euclidean"``: :math:`\sqrt{2 (1 - r)}`, the distance of the standardised columns,
-        for which Ward's criterion is the variance within clusters (with :math:`1 - r` it is used
-        as a formula only); ``"absolute"``: :math:`1 - |r|`, opposites are close.
+        Distance of two labels with correlation r: 1 - r, the distance of standardised answers, or
+        1 - |r|, where opposites are close.
+
+        ``"correlation"``: :math:`1 - r`, as in the paper; ``"euclidean"``:
+        :math:`\sqrt{2 (1 - r)}`, the distance of the standardised columns, for which Ward's
+        criterion is the variance within clusters (with :math:`1 - r` it is used as a formula only);
+        ``"absolute"``: :math:`1 - |r|`.
     k
-        Number of clusters; or how it is found: ``"silhouette"`` (also None), the number with the
-        highest mean silhouette; ``"elbow"``, the number at which the heights of the tree sag
-        farthest below a straight line from one cluster to single labels.
+        Number of clusters, or how it is found.
+
+        ``"silhouette"``: the number with the highest mean silhouette; ``"elbow"``: the number at
+        which the heights of the tree sag farthest below a straight line from one cluster to single
+        labels.
+    correlation
+        Kind of correlation, of ratings.
+    exclude_neutral
+        Leave out the label that stands for no emotion, of ratings.
+    n_boot
+        Bootstrap replicates over stimuli for the stability of clusters, of ratings; 0: none.
+    seed
+        Same seed, same result.
 
     Returns
     -------
@@ -207,18 +265,73 @@ def cluster_labels(
         raise unknown_name("method", method, _METHODS)
     if metric not in METRICS:
         raise unknown_name("metric", metric, METRICS)
+    if isinstance(correlations, Ratings):
+        if labels is not None:
+            raise InputError("labels: ratings name their own; expected None")
+        correlations = label_correlations(
+            correlations,
+            method=correlation,
+            exclude_neutral=exclude_neutral,
+            n_boot=n_boot,
+            seed=seed,
+        )
     matrix, names, groups, replicates = _given(correlations, labels)
     kept = _complete(matrix)
     left_out = tuple(name for at, name in enumerate(names) if at not in set(kept.tolist()))
-    return _cluster(
+    found = _cluster(
         matrix[np.ix_(kept, kept)],
         tuple(names[at] for at in kept),
         None if groups is None else tuple(groups[at] for at in kept),
         None if replicates is None else _replicate_matrices(replicates, len(names), kept),
         method=method,
         metric=metric,
-        k="silhouette" if k is None else k,
+        k=k,
         left_out=left_out,
+    )
+    return _with_correlations(found, matrix, names, groups)
+
+
+def _with_correlations(
+    found: LabelClusters, matrix: Floats, names: tuple[str, ...], groups: tuple[str, ...] | None
+) -> LabelClusters:
+    """Put the correlations beside the clusters, and declare their heatmap."""
+    first, second = np.triu_indices(len(names), 1)
+    pairs = pl.DataFrame(
+        {
+            "label_a": [names[k] for k in first],
+            "label_b": [names[k] for k in second],
+            "value": matrix[first, second],
+        },
+        schema={"label_a": pl.String, "label_b": pl.String, "value": pl.Float64},
+    )
+    columns = (Key("label_a", "label"), Key("label_b", "label"), Number("value", "correlation"))
+    ok = found.status == "ok"
+    # Without a tree there is only the heatmap, of all labels.
+    shown = found.labels if ok else names
+    of = found.groups if ok else groups
+    members = "; ".join(", ".join(own) for own in found.members().values())
+    return replace(
+        found,
+        tables=(
+            *found.tables,
+            Table("correlations", "Correlations of labels.", pairs, columns, limit=0),
+        ),
+        figures=(
+            Figure(
+                "label_correlations",
+                "label_heatmap",
+                "correlations",
+                "Correlations of labels",
+                description=f"{plural(len(shown), 'label')}. "
+                f"Clusters: {members if ok else found.status}.",
+                options={
+                    "names": list(shown),
+                    "linkage": found.linkage.tolist() if ok else None,
+                    "cluster": found.cluster.tolist() if ok else None,
+                    "groups": None if of is None else list(of),
+                },
+            ),
+        ),
     )
 
 
@@ -229,7 +342,8 @@ def _given(
         if labels is not None:
             raise InputError("labels: correlations name their own; expected None")
         found = correlations
-        return found.matrix, found.labels, found.groups, found.replicates
+        replicates = found.replicates if found.replicates.size else None
+        return found.matrix, found.labels, found.groups, replicates
     try:
         matrix = np.array(correlations, dtype=np.float64)
     except (TypeError, ValueError):
@@ -355,7 +469,7 @@ def cluster_confusion(
     *,
     method: Literal["ward", "average", "complete", "single"] = "ward",
     metric: Literal["correlation", "euclidean", "absolute"] = "correlation",
-    k: int | Choice | None = None,
+    k: int | Choice = "silhouette",
 ) -> ConfusionClusters:
     """Normalise the rows of a confusion matrix, and cluster labels by the correlation of rows.
 
@@ -407,7 +521,7 @@ def cluster_confusion(
     columns = (Key("true"), Key("predicted"), Share("share"))
     return ConfusionClusters(
         (
-            *clusters.tables,
+            *clusters.tables[:2],
             Table("shares", "What each label was taken for.", shares, columns, limit=0),
         ),
         clusters.sentences,

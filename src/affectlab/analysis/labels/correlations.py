@@ -14,9 +14,9 @@ from affectlab.analysis.profiles import label_groups, neutral_label, vectors_of
 from affectlab.core.errors import InputError, unknown_name
 from affectlab.core.estimates import Estimates
 from affectlab.core.inference import Uncertainty, check_confidence, draw_weights, summarise
-from affectlab.core.tables import Count, Interval, Key, Table, Value
+from affectlab.core.tables import Count, Figure, Interval, Key, Table, Value
 from affectlab.core.types import Bools, Floats, Ints
-from affectlab.core.words import plural
+from affectlab.core.words import joined, plural
 from affectlab.ratings import Ratings
 from affectlab.ratings.arrays import require_order
 from affectlab.ratings.order import canonical
@@ -185,8 +185,6 @@ class LabelCorrelations(Estimates):
     """Sentiment of each label, where the taxonomy says."""
     excluded: tuple[str, ...] = ()
     """Labels that were left out on request."""
-    replicates: Floats | None = None
-    """Bootstrap replicates of the pairs, shape (n_boot, pairs)."""
 
     def strongest(self, n: int = 5) -> pl.DataFrame:
         """Give the n highest and the n lowest of the defined correlations, highest first."""
@@ -213,6 +211,20 @@ def _tables(pairs: Estimates) -> tuple[Table, Table]:
         Table("correlations", "Correlations of all pairs.", pairs.frame, columns, limit=0),
         Table("strongest", "Highest and lowest.", _strongest(pairs.frame), columns),
     )
+
+
+def _sentences(
+    frame: pl.DataFrame, names: Sequence[str], method: str, excluded: Sequence[str]
+) -> tuple[str, ...]:
+    """Say how many labels there are, which pairs have no correlation, and what was left out."""
+    said = [f"{method.capitalize()} correlations of {plural(len(names), 'label')}."]
+    lacking = frame.filter(pl.col("status") != "ok")
+    if lacking.height:
+        reasons = sorted(set(lacking["status"].to_list()))
+        said.append(f"{lacking.height:,} of {frame.height:,} pairs: {joined(reasons)}.")
+    if excluded:
+        said.append(f"Left out: {joined(excluded)}.")
+    return tuple(said)
 
 
 def label_correlations(
@@ -291,7 +303,7 @@ def label_correlations(
     shared = _shared(values, first, second)
     point = correlate(kinds, counts[None, :].astype(np.float64), first, second)[0]
     point[shared < 3] = np.nan
-    found, replicates = Uncertainty.none(first.size), None
+    found, replicates = Uncertainty.none(first.size), np.empty((0, first.size))
     if n_boot:
         defined = np.flatnonzero(~np.isnan(point))
         replicates = np.full((n_boot, first.size), np.nan)
@@ -315,9 +327,21 @@ def label_correlations(
         n_ratings=profiles.n_ratings,
         status=_statuses(point, shared, found),
     )
+    excluded = () if neutral is None else (neutral,)
+    groups = label_groups(ratings, names)
     return LabelCorrelations(
         _tables(pairs),
-        (f"{plural(len(names), 'label')}, {plural(len(pairs), 'pair')}",),
+        _sentences(pairs.frame, names, method, excluded),
+        (
+            Figure(
+                "label_correlations",
+                "label_heatmap",
+                "correlations",
+                "Correlations of labels",
+                description=f"{plural(len(names), 'label')}.",
+                options={"names": list(names), "groups": None if groups is None else list(groups)},
+            ),
+        ),
         labels=names,
         matrix=_square(point, first, second, len(used), _diagonal(values)),
         low=_square(found.low, first, second, len(used)),
@@ -325,8 +349,8 @@ def label_correlations(
         n=_square(shared, first, second, len(used), (~np.isnan(values)).sum(axis=0)).astype(
             np.int64
         ),
-        groups=label_groups(ratings, names),
-        excluded=() if neutral is None else (neutral,),
+        groups=groups,
+        excluded=excluded,
         replicates=replicates,
     )
 

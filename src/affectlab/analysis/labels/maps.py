@@ -17,7 +17,7 @@ from affectlab.analysis.profiles import Profiles, neutral_label, people_of, vect
 from affectlab.core.errors import InputError, MissingDependencyError, unknown_name
 from affectlab.core.inference import by_name
 from affectlab.core.result import Result
-from affectlab.core.tables import Key, Number, Table, Text
+from affectlab.core.tables import Figure, Key, Number, Table, Text
 from affectlab.core.types import Bools, Floats, Ints
 from affectlab.core.words import plural
 from affectlab.ratings import Ratings
@@ -267,7 +267,8 @@ def _table(parts: Mapping[str, Any]) -> Table:
     types = dict.fromkeys(texts, pl.String)
     frame = pl.DataFrame({**whole, **places}, schema_overrides=types)
     order = ("stimulus", "x", "y", "colour", *list(texts)[1:])
-    return Table("map", "Places and colours of the stimuli.", frame.select(order), _COLUMNS)
+    caption = "Places and colours of the stimuli."
+    return Table("map", caption, frame.select(order), _COLUMNS, limit=0)
 
 
 def label_map(
@@ -386,7 +387,15 @@ def label_map(
         "method": how,
     }
     said = f"{plural(len(rows), 'stimulus', 'stimuli')}, {plural(len(names), 'label')}, {how}"
-    return LabelMap((_table(parts),), (said,), notes=tuple(notes), **parts)
+    figure = Figure(
+        "label_map",
+        "label_map",
+        "map",
+        "Map of stimuli",
+        description=f"{said}.",
+        options={"labels": list(parts["labels"])},
+    )
+    return LabelMap((_table(parts),), (said,), (figure,), tuple(notes), **parts)
 
 
 def _texts(

@@ -17,6 +17,11 @@ from affectlab.analysis.reactions.machine_written import MachineSigns, machine_s
 from affectlab.analysis.reactions.mapping import EmotionMap, MappedWord, map_emotions
 from affectlab.analysis.reactions.popularity import PopularEmotions, popular_emotions
 from affectlab.analysis.reactions.sentiment import SentimentMatch, sentiment_match, sentiments_of
+from affectlab.analysis.reactions.summary import (
+    ReactionSummary,
+    figures_of_reactions,
+    summarise_reactions,
+)
 from affectlab.analysis.reactions.table import reaction_table
 from affectlab.analysis.reactions.words import EmotionWords, normalise_emotions
 
@@ -30,11 +35,13 @@ __all__ = [
     "PairScorer",
     "PopularEmotions",
     "ReactionAgreement",
+    "ReactionSummary",
     "SentimentMatch",
     "TfidfScorer",
     "agreement_of_reactions",
     "chao_shen_entropy",
     "emotion_diversity",
+    "figures_of_reactions",
     "machine_signs",
     "map_emotions",
     "near_copies",
@@ -44,4 +51,5 @@ __all__ = [
     "reaction_table",
     "sentiment_match",
     "sentiments_of",
+    "summarise_reactions",
 ]

@@ -13,7 +13,7 @@ from affectlab.analysis.pairs import PairSource, pair_scores
 from affectlab.analysis.transitions.roles import place_of_role, placed
 from affectlab.core.errors import InputError
 from affectlab.core.result import Result
-from affectlab.core.tables import Count, Interval, Key, Number, Share, Table, Text
+from affectlab.core.tables import Count, Figure, Interval, Key, Number, Share, Table, Text
 from affectlab.core.types import Floats
 from affectlab.core.words import joined, plural
 
@@ -117,7 +117,7 @@ class TransitionCurves(Result):
         (``nan`` without times), ``x`` (time, or place where no times were given), ``value``
         (difference from neutral), ``se``, ``share`` (of the difference of the peak), ``share_se``,
         ``rated`` (false for the neutral frame, which differs from itself by nothing and was not
-        rated).
+        rated), ``half`` of the transition (see ``frame``).
         """
         return self.to_frame("points")
 
@@ -136,18 +136,6 @@ class TransitionCurves(Result):
         """Points of the transitions with status ``ok``."""
         known = self.frame.filter(pl.col("status") == "ok").select(_KEYS)
         return self.points.join(known, on=_KEYS, how="semi", maintain_order="left")
-
-    @property
-    def x_name(self) -> str:
-        """What ``x`` is."""
-        return "time since the peak (ms)" if self.timed else "place in the transition"
-
-    @property
-    def y_name(self) -> str:
-        """What is drawn: the difference from neutral, or its share of the peak's."""
-        if self.normalised:
-            return "share of the difference of the peak"
-        return f"difference from neutral ({self.unit})"
 
     def curve(self, actor: str, expression: str) -> tuple[Floats, Floats, Floats]:
         """Give x, y and the standard error of y of one transition, each of shape (frames,).
@@ -204,6 +192,47 @@ def _tables(points: pl.DataFrame, summary: pl.DataFrame, timed: bool) -> tuple[T
                 Interval(head="lowest to highest", decimals=1),
             ),
         ),
+    )
+
+
+def _sentences(summary: pl.DataFrame, timed: bool) -> tuple[str, ...]:
+    """Say where half is left, which curves rise, and which transitions have none."""
+    known = summary.filter(pl.col("status") == "ok")
+    over = "over time" if timed else "over places"
+    said = [f"{plural(summary.height, 'transition')}, {over}."]
+    rising = known.filter(pl.col("rises") > 0).height
+    if rising:
+        said.append(
+            f"In {plural(rising, 'transition')} a frame nearer to neutral differs more from it "
+            "than the one before: error of measurement, or a face that does not fall evenly."
+        )
+    lacking = summary.filter(pl.col("status") != "ok")
+    for (status,), own in lacking.group_by("status", maintain_order=True):
+        said.append(f"{plural(own.height, 'transition')} without a curve: {status}.")
+    return tuple(said)
+
+
+def _figures(summary: pl.DataFrame, timed: bool, shares: bool, unit: str) -> tuple[Figure, ...]:
+    """Declare curves by actor and by expression, where there are any."""
+    n = summary.filter(pl.col("status") == "ok").height
+    of_neutral = f"difference from neutral ({unit})"
+    options = {
+        "value": "share" if shares else "value",
+        "x_name": "time since the peak (ms)" if timed else "place in the transition",
+        "y_name": "share of the difference of the peak" if shares else of_neutral,
+        "names_frames": not timed,
+    }
+    return tuple(
+        Figure(
+            f"transition_curves_by_{by}",
+            "transition_curves",
+            "points",
+            f"Return to neutral by {by}",
+            description=f"{plural(n, 'transition')}, one panel per {by}.",
+            options={"by": by, **options},
+        )
+        for by in ("actor", "expression")
+        if n
     )
 
 
@@ -281,11 +310,13 @@ def transition_curves(
     )
     order = ["actor", "expression", "place", "role", "time_ms", "x", "value", "se"]
     points = points.select(*order, "share", "share_se", "rated")
+    points = points.join(summary.select(*_KEYS, "half"), on=_KEYS, maintain_order="left")
     timed = frames is not None
-    over = "over time" if timed else "over places"
     return TransitionCurves(
         _tables(points, summary, timed),
-        (f"{plural(summary.height, 'transition')}, {over}",),
+        _sentences(summary, timed),
+        _figures(summary, timed, normalise, pairs.unit),
+        pairs.notes,
         timed=timed,
         normalised=normalise,
         unit=pairs.unit,

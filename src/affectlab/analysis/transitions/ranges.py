@@ -10,8 +10,8 @@ from affectlab.analysis.pairs import PairSource, pair_scores
 from affectlab.analysis.transitions.roles import placed
 from affectlab.core.errors import InputError
 from affectlab.core.result import Result
-from affectlab.core.tables import Count, Interval, Key, Number, Table
-from affectlab.core.words import plural, shown
+from affectlab.core.tables import Count, Figure, Interval, Key, Number, Table
+from affectlab.core.words import number, plural, shown
 
 __all__ = ["TransitionRanges", "transition_ranges"]
 
@@ -130,12 +130,45 @@ def transition_ranges(scores: PairSource, *, shared: bool = True) -> TransitionR
     )
     actors = tuple(name for name in pairs.actors if name in set(points["actor"].to_list()))
     points, left_out = _only_shared(points, len(actors)) if shared else (points, ())
+    tables = _tables(points)
+    note = _note(points["expression"].n_unique(), len(actors), left_out, shared=shared)
     return TransitionRanges(
-        _tables(points),
-        (_note(points["expression"].n_unique(), len(actors), left_out, shared=shared),),
+        tables,
+        (note, *_extremes(tables[0].frame, len(actors))),
+        (_figure(tables[0].frame, note, pairs.unit),),
+        pairs.notes,
         actors=actors,
         left_out=left_out,
         unit=pairs.unit,
+    )
+
+
+def _extremes(ranges: pl.DataFrame, n_actors: int) -> tuple[str, ...]:
+    """Say where actors differ most and least."""
+    if ranges.height < 2 or n_actors < 2:
+        return ()
+    ordered = ranges.sort("range", descending=True)
+    widest, narrow = ordered.row(0, named=True), ordered.row(-1, named=True)
+    return (
+        f"Actors differ most in {shown(widest['expression'])} ({number(widest['range'], 1)} from "
+        f"{shown(widest['actor_low'])} to {shown(widest['actor_high'])}) and least in "
+        f"{shown(narrow['expression'])} ({number(narrow['range'], 1)}).",
+    )
+
+
+def _figure(ranges: pl.DataFrame, note: str, unit: str) -> Figure:
+    first = ranges.row(0, named=True)
+    return Figure(
+        "transition_ranges",
+        "ranges",
+        "points",
+        "Difference between peak and neutral",
+        description=f"{note} Largest median: {first['expression']}, {number(first['median'], 1)}.",
+        options={
+            "by": "expression",
+            "value": "value",
+            "value_name": f"difference between peak and neutral ({unit})",
+        },
     )
 
 
@@ -146,7 +179,7 @@ def _only_shared(points: pl.DataFrame, n_actors: int) -> tuple[pl.DataFrame, tup
     if not kept.height:
         raise InputError(
             f"the {n_actors} actors share no expression; expected one that all have, or "
-            "shared=False (--every-expression)"
+            "shared=False (--no-shared)"
         )
     return kept, left_out
 

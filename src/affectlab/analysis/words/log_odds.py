@@ -18,7 +18,18 @@ from affectlab.core.errors import InputError, unknown_name
 from affectlab.core.estimates import Estimates
 from affectlab.core.inference import benjamini_hochberg, holm
 from affectlab.core.result import Result
-from affectlab.core.tables import Count, Interval, Key, Number, PValue, Share, Table, Text, Value
+from affectlab.core.tables import (
+    Count,
+    Figure,
+    Interval,
+    Key,
+    Number,
+    PValue,
+    Share,
+    Table,
+    Text,
+    Value,
+)
 from affectlab.core.types import Bools, Floats, Ints
 from affectlab.core.words import plural, shown
 from affectlab.ratings import Ratings
@@ -377,6 +388,7 @@ class LogOdds(_Odds, Result):
         confidence: float,
         *,
         repeated: bool,
+        shown: _Shown,
     ) -> LogOdds:
         """Count words, for the first ``n_labels`` of the labels."""
         counts, total = counts_of(tokens, members, n_labels)
@@ -416,10 +428,57 @@ class LogOdds(_Odds, Result):
         odds = _Odds(**parts)
         said = (
             f"{plural(n_labels, 'label')}, {plural(len(tokens.words), 'word')}, "
-            f"{plural(n_all, 'text')}"
+            f"{plural(n_all, 'text')}; words with {shown.rule_name}."
         )
-        words = Table("words", "Words with z of 3 or more.", odds.kept_words(), _WORDS, limit=0)
-        return cls((words, odds.first_words()), (said,), notes=(method,), **parts)
+        if shown.label is not None:
+            n_own = plural(int(n_texts[members.labels.index(shown.label)]), "text")
+            said = f"Words that go with {shown.label} ({n_own}), {shown.rule_name}. {said}"
+        return cls(shown.tables(odds), (said,), (shown.figure(odds),), (method,), **parts)
+
+
+@dataclass(frozen=True)
+class _Shown:
+    """Which words a result shows."""
+
+    rule: Rule = "z"
+    min_z: float = 3.0
+    label: str | None = None
+    top: int | None = None
+    groups: dict[str, str] | None = None
+    """Group of each label, where the taxonomy says."""
+
+    @property
+    def rule_name(self) -> str:
+        """Which words are kept, in words."""
+        names = {"holm": "Holm's correction", "bh": "Benjamini and Hochberg's correction"}
+        return f"z ≥ {self.min_z:g}" if self.rule == "z" else f"p ≤ 0.05 after {names[self.rule]}"
+
+    def tables(self, odds: _Odds) -> tuple[Table, ...]:
+        """Give the words of all labels and the first of each, or the words of one label."""
+        if self.label is None:
+            words = odds.kept_words(rule=self.rule, min_z=self.min_z)
+            caption = f"Words with {self.rule_name}."
+            first = odds.first_words(self.top or 5, rule=self.rule, min_z=self.min_z)
+            return Table("words", caption, words, _WORDS, limit=0), first
+        words = odds.top(self.label, None, rule=self.rule, min_z=self.min_z)
+        caption = f"Words that go with {self.label}."
+        return (Table("words", caption, words, _WORDS[1:], limit=self.top or 10),)
+
+    def figure(self, odds: _Odds) -> Figure:
+        """Declare bars of the first words of each label, or of one."""
+        labels = list(odds.labels) if self.label is None else [self.label]
+        groups = {name: (self.groups or {}).get(name) for name in labels}
+        return Figure(
+            "words",
+            "first_words",
+            "words",
+            "Words that go with each label" if self.label is None else f"Words of {self.label}",
+            options={
+                "labels": labels,
+                "n": 5 if len(labels) > 1 else 15,
+                "groups": None if None in groups.values() else groups,
+            },
+        )
 
 
 _TYPES = (pl.String, pl.Int64, pl.Int64, pl.String)
@@ -470,8 +529,12 @@ def log_odds(
     paper_compat: bool = False,
     text: str = "text",
     confidence: float = 0.95,
+    rule: Rule = "z",
+    min_z: float = 3.0,
+    label: str | None = None,
+    top: int | None = None,
 ) -> LogOdds:
-    r"""Compare how often each word is used with a label and without it.
+    r"""Find the words that go with each label: log odds with a Dirichlet prior.
 
     For word w, used :math:`y_1` times in the texts with the label and :math:`y_2` times in the
     others, of :math:`n_1` and :math:`n_2` words in all, with the prior :math:`a_w = y_1 + y_2` and
@@ -495,15 +558,17 @@ def log_odds(
     names
         The labels to look at, in this order. None: all that occur, in order of first use.
     min_raters
-        For ratings: raters who must have chosen a label for it to count. None: at least half of
-        those who answered about the stimulus.
+        Raters who must have chosen a label of a stimulus for it to count; at least half of those
+        who answered when not given.
     keep_unlabelled
         Take texts without any label as texts without the label. Otherwise, as a contrast with the
         other labels, they are left out and counted.
     tokenizer
         Takes a text and gives its words. None: see :func:`tokenize`.
     paper_compat
-        Compute as the published table of GoEmotions was. Three things differ. Labels are matched
+        Count as the published table of GoEmotions was.
+
+        Three things differ. Labels are matched
         by substring, so a text with *disapproval* counts for *approval* too. For ratings, a text
         counts once for each of its raters (with the labels that two of them agreed on, or one
         where no text has two raters), which multiplies all counts, and so inflates z by the root
@@ -513,7 +578,15 @@ def log_odds(
     text
         Column of the stimuli that holds the texts, for ratings.
     confidence
-        Coverage of the intervals of :math:`\delta`.
+        Coverage of the intervals of the log odds ratio.
+    rule
+        Which words the tables have: by z (see `min_z`), or by a corrected p-value up to 0.05.
+    min_z
+        Lowest z of a word.
+    label
+        Give the words of this label only, in full.
+    top
+        Words shown per label; 5, or 10 of one label, when not given.
 
     Returns
     -------
@@ -547,6 +620,8 @@ def log_odds(
     """
     if not 0 < confidence < 1:
         raise InputError(f"confidence {confidence!r}: expected a share between 0 and 1, like 0.95")
+    if top is not None and top < 1:
+        raise InputError(f"top {top}: expected 1 or more words")
     if isinstance(texts, Ratings):
         if labels is not None:
             raise InputError("labels: ratings name their own; expected None")
@@ -576,8 +651,14 @@ def log_odds(
         words.append(f"{plural(n_unlabelled, 'text')} without a label left out")
     repeated = bool((given.weight != 1).any())
     n_labels = len(given.labels) if names is None else len(names)
+    known = given.labels[:n_labels]
+    if label is not None and label not in known:
+        raise unknown_name("label", label, known)
+    taxonomy = texts.taxonomy if isinstance(texts, Ratings) else None
+    sides = None if taxonomy is None else {k: v for k, v in taxonomy.polarity.items() if v}
+    shown = _Shown(rule, min_z, label, top, sides)
     return LogOdds.from_members(
-        tokens, given, n_labels, "; ".join(words), confidence, repeated=repeated
+        tokens, given, n_labels, "; ".join(words), confidence, repeated=repeated, shown=shown
     )
 
 

@@ -39,8 +39,8 @@ def agreement(
         bool,
         Option(
             "--more",
-            help="Also percent agreement, Fleiss' kappa, Gwet's AC, ICC and, where there are "
-            "repeats, self-consistency.",
+            help="Also percent agreement, Fleiss' kappa, Gwet's AC, every other coefficient that "
+            "is known, ICC and, where there are repeats, self-consistency.",
         ),
     ] = False,
     missing: Annotated[
@@ -158,23 +158,14 @@ def _more(panel: Ratings, missing: Literal["available", "listwise"], out: Output
     from affectlab.core.estimates import NO_INTERVAL
     from affectlab.ratings.scales import by_scale
     from affectlab.ratings.select import labels_on
-    from affectlab.reliability import (
-        fleiss_kappa,
-        gwet_ac,
-        intraclass_correlation,
-        percent_agreement,
-        self_consistency,
-    )
+    from affectlab.reliability import intraclass_correlation, self_consistency
+    from affectlab.reliability.agreement import load_coefficients
 
-    found: dict[str, list[Any]] = {"percent_agreement": [percent_agreement(panel)]}
-    unordered = labels_on(panel, lambda one: one.kind in ("nominal", "binary") and _has_levels(one))
-    graded = labels_on(panel, lambda one: one.kind in ("ordinal", "interval") and _has_levels(one))
-    if unordered is not None:
-        found["fleiss_kappa"] = [fleiss_kappa(unordered, weights="nominal")]
-        found["gwet_ac"] = [gwet_ac(unordered, weights="nominal")]
-    if graded is not None:
-        found.setdefault("fleiss_kappa", []).append(fleiss_kappa(graded, weights="quadratic"))
-        found.setdefault("gwet_ac", []).append(gwet_ac(graded, weights="quadratic"))
+    titles, found = dict[str, str](), dict[str, list[Any]]()
+    for coefficient in load_coefficients():
+        tables = coefficient.tables(panel)
+        if tables:
+            titles[coefficient.name], found[coefficient.name] = coefficient.title, tables
     numbers = labels_on(panel, lambda one: one.kind in ("ordinal", "interval"))
     if numbers is not None:
         found["intraclass_correlation"] = [intraclass_correlation(numbers, missing=missing)]
@@ -188,7 +179,8 @@ def _more(panel: Ratings, missing: Literal["available", "listwise"], out: Output
         for table in tables:
             # Why single rows have no interval stands below the table.
             how = _shared(one.partition(f"; {NO_INTERVAL}")[0] for one in table.frame["method"])
-            title = "" if how.startswith("Gwet") else name.replace("_", " ").capitalize()
+            title = titles.get(name, name.replace("_", " "))
+            title = "" if how.startswith(title) else f"{title[0].upper()}{title[1:]}"
             out.head("\n" + ": ".join(filter(None, (title, how))))
             out.show(table)
     return {

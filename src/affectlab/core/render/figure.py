@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
+from affectlab.core.errors import InputError
 from affectlab.core.registry import Registry, callables
 from affectlab.core.render.cells import NUMERIC
 from affectlab.core.tables import Column, Figure, Table
@@ -13,7 +14,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 
-__all__ = ["FIGURES", "draw", "figures_of"]
+__all__ = ["FIGURES", "PAGES", "draw", "figures_of"]
 
 FIGURES: Registry[Callable[..., Any]] = Registry(
     kind="figure",
@@ -25,6 +26,7 @@ FIGURES: Registry[Callable[..., Any]] = Registry(
         for name in (
             "agreement_bars",
             "confusion",
+            "consensus_flow",
             "discrepancies",
             "equivalence",
             "fairness",
@@ -35,6 +37,7 @@ FIGURES: Registry[Callable[..., Any]] = Registry(
             "outcomes",
             "pair_heatmap",
             "people_range",
+            "plan",
             "reliability",
             "scatter",
             "shares",
@@ -42,6 +45,34 @@ FIGURES: Registry[Callable[..., Any]] = Registry(
     },
 )
 """Kinds of figures: functions of axes, a table and settings, that draw on the axes."""
+
+PAGES: Registry[Callable[..., Any]] = Registry(
+    kind="figure of several panels",
+    group="affectlab.pages",
+    accept=callables,
+    expected="a function of a table and settings",
+    ours={
+        name: f"affectlab.report.figures.pages:page_of_{name}"
+        for name in (
+            "emotion_words",
+            "expression_elbow",
+            "expression_heatmap",
+            "expression_priority",
+            "first_words",
+            "histograms",
+            "jnd_strips",
+            "jnd_times",
+            "label_heatmap",
+            "label_map",
+            "latency",
+            "pair_emotions",
+            "ranges",
+            "transition_curves",
+        )
+    },
+)
+"""Kinds of figures that need a page of their own, such as those of several panels: functions of a
+table and settings that give the page."""
 
 
 _LINE = 0.2
@@ -79,7 +110,19 @@ def _ends(column: Column, intervals: Sequence[Column]) -> tuple[str | None, str 
 
 
 def draw(figure: Figure, table: Table, ax: Axes | None) -> Axes:
-    """Draw a figure on axes, new ones where none are given."""
+    """Draw a figure on axes, new ones where none are given.
+
+    Raises
+    ------
+    InputError
+        When axes are given for a figure that needs a page of its own.
+    """
+    if figure.kind in PAGES.names():
+        if ax is not None:
+            raise InputError(f"figure {figure.name!r} is a page of its own; expected no axes")
+        page = PAGES.load(figure.kind)(table, **figure.options)
+        first: Axes = page.axes[0]
+        return first
     given = ax is not None
     if ax is None:
         from matplotlib.figure import Figure as Canvas

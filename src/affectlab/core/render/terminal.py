@@ -59,7 +59,8 @@ def result_lines(
 ) -> RenderableType:
     """Lay a result out: what it says, its tables, its notes."""
     parts: list[RenderableType] = [Text(shown(text)) for text in sentences]
-    seen = [table for table in tables if table.limit]
+    # A table without rows says no more than the sentences.
+    seen = [table for table in tables if table.limit and (table.frame.height or not sentences)]
     for table in seen:
         if parts:
             parts.append(Text())

@@ -92,7 +92,7 @@ def load_thresholds(given: Threshold) -> Thresholds:
         return given
     if isinstance(given, str):
         try:
-            given = float(given)
+            return Thresholds(default=float(given))
         except ValueError:
             given = Path(given)
     if isinstance(given, Path):

@@ -220,7 +220,9 @@ def compare_models(
         Ties in the truth of people.
     answer_ties
         Ties in the answers of models.
-    n_boot, n_permutations, confidence, seed
+    n_boot
+        Bootstrap replicates over stimuli; 0 gives no interval.
+    n_permutations, confidence, seed
         As for :func:`compare_predictions`.
 
     Raises

@@ -60,7 +60,7 @@ class Differences(Estimates):
     """The fitted curve of every (rater, group)."""
     pairs: Pairs
     measured: Measured
-    replicates: Floats | None
+    replicates: Floats | None  # type: ignore[assignment]
     """Shape (n_boot, raters, groups, metrics)."""
     confidence: float
     draws: int

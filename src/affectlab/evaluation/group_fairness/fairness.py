@@ -157,7 +157,7 @@ def _figures(
     title = f"{found.metric.title} by {found.by}"
     section = [key for key in of_gaps.keys if key in ("rater", "label")]
     said = " ".join(sentences)
-    options = {
+    options: dict[str, Any] = {
         "row": ("group",),
         "section": section,
         "value_name": title,
@@ -305,7 +305,8 @@ def fairness(
         than with others; each person's own value counts once, whatever the number of their answers.
     metric
         mae, bias, spearman, quadratic_kappa, mean, alpha; for classes accuracy, acc2, ecc, emc,
-        macro_f1, …; or one that an installed package adds.
+        macro_f1, …; of people a coefficient of agreement, such as gwet_ac; or one that an installed
+        package adds.
 
         In Python also an :class:`~affectlab.evaluation.AnswerMetric`, or a function of the truth
         and the answers; :func:`~affectlab.evaluation.list_metrics` has the names.

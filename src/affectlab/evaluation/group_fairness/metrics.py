@@ -4,15 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import cache
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
 
 from affectlab.core.errors import InputError
 from affectlab.core.registry import Registry
+from affectlab.core.statistic import Draws
 from affectlab.core.types import Bools, Floats, Ints
 from affectlab.evaluation.classification import CLASSIFICATION_METRICS, metrics_of_confusion
 from affectlab.evaluation.label_facts import CostsLike, TaxonomyLike
+from affectlab.ratings import Scale
+from affectlab.ratings.arrays import Answers
+from affectlab.reliability.agreement import Coefficient, list_coefficients, load_coefficient
 
 __all__ = [
     "SCORE_METRICS",
@@ -57,6 +62,8 @@ class Compared:
     """Whether the answers have no order."""
     taxonomy: TaxonomyLike | None = None
     costs: CostsLike | None = None
+    scales: tuple[Scale, ...] | None = None
+    """Scale of each label, where the rows are ratings."""
 
     def take(self, rows: Any) -> Compared:
         """Keep some of the rows and all of the names."""
@@ -419,7 +426,64 @@ SCORE_METRICS: tuple[AnswerMetric, ...] = (
 )
 """Metrics of ratings, built in."""
 
-_METRICS = Registry(
+# Coefficients of agreement.
+
+
+@cache
+def _of_coefficient(coefficient: Coefficient) -> AnswerMetric:
+    """Judge how far people agree, by the mean of a coefficient over labels."""
+
+    def weighted(data: Compared, weights: Floats) -> Floats:
+        what = "raters" if data.of_raters else "units"
+        found = []
+        for part in _by_label(data):
+            scale = None if data.scales is None else data.scales[int(part.label[0])]
+            statistic = coefficient.statistic(_answers(part, scale), **coefficient.usual(scale))
+            if what not in statistic.resamples:
+                raise InputError(
+                    f"metric {coefficient.name!r} takes no groups of people: its uncertainty is "
+                    "known for other stimuli alone"
+                )
+            thing = part.rater if data.of_raters else part.stimulus
+            unit = np.zeros(int(thing.max()) + 1, dtype=np.int64)
+            unit[thing] = part.unit
+            each = np.ascontiguousarray(weights[:, unit])
+            n = len(each)
+            draws = Draws(n, rater=each) if data.of_raters else Draws(n, stimulus=each)
+            found.append(statistic.evaluate(draws)[:, 0])
+        return mean_defined(np.stack(found, axis=1))
+
+    return AnswerMetric(coefficient.name, coefficient.title, weighted, "people", "higher")
+
+
+def _answers(part: Compared, scale: Scale | None) -> Answers:
+    """Take the rows of one label as answers of people."""
+    n_raters = int(part.rater.max()) + 1
+    return Answers(
+        unit=part.stimulus,
+        rater=part.rater,
+        label=np.zeros(part.answer.size, dtype=np.int64),
+        value=part.answer,
+        units=tuple(map(str, range(int(part.stimulus.max()) + 1))),
+        raters=tuple(map(str, range(n_raters))),
+        labels=(part.labels[int(part.label[0])],),
+        rater_kinds=("human",) * n_raters,
+        scales=None if scale is None else (scale,),
+    )
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class _Metrics(Registry[AnswerMetric]):
+    """Metrics of ours and, of people, all coefficients of agreement there are."""
+
+    def own_names(self) -> tuple[str, ...]:
+        return (*self.ours, *list_coefficients())
+
+    def _own(self, name: str) -> Any:
+        return self.ours[name] if name in self.ours else _of_coefficient(load_coefficient(name))
+
+
+_METRICS = _Metrics(
     kind="metric",
     group="affectlab.metrics",
     accept=AnswerMetric,

@@ -104,7 +104,11 @@ def score_rows(
     cell = given.cell
     total = np.bincount(cell, weights=given.value, minlength=n_labels * n_stimuli)
     count = np.bincount(cell, minlength=n_labels * n_stimuli)
-    shape = {"labels": given.labels, "nominal": people.scale.kind == "nominal"}
+    shape = {
+        "labels": given.labels,
+        "nominal": people.scale.kind == "nominal",
+        "scales": given.scales,
+    }
     several = count[cell] > 1
     if metric.needs in ("people", "answers"):
         several = np.ones(cell.size, dtype=np.bool_)

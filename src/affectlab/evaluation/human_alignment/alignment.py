@@ -683,10 +683,10 @@ def alignment(
     ceiling = ceiling_of(panel, measures, draws, confidence)
     alt = alt_test_of(panel, epsilon=epsilon)
     first = measures[0]
-    titles = {measure.name: _MEASURES[measure.name] for measure in measures}
+    titles: dict[str, str] = {measure.name: _MEASURES[measure.name] for measure in measures}
     if first.pooled:
         titles[first.name] = f"pooled {first.name} with people"
-    models = _models_table(difference, alt, first, confidence, margin)
+    verdicts = _models_table(difference, alt, first, confidence, margin)
     behind = {
         "difference": difference.tables[0],
         "agreement": _agreement(panel, measures, draws, confidence).tables[0],
@@ -697,16 +697,16 @@ def alignment(
     }
     return AlignmentResult(
         (
-            models,
+            verdicts,
             ceiling.table("ceiling"),
-            _everybody(difference, ceiling, models.frame, titles),
+            _everybody(difference, ceiling, verdicts.frame, titles),
             *(replace(table, name=name, limit=0) for name, table in behind.items()),
         ),
         tuple(
             sentence_on(panel, f, measures, difference, alt, draws, confidence, alpha)
             for f in range(len(panel.models))
         ),
-        _figures(models.frame, measures, titles, margin, alpha, draws, confidence),
+        _figures(verdicts.frame, measures, titles, margin, alpha, draws, confidence),
         notes_on(panel, measures, difference, draws, alt, alpha),
         {
             "margin": margin,

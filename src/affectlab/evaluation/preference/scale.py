@@ -192,7 +192,7 @@ class PreferenceScale(Estimates):
     wins: Floats
     """How often the row was chosen over the column, ties counting half, shape (k, k)."""
     model: Model
-    replicates: Floats | None
+    replicates: Floats | None  # type: ignore[assignment]
     """Strengths, shape (n_boot, k), ``nan`` where a replicate has no scale."""
     confidence: float
 

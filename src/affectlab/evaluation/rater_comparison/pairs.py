@@ -305,8 +305,8 @@ def alpha_by_side(
         apart = (_without(side, exclude) for side in (both.people, both.models))
         parts = dict(zip(("human", "model"), apart, strict=True))
     else:
-        table = merged(ratings, models, exclude=exclude)
-        parts = {"human": table.humans(), "model": table.models(), "all": table}
+        everyone = merged(ratings, models, exclude=exclude)
+        parts = {"human": everyone.humans(), "model": everyone.models(), "all": everyone}
     frames = []
     for side, part in parts.items():
         found = krippendorff_alpha(part, level=level, by_label=True, n_boot=n_boot, seed=seed)

@@ -79,12 +79,18 @@ def published_tables(
 
     Parameters
     ----------
-    ratings, models, exclude, truncate
+    ratings, models
         As for :func:`alignment`.
     groups
-        Groups of models, see :func:`group_comparison`.
+        Groups of models: an attribute of raters such as ``family``, or a group for each model; by
+        default all models are one (see :func:`group_comparison`).
     over
-        What the SD of the rater table runs over, see :func:`rater_table`.
+        What the SD of the rater table runs over: ``labels``, after averaging over the people met,
+        or ``cells``, every person met and label.
+    exclude
+        Labels that are left out.
+    truncate
+        Drop the fractions of models for kappa, in place of rounding.
     n_boot
         Bootstrap replicates for the differences of groups, the correlation with the median, alpha
         and the discrepancies; 0 for no intervals.

@@ -209,9 +209,11 @@ def evaluate_soft_labels(
 
     Parameters
     ----------
-    ratings, models, taxonomy
+    ratings, models
         As for :func:`~affectlab.evaluation.soft_label_metrics`. Ratings without any model are
         described: how united people are, and their shares of the labels.
+    taxonomy
+        Taxonomy that the costs of mistakes come from, where it is not that of the labels.
     costs
         What mistakes cost: ``ring``, ``groups``, ``reference`` (of the taxonomy), or a file with a
         matrix (see :func:`~affectlab.evaluation.read_costs`); by default what the taxonomy has.
@@ -320,6 +322,7 @@ def evaluate_soft_labels(
         replace(long, name="metrics"),
         replace(distances, notes=(*about, *distances.notes)),
         replace(apart.tables[0], name="comparison", limit=0),
+        _shares(both.people),
     ]
     figures = list(scored.figures)
     if calibrated:
@@ -394,7 +397,6 @@ def _people_alone(people: LabelDistributions, truth: Truth) -> SoftLabels:
         Number("entropy"),
         Count("n_raters"),
     )
-    shares = (Key("stimulus"), Key("label"), Share("share"), Count("n_raters"), Number("mass"))
     nothing = Estimates.build({"rater": [], "metric": []}, value=[])
     return SoftLabels(
         tables=(
@@ -406,7 +408,7 @@ def _people_alone(people: LabelDistributions, truth: Truth) -> SoftLabels:
                 _FIRST,
                 notes=(f"rule: {people.rule}",),
             ),
-            Table("shares", "Shares of the labels.", people.to_frame(), shares, limit=0),
+            _shares(people),
         ),
         sentences=(said,),
         settings=_settings(people, truth),
@@ -418,6 +420,12 @@ def _people_alone(people: LabelDistributions, truth: Truth) -> SoftLabels:
         one_label=(),
         truth=truth,
     )
+
+
+def _shares(people: LabelDistributions) -> Table:
+    """Make the table that models are trained with."""
+    columns = (Key("stimulus"), Key("label"), Share("share"), Count("n_raters"), Number("mass"))
+    return Table("shares", "Shares of the labels.", people.to_frame(), columns, limit=0)
 
 
 def _most(labels: tuple[str, ...], row: Floats) -> str:

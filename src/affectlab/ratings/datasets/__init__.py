@@ -20,7 +20,13 @@ from affectlab.ratings.datasets.emonet import scores as _emonet_face_scores
 from affectlab.ratings.datasets.emonet import vlm as _emonet_face_vlm
 from affectlab.ratings.datasets.face_expressions import face_expressions
 from affectlab.ratings.datasets.goemotions import goemotions
-from affectlab.ratings.datasets.hub import PublishedSet, find_dataset, list_datasets, load_dataset
+from affectlab.ratings.datasets.hub import (
+    PublishedSet,
+    find_dataset,
+    list_datasets,
+    load_dataset,
+    published_sets,
+)
 from affectlab.ratings.datasets.isear import isear
 from affectlab.ratings.datasets.mturk import mturk
 from affectlab.ratings.datasets.score_matrix import score_matrix
@@ -57,6 +63,7 @@ __all__ = [
     "list_datasets",
     "load_dataset",
     "mturk",
+    "published_sets",
     "score_matrix",
     "socratis",
     "ssec",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
     from affectlab.core.estimates import Estimates
     from affectlab.evaluation import AlignmentResult
     from affectlab.ratings import Ratings
-    from affectlab.reliability import KappaResult
+    from affectlab.reliability import ConsensusFlow, KappaResult
 
 __all__ = ["binary_figures", "hq_figures"]
 
@@ -29,7 +30,7 @@ def binary_figures(ratings: Ratings) -> tuple[RecipeFigure, ...]:
     """Draw the batches of Table 2, and the votes by emotion of Figure 8."""
     from affectlab.reliability import consensus_flow
 
-    flow = consensus_flow(ratings).to_frame()
+    flow = consensus_flow(ratings)
     votes = votes_by_label(ratings)
     said = simulated(ratings)
     worst, best = votes["label"][0], votes["label"][-1]
@@ -37,7 +38,7 @@ def binary_figures(ratings: Ratings) -> tuple[RecipeFigure, ...]:
         RecipeFigure(
             "consensus-flow",
             "Binary: items of each batch, and those confirmed (Table 2)",
-            "; ".join(f"batch {row['batch']}: {row['items']:,} items" for row in flow.to_dicts())
+            "; ".join(f"batch {batch.batch}: {batch.items:,} items" for batch in flow.batches)
             + ".",
             partial(_flow, flow, said),
         ),
@@ -142,16 +143,11 @@ def _column(frame: pl.DataFrame, name: str) -> Floats:
     return column
 
 
-def _flow(flow: pl.DataFrame, said: str) -> Figure:
-    from affectlab.report import fig_consensus_flow
+def _flow(flow: ConsensusFlow, said: str) -> Figure:
+    from affectlab.report.drawing import figure_of
 
-    names = [
-        f"batch {row['batch']}" + (", contrastive" if row["kind"] == "contrastive" else "")
-        for row in flow.to_dicts()
-    ]
-    figure = fig_consensus_flow(names, flow["items"], flow["agreement_low"], flow["agreement_high"])
-    figure.axes[0].set_xlabel(f"items (an image with an emotion){said}")
-    return figure
+    options = {"items_name": f"items (an image with an emotion){said}"}
+    return figure_of(replace(flow.figures[0], options=options), flow.table())
 
 
 def _votes(votes: pl.DataFrame, said: str) -> Figure:

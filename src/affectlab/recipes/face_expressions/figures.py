@@ -60,16 +60,16 @@ def score_pictures(scores: PairScores, frames: pl.DataFrame | None) -> tuple[Rec
     What the pairs do not allow is left out.
     """
     from affectlab.analysis import score_histograms, transition_curves, transition_ranges
-    from affectlab.report.pictures import pictures_of_spread, pictures_of_transitions
+    from affectlab.report.pictures import pictures_of
 
-    drawn = list(pictures_of_spread(score_histograms(scores)))
+    drawn = list(pictures_of(score_histograms(scores)))
     try:
         ranges = transition_ranges(scores)
         curves = transition_curves(scores, frames=frames)
     except InputError:
         # Without pairs of peak and neutral there is nothing to follow; the table says the same.
         return in_paper(drawn)
-    return in_paper([*drawn, *pictures_of_transitions(ranges, curves)])
+    return in_paper([*drawn, *pictures_of(ranges), *pictures_of(curves)])
 
 
 def strip_picture(scores: PairScores, films: Films, seed: int) -> RecipeFigure:
@@ -141,7 +141,7 @@ def _scatter(
     score: Floats, values: Mapping[str, Floats], _actors: list[str], titles: Mapping[str, str]
 ) -> Figure:
     from affectlab.evaluation import difference_metrics
-    from affectlab.report.drawing import drawn
+    from affectlab.report.drawing import figure_of
 
     names = [titles[name] for name in values]
     found = difference_metrics(
@@ -149,7 +149,7 @@ def _scatter(
     )
     figure = found.figures[0]
     named = replace(figure, options={**figure.options, "x_name": "metric"})
-    return drawn(named, found.table(figure.of))
+    return figure_of(named, found.table(figure.of))
 
 
 def _by_actor(

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from affectlab.core.tables import Table
 from affectlab.core.words import joined
 from affectlab.recipes.recipe import Finding, RecipeFigure
 
@@ -30,8 +31,8 @@ _WRITERS = {"multimodal": "image and text", "text": "text alone"}
 
 def reaction_pictures(table: pl.DataFrame, words: EmotionWords) -> tuple[RecipeFigure, ...]:
     """Draw the commonest emotion words, and how much people differ over a pair (section 2)."""
-    from affectlab.analysis.reactions import emotion_diversity, map_emotions
-    from affectlab.report.pictures import pictures_of_reactions
+    from affectlab.analysis.reactions import emotion_diversity, figures_of_reactions, map_emotions
+    from affectlab.report.drawing import figure_of
 
     mapped = map_emotions(words, "goemotions")
     diversity = emotion_diversity(
@@ -43,8 +44,16 @@ def reaction_pictures(table: pl.DataFrame, words: EmotionWords) -> tuple[RecipeF
         n_boot=2,
     )
     titles = {"emotion_words": "Emotions that people name most (section 2)"}
-    drawn = pictures_of_reactions(mapped, diversity)
-    return tuple(RecipeFigure.of(one, titles.get(one.name, "")) for one in drawn)
+    tables = {"emotions": mapped.tables[0], "pairs": Table("pairs", "", diversity.pairs, ())}
+    return tuple(
+        RecipeFigure(
+            one.name,
+            titles.get(one.name, one.title),
+            one.description,
+            partial(figure_of, one, tables[one.of]),
+        )
+        for one in figures_of_reactions(mapped, diversity)
+    )
 
 
 def study_pictures(

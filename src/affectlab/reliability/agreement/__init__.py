@@ -8,6 +8,15 @@ from affectlab.reliability.agreement.alpha_levels import (
     alpha_of,
     level_maker,
 )
+from affectlab.reliability.agreement.beyond_chance import beyond_chance
+from affectlab.reliability.agreement.brennan_prediger import brennan_prediger
+from affectlab.reliability.agreement.coefficient import (
+    Coefficient,
+    coefficient,
+    list_coefficients,
+    load_coefficient,
+    load_coefficients,
+)
 from affectlab.reliability.agreement.fleiss_gwet import fleiss_kappa, gwet_ac
 from affectlab.reliability.agreement.icc import intraclass_correlation
 from affectlab.reliability.agreement.kappa import (
@@ -30,6 +39,7 @@ from affectlab.reliability.agreement.variance_components import (
 
 __all__ = [
     "AlphaResult",
+    "Coefficient",
     "Components",
     "Distance",
     "Half",
@@ -39,6 +49,9 @@ __all__ = [
     "RaterMatrix",
     "Scorer",
     "alpha_of",
+    "beyond_chance",
+    "brennan_prediger",
+    "coefficient",
     "fleiss_kappa",
     "gwet_ac",
     "identifiable",
@@ -46,6 +59,9 @@ __all__ = [
     "kappa_matrix",
     "krippendorff_alpha",
     "level_maker",
+    "list_coefficients",
+    "load_coefficient",
+    "load_coefficients",
     "pairwise_kappa",
     "percent_agreement",
     "random_pair_kappa",

@@ -3,35 +3,35 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Literal, TypedDict, Unpack, overload
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from affectlab.core.errors import InputError, unknown_name
+from affectlab.core.errors import unknown_name
 from affectlab.core.estimates import Estimate, Estimates
-from affectlab.core.inference import Uncertainty, check_confidence, summarise
+from affectlab.core.inference import (
+    Interval,
+    Resample,
+    Uncertainty,
+    check_confidence,
+    infer,
+    summarise,
+)
+from affectlab.core.statistic import Design, Statistic
 from affectlab.core.tables import Figure
-from affectlab.core.types import Floats, Ints
+from affectlab.core.types import Ints
 from affectlab.ratings import Ratings
 from affectlab.ratings.arrays import Answers, answers_of
 from affectlab.ratings.order import canonical
-from affectlab.reliability.agreement.alpha_bootstrap import (
-    Resample,
-    acceleration,
-    bca_interval,
-    bootstrap_alpha,
-)
 from affectlab.reliability.agreement.alpha_levels import (
     Distance,
-    Level,
     LevelName,
     Pairable,
-    Sums,
-    alpha_of,
     level_maker,
 )
+from affectlab.reliability.agreement.alpha_statistic import Alphas, rows_over_raters
 
 __all__ = [
     "AlphaResult",
@@ -48,12 +48,6 @@ Average = Literal["mean", "median"]
 @dataclass(frozen=True, repr=False)
 class AlphaResult(Estimates):
     """Alpha by label, with the bootstrap replicates that the labels share."""
-
-    replicates: Floats = field(default_factory=lambda: np.empty((0, 0)), compare=False)
-    """Shape (n_boot, labels), ``nan`` where alpha is not defined. A row belongs to one resample of
-    all labels when alpha was computed with ``joint=True``."""
-    joint: bool = True
-    """Whether the labels share resamples."""
 
     def over_labels(self, average: Average = "mean", *, confidence: float = 0.95) -> Estimate:
         """Average alpha over the labels on which it is defined, with an interval of its own.
@@ -139,7 +133,7 @@ class AlphaResult(Estimates):
 
 _COUNTS = ("n_items", "n_raters", "n_ratings")
 
-_INTERVALS = ("percentile", "bca")
+_NONE = np.zeros(0, dtype=np.int64)
 _MANY = 1 << 17
 """Ratings above which compiled code pays."""
 _LARGE_CELL = 64
@@ -152,7 +146,7 @@ class _Options(TypedDict, total=False):
     n_boot: int
     resample: Resample
     joint: bool
-    interval: str
+    interval: Interval
     confidence: float
     seed: int | np.random.Generator | None
 
@@ -193,7 +187,7 @@ def krippendorff_alpha(
     n_boot: int = 1000,
     resample: Resample = "units",
     joint: bool = True,
-    interval: str = "percentile",
+    interval: Interval = "percentile",
     confidence: float = 0.95,
     seed: int | np.random.Generator | None = 0,
 ) -> Estimate | AlphaResult:
@@ -234,8 +228,9 @@ def krippendorff_alpha(
     joint
         One resample shared by all labels, so that the replicates of labels belong together.
     interval
-        Kind of bootstrap interval: ``"percentile"``, or ``"bca"`` (bias-corrected and
-        accelerated, Efron 1987), which follows the skewness that alpha has near 1.
+        ``"percentile"`` or ``"bca"`` of bootstrap replicates; the latter (bias-corrected and
+        accelerated, Efron 1987) follows the skewness that alpha has near 1. Or ``"jackknife"``,
+        Student's interval from leaving out one unit at a time.
     confidence
         Coverage of the interval, in (0, 1).
     seed
@@ -284,64 +279,23 @@ def krippendorff_alpha(
     >>> krippendorff_alpha([[1, 1], [1, 1]], level="nominal").status
     'undefined: one category'
     """
-    ratings = canonical(ratings)
-    _check(n_boot, resample, interval, confidence)
-    answers = answers_of(ratings)
     pooled = not (by_label and isinstance(ratings, Ratings))
-    scales = (answers.scale,) if pooled or answers.scales is None else answers.scales
-    makers = [level_maker(level, distance, scale) for scale in scales]
-    pooling = ""
-    if pooled and len(answers.labels) > 1:
-        pooling = ", pooled over labels" + (", whole stimuli" if n_boot else "")
-    labels = ("pooled",) if pooled else answers.labels
-    parts, n_units, n_raters = _pairable(answers, pooled=pooled)
-    levels = [
-        None if part is None else make(part) for part, (_, make) in zip(parts, makers, strict=True)
-    ]
-    point, sums = _points(levels, keep=n_boot > 0 and resample == "units")
-    method = [f"Krippendorff's alpha, {name}{pooling}" for name, _ in makers]
-    spread, replicates = Uncertainty.none(point.size), np.empty((0, point.size))
-    if n_boot:
-        rng = np.random.default_rng(seed)
-        replicates = bootstrap_alpha(
-            levels,
-            sums,
-            n_units,
-            n_raters,
-            n_boot,
-            labels=labels,
-            resample=resample,
-            joint=joint,
-            rng=rng,
-        )
-        spread = summarise(point, replicates, confidence)
-        if interval == "bca":
-            skew = acceleration(levels, n_raters, resample)
-            low, high = bca_interval(point, replicates, skew, confidence)
-            none = np.isnan(spread.se)
-            low, high = (np.where(none, np.nan, end) for end in (low, high))
-            spread = replace(spread, low=low, high=high)
-        method = [
-            f"{text}; {interval} bootstrap, {n_boot} replicates"
-            + (f", {k} undefined" if k else "")
-            + (f"; {reason}" if reason else "")
-            for text, k, reason in zip(
-                method, spread.undefined.tolist(), spread.missing, strict=True
-            )
-        ]
-    counts = [_counts(part) for part in parts]
-    table = Estimates.build(
-        {"label": labels},
-        value=point,
-        se=spread.se,
-        low=spread.low,
-        high=spread.high,
-        method=method,
-        resampled=resample if n_boot else "none",
-        n_items=[n for n, _, _ in counts],
-        n_raters=[n for _, n, _ in counts],
-        n_ratings=[n for _, _, n in counts],
-        status=[_status(part, alpha) for part, alpha in zip(parts, point, strict=True)],
+    statistic = alpha_statistic(
+        answers_of(canonical(ratings)),
+        level=level,
+        distance=distance,
+        pooled=pooled,
+        n_boot=n_boot,
+        resample=resample,
+    )
+    table = infer(
+        statistic,
+        interval=interval,
+        resample=resample,
+        n_boot=n_boot,
+        confidence=confidence,
+        seed=seed,
+        joint=joint,
     )
     if pooled:
         return table["pooled"]
@@ -352,28 +306,55 @@ def krippendorff_alpha(
         title="Krippendorff's alpha per label",
         options={"value_name": "Krippendorff's alpha", "lines": ((0.67, "0.67"), (0.8, "0.80"))},
     )
-    return AlphaResult(table.tables, figures=(figure,), replicates=replicates, joint=joint)
+    return AlphaResult(
+        table.tables, figures=(figure,), replicates=table.replicates, joint=table.joint
+    )
 
 
-def _points(levels: Sequence[Level | None], *, keep: bool) -> tuple[Floats, list[Sums | None]]:
-    """Compute alpha of every label, and keep the sums over units where replicates need them."""
-    point, kept = np.full(len(levels), np.nan), []
-    for k, level in enumerate(levels):
-        sums = None if level is None else level.statistics()
-        if level is not None:
-            point[k] = alpha_of(level, sums)
-        kept.append(sums if keep else None)
-    return point, kept
+def alpha_statistic(
+    answers: Answers,
+    *,
+    level: LevelName | None = None,
+    distance: ArrayLike | Distance | None = None,
+    pooled: bool = False,
+    n_boot: int = 0,
+    resample: Resample = "units",
+) -> Statistic:
+    """Make the statistic of alpha by label, or pooled.
 
-
-def _check(n_boot: int, resample: str, interval: str, confidence: float) -> None:
-    if resample not in ("units", "raters", "both"):
-        raise unknown_name("resample", str(resample), ("units", "raters", "both"))
-    if interval not in _INTERVALS:
-        raise unknown_name("interval", str(interval), _INTERVALS)
-    if n_boot < 0:
-        raise InputError(f"n_boot {n_boot}: expected 0 or the number of bootstrap replicates")
-    check_confidence(confidence)
+    Parameters
+    ----------
+    answers
+        One answer of a rater to a unit and label, units and raters in the order of their names.
+    level, distance, n_boot, resample
+        As for :func:`krippendorff_alpha`.
+    pooled
+        One coefficient over all labels.
+    """
+    scales = (answers.scale,) if pooled or answers.scales is None else answers.scales
+    makers = [level_maker(level, distance, scale) for scale in scales]
+    pooling = ""
+    if pooled and len(answers.labels) > 1:
+        pooling = ", pooled over labels" + (", whole stimuli" if n_boot else "")
+    parts, n_units, n_raters = _pairable(answers, pooled=pooled)
+    levels = [
+        None if part is None else make(part) for part, (_, make) in zip(parts, makers, strict=True)
+    ]
+    units = [_NONE if part is None else part.unit for part in parts]
+    raters = [_NONE if part is None else part.rater for part in parts]
+    design = Design.of(units, n_units, raters, n_raters)
+    return Statistic(
+        keys={"label": ("pooled",) if pooled else answers.labels},
+        design=design,
+        evaluate=Alphas(levels, n_units, n_boot, n_boot > 0 and resample == "units"),
+        method=[f"Krippendorff's alpha, {name}{pooling}" for name, _ in makers],
+        n_items=[unit.size for unit in units],
+        n_raters=design.rater.sum(axis=1),
+        n_ratings=[rater.size for rater in raters],
+        undefined=[_reason(part) for part in parts],
+        bounds=(-np.inf, 1.0),
+        n_rows=None if resample == "units" else rows_over_raters(levels),
+    )
 
 
 def _pairable(answers: Answers, *, pooled: bool) -> tuple[list[Pairable | None], int, int]:
@@ -419,15 +400,10 @@ def _part(answers: Answers, n_units: int) -> Pairable:
     )
 
 
-def _counts(part: Pairable | None) -> tuple[int, int, int]:
-    if part is None:
-        return 0, 0, 0
-    return part.unit.size, int(np.count_nonzero(np.bincount(part.rater))), part.value.size
-
-
-def _status(part: Pairable | None, alpha: float) -> str:
+def _reason(part: Pairable | None) -> str:
+    """Why alpha is not defined, where it is not."""
     if part is None:
         return "undefined: no unit with two ratings"
     if part.value.min() == part.value.max():
         return "undefined: one category"
-    return "undefined: no expected disagreement" if np.isnan(alpha) else "ok"
+    return "undefined: no expected disagreement"

@@ -2,29 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
+import polars as pl
 from numpy.typing import ArrayLike
 
 from affectlab.core.errors import InputError, unknown_name
 from affectlab.core.estimates import NO_INTERVAL, NO_VARIATION, Estimates
-from affectlab.core.inference import check_confidence
-from affectlab.core.types import Floats
+from affectlab.core.inference import Interval, check_confidence, infer
+from affectlab.core.statistic import Design, Draws, Ends, Statistic
+from affectlab.core.types import Floats, Ints
 from affectlab.core.words import plural
 from affectlab.ratings import Ratings
-from affectlab.ratings.arrays import Answers, answers_of, require_order
+from affectlab.ratings.arrays import Answers, answers_of, in_label_order, require_order
 from affectlab.reliability.agreement.variance_components import Sums, Terms, henderson
 
-__all__ = [
-    "FORMS",
-    "FormResult",
-    "from_all",
-    "from_complete",
-    "intraclass_correlation",
-]
+__all__ = ["FORMS", "intraclass_correlation"]
 
 # The forms of the intraclass correlation, from all ratings and after listwise deletion.
 
@@ -46,60 +43,90 @@ units, 6 of them with two ratings, 95 % intervals held in 84 % of simulated stud
 
 
 @dataclass(frozen=True)
-class FormResult:
+class _Row:
     """One coefficient of one label."""
 
     value: float = np.nan
-    se: float = np.nan
-    low: float = np.nan
-    high: float = np.nan
     k: float = np.nan
     """Ratings of a unit that a mean is taken of; of forms without k, 1."""
-    n_items: int = 0
-    n_raters: int = 0
-    n_ratings: int = 0
-    n_dropped: int = 0
-    """Units that were left out."""
-    complete: bool = False
-    """Whether every rater rated every unit that entered."""
     status: str = "ok"
     why: str = ""
     """Why there is no interval, where something varies."""
 
 
-def from_complete(part: Answers, forms: tuple[str, ...], confidence: float) -> list[FormResult]:
-    """Compute forms from the units that all raters rated, by mean squares."""
-    n_raters = np.unique(part.rater).size
-    m = np.bincount(part.unit, minlength=len(part.units))
-    n = int((m == n_raters).sum()) if n_raters else 0
-    counts: dict[str, Any] = {
-        "n_items": n,
-        "n_raters": n_raters,
-        "n_ratings": n * n_raters,
-        "n_dropped": int((m > 0).sum()) - n,
-        "complete": True,
-    }
-    if n_raters < 2:
-        return [FormResult(**counts, status=_ONE_RATER)] * len(forms)
-    if n < 2:
-        status = "undefined: fewer than two units rated by everyone"
-        return [FormResult(**counts, status=status)] * len(forms)
-    # Answers are sorted by unit, then rater.
-    table = part.value[m[part.unit] == n_raters].reshape(n, n_raters)
-    squares = _mean_squares(table)
-    constant = np.ptp(table) == 0
-    results = []
-    for form in forms:
-        k = n_raters if form.endswith("k") else 1
-        single = _complete_form(form, squares, n, n_raters, confidence)
-        status = _NO_VARIANCE if constant or np.isnan(single[0]) else _of_sign(form, single[0])
-        if status != "ok":
-            results.append(FormResult(k=k, **counts, status=status))
-            continue
-        value, low, high = (_stepped_up(end, k) for end in single)
-        why = _ONLY_LEVELS if np.isnan(low) else ""
-        results.append(FormResult(value, np.nan, low, high, k, **counts, why=why))
-    return results
+@dataclass(frozen=True, eq=False)
+class _Complete:
+    """One label, from the units that all raters rated, by mean squares."""
+
+    part: Answers
+    forms: tuple[str, ...]
+
+    @cached_property
+    def _m(self) -> Ints:
+        """Ratings of each unit."""
+        return np.bincount(self.part.unit, minlength=len(self.part.units))
+
+    @cached_property
+    def n_raters(self) -> int:
+        return int(np.unique(self.part.rater).size)
+
+    @cached_property
+    def n_items(self) -> int:
+        return int((self._m == self.n_raters).sum()) if self.n_raters else 0
+
+    @property
+    def n_ratings(self) -> int:
+        return self.n_items * self.n_raters
+
+    @property
+    def n_dropped(self) -> int:
+        """Units that were left out."""
+        return int((self._m > 0).sum()) - self.n_items
+
+    @cached_property
+    def _table(self) -> Floats:
+        # Answers are sorted by unit, then rater.
+        rows = self._m[self.part.unit] == self.n_raters
+        table: Floats = self.part.value[rows].reshape(self.n_items, self.n_raters)
+        return table
+
+    @cached_property
+    def _squares(self) -> _MeanSquares:
+        return _mean_squares(self._table)
+
+    def _single(self, form: str, confidence: float) -> tuple[float, float, float]:
+        return _complete_form(form, self._squares, self.n_items, self.n_raters, confidence)
+
+    def _k(self, form: str) -> int:
+        return self.n_raters if form.endswith("k") else 1
+
+    @cached_property
+    def rows(self) -> list[_Row]:
+        """The coefficients, or why they are not defined."""
+        if self.n_raters < 2:
+            return [_Row(status=_ONE_RATER)] * len(self.forms)
+        if self.n_items < 2:
+            status = "undefined: fewer than two units rated by everyone"
+            return [_Row(status=status)] * len(self.forms)
+        rows, constant = [], np.ptp(self._table) == 0
+        for form in self.forms:
+            k = self._k(form)
+            value, low, _ = self._single(form, 0.95)
+            status = _NO_VARIANCE if constant or np.isnan(value) else _of_sign(form, value)
+            if status != "ok":
+                rows.append(_Row(k=k, status=status))
+            else:
+                why = _ONLY_LEVELS if np.isnan(low) else ""
+                rows.append(_Row(_stepped_up(value, k), k, why=why))
+        return rows
+
+    def ends(self, confidence: float) -> list[tuple[float, float]]:
+        """Ends of the F intervals of the defined coefficients."""
+        ends = []
+        for form, row in zip(self.forms, self.rows, strict=True):
+            _, low, high = self._single(form, confidence) if row.status == "ok" else (np.nan,) * 3
+            ends.append((_stepped_up(low, self._k(form)), _stepped_up(high, self._k(form))))
+        return ends
 
 
 def _of_sign(form: str, single: float) -> str:
@@ -198,51 +225,71 @@ def _agreement(
     return value, low, high
 
 
-def from_all(part: Answers, forms: tuple[str, ...], confidence: float) -> list[FormResult]:
-    """Compute forms from all ratings, by Henderson's first method.
+@dataclass(frozen=True, eq=False)
+class _All:
+    """One label, from all ratings, by Henderson's first method.
 
     The standard error comes from leaving out one unit at a time. Only units with two ratings tell
     the noise, so that Student's interval has one degree of freedom less than there are of these.
     """
-    from scipy.special import stdtrit
 
-    sums = Sums.of(part)
-    if (sums.m == sums.per_rater.size).all():
-        # Without gaps the intervals of Shrout and Fleiss know of the raters, too.
-        return from_complete(part, forms, confidence)
-    counts: dict[str, Any] = {
-        "n_items": sums.m.size,
-        "n_raters": sums.per_rater.size,
-        "n_ratings": part.value.size,
-    }
-    n = sums.m.size
-    n_paired = int((sums.m > 1).sum())
-    if n_paired == 0 or n < 2:
-        status = _NO_PAIRS if n_paired == 0 else "undefined: fewer than two units"
-        return [FormResult(**counts, status=status)] * len(forms)
-    whole, without_each = sums.terms(), sums.terms_without_each_unit()
-    constant = bool(np.ptp(part.value) == 0)
-    parallel = any(form.startswith("3") for form in forms) and _parallel(sums)
-    results = []
-    for form in forms:
-        value, k, status = _all_form(form, whole, constant=constant, parallel=parallel)
-        if status != "ok":
-            results.append(FormResult(k=k, **counts, status=status))
-            continue
-        left_out = _ratio_of(form, without_each)[0]
-        se = float(np.sqrt((n - 1) / n * ((left_out - left_out.mean()) ** 2).sum()))
-        half = float(stdtrit(n_paired - 1, (1 + confidence) / 2)) * se if n_paired > 1 else np.nan
-        exact = abs(1 - value) <= _ROUNDING
-        why = ""
-        if not exact and n_paired < _FEWEST_PAIRED:
-            se = half = np.nan
-            why = f"{NO_INTERVAL}{plural(n_paired, 'unit')} with two ratings, fewer than 10"
-        elif not exact and np.isnan(half):
-            why = f"{NO_INTERVAL}not defined without one of the units"
-        least = -np.inf if form.endswith("k") else -1.0
-        low, high = (1.0, 1.0) if exact else (max(value - half, least), min(value + half, 1.0))
-        results.append(FormResult(value, 0.0 if exact else se, low, high, k, **counts, why=why))
-    return results
+    part: Answers
+    forms: tuple[str, ...]
+    n_dropped = 0
+
+    @cached_property
+    def sums(self) -> Sums:
+        return Sums.of(self.part)
+
+    @property
+    def n_items(self) -> int:
+        return int(self.sums.m.size)
+
+    @property
+    def n_raters(self) -> int:
+        return int(self.sums.per_rater.size)
+
+    @property
+    def n_ratings(self) -> int:
+        return int(self.part.value.size)
+
+    @property
+    def without_gaps(self) -> bool:
+        """Whether every rater rated every unit."""
+        return bool((self.sums.m == self.n_raters).all())
+
+    @cached_property
+    def n_paired(self) -> int:
+        """Units with two ratings."""
+        return int((self.sums.m > 1).sum())
+
+    @cached_property
+    def rows(self) -> list[_Row]:
+        """The coefficients, or why they are not defined."""
+        if self.n_paired == 0 or self.n_items < 2:
+            status = _NO_PAIRS if self.n_paired == 0 else "undefined: fewer than two units"
+            return [_Row(status=status)] * len(self.forms)
+        whole, constant = self.sums.terms(), bool(np.ptp(self.part.value) == 0)
+        parallel = any(form.startswith("3") for form in self.forms) and _parallel(self.sums)
+        rows = []
+        for form in self.forms:
+            value, k, status = _all_form(form, whole, constant=constant, parallel=parallel)
+            if status != "ok":
+                rows.append(_Row(k=k, status=status))
+                continue
+            why = ""
+            if abs(1 - value) <= _ROUNDING:
+                why = NO_VARIATION
+            elif self.n_paired < _FEWEST_PAIRED:
+                few = plural(self.n_paired, "unit")
+                why = f"{NO_INTERVAL}{few} with two ratings, fewer than 10"
+            rows.append(_Row(value, k, why=why))
+        return rows
+
+    def without_each_unit(self) -> Floats:
+        """The coefficients without each unit in turn, shape (units, forms)."""
+        terms = self.sums.terms_without_each_unit()
+        return np.stack([_ratio_of(form, terms)[0] for form in self.forms], axis=1)
 
 
 def _parallel(sums: Sums) -> bool:
@@ -310,7 +357,7 @@ def _ratio_of(form: str, terms: Terms) -> tuple[Floats, Floats, Floats, Floats]:
 Form: TypeAlias = Literal["1,1", "2,1", "3,1", "1,k", "2,k", "3,k"]
 Missing: TypeAlias = Literal["available", "listwise"]
 
-_COMPUTE = {"available": from_all, "listwise": from_complete}
+_MISSING = ("available", "listwise")
 
 
 def intraclass_correlation(
@@ -388,67 +435,105 @@ def intraclass_correlation(
     >>> [round(estimate.value, 2) for _, estimate in table]
     [0.17, 0.29, 0.71, 0.44, 0.62, 0.91]
     """
-    import polars as pl
-
     check_confidence(confidence)
     require_order(ratings, "the intraclass correlation")
-    if missing not in _COMPUTE:
-        raise unknown_name("missing", str(missing), _COMPUTE)
+    if missing not in _MISSING:
+        raise unknown_name("missing", str(missing), _MISSING)
     if not forms:
         raise InputError("forms: expected one or more, such as '2,1'")
     for form in forms:
         if form not in FORMS:
             raise unknown_name("form", str(form), FORMS)
     answers = answers_of(ratings)
-    results = [_COMPUTE[missing](part, tuple(forms), confidence) for part in answers.by_label()]
-    results = [[_without_certainty(row) for row in result] for result in results]
-    rows = [row for result in results for row in result]
-    table = Estimates.build(
-        {
-            "label": [name for name in answers.labels for _ in forms],
-            "form": [form for _ in answers.labels for form in forms],
-        },
-        value=[row.value for row in rows],
-        se=[row.se for row in rows],
-        low=[row.low for row in rows],
-        high=[row.high for row in rows],
+    parts: list[_Complete | _All] = []
+    for part in answers.by_label():
+        whole = _All(part, tuple(forms))
+        # Without gaps the intervals of Shrout and Fleiss know of the raters, too.
+        exact = missing == "listwise" or whole.without_gaps
+        parts.append(_Complete(part, tuple(forms)) if exact else whole)
+    frames = []
+    intervals: tuple[tuple[Any, Interval], ...] = ((_Complete, "analytic"), (_All, "jackknife"))
+    for kind, interval in intervals:
+        own = {n: of for n, of in zip(answers.labels, parts, strict=True) if isinstance(of, kind)}
+        if own:
+            statistic = _statistic(own, len(answers.units), missing)
+            frames.append(infer(statistic, interval=interval, confidence=confidence))
+    if len(frames) == 1:
+        return frames[0]
+    frame = pl.concat([table.frame for table in frames])
+    return frames[0].with_frame(in_label_order(frame, answers.labels))
+
+
+def _freedom(part: _Complete | _All) -> int:
+    return max(part.n_paired - 1, 1) if isinstance(part, _All) else 1
+
+
+def _statistic(parts: Mapping[str, _Complete | _All], n_units: int, missing: Missing) -> Statistic:
+    """All forms of labels that are alike: all without gaps, or none."""
+    of = list(parts.values())
+    forms = of[0].forms
+    rows = [row for part in of for row in part.rows]
+    value = np.array([row.value for row in rows])
+    complete = isinstance(of[0], _Complete)
+
+    def repeated(each: Iterable[Any]) -> list[Any]:
+        return [one for one in each for _ in forms]
+
+    def evaluate(draws: Draws) -> Floats:
+        if draws.without is None:
+            return value[None, :]
+        left_out = np.full((n_units, value.size), np.nan)
+        for place, part in enumerate(of):
+            if isinstance(part, _All) and part.n_items > 1:
+                columns = slice(place * len(forms), (place + 1) * len(forms))
+                left_out[np.unique(part.part.unit), columns] = part.without_each_unit()
+        return left_out[draws.without]
+
+    def closed(value: Floats, confidence: float) -> Ends:
+        ends = np.array(
+            [end for part in of if isinstance(part, _Complete) for end in part.ends(confidence)]
+        )
+        return np.full(value.size, np.nan), ends[:, 0], ends[:, 1]
+
+    units, raters = [part.part.unit for part in of], [part.part.rater for part in of]
+    by_label = Design.of(units, n_units, raters, len(of[0].part.raters))
+    marks = (np.repeat(mark, len(forms), axis=0) for mark in (by_label.stimulus, by_label.rater))
+    return Statistic(
+        keys={"label": repeated(parts), "form": list(forms) * len(of)},
+        design=Design(*marks),
+        evaluate=evaluate,
+        closed=closed if complete else None,
+        formula=", F interval",
         method=[
-            _method(form, row, missing)
-            for result in results
-            for form, row in zip(forms, result, strict=True)
+            _method(form, row, part, missing)
+            for part in of
+            for form, row in zip(forms, part.rows, strict=True)
         ],
-        resampled=["none" if row.complete or np.isnan(row.low) else "units" for row in rows],
-        n_items=[row.n_items for row in rows],
-        n_raters=[row.n_raters for row in rows],
-        n_ratings=[row.n_ratings for row in rows],
-        status=[row.status for row in rows],
+        bounds=(
+            np.array([-np.inf if form.endswith("k") else -1.0 for form in forms] * len(of)),
+            1.0,
+        ),
+        no_interval=[row.why for row in rows],
+        freedom=None if complete else np.array(repeated(_freedom(one) for one in of)),
+        resamples=() if complete else ("units",),
+        n_items=repeated(part.n_items for part in of),
+        n_raters=repeated(part.n_raters for part in of),
+        n_ratings=repeated(part.n_ratings for part in of),
+        undefined=[row.status for row in rows],
+        columns=(
+            pl.Series("k", [row.k for row in rows], dtype=pl.Float64),
+            pl.Series("n_dropped", repeated(part.n_dropped for part in of), dtype=pl.Int64),
+        ),
     )
-    extra = (
-        pl.Series("k", [row.k for row in rows], dtype=pl.Float64),
-        pl.Series("n_dropped", [row.n_dropped for row in rows], dtype=pl.Int64),
-    )
-    return table.with_columns(extra)
 
 
-def _without_certainty(row: FormResult) -> FormResult:
-    """Withhold an interval without width; see :mod:`affectlab.core.estimates`."""
-    if row.low != row.high:
-        return row
-    return replace(row, se=np.nan, low=np.nan, high=np.nan, why=NO_VARIATION)
-
-
-def _method(form: str, row: FormResult, missing: str) -> str:
-    """Name the coefficient, what it was computed from, and its interval."""
+def _method(form: str, row: _Row, part: _Complete | _All, missing: str) -> str:
+    """Name the coefficient and what it was computed from."""
     parts = [f"ICC({form})"]
     if form.endswith("k") and row.k == row.k:
         parts.append(f"k = {row.k:.3g}")
     if missing == "listwise":
-        parts.append(f"listwise deletion of {plural(row.n_dropped, 'unit')}")
-    spread = not np.isnan(row.low)
-    if row.complete:
-        parts.append("complete units, F interval" if spread else "complete units")
-    else:
-        parts.append("all ratings, variances by Henderson's method 1")
-        if spread:
-            parts.append("jackknife over units")
-    return "; ".join(filter(None, (", ".join(parts), row.why)))
+        parts.append(f"listwise deletion of {plural(part.n_dropped, 'unit')}")
+    complete = isinstance(part, _Complete)
+    parts.append("complete units" if complete else "all ratings, variances by Henderson's method 1")
+    return ", ".join(parts)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal, TypeAlias, overload
 
 import numpy as np
 import polars as pl
@@ -25,7 +25,7 @@ from affectlab.ratings.arrays import (
     require_order,
 )
 from affectlab.ratings.order import canonical
-from affectlab.reliability.agreement.coefficient import coefficient
+from affectlab.reliability.agreement.coefficient import one_for_an_array
 
 __all__ = [
     "DensePanel",
@@ -617,8 +617,11 @@ def _usual_weights(scale: Scale | str | ArrayLike | None, of_label: Any) -> Weig
     return "nominal" if nominal else "quadratic"
 
 
-@coefficient
-def random_pair_kappa(
+@overload
+def random_pair_kappa(ratings: Ratings, **options: Any) -> Estimates: ...
+@overload
+def random_pair_kappa(ratings: ArrayLike, **options: Any) -> Estimate: ...
+def random_pair_kappa(  # type: ignore[misc]
     ratings: Ratings | ArrayLike,
     *,
     weights: Weights = "nominal",
@@ -655,10 +658,12 @@ def random_pair_kappa(
     check_confidence(confidence)
     answers = answers_of(ratings)
     parts = [answers] if scale is not None else list(answers.by_scale())
-    found = [_random_pairs(part, weights, scale, seed, confidence) for part in parts]
-    if len(found) == 1:
-        return found[0]
-    return found[0].with_frame(in_label_order(pl.concat([t.frame for t in found]), answers.labels))
+    tables = [_random_pairs(part, weights, scale, seed, confidence) for part in parts]
+    table = tables[0]
+    if len(tables) > 1:
+        frame = pl.concat([part.frame for part in tables])
+        table = table.with_frame(in_label_order(frame, answers.labels))
+    return one_for_an_array(table, ratings)
 
 
 def _random_pairs(

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
-from numpy.typing import ArrayLike
-from scipy.special import stdtrit
 
 from affectlab.core.errors import InputError
-from affectlab.core.estimates import Estimate, Estimates
-from affectlab.core.inference import check_confidence
+from affectlab.core.statistic import Design, Statistic, Sums, from_sums
 from affectlab.core.types import Floats, Ints
-from affectlab.ratings import Ratings
-from affectlab.ratings.arrays import Answers, answers_of
+from affectlab.ratings.arrays import Answers
 from affectlab.reliability.agreement.coefficient import coefficient
 
 __all__ = ["percent_agreement"]
@@ -21,10 +19,8 @@ _MOST_COUNTS = 1 << 20
 _MOST_WHOLE = 256
 
 
-@coefficient
-def percent_agreement(
-    ratings: Ratings | ArrayLike, *, tolerance: float = 0.0, confidence: float = 0.95
-) -> Estimate | Estimates:
+@coefficient(title="percent agreement", needs_levels=False)
+def percent_agreement(answers: Answers, *, tolerance: float = 0.0) -> Statistic:
     r"""Compute the mean share of rater pairs that agree on a unit.
 
     .. math:: P = \frac{1}{U} \sum_u \frac{\sum_{i \ne i'} [\,|x_{iu} - x_{i'u}| \le t\,]}
@@ -34,13 +30,10 @@ def percent_agreement(
 
     Parameters
     ----------
-    ratings
-        Ratings (main trials with a valid answer; the first answer where a rater repeats), or an
-        array of shape (raters, units) with ``nan`` where there is no rating.
+    answers
+        One answer of a rater to a unit and label.
     tolerance
         Largest difference t that still counts as agreement, in the unit of the scale.
-    confidence
-        Coverage of Student's interval, from the spread over units, cut to [0, 1].
 
     Returns
     -------
@@ -57,46 +50,39 @@ def percent_agreement(
     >>> percent_agreement([[1, 2, 3], [1, 2, 1], [1, 3, 2]]).value
     0.4444444444444444
     """
-    check_confidence(confidence)
     if not tolerance >= 0:
         raise InputError(f"tolerance {tolerance!r}: expected 0 or more")
-    answers = answers_of(ratings)
+    n_units, n_raters, labels = len(answers.units), len(answers.raters), answers.labels
     answers = answers.take(answers.cell_sizes() >= 2)
-    rows = [_summary(part, tolerance, confidence) for part in answers.by_label()]
-    value, se, low, high, n_items, n_raters, n_ratings = zip(*rows, strict=True)
+    parts, units, raters = [], [], []
+    for part in answers.by_label():
+        unit, share = _unit_agreement(part, tolerance)
+        sums = np.stack([share, np.ones(unit.size)]).T
+        parts.append(Sums(sums, _mean, unit) if unit.size else None)
+        units.append(unit)
+        raters.append(part.rater)
+    design = Design.of(units, n_units, raters, n_raters)
     near = f", within {tolerance:g}" if tolerance else ""
-    return Estimates.build(
-        {"label": answers.labels},
-        value=value,
-        se=se,
-        low=low,
-        high=high,
-        method=f"percent agreement of pairs{near}, mean over units",
-        n_items=n_items,
-        n_raters=n_raters,
-        n_ratings=n_ratings,
-        status=["ok" if n else "undefined: no unit with two ratings" for n in n_items],
+    return from_sums(
+        parts,
+        design,
+        keys={"label": labels},
+        bounds=(0.0, 1.0),
+        resamples=("units",),
+        method=[f"percent agreement of pairs{near}, mean over units"] * len(labels),
+        n_items=design.stimulus.sum(axis=1),
+        n_raters=design.rater.sum(axis=1),
+        n_ratings=np.bincount(answers.label, minlength=len(labels)),
+        undefined="undefined: no unit with two ratings",
     )
 
 
-def _summary(
-    part: Answers, tolerance: float, confidence: float
-) -> tuple[float, float, float, float, int, int, int]:
-    shares = _unit_agreement(part, tolerance)
-    n = shares.size
-    n_raters = int(np.count_nonzero(np.bincount(part.rater)))
-    if n == 0:
-        return np.nan, np.nan, np.nan, np.nan, 0, 0, 0
-    mean = float(shares.mean())
-    if n == 1:
-        return mean, np.nan, np.nan, np.nan, 1, n_raters, part.value.size
-    se = float(shares.std(ddof=1) / np.sqrt(n))
-    half = float(stdtrit(n - 1, (1 + confidence) / 2)) * se
-    return mean, se, max(mean - half, 0.0), min(mean + half, 1.0), n, n_raters, part.value.size
+def _mean(totals: Any) -> Any:
+    return totals[:, 0] / totals[:, 1]
 
 
-def _unit_agreement(part: Answers, tolerance: float) -> Floats:
-    """Share of agreeing pairs of each unit of one label, shape (units,)."""
+def _unit_agreement(part: Answers, tolerance: float) -> tuple[Ints, Floats]:
+    """Units of one label, and the share of pairs that agree in each, shape (units,)."""
     starts = np.flatnonzero(np.diff(part.unit, prepend=-1))
     unit = np.repeat(np.arange(starts.size), np.diff(starts, append=part.unit.size))
     size = np.bincount(unit)
@@ -105,8 +91,7 @@ def _unit_agreement(part: Answers, tolerance: float) -> Floats:
         if levels * size.size <= _MOST_COUNTS + 4 * code.size:
             counts = np.bincount(unit * levels + code, minlength=levels * size.size)
             same = (counts.reshape(size.size, levels) ** 2).sum(axis=1) - size
-            equal: Floats = same / (size * (size - 1))
-            return equal
+            return part.unit[starts], same / (size * (size - 1))
     value = part.value[np.lexsort((part.value, unit))]
     agree = np.zeros(size.size)
     slack = tolerance + 1e-9 * (tolerance > 0)
@@ -117,7 +102,7 @@ def _unit_agreement(part: Answers, tolerance: float) -> Floats:
             break
         agree += np.bincount(unit[lag:][close], minlength=size.size)
         lag += 1
-    return agree / (size * (size - 1) / 2)
+    return part.unit[starts], agree / (size * (size - 1) / 2)
 
 
 def _levels(value: Floats) -> tuple[int, Ints]:

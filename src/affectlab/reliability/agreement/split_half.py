@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
 from typing import TypeAlias
 
 import numpy as np
@@ -14,6 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 from affectlab.core.errors import InputError, unknown_name
 from affectlab.core.estimates import Estimates
 from affectlab.core.inference import by_name, check_confidence
+from affectlab.core.tables import Number
 from affectlab.core.types import Floats, Ints
 from affectlab.ratings import Ratings
 from affectlab.ratings.arrays import require_order
@@ -47,6 +48,7 @@ class Half:
 Scorer: TypeAlias = Callable[[Half], ArrayLike]
 """Gives a score for each stimulus, shape (n_stimuli,), ``nan`` where it has none."""
 
+_CORRECTED = "corrected: Spearman-Brown, an estimate for all ratings of a stimulus"
 _METHODS = ("reml", "p910", "mle", "mean")
 _TOO_FEW = "undefined: fewer than two stimuli with ratings in both halves"
 _CONSTANT = "undefined: all scores of a half are equal"
@@ -75,8 +77,10 @@ def split_half(
         Ratings (main trials with a valid answer; of a rater's answers to the same stimulus the
         first counts), or an array of shape (raters, units) with ``nan`` where there is no rating.
     scorer
-        ``reml``, ``p910`` or ``mle``, see :func:`subject_model`; ``mean``; or a function from a
-        :class:`Half` to scores.
+        How halves are scored: ``reml``, ``p910``, ``mle`` or ``mean``.
+
+        The first three are those of :func:`subject_model`; a function from a :class:`Half` to
+        scores is taken, too.
     n_splits
         Number of random splits.
     seed
@@ -154,7 +158,25 @@ def split_half(
         pl.Series("collapsed", [part.collapsed for part in parts], dtype=pl.Int64),
         pl.Series("not_converged", [part.not_converged for part in parts], dtype=pl.Int64),
     ]
-    return table.with_columns(extra)
+    (first,) = table.with_columns(extra, Number("corrected")).tables
+    first = replace(first, name="split_half", notes=(_CORRECTED,))
+    return replace(table, tables=(first,), sentences=tuple(_sentences(first.frame)))
+
+
+def _sentences(frame: pl.DataFrame) -> Iterator[str]:
+    known = frame.filter(pl.col("value").is_not_nan()).sort("value")
+    if not known.height:
+        return
+    least, most = known.row(0, named=True), known.row(-1, named=True)
+    values, corrected = (
+        f"{least[name]:.2f}" + (f" to {most[name]:.2f}" if known.height > 1 else "")
+        for name in ("value", "corrected")
+    )
+    where = f" ({least['label']}, {most['label']})" if known.height > 1 else ""
+    yield (
+        f"Scores from two halves of the ratings correlate with {values}{where}; corrected to all "
+        f"ratings, {corrected}."
+    )
 
 
 @dataclass(frozen=True)

@@ -3,22 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Literal, TypeAlias
 
 import numpy as np
+import polars as pl
 from numpy.typing import ArrayLike, NDArray
 
+from affectlab.core.compiled import LANES
 from affectlab.core.errors import InputError, unknown_name
 from affectlab.core.estimates import Estimates
-from affectlab.core.inference import (
-    INTERVALS,
-    Uncertainty,
-    by_name,
-    check_confidence,
-    draw_weights,
-    summarise,
-)
+from affectlab.core.inference import Interval, by_name, infer
+from affectlab.core.statistic import Design, Draws, Statistic
 from affectlab.core.types import Floats, Ints
 from affectlab.ratings import Ratings
 from affectlab.ratings.arrays import Answers, answers_of, numeric_part, require_order
@@ -62,10 +59,34 @@ class Panel:
         """Units that are resampled."""
         return int(self.reference.shape[1])
 
-    @property
+    @cached_property
     def _shared(self) -> NDArray[np.bool_]:
         shared: NDArray[np.bool_] = ~np.isnan(self.others) & ~np.isnan(self.reference)
         return shared
+
+    @cached_property
+    def _orders(self) -> list[tuple[_Order, list[_Order]]]:
+        """Units of each label by rising value: of the reference, and of each rater."""
+        from affectlab.core.compiled import in_threads
+
+        shared = self._shared
+        orders = list[tuple[_Order, list[_Order]]]([None] * len(self.labels))  # type: ignore[list-item]
+
+        def sort_label(k: int) -> None:
+            of_reference = _order(self.reference[k], np.flatnonzero(~np.isnan(self.reference[k])))
+            of_raters = [
+                _order(self.others[r, k], np.flatnonzero(shared[r, k]))
+                for r in range(len(self.raters))
+            ]
+            orders[k] = of_reference, of_raters
+
+        in_threads(sort_label, range(len(self.labels)))
+        return orders
+
+    @cached_property
+    def point(self) -> Floats:
+        """All correlations of the ratings as they are, shape (raters, labels)."""
+        return correlations(self)
 
     @property
     def n_pairs(self) -> Ints:
@@ -218,25 +239,21 @@ def _table(
     return cell[rater.items], shape
 
 
-def replicates_over_units(
-    panel: Panel, draws: int | Floats, rng: np.random.Generator | None = None
-) -> Floats:
+def replicates_over_units(panel: Panel, weights: Floats) -> Floats:
     """Compute all correlations in every replicate.
 
     Parameters
     ----------
     panel
         Raters and reference.
-    draws
-        Number of replicates to draw, or weights of the units, shape (replicates, units).
-    rng
-        Generator, to draw with.
+    weights
+        How often each unit counts, shape (replicates, units).
 
     Returns
     -------
     Shape (replicates, raters, labels), ``nan`` where a side is constant in a replicate.
     """
-    from affectlab.core.compiled import LANES, in_threads
+    from affectlab.core.compiled import in_threads
     from affectlab.reliability.correlation.mean_spearman_kernels import (
         rank_lanes,
         spearman_lanes,
@@ -244,31 +261,14 @@ def replicates_over_units(
     )
 
     n_raters, n_labels, n_units = panel.others.shape
-    n_boot = draws if isinstance(draws, int) else draws.shape[0]
-    given = None if isinstance(draws, int) else draws
-    generator = np.random.default_rng(rng)
+    n_boot = len(weights)
     out = np.full((n_boot, n_raters, n_labels), np.nan)
-    shared = panel._shared
-    orders: list[tuple[_Order, list[_Order]]] = [None] * n_labels  # type: ignore[list-item]
-
-    def sort_label(k: int) -> None:
-        of_reference = _order(panel.reference[k], np.flatnonzero(~np.isnan(panel.reference[k])))
-        of_raters = [
-            _order(panel.others[r, k], np.flatnonzero(shared[r, k])) for r in range(n_raters)
-        ]
-        orders[k] = of_reference, of_raters
-
-    in_threads(sort_label, range(n_labels))
+    shared, orders = panel._shared, panel._orders
     for start in range(0, n_boot, _BLOCK * LANES):
         size = min(_BLOCK * LANES, n_boot - start)
-        weights = (
-            np.concatenate(list(draw_weights(generator, n_units, size)))
-            if given is None
-            else given[start : start + size]
-        )
+        block = weights[start : start + size]
         lanes = [
-            np.ascontiguousarray(weights[first : first + LANES].T)
-            for first in range(0, size, LANES)
+            np.ascontiguousarray(block[first : first + LANES].T) for first in range(0, size, LANES)
         ]
 
         def one_label(k: int, lanes: list[Floats] = lanes, start: int = start) -> None:
@@ -309,7 +309,7 @@ def mean_spearman(
     by_label: bool = False,
     n_boot: int = 1000,
     resample: Over = "units",
-    interval: str = "percentile",
+    interval: Interval = "percentile",
     confidence: float = 0.95,
     seed: int | np.random.Generator | None = 0,
 ) -> Estimates:
@@ -344,7 +344,7 @@ def mean_spearman(
         ``"units"`` draws stimuli. ``"labels"`` draws labels, and is about the mean over a larger
         population of labels; it needs ``by_label=False``.
     interval
-        Kind of bootstrap interval.
+        ``"percentile"`` or ``"bca"`` of bootstrap replicates, or ``"jackknife"``.
     confidence
         Coverage of the interval, in (0, 1).
     seed
@@ -384,43 +384,27 @@ def mean_spearman(
     0.9
     """
     reference, others = canonical(reference), canonical(others, listed="raters")
-    _check(n_boot, resample, interval, by_label, confidence)
+    _check(resample, by_label)
     require_order(reference, "the mean Spearman correlation")
     panel = panel_of(reference, others, aggregate, exclude)
-    point = correlations(panel)
-    rng = np.random.default_rng(seed)
-    if by_label:
-        spread = None
-        if n_boot:
-            replicates = replicates_over_units(panel, n_boot, rng)
-            spread = summarise(point.ravel(), replicates.reshape(n_boot, -1), confidence, interval)
-        return _by_label(panel, point, spread, _method(aggregate, interval, n_boot, "units"))
-    mean = _mean_of_defined(point)
-    spread = None
-    if n_boot and resample == "units":
-        replicates = _mean_of_defined(replicates_over_units(panel, n_boot, rng))
-        spread = summarise(mean, replicates, confidence, interval)
-    elif n_boot:
-        n_labels = len(panel.labels)
-        places = np.array(by_name(panel.labels))
-        drawn = places[rng.integers(0, n_labels, size=(n_boot, n_labels))]
-        replicates = np.stack([_mean_of_defined(point[:, rows]) for rows in drawn])
-        spread = summarise(mean, replicates, confidence, interval)
-    return _by_rater(panel, point, mean, spread, _method(aggregate, interval, n_boot, resample))
+    method = f"Spearman with the {aggregate} of the reference"
+    make = _by_label if by_label else _over_labels if resample == "labels" else _by_rater
+    return infer(
+        make(panel, method),
+        interval=interval,
+        n_boot=n_boot,
+        confidence=confidence,
+        seed=seed,
+    )
 
 
-def _check(n_boot: int, resample: str, interval: str, by_label: bool, confidence: float) -> None:
+def _check(resample: str, by_label: bool) -> None:
     if resample not in ("units", "labels"):
         raise unknown_name("resample", str(resample), ("units", "labels"))
     if by_label and resample == "labels":
         raise InputError(
             "resample 'labels': a single label cannot be resampled; use by_label=False"
         )
-    if interval not in INTERVALS:
-        raise unknown_name("interval", str(interval), INTERVALS)
-    if n_boot < 0:
-        raise InputError(f"n_boot {n_boot}: expected 0 or the number of bootstrap replicates")
-    check_confidence(confidence)
 
 
 def _mean_of_defined(values: Floats) -> Floats:
@@ -432,73 +416,91 @@ def _mean_of_defined(values: Floats) -> Floats:
     return mean
 
 
-def _method(aggregate: str, interval: str, n_boot: int, resample: str) -> tuple[str, str]:
-    text = f"Spearman with the {aggregate} of the reference"
-    if not n_boot:
-        return text, "none"
-    return f"{text}; {interval} bootstrap, ranks recomputed, {n_boot} replicates", resample
+_ANEW = "ranks recomputed, "
 
 
-def _by_label(
-    panel: Panel, point: Floats, spread: Uncertainty | None, method: tuple[str, str]
-) -> Estimates:
-    n_labels = len(panel.labels)
-    n = panel.n_pairs.ravel()
-    value = point.ravel()
-    status = np.where(np.isnan(value), "undefined: constant ratings", "ok")
-    status = np.where(n < 2, "undefined: fewer than two stimuli shared", status)
-    return Estimates.build(
-        {
+def _evaluate(panel: Panel, draws: Draws) -> Floats:
+    """All correlations in all rows of draws, shape (rows, raters, labels)."""
+    if draws.is_point:
+        return panel.point[None]
+    if draws.stimulus is not None:
+        return replicates_over_units(panel, draws.stimulus)
+    blocks = [part.weights(panel.n_units) for _, part in draws.blocks(_BLOCK * LANES)]
+    return np.concatenate([replicates_over_units(panel, block) for block in blocks])
+
+
+def _by_label(panel: Panel, method: str) -> Statistic:
+    """The correlation of every rater on every label."""
+    n_labels, n = len(panel.labels), panel.n_pairs.ravel()
+    undefined = np.where(
+        n < 2, "undefined: fewer than two stimuli shared", "undefined: constant ratings"
+    )
+
+    def evaluate(draws: Draws) -> Floats:
+        values = _evaluate(panel, draws)
+        return values.reshape(len(values), -1)
+
+    shared = panel._shared.reshape(n.size, panel.n_units)
+    return Statistic(
+        keys={
             "rater": [name for name in panel.raters for _ in range(n_labels)],
             "label": list(panel.labels) * len(panel.raters),
         },
-        value=value,
-        **_ends(spread),
-        method=_with_reasons(method[0], spread, value.size),
-        resampled=method[1],
+        design=Design(shared, np.zeros((n.size, 0), dtype=np.bool_)),
+        evaluate=evaluate,
+        method=[method] * n.size,
         n_items=n,
-        n_raters=panel.n_reference_raters,
+        n_raters=[panel.n_reference_raters] * n.size,
         n_ratings=n,
-        status=status.tolist(),
+        undefined=undefined.tolist(),
+        resamples=("units",),
+        n_rows=_BLOCK * LANES,
+        replicates=_ANEW,
     )
 
 
-def _by_rater(
-    panel: Panel,
-    point: Floats,
-    mean: Floats,
-    spread: Uncertainty | None,
-    method: tuple[str, str],
-) -> Estimates:
-    import polars as pl
+def _by_rater(panel: Panel, method: str) -> Statistic:
+    """The mean over labels of the correlations of every rater."""
 
-    defined = (~np.isnan(point)).sum(axis=1)
-    status = np.where(defined > 0, "ok", "undefined: no label with a defined correlation")
-    table = Estimates.build(
-        {"rater": panel.raters},
-        value=mean,
-        **_ends(spread),
-        method=_with_reasons(f"mean over labels; {method[0]}", spread, mean.size),
-        resampled=method[1],
+    def evaluate(draws: Draws) -> Floats:
+        return _mean_of_defined(_evaluate(panel, draws))
+
+    defined, n = (~np.isnan(panel.point)).sum(axis=1), len(panel.raters)
+    return Statistic(
+        keys={"rater": panel.raters},
+        design=Design(np.asarray(panel._shared.any(axis=1)), np.zeros((n, 0), dtype=np.bool_)),
+        evaluate=evaluate,
+        method=[f"mean over labels; {method}"] * n,
         n_items=panel.n_items,
-        n_raters=panel.n_reference_raters,
+        n_raters=[panel.n_reference_raters] * n,
         n_ratings=panel.n_pairs.sum(axis=1),
-        status=status.tolist(),
-    )
-    return Estimates.of(
-        table.frame.with_columns(
+        undefined="undefined: no label with a defined correlation",
+        resamples=("units",),
+        n_rows=_BLOCK * LANES,
+        replicates=_ANEW,
+        columns=(
             pl.Series("n_labels", defined, dtype=pl.Int64),
             pl.Series("n_undefined", len(panel.labels) - defined, dtype=pl.Int64),
         ),
-        table.keys,
     )
 
 
-def _with_reasons(method: str, spread: Uncertainty | None, n: int) -> list[str]:
-    """Say why rows have no interval."""
-    missing = ("",) * n if spread is None else spread.missing
-    return ["; ".join(filter(None, (method, reason))) for reason in missing]
+def _over_labels(panel: Panel, method: str) -> Statistic:
+    """The same mean, of a sample of labels: what is drawn are labels, in the order of names."""
+    point = panel.point[:, by_name(panel.labels)]
+    defined = ~np.isnan(point)
 
+    def evaluate(draws: Draws) -> Floats:
+        weights = draws.weights(len(panel.labels))
+        n = weights @ defined.T
+        total = weights @ np.where(defined, point, 0.0).T
+        mean: Floats = np.divide(total, n, out=np.full(n.shape, np.nan), where=n > 0)
+        return mean
 
-def _ends(spread: Uncertainty | None) -> dict[str, Floats]:
-    return {} if spread is None else {"se": spread.se, "low": spread.low, "high": spread.high}
+    of_stimuli = _by_rater(panel, method)
+    return replace(
+        of_stimuli,
+        design=replace(of_stimuli.design, stimulus=defined),
+        evaluate=evaluate,
+        units="labels",
+    )

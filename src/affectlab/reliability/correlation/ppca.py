@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from affectlab.core.errors import InputError, unknown_name
 from affectlab.core.estimates import Estimates
 from affectlab.core.result import Result
-from affectlab.core.tables import Count, Key, Number, PValue, Table, Text, Value, YesNo
+from affectlab.core.tables import Figure, Key, Number, PValue, Table, Text, Value, YesNo
 from affectlab.core.types import Floats, Ints
 from affectlab.ratings import Ratings
 from affectlab.ratings.arrays import numeric_part
@@ -210,12 +210,24 @@ class PPCA(Result):
         return int(self.components.frame["significant"].sum())
 
 
+_TEST = "p: Wilcoxon's signed-rank test over raters, with Bonferroni's correction"
+_FIGURE = Figure(
+    "components",
+    "intervals",
+    "components",
+    "Dimensions of judgement on which raters agree",
+    "Correlation of each rater with the others on each component, mean over raters.",
+    options={
+        "low": None,
+        "high": None,
+        "value_name": "correlation of a rater with the others",
+    },
+)
 _COLUMNS = (
     Key("component"),
     Value(head="correlation"),
     Number("se"),
-    Count("n_raters"),
-    PValue("p_bonferroni", "p, Bonferroni"),
+    PValue("p_bonferroni", "p"),
     YesNo("significant", "preserved"),
     Text("largest_loadings"),
 )
@@ -230,7 +242,7 @@ def _tables(components: pl.DataFrame, loadings: pl.DataFrame) -> tuple[Table, Ta
     frame = components.with_columns(pl.Series("largest_loadings", largest, dtype=pl.String))
     columns = (Key("label"), *(Number(name) for name in loadings.columns[1:]))
     return (
-        Table("components", "Components.", frame, _COLUMNS),
+        Table("components", "Components.", frame, _COLUMNS, notes=(_TEST,)),
         Table("loadings", "Loadings.", loadings, columns, limit=0),
     )
 
@@ -341,6 +353,7 @@ def ppca(
             f"{n_kept} of {len(components)} components preserved; {n_examples} examples, "
             f"{len(listed)} raters, {n_splits} splits",
         ),
+        (_FIGURE,),
         components=components,
         by_rater=by_rater[listed],
         raters=tuple(data.raters[k] for k in listed),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias, cast
 
@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike
 from affectlab.core.errors import InputError, unknown_name
 from affectlab.core.inference import check_confidence
 from affectlab.core.result import Result
-from affectlab.core.tables import Count, Interval, Key, Number, Table, YesNo
+from affectlab.core.tables import Count, Figure, Interval, Key, Number, Table, YesNo
 from affectlab.core.types import Floats, Ints
 from affectlab.ratings import Ratings
 from affectlab.ratings.arrays import Answers, answers_of
@@ -100,6 +100,33 @@ def _tables(frame: pl.DataFrame, recommended: int | None) -> tuple[Table, Table]
     )
 
 
+def _recommendation(number: Mapping[str, Sequence[int | None]]) -> Table:
+    """Give the number of raters, and those of other pilots; null where not known."""
+    return Table(
+        "recommendation",
+        "Raters per stimulus: the recommended number, and what the pilot leaves open.",
+        pl.DataFrame(number, schema=dict.fromkeys(number, pl.Int64)),
+        tuple(Count(name) for name in number),
+        limit=0,
+    )
+
+
+def _figure(said: Mapping[str, Any]) -> Figure:
+    quantity = said["quantity"]
+    return Figure(
+        "plan",
+        "plan",
+        "plan",
+        f"{quantity[0].upper()}{quantity[1:]} by raters per stimulus",
+        "Mean over simulated studies with its Monte Carlo interval; the goal is dashed.",
+        options={
+            "goal": said["goal"],
+            "recommended": said["recommended"],
+            "value_name": quantity,
+        },
+    )
+
+
 def _sentences(
     frame: pl.DataFrame,
     *,
@@ -164,10 +191,10 @@ _NORMAL = 1.959963984540054
 def plan(
     pilot: PlanModel | Ratings | ArrayLike,
     *,
-    target: PlanTarget,
     goal: float,
+    target: PlanTarget = "interval",
     difference: float | None = None,
-    raters: Iterable[int] | None = None,
+    n_raters: Iterable[int] | None = None,
     n_stimuli: int | None = None,
     stimuli_per_rater: int | None = None,
     paired: bool | None = None,
@@ -179,46 +206,52 @@ def plan(
     n_pilots: int = 40,
     seed: int | np.random.Generator | None = 0,
 ) -> Plan:
-    """Say how many raters per stimulus a study needs.
+    """Say how many raters per stimulus a study needs, from a pilot.
 
-    Studies are simulated from a pilot's fitted model (:func:`plan_model`) or from numbers of your
-    own (:class:`PlanModel`), with rounding, the ends of the scale and gaps.
+    Studies are simulated from a model of the pilot, with rounding, the ends of the scale and gaps.
+
+    The model is fitted to the pilot (:func:`plan_model`), or holds numbers of your own
+    (:class:`PlanModel`).
 
     Parameters
     ----------
     pilot
         A pilot (ratings, or an array of shape (raters, stimuli)), or a model.
+    goal
+        Value that is wanted: at most for the interval, at least for the others.
     target
+        Width of the intervals of scores in points, correlation of halves, or power.
+
         ``"interval"``: width, end to end and in points, of Student's interval of a stimulus' mean
         score (as :func:`mean_opinion_scores` gives it). ``"split_half"``: Spearman between the mean
         scores of two halves of the ratings of each stimulus, not corrected for length: what
         :func:`split_half` with the scorer ``"mean"`` will give.
         ``"power"``: probability that a t-test of size 1 - ``confidence`` tells apart two stimuli
         that differ by ``difference``.
-    goal
-        Value that is wanted: at most for the interval, at least for the others.
     difference
-        For power: difference of the true quality of two stimuli, in points. The pair lies where
-        stimuli lie, moved inside the ends of the scale.
-    raters
-        Candidates, each the number of raters per stimulus; by default 2 to 64, and up to 1,024 in
-        larger steps where these do not reach the goal.
+        For power: difference of the true quality of two stimuli, in points.
+
+        The pair lies where stimuli lie, moved inside the ends of the scale.
+    n_raters
+        Numbers of raters per stimulus to try. By default 2 to 64, and up to 1,024 in larger steps
+        where these do not reach the goal.
     n_stimuli
-        Stimuli of the study; gives ratings and people in all, and the number that is simulated (at
-        most 200).
+        Stimuli of the planned study, for the number of ratings and people in all.
+
+        It is also the number that is simulated (at most 200).
     stimuli_per_rater
-        Stimuli that one person rates. Stimuli are then dealt into batches of that size, each with
-        raters of its own. By default everyone rates everything.
+        Stimuli that one person rates. By default everyone rates everything.
+
+        Stimuli are dealt into batches of that size, each with raters of its own.
     paired
-        For power: whether the same raters rate both stimuli. By default, if everyone rates
-        everything.
+        For power: whether the same raters rate both stimuli. By default if everyone rates all.
     confidence
         Coverage of the interval, and 1 minus the size of the test.
     assurance
         For the interval: share of stimuli whose interval is to be narrow enough. By default the
-        mean width over stimuli counts.
+        mean width counts.
     price
-        Price of one rating; needs ``n_stimuli``.
+        Price of one rating, for the cost of the study; needs ``n_stimuli``.
     label
         Which label of the pilot, where it has several.
     n_sim
@@ -253,7 +286,7 @@ def plan(
     28
     >>> plan(model, target="power", goal=0.8, difference=10, paired=True).recommended
     26
-    >>> print(plan(model, target="split_half", goal=0.9, raters=[8, 16, 32]).finding)
+    >>> print(plan(model, target="split_half", goal=0.9, n_raters=[8, 16, 32]).finding)
     16 raters per stimulus: split-half correlation 0.94 ..., wanted at least 0.9.
     """
     pilot = canonical(pilot)
@@ -277,7 +310,7 @@ def plan(
 
     per_study, most = (2, _MOST_PAIRS) if target == "power" else (design.n_stimuli, _MOST_STUDIES)
     rng = np.random.default_rng(seed)
-    for counts in _stages(raters, target):
+    for counts in _stages(n_raters, target):
         size = n_sim or int(np.clip(_ANSWERS / (per_study * counts[-1]), _LEAST_STUDIES, most))
         frame = _table(simulate(model, counts, size, rng), counts, target, goal)
         recommended = _recommended(frame, target, goal)
@@ -303,10 +336,21 @@ def plan(
         "stimuli_per_rater": stimuli_per_rater,
         "price": price,
     }
+    fewest, largest = open_range or (None, None)
+    number = {"raters": [recommended], "least": [fewest], "most": [largest]}
     return Plan(
-        _tables(frame, recommended),
+        (*_tables(frame, recommended), _recommendation(number)),
         tuple(_sentences(frame, **said)),
+        (_figure(said),),
         notes=(f"simulated: {model}",),
+        settings={
+            "target": target,
+            "goal": float(goal),
+            "n_stimuli": n_stimuli,
+            "stimuli_per_rater": stimuli_per_rater,
+            "price": price,
+            "n_sim": size,
+        },
         model=model,
         n_sim=size,
         **said,
@@ -392,14 +436,14 @@ def _open_range(values: Floats, counts: Ints, target: str, goal: float) -> tuple
     return int(counts[min(low, counts.size - 1)]), int(counts[high]) if high < counts.size else None
 
 
-def _stages(raters: Iterable[int] | None, target: str) -> Iterator[Ints]:
+def _stages(n_raters: Iterable[int] | None, target: str) -> Iterator[Ints]:
     """Give the candidates to try, and larger sets to try where these do not reach the goal."""
     least = 2
-    if raters is not None:
-        counts = np.unique(np.array([_whole(count) for count in raters], dtype=np.int64))
+    if n_raters is not None:
+        counts = np.unique(np.array([_whole(count) for count in n_raters], dtype=np.int64))
         if counts.size == 0 or counts[0] < least:
             shown = "none" if counts.size == 0 else str(counts[0])
-            raise InputError(f"raters {shown}: expected candidates of {least} or more")
+            raise InputError(f"n_raters {shown}: expected candidates of {least} or more")
         yield counts
         return
     known = np.empty(0, dtype=np.int64)
@@ -412,7 +456,7 @@ def _stages(raters: Iterable[int] | None, target: str) -> Iterator[Ints]:
 
 def _whole(count: int) -> int:
     if isinstance(count, bool) or count != int(count):
-        raise InputError(f"raters {count!r}: expected whole numbers")
+        raise InputError(f"n_raters {count!r}: expected whole numbers")
     return int(count)
 
 

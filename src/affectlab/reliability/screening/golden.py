@@ -117,7 +117,7 @@ def choose_golden(
     main: Ratings | Iterable[str] | None = None,
     seed: int | np.random.Generator | None = 0,
 ) -> GoldenItems:
-    """Choose golden items from the extremes of a pilot's scores, where raters agree.
+    """Choose golden items: stimuli at the ends of the scale on which a pilot agrees.
 
     Stimuli are drawn at random among those whose mean score is in the lowest or highest ``share``
     and whose standard deviation is low.
@@ -127,23 +127,29 @@ def choose_golden(
     pilot
         Ratings (main trials with a valid answer), or an array of shape (raters, stimuli).
     n
-        Number of items; an odd one comes from the end with more to choose from.
+        Number of items.
+
+        An odd one comes from the end with more to choose from.
     extremes
         ``"both"`` ends of the scores, or one: ``"low"`` or ``"high"``.
     max_sd
         Largest standard deviation, in points. By default the half of each extreme with the lower
         ones.
     share
-        Part of the stimuli that counts as an extreme, in (0, 0.5].
+        Part of the stimuli that counts as an extreme, above 0 and up to 0.5.
     min_ratings
         Ratings that a stimulus needs.
     tolerance
-        Distance from the reference that will count as a violation, to report how often the pilot's
-        own raters would have been caught; by default a quarter of a scale with two ends.
+        Distance from the reference that will count as a violation. By default a quarter of a scale
+        with two ends.
+
+        It tells how often the pilot's own raters would have been caught.
     label
         Which label, where the pilot has several.
     main
-        Main study, or its stimuli: they are not chosen.
+        Stimuli of the main study, which are not chosen.
+
+        Its ratings are taken, too.
     seed
         Seed or generator; the same seed gives the same items.
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Literal
 
 import numpy as np
 import polars as pl
@@ -109,17 +110,16 @@ class Screening(Result):
         return self.frame.height
 
 
-def _tables(frame: pl.DataFrame, evidence: pl.DataFrame) -> tuple[Table, Table]:
+def _tables(frame: pl.DataFrame, evidence: pl.DataFrame) -> tuple[Table, ...]:
+    """Give all verdicts, those with something against them, and the evidence of each rule."""
     keys = tuple(Key(name) for name in ("rater", "session") if name in frame.columns)
     verdicts = (YesNo(name) for name in ("pay", "use", "block"))
     measured = (Number("measure"), Count("n", "n"), YesNo("violated"), Text("evidence"))
+    columns = (*keys, Count("n_ratings"), *verdicts, Text("evidence"))
+    doubts = frame.filter(pl.col("evidence") != "").sort("use", "pay", maintain_order=True)
     return (
-        Table(
-            "screening",
-            "Verdicts.",
-            frame,
-            (*keys, Count("n_ratings"), *verdicts, Text("evidence")),
-        ),
+        Table("verdicts", "Verdicts.", frame, columns, limit=0),
+        *([Table("doubts", "Whom a rule points at.", doubts, columns)] if doubts.height else []),
         Table("evidence", "Evidence by rule.", evidence, (*keys, Key("rule"), *measured), limit=0),
     )
 
@@ -129,8 +129,8 @@ def _sentence(policy: Policy, frame: pl.DataFrame) -> str:
     pay, use = (int((~frame[name]).sum()) for name in ("pay", "use"))
     blocked = frame.filter("block")["rater"].n_unique()
     return (
-        f"{policy.name}: {plural(frame.height, what)}, {pay:,} not paid, {use:,} not used, "
-        f"{plural(blocked, 'rater')} blocked"
+        f"Policy {policy.name}: {use:,} of {plural(frame.height, what)} not used, {pay:,} not "
+        f"paid, {plural(blocked, 'rater')} blocked."
     )
 
 
@@ -139,9 +139,9 @@ def screen(
     *,
     policy: str | Path | Policy = "correlation",
     golden: Golden = None,
-    per: str | None = None,
+    per: Literal["session", "rater"] | None = None,
 ) -> Screening:
-    """Judge sessions, or raters, by the rules of a policy.
+    """Judge raters by a policy: whom to pay, whose answers to use, and why.
 
     Parameters
     ----------
@@ -151,7 +151,9 @@ def screen(
         Answers that are not valid take no part. What is not there leaves its rules unjudged, and
         the result says so.
     policy
-        Name of a policy, path of a TOML file, or a policy. ``correlation``: with the mean of the
+        Policy by name (correlation, bt500, p913, faceexpressions), or its TOML file.
+
+        ``correlation``: with the mean of the
         others, which any ordered answers allow; it also points at raters who answer alike
         (:func:`~affectlab.reliability.duplicate_raters`), and refuses nobody for that.
         ``faceexpressions``: spread, slider movement, golden trials and repeats, per session.
@@ -159,10 +161,12 @@ def screen(
         ``bt500_upstream`` and ``p913_upstream`` with the denominator and the SD (N, where ITU
         prints N - 1) of the package ``sureal``.
     golden
-        Known answers: a table with the columns ``stimulus``, ``value`` and perhaps ``label``, a
-        dictionary from stimulus to value, or :class:`GoldenItems`. Instead of ``expected``.
+        Known answers: a table of stimulus, value and perhaps label, or its file.
+
+        The table or its file (CSV, Parquet), a dictionary from stimulus to value, or
+        :class:`GoldenItems`; instead of the column ``expected``.
     per
-        ``session`` or ``rater``, instead of what the policy says.
+        What is judged, instead of what the policy says.
 
     Returns
     -------

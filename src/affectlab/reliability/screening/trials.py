@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -12,7 +13,7 @@ from numpy.typing import NDArray
 
 from affectlab.core.errors import InputError
 from affectlab.core.types import Floats, Ints
-from affectlab.ratings import Ratings
+from affectlab.ratings import Ratings, read_table
 from affectlab.ratings.arrays import numeric_part
 from affectlab.reliability.common_scale import in_percent
 from affectlab.reliability.screening.golden import GoldenItems
@@ -20,8 +21,9 @@ from affectlab.reliability.screening.golden import GoldenItems
 __all__ = ["Golden", "Mask", "Trials", "trials_of"]
 
 Mask: TypeAlias = NDArray[np.bool_]
-Golden: TypeAlias = pl.DataFrame | Mapping[str, float] | GoldenItems | None
-"""Known answers: a table of ``stimulus``, ``value`` and perhaps ``label``, or golden items."""
+Golden: TypeAlias = str | Path | pl.DataFrame | Mapping[str, float] | GoldenItems | None
+"""Known answers: a table of ``stimulus``, ``value`` and perhaps ``label``, its file, or golden
+items."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -201,6 +203,8 @@ def _expected(ratings: Ratings, golden: Golden, cell: Ints) -> Floats:
             table = table.with_columns(label=pl.lit(label))
     elif isinstance(golden, Mapping):
         table = pl.DataFrame({"stimulus": list(golden), "value": list(golden.values())})
+    elif isinstance(golden, str | Path):
+        table = read_table(golden)
     else:
         table = golden
     for name in ("stimulus", "value"):

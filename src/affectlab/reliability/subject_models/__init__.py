@@ -10,6 +10,7 @@ from affectlab.reliability.subject_models.panels import (
     panels_of,
     sweeping,
 )
+from affectlab.reliability.subject_models.scores import stimulus_scores
 
 __all__ = [
     "FITS",
@@ -21,6 +22,7 @@ __all__ = [
     "only_present",
     "opinion_histogram",
     "panels_of",
+    "stimulus_scores",
     "subject_model",
     "sweeping",
 ]

@@ -41,6 +41,7 @@ __all__ = [
     "SubjectModel",
     "as_one",
     "collapsed_raters",
+    "scores_table",
     "subject_model",
 ]
 
@@ -596,11 +597,18 @@ _RATERS = (
 )
 
 
+def scores_table(estimates: Estimates) -> Table:
+    """Give the table of scores, each of which is of one item."""
+    (table,) = estimates.tables
+    columns = tuple(column for column in table.columns if column.key != "n_items")
+    return replace(table, name="scores", caption="Scores of stimuli.", columns=columns)
+
+
 def _tables(model: _Model) -> tuple[Table, Table]:
     raters = model._raters_table()
     columns = _RATERS if model.has_labels else _RATERS[1:]
     return (
-        replace(model._scores_table().tables[0], name="scores", caption="Scores of stimuli."),
+        scores_table(model._scores_table()),
         Table("raters", "Raters.", raters, columns),
     )
 

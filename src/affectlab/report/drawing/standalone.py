@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from textwrap import wrap
 
-from affectlab.core.render.figure import FIGURES, figures_of
+from affectlab.core.render.figure import FIGURES, PAGES, figures_of
 from affectlab.core.result import Result
 from affectlab.core.tables import Figure as Declared
 from affectlab.core.tables import Table
@@ -73,6 +73,9 @@ def figure_of(figure: Declared, table: Table) -> Figure:
 
     The page is as high as the drawing asks for (:func:`fit`), or as its rows of names need.
     """
+    if figure.kind in PAGES.names():
+        whole: Figure = PAGES.load(figure.kind)(table, **figure.options)
+        return whole
     page = canvas(_HEIGHT)
     axes = page.add_subplot()
     FIGURES.load(figure.kind)(axes, table, **figure.options)

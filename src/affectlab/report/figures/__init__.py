@@ -1,11 +1,11 @@
 """Figures of the report, one kind per module; they take plain arrays, not ratings."""
 
 from affectlab.report.figures.agreement import (
+    draw_consensus_flow,
     draw_pair_heatmap,
+    draw_plan,
     fig_by_kind,
-    fig_consensus_flow,
     fig_pair_heatmap,
-    fig_plan,
 )
 from affectlab.report.figures.alignment import (
     draw_agreement_bars,
@@ -102,6 +102,7 @@ __all__ = [
     "StaircasePanel",
     "draw_agreement_bars",
     "draw_confusion",
+    "draw_consensus_flow",
     "draw_discrepancies",
     "draw_equivalence",
     "draw_fairness",
@@ -112,6 +113,7 @@ __all__ = [
     "draw_outcomes",
     "draw_pair_heatmap",
     "draw_people_range",
+    "draw_plan",
     "draw_reliability",
     "draw_scatter",
     "draw_shares",
@@ -123,7 +125,6 @@ __all__ = [
     "fig_by_kind",
     "fig_confusion",
     "fig_confusion_clusters",
-    "fig_consensus_flow",
     "fig_contributions",
     "fig_coverage",
     "fig_discrepancy",
@@ -150,7 +151,6 @@ __all__ = [
     "fig_pair_emotions",
     "fig_pair_heatmap",
     "fig_people_range",
-    "fig_plan",
     "fig_preferences",
     "fig_reaction_examples",
     "fig_reliability_diagram",

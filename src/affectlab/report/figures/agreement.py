@@ -28,11 +28,11 @@ from affectlab.report.drawing import (
 )
 
 __all__ = [
+    "draw_consensus_flow",
     "draw_pair_heatmap",
+    "draw_plan",
     "fig_by_kind",
-    "fig_consensus_flow",
     "fig_pair_heatmap",
-    "fig_plan",
 ]
 
 _ANNOTATED = 16
@@ -231,33 +231,35 @@ def fig_by_kind(
 
 
 @themed
-def fig_consensus_flow(
-    names: Sequence[str], items: ArrayLike, low: ArrayLike, high: ArrayLike
-) -> Figure:
+def draw_consensus_flow(
+    ax: Axes, table: Table, *, items_name: str = "items (a stimulus with a label)"
+) -> None:
     r"""Draw a bar per round, with the part that was confirmed.
 
     Parameters
     ----------
-    names
-        Names of the rounds, shape (n,).
-    items
-        Items asked about, shape (n,).
-    low, high
-        Lowest and highest agreement that fit the votes, fractions; equal where it is known.
+    ax
+        Axes to draw on.
+    table
+        Batches, as :class:`affectlab.reliability.ConsensusFlow` has them.
+    items_name
+        What an item is, for the axis.
 
     Examples
     --------
-    >>> figure = fig_consensus_flow(["round 1", "round 2"], [100, 80], [0.8, 0.5], [0.8, 0.5])
-    >>> figure.axes[0].texts[0].get_text()
-    '80\xa0% of 100'
+    >>> from affectlab.reliability import consensus_flow
+    >>> flow = consensus_flow([[1, 1, 1, 0], [1, 1, 0, float("nan")]])
+    >>> flow.plot().texts[0].get_text()
+    '75\xa0% of 4'
     """
-    asked, least, most = (np.asarray(part, dtype=np.float64) for part in (items, low, high))
-    figure = canvas(1.05 + 0.34 * len(names))
-    axes = figure.add_subplot()
-    rows = np.arange(len(names))
-    axes.barh(rows, asked, height=0.62, color=colour("line"))
-    axes.barh(rows, asked * np.nan_to_num(least), height=0.62, color=colour("people"))
-    axes.barh(
+    asked, least, most = (
+        table.frame[name].to_numpy().astype(np.float64)
+        for name in ("items", "agreement_low", "agreement_high")
+    )
+    rows = np.arange(table.frame.height)
+    ax.barh(rows, asked, height=0.62, color=colour("line"))
+    ax.barh(rows, asked * np.nan_to_num(least), height=0.62, color=colour("people"))
+    ax.barh(
         rows,
         asked * np.nan_to_num(most - least),
         left=asked * np.nan_to_num(least),
@@ -268,7 +270,7 @@ def fig_consensus_flow(
         share = percent(least[row], 0 if least[row] * 100 % 1 == 0 else 1)
         if most[row] > least[row]:
             share = f"{100 * least[row]:.1f} to {percent(most[row], 1)}"
-        axes.annotate(
+        ax.annotate(
             f"{share} of {count(asked[row])}",
             (asked[row], row),
             xytext=(5, 0),
@@ -276,40 +278,37 @@ def fig_consensus_flow(
             va="center",
             color=colour("ink"),
         )
-    names_on_y(axes, names)
-    grid_along(axes, "x")
-    axes.set_xlim(0, float(asked.max(initial=1)) * 1.3)
-    axes.xaxis.set_major_formatter("{x:,.0f}")
-    axes.set_xlabel("items (a stimulus with a label)")
+    names_on_y(ax, [_batch_name(row) for row in table.frame.iter_rows(named=True)])
+    grid_along(ax, "x")
+    ax.set_xlim(0, float(asked.max(initial=1)) * 1.3)
+    ax.xaxis.set_major_formatter("{x:,.0f}")
+    ax.set_xlabel(items_name)
     entries = [("confirmed", swatch(colour("people"))), ("not confirmed", swatch(colour("line")))]
     if (most > least).any():
         entries.insert(1, ("the votes cannot tell", swatch(RAMP[2])))
-    key_below(figure, entries)
-    return figure
+    key_below(figure_with(ax), entries)
+
+
+def _batch_name(row: Mapping[str, Any]) -> str:
+    name = f"batch {row['batch']}" + (", contrastive" if row["kind"] == "contrastive" else "")
+    return name if row.get("label") is None else f"{shown(row['label'], 18)}, {name}"
 
 
 # How a quantity grows with the number of raters, and where it reaches the goal.
 
 
 @themed
-def fig_plan(
-    raters: ArrayLike,
-    value: ArrayLike,
-    low: ArrayLike,
-    high: ArrayLike,
-    *,
-    goal: float,
-    recommended: int | None,
-    value_name: str,
-) -> Figure:
+def draw_plan(
+    ax: Axes, table: Table, *, goal: float, recommended: int | None, value_name: str
+) -> None:
     """Draw a planned quantity over the number of raters per stimulus, up to three times the goal.
 
     Parameters
     ----------
-    raters
-        Raters per stimulus, rising, shape (n,).
-    value, low, high
-        The quantity with its Monte Carlo interval, shape (n,).
+    ax
+        Axes to draw on.
+    table
+        Numbers of raters with the quantity, as :class:`affectlab.reliability.Plan` has them.
     goal
         What is wanted, drawn as a dashed line.
     recommended
@@ -319,33 +318,33 @@ def fig_plan(
 
     Examples
     --------
-    >>> figure = fig_plan([4, 8, 16], [3.0, 2.1, 1.5], [2.9, 2.0, 1.4], [3.1, 2.2, 1.6], goal=2,
-    ...                   recommended=16, value_name="width")
-    >>> figure.axes[0].get_xlabel()
+    >>> from affectlab.reliability import PlanModel, plan
+    >>> model = PlanModel(stimulus_sd=20, rater_bias_sd=6, inconsistency=12, scale="0-100 interval")
+    >>> plan(model, goal=10, n_raters=[8, 16, 32], n_sim=10).plot().get_xlabel()
     'raters per stimulus'
     """
-    count, middle, least, most = (
-        np.asarray(part, dtype=np.float64) for part in (raters, value, low, high)
+    n_raters, middle, least, most = (
+        table.frame[name].to_numpy().astype(np.float64)
+        for name in ("raters", "value", "low", "high")
     )
-    figure = canvas(3.4)
-    axes = figure.add_subplot()
-    axes.fill_between(count, least, most, color=colour("people"), alpha=0.25, linewidth=0)
-    axes.plot(count, middle, color=colour("people"), linewidth=1.8)
-    axes.axhline(goal, color=colour("ink"), linewidth=1, linestyle=(0, (4, 3)))
+    ax.fill_between(n_raters, least, most, color=colour("people"), alpha=0.25, linewidth=0)
+    ax.plot(n_raters, middle, color=colour("people"), linewidth=1.8)
+    ax.axhline(goal, color=colour("ink"), linewidth=1, linestyle=(0, (4, 3)))
     if recommended is not None:
-        at = int(np.flatnonzero(count == recommended)[0])
-        axes.plot(recommended, middle[at], "o", color=colour("model"), markersize=7)
-        axes.annotate(
+        at = int(np.flatnonzero(n_raters == recommended)[0])
+        ax.plot(recommended, middle[at], "o", color=colour("model"), markersize=7)
+        beside = -8 if 2 * recommended > n_raters[0] + n_raters[-1] else 8
+        ax.annotate(
             f"{recommended} raters",
             (recommended, middle[at]),
-            xytext=(8, 8),
+            xytext=(beside, 8),
             textcoords="offset points",
+            ha="right" if beside < 0 else "left",
             color=colour("ink"),
         )
     # Two raters leave intervals so wide that the part that matters would be a flat line.
     top = min(float(most.max()), 3 * max(goal, float(middle[-1])))
-    axes.set_ylim(min(0.0, float(least.min())), 1.05 * top)
-    grid_along(axes, "y")
-    axes.set_xlabel("raters per stimulus")
-    axes.set_ylabel(value_name)
-    return figure
+    ax.set_ylim(min(0.0, float(least.min())), 1.05 * top)
+    grid_along(ax, "y")
+    ax.set_xlabel("raters per stimulus")
+    ax.set_ylabel(value_name)

@@ -30,9 +30,14 @@ class Picture:
 
 
 def pictures_of(result: Result) -> tuple[Picture, ...]:
-    """Give what is drawn of a result: the figures that it declares."""
+    """Give the figures that a result declares, drawn when they are asked for."""
     return tuple(
-        Picture(one.name, one.title, one.description, partial(figure_of, one, result.table(one.of)))
+        Picture(
+            one.name,
+            one.title,
+            one.description or " ".join(result.sentences),
+            partial(figure_of, one, result.table(one.of)),
+        )
         for one in result.figures
     )
 

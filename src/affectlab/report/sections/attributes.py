@@ -182,8 +182,8 @@ def _words(column: pl.Series, panel: Panel) -> str:
         return f"{name}: from {low} to {high}, median {middle}."
     pairs = list(zip(panel.values, panel.counts, strict=True))[:4]
     listed = ", ".join(f"{shown(value, 40)} ({count(n)})" for value, n in pairs)
-    known = column.drop_nulls()
-    more = (known.drop_nans() if known.dtype.is_float() else known).n_unique() - len(pairs)
+    given = column.drop_nulls()
+    more = (given.drop_nans() if given.dtype.is_float() else given).n_unique() - len(pairs)
     return f"{name}: {listed}" + (f" and {plural(more, 'more value')}." if more else ".")
 
 

@@ -7,7 +7,6 @@ from typing import Any
 import polars as pl
 
 from affectlab.core.words import count, joined, percent
-from affectlab.report.figures import fig_consensus_flow
 from affectlab.report.page import Bullets, Column, Paragraph, Picture, Section, Skipped, Table
 from affectlab.report.statistics import Study
 
@@ -25,25 +24,9 @@ def flow_section(study: Study) -> Section | Skipped:
             "on again after a yes and never after a no.",
         )
     frame = flow.to_frame()
-    names = [
-        f"{row['batch']}, contrastive" if row["kind"] == "contrastive" else str(row["batch"])
-        for row in frame.iter_rows(named=True)
-    ]
     words = joined(_batch_in_words(row) for row in frame.iter_rows(named=True))
     words = words[0].upper() + words[1:] + "."
-    picture = Picture(
-        "consensus_flow",
-        "Consensus flow",
-        "Items asked about in each batch, and the part that was confirmed (in the contrastive "
-        "batch: confirmed as absent).",
-        words,
-        fig_consensus_flow(
-            [f"batch {name}" for name in names],
-            frame["items"],
-            frame["agreement_low"],
-            frame["agreement_high"],
-        ),
-    )
+    picture = Picture.of(flow, "consensus_flow", description=words)
     columns = [
         Column("batch", "Batch", "count"),
         Column("kind", "Kind"),

@@ -216,7 +216,7 @@ def agreement_section(study: Study) -> Section | Skipped:
         Column("value", "Alpha", "number"),
         *([Column("interval", "95 % interval", "interval")] if study.n_boot else []),
         *correlation,
-        Column("percent", "Same answer", "share"),
+        Column("percent_agreement", "Same answer", "share"),
         Column("n_items", "Stimuli", "count"),
         Column("n_raters", "Raters", "count"),
         Column("n_ratings", "Answers", "count"),
@@ -228,7 +228,22 @@ def agreement_section(study: Study) -> Section | Skipped:
         f"Agreement among {study.panel_name}: {method}. Stimuli with at least two answers enter."
     )
     blocks.append(Table("agreement", caption, frame, tuple(columns)))
+    blocks += _coefficients(study, frame)
     return Section("agreement", title, tuple(blocks))
+
+
+def _coefficients(study: Study, frame: pl.DataFrame) -> list[Block]:
+    """Give the other coefficients, which correct for chance in other ways than alpha."""
+    shown = [(one, of) for one, of in study.coefficients if one.name != "percent_agreement"]
+    if not shown:
+        return []
+    label = [Column("label", "Label", "name")] if study.ratings.has_labels else []
+    columns = [
+        Column(one.name, f"{one.title[0].upper()}{one.title[1:]}", "number") for one, _ in shown
+    ]
+    methods = joined([of.frame["method"].mode().sort()[0] for _, of in shown])
+    caption = f"Other coefficients of the same answers: {methods}."
+    return [Table("coefficients", caption, frame, (*label, *columns))]
 
 
 def _no_panel(study: Study) -> str:
@@ -241,10 +256,12 @@ def _no_panel(study: Study) -> str:
 
 def _agreement_frame(study: Study, alpha: Estimates) -> pl.DataFrame:
     frame = alpha.to_frame()
-    for name, other in (("correlation", study.correlation), ("percent", study.percent)):
-        if other is not None:
-            values = other.to_frame().select("label", pl.col("value").alias(name))
-            frame = frame.join(values, on="label", how="left", maintain_order="left")
+    others = {one.name: table for one, table in study.coefficients}
+    if study.correlation is not None:
+        others["correlation"] = study.correlation
+    for name, other in others.items():
+        values = other.to_frame().select("label", pl.col("value").alias(name))
+        frame = frame.join(values, on="label", how="left", maintain_order="left")
     return frame.sort(
         pl.col("value").fill_nan(None), descending=True, nulls_last=True, maintain_order=True
     )

@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from affectlab.core.estimates import Estimates
     from affectlab.ratings import Ratings, RatingsSummary
     from affectlab.reliability import AlphaResult, ConsensusFlow
+    from affectlab.reliability.agreement import Coefficient
 
 
 __all__ = [
@@ -423,11 +424,14 @@ class Study:
         return interrater_correlation(self.panel, exclude=())
 
     @cached_property
-    def percent(self) -> Estimates | None:
-        """Share of pairs of raters that give the same answer, per label of the panel."""
-        from affectlab.reliability import percent_agreement
+    def coefficients(self) -> tuple[tuple[Coefficient, Estimates], ...]:
+        """Every coefficient that suits the panel, with its usual options, per label."""
+        from affectlab.reliability.agreement import load_coefficients
 
-        return None if self.panel is None else percent_agreement(self.panel)
+        if self.panel is None:
+            return ()
+        tables = [(one, one.tables(self.panel)) for one in load_coefficients()]
+        return tuple((one, of[0]) for one, of in tables if of)
 
     @cached_property
     def pairs(self) -> PairAgreement | None:

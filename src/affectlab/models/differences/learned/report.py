@@ -519,7 +519,7 @@ def report_of(
                     }
                 )
     medians, apart = pl.DataFrame(summary), pl.DataFrame(comparison)
-    found = CrossValidation(
+    result = CrossValidation(
         tables=(
             Table("splits", "Splits by actor.", frame, _SPLITS, limit=0),
             _beside_each_other(medians, apart, learner, len(splits)),
@@ -538,7 +538,7 @@ def report_of(
         data=data,
         predictions=predictions,
     )
-    return replace(found, sentences=found._said())
+    return replace(result, sentences=result._said())
 
 
 _KEYS = (Key("method"), Key("group", "pairs"), Key("measure"))

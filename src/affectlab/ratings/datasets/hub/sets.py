@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
+
+import polars as pl
 
 from affectlab.core.errors import InputError, unknown_name
+from affectlab.core.result import Result
+from affectlab.core.tables import Key, Table, Text, YesNo
 
-__all__ = ["PublishedSet", "find_dataset", "list_datasets"]
+__all__ = ["PublishedSet", "find_dataset", "list_datasets", "published_sets"]
 
 _GOEMOTIONS = "google-research-datasets/go_emotions"
 _GOEMOTIONS_LICENCE = "Apache-2.0 by its card on the hub; CC BY 4.0 by the authors' repository"
@@ -183,6 +187,41 @@ def list_datasets() -> tuple[PublishedSet, ...]:
     ['socratis', 'face-expressions-70k']
     """
     return _SETS
+
+
+def published_sets() -> Result:
+    """List the published data sets: what they hold, where they are, and their licences.
+
+    Returns
+    -------
+    A row for each set, with the fields of :class:`PublishedSet`, and ``on_hub``.
+
+    Examples
+    --------
+    >>> published_sets().to_frame()["name"].to_list()[:2]
+    ['goemotions-raw', 'goemotions-simplified']
+    """
+    frame = pl.DataFrame([asdict(entry) for entry in _SETS])
+    frame = frame.with_columns(
+        pl.col("columns", "splits").list.join(", "), on_hub=pl.col("hub").is_not_null()
+    )
+    columns = (
+        Key("name"),
+        Text("what"),
+        YesNo("on_hub", "on the hub"),
+        Text("hub", "its name there", spare=True),
+        Text("splits", spare=True),
+        Text("elsewhere", "published at", spare=True),
+        Text("licence"),
+    )
+    return Result(
+        (Table("sets", "Published data sets.", frame, columns),),
+        (
+            f"{frame['on_hub'].sum()} of {frame.height} sets are on the Hugging Face hub, and can "
+            "be fetched: affectlab ratings fetch NAME --out FILE, with --split where there are "
+            "several.",
+        ),
+    )
 
 
 def find_dataset(name: str, configuration: str | None = None) -> PublishedSet | None:

@@ -2,39 +2,41 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
-from affectlab.cli._options import reads_ratings
 from affectlab.cli.parameters import Option
 
 if TYPE_CHECKING:
-    import polars as pl
-
     from affectlab.analysis import PairScores
     from affectlab.cli._output import Output
     from affectlab.ratings import Ratings
 
-__all__ = ["ScoreOption", "check_folder", "reads_pairs", "scores_of", "write_tables"]
+__all__ = ["PAIRS", "ScoreOption", "pairs_of", "read_pairs"]
 
+Score = Literal["subject-model", "mean"]
 ScoreOption = Annotated[
-    Literal["subject-model", "mean"],
-    Option(help="How ratings become scores; scores in FILE stay as they are."),
+    Score | None,
+    Option(
+        "--score",
+        help="How ratings become scores; scores in FILE stay as they are. [default: subject-model]",
+        show_default=False,
+    ),
 ]
+PAIRS = (
+    "FILE holds ratings of the protocol difference, or a score for each pair (value, se), with the "
+    "columns kind, actor, expression_a, role_a, expression_b and role_b in it or in --stimuli."
+)
+"""What FILE holds, for the help of these verbs."""
 
 
-def reads_pairs(verb: str) -> Callable[[Callable[..., None]], Callable[..., None]]:
-    """Make a function of ``(source, out, …)`` a verb whose FILE holds ratings or scores of pairs.
+def read_pairs(options: Mapping[str, Any]) -> PairScores | None:
+    """Read FILE as scores of pairs, where it is a table of these.
 
-    FILE is a table of scores when it has the column ``value`` and none of raters, and it or the
-    table given with --stimuli says which expressions a pair shows.
+    That is so when it has the column ``value`` and none of raters, and it or the table given with
+    --stimuli says which expressions a pair shows.
     """
-    return reads_ratings(verb, instead=_scores)
-
-
-def _scores(options: Mapping[str, Any]) -> PairScores | None:
-    """Read FILE as scores of pairs, where it is a table of these."""
     if any(options[name] is not None for name in ("format", "wide", "columns", "raters")):
         return None
     header = _header(options)
@@ -65,14 +67,14 @@ def _header(options: Mapping[str, Any]) -> set[str]:
     return set() if peek.is_binary or peek.separator != "," else set(peek.header)
 
 
-def scores_of(source: Ratings | PairScores, out: Output, score: Any) -> PairScores:
+def pairs_of(source: Ratings | PairScores, out: Output, score: Score) -> PairScores:
     """Give the scores that a verb works on, and keep people where there are models, too."""
     from affectlab.analysis import PairScores, pair_scores
 
     if isinstance(source, PairScores):
         out.who = "scores as given"
         return source
-    people = out.panel(source)
+    people = out.panel(source, hint="")
     kinds = people.frame["trial_kind"] if "trial_kind" in people.frame.columns else None
     checks = 0 if kinds is None else int(kinds.cast(str).is_in(["golden", "repeat"]).sum())
     if checks:
@@ -81,26 +83,3 @@ def scores_of(source: Ratings | PairScores, out: Output, score: Any) -> PairScor
             "done here: see affectlab reliability screen, if the ratings were not screened yet."
         )
     return pair_scores(people, score=score)
-
-
-def check_folder(folder: Path | None, option: str) -> None:
-    """Refuse a file in the place of a folder, before anything is computed.
-
-    Raises
-    ------
-    InputError
-        When there is one.
-    """
-    from affectlab.core.errors import InputError
-
-    if folder is not None and folder.exists() and not folder.is_dir():
-        raise InputError(f"{option} {folder}: is a file; expected a folder")
-
-
-def write_tables(folder: Path, tables: Mapping[str, pl.DataFrame]) -> None:
-    """Write tables to CSV files of a folder, which is made where it does not exist."""
-    from affectlab.cli._output import write_csv
-
-    folder.mkdir(parents=True, exist_ok=True)
-    for name, table in tables.items():
-        write_csv(table, folder / f"{name}.csv")

@@ -1,0 +1,317 @@
+"""What a statistic says about itself, so that one procedure finds the uncertainty of all.
+
+A :class:`Statistic` names its rows, says of which units each row is made (:class:`Design`), and has
+one function of :class:`Draws`: rows of weights for which it gives values. The point, the data
+without one unit, and bootstrap replicates are all rows of weights, so that nothing else has to be
+said for :func:`affectlab.core.inference.infer`.
+
+Most coefficients follow from sums over stimuli; :class:`Sums` holds such sums, and gives values and
+a standard error for them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from affectlab.core.types import Bools, Floats, Ints
+
+__all__ = ["Design", "Draws", "Ends", "Statistic", "Sums", "from_sums", "student"]
+
+_STEP = 1e-30
+"""Imaginary step of derivatives, which are exact where its square is nothing."""
+
+Ends: TypeAlias = tuple[Floats, Floats, Floats]
+"""Standard errors, lower and upper ends, shape (rows,) each."""
+
+
+@dataclass(frozen=True, eq=False)
+class Design:
+    """The units that can be drawn or left out, and which of them each row rests on."""
+
+    stimulus: Bools
+    """Shape (rows, stimuli): whether a row has answers about it. Stimuli that are drawn together,
+    as a cluster, count as one here."""
+    rater: Bools
+    """Shape (rows, raters)."""
+
+    @classmethod
+    def of(
+        cls, stimuli: Sequence[Ints], n_stimuli: int, raters: Sequence[Ints], n_raters: int
+    ) -> Design:
+        """Make a design of the codes of stimuli and of raters that occur in each row."""
+        marks = []
+        for codes, n in ((stimuli, n_stimuli), (raters, n_raters)):
+            mark = np.zeros((len(codes), n), dtype=np.bool_)
+            for row, code in zip(mark, codes, strict=True):
+                row[code] = True
+            marks.append(mark)
+        return cls(*marks)
+
+    @property
+    def n_stimuli(self) -> int:
+        """Stimuli, or clusters of them, of all rows."""
+        return int(self.stimulus.shape[1])
+
+    @property
+    def n_raters(self) -> int:
+        """Raters of all rows."""
+        return int(self.rater.shape[1])
+
+
+@dataclass(frozen=True, eq=False)
+class Draws:
+    """Weights of stimuli and of raters in some rows: the point, parts left out, or replicates.
+
+    Examples
+    --------
+    Two stimuli in three rows: both, without the second, and the first drawn twice.
+
+    >>> sums = np.array([[1.0, 10.0], [2.0, 20.0]])
+    >>> Draws(1).totals(sums).tolist()
+    [[3.0, 30.0]]
+    >>> Draws(1, without=np.array([1])).totals(sums).tolist()
+    [[1.0, 10.0]]
+    >>> Draws(1, stimulus=np.array([[2.0, 0.0]])).totals(sums).tolist()
+    [[2.0, 20.0]]
+    """
+
+    n_rows: int
+    stimulus: Floats | None = None
+    """How often each stimulus counts, shape (rows, stimuli); ``None`` where each counts once, but
+    for those in ``without``."""
+    rater: Floats | None = None
+    """How often each rater counts, shape (rows, raters); ``None`` where each counts once."""
+    without: Ints | None = None
+    """The stimulus that each row leaves out, shape (rows,)."""
+    columns: Ints | None = None
+    """Rows of the statistic that are asked for; ``None`` for all."""
+
+    @property
+    def is_point(self) -> bool:
+        """Whether everything counts once in every row."""
+        return self.stimulus is None and self.without is None and self.rater is None
+
+    def totals(self, sums: Any, unit: Ints | None = None, n_units: int = 0) -> Floats:
+        """Sum over stimuli, each as often as it counts.
+
+        Parameters
+        ----------
+        sums
+            What each stimulus adds, shape (stimuli, k); may be sparse.
+        unit
+            Code of the stimulus, or cluster, of each row of ``sums``; by default its place.
+        n_units
+            How many stimuli, or clusters, there are, where ``unit`` is given.
+
+        Returns
+        -------
+        Shape (rows, k).
+        """
+        if self.stimulus is None and self.without is None:
+            total = np.asarray(sums.sum(axis=0), dtype=np.float64).reshape(1, -1)
+            return np.repeat(total, self.n_rows, axis=0)
+        if unit is not None:
+            sums = _by_unit(sums, unit, n_units)
+        if self.without is not None:
+            left_out = sums[self.without]
+            if not isinstance(left_out, np.ndarray):
+                left_out = left_out.toarray()
+            without: Floats = np.asarray(sums.sum(axis=0)).reshape(1, -1) - left_out
+            return without
+        assert self.stimulus is not None
+        if isinstance(sums, np.ndarray):
+            return self.stimulus @ sums
+        return np.asarray((sums.T @ self.stimulus.T).T)
+
+    def weights(self, n_stimuli: int) -> Floats:
+        """Give the weights of stimuli as an array, shape (rows, stimuli)."""
+        if self.stimulus is not None:
+            return self.stimulus
+        weights = np.ones((self.n_rows, n_stimuli))
+        if self.without is not None:
+            weights[np.arange(self.n_rows), self.without] = 0
+        return weights
+
+    def blocks(self, n_rows: int) -> Iterator[tuple[slice, Draws]]:
+        """Give at most ``n_rows`` rows at a time, and where they stand."""
+        for start in range(0, self.n_rows, n_rows):
+            rows = slice(start, min(start + n_rows, self.n_rows))
+            stimulus, rater, without = (
+                None if part is None else part[rows]
+                for part in (self.stimulus, self.rater, self.without)
+            )
+            n = rows.stop - start
+            yield rows, Draws(n, stimulus, rater, without, self.columns)  # type: ignore[arg-type]
+
+
+def _by_unit(sums: Floats, unit: Ints, n_units: int) -> Floats:
+    """Sum rows that belong to the same unit; shape (n_units, k)."""
+    table = np.zeros((n_units, sums.shape[1]))
+    if (np.diff(unit) > 0).all():
+        table[unit] = sums
+        return table
+    for column in range(sums.shape[1]):
+        table[:, column] = np.bincount(unit, sums[:, column], n_units)
+    return table
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Statistic:
+    """Numbers by their keys, and how they follow from weights of stimuli and of raters."""
+
+    keys: Mapping[str, Sequence[str]]
+    """Key columns of the table of results, such as ``{"label": labels}``."""
+    design: Design
+    evaluate: Callable[[Draws], Floats]
+    """From rows of weights to values, shape (rows, keys); ``nan`` where not defined. Compiled code
+    may stand behind it. It gives ``draws.columns`` alone where these are said."""
+    method: Sequence[str]
+    """What each number is, in words; :func:`~affectlab.core.inference.infer` adds how its interval
+    came about."""
+    n_items: Sequence[int] | Ints
+    n_raters: Sequence[int] | Ints
+    n_ratings: Sequence[int] | Ints
+    undefined: str | Sequence[str]
+    """Why a value is ``nan``, where it is: one reason, or one for each row."""
+    closed: Callable[[Floats, float], Ends] | None = None
+    """From values and a confidence level to standard errors and ends, by a formula."""
+    formula: str = ""
+    """What is said of intervals that ``closed`` gives, put behind the method."""
+    bounds: tuple[float | Floats, float] = (-1.0, 1.0)
+    """Least and largest value, to which intervals around a value are cut."""
+    no_interval: Sequence[str] = ()
+    """Why a row has no interval, whatever a formula or leaving out says; empty where it has one."""
+    resamples: tuple[str, ...] = ("units", "raters", "both")
+    """What ``evaluate`` takes weights of; without ``"units"`` it gives the point alone."""
+    freedom: Ints | None = None
+    """Degrees of freedom of a standard error over stimuli; one less than stimuli where not said."""
+    n_rows: int | None = None
+    """Rows of replicates that ``evaluate`` is given at once, where not as many as memory takes."""
+    units: str = "units"
+    """What ``resampled`` calls what is drawn in place of stimuli."""
+    replicates: str = ""
+    """What is done anew in every replicate, in words."""
+    columns: Sequence[Any] = field(default=())
+    """Columns that are particular, as polars series."""
+
+    @property
+    def names(self) -> list[str]:
+        """One name for each row, from its keys."""
+        return [" / ".join(parts) for parts in zip(*self.keys.values(), strict=True)]
+
+
+def student(
+    value: Floats,
+    se: Floats,
+    freedom: Floats | Ints,
+    confidence: float,
+    bounds: tuple[float | Floats, float] = (-np.inf, np.inf),
+) -> Ends:
+    """Put Student's interval around values, cut to the bounds; the normal one for ``inf``."""
+    from scipy.special import stdtrit
+
+    half = stdtrit(freedom, (1 + confidence) / 2) * se
+    return se, np.maximum(value - half, bounds[0]), np.minimum(value + half, bounds[1])
+
+
+@dataclass(frozen=True, eq=False)
+class Sums:
+    r"""A number that is a function of sums over stimuli, as most coefficients are.
+
+    Its standard error for stimuli drawn at random is that of the linearised statistic: with
+    :math:`t_u` what stimulus u adds to the sums T, and :math:`\theta = f(T)`,
+
+    .. math:: s^2 = \frac{n}{n - 1} \sum_u (\nabla f(T) \cdot t_u)^2,
+
+    with derivatives by imaginary steps, which are exact.
+
+    Examples
+    --------
+    A mean, and its usual standard error:
+
+    >>> x = np.array([1.0, 2.0, 6.0])
+    >>> mean = Sums(np.column_stack([x, np.ones(3)]), lambda t: t[:, 0] / t[:, 1], np.arange(3))
+    >>> bool(np.isclose(mean.error(), x.std(ddof=1) / np.sqrt(3)))
+    True
+    """
+
+    sums: Floats
+    """Shape (stimuli, k); columns are best contiguous."""
+    value: Callable[[Any], Any]
+    """From totals of the columns, shape (rows, k), to values, shape (rows,): plain arithmetic that
+    complex numbers pass through, and ``nan`` or infinite where not defined."""
+    unit: Ints
+    """Stimulus, or cluster, of each row of ``sums``."""
+
+    @cached_property
+    def total(self) -> Floats:
+        """Sums over all stimuli, shape (k,)."""
+        total: Floats = self.sums.sum(axis=0)
+        return total
+
+    def of(self, draws: Draws, design: Design) -> Floats:
+        """Compute the values in all rows of draws."""
+        if draws.is_point:
+            return self.of_totals(self.total[None, :])
+        return self.of_totals(draws.totals(self.sums, self.unit, design.n_stimuli))
+
+    def of_totals(self, totals: Floats) -> Floats:
+        """Compute values from totals; ``nan`` where they are not defined."""
+        with np.errstate(invalid="ignore", divide="ignore"):
+            value = np.asarray(self.value(totals), dtype=np.float64)
+        value[~np.isfinite(value)] = np.nan
+        return value
+
+    def influence(self) -> Floats:
+        """What each stimulus adds to the value, to first order; they sum to 0. Shape (stimuli,)."""
+        steps = self.total + 1j * _STEP * np.eye(self.total.size)
+        with np.errstate(invalid="ignore", divide="ignore"):
+            slope = np.imag(self.value(steps)) / _STEP
+        pull: Floats = self.sums @ slope
+        return pull
+
+    def error(self) -> float:
+        """Standard error of the linearised value; ``nan`` for fewer than two stimuli."""
+        n = len(self.sums)
+        if n < 2:
+            return float("nan")
+        return float(np.sqrt(n / (n - 1) * (self.influence() ** 2).sum()))
+
+
+def from_sums(
+    parts: Sequence[Sums | None],
+    design: Design,
+    *,
+    bounds: tuple[float, float] = (-1.0, 1.0),
+    **more: Any,
+) -> Statistic:
+    """Make a statistic of one number from sums for each row, ``None`` where there is nothing.
+
+    Parameters
+    ----------
+    parts, design, bounds
+        See :class:`Sums` and :class:`Statistic`.
+    more
+        The other fields of :class:`Statistic`.
+    """
+
+    def evaluate(draws: Draws) -> Floats:
+        columns = range(len(parts)) if draws.columns is None else draws.columns.tolist()
+        values = np.full((draws.n_rows, len(columns)), np.nan)
+        for place, column in enumerate(columns):
+            part = parts[column]
+            if part is not None:
+                values[:, place] = part.of(draws, design)
+        return values
+
+    def closed(value: Floats, confidence: float) -> Ends:
+        se = np.array([np.nan if part is None else part.error() for part in parts])
+        freedom = np.array([1 if part is None else max(len(part.sums) - 1, 1) for part in parts])
+        return student(value, se, freedom, confidence, bounds)
+
+    return Statistic(design=design, evaluate=evaluate, closed=closed, bounds=bounds, **more)

@@ -1,0 +1,67 @@
+"""Scores of stimuli by any of the methods."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Literal
+
+from numpy.typing import ArrayLike
+
+from affectlab.core.result import Result
+from affectlab.core.words import plural
+from affectlab.ratings import Ratings
+from affectlab.reliability.duplicates import duplicate_raters
+from affectlab.reliability.subject_models.mean_opinion import mean_opinion_scores
+from affectlab.reliability.subject_models.model import scores_table, subject_model
+
+__all__ = ["stimulus_scores"]
+
+
+def stimulus_scores(
+    ratings: Ratings | ArrayLike,
+    *,
+    method: Literal["reml", "p910", "mle", "mean"] = "reml",
+    confidence: float = 0.95,
+) -> Result:
+    """Score each stimulus, with standard error and interval.
+
+    A subject model also gives the bias and the inconsistency of each rater.
+
+    Parameters
+    ----------
+    ratings
+        Ratings, or an array, as for :func:`subject_model`.
+    method
+        Mean opinion score (mean), or a subject model, which weighs raters by their consistency.
+
+        The models are those of :func:`subject_model`, which has settings for each.
+    confidence
+        Coverage of the intervals.
+
+    Returns
+    -------
+    The table ``scores`` of :func:`mean_opinion_scores`, or ``scores`` and ``raters`` of
+    :func:`subject_model`, in the unit of the scale. Notes name raters who answer alike.
+
+    Raises
+    ------
+    InputError
+        If the values have no order, or the method is unknown.
+
+    Examples
+    --------
+    >>> found = stimulus_scores([[1, 5, 3], [2, 4, 3], [3, 5, 2]], method="mean")
+    >>> found.finding
+    'mean, 3 scores'
+    >>> found.to_frame("scores")["value"].round(2).to_list()
+    [2.0, 4.67, 2.67]
+    """
+    if method != "mean":
+        return subject_model(ratings, method=method, confidence=confidence)
+    means = mean_opinion_scores(ratings, confidence=confidence)
+    return replace(
+        means,
+        tables=(scores_table(means),),
+        sentences=(f"mean, {plural(len(means), 'score')}",),
+        notes=tuple(f"{pair}; the mean counts both" for pair in duplicate_raters(ratings).evidence),
+    )

@@ -1,0 +1,221 @@
+"""One procedure for the uncertainty of all statistics, tried on what is known by hand."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from affectlab.core.errors import InputError
+from affectlab.core.inference import infer
+from affectlab.core.statistic import Design, Draws, Statistic, Sums, from_sums
+from affectlab.ratings import Ratings
+from affectlab.ratings.arrays import answers_of
+from affectlab.reliability import (
+    fleiss_kappa,
+    gwet_ac,
+    krippendorff_alpha,
+    list_coefficients,
+)
+from affectlab.reliability.agreement import load_coefficient
+
+
+def mean_statistic(columns: dict[str, np.ndarray]) -> Statistic:
+    """The mean of the values that are there, of several rows over the same stimuli."""
+    n = len(next(iter(columns.values())))
+    units = [np.flatnonzero(~np.isnan(column)) for column in columns.values()]
+    parts = [
+        Sums(
+            np.stack([column[unit], np.ones(unit.size)]).T,
+            lambda totals: totals[:, 0] / totals[:, 1],
+            unit,
+        )
+        for unit, column in zip(units, columns.values(), strict=True)
+    ]
+    return from_sums(
+        parts,
+        Design.of(units, n, [np.array([0])] * len(units), 1),
+        keys={"of": list(columns)},
+        bounds=(-np.inf, np.inf),
+        resamples=("units",),
+        method=["mean"] * len(units),
+        n_items=[unit.size for unit in units],
+        n_raters=[1] * len(units),
+        n_ratings=[unit.size for unit in units],
+        undefined="undefined: no values",
+    )
+
+
+@pytest.fixture
+def values() -> dict[str, np.ndarray]:
+    rng = np.random.default_rng(2)
+    gaps = rng.gamma(2, size=30)
+    gaps[::4] = np.nan
+    return {"b": rng.gamma(2, size=30), "a": gaps}
+
+
+def test_formula_and_leaving_out_give_the_error_of_a_mean(values) -> None:
+    for interval in ("analytic", "jackknife"):
+        table = infer(mean_statistic(values), interval=interval, confidence=0.9)
+        for name, column in values.items():
+            known = column[~np.isnan(column)]
+            se = stats.sem(known)
+            half = stats.t.ppf(0.95, known.size - 1) * se
+            row = table[name]
+            assert row.se == pytest.approx(se, rel=1e-12)
+            assert (row.low, row.high) == pytest.approx((row.value - half, row.value + half))
+            assert row.n_items == known.size
+    assert table["a"].resampled == "units"
+    assert table["a"].method == "mean, jackknife over units"
+
+
+def test_linearised_error_is_the_delta_method() -> None:
+    """Of a ratio of means, which is no mean."""
+    rng = np.random.default_rng(3)
+    x, y = rng.gamma(3, size=50), rng.gamma(5, size=50)
+    ratio = Sums(np.stack([x, y]).T, lambda totals: totals[:, 0] / totals[:, 1], np.arange(50))
+    r = x.mean() / y.mean()
+    assert ratio.error() == pytest.approx(np.std(x - r * y, ddof=1) / y.mean() / np.sqrt(50))
+    assert ratio.influence().sum() == pytest.approx(0, abs=1e-12)
+
+
+def test_replicates_are_weights_of_the_same_draws(values) -> None:
+    statistic = mean_statistic(values)
+    table = infer(statistic, n_boot=50, seed=4)
+    rng = np.random.default_rng(4)
+    drawn = rng.integers(0, 30, size=(50, 30), dtype=np.int32)
+    for place, column in enumerate(values.values()):
+        expected = [np.nanmean(column[rows]) for rows in drawn]
+        np.testing.assert_allclose(table.replicates[:, place], expected)
+    assert table["b"].low == pytest.approx(np.quantile(table.replicates[:, 0], 0.025))
+    # Rows that do not share draws take theirs in the order of their names.
+    apart = infer(statistic, n_boot=50, seed=4, joint=False)
+    assert not apart.joint
+    np.testing.assert_allclose(apart.replicates[:, 1], table.replicates[:, 1])
+    assert np.abs(apart.replicates[:, 0] - table.replicates[:, 0]).min() > 0
+
+
+def test_draws_do_not_depend_on_blocks(values) -> None:
+    statistic = mean_statistic(values)
+    whole = infer(statistic, n_boot=40, seed=1).replicates
+    blocks = infer(replace(statistic, n_rows=7), n_boot=40, seed=1).replicates
+    np.testing.assert_allclose(whole, blocks, rtol=1e-12)
+
+
+@pytest.mark.parametrize("cluster", [False, True])
+def test_totals_of_every_kind_of_row(cluster: bool) -> None:
+    rng = np.random.default_rng(5)
+    sums = rng.normal(size=(6, 3))
+    unit = np.array([0, 2, 2, 1, 0, 1]) if cluster else np.arange(6)
+    n = int(unit.max()) + 1
+    weights = rng.integers(0, 3, (4, n)).astype(float)
+    drawn = Draws(4, stimulus=weights).totals(sums, unit, n)
+    np.testing.assert_allclose(drawn, weights[:, unit] @ sums)
+    without = Draws(n, without=np.arange(n))
+    expected = np.array([sums[unit != k].sum(axis=0) for k in range(n)])
+    np.testing.assert_allclose(without.totals(sums, unit, n), expected)
+    np.testing.assert_allclose(without.weights(n), 1 - np.eye(n))
+    for rows, block in without.blocks(2):
+        np.testing.assert_allclose(block.totals(sums, unit, n), expected[rows])
+
+
+@pytest.mark.parametrize("function", [fleiss_kappa, gwet_ac])
+@pytest.mark.parametrize("weights", ["nominal", "quadratic"])
+def test_weights_of_raters_are_those_of_raters_left_out(function, weights: str) -> None:
+    rng = np.random.default_rng(6)
+    data = np.clip(rng.integers(0, 4, 25) + rng.integers(-1, 2, (5, 25)), 0, 3).astype(float)
+    data[rng.random(data.shape) < 0.2] = np.nan
+    statistic = function.coefficient.statistic(answers_of(data), weights=weights, scale="0-3")
+    rater = np.ones((5, 5)) - np.eye(5)
+    found = statistic.evaluate(Draws(5, rater=rater))[:, 0]
+    expected = [
+        function(np.delete(data, k, axis=0), weights=weights, scale="0-3").value for k in range(5)
+    ]
+    np.testing.assert_allclose(found, expected, atol=1e-12)
+    both = statistic.evaluate(
+        Draws(1, stimulus=np.array([[2.0] * 10 + [0.0] * 15]), rater=np.ones((1, 5)))
+    )
+    alone = function(np.tile(data[:, :10], 2), weights=weights, scale="0-3").value
+    assert both[0, 0] == pytest.approx(alone, abs=1e-12)
+
+
+def test_raters_drawn_tell_more_than_units_where_they_differ() -> None:
+    rng = np.random.default_rng(7)
+    truth = rng.integers(0, 3, 400)
+    careful = rng.random((6, 400)) < np.array([0.95, 0.95, 0.9, 0.5, 0.3, 0.2])[:, None]
+    data = np.where(careful, truth, rng.integers(0, 3, (6, 400)))
+    options = {"scale": "0-2", "interval": "percentile", "n_boot": 200}
+    wide, narrow = (gwet_ac(data, resample=over, **options).se for over in ("raters", "units"))
+    assert wide > 3 * narrow
+    assert gwet_ac(data, scale="0-2").se == pytest.approx(narrow, rel=0.2)
+
+
+def test_what_cannot_be_asked_for(values) -> None:
+    statistic = mean_statistic(values)
+    for options, said in (
+        ({"interval": "basic"}, "interval"),
+        ({"resample": "everything"}, "resample"),
+        ({"n_boot": -1}, "n_boot"),
+        ({"confidence": 1.0}, "confidence"),
+        ({"resample": "raters"}, "not possible for mean; expected 'units'"),
+        ({"resample": "raters", "interval": "analytic"}, "needs 'percentile' or 'bca'"),
+    ):
+        with pytest.raises(InputError, match=said):
+            infer(statistic, **options)
+    with pytest.raises(InputError, match="no formula gives it"):
+        krippendorff_alpha([[1, 2, 3], [1, 2, 2]], level="nominal", interval="analytic")
+
+
+def test_jackknife_of_alpha_is_that_by_hand() -> None:
+    rng = np.random.default_rng(8)
+    data = rng.normal(size=20) + rng.normal(0, 0.6, (3, 20))
+    found = krippendorff_alpha(data, level="interval", interval="jackknife")
+    left_out = np.array(
+        [
+            krippendorff_alpha(np.delete(data, u, axis=1), level="interval", n_boot=0).value
+            for u in range(20)
+        ]
+    )
+    se = np.sqrt(19 / 20 * ((left_out - left_out.mean()) ** 2).sum())
+    assert found.se == pytest.approx(se, rel=1e-9)
+    assert found.value - found.low == pytest.approx(stats.t.ppf(0.975, 19) * se)
+
+
+def test_pooled_alpha_leaves_whole_stimuli_out() -> None:
+    """Labels are no further stimuli: given twice over, they tell nothing more of the skewness."""
+    rng = np.random.default_rng(9)
+    stimulus, rater = (part.ravel() for part in np.indices((25, 4)))
+    value = np.rint(3 + rng.normal(size=25)[stimulus] + rng.normal(0, 0.5, 100)).clip(0, 7)
+    one = {"stimulus": stimulus.astype(str), "rater": rater.astype(str), "value": value}
+    two = {name: np.tile(column, 2) for name, column in one.items()}
+    two["label"] = np.repeat(["joy", "fear"], 100)
+    options = {"by_label": False, "interval": "bca", "n_boot": 400, "level": "nominal"}
+    single, double = (
+        krippendorff_alpha(Ratings(data, scale="0-7"), **options) for data in (one, two)
+    )
+    assert double.low == pytest.approx(single.low, abs=0.01)
+    assert double.high == pytest.approx(single.high, abs=0.01)
+
+
+@pytest.mark.parametrize("name", list_coefficients())
+def test_every_coefficient_in_any_order_of_rows_and_by_every_interval(name: str) -> None:
+    one = load_coefficient(name)
+    rng = np.random.default_rng(10)
+    stimulus, rater = (part.ravel() for part in np.indices((60, 4)))
+    value = np.clip(stimulus % 4 + rng.integers(-1, 2, 240), 0, 3)
+    order = rng.permutation(240)[:220]
+    columns = {"stimulus": stimulus.astype(str), "rater": rater.astype(str), "value": value}
+    tables = [
+        Ratings({key: of[rows] for key, of in columns.items()}, scale="0-3")
+        for rows in (order, np.sort(order))
+    ]
+    analytic = one(tables[0])["rating"]
+    for interval in ("analytic", "jackknife", "percentile", "bca"):
+        options = {"interval": interval, "n_boot": 400, "seed": 1}
+        first, second = (one(table, **options)["rating"] for table in tables)
+        for part in ("value", "se", "low", "high"):
+            assert getattr(first, part) == pytest.approx(getattr(second, part), abs=1e-12)
+        assert first.se == pytest.approx(analytic.se, rel=0.15)
+        assert first.low < first.value < first.high
