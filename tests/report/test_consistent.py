@@ -390,7 +390,7 @@ def test_answers_to_several_labels_at_once_are_one_answer_of_a_trial(tmp_path: P
     )
     page = page_of(tmp_path, Ratings(frame, scale="binary"))
     assert "2 of 8 values are missing because a rater found the stimulus unclear" in page
-    assert "None of the 4 responses of raters" in page
+    assert "None of 4 answers was refused" in page
     assert "all that a rater said about a stimulus at once, on all labels" in page
     assert "cannot be used" not in page
     assert "golden" not in page

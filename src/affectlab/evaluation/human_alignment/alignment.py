@@ -208,8 +208,12 @@ def _figures(
     titles: dict[str, str],
     margin: float,
     alpha: float,
+    draws: Draws,
+    confidence: float,
 ) -> tuple[Figure, ...]:
     first = measures[0]
+    over = {"units": "stimuli", "raters": "people", "both": "stimuli and people"}[draws.resample]
+    lines = f", with {percent(confidence)} intervals over {over}" if draws.n_boot else ""
     said = zip(models["rater"], models["verdict"], strict=True)
     return (
         *(
@@ -228,9 +232,9 @@ def _figures(
             "equivalence",
             of="models",
             title="Difference of models from people, with intervals and margin",
-            caption="Agreement of each model with people less that of people with one another. 0: "
-            f"as people; band: the margin of {number(margin)}, within which a difference is taken "
-            "not to matter.",
+            caption="Agreement of each model with people less that of people with one another "
+            f"({first.words}){lines}. 0: as people; band: the margin of "
+            f"{number(margin)}, within which a difference is taken not to matter.",
             description="; ".join(f"{name}: {verdict}" for name, verdict in said),
             options={
                 "margin": margin,
@@ -702,7 +706,7 @@ def alignment(
             sentence_on(panel, f, measures, difference, alt, draws, confidence, alpha)
             for f in range(len(panel.models))
         ),
-        _figures(verdicts.frame, measures, titles, margin, alpha),
+        _figures(verdicts.frame, measures, titles, margin, alpha, draws, confidence),
         notes_on(panel, measures, difference, draws, alt, alpha),
         {
             "margin": margin,

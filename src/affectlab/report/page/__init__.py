@@ -1,6 +1,7 @@
 """What a report is made of, and how it becomes one HTML page beside its tables and figures."""
 
 from affectlab.report.page.blocks import (
+    INTERVAL,
     Block,
     Bullets,
     Column,
@@ -15,6 +16,7 @@ from affectlab.report.page.blocks import (
     Thumbnail,
     Tile,
     Tiles,
+    head_of,
     picture_of,
 )
 from affectlab.report.page.folder import Drawn, Steps, blocks, draw, folders, made_with, write_page
@@ -22,6 +24,7 @@ from affectlab.report.page.html import _environment
 from affectlab.report.page.images import Pictures, thumbnail
 
 __all__ = [
+    "INTERVAL",
     "Block",
     "Bullets",
     "Column",
@@ -43,6 +46,7 @@ __all__ = [
     "blocks",
     "draw",
     "folders",
+    "head_of",
     "made_with",
     "picture_of",
     "thumbnail",

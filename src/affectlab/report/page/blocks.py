@@ -99,6 +99,17 @@ def picture_of(figure: Spec, table: Table) -> Picture:
     return Picture(figure.name, figure.title, figure.caption, description, drawing)
 
 
+INTERVAL = "95 % interval"
+"""What the intervals of a report are called above their columns and in its glossary."""
+
+
+def head_of(column: Column) -> str:
+    """Give the head of a column on a page, where every interval says how sure it is."""
+    interval = column.kind in ("interval", "share_interval")
+    own = column.head.replace("\N{NO-BREAK SPACE}", " ")
+    return INTERVAL if interval and own in ("interval", INTERVAL) else column.head
+
+
 @dataclass(frozen=True)
 class Thumbnail:
     """A small picture of a stimulus."""

@@ -10,7 +10,7 @@ from affectlab.core.render.cells import NUMERIC, Cell, cell
 from affectlab.core.tables import Table
 from affectlab.core.words import count, shown
 from affectlab.report.drawing import css_variables, inline_svg
-from affectlab.report.page.blocks import Block, Gallery, Picture, Section, Skipped
+from affectlab.report.page.blocks import Block, Gallery, Picture, Section, Skipped, head_of
 from affectlab.report.statistics import reason
 
 if TYPE_CHECKING:
@@ -141,7 +141,7 @@ def _table_view(block: Table, numbers: dict[str, int]) -> dict[str, Any]:
         "folded": block.is_folded,
         "notes": [shown(note) for note in block.notes],
         "topic": shown(block.caption).split(". ")[0].rstrip("."),
-        "head": [Cell(shown(c.head), numeric=c.kind in NUMERIC) for c in block.columns],
+        "head": [Cell(shown(head_of(c)), numeric=c.kind in NUMERIC) for c in block.columns],
         "rows": [
             [cell(column, row, first=k == 0) for k, column in enumerate(block.columns)]
             for row in rows

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from affectlab.report.page import Section, Table, made_with
+from affectlab.report.page import INTERVAL, Section, Table, head_of, made_with
 from affectlab.report.statistics import Study
 
 __all__ = ["glossary", "provenance", "source_name"]
@@ -38,10 +38,10 @@ _TERMS = (
         "Alpha, Label",
     ),
     (
-        "95 % interval",
+        INTERVAL,
         "A range made so that, over many studies like this one, about 95 of 100 such ranges hold "
         "the value that all stimuli of the kind would give.",
-        "95 % interval",
+        INTERVAL,
     ),
     (
         "Same answer",
@@ -125,7 +125,7 @@ def glossary(study: Study, sections: Sequence[Section]) -> list[tuple[str, str]]
     for section in sections:
         for block in section.blocks:
             if isinstance(block, Table):
-                headers = {column.head for column in block.columns}
+                headers = {head_of(column) for column in block.columns}
                 # Note tells of something that is not defined wherever it stands.
                 shown |= headers | {"Alpha, Label"} if {"Alpha", "Label"} <= headers else headers
     if study.pairs is not None:
@@ -134,7 +134,7 @@ def glossary(study: Study, sections: Sequence[Section]) -> list[tuple[str, str]]
         shown.add("labelled")
     if not study.aggregated_only:
         shown.add("single raters")
-    more = _of_this_report(study) | {"95 % interval": _of_intervals(sections)}
+    more = _of_this_report(study) | {INTERVAL: _of_intervals(sections)}
     return [
         (term, text + more.get(term, "")) for term, text, key in _TERMS if not key or key in shown
     ]
@@ -188,7 +188,7 @@ def source_name(study: Study) -> str:
 def _resampled(sections: Sequence[Section]) -> bool:
     """Whether a section gives bootstrap intervals; those of outcomes are Wilson's."""
     return any(
-        column.head == "95 % interval"
+        head_of(column) == INTERVAL
         for section in sections
         if section.key != "outcomes"
         for block in section.blocks
