@@ -670,7 +670,7 @@ def _result(
         *keys,
         Count("n_ratings", "asked"),
         Share("value", "usable", decimals=1),
-        Column("interval", "interval", "share_interval"),
+        Column("interval", "interval", "share_interval", decimals=1),
         *(Count(name, help=OUTCOMES[name].meaning) for name in failed),
         *([Count("retries")] if usable["retries"].sum() else []),
         *([Count("n_items", "stimuli")] if (usable["coverage"] < 1).any() else []),
