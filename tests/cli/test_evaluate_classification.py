@@ -62,9 +62,7 @@ def two_files(*more: str | Path) -> tuple[str | Path, ...]:
 
 
 def metrics(found: dict[str, Any], metric: str) -> dict[str, float]:
-    return {
-        row["rater"]: row["value"] for row in found["metrics"] if row["metric"] == metric
-    }
+    return {row["rater"]: row["value"] for row in found["metrics"] if row["metric"] == metric}
 
 
 def test_two_files(run: Run, tmp_path: Path) -> None:
@@ -109,11 +107,7 @@ def test_truth_costs_and_gaps(run: Run, tmp_path: Path) -> None:
     own = run.result(*options, "--missing", "own")
     wrong = run.result(*options, "--missing", "wrong", "--costs", "people")
     sizes = [
-        {
-            row["rater"]: row["n_items"]
-            for row in found["metrics"]
-            if row["role"] == "model"
-        }
+        {row["rater"]: row["n_items"] for row in found["metrics"] if row["role"] == "model"}
         for found in (common, own, wrong)
     ]
     assert sizes[0]["half"] == sizes[0]["gentle"] == sizes[1]["half"] < sizes[1]["gentle"]

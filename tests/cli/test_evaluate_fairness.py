@@ -82,9 +82,7 @@ def test_json(files: dict[str, Path]) -> None:
     assert content["schema"] == "affectlab/evaluate-fairness/1"
     found = content["result"]
     assert [row["rater"] for row in found["gaps"]] == ["net", "people"]
-    assert {"value", "low", "high", "p", "p_corrected", "flagged"} <= set(
-        found["gaps"][0]
-    )
+    assert {"value", "low", "high", "p", "p_corrected", "flagged"} <= set(found["gaps"][0])
     assert found["settings"]["n_tests"] == 2
     assert len(found["sentences"]) == 2
 

@@ -49,20 +49,14 @@ def test_json() -> None:
     assert content["schema"] == "affectlab/evaluate-leaderboard/1"
     (board,) = content["result"]["settings"]["boards"]
     assert board["sort"] == "absolute error"
-    rows = [
-        row
-        for row in content["result"]["leaderboard"]
-        if row["metric"] == "absolute error"
-    ]
+    rows = [row for row in content["result"]["leaderboard"] if row["metric"] == "absolute error"]
     assert rows[0]["name"] == "ceiling"
     assert rows[1]["rank_best"] == 1
     assert content["result"]["notes"]
 
 
 def test_one_label() -> None:
-    names = {
-        row["name"] for row in result(EXAMPLES, "--label", "joy")["result"]["leaderboard"]
-    }
+    names = {row["name"] for row in result(EXAMPLES, "--label", "joy")["result"]["leaderboard"]}
     assert "gazer" in names
     assert "best person" not in names
 

@@ -74,9 +74,7 @@ def test_tables_and_sentences(file: Path) -> None:
 
 
 def test_json(file: Path) -> None:
-    content: dict[str, Any] = json.loads(
-        run(file, "--by", "model,prompt", "--json").stdout
-    )
+    content: dict[str, Any] = json.loads(run(file, "--by", "model,prompt", "--json").stdout)
     assert content["schema"] == "affectlab/evaluate-outcomes/1"
     found = content["result"]
     assert found["settings"]["by"] == ["model", "prompt"]

@@ -88,7 +88,9 @@ def test_models_that_name_one_label(run: Run, tmp_path: Path) -> None:
 
 
 def test_distance_is_that_of_the_plain_sum(run: Run) -> None:
-    found = run.result("people.csv", "--models", "gentle.csv", "--n-boot", "0", "--metrics", "brier")
+    found = run.result(
+        "people.csv", "--models", "gentle.csv", "--n-boot", "0", "--metrics", "brier"
+    )
     people = pl.read_csv(EXAMPLES / "people.csv")
     said = dict(pl.read_csv(EXAMPLES / "gentle.csv").iter_rows())
     total = []
