@@ -133,7 +133,8 @@ def test_json_holds_every_table(files: dict[str, Path], tmp_path: Path) -> None:
         "alt_test_people": 3 * 12,
         "models_and_people": 3 + 12,
     }
-    assert {name: len(rows) for name, rows in found.items()} == tables
+    words = {"notes", "provenance", "sentences", "settings"}
+    assert {name: len(rows) for name, rows in found.items() if name not in words} == tables
     models = found["models"]
     assert models[0]["test_low"] > models[0]["low"]
     assert [row["rater"] for row in models] == ["large", "small", "gazer"]

@@ -120,11 +120,10 @@ def test_models_alone_beside_a_truth(files: dict[str, Path], tmp_path: Path) -> 
         "dark": 1.0,
         "light": 0.5,
     }
-    assert (
-        "truth 'nowhere.csv' is not understood"
-        in run(said, *options[:4], "--truth", "nowhere.csv", code=2).stderr
-    )
-    assert "--costs 'ringg'" in run(said, "--by", "skin", "--costs", "ringg", code=2).stderr
+    bad = run(said, *options[:4], "--truth", "nowhere.csv", code=2).stderr
+    assert "--truth nowhere.csv: no such file" in bad
+    bad = run(said, *options, "--costs", "ringg", code=2).stderr
+    assert "'ringg'" in bad
 
 
 @pytest.mark.parametrize(
@@ -133,7 +132,7 @@ def test_models_alone_beside_a_truth(files: dict[str, Path], tmp_path: Path) -> 
         (["--by", "stimulus.gendr"], "did you mean 'stimulus.gender'"),
         (["--by", "stimulus.gender", "--metric", "mea"], "unknown metric 'mea'"),
         (["--by", "rater.age", "--edges", "age:30"], "--edges: 'age:30' is not understood"),
-        (["--by", "rater.age", "--edges", "age=x"], "expected NAME=30,50"),
+        (["--by", "rater.age", "--edges", "age=x"], "expected a number"),
     ],
 )
 def test_bad_options_are_one_sentence(

@@ -154,7 +154,7 @@ def test_intensities_and_a_matrix_of_costs(run: Run, tmp_path: Path) -> None:
     [
         (("people.csv", "--models", "spread.csv"), "declare their scale, as in '0-1 interval'"),
         ((*HARD, "--metrics", "emd"), "unknown metric 'emd'"),
-        ((*HARD, "--costs", "wheel"), "--costs 'wheel': no such file"),
+        ((*HARD, "--costs", "wheel"), "unknown kind of cost matrix 'wheel'"),
         ((*HARD, "--rule", "intensity"), "these answers have no order"),
         ((*HARD, "--labels", "joy"), "unknown label 'joy'"),
     ],

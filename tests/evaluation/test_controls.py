@@ -434,5 +434,5 @@ def test_shown_for_people(checks):
     for words in ("Repeated answers", "Agreement with people", "net/blind"):
         assert words in text
     assert max(len(line.rstrip()) for line in text.splitlines()) <= 100
-    assert {"duplicates", "runs", "hints"} <= set(checks.to_dict()["tables"])
+    assert {"duplicates", "runs", "hints"} <= set(checks.to_dict())
     assert repr(checks) == f"ControlChecks({checks.sentences[0]})"

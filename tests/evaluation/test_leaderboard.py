@@ -141,7 +141,7 @@ def test_frame_and_dictionary(folder):
     content = found.to_dict()
     json.dumps(content)
     assert content["settings"]["boards"][0]["sort"] == "kappa"
-    assert [row["name"] for row in content["tables"]["board_1"]][:2] == ["ceiling", "a"]
+    assert [row["name"] for row in content["board_1"]][:2] == ["ceiling", "a"]
     assert repr(found) == f"Leaderboard({found.sentences[0]})"
 
 
