@@ -186,10 +186,9 @@ def _weigh(
     n_boot: int,
     seed: int,
 ) -> tuple[dict[str, Any], pl.DataFrame]:
-    from affectlab.cli.evaluate._preference_metrics import cluster_of, item_table
     from affectlab.core.errors import InputError, unknown_name
     from affectlab.evaluation import metric_scores
-    from affectlab.evaluation.preference import machine_of
+    from affectlab.evaluation.preference import PAIR, item_table, machine_of
     from affectlab.models.preference_metric import PreferenceMetric, preference_features
 
     for key, value in given.items():
@@ -203,7 +202,9 @@ def _weigh(
     items = item_table(judged)
     with out.progress(f"reading {scores}") as progress:
         read = metric_scores(scores, system=machine_of(found.systems, system))
-        together = cluster_of(items, read, cluster)
+        # Texts on one pair belong together, where the columns say so.
+        known = PAIR in {*items.columns, *read.columns}
+        together = cluster or (PAIR if known else None)
         data = preference_features(found, read, system=system, items=items, cluster=together)
         metric = PreferenceMetric(name, folds=folds, repeats=repeats, seed=seed, **given)
         report = metric.cross_validate(data, n_boot=n_boot, progress=progress)
