@@ -180,7 +180,9 @@ def test_verbs_agree_in_the_terminal(form: str, tmp_path: Path) -> None:
     for name in ("agreement", "difference", "spearman"):
         assert page[name][0] == pytest.approx(row[name], abs=1e-6)
     html = (tmp_path / "out" / "report.html").read_text(encoding="utf-8")
-    gaps = ("--by", "stimulus.gender", "--stimuli", tmp_path / "s.csv", "--n-permutations", "0")
+    rare = tmp_path / "rare.toml"
+    rare.write_text("n_permutations = 0\n", encoding="utf-8")
+    gaps = ("--by", "stimulus.gender", "--stimuli", tmp_path / "s.csv", "--config", rare)
     if form in MAPPED:
         assert "mapped to 1–9, linearly" in html
         assert result("evaluate", "fairness", more=gaps)
