@@ -155,7 +155,7 @@ def test_a_coefficient_gives_an_estimate_for_an_array_and_a_table_for_ratings(na
 def test_options_are_named_like_parameters() -> None:
     options = [entry.split()[-1] for entry in command_entries() if " --" in entry]
     names = {part for option in options for part in option.split("/")}
-    assert {"--out", "--n-boot", "--n-permutations"} <= names
+    assert {"--out", "--n-boot", "--n-splits"} <= names
     odd = [name for name in names if re.search(r"^--(boot|permutations|path|to)$|-to$", name)]
     assert odd == []
     defaults = {
