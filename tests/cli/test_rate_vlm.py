@@ -80,7 +80,7 @@ def test_json(faces: Path, tmp_path: Path) -> None:
     assert result["cost"] is None
     assert result["usage"] == {"input": 6000, "output": 600}
     assert result["stopped"] is None
-    refused = [row for row in result["tables"]["outcomes"] if row["outcome"] == "refused"]
+    refused = [row for row in result["outcomes"] if row["outcome"] == "refused"]
     assert [row["count"] for row in refused] == [1, 0]
     assert refused[0]["low"] < 1 / 3 < refused[0]["high"]
     hints = [

@@ -85,13 +85,13 @@ def test_what_is_printed_is_what_the_library_says(place: Path) -> None:
     assert found["validation"]["sentences"] == list(report.sentences)
     rows = {
         (row["method"], row["group"], row["measure"]): row
-        for row in found["validation"]["tables"]["summary"]
+        for row in found["validation"]["summary"]
     }
     assert rows["ridge", "all", "srocc"]["median"] == pytest.approx(report.median())
     assert len(found["actors"]) == 5
     apart = {
         row["method"]: row
-        for row in found["validation"]["tables"]["comparison"]
+        for row in found["validation"]["comparison"]
         if row["group"] == "all"
     }
     assert set(apart) == {"L1", "cosine"}
@@ -127,7 +127,7 @@ def test_other_learners(place: Path, learner: str) -> None:
     found = result(train("--learner", learner, *more, "--splits", "2", "--json", "--name", "x"))
     assert found["learner"] == learner
     assert found["name"] == "x"
-    assert len({row["split"] for row in found["validation"]["tables"]["splits"]}) == 2
+    assert len({row["split"] for row in found["validation"]["splits"]}) == 2
     assert found["settings"][more[1].split("=")[0]] in (2, 0.1)
     assert ExpressionMetric.load("metric").learner == learner
 
@@ -167,7 +167,7 @@ def test_pictures_are_embedded_when_they_are_not_yet(place: Path) -> None:
         run_here(*common, "--encoder", "faces", "--images", "frames", "--cache", "kept", "--json")
     )
     assert found["encoder"]["name"] == "faces"
-    assert len({row["split"] for row in found["validation"]["tables"]["splits"]}) == 3
+    assert len({row["split"] for row in found["validation"]["splits"]}) == 3
     faces = [draw_face(name, 1.0, 1, size=48) for name in ("joy", "neutral")]
     assert np.isfinite(ExpressionMetric.load("metric").differences(*([face] for face in faces)))
     (Path("frames") / "p1" / "joy.png").unlink()

@@ -111,5 +111,5 @@ def test_what_helps_comes_before_a_long_list_of_columns(tmp_path) -> None:
 def test_sentence_says_how_many_answers_of_people_are_judged() -> None:
     rng = np.random.default_rng(0)
     labels = rng.choice(["awe", "fear", "anger"], 30).tolist()
-    (sentence,) = evaluate_classification(two_people(labels), n_boot=0).sentences
+    sentence, _ = evaluate_classification(two_people(labels), n_boot=0).sentences
     assert sentence.endswith("of 60 answers.")

@@ -174,22 +174,24 @@ def test_verbs_agree_in_the_terminal(form: str, tmp_path: Path) -> None:
     beside = result("evaluate", "alignment")
     result("report", more=("--out", tmp_path / "out"))
     page = pl.read_csv(tmp_path / "out" / "tables" / "models.csv")
-    row = beside["tables"]["models"][0]  # type: ignore[index]
+    row = beside["models"][0]  # type: ignore[index]
     for name in ("verdict", "measure"):
         assert page[name][0] == row[name]
     for name in ("agreement", "difference", "spearman"):
         assert page[name][0] == pytest.approx(row[name], abs=1e-6)
     html = (tmp_path / "out" / "report.html").read_text(encoding="utf-8")
-    gaps = ("--by", "stimulus.gender", "--stimuli", tmp_path / "s.csv", "--n-permutations", "0")
+    rare = tmp_path / "rare.toml"
+    rare.write_text("n_permutations = 0\n", encoding="utf-8")
+    gaps = ("--by", "stimulus.gender", "--stimuli", tmp_path / "s.csv", "--config", rare)
     if form in MAPPED:
         assert "mapped to 1–9, linearly" in html
-        assert result("evaluate", "fairness", more=gaps)["tables"]
+        assert result("evaluate", "fairness", more=gaps)
     else:
         assert "that of models is not declared" in html
         refused = result("evaluate", "fairness", more=gaps, code=2)["error"]
         assert "that of models is not declared" in " ".join(str(refused).split())
         ranks = result("evaluate", "fairness", more=(*gaps, "--metric", "spearman"))
-        assert all(group["value"] > 0.9 for group in ranks["tables"]["groups"])  # type: ignore[attr-defined]
+        assert all(group["value"] > 0.9 for group in ranks["groups"])  # type: ignore[attr-defined]
 
 
 def test_pairs_of_a_report_correlate_the_models_own_values() -> None:
