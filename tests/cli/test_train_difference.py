@@ -84,15 +84,12 @@ def test_what_is_printed_is_what_the_library_says(place: Path) -> None:
     report = cross_validate(table, None, Embeddings.load("emb"), n_boot=200)
     assert found["validation"]["sentences"] == list(report.sentences)
     rows = {
-        (row["method"], row["group"], row["measure"]): row
-        for row in found["validation"]["summary"]
+        (row["method"], row["group"], row["measure"]): row for row in found["validation"]["summary"]
     }
     assert rows["ridge", "all", "srocc"]["median"] == pytest.approx(report.median())
     assert len(found["actors"]) == 5
     apart = {
-        row["method"]: row
-        for row in found["validation"]["comparison"]
-        if row["group"] == "all"
+        row["method"]: row for row in found["validation"]["comparison"] if row["group"] == "all"
     }
     assert set(apart) == {"L1", "cosine"}
     assert all(row["better"] and row["low"] > 0 for row in apart.values())

@@ -15,7 +15,6 @@ from affectlab.taxonomy.costs import (
 )
 from affectlab.taxonomy.history import LabelChange, TaxonomyRevision
 from affectlab.taxonomy.label import Label
-from affectlab.taxonomy.labels import taxonomy_overview
 from affectlab.taxonomy.mapping import map_labels
 from affectlab.taxonomy.taxonomy import (
     LabelMapping,
@@ -23,6 +22,7 @@ from affectlab.taxonomy.taxonomy import (
     list_taxonomies,
     load_taxonomy,
     match_taxonomy,
+    taxonomy_overview,
 )
 
 __all__ = [

@@ -11,13 +11,12 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from affectlab.core.errors import InputError
+from affectlab.core.result import Result
 from affectlab.core.types import pl
 from affectlab.taxonomy.names import NameIndex, fold
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
-
-    from affectlab.core.result import Result
 
 __all__ = ["CostMatrix", "check_labels", "square"]
 
@@ -115,9 +114,31 @@ class CostMatrix:
         >>> CostMatrix(("joy", "fear"), [[1, 5], [5, 1]]).to_result().to_frame("matrix").columns
         ['true', 'as_joy', 'as_fear']
         """
-        from affectlab.taxonomy.labels import costs_of
+        import polars as pl
 
-        return costs_of(self)
+        from affectlab.core.tables import Column, Count, Key, Number, Table
+        from affectlab.core.words import plural
+
+        whole = bool((self.matrix == self.matrix.round()).all())
+        frame = pl.DataFrame({"true": self.labels}).with_columns(
+            pl.Series(f"as_{label}", self.matrix[:, place])
+            for place, label in enumerate(self.labels)
+        )
+        columns: list[Column] = [
+            Count(f"as_{label}", label) if whole else Number(f"as_{label}", label, decimals=1)
+            for label in self.labels
+        ]
+        pairs = (Key("label"), Key("other"), Number("cost"))
+        return Result(
+            (
+                Table("costs", "Costs of pairs of labels.", self.to_frame(), pairs, limit=0),
+                Table("matrix", "True label by answer.", frame, (Key("true"), *columns)),
+            ),
+            (
+                f"Costs of taking one of {plural(len(self.labels), 'label')} for another, "
+                f"{self.kind}: 1 for the right label, at most {self.matrix.max():g}.",
+            ),
+        )
 
     def _repr_html_(self) -> str:
         return self.to_result()._repr_html_()

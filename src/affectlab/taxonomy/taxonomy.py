@@ -7,13 +7,14 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from affectlab.core.errors import InputError, unknown_name
 from affectlab.core.registry import Definitions
+from affectlab.core.result import Result
 from affectlab.core.toml import parse_toml
 from affectlab.core.types import pl
 from affectlab.taxonomy.cost_matrix import CostMatrix
@@ -26,8 +27,6 @@ from affectlab.taxonomy.names import NameIndex, fold
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
-    from affectlab.core.result import Result
-
 
 __all__ = [
     "LabelMapping",
@@ -37,6 +36,7 @@ __all__ = [
     "load_taxonomy",
     "match_taxonomy",
     "taxonomy_costs",
+    "taxonomy_overview",
 ]
 
 # What must hold between the parts of a taxonomy.
@@ -483,9 +483,57 @@ class Taxonomy:
         >>> load_taxonomy("ekman").to_result().to_frame()["label"].to_list()[:2]
         ['anger', 'disgust']
         """
-        from affectlab.taxonomy.labels import labels_of
+        import polars as pl
 
-        return labels_of(self)
+        from affectlab.core.tables import Key, Table, Text
+        from affectlab.core.words import plural
+
+        words = {
+            "label": pl.String,
+            "emoji": pl.String,
+            "polarity": pl.String,
+            "opposite": pl.String,
+            "definition": pl.String,
+            "aliases": pl.List(pl.String),
+            "words": pl.List(pl.String),
+        }
+        ends = {
+            "low_end": pl.String,
+            "high_end": pl.String,
+            "lowest": pl.Float64,
+            "highest": pl.Float64,
+        }
+        rows: list[dict[str, Any]] = []
+        for entry in self.entries:
+            low, high = entry.ends or (None, None)
+            lowest, highest = entry.limits or (None, None)
+            rows.append(
+                {name: getattr(entry, name, entry.name) for name in words}
+                | {f"group_{level}": entry.groups[level] for level in self.levels}
+                | {"low_end": low, "high_end": high, "lowest": lowest, "highest": highest}
+            )
+        groups = {f"group_{level}": pl.String for level in self.levels}
+        schema: dict[str, Any] = {**words, **groups, **ends}
+        frame = pl.DataFrame(rows, schema=schema)
+        columns = [Key("label"), Text("emoji", spare=True), Text("polarity")]
+        columns += [Text(name, name.removeprefix("group_")) for name in groups]
+        columns += [Text("low_end", "from"), Text("high_end", "to"), Text("definition")]
+        known = [column for column in columns if (frame[column.key].fill_null("") != "").any()]
+        title = self.title or self.name
+        return Result(
+            (Table("labels", f"Labels of {title}.", frame, tuple(known)),),
+            (
+                f"{title} (taxonomy {self.name}, version {self.version}): "
+                f"{plural(len(self), 'label')}",
+            ),
+            settings={
+                "name": self.name,
+                "title": self.title,
+                "version": self.version,
+                "source": self.source,
+                "ring": self.ring,
+            },
+        )
 
     def _repr_html_(self) -> str:
         return self.to_result()._repr_html_()
@@ -739,3 +787,37 @@ def _from_groups(taxonomy: Taxonomy, lam: float | None, levels: Iterable[str] | 
         raise InputError(f"taxonomy {taxonomy.name}: lam has no part in costs of kind 'groups'")
     names = taxonomy.nesting_levels() if levels is None else tuple(levels)
     return cost_from_groups(taxonomy.labels, [taxonomy.group_of(name) for name in names])
+
+
+def taxonomy_overview() -> Result:
+    """List the taxonomies that can be used by name, with what each is.
+
+    Returns
+    -------
+    A row for each: ``name``, ``n_labels`` and ``title``. Notes say which of an installed package
+    cannot be used.
+
+    Examples
+    --------
+    >>> "ekman" in taxonomy_overview().to_frame()["name"]
+    True
+    """
+    import polars as pl
+
+    from affectlab.core.tables import Count, Key, Table, Text
+
+    known, broken = [], []
+    for name in list_taxonomies():
+        try:
+            known.append((name, load_taxonomy(name)))
+        # What one package adds must not hide the rest.
+        except InputError as problem:
+            broken.append(str(problem))
+    frame = pl.DataFrame(
+        [(name, len(one), one.title) for name, one in known],
+        schema={"name": pl.String, "n_labels": pl.Int64, "title": pl.String},
+        orient="row",
+    )
+    columns = (Key("name"), Count("n_labels"), Text("title"))
+    table = Table("taxonomies", "Taxonomies by name.", frame, columns)
+    return Result((table,), notes=tuple(broken))

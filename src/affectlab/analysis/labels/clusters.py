@@ -191,7 +191,7 @@ def tree_result(
 
 
 def cluster_labels(
-    correlations: Ratings | LabelCorrelations | ArrayLike,
+    ratings: Ratings | LabelCorrelations | ArrayLike,
     labels: Sequence[str] | None = None,
     *,
     method: Literal["ward", "average", "complete", "single"] = "ward",
@@ -206,7 +206,7 @@ def cluster_labels(
 
     Parameters
     ----------
-    correlations
+    ratings
         Ratings; or correlations from :func:`label_correlations` (with its replicates, the clusters
         get a stability), or a symmetric matrix of these of shape (L, L).
     labels
@@ -265,11 +265,14 @@ def cluster_labels(
         raise unknown_name("method", method, _METHODS)
     if metric not in METRICS:
         raise unknown_name("metric", metric, METRICS)
-    if isinstance(correlations, Ratings):
+    correlations: LabelCorrelations | ArrayLike
+    if not isinstance(ratings, Ratings):
+        correlations = ratings
+    else:
         if labels is not None:
             raise InputError("labels: ratings name their own; expected None")
         correlations = label_correlations(
-            correlations,
+            ratings,
             method=correlation,
             exclude_neutral=exclude_neutral,
             n_boot=n_boot,
