@@ -36,7 +36,7 @@ def test_rows_follow_the_tree() -> None:
     r = np.array(
         [[1, -0.5, 0.8, -0.4], [-0.5, 1, -0.4, 0.7], [0.8, -0.4, 1, -0.5], [-0.4, 0.7, -0.5, 1]]
     )
-    tree = cluster_labels(r, list("abcd"))
+    tree = cluster_labels(r, labels=list("abcd"))
     figure = fig_label_clusters(r, list("abcd"), tree.linkage, cluster=tree.cluster.tolist())
     heat = part(figure, "heat")
     names = [text.get_text() for text in heat.get_yticklabels()]

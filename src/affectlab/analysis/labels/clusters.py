@@ -192,8 +192,8 @@ def tree_result(
 
 def cluster_labels(
     ratings: Ratings | LabelCorrelations | ArrayLike,
-    labels: Sequence[str] | None = None,
     *,
+    labels: Sequence[str] | None = None,
     method: Literal["ward", "average", "complete", "single"] = "ward",
     metric: Literal["correlation", "euclidean", "absolute"] = "correlation",
     k: int | Choice = "silhouette",
@@ -257,7 +257,7 @@ def cluster_labels(
     Examples
     --------
     >>> r = [[1, 0.8, -0.5, -0.4], [0.8, 1, -0.4, -0.5], [-0.5, -0.4, 1, 0.7], [-0.4, -0.5, 0.7, 1]]
-    >>> found = cluster_labels(r, ["joy", "awe", "fear", "sadness"])
+    >>> found = cluster_labels(r, labels=["joy", "awe", "fear", "sadness"])
     >>> found.members()
     {1: ('joy', 'awe'), 2: ('fear', 'sadness')}
     """
@@ -517,7 +517,8 @@ def cluster_confusion(
     rows = np.divide(
         counts, total[:, None], out=np.full((n, n), np.nan), where=(total > 0)[:, None]
     )
-    clusters = cluster_labels(_row_correlations(rows), labels, method=method, metric=metric, k=k)
+    correlations = _row_correlations(rows)
+    clusters = cluster_labels(correlations, labels=labels, method=method, metric=metric, k=k)
     shares = pl.DataFrame(
         {"true": np.repeat(labels, n), "predicted": np.tile(labels, n), "share": rows.ravel()}
     )
