@@ -714,3 +714,39 @@ def test_stimuli_of_the_source_without_an_answer_are_told(tmp_path: Path) -> Non
     assert facts["Stimuli without an answer"] == "1: b"
     assert facts["Set aside"] == "2 cells"
     assert "1 more without an answer" in page
+
+
+def test_coefficients_say_which_answers_they_take(tmp_path: Path, noisy: np.ndarray) -> None:
+    said = "answers to stimuli with one answer count for that, too"
+    page = page_of(tmp_path / "all", Ratings(long(noisy), scale="1-5"))
+    assert said not in page
+    assert "Brennan-Prediger coefficient, Fleiss' kappa and Gwet's AC2: quadratic weights" in page
+    alone = (pl.col("rater") != "r0") & pl.col("stimulus").str.contains("1")
+    page = page_of(tmp_path, Ratings(long(noisy).filter(~alone), scale="1-5"))
+    assert said in page
+    assert "of the same answers" not in page
+    columns = pl.read_csv(tmp_path / "tables" / "coefficients.csv").columns
+    assert columns == ["label", "brennan_prediger", "fleiss_kappa", "gwet_ac"]
+
+
+def test_kappa_of_all_raters_is_not_that_of_two(tmp_path: Path, noisy: np.ndarray) -> None:
+    said = "Fleiss' kappa is of all raters at once"
+    assert said in page_of(tmp_path, Ratings(long(noisy), scale="1-5"))
+    values = np.random.default_rng(0).normal(size=(3, 20))
+    assert said not in page_of(tmp_path / "real", Ratings(long(values), scale="interval"))
+
+
+def test_votes_in_rounds_do_not_make_every_coefficient_low(tmp_path: Path) -> None:
+    """Of items that nearly all were confirmed, answers agree nearly always."""
+    votes = [[1, 1, 1] if item < 54 else [1, 0] if item < 57 else [0] for item in range(60)]
+    rows = [
+        (f"s{item}", f"r{k}", "joy", vote)
+        for item, given in enumerate(votes)
+        for k, vote in enumerate(given)
+    ]
+    frame = pl.DataFrame(rows, schema=["stimulus", "rater", "label", "value"], orient="row")
+    page = page_of(tmp_path, Ratings(frame, scale="binary"))
+    high = pl.read_csv(tmp_path / "tables" / "coefficients.csv")["brennan_prediger"][0]
+    assert high > 0.8
+    assert "the kappa of pairs and correlations too low, and others too low or too high" in page
+    assert "from such votes they are too low" not in page

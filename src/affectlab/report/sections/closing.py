@@ -135,6 +135,8 @@ def glossary(study: Study, sections: Sequence[Section]) -> list[tuple[str, str]]
     if not study.aggregated_only:
         shown.add("single raters")
     more = _of_this_report(study) | {INTERVAL: _of_intervals(sections)}
+    if "Fleiss' kappa" in shown:
+        more["Kappa"] = " Fleiss' kappa is of all raters at once, by the habits of all together."
     return [
         (term, text + more.get(term, "")) for term, text, key in _TERMS if not key or key in shown
     ]

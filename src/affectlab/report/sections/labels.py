@@ -27,8 +27,9 @@ def sequential(flow: ConsensusFlow) -> Paragraph:
     were = "were" if flow.recorded else "look as if they were"
     return Paragraph(
         f"These votes {were} collected in rounds, so that whether an item was asked about again "
-        "depended on the votes before. The coefficients below are given for completeness; from "
-        "such votes they are too low and should not be quoted as the agreement of the raters."
+        "depended on the votes before. The coefficients below are given for completeness; such a "
+        "choice of items makes alpha, the kappa of pairs and correlations too low, and others too "
+        "low or too high, so none should be quoted as the agreement of the raters."
     )
 
 
@@ -241,9 +242,21 @@ def _coefficients(study: Study, frame: pl.DataFrame) -> list[Block]:
     columns = [
         Column(one.name, f"{one.title[0].upper()}{one.title[1:]}", "number") for one, _ in shown
     ]
-    methods = joined([of.frame["method"].mode().sort()[0] for _, of in shown])
-    caption = f"Other coefficients of the same answers: {methods}."
-    return [Table("coefficients", caption, frame, (*label, *columns))]
+    methods: dict[str, list[str]] = {}
+    for _, of in shown:
+        name, _, how = of.frame["method"].mode().sort()[0].partition(", ")
+        methods.setdefault(how, []).append(name)
+    listed = [
+        ": ".join(part for part in (joined(names), how) if part) for how, names in methods.items()
+    ]
+    caption = f"Other coefficients. {'; '.join(listed)}."
+    if any(of.frame["n_ratings"].sum() > frame["n_ratings"].sum() for _, of in shown):
+        caption += (
+            " Where agreement by chance follows from how often each answer is given, answers to "
+            "stimuli with one answer count for that, too, which they do not for alpha."
+        )
+    own = frame.select("label", *(one.name for one, _ in shown))
+    return [Table("coefficients", caption, own, (*label, *columns))]
 
 
 def _no_panel(study: Study) -> str:
