@@ -332,6 +332,30 @@ def alike(one: Any, other: Any) -> bool:
     return bool(one == other)
 
 
+def _numbers_of_reactions(ratings: Ratings) -> dict[str, Any]:
+    """What is drawn or counted, without the numbers of rows."""
+    found = analysis.summarise_reactions(
+        ratings,
+        sentiment=lambda texts: ["negative" if "sad" in one else "positive" for one in texts],
+        most=8,
+        n_random=50,
+        seed=1,
+    )
+    agreement, match = found.agreement, found.sentiment
+    assert agreement is not None
+    assert match is not None
+    scores = [agreement.higher, agreement.same, agreement.random]
+    quality = [match.match, match.chance, match.kappa, match.counts, match.emotions]
+    return {
+        "sentences": found.sentences,
+        "diversity": found.diversity,
+        "agreement": scores,
+        "sentiment": quality,
+        "signs": found.signs.raters,
+        "popular": found.popular.answers,
+    }
+
+
 CALLS: dict[str, Callable[[Shuffle], Any]] = {
     "krippendorff_alpha": lambda s: [
         reliability.krippendorff_alpha(s(PANEL), n_boot=20, resample=over, joint=joint, seed=1)
@@ -349,6 +373,9 @@ CALLS: dict[str, Callable[[Shuffle], Any]] = {
     "jnd_scores": lambda s: analysis.jnd_scores(s(FACES), n_boot=20, seed=1),
     "jnd_steps": lambda s: analysis.jnd_steps(s(FACES), n_boot=20, seed=1),
     "jnd_times": lambda s: analysis.jnd_times(s(FACES), s(FRAMES), n_boot=20, seed=1),
+    "sampling_interval": lambda s: analysis.sampling_interval(
+        s(FACES), s(FRAMES), n_boot=20, seed=1
+    ),
     "latency_budget": lambda s: analysis.latency_budget(
         analysis.jnd_times(s(FACES), s(FRAMES), jnd=20.0), 10.0, n_boot=20, seed=1
     ),
@@ -416,6 +443,7 @@ CALLS: dict[str, Callable[[Shuffle], Any]] = {
     ),
     "ppca": lambda s: reliability.ppca(s(TICKS), seed=1),
     "split_half": lambda s: reliability.split_half(s(PANEL), n_splits=5, seed=1),
+    "summarise_reactions": lambda s: _numbers_of_reactions(s(LISTENERS)),
     "random_baseline": lambda s: [
         simulate.random_baseline(s(PANEL), how=how, seed=1) for how in ("uniform", "shuffled")
     ],
@@ -437,6 +465,7 @@ CALLS: dict[str, Callable[[Shuffle], Any]] = {
 LISTED = {
     "BothWrong.sample": "columns of answers are named after models, in their order",
     "alignment": "notes name models in their order",
+    "cluster_labels": "clusters are numbered, and branches drawn, in the order of labels",
     "compare_models": "differences are those of the first model less the second",
     "control_checks": "the most frequent answers are written label by label",
     "difference_metrics": "fitted curves are kept by the places of models",
@@ -452,6 +481,7 @@ LISTED = {
 """Where the order of labels and models, in which results list them, is also in what they say."""
 
 APART = {
+    "jnd_strips": "needs films; its times are those of jnd_times",
     "write_report": "shows results of the functions here, and pictures drawn from sorted names",
     "train_pilot_model": "learns from labelled_corpus, in the order of that; takes seconds",
 }

@@ -196,7 +196,9 @@ def agreement_of_reactions(
     if len({len(column) for column in columns}) > 1:
         raise InputError("stimuli, raters, emotions and texts differ in length; expected one each")
     rng = np.random.default_rng(seed)
-    rows = np.array([k for k, text in enumerate(texts) if text.strip()], dtype=np.int64)
+    # What is drawn does not depend on the order in which the reactions come.
+    every = sorted(range(len(texts)), key=lambda k: tuple(column[k] for column in columns))
+    rows = np.array([k for k in every if texts[k].strip()], dtype=np.int64)
     pair, n_pairs = codes_of([stimuli[k] for k in rows])
     person, n_people = codes_of([raters[k] for k in rows])
     emotion, _ = codes_of([emotions[k] for k in rows])

@@ -199,8 +199,9 @@ def emotion_diversity(
         "both_poles": pl.Boolean,
     }
     pairs = pl.DataFrame(rows, schema=schema).with_columns(pl.col(pl.Float64).fill_nan(None))
+    drawn = pairs.sort("stimulus")
     means = [
-        _mean(pairs[name].cast(pl.Float64), text, n_boot, confidence, seed, len(set(raters)))
+        _mean(drawn[name].cast(pl.Float64), text, n_boot, confidence, seed, len(set(raters)))
         for name, text in _MEASURES.items()
     ]
     columns = [as_dict(one) for one in means]

@@ -151,11 +151,11 @@ def _patterns() -> tuple[tuple[str, re.Pattern[str]], ...]:
 def _uniform(
     words: Sequence[list[str]], judged: dict[str, list[int]], level: float, seed: int
 ) -> list[tuple[str, str, str, int]]:
-    lengths: Ints = np.array([len(own) for own in words if own], dtype=np.int64)
+    lengths: Ints = np.array(sorted(len(own) for own in words if own), dtype=np.int64)
     rng = np.random.default_rng(seed)
     drawn: dict[int, Floats] = {}
     found = []
-    for rater, rows in judged.items():
+    for rater, rows in sorted(judged.items()):
         m = len(rows)
         if m not in drawn:
             sample = rng.choice(lengths, size=(int(np.ceil(4 / level)), m))

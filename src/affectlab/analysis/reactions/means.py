@@ -24,10 +24,12 @@ def check_draws(n_boot: int, confidence: float) -> None:
 
 
 def codes_of(names: Sequence[str]) -> tuple[Ints, int]:
-    """Number names from 0 in the order in which they come, and count them."""
-    order: dict[str, int] = {}
-    codes = np.fromiter((order.setdefault(n, len(order)) for n in names), np.int64, len(names))
-    return codes, len(order)
+    """Number names from 0 in the order of the alphabet, and count them.
+
+    What is drawn from the numbers does not depend on the order in which the names come.
+    """
+    place = {name: k for k, name in enumerate(sorted(set(names)))}
+    return np.fromiter((place[name] for name in names), np.int64, len(names)), len(place)
 
 
 def ratio_estimate(

@@ -111,7 +111,7 @@ def summarise_reactions(
     ... }
     >>> found = summarise_reactions(Ratings(rows, scale="text"))
     >>> found.emotions.label_of
-    {'happy': 'joy', 'sad': 'sadness'}
+    {'sad': 'sadness', 'happy': 'joy'}
     """
     removed = None
     if scrub:

@@ -334,7 +334,8 @@ def _metric_figures(result: ClassificationResult) -> Iterator[Figure]:
         if len(lines) == 2 and abs(lines[0][0] - lines[1][0]) < _APART:
             # Their names would stand on top of each other; the higher one is the one to beat.
             lines = [max(lines)]
-        known = shown.filter(pl.col(metric).is_finite()).sort(metric, descending=True)
+        known = shown.filter(pl.col(metric).is_finite())
+        known = known.sort(metric, "rater", descending=[True, False])
         options = {
             "value": metric,
             "low": f"{metric}_low",

@@ -106,8 +106,8 @@ def save_figures(result: Result, path: str | Path) -> tuple[Path, ...]:
     Examples
     --------
     >>> import tempfile
-    >>> from affectlab.reliability import krippendorff_alpha
-    >>> files = save_figures(krippendorff_alpha([[1, 2, 3], [1, 2, 4]]), tempfile.mkdtemp())
+    >>> from affectlab.reliability import mean_opinion_scores
+    >>> files = save_figures(mean_opinion_scores([[1, 2, 3], [1, 2, 4]]), tempfile.mkdtemp())
     >>> [file.name for file in files]
     ['estimates.png', 'estimates.svg']
     """
