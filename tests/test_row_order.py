@@ -19,6 +19,7 @@ from hypothesis import strategies as st
 from tests.public_api.source import public_modules
 
 from affectlab import Ratings, analysis, evaluation, reliability, simulate, stimuli
+from affectlab.analysis import reactions
 from affectlab.core.errors import MissingDependencyError
 from affectlab.stimuli.taxonomy import revise_taxonomy
 from affectlab.taxonomy import Taxonomy
@@ -334,7 +335,7 @@ def alike(one: Any, other: Any) -> bool:
 
 def _numbers_of_reactions(ratings: Ratings) -> dict[str, Any]:
     """What is drawn or counted, without the numbers of rows."""
-    found = analysis.summarise_reactions(
+    found = reactions.summarise_reactions(
         ratings,
         sentiment=lambda texts: ["negative" if "sad" in one else "positive" for one in texts],
         most=8,
