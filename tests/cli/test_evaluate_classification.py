@@ -150,6 +150,8 @@ def test_sets_of_classes(run: Run, shared_data: Path, tmp_path: Path) -> None:
     options = (file, "--multilabel", "--config", rare, "--n-boot", "0")
     found = run.result(*options)
     assert metrics(found, "exact_match")["people"] > 0
+    # A whole number counts people.
+    assert "people (chosen by at least 1 of 2 to 4)" in found["sentences"][0]
     text = run("evaluate", "classification", *options).stdout
     assert "rows" in text
     assert "costs of mistakes" not in text
