@@ -88,7 +88,7 @@ def test_from_images_to_the_report(
     assert set(both.rater_kinds) == {"human", "model"}
     given = (folder / "people.parquet", "--models", models, "--json")
     found = json.loads(run_here("evaluate", "outcomes", *given).stdout)["result"]
-    main = [row for row in found["shares"] if row["rater"] == "fake" and row["outcome"] == "ok"]
+    main = [row for row in found["outcomes"] if row["rater"] == "fake" and row["outcome"] == "ok"]
     assert main[0]["count"] == run.outcomes.filter(rater="fake", outcome="ok").height
     checked = json.loads(run_here("evaluate", "controls", *given, "--n-boot", 0).stdout)["result"]
     runs = {
