@@ -71,7 +71,8 @@ def test_what_is_printed(folder: Path) -> None:
     plain = run(scores, "--n-boot", "0", "--no-adjust", "--k", "silhouette")
     assert "mean over actors (score)" in plain.stdout
     assert "resampled" not in plain.stdout
-    tests = run(scores, verb="asymmetry").stdout
+    # So wide that no name is broken.
+    tests = run_here("analyze", "asymmetry", scores, width=120).stdout
     assert "right – left" in tests
     assert "2 right, 2 left, 2 symmetric expressions." in tests
     spread = " ".join(run(scores, verb="score-histograms").stdout.split())

@@ -28,7 +28,7 @@ OPTIONAL = {
 }
 EXTRAS_HERE = set(required()[1]) - set(FOR_DEVELOPERS)
 CORE = {one.name for one in required()[0]}
-LINE = {"cyclopts", "rich", "pydantic"}
+LINE = {"cyclopts", "rich"}
 """What the command line itself is made of."""
 
 
@@ -155,6 +155,14 @@ def test_without_the_core_it_says_so_and_fails(tmp_path: Path) -> None:
         done.stdout.split()
     )
     assert "Traceback" not in done.stderr
+
+
+def test_without_one_library_of_the_core_its_table_says_it(tmp_path: Path) -> None:
+    done = Environment(tmp_path / "bare", hidden=["pydantic"]).run("doctor")
+    assert done.returncode == 1
+    assert done.stderr == ""
+    text = " ".join(done.stdout.split())
+    assert "pydantic is needed. Install affectlab again: pip install --force-reinstall" in text
 
 
 @pytest.mark.parametrize("library", sorted(LINE))

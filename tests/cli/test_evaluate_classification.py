@@ -143,11 +143,15 @@ def test_published_scores(run: Run, shared_data: Path) -> None:
 
 
 @pytest.mark.data
-def test_sets_of_classes(run: Run, shared_data: Path) -> None:
+def test_sets_of_classes(run: Run, shared_data: Path, tmp_path: Path) -> None:
     file = shared_data / "goemotions" / "raw_partial.csv"
-    options = (file, "--multilabel", "--agree", "1", "--min-people", "2", "--n-boot", "0")
+    rare = tmp_path / "rare.toml"
+    rare.write_text("agree = 1\nmin_people = 2\n", encoding="utf-8")
+    options = (file, "--multilabel", "--config", rare, "--n-boot", "0")
     found = run.result(*options)
     assert metrics(found, "exact_match")["people"] > 0
+    # A whole number counts people.
+    assert "people (chosen by at least 1 of 2 to 4)" in found["sentences"][0]
     text = run("evaluate", "classification", *options).stdout
     assert "rows" in text
     assert "costs of mistakes" not in text
@@ -229,8 +233,8 @@ def test_code_of_the_guide_runs() -> None:
 def test_mapping_of_the_guide_is_the_example() -> None:
     import tomllib
 
-    (text,) = re.findall(r"```toml\n(.*?)```", GUIDE.read_text(encoding="utf-8"), re.DOTALL)
-    shown = tomllib.loads(text)
+    blocks = re.findall(r"```toml\n(.*?)```", GUIDE.read_text(encoding="utf-8"), re.DOTALL)
+    (shown,) = [block for block in map(tomllib.loads, blocks) if "classes" in block]
     real = tomllib.loads((EXAMPLES / "moods.toml").read_text(encoding="utf-8"))
     for name, sources in shown["classes"].items():
         assert sources["labels"] == real["classes"][name]["labels"]

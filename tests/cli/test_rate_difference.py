@@ -55,7 +55,13 @@ def test_from_pairs_to_metrics_beside_people(study: Path, tmp_path: Path) -> Non
         *("--scale", "0-100 interval", "--n-boot", "50", "--json"),
     )
     result = json.loads(beside.stdout)["result"]
-    assert result["groups"] == ["all", "kind=inter", "kind=intra", "actor=p0", "actor=p1"]
+    assert result["settings"]["groups"] == [
+        "all",
+        "kind=inter",
+        "kind=intra",
+        "actor=p0",
+        "actor=p1",
+    ]
     rows = {(row["rater"], row["group"], row["metric"]): row for row in result["metrics"]}
     assert rows["ssim", "all", "srocc"]["value"] > 0.8
     one = rows["deep:faces L1", "all", "plcc"]

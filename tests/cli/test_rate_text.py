@@ -114,7 +114,7 @@ def test_evaluate_at_a_level(run: Run) -> None:
         *("evaluate", "classification", "dev.tsv", "--models", "r.parquet", "--multilabel"),
         *("--mapping", "goemotions:sentiment", "--n-boot", "0"),
     )
-    assert found["classes"] == ["positive", "negative", "ambiguous", "neutral"]
+    assert found["settings"]["classes"] == ["positive", "negative", "ambiguous", "neutral"]
     assert macro_f1(found, "tiny") > 0.8
 
 

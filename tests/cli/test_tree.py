@@ -70,7 +70,7 @@ def test_headings_name_every_verb_of_a_group_once() -> None:
         (("rate", "txt"), 'Unknown command "txt". Did you mean "text"?'),
         (("taxonomy", "show", "mikels", "--jsno"), "Unknown option: --jsno. Did you mean --json?"),
         (("taxonomy", "show"), "affectlab taxonomy show --help"),
-        (("rate", "vlm", "x", "--retries", "-3"), "--retries"),
+        (("study", "init", "x.toml", "--sample", "-3"), "--sample"),
         (("evaluate", "fairness", "x.csv", "--correction", "hlm", "--by", "a"), '"holm"'),
     ],
 )

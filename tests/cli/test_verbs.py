@@ -207,7 +207,11 @@ def test_check_counts_what_it_sets_aside(tmp_path: Path) -> None:
     file.write_text("stimulus,rater,value\na,r,1\nb,r,99\nc,r,\n", encoding="utf-8")
     content = result("ratings", "check", file, "--scale", "0-7", "--set-aside", code=1)
     assert content["result"]["n_ratings"] == 1
-    assert sum(part["count"] for part in content["result"]["set_aside"]) == 2
+    aside = {(part["unit"], part["reason"]): part for part in content["result"]["set_aside"]}
+    assert sum(part["count"] for (unit, _), part in aside.items() if unit == "row") == 2
+    assert aside["stimulus", "without any answer that can be used"]["places"] == ["b", "c"]
+    said = run("ratings", "check", file, "--scale", "0-7", "--set-aside", code=1).stdout
+    assert "1 answer can be used; 2 rows were set aside." in said
     good = tmp_path / "good.csv"
     good.write_text("stimulus,rater,value\na,r,1\n", encoding="utf-8")
     assert "nothing was set aside" in run("ratings", "check", good, "--scale", "0-7").stdout

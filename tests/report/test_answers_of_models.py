@@ -160,7 +160,8 @@ class TestSetsOfLabels:
         ece = dict(frame.select("rater", "ece").rows())
         assert ece["honest"] < 0.05 < 0.1 < ece["sure"]
         assert "The most probable label of honest is off by" in page
-        assert (tmp_path / "figures" / "calibration_2.png").exists()
+        for name in ("honest", "sure"):
+            assert (tmp_path / "figures" / f"reliability_{name}.png").exists()
 
 
 class TestOutcomes:

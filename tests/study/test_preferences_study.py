@@ -288,7 +288,7 @@ class TestExport:
             found = preferences(ratings)
             counts = {choice: found["votes", choice].value * 12 for choice in found.choices}
             assert counts == pytest.approx({"human": 7, "net": 3, "both": 1, "neither": 1})
-            assert found.table.frame.filter(pl.col("about") == "side")["of"].to_list() == [10]
+            assert found.table().frame.filter(pl.col("about") == "side")["of"].to_list() == [10]
         verb = ["evaluate", "preference", str(tmp_path / "out" / "ratings.parquet"), "--json"]
         run = [sys.executable, "-c", "from affectlab.cli import main; main()", *verb]
         done = subprocess.run(run, check=True, capture_output=True, text=True)

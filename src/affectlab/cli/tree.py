@@ -215,7 +215,8 @@ TREE = Branch(
                         *("groups", "metrics", "soft_labels", "truth_threshold", "agree"),
                         *("min_people", "ties", "answer_ties", "confidence"),
                     ),
-                    beside=_CATEGORIES,
+                    # Where people are the truth, the function asks for them.
+                    beside=(*_CATEGORIES, "No rater is human"),
                 ),
                 "compare": Operation(
                     "evaluation.classification.model_comparison:compare_models",

@@ -86,22 +86,14 @@ def test_from_images_to_the_report(
     seen = run.ratings.select(raters="fake")
     both = people.merge(seen)
     assert set(both.rater_kinds) == {"human", "model"}
-    done = run_here(
-        "evaluate",
-        "outcomes",
-        folder / "people.parquet",
-        "--models",
-        models,
-        "--json",
-        "--n-boot",
-        0,
-    )
-    found = json.loads(done.stdout)["result"]
-    main = [row for row in found["shares"] if row["rater"] == "fake" and row["outcome"] == "ok"]
+    given = (folder / "people.parquet", "--models", models, "--json")
+    found = json.loads(run_here("evaluate", "outcomes", *given).stdout)["result"]
+    main = [row for row in found["outcomes"] if row["rater"] == "fake" and row["outcome"] == "ok"]
     assert main[0]["count"] == run.outcomes.filter(rater="fake", outcome="ok").height
+    checked = json.loads(run_here("evaluate", "controls", *given, "--n-boot", 0).stdout)["result"]
     runs = {
         (row["run"], row["quantity"]): row["value"]
-        for row in found["controls"]["runs"]
+        for row in checked["runs"]
         if row["measure"] == "answers"
     }
     # It looks: without the picture, or on a wrong one, next to nothing is left.

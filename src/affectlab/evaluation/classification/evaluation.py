@@ -422,7 +422,7 @@ def evaluate_classification(
     threshold: Threshold | None = None,
     truth_threshold: Threshold | None = None,
     rule: Rule | None = None,
-    agree: float | str = 0.5,
+    agree: int | float | str = 0.5,
     min_people: int = 1,
     ties: Ties = "leave_out",
     answer_ties: AnswerTies = "random",
