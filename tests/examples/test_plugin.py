@@ -118,7 +118,8 @@ def test_rater_and_metric(run: Run, tmp_path: Path) -> None:
             *("--metric", "within_one", "--n-boot", "0", "--json"),
         )
     )
-    assert (judged["metric"], judged["title"]) == ("within_one", "share within one step")
+    settings = judged["settings"]
+    assert (settings["metric"], settings["title"]) == ("within_one", "share within one step")
     values = {group["group"]: group["value"] for group in judged["groups"]}
     assert values == _within_one(tmp_path / "sky" / "ratings.parquet")
 
