@@ -246,7 +246,7 @@ def test_the_verbs_give_what_the_recipe_gives(folder: Path) -> None:
         given = [row[name] for row in beside["models"]]
         np.testing.assert_allclose(given, level.to_frame()[name], rtol=1e-9)
     published = result("evaluate", "published")
-    kinds = {row["pair_kind"]: row["mean"] for row in published["pair_kinds"]}
+    kinds = {row["pair_kind"]: row["mean"] for row in published["kinds"]}
     assert kinds["human-human"] == pytest.approx(findings["hq.kappa"].value)
 
     alphas = {row["label"]: row["value"] for row in result("reliability", "agreement")["alpha"]}
