@@ -11,7 +11,7 @@ from cyclopts import App, Group
 
 from affectlab.cli.operations import Operation, verb_of
 from affectlab.cli.parameters import as_command
-from affectlab.core.signatures import read_signature
+from affectlab.core.signatures import read_summary
 
 __all__ = ["TREE", "Branch", "load_verb", "make_parser", "operations", "verbs"]
 
@@ -416,15 +416,18 @@ def _branch(
     for place, (heading, below) in enumerate(branch.panels.items()):
         headings |= dict.fromkeys(below, Group(heading, sort_key=place))
     for place, (verb, one) in enumerate(branch.verbs.items()):
-        following = None if words is None else words[1:] if verb in words[:1] else ()
+        asked = words is None or verb in words[:1]
         where: dict[str, Any] = {"sort_key": place}
         if verb in headings:
             where["group"] = headings[verb]
-        if isinstance(one, Branch):
+        if not isinstance(one, Branch):
+            app.command(_verb((*before, verb), one, asked, **where))
+        elif asked:
+            following = None if words is None else words[1:]
             app.command(_branch(verb, one, following, (*before, verb), **where))
         else:
-            asked = words is None or verb in words[:1]
-            app.command(_verb((*before, verb), one, asked, **where))
+            # What is in a group is shown, and looked for, where the group is asked for.
+            app.command(App(verb, help=one.help, help_flags=_HELP, **_BELOW, **where))
     return app
 
 
@@ -440,4 +443,4 @@ def _verb(words: tuple[str, ...], verb: Verb, asked: bool, **more: Any) -> App:
 def _summary(verb: Verb) -> str:
     """Read what a verb does from its source; the verb is not loaded."""
     place = verb.place if isinstance(verb, Operation) else f"cli.{verb}"
-    return read_signature(place).summary
+    return read_summary(place)

@@ -14,7 +14,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any, Literal
 
-__all__ = ["Parameter", "Signature", "read_signature"]
+__all__ = ["Parameter", "Signature", "read_signature", "read_summary"]
 
 _PACKAGE = "affectlab"
 _PLAIN: dict[str, Any] = {"str": str, "int": int, "float": float, "bool": bool, "Path": Path}
@@ -79,10 +79,8 @@ def read_signature(place: str) -> Signature:
     >>> found.names[:3]
     ('ratings', 'scorer', 'n_splits')
     """
-    module, _, name = place.partition(":")
-    function = _definitions(module).get(name)
-    if not isinstance(function, ast.FunctionDef):
-        raise LookupError(f"{_PACKAGE}.{module} defines no function {name}")
+    module, _, _ = place.partition(":")
+    function = _function(place)
     text = ast.get_docstring(function) or ""
     before, sections = _sections(text)
     summary, _, description = before.partition("\n\n")
@@ -102,6 +100,30 @@ def read_signature(place: str) -> Signature:
     # A paragraph about a formula says nothing without it.
     shown = "" if ":math:" in first or following.startswith(".. math::") else first
     return Signature(_plain(summary), _plain(shown), parameters)
+
+
+def read_summary(place: str) -> str:
+    """Read the first paragraph of what the documentation of a function says, and no more.
+
+    Parameters
+    ----------
+    place
+        As for :func:`read_signature`.
+
+    Examples
+    --------
+    >>> read_summary("reliability.correlation.ppca:ppca")
+    'Find the dimensions of judgement that are preserved between raters.'
+    """
+    return _plain((ast.get_docstring(_function(place)) or "").partition("\n\n")[0])
+
+
+def _function(place: str) -> ast.FunctionDef:
+    module, _, name = place.partition(":")
+    function = _definitions(module).get(name)
+    if not isinstance(function, ast.FunctionDef):
+        raise LookupError(f"{_PACKAGE}.{module} defines no function {name}")
+    return function
 
 
 def _arguments(given: ast.arguments) -> Iterator[tuple[ast.arg, ast.expr | None]]:
