@@ -65,7 +65,7 @@ def difference(
     Example: affectlab evaluate difference ratings.csv --models metrics.csv --by kind
     """
     from affectlab.evaluation import difference_metrics
-    from affectlab.report.pictures import pictures_of, save_pictures
+    from affectlab.report import save_figures
 
     with out.progress("correlations and errors"):
         found = difference_metrics(
@@ -83,8 +83,8 @@ def difference(
         )
     if to is not None:
         write_csv(found.to_frame(), to)
-    if figures is not None:
-        save_pictures(pictures_of(found), figures)
+    if figures is not None and found.figures:
+        save_figures(found, figures)
     out.show(found)
     if to is not None:
         out.show("", f"figures of merit written to {to}")

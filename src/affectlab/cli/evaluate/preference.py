@@ -324,14 +324,16 @@ def _show(
     warnings: Sequence[str],
 ) -> None:
     """Write and show results; the first is what was asked for, and the others go with it."""
-    from affectlab.report.pictures import pictures_of, save_pictures
+    from affectlab.report import save_figures
 
     first = found.pop("")
     if to is not None:
         write_csv(first.to_frame(), to)
     if figures is not None:
         for one in (first, *found.values()):
-            save_pictures(pictures_of(one), figures)
+            # Numbers without a figure of their own stand in the tables alone here.
+            if one.figures:
+                save_figures(one, figures)
     out.show(first)
     for one in found.values():
         alone = [table.caption for table in one.tables if table.limit]

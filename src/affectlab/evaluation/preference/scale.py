@@ -40,7 +40,6 @@ MODELS = ("bradley-terry", "thurstone")
 _ROUNDS = 1000
 _NEWTON_ROUNDS = 100
 _SMALL = 1e-10
-_NOT_CONVERGED = "not converged"
 
 
 def fit_strengths(wins: Floats, model: str) -> Floats | None:

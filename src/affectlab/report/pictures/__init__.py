@@ -1,9 +1,8 @@
-"""Pictures of results, as verbs and recipes write them: what is drawn, its name and its words."""
+"""Pictures of results, as recipes write them: what is drawn, its name and its words."""
 
-from affectlab.report.pictures.picture import Picture, pictures_of, save_pictures
+from affectlab.report.pictures.picture import Picture, pictures_of
 
 __all__ = [
     "Picture",
     "pictures_of",
-    "save_pictures",
 ]

@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from affectlab.core.result import Result
-from affectlab.report.drawing import figure_of, save_figure
+from affectlab.report.drawing import figure_of
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-__all__ = ["Picture", "pictures_of", "save_pictures"]
+__all__ = ["Picture", "pictures_of"]
 
 
 @dataclass(frozen=True)
@@ -40,9 +39,3 @@ def pictures_of(result: Result) -> tuple[Picture, ...]:
         )
         for one in result.figures
     )
-
-
-def save_pictures(pictures: Iterable[Picture], folder: Path) -> None:
-    """Write pictures to a folder, as PNG and SVG."""
-    for one in pictures:
-        save_figure(one.draw(), folder, one.name, title=one.title, description=one.description)
