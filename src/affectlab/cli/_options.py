@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from affectlab.ratings import Ratings
 
 __all__ = [
+    "BESIDE_RATINGS",
     "AbsentOption",
     "AllOption",
     "JsonOption",
@@ -35,6 +36,8 @@ AllOption = Annotated[
 SeedOption = Annotated[int, Option("--seed", help="Seed: the same seed, the same result.")]
 
 _READING = "Reading"
+BESIDE_RATINGS = ("file", "stimuli", "absent")
+"""Options of reading that a verb can ask for, beside the ratings that they gave."""
 AbsentOption = Annotated[
     Literal["zero", "missing"] | None,
     Option(
@@ -249,8 +252,7 @@ def reads_ratings(
         names = {parameter.name for parameter in reading}
         # A verb that looks for something beside FILE asks for its path by that name; so does one
         # that reads more of the table of stimuli than the rated ones, or more files.
-        shared = ("file", "stimuli", "absent")
-        taken = [parameter.name for parameter in own if parameter.name in shared]
+        taken = [parameter.name for parameter in own if parameter.name in BESIDE_RATINGS]
         own = [parameter for parameter in own if parameter.name not in taken]
 
         @wraps(function)

@@ -9,14 +9,14 @@ from typing import Any, TypeAlias
 
 from cyclopts import App, Group
 
-from affectlab.cli.operations import Operation, verb_of
+from affectlab.cli.operations import Command, Declared, Operation, verb_of
 from affectlab.cli.parameters import as_command
 from affectlab.core.signatures import read_summary
 
 __all__ = ["TREE", "Branch", "load_verb", "make_parser", "operations", "verbs"]
 
 
-Verb: TypeAlias = "str | Operation"
+Verb: TypeAlias = "str | Command | Operation"
 
 
 @dataclass(frozen=True)
@@ -307,7 +307,23 @@ TREE = Branch(
             "Train models; each becomes a rater.",
             {
                 "text": "train.text:text",
-                "heads": "train.heads:heads",
+                "heads": Command(
+                    "cli.train.heads:heads",
+                    "ratings.csv --embeddings emb/ --out heads/ --held-out identity",
+                    alone=True,
+                    rare=("tied", "big_absent", "batch", "big_epochs", "precision", "cap"),
+                    panels={
+                        "First stage": ("big", "big_embeddings", "big_epochs", "big_absent"),
+                        "Training": (
+                            *("epochs", "batch", "learning_rate", "early_stopping", "cap"),
+                            *("precision", "device", "resume"),
+                        ),
+                        "Judging and calibration": (
+                            *("held_out", "dev", "dev_embeddings", "neutral", "figures"),
+                            "report",
+                        ),
+                    },
+                ),
                 "difference": "train.difference:difference",
                 "vision": "train.vision:vision",
                 "semi": "train.semi:semi",
@@ -364,7 +380,7 @@ def operations() -> Iterator[tuple[tuple[str, ...], Operation]]:
 
 def load_verb(words: Sequence[str], verb: Verb) -> Callable[..., Any]:
     """Load or make the function of a verb."""
-    if isinstance(verb, Operation):
+    if isinstance(verb, Declared):
         return verb_of(" ".join(words), verb)
     module, _, name = verb.partition(":")
     function: Callable[..., Any] = getattr(import_module(f"affectlab.cli.{module}"), name)
@@ -442,5 +458,5 @@ def _verb(words: tuple[str, ...], verb: Verb, asked: bool, **more: Any) -> App:
 
 def _summary(verb: Verb) -> str:
     """Read what a verb does from its source; the verb is not loaded."""
-    place = verb.place if isinstance(verb, Operation) else f"cli.{verb}"
+    place = verb.place if isinstance(verb, Declared) else f"cli.{verb}"
     return read_summary(place)
