@@ -45,8 +45,8 @@ path, text or number has to differ, a line of ``changes.toml`` says why:
     ``path`` (with ``*``): texts may differ in their words, not in the numbers that they state.
 ``[[restated]]``
     ``path`` (with ``*``): the texts of a list may stand in other words and other places, while
-    every number that they stated together is still stated as often, for example in the lines of a
-    terminal or the cells of a section of a report.
+    every number that they stated together is still stated as often, perhaps to more digits, for
+    example in the lines of a terminal or the cells of a section of a report.
 ``[[added]]``
     ``path`` (with ``*``): the base had nothing there, for example no such column.
 ``[[changed]]``

@@ -99,7 +99,7 @@ class Change:
         whole = {
             of
             for of, parts in texts.items()
-            if not _all_stated(one.base for one in parts) - _all_stated(one.now for one in parts)
+            if not _lost((one.base for one in parts), (one.now for one in parts))
         }
         self.used += len(whole)
         gone = {one.path for of in whole for one in texts[of]}
@@ -160,11 +160,12 @@ def differences(
                 {f"{name}/{path}": leaf for path, leaf in now[name]["leaves"].items()},
                 now[name]["tolerance"],
             )
+    lines = [change for change in changes if change.sort not in ("renamed", "restated")]
+    found = [one for one in found if not any(line.allows(one) for line in lines)]
     for change in changes:
         if change.sort == "restated":
             found = change.restates(found)
-    lines = [change for change in changes if change.sort not in ("renamed", "restated")]
-    return [one for one in found if not any(line.allows(one) for line in lines)]
+    return found
 
 
 def unneeded(changes: Iterable[Change]) -> list[Change]:
@@ -204,9 +205,31 @@ def _stated(leaf: Leaf) -> Counter[str]:
     return Counter(_NUMBER.findall(leaf)) if isinstance(leaf, str) else Counter()
 
 
-def _all_stated(texts: Iterable[Leaf]) -> Counter[str]:
-    """Count the numbers in texts, but for those of the tables and figures they stand at."""
-    return _stated(_PLACE.sub("", "\n".join(text for text in texts if isinstance(text, str))))
+def _lost(base: Iterable[Leaf], now: Iterable[Leaf]) -> Counter[str]:
+    """Count the numbers that texts stated and no longer state, as they were or to more digits.
+
+    The numbers of the tables and figures themselves are left aside.
+    """
+    stated, restated = (
+        _stated(_PLACE.sub("", "\n".join(text for text in texts if isinstance(text, str))))
+        for texts in (base, now)
+    )
+    lost, surplus = stated - restated, restated - stated
+    for number in [*lost.elements()]:
+        closer = next((other for other in surplus if _rounds_to(other, number)), None)
+        if closer is not None:
+            lost -= Counter([number])
+            surplus -= Counter([closer])
+    return lost
+
+
+def _rounds_to(number: str, other: str) -> bool:
+    """Whether a number is another with more decimals; halves may be rounded either way."""
+    digits, fewer = (len(text.partition(".")[2]) for text in (number, other))
+    if digits <= fewer or {"e", ","} & {*number, *other}:
+        return False
+    first, second = (float(text.replace("−", "-")) for text in (number, other))
+    return abs(first - second) <= 0.5 * 10**-fewer + 1e-9
 
 
 def base_commit() -> str:

@@ -152,6 +152,10 @@ def test_restated_texts_may_change_places_but_lose_no_number() -> None:
     assert unneeded(changes) == []
     now = side(lines=["joy", "0.50 (0.31 to 0.68)", "12 items", "Table 1. Agreement of 2 labels"])
     assert [one.kind for one in differences(base, now, changes)] == ["text", "text", "text", "new"]
+    now = side(lines=["joy 0.496 (0.31 to 0.69)", "12 items"])
+    assert differences(base, now, changes) == []
+    now = side(lines=["joy 0.51 (0.31 to 0.69)", "12 items, 0.4"])
+    assert len(differences(base, now, changes)) == 3
     now = side(lines=["joy", 0.5, "0.31 to 0.69", "12 items"])
     assert "text file.case/lines/1" in [
         f"{one.kind} {one.path}" for one in differences(base, now, changes)
