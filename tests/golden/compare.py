@@ -216,10 +216,9 @@ def _lost(base: Iterable[Leaf], now: Iterable[Leaf]) -> Counter[str]:
     )
     lost, surplus = stated - restated, restated - stated
     for number in [*lost.elements()]:
-        closer = next((other for other in surplus if _rounds_to(other, number)), None)
-        if closer is not None:
+        if closer := [other for other in surplus if _rounds_to(other, number)]:
             lost -= Counter([number])
-            surplus -= Counter([closer])
+            surplus -= Counter([min(closer, key=lambda other: _apart(other, number))])
     return lost
 
 
@@ -228,8 +227,12 @@ def _rounds_to(number: str, other: str) -> bool:
     digits, fewer = (len(text.partition(".")[2]) for text in (number, other))
     if digits <= fewer or {"e", ","} & {*number, *other}:
         return False
+    return _apart(number, other) <= 0.5 * 10**-fewer + 1e-9
+
+
+def _apart(number: str, other: str) -> float:
     first, second = (float(text.replace("−", "-")) for text in (number, other))
-    return abs(first - second) <= 0.5 * 10**-fewer + 1e-9
+    return abs(first - second)
 
 
 def base_commit() -> str:

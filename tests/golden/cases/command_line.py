@@ -315,7 +315,7 @@ def aligned(*words, margin=()):
         return {
             **found,
             "verdicts": {row["rater"]: row["verdict"] for row in found["models"]},
-            "raters": without(published["raters"], "sd_over"),
+            "raters": published["raters"],
             "pair_kinds": published["kinds"],
             "pair_kinds_by_label": published["kinds_by_label"],
             "spearman_with_median": published["with_median"],
@@ -629,9 +629,7 @@ def faces_verbs(al):
                     }
                     for of in ("actor", "role")
                 },
-                "asymmetry": without(
-                    result("analyze", "asymmetry", "scores.csv")["tests"], "alternative"
-                ),
+                "asymmetry": result("analyze", "asymmetry", "scores.csv")["tests"],
                 "histograms": result("analyze", "score-histograms", "scores.csv")["summary"],
             },
         ),
