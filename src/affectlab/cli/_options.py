@@ -34,6 +34,10 @@ AllOption = Annotated[
     Option("--all", help="Take models in, too; without it only people where there are any."),
 ]
 SeedOption = Annotated[int, Option("--seed", help="Seed: the same seed, the same result.")]
+_SeedOfAll = Annotated[
+    int, Option("--seed", help="Nothing is random here: changes nothing.", hidden=True)
+]
+"""Of verbs that need none: a script can pass it to all."""
 
 _READING = "Reading"
 BESIDE_RATINGS = ("file", "stimuli", "absent")
@@ -273,7 +277,7 @@ def reads_ratings(
         takes_seed = any(parameter.name == "seed" for parameter in own)
         common = [_parameter("as_json", JsonOption, False), _parameter("quiet", QuietOption, False)]
         if not takes_seed:
-            common.append(_parameter("seed", SeedOption, 0))
+            common.append(_parameter("seed", _SeedOfAll, 0))
         told = _MODEL_OPTIONS if models else {}
         of_models = [_parameter(name, kind, None) for name, kind in told.items()]
         # The argument and the verb's own options come first, then what all verbs share.
@@ -283,7 +287,7 @@ def reads_ratings(
         ]
         hints = {**_hints(_reading), **_hints(function)}
         hints |= {name: _hints(_reading)[name] for name in taken} | told
-        hints = {"as_json": JsonOption, "quiet": QuietOption, "seed": SeedOption, **hints}
+        hints = {"as_json": JsonOption, "quiet": QuietOption, "seed": _SeedOfAll, **hints}
         parameters = [
             parameter.replace(annotation=hints[parameter.name]) for parameter in parameters
         ]
@@ -311,7 +315,7 @@ def prints(verb: str) -> Callable[[Callable[..., None]], Callable[..., None]]:
             "quiet": (QuietOption, False),
         }
         if "seed" not in hints:
-            common["seed"] = (SeedOption, 0)
+            common["seed"] = (_SeedOfAll, 0)
         parameters = [one.replace(annotation=hints[one.name]) for one in own]
         parameters += [_parameter(name, *said) for name, said in common.items()]
 

@@ -37,11 +37,24 @@ _OFFERS = {
     "taxonomy": "taxonomy:list_taxonomies",
 }
 """What a shell that completes words offers for a parameter of this name."""
-_FLAGS = {"to": ("--out", "-o"), "settings": ("--set",)}
+_FLAGS = {
+    "everyone": ("--all",),
+    "n": ("--n", "-n"),
+    "settings": ("--set",),
+    "to": ("--out", "-o"),
+}
 """Options that are not called as their parameter is."""
 _VARIABLES = {"database": "AFFECTLAB_DATABASE"}
 """Variables of the environment that give a parameter of this name."""
 _SEED = "Seed: the same seed, the same result."
+_SAID = {
+    "database": "Address of a database: postgresql://user@host/name. By default SQLite, in the "
+    "study's folder.",
+    "figures": "Folder for figures (PNG, SVG).",
+    "seed": _SEED,
+    "study": "The study file (TOML).",
+}
+"""What parameters of these names are, where a function says nothing of them."""
 
 
 def Option(
@@ -175,7 +188,8 @@ def option_of(
         kind = str
     else:
         kind = Union[tuple(sorted(kinds, key=_narrow_first))]  # noqa: UP007
-    text = _brief(_SEED if parameter.name == "seed" else parameter.help)
+    said_here = "" if parameter.name == "seed" else parameter.help
+    text = _brief(said_here or _SAID.get(parameter.name, ""))
     if str not in kinds and any(get_origin(one) is dict for one in kinds):
         text = f"{text} As NAME=VALUE."
     said: dict[str, Any] = {

@@ -276,28 +276,60 @@ TREE = Branch(
         "study": Branch(
             "Ask people: a web study from one file, and its data.",
             {
-                "init": "study.init:init",
-                "check": "study.check:check",
-                "invite": "study.invite:invite",
-                "serve": "study.serve:serve",
-                "simulate": "study.simulate:simulate",
-                "status": "study.status:status",
-                "golden": "study.golden:golden",
-                "export": "study.export:export",
-                "approve": "study.approve:approve",
-                "reject": "study.reject:reject",
-                "pay": "study.pay:pay",
-                "bonus": "study.bonus:bonus",
-                "close": "study.close:close",
-                "erase": "study.erase:erase",
+                "init": Command(
+                    "cli.study.design:init",
+                    "my-study.toml --protocol multilabel",
+                    panels={
+                        "Errors of two models (protocol preference-errors)": (
+                            *("models", "truth", "taxonomy", "score", "sample", "items"),
+                            *("decisions", "most", "raters"),
+                        )
+                    },
+                ),
+                "check": Command("cli.study.design:check", "examples/study-faces.toml"),
+                "invite": Command(
+                    "cli.study.running:invite",
+                    "my-study.toml --people 20 --base-url https://study.example.org",
+                ),
+                "serve": Command(
+                    "cli.study.running:serve",
+                    "examples/study-faces.toml",
+                    rare=("largest_body", "statistics_seconds"),
+                    panels={"Limits": ("entries_per_minute", "requests_per_second")},
+                ),
+                "simulate": Command("cli.study.running:simulate", "examples/study-faces.toml"),
+                "status": Command("cli.study.answers:status", "examples/study-faces.toml"),
+                "golden": Command(
+                    "cli.study.answers:golden", "my-study.toml --n 5 --out golden.csv"
+                ),
+                "export": Command(
+                    "cli.study.answers:export", "examples/study-faces.toml --out data/"
+                ),
+                "approve": Command("cli.study.payment:approve", "my-study.toml --all"),
+                "reject": Command(
+                    "cli.study.payment:reject",
+                    'my-study.toml 7 --reason "one number was given to every face"',
+                ),
+                "pay": Command("cli.study.payment:pay", "my-study.toml --dry-run"),
+                "bonus": Command("cli.study.payment:bonus", "my-study.toml --dry-run"),
+                "close": Command("cli.study.running:close", "examples/study-faces.toml --pause"),
+                "erase": Command("cli.study.answers:erase", "my-study.toml r0123456789ab"),
                 "user": Branch(
                     "Who may look at the dashboard: owners, researchers, viewers.",
                     {
-                        "add": "study.user:add",
-                        "list": "study.user:list_",
-                        "role": "study.user:role",
-                        "password": "study.user:password",
-                        "remove": "study.user:remove",
+                        "add": Command(
+                            "cli.study.accounts:add", "examples/study-faces.toml anna --role owner"
+                        ),
+                        "list": Command("cli.study.accounts:list_", "examples/study-faces.toml"),
+                        "role": Command(
+                            "cli.study.accounts:role", "examples/study-faces.toml anna researcher"
+                        ),
+                        "password": Command(
+                            "cli.study.accounts:password", "examples/study-faces.toml anna"
+                        ),
+                        "remove": Command(
+                            "cli.study.accounts:remove", "examples/study-faces.toml anna"
+                        ),
                     },
                 ),
             },

@@ -9,6 +9,7 @@ if TYPE_CHECKING:
     import polars as pl
 
     from affectlab.cli._output import Output
+    from affectlab.cli.study.design import ErrorItems
     from affectlab.evaluation import BothWrong
 
 __all__ = ["Drawn", "drawn_items", "reviewed_items"]
@@ -17,21 +18,14 @@ Drawn = tuple["pl.DataFrame", Path, "BothWrong"]
 """Items, the folder of their images, and what they were drawn from."""
 
 
-def drawn_items(
-    models: list[Path],
-    truth: Path,
-    *,
-    taxonomy: str | None,
-    score: str | None,
-    n: int,
-    seed: int,
-) -> Drawn:
+def drawn_items(errors: ErrorItems, seed: int) -> Drawn:
     """Draw images that two models get wrong in different ways.
 
     Raises
     ------
     InputError
-        When there are not two models, or no such images; fewer than `n` are all taken.
+        When there are not two models, or no such images; where there are fewer than asked for, all
+        are taken.
     """
     from affectlab.cli.train._vision_data import read_labelled
     from affectlab.core.errors import InputError
@@ -40,6 +34,8 @@ def drawn_items(
     from affectlab.ratings import Peek, Ratings, read_models, read_ratings
     from affectlab.taxonomy import load_taxonomy
 
+    models, truth, taxonomy = errors.models, errors.truth, errors.taxonomy
+    assert truth is not None
     # A file without a rater is read as a model's below; it cannot name its taxonomy.
     parquet = models[0].suffix == ".parquet" or "rater" in Peek.open(models[0]).header
     held = read_ratings(models[0]).taxonomy if taxonomy is None and parquet else None
@@ -63,22 +59,22 @@ def drawn_items(
             f"--models holds answers of {joined(map(repr, answers.rater_names))}; expected those "
             "of two models"
         )
-    found = both_wrong(answers, truth=true, taxonomy=known, scores=score)
+    found = both_wrong(answers, truth=true, taxonomy=known, scores=errors.score)
     root = truth if truth.is_dir() else truth.parent
     at = {file.stimulus: _within(file.path, root) for file in files}
-    drawn = found.sample(min(n, len(found)), seed=seed)
+    drawn = found.sample(min(errors.sample, len(found)), seed=seed)
     return drawn.items(at, seed=seed), root, found
 
 
-def reviewed_items(
-    table: Path, decisions: Path | None, most: int | None, out: Output
-) -> tuple[pl.DataFrame, Path]:
+def reviewed_items(errors: ErrorItems, out: Output) -> tuple[pl.DataFrame, Path]:
     """Read items that were drawn before, and keep those that a review let pass."""
     from affectlab.core.csv import read_table
     from affectlab.core.words import plural
     from affectlab.stimuli.review import about, read_decisions
     from affectlab.study import kept_items
 
+    table, decisions, most = errors.items, errors.decisions, errors.most
+    assert table is not None
     items = read_table(table, "items")
     if decisions is None:
         kept = items if most is None else items.head(most)
