@@ -39,6 +39,7 @@ _OFFERS = {
 """What a shell that completes words offers for a parameter of this name."""
 _FLAGS = {
     "everyone": ("--all",),
+    "everything": ("--all",),
     "n": ("--n", "-n"),
     "settings": ("--set",),
     "to": ("--out", "-o"),
@@ -273,7 +274,7 @@ def _written(default: Any) -> str | None:
         return "yes"
     if isinstance(default, list | tuple):
         return ",".join(map(str, default)) or None
-    return None if default is None or default is False else str(default)
+    return None if default is None or default is False else str(default) or None
 
 
 def _narrow_first(kind: Any) -> int:

@@ -247,25 +247,60 @@ TREE = Branch(
             "What is shown, and learned from: corpora, taxonomies, prompts, pictures, frames, "
             "pairs.",
             {
-                "curate": "stimuli.curate:curate",
-                "corpus": "stimuli.corpus:corpus",
+                "curate": Command(
+                    "cli.stimuli.curate:curate",
+                    "RC_2019-01.zst --plan plan.toml --out curated/",
+                    panels={
+                        "Pilot, where no column holds predicted emotions": (
+                            *("pilot", "pilot_answers", "pilot_model", "pilot_annotator"),
+                            "pilot_agree",
+                        )
+                    },
+                ),
+                "corpus": Command("cli.stimuli.corpus:corpus", "goemotions_raw.csv --out corpus/"),
                 "taxonomy": Branch(
                     "Build a taxonomy from texts, and revise it from pilots. Each decision is "
                     "recorded.",
                     {
-                        "build": "stimuli._taxonomy_build:build",
-                        "apply": "stimuli._taxonomy_versions:apply",
-                        "revise": "stimuli._taxonomy_revise:revise",
-                        "history": "stimuli._taxonomy_versions:history",
+                        "build": Command(
+                            "cli.stimuli.taxonomy:build",
+                            "texts.csv --out mine",
+                            panels={
+                                "Language model": ("model", "url", "key_env", "parallel", "free")
+                            },
+                        ),
+                        "apply": Command(
+                            "cli.stimuli.taxonomy:apply",
+                            "mine/review.csv --out mine.toml --neutral neutral",
+                        ),
+                        "revise": Command(
+                            "cli.stimuli.taxonomy:revise", "pilot.csv --taxonomy mine.toml"
+                        ),
+                        "history": Command("cli.stimuli.taxonomy:history", "mine.toml"),
                     },
                 ),
-                "prompts": "stimuli.prompts:prompts",
-                "images": "stimuli.images:images",
-                "coverage": "stimuli.coverage:coverage",
-                "frames": "stimuli.frames:frames",
-                "pairs": "stimuli.pairs:pairs",
-                "captions": "stimuli.captions:captions",
-                "review": "stimuli.review:review",
+                "prompts": Command("cli.stimuli.prompts:prompts", "1000 --out prompts.csv"),
+                "images": Command("cli.stimuli.images:images", "prompts.csv --out faces"),
+                "coverage": Command(
+                    "cli.stimuli.coverage:coverage", "faces/manifest.csv --out coverage"
+                ),
+                "frames": Command(
+                    "cli.stimuli.frames:frames",
+                    "transitions/ --out five",
+                    panels={
+                        "Source": (
+                            *("direction", "ends", "layout", "names", "cameras"),
+                            *("expressions", "fps"),
+                        ),
+                        "Pictures": ("crop", "size"),
+                    },
+                ),
+                "pairs": Command("cli.stimuli.pairs:pairs", "frames.csv --out pairs.csv"),
+                "captions": Command(
+                    "cli.stimuli.captions:captions",
+                    "pairs.csv --random 20 --conflict 0 --out captions.csv",
+                ),
+                "review": Command("cli.stimuli.review:review", "faces/manifest.csv --out review"),
             },
             {
                 "Texts": ("curate", "corpus", "taxonomy"),

@@ -287,6 +287,8 @@ def _value(node: ast.expr, module: str) -> Any:
     if isinstance(node, ast.Name):
         found, place = _resolve(node.id, module)
         return _value(found, place) if isinstance(found, ast.expr) else None
+    if isinstance(node, ast.Call) and ast.unparse(node.func) == "Path":
+        (node,) = node.args
     try:
         return ast.literal_eval(node)
     except ValueError:
