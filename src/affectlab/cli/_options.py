@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal, get_type_hints
 
 from affectlab.cli._output import Output
-from affectlab.cli.parameters import Argument, Option
+from affectlab.cli.parameters import Argument, Option, listed
 
 if TYPE_CHECKING:
     from affectlab.ratings import Ratings
@@ -21,7 +21,6 @@ __all__ = [
     "JsonOption",
     "QuietOption",
     "SeedOption",
-    "listed",
     "prints",
     "read_roles",
     "reads_ratings",
@@ -158,13 +157,6 @@ def _reading(
         delimiter=delimiter,
     )
     return found if keep_labels is None else found.select(labels=listed(keep_labels))
-
-
-def listed(text: str) -> list[str]:
-    """Split names at commas; a name that holds one stands in quotation marks, as in CSV."""
-    import csv
-
-    return [name.strip() for name in next(csv.reader([text], skipinitialspace=True), [])]
 
 
 def _read_models(

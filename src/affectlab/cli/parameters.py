@@ -26,7 +26,7 @@ from cyclopts.validators import Number
 if TYPE_CHECKING:
     from affectlab.core import signatures
 
-__all__ = ["Argument", "Option", "arguments_of", "as_command", "option_of"]
+__all__ = ["Argument", "Option", "arguments_of", "as_command", "listed", "option_of"]
 
 _LONG = 160
 """Letters of help above which only the first sentence is shown."""
@@ -233,6 +233,13 @@ def _names(name: str, parameter: signatures.Parameter) -> tuple[str, ...]:
     return (f"{flag}/--no-{flag[2:]}",) if is_on else (flag,)
 
 
+def listed(text: str) -> list[str]:
+    """Split names at commas; a name that holds one stands in quotation marks, as in CSV."""
+    import csv
+
+    return [name.strip() for name in next(csv.reader([text], skipinitialspace=True), [])]
+
+
 def arguments_of(
     given: Mapping[str, Any], options: Mapping[str, signatures.Parameter], config: Path | None
 ) -> dict[str, Any]:
@@ -304,8 +311,6 @@ def _as_python(value: Any, parameter: signatures.Parameter) -> Any:
     """Give the function what it takes: lists and mappings from texts with commas."""
     if not isinstance(value, list):
         return value
-    from affectlab.cli._options import listed
-
     mapping = next((kind for kind in parameter.kinds if get_origin(kind) is dict), None)
     sequence = next((kind for kind in parameter.kinds if get_origin(kind) is list), None)
     flag = _flag(parameter.name)
@@ -329,8 +334,6 @@ def _as_python(value: Any, parameter: signatures.Parameter) -> Any:
 
 
 def _mapping(given: Sequence[str], kind: Any, flag: str) -> dict[str, Any]:
-    from affectlab.cli._options import listed
-
     pairs: dict[str, Any] = {}
     for text in given:
         name, _, value = text.partition("=")

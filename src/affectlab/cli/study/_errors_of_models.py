@@ -2,20 +2,80 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
+
+from affectlab.core.errors import InputError
 
 if TYPE_CHECKING:
     import polars as pl
 
     from affectlab.cli._output import Output
-    from affectlab.cli.study.design import ErrorItems
+    from affectlab.core.types import Count
     from affectlab.evaluation import BothWrong
 
-__all__ = ["Drawn", "drawn_items", "reviewed_items"]
+__all__ = ["Drawn", "ErrorItems", "drawn_items", "reviewed_items"]
 
+_ERROR_PROTOCOL = "preference_errors"
 Drawn = tuple["pl.DataFrame", Path, "BothWrong"]
 """Items, the folder of their images, and what they were drawn from."""
+
+
+@dataclass(frozen=True)
+class ErrorItems:
+    """Images that two models get wrong in different ways, for the protocol preference-errors."""
+
+    models: Sequence[Path] = ()
+    """Answers of the models, such as affectlab rate vision writes; given twice."""
+    truth: Path | None = None
+    """True labels: a table (stimulus, file, label), or a folder whose folders are named by labels.
+    Where it has a split test, this alone."""
+    taxonomy: str | None = None
+    """Taxonomy of the labels; by default that of the answers."""
+    score: str | None = None
+    """Column of scores in place of 'value': chosen, for what was decided by cost."""
+    sample: Count = 50
+    """Images to draw."""
+    items: Path | None = None
+    """In place of models: the table of a study that was made so."""
+    decisions: Path | None = None
+    """Decisions of a review: what it left out, or did not settle, is not shown."""
+    most: Count | None = None
+    """Of --items, show so many at most."""
+    raters: Count = 30
+    """People to answer each image."""
+
+    def check(self, protocol: str) -> None:
+        """Refuse options that do not go together, or not with a protocol."""
+        of_errors = [*self.of_models, *self.of_items]
+        if of_errors and protocol.replace("-", "_") != _ERROR_PROTOCOL:
+            raise InputError(f"{of_errors[0]} is for --protocol preference-errors, not {protocol}")
+        if self.of_models and self.of_items:
+            raise InputError(
+                f"{self.of_models[0]} makes items and {self.of_items[0]} is about items that were "
+                "made; expected one of them"
+            )
+        if self.of_items and self.items is None:
+            raise InputError(f"{self.of_items[0]} is about the table of a study; expected --items")
+        if self.of_models and (not self.models or self.truth is None):
+            raise InputError(
+                "errors are drawn from answers and the truth; expected --models, --truth"
+            )
+
+    @property
+    def of_models(self) -> list[str]:
+        """Options that are given, about answers of models."""
+        return self._given("models", "truth", "taxonomy", "score")
+
+    @property
+    def of_items(self) -> list[str]:
+        """Options that are given, about items that were made before."""
+        return self._given("items", "decisions", "most")
+
+    def _given(self, *names: str) -> list[str]:
+        return [f"--{name}" for name in names if getattr(self, name)]
 
 
 def drawn_items(errors: ErrorItems, seed: int) -> Drawn:
@@ -28,7 +88,6 @@ def drawn_items(errors: ErrorItems, seed: int) -> Drawn:
         are taken.
     """
     from affectlab.cli.train._vision_data import read_labelled
-    from affectlab.core.errors import InputError
     from affectlab.core.words import joined
     from affectlab.evaluation import both_wrong
     from affectlab.ratings import Peek, Ratings, read_models, read_ratings
@@ -87,7 +146,6 @@ def reviewed_items(errors: ErrorItems, out: Output) -> tuple[pl.DataFrame, Path]
 
 
 def _within(path: Path, root: Path) -> str:
-    from affectlab.core.errors import InputError
 
     try:
         return path.relative_to(root).as_posix()
