@@ -250,6 +250,7 @@ TREE = Branch(
                 "curate": Command(
                     "cli.stimuli.curate:curate",
                     "RC_2019-01.zst --plan plan.toml --out curated/",
+                    rare=("until", "draw", "runner", "partitions", "restart"),
                     panels={
                         "Pilot, where no column holds predicted emotions": (
                             *("pilot", "pilot_answers", "pilot_model", "pilot_annotator"),
@@ -265,6 +266,7 @@ TREE = Branch(
                         "build": Command(
                             "cli.stimuli.taxonomy:build",
                             "texts.csv --out mine",
+                            rare=("pack", "min_blocks", "parallel", "schema"),
                             panels={
                                 "Language model": ("model", "url", "key_env", "parallel", "free")
                             },
@@ -287,6 +289,7 @@ TREE = Branch(
                 "frames": Command(
                     "cli.stimuli.frames:frames",
                     "transitions/ --out five",
+                    rare=("jnd", "along", "crossed", "ends", "names", "cameras", "fps", "strict"),
                     panels={
                         "Source": (
                             *("direction", "ends", "layout", "names", "cameras"),
@@ -378,7 +381,11 @@ TREE = Branch(
                     "cli.train.heads:heads",
                     "ratings.csv --embeddings emb/ --out heads/ --held-out identity",
                     alone=True,
-                    rare=("tied", "big_absent", "batch", "big_epochs", "precision", "cap"),
+                    rare=(
+                        *("tied", "big_absent", "big_embeddings", "big_epochs", "dev_embeddings"),
+                        *("batch", "learning_rate", "early_stopping", "cap", "precision"),
+                        "aggregate",
+                    ),
                     panels={
                         "First stage": ("big", "big_embeddings", "big_epochs", "big_absent"),
                         "Training": (
