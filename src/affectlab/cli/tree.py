@@ -144,28 +144,33 @@ TREE = Branch(
                     "ratings.csv --stimuli pairs.csv --figures figures",
                 ),
                 "jnd-scores": Operation(
-                    "analysis.jnd.score:jnd_scores", "ratings.csv", rare=("confidence",)
+                    "analysis.jnd.score:jnd_scores",
+                    "ratings.csv --stimuli pairs.csv",
+                    rare=("confidence",),
                 ),
                 "jnd-steps": Operation(
-                    "analysis.jnd.steps:jnd_steps", "ratings.csv", rare=("confidence",)
+                    "analysis.jnd.steps:jnd_steps",
+                    "ratings.csv --stimuli pairs.csv",
+                    rare=("confidence",),
                 ),
                 "jnd-times": Operation(
                     "analysis.jnd.times:jnd_times",
-                    "ratings.csv --frames five/frames.csv",
+                    "ratings.csv --stimuli pairs.csv --frames five/frames.csv",
                     rare=("confidence",),
                 ),
                 "jnd-strips": Operation(
                     "analysis.jnd.strip:jnd_strips",
-                    "ratings.csv --frames five/frames.csv --films films --figures figures",
+                    "ratings.csv --stimuli pairs.csv --frames five/frames.csv --films films "
+                    "--figures figures",
                 ),
                 "sampling-interval": Operation(
                     "analysis.jnd.sampling_interval:sampling_interval",
-                    "ratings.csv --frames five/frames.csv",
+                    "ratings.csv --stimuli pairs.csv --frames five/frames.csv",
                     rare=("confidence",),
                 ),
                 "latency": Operation(
                     "analysis.jnd.latency:latency_budget",
-                    "ratings.csv --frames five/frames.csv --latency-ms 20",
+                    "ratings.csv --stimuli pairs.csv --frames five/frames.csv --latency-ms 20",
                     rare=("confidence",),
                 ),
                 "reactions": "analyze.reactions:reactions",
