@@ -30,6 +30,14 @@ class Branch:
     epilogue: str | None = None
 
 
+_IMAGE_PANELS = {
+    "Loss": ("loss", "lam", "order", "ties", "temperature", "switch"),
+    "Training": (
+        *("select", "epochs", "steps", "batch", "learning_rate", "patience", "augment", "frozen"),
+        *("hidden", "ema", "precision", "device", "resume"),
+    ),
+}
+"""Headings of options of models of images."""
 _CATEGORIES = ("The categories are",)
 """Classes need no order."""
 
@@ -392,8 +400,32 @@ TREE = Branch(
                     },
                 ),
                 "difference": "train.difference:difference",
-                "vision": "train.vision:vision",
-                "semi": "train.semi:semi",
+                "vision": Command(
+                    "cli.train.vision:vision",
+                    "photos/ --backbone embedding:clip --loss rank --out model/",
+                    rare=(
+                        *("label_column", "dev_share", "order", "ties", "temperature", "patience"),
+                        *("augment", "frozen", "hidden", "precision"),
+                    ),
+                    panels=_IMAGE_PANELS,
+                ),
+                "semi": Command(
+                    "cli.train.semi:semi",
+                    "photos/ --labelled-fraction 0.05 --strategy emc --out model/",
+                    alone=True,
+                    rare=(
+                        *("label_column", "dev_share", "order", "ties", "temperature", "patience"),
+                        *("augment", "frozen", "hidden", "precision", "lam", "select", "batch"),
+                        *("learning_rate", "steps", "ema", "ratio", "lam_u"),
+                    ),
+                    panels={
+                        "Unlabelled images": (
+                            *("strategy", "settings", "unlabelled", "labelled_fraction", "ratio"),
+                            "lam_u",
+                        ),
+                        **_IMAGE_PANELS,
+                    },
+                ),
                 "preference": "train.preference:preference",
             },
         ),
