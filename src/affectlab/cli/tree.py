@@ -377,7 +377,11 @@ TREE = Branch(
                 ),
             },
         ),
-        "embed": "embed:embed",
+        "embed": Command(
+            "cli.embed:embed",
+            "faces/ --out embeddings",
+            panels={"Where it is computed": ("device", "precision", "runner", "partitions")},
+        ),
         "train": Branch(
             "Train models; each becomes a rater.",
             {
@@ -429,7 +433,9 @@ TREE = Branch(
                 "preference": "train.preference:preference",
             },
         ),
-        "calibrate": "calibrate:calibrate",
+        "calibrate": Command(
+            "cli.calibrate:calibrate", "heads/ --neutral neutral/", rare=("absent", "by", "encoder")
+        ),
         "rate": Branch(
             "Let models answer; the answers are ratings.",
             {

@@ -66,9 +66,9 @@ def test_emoset(tmp_path: Path, short: bool) -> None:
         file.path.parent.name == label
         for file, label in zip(found.files, found.labels, strict=True)
     )
-    assert {
-        split: len(found.part(split)) for split in ("train", "dev", "test")
-    } == dict.fromkeys(("train", "dev", "test"), 8)
+    assert {split: len(found.part(split)) for split in ("train", "dev", "test")} == dict.fromkeys(
+        ("train", "dev", "test"), 8
+    )
     # Named as all images of the folder are, so that embeddings of the folder fit.
     assert {file.stimulus for file in found.files} == {
         file.stimulus for file in find_images(tmp_path)

@@ -106,9 +106,7 @@ def drawn_items(errors: ErrorItems, seed: int) -> Drawn:
     labelled = read_labelled_images(truth, known)
     test = labelled.part("test")
     used = test if len(test) else labelled
-    true = {
-        file.stimulus: label for file, label in zip(used.files, used.labels, strict=True)
-    }
+    true = {file.stimulus: label for file, label in zip(used.files, used.labels, strict=True)}
     like = Ratings(
         {"stimulus": list(true), "rater": ["truth"] * len(true), "value": list(true.values())},
         taxonomy=known,

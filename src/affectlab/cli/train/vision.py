@@ -10,9 +10,7 @@ from affectlab.cli.train._images import ImageRun, ImageTraining
 __all__ = ["vision"]
 
 
-def vision(
-    out: Output, images: Path, *, training: ImageTraining, to: Path, seed: int = 0
-) -> None:
+def vision(out: Output, images: Path, *, training: ImageTraining, to: Path, seed: int = 0) -> None:
     """Train a model that names the emotion of an image, and knows which mistakes are worse.
 
     Parameters

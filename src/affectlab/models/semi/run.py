@@ -93,7 +93,9 @@ class SemiRun(Generic[_Model]):
 
         names = dict.fromkeys(name for entry in self.history for name in entry)
         frame = pl.DataFrame(self.history, schema=dict.fromkeys(names, pl.Float64)).fill_nan(None)
-        return frame.cast({"epoch": pl.Int64}).rename({name: name.replace(" ", "_") for name in names})
+        return frame.cast({"epoch": pl.Int64}).rename(
+            {name: name.replace(" ", "_") for name in names}
+        )
 
 
 def train_semi(

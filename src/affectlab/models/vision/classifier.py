@@ -376,7 +376,9 @@ class VisionClassifier:
     def notes(self) -> tuple[str, ...]:
         """How far the scores on dev say how good the model is."""
         if not self.dev_scores:
-            return ("no image was kept aside for dev: the last epoch was kept, and nothing judged it",)
+            return (
+                "no image was kept aside for dev: the last epoch was kept, and nothing judged it",
+            )
         return (
             f"epoch {self.best_epoch} of {len(self.history)} was chosen by "
             f"{self.training.select.upper()} on dev: what is reached there is too good",
