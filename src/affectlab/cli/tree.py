@@ -403,7 +403,18 @@ TREE = Branch(
                         ),
                     },
                 ),
-                "difference": "train.difference:difference",
+                "difference": Command(
+                    "cli.train.difference:difference",
+                    "scores.csv --embeddings emb/ --out metric/",
+                    alone=True,
+                    rare=("cache", "scale", "score", "splits", "splits_out", "n_boot"),
+                    panels={
+                        "Judging": (
+                            *("test_actors", "splits", "n_boot", "splits_out", "baseline"),
+                            "predictions",
+                        )
+                    },
+                ),
                 "vision": Command(
                     "cli.train.vision:vision",
                     "photos/ --backbone embedding:clip --loss rank --out model/",
@@ -430,7 +441,19 @@ TREE = Branch(
                         **_IMAGE_PANELS,
                     },
                 ),
-                "preference": "train.preference:preference",
+                "preference": Command(
+                    "cli.train.preference:preference",
+                    "judgements.csv --scores scores.csv --out metric/",
+                    alone=True,
+                    rare=(
+                        *("systems", "system", "rule", "cluster", "folds", "repeats", "n_boot"),
+                        *("device", "context"),
+                    ),
+                    panels={
+                        "Tuning BARTScore": ("model", "texts", "context", "examples", "device"),
+                        "Judging": ("cluster", "folds", "repeats", "n_boot", "table"),
+                    },
+                ),
             },
         ),
         "calibrate": Command(

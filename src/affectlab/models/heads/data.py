@@ -37,14 +37,15 @@ class HeadData:
 
     Examples
     --------
+    >>> import polars as pl
     >>> from affectlab.models.embedding import Embeddings, EncoderCard
     >>> from affectlab.ratings import Ratings
-    >>> names = [f"face {at}" for at in range(10)]
-    >>> embedded = Embeddings(np.eye(10, dtype=np.float16), names, [f"{at:064d}" for at in range(10)],
-    ...                       EncoderCard("hog", "image", 10, "made up"))
-    >>> people = Ratings({"stimulus": names, "rater": "ada", "label": "joy", "value": range(10)},
-    ...                  scale="0-9",
-    ...                  stimuli={"stimulus": names, "identity": [f"p{at % 5}" for at in range(10)]})
+    >>> names, hashes = (tuple(f"{at:064d}" for at in range(10)) for _ in range(2))
+    >>> card = EncoderCard("hog", "image", 10, "made up")
+    >>> embedded = Embeddings(np.eye(10, dtype=np.float16), names, hashes, card)
+    >>> told = {"stimulus": names, "identity": ["Ada", "Eve", "Joe", "Kim", "Lou"] * 2}
+    >>> answers = {"stimulus": names, "rater": ["rater"] * 10, "value": [0, 7] * 5}
+    >>> people = Ratings(answers, scale="0-7", stimuli=pl.DataFrame(told))
     >>> data = HeadData((embedded, people))
     >>> data.hold_out("identity")
     >>> data.judged_by, data.train[1].n_stimuli, data.dev[1].n_stimuli

@@ -93,8 +93,9 @@ def read_labelled_images(
     Raises
     ------
     InputError
-        When nothing is found, a folder is given with a column, a file or label is missing, the taxonomy does not know a label, or
-        what says the label of an image in two places does not agree.
+        When nothing is found, a folder is given with a column, a file or label is missing, the
+        taxonomy does not know a label, or what says the label of an image in two places does not
+        agree.
 
     Examples
     --------
