@@ -318,7 +318,7 @@ def test_shares_of_raters(run: Run, tmp_path: Path) -> None:
         (["--level", "ekmann"], ["unknown level 'ekmann'", "'ekman'"]),
         (["--taxonomy", "mikels"], ["mikels"]),
         (["--dev", "none.tsv"], ["none.tsv", "no such file"]),
-        (["--agree", "most"], ["--agree: 'most'"]),
+        (["--agree", "most"], ["most", "--agree"]),
         (["--figures", "f"], ["--dev"]),
         (["--report", "r"], ["--report", "--dev"]),
         (["--dev", "dev.tsv", "--report", "dev.tsv/r"], ["dev.tsv is a file", "report"]),

@@ -385,7 +385,12 @@ TREE = Branch(
         "train": Branch(
             "Train models; each becomes a rater.",
             {
-                "text": "train.text:text",
+                "text": Command(
+                    "cli.train.text:text",
+                    "train.tsv --dev dev.tsv --out model/ --report report/",
+                    rare=("at_least_one", "licence", "set_aside"),
+                    panels={"Chosen on dev": ("thresholds", "at_least_one", "calibration")},
+                ),
                 "heads": Command(
                     "cli.train.heads:heads",
                     "ratings.csv --embeddings emb/ --out heads/ --held-out identity",
