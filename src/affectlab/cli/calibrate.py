@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     import polars as pl
 
     from affectlab.core.types import Device
+    from affectlab.models.embedding import Embeddings
     from affectlab.models.heads import HeadBank
     from affectlab.ratings import Ratings
     from affectlab.ratings.options import Absent
@@ -78,6 +79,7 @@ def calibrate(
     to
         Folder for the calibrated model; by default MODEL itself.
     """
+    from affectlab.cli.rate._embedded import embeddings_of
     from affectlab.core.errors import InputError
     from affectlab.models.heads import HeadBank
 
@@ -96,9 +98,7 @@ def calibrate(
         if name or to is not None:
             bank.name = name or target.resolve().name
 
-        def opened(place: Path) -> Any:
-            from affectlab.cli.rate._embedded import embeddings_of
-
+        def opened(place: Path) -> Embeddings:
             found, said = embeddings_of(
                 bank, place, encoder=encoder, device=device, progress=progress
             )
@@ -112,7 +112,7 @@ def calibrate(
             if path is not None
         }
         mapped = None
-        if scale is not None:
+        if scale is not None and rated is not None:
             before = bank.agreement(rated, tables[scale], how=aggregate)
             bank.calibrate_scale(rated, tables[scale], how=aggregate, source=scale.name)
             mapped = _mapped(before, bank.agreement(rated, tables[scale], how=aggregate))

@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 __all__ = ["embed"]
 
 _OPTIONS = ("out", "cache", "batch", "device", "precision", "runner", "partitions", "encoder")
+_OF_RUN = ("n_items", "n_encoded", "n_reused", "n_repeated", "seconds", "per_second", "batch")
+"""What the JSON object has of a run."""
 _OF_IMAGES = ("faces", "hog", "lbp", "dinov2")
 _OF_BOTH = ("siglip2", "clip", "transformers")
 
@@ -140,14 +142,8 @@ def _result(made: Embeddings, done: EmbedRun, to: Path, cache: Path | None) -> d
         "cache": cache,
         "encoder": made.encoder.to_dict(),
         "width": made.width,
-        "n_items": done.n_items,
         "n_rows": len(made),
-        "n_encoded": done.n_encoded,
-        "n_reused": done.n_reused,
-        "n_repeated": done.n_repeated,
         "n_set_aside": len(done.set_aside),
         "set_aside": list(done.set_aside),
-        "seconds": done.seconds,
-        "per_second": done.per_second,
-        "batch": done.batch,
+        **{name: getattr(done, name) for name in _OF_RUN},
     }

@@ -129,8 +129,8 @@ def preference(
         weights, frame = metric.weights(), report.areas
         out.head(f"{called}: logistic regression on the scores of metrics")
         out.show(_parted(together), *(f"- {sentence}" for sentence in report.sentences))
-        columns = ["method", "AUC", ("low", "high"), "sd_of_repeats"]
-        out.show_frame(frame.rename({"value": "AUC"}), columns)
+        shown = frame.rename({"value": "AUC"})
+        out.show_frame(shown, ["method", "AUC", ("low", "high"), "sd_of_repeats"])
         out.show(
             "",
             "Scores are standardised, C and the single metric are chosen without the items that "
@@ -160,8 +160,8 @@ def preference(
         frame = tuning.curve
         out.head(f"{called}: BARTScore tuned on what people chose")
         out.show(_parted(together), *(f"- {sentence}" for sentence in tuning.sentences))
-        columns = ["examples", "right", ("low", "high"), "gain", "AUC", "epochs"]
-        out.show_frame(frame.rename({"accuracy": "right", "auc": "AUC"}), columns)
+        shown = frame.rename({"accuracy": "right", "auc": "AUC"})
+        out.show_frame(shown, ["examples", "right", ("low", "high"), "gain", "AUC", "epochs"])
         taken = f"pass {tuned.epoch}" if tuned.epoch else "no pass: it stayed as it was"
         out.show("", f"tuned on all {tuned.n_pairs} pairs ({taken}); metric: {to}")
         out.show_line(f"The folder is a checkpoint, too, for affectlab evaluate text: {to}")

@@ -75,6 +75,16 @@ def read_scored_pairs(
     ------
     InputError
         When a column is missing, a pair stands twice, or ratings are on another scale.
+
+    Examples
+    --------
+    >>> from tempfile import TemporaryDirectory
+    >>> table = {"actor": ["ann"], "file_a": ["a.png"], "file_b": ["b.png"], "value": [60.0]}
+    >>> with TemporaryDirectory() as folder:
+    ...     pl.DataFrame(table).write_csv(Path(folder) / "scores.csv")
+    ...     pairs = read_scored_pairs(Path(folder) / "scores.csv")
+    >>> pairs.said, pairs.frame["value"].to_list()
+    ('scores as given', [60.0])
     """
     from affectlab.ratings import Ratings, read_ratings
 
@@ -152,6 +162,19 @@ def read_baselines(paths: Sequence[str | Path]) -> dict[str, pl.DataFrame]:
     ------
     InputError
         When a file holds answers of people, or a metric comes twice.
+
+    Examples
+    --------
+    >>> from tempfile import TemporaryDirectory
+    >>> from affectlab.models.differences import rate_differences
+    >>> from affectlab.simulate import face_specs, save_faces
+    >>> with TemporaryDirectory() as folder:
+    ...     joy, fear = save_faces(folder, face_specs(1, ["joy", "fear"]), size=48)["file"]
+    ...     pairs = {"stimulus": ["one"], "file_a": [joy], "file_b": [fear]}
+    ...     mse = rate_differences(pairs, "mse", images=folder)
+    ...     _ = mse.write(Path(folder) / "mse.csv")
+    ...     read_baselines([Path(folder) / "mse.csv"])["mse"].columns
+    ['stimulus', 'value']
     """
     from affectlab.ratings import Ratings, read_ratings
 
@@ -196,6 +219,16 @@ def embed_pairs(
     ------
     InputError
         When a picture is missing, or the encoder cannot be loaded.
+
+    Examples
+    --------
+    >>> from tempfile import TemporaryDirectory
+    >>> from affectlab.simulate import face_specs, save_faces
+    >>> with TemporaryDirectory() as folder:
+    ...     joy, fear = save_faces(folder, face_specs(1, ["joy", "fear"]), size=48)["file"]
+    ...     pairs = pl.DataFrame({"file_a": [joy], "file_b": [fear]})
+    ...     len(embed_pairs(pairs, "hog", folder))
+    2
     """
     from affectlab.models.differences.pairs import PairTable, find_pictures
     from affectlab.models.embedding import embed

@@ -5,21 +5,15 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 import numpy as np
 
 from affectlab.core.errors import InputError
-from affectlab.core.types import by_name
 from affectlab.core.words import plural, shown
 from affectlab.models.images.files import ImageFile
 from affectlab.models.images.fractions import label_fraction
 from affectlab.models.images.labelled.data_sets import LabelledImages
-
-if TYPE_CHECKING:
-    from affectlab.models.embedding import Embeddings
-else:  # embeddings are made of images
-    Embeddings = by_name("affectlab.models.embedding", "Embeddings")
 
 __all__ = ["ImageSplit", "split_images"]
 
@@ -38,8 +32,9 @@ class ImageSplit:
     unlabelled: tuple[ImageFile, ...] = ()
     truth: tuple[str, ...] | None = None
     """Labels of the unlabelled images, where they were hidden."""
-    embeddings: Embeddings | None = None
-    """Embeddings of all images, which models take in their place."""
+    embeddings: Any = None
+    """:class:`~affectlab.models.embedding.Embeddings` of all images, which models take in their
+    place; None: files are taken."""
     notes: tuple[str, ...] = ()
     """What cannot be used, which images are on two sides, and whether those of dev are few."""
 
@@ -65,14 +60,12 @@ class ImageSplit:
         for files in (self.train.files, self.unlabelled, self.dev.files, self.test.files):
             yield from files
 
-    def inputs(
-        self, side: Literal["train", "dev", "test"]
-    ) -> tuple[list[ImageFile] | Embeddings, tuple[str, ...]]:
+    def inputs(self, side: Literal["train", "dev", "test"]) -> tuple[Any, tuple[str, ...]]:
         """Give images, or their embeddings, and labels as a model takes them."""
         images: LabelledImages = getattr(self, side)
         return self._inputs(images.files), images.labels
 
-    def unlabelled_inputs(self) -> list[ImageFile] | Embeddings:
+    def unlabelled_inputs(self) -> Any:
         """Give the unlabelled images, or their embeddings."""
         return self._inputs(self.unlabelled)
 
@@ -89,7 +82,7 @@ def split_images(
     dev_share: float = 0.2,
     labelled_fraction: float | None = None,
     unlabelled: Sequence[ImageFile] = (),
-    embeddings: Embeddings | None = None,
+    embeddings: Any = None,
     seed: int = 0,
 ) -> ImageSplit:
     """Split images by what their data set says, or draw those that choose the epoch.
@@ -108,7 +101,8 @@ def split_images(
     unlabelled
         Images without labels, beside those of `images`.
     embeddings
-        Of all images; models are given these in place of files.
+        :class:`~affectlab.models.embedding.Embeddings` of all images; models are given these in
+        place of files.
     seed
         Draws the shares.
 
