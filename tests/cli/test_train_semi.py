@@ -174,7 +174,7 @@ def test_a_name_of_two_images_finds_no_embedding(place: Path) -> None:
         (("photos", "--labelled-fraction", "0.01"), "fewer than the 4 labels"),
         (("photos", "--labelled-fraction", "0"), "expected a share above 0"),
         (("photos", "--labelled-fraction", "0.5", "--strategy", "fixmach"), "did you mean"),
-        (("photos", "--labelled-fraction", "0.5", "--set", "tau"), "expected KEY=VALUE"),
+        (("photos", "--labelled-fraction", "0.5", "--set", "tau"), "expected NAME=VALUE"),
         (("photos", "--labelled-fraction", "0.5", "--set", "tao=1"), "tao"),
         (("photos", "--labelled-fraction", "0.5", "--lam", "2"), "are for --loss rank"),
         (("photos", "--labelled-fraction", "0.5", "--switch", "never"), "--loss rank or soft"),

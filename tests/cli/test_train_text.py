@@ -314,7 +314,7 @@ def test_shares_of_raters(run: Run, tmp_path: Path) -> None:
         (["--set", "tolerance=abc"], ["tolerance = 'abc': expected a number above 0 and finite"]),
         (["--set", "pairs=true", "--set", "pairs=false"], ["'pairs' is given twice"]),
         (["--soft", "--agree", "2"], ["--agree", "--soft"]),
-        (["--set", "cost"], ["--set: 'cost'", "KEY=VALUE"]),
+        (["--set", "cost"], ["--set: 'cost'", "NAME=VALUE"]),
         (["--level", "ekmann"], ["unknown level 'ekmann'", "'ekman'"]),
         (["--taxonomy", "mikels"], ["mikels"]),
         (["--dev", "none.tsv"], ["none.tsv", "no such file"]),
