@@ -3,36 +3,30 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
-
-from affectlab.cli._options import JsonOption, QuietOption, SeedOption
-from affectlab.cli._output import Output
-from affectlab.cli.parameters import Option
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from affectlab.cli._output import Output
     from affectlab.core.terminal import Table
     from affectlab.simulate import Recovery, Simulation
 
 __all__ = ["demo"]
 
 
-def demo(
-    to: Annotated[Path, Option("--out", "-o", help="Folder for the demonstration.")] = Path("demo"),
-    seed: SeedOption = 0,
-    as_json: JsonOption = False,
-    quiet: QuietOption = False,
-) -> None:
+def demo(out: Output, *, to: Path = Path("demo"), seed: int = 0) -> None:
     """Simulate a study with known truth, report on it, and say how well the truth was recovered.
 
     240 drawn faces, 12 people of different bias and care, 3 models, 8 emotions on a scale of 0 to
     7, with gaps, golden items and repeats.
 
-    Example: affectlab demo --out demo/
+    Parameters
+    ----------
+    to
+        Folder for the demonstration.
     """
     from affectlab.report import write_report
     from affectlab.simulate import demo_study, recovery
 
-    out = Output("demo", as_json=as_json, quiet=quiet)
     to.mkdir(parents=True, exist_ok=True)
     with out.progress("drawing faces and simulating raters") as progress:
         study = demo_study(seed)

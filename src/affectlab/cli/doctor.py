@@ -2,38 +2,28 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Any
-
-from affectlab.cli._options import prints
-from affectlab.cli._output import Output
-from affectlab.cli.parameters import Option
-from affectlab.cli.study._common import DatabaseOption
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from affectlab.cli._doctor_libraries import Library
+    from affectlab.cli._output import Output
 
 __all__ = ["doctor"]
 
 
-@prints("doctor")
-def doctor(
-    out: Output,
-    full: Annotated[
-        bool,
-        Option(
-            "--full",
-            help="Also import every library, in a process of its own, write to a database and ask "
-            "for GPUs: minutes.",
-        ),
-    ] = False,
-    database: DatabaseOption = None,
-) -> None:
+def doctor(out: Output, *, full: bool = False, database: str | None = None) -> None:
     """Say what is installed, which verbs wait for more, and what the machine has.
 
     The exit code is 1 when a needed library is missing or, with --full, broken. An address of a
     database is tried where one is given.
 
-    Example: affectlab doctor --full
+    Parameters
+    ----------
+    full
+        Also import every library, in a process of its own, write to a database and ask for GPUs:
+        minutes.
+    database
+        Address of a database: postgresql://user@host/name.
     """
     import platform
 

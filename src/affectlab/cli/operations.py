@@ -176,13 +176,14 @@ def _of_command(words: str, command: Command) -> Callable[..., None]:
     passed = [one.name for one in command.own if one.name in beside]
 
     def run(*sources: Any, **given: Any) -> None:
-        config = given.pop("config")
+        config = given.pop("config", None)
         more = {name: given.pop(name) for name in passed}
         command.function()(*sources, **more, **arguments_of(given, options, config))
 
     own = [_shared(name, None, None) for name in passed]
     own += [one for one in command.shown() if one.name not in passed]
-    own.append(_shared("config", ConfigOption, None))
+    if any(one.by_name for one in options.values()):
+        own.append(_shared("config", ConfigOption, None))
     verb = _declare(run, words, command, own)
     if not command.alone:
         return verb
@@ -322,7 +323,7 @@ def _help(words: str, verb: Declared) -> str:
         signature.text if isinstance(verb, Command) else signature.description,
         PAIRS if pairs else "",
         f"Rarer options, here or in the file of --config: {rare}." if rare else "",
-        f"Example: affectlab {words} {verb.example}",
+        f"Example: affectlab {words} {verb.example}".rstrip(),
     ]
     return "\n\n".join(filter(None, parts))
 

@@ -32,6 +32,7 @@ _LONG = 160
 """Letters of help above which only the first sentence is shown."""
 _OFFERS = {
     "metric": "evaluation:list_metrics",
+    "paper": "recipes:list_recipes",
     "policy": "reliability:list_policies",
     "protocol": "protocols:list_protocols",
     "taxonomy": "taxonomy:list_taxonomies",
@@ -40,6 +41,7 @@ _OFFERS = {
 _FLAGS = {
     "everyone": ("--all",),
     "everything": ("--all",),
+    "listed": ("--list",),
     "n": ("--n", "-n"),
     "settings": ("--set",),
     "to": ("--out", "-o"),

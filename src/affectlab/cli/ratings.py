@@ -4,40 +4,30 @@ from __future__ import annotations
 
 from collections import Counter
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Literal
 
-from affectlab.cli._options import prints, read_roles, reads_ratings
-from affectlab.cli._output import Output
-from affectlab.cli.operations import OutOption, show_result
-from affectlab.cli.parameters import Argument, Option
+from affectlab.cli._options import read_roles
+from affectlab.cli.operations import show_result
 
 if TYPE_CHECKING:
+    from affectlab.cli._output import Output
     from affectlab.ratings import Ratings
 
 __all__ = ["check", "convert", "fetch", "published", "summary"]
 
-ToOption = Annotated[Path, Option("--out", help="File to write: .csv, .parquet or .jsonl.")]
 
-
-@reads_ratings("ratings summary")
 def summary(ratings: Ratings, out: Output) -> None:
-    """Count what a file holds: answers, stimuli, raters, labels, scale, rows set aside.
-
-    Example: affectlab ratings summary ratings.csv --scale 0-7
-    """
+    """Count what a file holds: answers, stimuli, raters, labels, scale, rows set aside."""
     found = ratings.summary()
     out.show(found)
     out.finish({**found.counts, "warnings": found.notes}, ratings.warnings, noted=True)
 
 
-@reads_ratings("ratings check")
 def check(ratings: Ratings, out: Output) -> None:
     """Read a file strictly and say whether every row can be used.
 
     Stops with exit code 2 at the first row that cannot be used; with --set-aside all such rows are
     listed, and the exit code is 1 when there are any.
-
-    Example: affectlab ratings check ratings.csv --scale 0-7 --set-aside
     """
     from affectlab.core.words import joined, plural
 
@@ -55,81 +45,75 @@ def check(ratings: Ratings, out: Output) -> None:
         raise SystemExit(1)
 
 
-@reads_ratings("ratings convert")
-def convert(ratings: Ratings, out: Output, to: ToOption) -> None:
+def convert(ratings: Ratings, out: Output, *, to: Path) -> None:
     """Write ratings of any format as a long table: CSV, Parquet or JSON Lines.
 
     Scale, raters and stimuli go along, so that reading the result gives the same table.
 
-    Example: affectlab ratings convert scores.json --out ratings.parquet
+    Parameters
+    ----------
+    to
+        File to write: .csv, .parquet or .jsonl.
     """
     written = ratings.write(to)
     out.show(f"{ratings.n_rows:,} rows written to {written}")
     out.finish({"path": written, "n_rows": ratings.n_rows}, ratings.warnings)
 
 
-@prints("ratings published")
-def published(out: Output, to: OutOption = None) -> None:
+def published(out: Output, *, to: Path | None = None) -> None:
     """List the published data sets that can be fetched by name, and where the others are.
 
-    Example: affectlab ratings published
+    Parameters
+    ----------
+    to
+        Write the first table to this file (.csv, .parquet), or all of the result to this folder.
     """
     from affectlab.ratings.datasets import published_sets
 
     show_result(published_sets(), out, to=to)
 
 
-@prints("ratings fetch")
 def fetch(
     out: Output,
-    name: Annotated[
-        str,
-        Argument(
-            help="A name of 'ratings published', or OWNER/NAME on the Hugging Face hub.",
-            metavar="NAME",
-        ),
-    ],
-    to: ToOption,
-    split: Annotated[
-        str | None,
-        Option(help="Split, where a set has several: train, validation, test."),
-    ] = None,
-    configuration: Annotated[
-        str | None,
-        Option(help="Configuration, where the hub has several under one name."),
-    ] = None,
-    revision: Annotated[
-        str | None, Option(help="Branch, tag or commit; by default the newest.")
-    ] = None,
-    cache: Annotated[
-        Path | None,
-        Option(help="Folder for copies; by default in that of the hub's own libraries."),
-    ] = None,
-    scale: Annotated[
-        str | None, Option(help="Scale of the answers of a set that is not listed.")
-    ] = None,
-    columns: Annotated[
-        str | None,
-        Option(help="Which column is what, in a set that is not listed: stimulus=clip,…"),
-    ] = None,
-    wide: Annotated[
-        Literal["raters", "labels", "stimuli"] | None,
-        Option(help="What a set that is not listed has a column for each of."),
-    ] = None,
-    set_aside: Annotated[
-        bool,
-        Option(
-            "--set-aside",
-            help="Leave out rows that cannot be used, and count them, instead of stopping.",
-        ),
-    ] = False,
+    name: str,
+    *,
+    to: Path,
+    split: str | None = None,
+    configuration: str | None = None,
+    revision: str | None = None,
+    cache: Path | None = None,
+    scale: str | None = None,
+    columns: str | None = None,
+    wide: Literal["raters", "labels", "stimuli"] | None = None,
+    set_aside: bool = False,
 ) -> None:
     """Fetch a published data set from the Hugging Face hub and write it as a table of ratings.
 
     Only the answers are fetched, no pictures. Licence, citation and commit are shown; the file
     keeps the commit and the licence.
 
-    Example: affectlab ratings fetch goemotions-simplified --split train --out train.parquet
+    Parameters
+    ----------
+    name
+        A name of 'ratings published', or OWNER/NAME on the Hugging Face hub.
+    to
+        File to write: .csv, .parquet or .jsonl.
+    split
+        Split, where a set has several: train, validation, test.
+    configuration
+        Configuration, where the hub has several under one name.
+    revision
+        Branch, tag or commit; by default the newest.
+    cache
+        Folder for copies; by default in that of the hub's own libraries.
+    scale
+        Scale of the answers of a set that is not listed.
+    columns
+        Which column is what, in a set that is not listed: stimulus=clip,…
+    wide
+        What a set that is not listed has a column for each of.
+    set_aside
+        Leave out rows that cannot be used, and count them, instead of stopping.
     """
     from affectlab.ratings import check_ratings_path
     from affectlab.ratings.datasets import find_dataset, load_dataset

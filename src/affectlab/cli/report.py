@@ -5,8 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-from affectlab.cli._options import SeedOption, reads_ratings
-from affectlab.cli.parameters import Option
+from annotated_types import Ge
 
 if TYPE_CHECKING:
     import polars as pl
@@ -17,39 +16,36 @@ if TYPE_CHECKING:
 __all__ = ["report"]
 
 
-@reads_ratings("report", models=True)
 def report(
     ratings: Ratings,
     models: Ratings | None,
     out: Output,
     file: Path,
-    to: Annotated[
-        Path, Option("--out", "-o", help="Folder for the report, its tables and figures.")
-    ] = Path("report"),
-    title: Annotated[
-        str | None,
-        Option(help="Title of the report.", show_default=False),
-    ] = None,
-    images: Annotated[
-        Path | None,
-        Option(help="Folder with the rated images, to show some.", show_default=False),
-    ] = None,
-    truth: Annotated[
-        Path | None,
-        Option(
-            help="What simulated people answered from (stimulus, label, value); of a rehearsal, "
-            "truth.csv beside FILE is taken by itself.",
-            show_default=False,
-        ),
-    ] = None,
-    n_boot: Annotated[int, Option(help="Bootstrap replicates for intervals.", min=0)] = 1000,
-    seed: SeedOption = 0,
+    *,
+    to: Path = Path("report"),
+    title: str | None = None,
+    images: Path | None = None,
+    truth: Path | None = None,
+    n_boot: Annotated[int, Ge(0)] = 1000,
+    seed: int = 0,
 ) -> None:
     """Say what was rated, whether the answers can be trusted, and how models compare with people.
 
     Writes one self-contained HTML file, and its tables (CSV) and figures (PNG, SVG) beside it.
 
-    Example: affectlab report ratings.csv --scale 0-7 --out report/
+    Parameters
+    ----------
+    to
+        Folder for the report, its tables and figures.
+    title
+        Title of the report.
+    images
+        Folder with the rated images, to show some.
+    truth
+        What simulated people answered from (stimulus, label, value); of a rehearsal, truth.csv
+        beside FILE is taken by itself.
+    n_boot
+        Bootstrap replicates for intervals.
     """
     from affectlab.report import write_report
 

@@ -3,57 +3,49 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
-
-from affectlab.cli._options import JsonOption, QuietOption, SeedOption
-from affectlab.cli._output import Output
-from affectlab.cli.parameters import Argument, Option
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from affectlab.cli._output import Output
     from affectlab.recipes import Reproduction
 
 __all__ = ["reproduce"]
 
 
 def reproduce(
-    paper: Annotated[
-        str | None,
-        Argument(
-            metavar="PAPER",
-            offers="recipes:list_recipes",
-            help="Recipe: goemotions, emonet-face, face-expressions, socratis, "
-            "to-err-like-human, or one of an installed package; without it, all are listed.",
-        ),
-    ] = None,
-    listed: Annotated[
-        bool, Option("--list", help="List recipes, the data they need, and who has it.")
-    ] = False,
-    data: Annotated[
-        Path | None,
-        Option(help="Folder with the paper's data.", show_default=False),
-    ] = None,
-    simulate: Annotated[
-        bool, Option("--simulate", help="Run on simulated data; there is then no verdict.")
-    ] = False,
-    quick: Annotated[bool, Option("--quick", help="Leave out what takes long.")] = False,
-    to: Annotated[
-        Path | None,
-        Option("--out", "-o", help="Folder for table, provenance and figures.", show_default=False),
-    ] = None,
-    as_json: JsonOption = False,
-    quiet: QuietOption = False,
-    seed: SeedOption = 0,
+    out: Output,
+    paper: str | None = None,
+    *,
+    listed: bool = False,
+    data: Path | None = None,
+    simulate: bool = False,
+    quick: bool = False,
+    to: Path | None = None,
+    seed: int = 0,
 ) -> None:
     """Run a paper end to end: published, ours, difference, verdict.
 
     The exit code is 1 when a figure from the paper's own data differs, or a part of the run failed.
 
-    Example: affectlab reproduce emonet-face --data emonet_face/
+    Parameters
+    ----------
+    paper
+        Recipe: goemotions, emonet-face, face-expressions, socratis, to-err-like-human, or one of
+        an installed package; without it, all are listed.
+    listed
+        List recipes, the data they need, and who has it.
+    data
+        Folder with the paper's data.
+    simulate
+        Run on simulated data; there is then no verdict.
+    quick
+        Leave out what takes long.
+    to
+        Folder for table, provenance and figures.
     """
     from affectlab.core.errors import InputError
     from affectlab.recipes import reproduce as run
 
-    out = Output("reproduce", as_json=as_json, quiet=quiet)
     if paper is None:
         given = [
             name for name, one in (("--data", data), ("--simulate", simulate), ("--out", to)) if one

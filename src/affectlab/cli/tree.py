@@ -44,25 +44,28 @@ _CATEGORIES = ("The categories are",)
 TREE = Branch(
     "Rate, check, model and judge emotion data. Every person and every model is a rater.",
     {
-        "demo": "demo:demo",
-        "doctor": "doctor:doctor",
+        "demo": Command("cli.demo:demo", "--out demo/"),
+        "doctor": Command("cli.doctor:doctor", "--full"),
         "taxonomy": Branch(
             "Look at taxonomies of emotion, and check your own.",
             {
-                "list": "taxonomy:list_all",
-                "show": "taxonomy:show",
-                "costs": "taxonomy:costs",
-                "check": "taxonomy:check",
+                "list": Command("cli.taxonomy:list_all", ""),
+                "show": Command("cli.taxonomy:show", "goemotions"),
+                "costs": Command("cli.taxonomy:costs", "mikels"),
+                "check": Command("cli.taxonomy:check", "my-emotions.toml"),
             },
         ),
         "ratings": Branch(
             "Look at, check, convert and fetch ratings.",
             {
-                "summary": "ratings:summary",
-                "check": "ratings:check",
-                "convert": "ratings:convert",
-                "published": "ratings:published",
-                "fetch": "ratings:fetch",
+                "summary": Command("cli.ratings:summary", "ratings.csv --scale 0-7"),
+                "check": Command("cli.ratings:check", "ratings.csv --scale 0-7 --set-aside"),
+                "convert": Command("cli.ratings:convert", "scores.json --out ratings.parquet"),
+                "published": Command("cli.ratings:published", ""),
+                "fetch": Command(
+                    "cli.ratings:fetch",
+                    "goemotions-simplified --split train --out train.parquet",
+                ),
             },
         ),
         "reliability": Branch(
@@ -489,8 +492,8 @@ TREE = Branch(
                 "reactions": "rate.reactions:reactions",
             },
         ),
-        "report": "report:report",
-        "reproduce": "reproduce:reproduce",
+        "report": Command("cli.report:report", "ratings.csv --scale 0-7 --out report/"),
+        "reproduce": Command("cli.reproduce:reproduce", "emonet-face --data emonet_face/"),
     },
     epilogue="Start with: affectlab demo — or: affectlab report ratings.csv --out report/",
 )
