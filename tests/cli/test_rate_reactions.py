@@ -76,7 +76,7 @@ def test_sampling_text_only_and_examples(place: Path, tmp_path: Path) -> None:
     to = tmp_path / "sampled.parquet"
     done = rate(
         place,
-        *("--model", place / "tiny-t5", "--text-only", "--sample", 0.9, "--top-p", 0.8),
+        *("--model", place / "tiny-t5", "--text-only", "--temperature", 0.9, "--top-p", 0.8),
         *("--n", 2, "--seed", 4, "--max-tokens", 7, "--out", to),
         *("--examples", place / "people.csv", "--shots", 2, "--limit", 3),
     )
@@ -145,7 +145,7 @@ def test_a_vision_language_model(place: Path, items: list[ReactionItem], tmp_pat
         (("--model", "T5", "--text-only", "--emotion", "feeling"), "'feeling'"),
         (("--model", "T5", "--text-only", "--n", "2"), "n 2 with temperature 0"),
         (("--model", "T5"), "reads no images; expected BLIP-2"),
-        (("--model", "T5", "--text-only", "--device", "abacus"), "'abacus'"),
+        (("--model", "T5", "--text-only", "--device", "abacus"), '"abacus"'),
         (("--model", "T5", "--text-only", "--examples", "none.csv"), "there is no such file"),
         (
             ("--model", "T5", "--text-only", "--examples", "PEOPLE", "--shots", "5"),

@@ -137,14 +137,14 @@ def test_a_wrong_key_is_told_in_one_sentence(
     ("options", "said"),
     [
         (("--style", "multi-shot"), "--examples go together"),
-        (("--temperature", "warm"), "--temperature 'warm'"),
+        (("--temperature", "warm"), "warm"),
         (("--temperature", "3"), "temperature 3"),
         (("--budget-usd", "1"), "needs prices"),
         (("--control", "blindfold"), "unknown control"),
         (("--key-env", "NO_SUCH_VARIABLE_HERE"), "is not set"),
         (("--protocol", "intensities"), "intensity"),
         (("--again", "ok"), "not asked again"),
-        (("--left-out", "null"), "expected zero or not-rated"),
+        (("--left-out", "nothing"), "not-rated"),
     ],
 )
 def test_what_cannot_be_used(

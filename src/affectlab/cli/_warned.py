@@ -5,9 +5,33 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import TextIO
+from typing import TYPE_CHECKING, TextIO
 
-__all__ = ["caught_warnings", "plugs_said"]
+if TYPE_CHECKING:
+    from affectlab.cli._output import Output, Report
+
+__all__ = ["caught_warnings", "collected", "plugs_said"]
+
+
+@contextmanager
+def collected(out: Output, text: str, ledger: object) -> Iterator[tuple[Report, list[str]]]:
+    """Show progress of a run that keeps what it gets, and collect what users are warned of.
+
+    Parameters
+    ----------
+    text
+        What is shown at first.
+    ledger
+        Where answers are kept: named when the run is interrupted.
+    """
+    try:
+        with caught_warnings() as said, out.progress(text) as progress:
+            yield progress, said
+    except KeyboardInterrupt:
+        out.warn(
+            f"interrupted; {ledger} keeps all answers, and the same command goes on from there"
+        )
+        raise
 
 
 @contextmanager

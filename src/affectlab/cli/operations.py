@@ -25,6 +25,8 @@ __all__ = ["Command", "Declared", "Operation", "OutOption", "show_result", "verb
 
 _OTHERWISE = {"taxonomy": "classes"}
 """What the command line calls a parameter whose name is that of an option of reading FILE."""
+_BUDGET = {name: f"budget_{name}" for name in ("usd", "tokens", "requests")}
+"""What it calls the limits of a budget."""
 _FILES = frozenset({".csv", ".parquet"})
 
 OutOption = Annotated[
@@ -72,7 +74,7 @@ class Declared:
     @property
     def options(self) -> dict[str, Parameter]:
         """Parameters that become options or can stand in a file, by name of the option."""
-        otherwise = _OTHERWISE if self.reads else {}
+        otherwise = _BUDGET | (_OTHERWISE if self.reads else {})
         return {
             otherwise.get(parameter.name, parameter.name): parameter
             for parameter in self.own

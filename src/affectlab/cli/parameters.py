@@ -47,6 +47,8 @@ _FLAGS = {
     "to": ("--out", "-o"),
 }
 """Options that are not called as their parameter is."""
+_WHOLE = {"metric", "settings"}
+"""Lists of texts that can hold commas."""
 _VARIABLES = {"database": "AFFECTLAB_DATABASE"}
 """Variables of the environment that give a parameter of this name."""
 _SEED = "Seed: the same seed, the same result."
@@ -198,7 +200,7 @@ def option_of(
     said: dict[str, Any] = {
         "help": text,
         "min": parameter.least,
-        "offers": _OFFERS.get(parameter.name),
+        "offers": _OFFERS.get(parameter.name) if kind is str else None,
     }
     if by_place:
         declared = Argument(metavar=name.upper().replace("_", "-"), **said)
@@ -326,7 +328,7 @@ def _as_python(value: Any, parameter: signatures.Parameter) -> Any:
         raise InputError(f"{flag}: {' '.join(value)!r} is not understood; expected NAME=VALUE")
     if list[Path] in parameter.kinds:
         return [Path(text) for text in value]
-    if parameter.name == "settings":
+    if parameter.name in _WHOLE:
         return value
     parts = [part for text in value for part in listed(text)]
     if str in parameter.kinds and len(parts) == 1:

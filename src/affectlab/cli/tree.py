@@ -482,14 +482,68 @@ TREE = Branch(
         "rate": Branch(
             "Let models answer; the answers are ratings.",
             {
-                "text": "rate.text:text",
-                "faces": "rate.faces:faces",
-                "vision": "rate.vision:vision",
-                "vlm": "rate.vlm:vlm",
-                "others": "rate.others:others",
-                "difference": "rate.difference:difference",
-                "hinted": "rate.hinted:hinted",
-                "reactions": "rate.reactions:reactions",
+                "text": Command(
+                    "cli.rate.text:text", "dev.tsv --model model/ --out ratings.parquet"
+                ),
+                "faces": Command(
+                    "cli.rate.faces:faces", "images/ --model heads/ --out ratings.parquet"
+                ),
+                "vision": Command(
+                    "cli.rate.vision:vision", "photos/ --model model/ --out ratings.parquet"
+                ),
+                "vlm": Command(
+                    "cli.rate.vlm:vlm",
+                    "faces/ --model openai/gpt-4o-mini --out gpt --at-most 5",
+                    rare=(
+                        *("left_out", "structured", "shuffle", "max_tokens", "reasoning_effort"),
+                        *("sampling_seed", "timeout", "key_env", "rater", "budget_tokens"),
+                        *("budget_requests", "concurrency", "per_minute", "tries", "patience"),
+                        *("repeats", "again", "set_aside"),
+                    ),
+                    panels={
+                        "Prompt": ("protocol", "style", "examples", "at_most", "reasons"),
+                        "Model that is asked": ("temperature", "base_url"),
+                        "Limits and controls": (
+                            *("budget_usd", "price_in", "price_out", "limit", "control"),
+                            "dry_run",
+                        ),
+                    },
+                ),
+                "others": Command("cli.rate.others:others", "faces/ --rater hume --out hume"),
+                "difference": Command(
+                    "cli.rate.difference:difference",
+                    "pairs.csv --metric ssim --metric deep:faces --out metrics.csv",
+                ),
+                "hinted": Command(
+                    "cli.rate.hinted:hinted",
+                    "plan.toml --out big --model openai/gpt-4o-mini",
+                    rare=(
+                        *("structured", "max_tokens", "reasoning_effort", "sampling_seed"),
+                        *("timeout", "key_env", "budget_tokens", "budget_requests"),
+                        *("concurrency", "again"),
+                    ),
+                    panels={
+                        "Model that is asked": (
+                            *("model", "protocol", "temperature", "base_url", "budget_usd"),
+                            *("price_in", "price_out"),
+                        )
+                    },
+                ),
+                "reactions": Command(
+                    "cli.rate.reactions:reactions",
+                    "pairs.csv --model Salesforce/blip2-flan-t5-xl --out blip2.csv",
+                    rare=(
+                        *("emotion", "images", "top_p", "n", "shots", "batch_size", "precision"),
+                        *("ledger", "rater", "key_env", "concurrency", "budget_tokens"),
+                        "budget_requests",
+                    ),
+                    panels={
+                        "Vision-language model": (
+                            *("vlm", "base_url", "budget_usd", "price_in", "price_out"),
+                            "dry_run",
+                        )
+                    },
+                ),
             },
         ),
         "report": Command("cli.report:report", "ratings.csv --scale 0-7 --out report/"),

@@ -173,7 +173,7 @@ def test_a_model_is_told_that_what_it_leaves_out_is_zero(left_out: Any, tmp_path
             "openai-api/fake/model",
             ledger=tmp_path / "vlm",
             left_out=left_out,
-            settings=AskSettings(base_url=server.url, api_key_env="FAKE_KEY"),
+            settings=AskSettings(base_url=server.url, key_env="FAKE_KEY"),
         )
         told = plan(initial=2, rounds=0)
         if left_out != "zero":

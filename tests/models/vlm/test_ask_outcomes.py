@@ -160,7 +160,7 @@ def test_what_is_asked_for_is_in_the_request(faces: Path, tmp_path: Path) -> Non
             ledger=tmp_path,
             structured=True,
             settings=AskSettings(
-                base_url=server.url, temperature=0.5, max_tokens=321, seed=11, top_p=0.9
+                base_url=server.url, temperature=0.5, max_tokens=321, sampling_seed=11, top_p=0.9
             ),
         )
     body = server.calls[0].body

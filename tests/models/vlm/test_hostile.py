@@ -22,7 +22,7 @@ MODEL = "openai-api/fake/m"
 
 
 def ask(server: FakeServer, images: Any, ledger: Path, **options: Any) -> VlmRun:
-    names = ("model_args", "api_key_env", "max_tokens")
+    names = ("model_args", "key_env", "max_tokens")
     own = {name: options.pop(name) for name in names if name in options}
     return rate_vlm(
         images,

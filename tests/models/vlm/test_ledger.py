@@ -322,7 +322,7 @@ def test_a_key_is_nowhere(faces: Path, tmp_path: Path, monkeypatch: pytest.Monke
             faces,
             tmp_path,
             concurrency=1,
-            settings=AskSettings(base_url=server.url, api_key_env="MY_OWN_VARIABLE"),
+            settings=AskSettings(base_url=server.url, key_env="MY_OWN_VARIABLE"),
         )
         told = {name.lower(): value for name, value in server.calls[0].headers.items()}
         assert told["authorization"] == f"Bearer {key}"
@@ -343,7 +343,7 @@ def test_a_key_is_nowhere(faces: Path, tmp_path: Path, monkeypatch: pytest.Monke
             server,
             faces,
             tmp_path,
-            settings=AskSettings(base_url=server.url, api_key_env="MY_OWN_VARIABLE"),
+            settings=AskSettings(base_url=server.url, key_env="MY_OWN_VARIABLE"),
         )
 
 

@@ -3,83 +3,61 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
-from affectlab.cli._options import JsonOption, QuietOption
-from affectlab.cli._output import Output
-from affectlab.cli.parameters import Argument, Option
+from affectlab.cli._warned import caught_warnings
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     import polars as pl
 
+    from affectlab.cli._output import Output
     from affectlab.ratings import Ratings
 
 __all__ = ["difference"]
 
-_DEFAULT = ("mse", "mae", "ssim", "deep:faces")
-
 
 def difference(
-    pairs: Annotated[
-        Path,
-        Argument(
-            help="Pairs: a table with stimulus, file_a and file_b, or ratings of such pairs.",
-            metavar="PAIRS",
-        ),
-    ],
-    to: Annotated[
-        Path,
-        Option("--out", "-o", help="Ratings: .parquet, .csv or .jsonl.", show_default=False),
-    ],
-    metric: Annotated[
-        list[str] | None,
-        Option(
-            help="mse, mae, ssim, lpips, deep:ENCODER, blendshapes, landmarks, the folder of a "
-            "learned metric, or module:function; settings after commas. May be given again; "
-            f"without it {', '.join(_DEFAULT)}.",
-            metavar="NAME[,SETTING=VALUE…]",
-            show_default=False,
-        ),
-    ] = None,
-    images: Annotated[
-        Path | None,
-        Option(help="Folder of the pictures; without it that of PAIRS.", show_default=False),
-    ] = None,
-    cache: Annotated[
-        Path | None,
-        Option(
-            help="Folder that keeps embeddings and readings of faces from run to run.",
-            show_default=False,
-        ),
-    ] = None,
-    set_aside: Annotated[
-        bool,
-        Option(
-            "--set-aside", help="Give no value to pairs that cannot be compared, and count them."
-        ),
-    ] = False,
-    seed: Annotated[int, Option("--seed", help="Nothing is random here: changes nothing.")] = 0,
-    as_json: JsonOption = False,
-    quiet: QuietOption = False,
+    out: Output,
+    pairs: Path,
+    *,
+    to: Path,
+    metric: Sequence[str] = ("mse", "mae", "ssim", "deep:faces"),
+    images: Path | None = None,
+    cache: Path | None = None,
+    set_aside: bool = False,
 ) -> None:
     """Let metrics say how different two pictures are, pair by pair, to put them beside people.
 
     lpips needs its weights (lpips,trunk=FILE,linear=FILE); blendshapes and landmarks need a model
     of MediaPipe (blendshapes,model=FILE); deep and blendshapes take distance=l1 or distance=cosine.
 
-    Example: affectlab rate difference pairs.csv --metric ssim --metric deep:faces --out metrics.csv
+    Parameters
+    ----------
+    pairs
+        Pairs: a table with stimulus, file_a and file_b, or ratings of such pairs.
+    to
+        Ratings: .parquet, .csv or .jsonl.
+    metric
+        mse, mae, ssim, lpips, deep:ENCODER, blendshapes, landmarks, the folder of a learned metric,
+        or module:function; settings after commas: NAME,SETTING=VALUE. May be given again.
+    images
+        Folder of the pictures; without it that of PAIRS.
+    cache
+        Folder that keeps embeddings and readings of faces from run to run.
+    set_aside
+        Give no value to pairs that cannot be compared, and count them.
     """
-    from affectlab.cli._warned import caught_warnings
     from affectlab.models.differences import rate_differences
     from affectlab.models.differences.pairs import holds_answers
     from affectlab.ratings import check_ratings_path
 
     check_ratings_path(to)
-    out = Output("rate difference", as_json=as_json, quiet=quiet)
     with caught_warnings() as doubts, out.progress(f"reading {pairs}") as progress:
         ratings = rate_differences(
             pairs,
-            metric or list(_DEFAULT),
+            metric,
             images=images,
             cache=cache,
             on_bad="set_aside" if set_aside else "raise",

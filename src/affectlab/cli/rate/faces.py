@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING
 
-from affectlab.cli._options import JsonOption, QuietOption
-from affectlab.cli._output import Output
 from affectlab.cli._warned import caught_warnings
-from affectlab.cli.parameters import Argument, Option
 
 if TYPE_CHECKING:
     import polars as pl
 
+    from affectlab.cli._output import Output
+    from affectlab.core.types import Device
     from affectlab.models.heads import HeadBank
     from affectlab.ratings import Ratings
 
@@ -20,62 +19,50 @@ __all__ = ["faces"]
 
 
 def faces(
-    images: Annotated[
-        Path,
-        Argument(
-            help="Images: a folder, a table with columns stimulus and file, or one image. Or the "
-            "folder of embeddings that affectlab embed wrote.",
-            metavar="IMAGES",
-        ),
-    ],
-    model: Annotated[Path, Option(help="Folder that train heads wrote.", show_default=False)],
-    to: Annotated[
-        Path,
-        Option("--out", "-o", help="Ratings: .parquet, .csv or .jsonl.", show_default=False),
-    ],
-    intervals: Annotated[
-        bool,
-        Option("--intervals", help="Add columns low and high, once they are calibrated."),
-    ] = False,
-    scores: Annotated[
-        bool,
-        Option("--scores", help="Add a column score: what the head gave, not calibrated."),
-    ] = False,
-    encoder: Annotated[
-        str | None,
-        Option(
-            help="Where the encoder lies, or its name; by default the name that the model holds.",
-            show_default=False,
-        ),
-    ] = None,
-    rater: Annotated[
-        str | None,
-        Option(help="Name of the rater; by default that of the model.", show_default=False),
-    ] = None,
-    cache: Annotated[
-        Path | None,
-        Option(help="Folder that keeps embeddings from run to run.", show_default=False),
-    ] = None,
-    device: Annotated[
-        Literal["auto", "cpu", "cuda", "mps"], Option(help="Where encoder and heads compute.")
-    ] = "auto",
-    set_aside: Annotated[
-        bool, Option("--set-aside", help="Leave out images that are broken, and count them.")
-    ] = False,
-    seed: Annotated[int, Option("--seed", help="Nothing is random here: changes nothing.")] = 0,
-    as_json: JsonOption = False,
-    quiet: QuietOption = False,
+    out: Output,
+    images: Path,
+    *,
+    model: Path,
+    to: Path,
+    intervals: bool = False,
+    scores: bool = False,
+    encoder: str | None = None,
+    rater: str | None = None,
+    cache: Path | None = None,
+    device: Device = "auto",
+    set_aside: bool = False,
 ) -> None:
     """Let heads rate images: how much of each emotion a face shows, from 0 to 7.
 
-    Example: affectlab rate faces images/ --model heads/ --out ratings.parquet
+    Parameters
+    ----------
+    images
+        Images: a folder, a table with columns stimulus and file, or one image. Or the folder of
+        embeddings that affectlab embed wrote.
+    model
+        Folder that train heads wrote.
+    to
+        Ratings: .parquet, .csv or .jsonl.
+    intervals
+        Add columns low and high, once they are calibrated.
+    scores
+        Add a column score: what the head gave, not calibrated.
+    encoder
+        Where the encoder lies, or its name; by default the name that the model holds.
+    rater
+        Name of the rater; by default that of the model.
+    cache
+        Folder that keeps embeddings from run to run.
+    device
+        Where encoder and heads compute.
+    set_aside
+        Leave out images that are broken, and count them.
     """
     from affectlab.cli.rate._embedded import embeddings_of
     from affectlab.models.heads import HeadBank
     from affectlab.ratings import check_ratings_path
 
     check_ratings_path(to)
-    out = Output("rate faces", as_json=as_json, quiet=quiet)
     with out.progress(f"reading {images}") as progress, caught_warnings() as warned:
         bank = HeadBank.load(model)
         if intervals:

@@ -5,134 +5,87 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-from affectlab.cli._options import JsonOption, QuietOption
-from affectlab.cli._output import Output
-from affectlab.cli.parameters import Argument, Option
-from affectlab.cli.rate._asking import (
-    MODEL,
-    BaseUrl,
-    BudgetTokens,
-    BudgetUsd,
-    Concurrency,
-    KeyEnv,
-    MaxTokens,
-    PriceIn,
-    PriceOut,
-    Structured,
-    Temperature,
-)
-from affectlab.cli.rate._vlm_run import temperature_of
+from annotated_types import Ge
+
+from affectlab.cli._settings import read_settings
+from affectlab.cli._warned import collected
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from affectlab.cli._output import Output
+    from affectlab.core.types import Count
     from affectlab.models.hinted import HintedPlan, HintedRun
     from affectlab.models.hinted.annotator import Annotator
+    from affectlab.models.vlm import AskSettings, Budget
 
 __all__ = ["hinted"]
 
 
 def hinted(
-    plan: Annotated[
-        Path,
-        Argument(
-            help="TOML file of the loop: target, initial or images, decoys, budget, …",
-            metavar="PLAN",
-        ),
-    ],
-    to: Annotated[
-        Path,
-        Option(
-            "--out",
-            "-o",
-            help="Folder for pictures, answers and tables, from which a run goes on.",
-            metavar="FOLDER",
-            show_default=False,
-        ),
-    ],
-    model: Annotated[
-        str | None,
-        Option(
-            help="Model string of the annotator, as for rate vlm.",
-            group=MODEL,
-            show_default=False,
-        ),
-    ] = None,
-    annotator: Annotated[
-        str | None,
-        Option(
-            help="Annotator that a package adds, instead of a model.",
-            metavar="NAME",
-            show_default=False,
-        ),
-    ] = None,
-    generator: Annotated[
-        str,
-        Option(
-            help="drawn, diffusers:FOLDER_OR_NAME, or a generator that a package adds.",
-            metavar="NAME",
-        ),
-    ] = "drawn",
-    settings: Annotated[
-        list[str] | None,
-        Option(
-            "--set",
-            help="Setting of the generator, such as size=512; may be given again.",
-            metavar="NAME=VALUE",
-            show_default=False,
-        ),
-    ] = None,
-    rounds: Annotated[
-        int | None,
-        Option(help="Rounds of hints, instead of the plan's.", min=0, show_default=False),
-    ] = None,
-    budget: Annotated[
-        int | None,
-        Option(help="Pictures made at most, instead of the plan's.", min=0),
-    ] = None,
-    protocol: Annotated[
-        str, Option(help="How a model is asked: a name or a file.", group=MODEL)
-    ] = "intensity",
-    structured: Structured = False,
-    base_url: BaseUrl = None,
-    key_env: KeyEnv = None,
-    temperature: Temperature = "0",
-    max_tokens: MaxTokens = 4096,
-    concurrency: Concurrency = 8,
-    budget_usd: BudgetUsd = None,
-    budget_tokens: BudgetTokens = None,
-    price_in: PriceIn = None,
-    price_out: PriceOut = None,
-    again: Annotated[
-        list[str] | None,
-        Option(
-            help="Outcome to ask about again although it is in the folder, such as refused; may be "
-            "given again.",
-            show_default=False,
-        ),
-    ] = None,
-    seed: Annotated[
-        int | None,
-        Option("--seed", help="Seed, instead of the plan's.", min=0, show_default=False),
-    ] = None,
-    as_json: JsonOption = False,
-    quiet: QuietOption = False,
+    out: Output,
+    plan: Path,
+    *,
+    to: Path,
+    model: str | None = None,
+    annotator: str | None = None,
+    generator: str = "drawn",
+    settings: Sequence[str] = (),
+    rounds: Annotated[int, Ge(0)] | None = None,
+    budget: Annotated[int, Ge(0)] | None = None,
+    protocol: str = "intensity",
+    structured: bool = False,
+    asking: AskSettings,
+    spending: Budget,
+    price_in: float | None = None,
+    price_out: float | None = None,
+    concurrency: Count = 8,
+    again: Sequence[str] = (),
+    seed: Annotated[int, Ge(0)] | None = None,
 ) -> None:
     """Make and annotate pictures until every label has enough ratings (emonet-face, B.1).
 
     Labels that a model names too rarely get pictures of their own, and the model a hint; how often
     hints are followed, right ones and wrong ones, is counted. A run that was stopped goes on with
-    the same command. It stops with exit code 2 when too few answers can be used.
+    the same command. It stops with exit code 2 when too few answers can be used. A seed that is
+    given takes the place of the plan's.
 
-    Example: affectlab rate hinted plan.toml --out big --model openai/gpt-4o-mini
+    Parameters
+    ----------
+    plan
+        TOML file of the loop: target, initial or images, decoys, budget, …
+    to
+        Folder for pictures, answers and tables, from which a run goes on.
+    model
+        Model string of the annotator, as for rate vlm.
+    annotator
+        Annotator that a package adds, instead of a model.
+    generator
+        drawn, diffusers:FOLDER_OR_NAME, or a generator that a package adds.
+    settings
+        Setting of the generator, such as size=512; may be given again.
+    rounds
+        Rounds of hints, instead of the plan's.
+    budget
+        Pictures made at most, instead of the plan's.
+    protocol
+        How a model is asked: a name or a file.
+    structured
+        Let the provider hold the model to the schema.
+    price_in
+        Dollars per million tokens of questions.
+    price_out
+        Dollars per million tokens of answers.
+    concurrency
+        Questions under way at once.
+    again
+        Outcomes to ask about again although they are in the folder, such as refused.
     """
-    from affectlab.cli._settings import read_settings
-    from affectlab.cli._warned import caught_warnings
     from affectlab.core.errors import InputError
     from affectlab.core.words import plural
     from affectlab.models.ask import in_flight_sentence
     from affectlab.models.hinted import annotate_until, load_hinted_plan, load_image_annotator
-    from affectlab.models.vlm import AskSettings, Budget
 
-    out = Output("rate hinted", as_json=as_json, quiet=quiet)
     if (model is None) == (annotator is None):
         raise InputError("expected either --model or --annotator")
     told = load_hinted_plan(plan).changed(rounds=rounds, budget=budget, seed=seed)
@@ -146,32 +99,23 @@ def hinted(
             model=str(model),
             protocol=protocol,
             structured=structured,
-            settings=AskSettings(
-                temperature=temperature_of(temperature),
-                max_tokens=max_tokens,
-                base_url=base_url,
-                api_key_env=key_env,
-            ),
-            budget=Budget(budget_usd, budget_tokens),
+            settings=asking,
+            budget=spending,
             price_in=price_in,
             price_out=price_out,
             concurrency=concurrency,
-            again={"rejected", *(again or ())},
+            again={"rejected", *again},
         )
-    try:
-        with caught_warnings() as doubts, out.progress("pictures") as progress:
-            run = annotate_until(
-                told,
-                generator,
-                asked,
-                to,
-                settings=read_settings(settings or []),
-                again=again or (),
-                progress=progress,
-            )
-    except KeyboardInterrupt:
-        out.warn(f"interrupted; {to} keeps all answers, and the same command goes on from there")
-        raise
+    with collected(out, "pictures", to) as (progress, doubts):
+        run = annotate_until(
+            told,
+            generator,
+            asked,
+            to,
+            settings=read_settings(settings),
+            again=again,
+            progress=progress,
+        )
     _show(out, run)
     if run.n_broken:
         doubts.append(

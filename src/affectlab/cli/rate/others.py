@@ -3,86 +3,33 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING
 
-from affectlab.cli._options import JsonOption, QuietOption
-from affectlab.cli._output import Output
-from affectlab.cli.parameters import Argument, Option
+from affectlab.cli._settings import read_settings
+from affectlab.cli._warned import collected
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from affectlab.cli._output import Output
+    from affectlab.core.types import Count
     from affectlab.ratings import Ratings
 
 __all__ = ["others"]
 
 
 def others(
-    images: Annotated[
-        Path,
-        Argument(
-            help="A folder of images, a table with columns stimulus and file, or one image.",
-            metavar="IMAGES",
-        ),
-    ],
-    rater: Annotated[
-        str,
-        Option(
-            help="pyfeat, hsemotion, deepface, hume, or a rater that a package adds.",
-            metavar="NAME",
-            show_default=False,
-        ),
-    ],
-    to: Annotated[
-        Path,
-        Option(
-            "--out",
-            "-o",
-            help="Folder for ratings.parquet, answers.csv and the ledger, from which a run goes "
-            "on.",
-            metavar="FOLDER",
-            show_default=False,
-        ),
-    ],
-    taxonomy: Annotated[
-        str | None,
-        Option(
-            help="Bring the rater's labels to those of this taxonomy: a name or a TOML file.",
-            show_default=False,
-        ),
-    ] = None,
-    mapping: Annotated[
-        Path | None,
-        Option(
-            help="TOML file: what the rater's labels become. Without it, what affectlab knows.",
-            show_default=False,
-        ),
-    ] = None,
-    settings: Annotated[
-        list[str] | None,
-        Option(
-            "--set",
-            help="Setting of the rater, such as detector=v1; may be given again.",
-            metavar="NAME=VALUE",
-            show_default=False,
-        ),
-    ] = None,
-    patience: Annotated[
-        int,
-        Option(help="Pictures in a row without a usable answer after which to stop.", min=1),
-    ] = 5,
-    again: Annotated[
-        list[str] | None,
-        Option(
-            help="Outcome to ask about again although it is in the folder, such as schema_invalid; "
-            "may be given again.",
-            show_default=False,
-        ),
-    ] = None,
-    set_aside: Annotated[
-        bool, Option("--set-aside", help="Leave out broken images, and count them.")
-    ] = False,
-    seed: Annotated[int, Option("--seed", help="Nothing is random here: changes nothing.")] = 0,
-    as_json: JsonOption = False,
-    quiet: QuietOption = False,
+    out: Output,
+    images: Path,
+    *,
+    rater: str,
+    to: Path,
+    taxonomy: str | None = None,
+    mapping: Path | None = None,
+    settings: Sequence[str] = (),
+    patience: Count = 5,
+    again: Sequence[str] = (),
+    set_aside: bool = False,
 ) -> None:
     """Let a model that is installed, or a service, rate faces, to put it beside others.
 
@@ -92,33 +39,44 @@ def others(
     killed is named and sent again, since its answer never came. The exit code is 2 when it stopped,
     or no answer can be used.
 
-    Example: affectlab rate others faces/ --rater hume --out hume
+    Parameters
+    ----------
+    images
+        A folder of images, a table with columns stimulus and file, or one image.
+    rater
+        pyfeat, hsemotion, deepface, hume, or a rater that a package adds.
+    to
+        Folder for ratings.parquet, answers.csv and the ledger, from which a run goes on.
+    taxonomy
+        Bring the rater's labels to those of this taxonomy: a name or a TOML file.
+    mapping
+        TOML file: what the rater's labels become. Without it, what affectlab knows.
+    settings
+        Setting of the rater, such as detector=v1; may be given again.
+    patience
+        Pictures in a row without a usable answer after which to stop.
+    again
+        Outcomes to ask about again although they are in the folder, such as schema_invalid.
+    set_aside
+        Leave out broken images, and count them.
     """
-    from affectlab.cli._settings import read_settings
-    from affectlab.cli._warned import caught_warnings
     from affectlab.core.errors import InputError
     from affectlab.evaluation import OUTCOMES, outcome_table
     from affectlab.models.raters import rate_faces
 
-    out = Output("rate others", as_json=as_json, quiet=quiet)
-    told = read_settings(settings or [])
-    try:
-        with caught_warnings() as doubts, out.progress("pictures") as progress:
-            ratings = rate_faces(
-                images,
-                rater,
-                taxonomy,
-                mapping,
-                to,
-                on_bad="set_aside" if set_aside else "raise",
-                patience=patience,
-                again=again or (),
-                progress=progress,
-                **told,
-            )
-    except KeyboardInterrupt:
-        out.warn(f"interrupted; {to} keeps all answers, and the same command goes on from there")
-        raise
+    with collected(out, "pictures", to) as (progress, doubts):
+        ratings = rate_faces(
+            images,
+            rater,
+            taxonomy,
+            mapping,
+            to,
+            on_bad="set_aside" if set_aside else "raise",
+            patience=patience,
+            again=again,
+            progress=progress,
+            **read_settings(settings),
+        )
     counts = outcome_table(ratings).to_frame("usable").row(0, named=True)
     outcomes = {name: counts[name] for name in OUTCOMES if counts[name]}
     if not set(outcomes) & {"ok", "empty"}:
@@ -131,18 +89,20 @@ def others(
     if about["left_out"]:
         out.note(f"labels left out: {about['left_out']}")
     out.show(f"ratings: {to / 'ratings.parquet'}")
-    result: dict[str, Any] = {
-        "ratings": to / "ratings.parquet",
-        "answers": to / "answers.csv",
-        "rater": ratings.rater_names[0],
-        "version": about["version"],
-        "n_images": ratings.n_stimuli,
-        "labels": ratings.label_names,
-        "outcomes": outcomes,
-        "several_faces": _several(ratings),
-        "left_out": about["left_out"],
-    }
-    out.finish(result, doubts=doubts)
+    out.finish(
+        {
+            "ratings": to / "ratings.parquet",
+            "answers": to / "answers.csv",
+            "rater": ratings.rater_names[0],
+            "version": about["version"],
+            "n_images": ratings.n_stimuli,
+            "labels": ratings.label_names,
+            "outcomes": outcomes,
+            "several_faces": _several(ratings),
+            "left_out": about["left_out"],
+        },
+        doubts=doubts,
+    )
 
 
 def _several(ratings: Ratings) -> int:

@@ -3,171 +3,53 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
-from affectlab.cli._options import JsonOption, QuietOption
-from affectlab.cli._output import Output
-from affectlab.cli.parameters import Argument, Option
-from affectlab.cli.rate._asking import (
-    LIMITS,
-    BaseUrl,
-    BudgetRequests,
-    BudgetUsd,
-    Concurrency,
-    KeyEnv,
-    PriceIn,
-    PriceOut,
-)
-from affectlab.cli.rate._reactions_run import ask, likelihoods, write
+from annotated_types import Ge
+
+from affectlab.cli._warned import collected
+from affectlab.cli.rate._runs import counts_of, show_plan
+
+if TYPE_CHECKING:
+    from affectlab.cli._output import Output
+    from affectlab.core.types import Count, Device, Precision
+    from affectlab.models.reactions import ReactionGenerator, ReactionItem
+    from affectlab.models.vlm import Budget
 
 __all__ = ["reactions"]
 
-_WRITING, _EXAMPLES, _RUN = "Writing", "Examples", "Run"
-
 
 def reactions(
-    file: Annotated[
-        Path,
-        Argument(
-            help="Pairs with an emotion a row: a table with stimulus, image, caption and emotion, "
-            "or reactions of people, such as the published JSON of Socratis.",
-            metavar="FILE",
-        ),
-    ],
-    to: Annotated[
-        Path,
-        Option(
-            "--out",
-            help="Ratings to write (.csv or .parquet); with --likelihood the table of likelihoods.",
-            metavar="FILE",
-            show_default=False,
-        ),
-    ],
-    model: Annotated[
-        str | None,
-        Option(
-            help="Folder or hub name of BLIP-2 with a T5 inside, or of a T5 with --text-only.",
-            metavar="DIR|NAME",
-            show_default=False,
-        ),
-    ] = None,
-    vlm: Annotated[
-        str | None,
-        Option(
-            help="Ask a vision-language model instead: openai/…, openai-api/NAME/…, as rate vlm.",
-            metavar="MODEL",
-            show_default=False,
-        ),
-    ] = None,
-    text_only: Annotated[
-        bool, Option("--text-only", help="The language model alone; no image is opened.")
-    ] = False,
-    likelihood: Annotated[
-        Path | None,
-        Option(
-            help="Write nothing new: how likely are these reactions, of people or models, to the "
-            "pairs of FILE?",
-            metavar="FILE",
-            show_default=False,
-        ),
-    ] = None,
-    emotion: Annotated[
-        str | None,
-        Option(
-            help="Column with the emotion; by default emotion or label.",
-            metavar="COLUMN",
-            show_default=False,
-        ),
-    ] = None,
-    images: Annotated[
-        Path | None,
-        Option(
-            help="Folder of the images; by default that of FILE.",
-            metavar="DIR",
-            show_default=False,
-        ),
-    ] = None,
-    limit: Annotated[
-        int | None,
-        Option(
-            help="Only the first rows, this many; with --likelihood the first reactions.",
-            min=1,
-            show_default=False,
-        ),
-    ] = None,
-    sample: Annotated[
-        float,
-        Option(
-            "--sample",
-            help="Temperature to draw with; 0: always the likeliest token, as in the paper.",
-            metavar="TEMPERATURE",
-            group=_WRITING,
-        ),
-    ] = 0.0,
-    top_p: Annotated[
-        float,
-        Option(
-            help="Draw from the likeliest tokens of this probability together.",
-            group=_WRITING,
-        ),
-    ] = 1.0,
-    n: Annotated[int, Option("--n", help="Reactions to each item.", min=1, group=_WRITING)] = 1,
-    max_tokens: Annotated[
-        int | None,
-        Option(
-            help="Most tokens of a reaction; by default 19, as in the paper, with --vlm 100.",
-            min=1,
-            group=_WRITING,
-            show_default=False,
-        ),
-    ] = None,
-    examples: Annotated[
-        Path | None,
-        Option(
-            help="Reactions of people, from which each prompt gets examples about other pairs.",
-            metavar="FILE",
-            group=_EXAMPLES,
-            show_default=False,
-        ),
-    ] = None,
-    shots: Annotated[
-        int,
-        Option(help="Examples in each prompt.", min=1, group=_EXAMPLES),
-    ] = 3,
-    batch_size: Annotated[int, Option(help="Answers at a time.", min=1, group=_RUN)] = 16,
-    device: Annotated[str, Option(help="auto, cpu, cuda or mps.", group=_RUN)] = "auto",
-    precision: Annotated[str, Option(help="auto, fp32, bf16 or fp16.", group=_RUN)] = "auto",
-    ledger: Annotated[
-        Path | None,
-        Option(
-            help="Where answers are kept, so that a run goes on; by default beside --out. With "
-            "--vlm a folder.",
-            group=_RUN,
-            show_default=False,
-        ),
-    ] = None,
-    rater: Annotated[
-        str | None,
-        Option(help="Name of the rater.", group=_RUN, show_default=False),
-    ] = None,
-    seed: Annotated[int, Option("--seed", help="Draws tokens and examples.", group=_RUN)] = 0,
-    base_url: BaseUrl = None,
-    key_env: KeyEnv = None,
-    concurrency: Concurrency = 8,
-    budget_usd: BudgetUsd = None,
-    budget_requests: BudgetRequests = None,
-    price_in: PriceIn = None,
-    price_out: PriceOut = None,
-    dry_run: Annotated[
-        bool,
-        Option(
-            "--dry-run",
-            help="Print one prompt, tokens and cost to expect; ask nobody.",
-            group=LIMITS,
-        ),
-    ] = False,
-    as_json: JsonOption = False,
-    quiet: QuietOption = False,
+    out: Output,
+    file: Path,
+    *,
+    to: Path,
+    model: str | None = None,
+    vlm: str | None = None,
+    text_only: bool = False,
+    likelihood: Path | None = None,
+    emotion: str | None = None,
+    images: Path | None = None,
+    limit: Count | None = None,
+    temperature: Annotated[float, Ge(0)] = 0.0,
+    top_p: float = 1.0,
+    n: Count = 1,
+    max_tokens: Count | None = None,
+    examples: Path | None = None,
+    shots: Count = 3,
+    batch_size: Count = 16,
+    device: Device = "auto",
+    precision: Precision = "auto",
+    ledger: Path | None = None,
+    rater: str | None = None,
+    base_url: str | None = None,
+    key_env: str | None = None,
+    concurrency: Count = 8,
+    budget: Budget,
+    price_in: float | None = None,
+    price_out: float | None = None,
+    dry_run: bool = False,
+    seed: int = 0,
 ) -> None:
     """Let a model say why a person feels an emotion about an image with its caption.
 
@@ -175,14 +57,69 @@ def reactions(
     a run that was stopped goes on with the same command. The exit code is 1 when a run with --vlm
     stopped before its end.
 
-    Example: affectlab rate reactions pairs.csv --model Salesforce/blip2-flan-t5-xl --out blip2.csv
+    Parameters
+    ----------
+    file
+        Pairs with an emotion a row: a table with stimulus, image, caption and emotion, or
+        reactions of people, such as the published JSON of Socratis.
+    to
+        Ratings to write (.csv or .parquet); with --likelihood the table of likelihoods.
+    model
+        Folder or hub name of BLIP-2 with a T5 inside, or of a T5 with --text-only.
+    vlm
+        Ask a vision-language model instead: openai/…, openai-api/NAME/…, as rate vlm.
+    text_only
+        The language model alone; no image is opened.
+    likelihood
+        Write nothing new: how likely are these reactions, of people or models, to the pairs of
+        FILE?
+    emotion
+        Column with the emotion; by default emotion or label.
+    images
+        Folder of the images; by default that of FILE.
+    limit
+        Only the first rows, this many; with --likelihood the first reactions.
+    temperature
+        Temperature to draw with; 0: always the likeliest token, as in the paper.
+    top_p
+        Draw from the likeliest tokens of this probability together.
+    n
+        Reactions to each item.
+    max_tokens
+        Most tokens of a reaction; by default 19, as in the paper, with --vlm 100.
+    examples
+        Reactions of people, from which each prompt gets examples about other pairs.
+    shots
+        Examples in each prompt.
+    batch_size
+        Answers at a time.
+    device
+        Where the model computes.
+    precision
+        What weights are held in.
+    ledger
+        Where answers are kept, so that a run goes on; by default beside --out. With --vlm a
+        folder.
+    rater
+        Name of the rater.
+    base_url
+        Address of the server, such as http://localhost:8000/v1.
+    key_env
+        Variable of the environment with the key; without it, the provider's own.
+    concurrency
+        Questions under way at once.
+    price_in
+        Dollars per million tokens of questions.
+    price_out
+        Dollars per million tokens of answers.
+    dry_run
+        Print one prompt, tokens and cost to expect; ask nobody.
     """
     from affectlab.core.errors import InputError
     from affectlab.models.reactions import Decoding, FewShot, read_items, read_reactions
     from affectlab.models.reactions.decoding import PAPER_TOKENS
     from affectlab.ratings import check_ratings_path
 
-    out = Output("rate reactions", as_json=as_json, quiet=quiet)
     if (model is None) == (vlm is None):
         raise InputError("expected either --model or --vlm")
     if dry_run and vlm is None:
@@ -195,9 +132,8 @@ def reactions(
         check_ratings_path(to)
     elif to.suffix.lower() not in (".csv", ".parquet"):
         raise InputError(f"{to}: expected a table of likelihoods, .csv or .parquet")
-    decoding = Decoding(
-        sample, top_p, n, seed, max_tokens or (PAPER_TOKENS if vlm is None else 100)
-    )
+    tokens = max_tokens or (PAPER_TOKENS if vlm is None else 100)
+    decoding = Decoding(temperature, top_p, n, seed, tokens)
     items = read_items(file, emotion=emotion, images=images, text_only=text_only)
     few = None
     if examples is not None:
@@ -205,34 +141,201 @@ def reactions(
         few = FewShot(
             read_reactions(examples, pairs=captions, people=True, emotion=emotion), shots, seed
         )
-    wanted = items[:limit]
+    shared: dict[str, Any] = {"text_only": text_only, "few_shot": few, "rater": rater}
     if vlm is not None:
-        asking = {
-            "base_url": base_url,
-            "api_key_env": key_env,
-            "concurrency": concurrency,
-            "budget_usd": budget_usd,
-            "budget_requests": budget_requests,
+        from affectlab.models.vlm import AskSettings
+
+        settings = AskSettings(
+            temperature=temperature,
+            top_p=None if top_p == 1 else top_p,
+            max_tokens=tokens,
+            base_url=base_url,
+            key_env=key_env,
+        )
+        options: dict[str, Any] = {
+            **shared,
+            "ledger": ledger or to.with_name(f"{to.stem}.vlm"),
+            "n": n,
+            "settings": settings,
+            "budget": budget,
             "price_in": price_in,
             "price_out": price_out,
+            "concurrency": concurrency,
         }
-        folder = ledger or to.with_name(f"{to.stem}.vlm")
-        ask(out, wanted, vlm, to, folder, text_only, few, decoding, rater, asking, dry_run=dry_run)
+        _ask(out, items[:limit], vlm, to, options, dry_run=dry_run)
         return
     from affectlab.models.reactions import ReactionGenerator
 
     generator = ReactionGenerator(
         str(model),
-        text_only=text_only,
         decoding=decoding,
-        few_shot=few,
         batch_size=batch_size,
-        device=device,  # type: ignore[arg-type]
-        precision=precision,  # type: ignore[arg-type]
+        device=device,
+        precision=precision,
         ledger=ledger or to.with_name(f"{to.stem}.ledger.jsonl"),
-        rater=rater,
+        **shared,
     )
     if likelihood is not None:
-        likelihoods(out, generator, items, likelihood, emotion, limit, to)
+        _likelihoods(out, generator, items, likelihood, emotion, limit, to)
     else:
-        write(out, generator, wanted, to)
+        _write(out, generator, items[:limit], to)
+
+
+def _write(
+    out: Output, generator: ReactionGenerator, items: tuple[ReactionItem, ...], to: Path
+) -> None:
+    """Write reactions, and print the first of them."""
+    from affectlab.core.words import plural
+
+    with collected(out, "loading the model", generator.ledger) as (progress, doubts):
+        ratings = generator.rate(items, progress=progress)
+    ratings.write(to)
+    frame = ratings.to_frame()
+    warnings = []
+    n_cut = int((~frame["ended"]).sum())
+    n_empty = int((frame["outcome"] == "empty").sum())
+    if n_cut:
+        warnings.append(
+            f"{plural(n_cut, 'reaction')} of {len(frame):,} {'was' if n_cut == 1 else 'were'} cut "
+            f"at {plural(generator.decoding.max_new_tokens, 'token')}; --max-tokens lets them end"
+        )
+    if n_empty:
+        warnings.append(f"{plural(n_empty, 'reaction')} of {len(frame):,} without any text")
+    _show(out, ratings, frame, to)
+    out.finish(
+        {
+            "ratings": to,
+            "rater": generator.name,
+            "model_hash": generator.fingerprint,
+            "ledger": generator.ledger,
+            "n_pairs": ratings.n_stimuli,
+            "n_reactions": len(frame),
+            "n_cut": n_cut,
+            "n_empty": n_empty,
+            "mean_log_likelihood": float(
+                (frame["log_likelihood"] / frame["n_tokens"]).to_numpy().mean()
+            ),
+        },
+        warnings,
+        doubts=doubts,
+    )
+
+
+def _show(out: Output, ratings: Any, frame: Any, to: Path) -> None:
+    from affectlab.core.words import plural, shown
+
+    out.head(
+        f"{ratings.rater_names[0]} wrote {plural(len(frame), 'reaction')} to "
+        f"{plural(ratings.n_stimuli, 'pair')}"
+    )
+    for row in frame.head(5).iter_rows(named=True):
+        said = shown(row["text"], 160) if row["text"] else f"({row['outcome']})"
+        out.show(f"{shown(row['stimulus'], 30)}, {shown(row['emotion'], 30)}: {said}")
+    out.show_line(f"ratings: {to}")
+
+
+def _likelihoods(
+    out: Output,
+    generator: ReactionGenerator,
+    items: tuple[ReactionItem, ...],
+    path: Path,
+    emotion: str | None,
+    limit: int | None,
+    to: Path,
+) -> None:
+    """Compute how likely given reactions are."""
+    import polars as pl
+
+    from affectlab.core.csv import write_sheet_csv
+    from affectlab.core.errors import InputError
+    from affectlab.core.words import number, plural, shown
+    from affectlab.models.reactions import ReactionItem, read_reactions
+
+    pairs = {item.stimulus: item for item in items}
+    given = read_reactions(
+        path, pairs={name: item.caption for name, item in pairs.items()}, emotion=emotion
+    )[:limit]
+    for one in given:
+        if one.stimulus not in pairs:
+            raise InputError(
+                f"{path}: stimulus {shown(one.stimulus, 40)!r} is not among the pairs; expected "
+                "reactions to the pairs of FILE"
+            )
+    asked = [
+        ReactionItem(one.stimulus, known.caption, one.emotion, known.image, known.file)
+        for one in given
+        for known in (pairs[one.stimulus],)
+    ]
+    with out.progress("loading the model") as progress:
+        found = generator.log_likelihood(asked, [one.text for one in given], progress=progress)
+    frame = pl.DataFrame(
+        {
+            "stimulus": [one.stimulus for one in given],
+            "emotion": [one.emotion for one in given],
+            "rater": [one.rater for one in given],
+            "reaction": [one.text for one in given],
+            "log_likelihood": found.total,
+            "n_tokens": found.n_tokens,
+            "mean_log_likelihood": found.mean,
+            "model": [found.settings["model"]] * len(given),
+            "model_hash": [found.settings["model_hash"]] * len(given),
+            "reads": [found.settings["reads"]] * len(given),
+        }
+    )
+    if to.suffix.lower() == ".parquet":
+        frame.write_parquet(to)
+    else:
+        write_sheet_csv(frame, to)
+    mean = float(found.mean.mean())
+    out.head(f"{generator.name}: likelihoods of {plural(len(given), 'reaction')}")
+    out.show(f"mean of the mean log-likelihood of a token: {number(mean, 3)} (natural logarithm)")
+    out.show_line(f"likelihoods: {to}")
+    out.finish(
+        {
+            "likelihoods": to,
+            "model_hash": generator.fingerprint,
+            "n_reactions": len(given),
+            "mean_log_likelihood": mean,
+        }
+    )
+
+
+def _ask(
+    out: Output,
+    items: tuple[ReactionItem, ...],
+    model: str,
+    to: Path,
+    options: dict[str, Any],
+    *,
+    dry_run: bool,
+) -> None:
+    """Ask a vision-language model, and print the first of what it wrote."""
+    from affectlab.core.words import count
+    from affectlab.models.reactions import plan_reactions_vlm, rate_reactions_vlm
+
+    if dry_run:
+        show_plan(out, model, plan_reactions_vlm(items, model, **options))
+        return
+    with collected(out, f"asking {model}", options["ledger"]) as (progress, warned):
+        run = rate_reactions_vlm(items, model, progress=progress, **options)
+    run.ratings.write(to)
+    frame = run.ratings.to_frame()
+    outcomes = {str(one): int(many) for one, many in frame["outcome"].value_counts().iter_rows()}
+    _show(out, run.ratings, frame, to)
+    out.show(", ".join(f"{count(many)} {one}" for one, many in sorted(outcomes.items())))
+    if run.cost is not None:
+        out.show(f"cost: ${run.cost:,.4f}")
+    out.finish(
+        {
+            "ratings": to,
+            "rater": run.ratings.rater_names[0],
+            "ledger": options["ledger"],
+            "outcomes": outcomes,
+            **counts_of(run),
+        },
+        [note for note in run.notes if note not in run.others],
+        # What is warned of other models is among the notes of the run, too.
+        doubts=list(dict.fromkeys([*run.others, *warned])),
+    )
+    if run.n_left:
+        raise SystemExit(1)

@@ -5,11 +5,12 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-from affectlab.cli._options import JsonOption, QuietOption
-from affectlab.cli._output import Output
-from affectlab.cli.parameters import Argument, Option
+from annotated_types import Ge
+
+from affectlab.cli.rate._chosen import times_chosen
 
 if TYPE_CHECKING:
+    from affectlab.cli._output import Output
     from affectlab.models.text import Contributions
     from affectlab.ratings import Ratings
 
@@ -17,53 +18,41 @@ __all__ = ["text"]
 
 
 def text(
-    file: Annotated[
-        Path,
-        Argument(
-            help="Texts: GoEmotions, ratings of texts, a table with a column text (and stimulus), "
-            "or a .txt file with one per line.",
-            metavar="FILE",
-        ),
-    ],
-    model: Annotated[Path, Option(help="Folder that train text wrote.", show_default=False)],
-    to: Annotated[
-        Path,
-        Option("--out", "-o", help="Ratings: .parquet, .csv or .jsonl.", show_default=False),
-    ],
-    level: Annotated[
-        str | None,
-        Option(help="Answer the groups of this level, such as ekman.", show_default=False),
-    ] = None,
-    coherent: Annotated[
-        bool,
-        Option(
-            "--coherent",
-            help="With --level: choose the groups of the labels that are chosen without it.",
-        ),
-    ] = False,
-    rater: Annotated[
-        str | None,
-        Option(help="Name of the rater; by default that of the model.", show_default=False),
-    ] = None,
-    explain: Annotated[
-        int, Option(help="Show which words moved the first texts, this many.", min=0)
-    ] = 0,
-    figures: Annotated[
-        Path | None,
-        Option(
-            help="Folder for figures of the words (PNG, SVG); with --explain.", show_default=False
-        ),
-    ] = None,
-    set_aside: Annotated[
-        bool, Option("--set-aside", help="Leave out empty texts, and count them.")
-    ] = False,
-    seed: Annotated[int, Option("--seed", help="Nothing is random here: changes nothing.")] = 0,
-    as_json: JsonOption = False,
-    quiet: QuietOption = False,
+    out: Output,
+    file: Path,
+    *,
+    model: Path,
+    to: Path,
+    level: str | None = None,
+    coherent: bool = False,
+    rater: str | None = None,
+    explain: Annotated[int, Ge(0)] = 0,
+    figures: Path | None = None,
+    set_aside: bool = False,
 ) -> None:
     """Let a text model rate texts: the probability of every label, and the labels it chooses.
 
-    Example: affectlab rate text dev.tsv --model model/ --out ratings.parquet
+    Parameters
+    ----------
+    file
+        Texts: GoEmotions, ratings of texts, a table with a column text (and stimulus), or a .txt
+        file with one per line.
+    model
+        Folder that train text wrote.
+    to
+        Ratings: .parquet, .csv or .jsonl.
+    level
+        Answer the groups of this level, such as ekman.
+    coherent
+        With --level: choose the groups of the labels that are chosen without it.
+    rater
+        Name of the rater; by default that of the model.
+    explain
+        Show which words moved the first texts, this many.
+    figures
+        Folder for figures of the words (PNG, SVG); with --explain.
+    set_aside
+        Leave out empty texts, and count them.
     """
     from affectlab.core.errors import InputError
     from affectlab.models.text import TextClassifier, read_texts
@@ -72,7 +61,6 @@ def text(
     if coherent and level is None:
         raise InputError("--coherent chooses groups of a level; expected --level as well")
     check_ratings_path(to)
-    out = Output("rate text", as_json=as_json, quiet=quiet)
     with out.progress(f"reading {file}") as progress:
         classifier = TextClassifier.load(model)
         texts, stimuli, notes = read_texts(file, on_bad="set_aside" if set_aside else "raise")
@@ -98,7 +86,7 @@ def text(
             "level": level,
             "n_texts": len(texts),
             "labels": ratings.label_names,
-            "chosen": _chosen(ratings),
+            "chosen": times_chosen(ratings),
             "answers": ratings.raters["answers"][0],
             "explained": [
                 {"text": found.text, "parts": found.to_frame(), "start": found.bias}
@@ -110,23 +98,10 @@ def text(
     )
 
 
-def _chosen(ratings: Ratings) -> dict[str, int]:
-    """How many texts got each label."""
-    import polars as pl
-
-    frame = ratings.to_frame()
-    for key, known in (("stimulus", ratings.stimuli), ("rater", ratings.raters)):
-        if "chosen" not in frame.columns and "chosen" in known.columns:
-            # The same of all labels of every text, which makes it an attribute.
-            frame = frame.join(known.select(key, "chosen"), on=key, how="left")
-    frame = frame.group_by("label", maintain_order=True).agg(pl.col("chosen").sum())
-    return {str(label): int(n) for label, n in frame.iter_rows()}
-
-
 def _show(out: Output, ratings: Ratings) -> None:
     from affectlab.core.words import percent, plural
 
-    chosen = _chosen(ratings)
+    chosen = times_chosen(ratings)
     n = ratings.n_stimuli
     most = sorted(chosen.items(), key=lambda entry: -entry[1])[:5]
     out.head(

@@ -4,60 +4,51 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
-from affectlab.cli._options import JsonOption, QuietOption
-from affectlab.cli._output import Output
 from affectlab.cli._warned import caught_warnings
-from affectlab.cli.parameters import Argument, Option
+from affectlab.cli.rate._chosen import times_chosen
 
 if TYPE_CHECKING:
+    from affectlab.cli._output import Output
+    from affectlab.core.types import Device
     from affectlab.ratings import Ratings
 
 __all__ = ["vision"]
 
 
 def vision(
-    images: Annotated[
-        Path,
-        Argument(
-            help="Images: a folder, a table with columns stimulus and file, or one image. Or, for "
-            "a model on embeddings, the folder that affectlab embed wrote.",
-            metavar="IMAGES",
-        ),
-    ],
-    model: Annotated[Path, Option(help="Folder that train vision wrote.", show_default=False)],
-    to: Annotated[
-        Path,
-        Option("--out", "-o", help="Ratings: .parquet, .csv or .jsonl.", show_default=False),
-    ],
-    decide: Annotated[
-        Literal["probable", "cost"],
-        Option(
-            help="Which label is chosen: the most probable one, or the one whose expected cost is "
-            "lowest."
-        ),
-    ] = "probable",
-    rater: Annotated[
-        str | None,
-        Option(help="Name of the rater; by default that of the model.", show_default=False),
-    ] = None,
-    device: Annotated[
-        Literal["auto", "cpu", "cuda", "mps"], Option(help="Where the model computes.")
-    ] = "auto",
-    seed: Annotated[int, Option("--seed", help="Nothing is random here: changes nothing.")] = 0,
-    as_json: JsonOption = False,
-    quiet: QuietOption = False,
+    out: Output,
+    images: Path,
+    *,
+    model: Path,
+    to: Path,
+    decide: Literal["probable", "cost"] = "probable",
+    rater: str | None = None,
+    device: Device = "auto",
 ) -> None:
     """Let a vision model name the emotion of images: a probability for each label, and one chosen.
 
-    Example: affectlab rate vision photos/ --model model/ --out ratings.parquet
+    Parameters
+    ----------
+    images
+        Images: a folder, a table with columns stimulus and file, or one image. Or, for a model on
+        embeddings, the folder that affectlab embed wrote.
+    model
+        Folder that train vision wrote.
+    to
+        Ratings: .parquet, .csv or .jsonl.
+    decide
+        Which label is chosen: the most probable one, or the one whose expected cost is lowest.
+    rater
+        Name of the rater; by default that of the model.
+    device
+        Where the model computes.
     """
     from affectlab.models.vision import VisionClassifier
     from affectlab.ratings import check_ratings_path
 
     check_ratings_path(to)
-    out = Output("rate vision", as_json=as_json, quiet=quiet)
     with out.progress(f"reading {images}") as progress, caught_warnings() as warned:
         classifier = VisionClassifier.load(model)
         classifier.training = replace(classifier.training, device=device)
@@ -65,7 +56,8 @@ def vision(
             _given(images, classifier), rater=rater, decide=decide, progress=progress
         )
         ratings.write(to)
-    chosen = _chosen(ratings)
+    counts = times_chosen(ratings)
+    chosen = dict(sorted(counts.items(), key=lambda entry: -entry[1]))
     differ = _differ(ratings)
     _show(out, ratings, chosen, decide, differ)
     out.show(f"ratings: {to}")
@@ -82,7 +74,6 @@ def vision(
             "n_not_the_most_probable": differ,
             "answers": ratings.raters["answers"][0],
         },
-        [],
         doubts=warned,
     )
 
@@ -102,19 +93,6 @@ def _given(images: Path, classifier: Any) -> Any:
             f"{images} holds embeddings, and {classifier.name!r} looks at images; expected images"
         )
     return Embeddings.load(images)
-
-
-def _chosen(ratings: Ratings) -> dict[str, int]:
-    """How many images got each label, the most frequent first."""
-    import polars as pl
-
-    counted = (
-        ratings.to_frame()
-        .group_by("label", maintain_order=True)
-        .agg(pl.col("chosen").cast(pl.Int64).sum())
-        .sort("chosen", descending=True, maintain_order=True)
-    )
-    return {str(label): int(n) for label, n in counted.iter_rows()}
 
 
 def _differ(ratings: Ratings) -> int:

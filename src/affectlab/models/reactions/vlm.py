@@ -394,8 +394,8 @@ def _attributes(
         "protocol": "reaction",
         "prompt": f"{SOURCE}, {DESIGN[:8]}",
         **told,
-        "temperature": None if "temperature" in not_sent else settings.temperature,
+        "temperature": None if "temperature" in not_sent else settings.sent_temperature,
         "top_p": None if "top_p" in not_sent else settings.top_p,
         "max_tokens": settings.max_tokens,
-        "sampling_seed": None if "seed" in not_sent else settings.seed,
+        "sampling_seed": None if "seed" in not_sent else settings.sampling_seed,
     }

@@ -143,10 +143,10 @@ def how_asked(rater: VlmRater, not_sent: Collection[str] = ()) -> dict[str, Any]
         "reasons": rater.reasons,
         "structured": rater.structured and STRUCTURED not in not_sent,
         "label_order": "protocol" if rater.shuffle is None else f"shuffled, seed {rater.shuffle}",
-        "temperature": None if "temperature" in not_sent else settings.temperature,
+        "temperature": None if "temperature" in not_sent else settings.sent_temperature,
         "top_p": None if "top_p" in not_sent else settings.top_p,
         "max_tokens": settings.max_tokens,
-        "sampling_seed": None if "seed" in not_sent else settings.seed,
+        "sampling_seed": None if "seed" in not_sent else settings.sampling_seed,
         "reasoning_effort": settings.reasoning_effort,
     }
 

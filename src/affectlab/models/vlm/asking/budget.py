@@ -165,11 +165,11 @@ class Budget:
     """
 
     usd: float | None = None
-    """US dollars; needs known prices."""
+    """Most US dollars for answers, all runs of a ledger together; needs known prices."""
     tokens: int | None = None
-    """Tokens of questions and answers."""
+    """Most tokens of questions and answers."""
     requests: int | None = None
-    """Attempts, those that got no answer included."""
+    """Most attempts, those that got no answer included."""
 
     def __post_init__(self) -> None:
         for name in ("usd", "tokens", "requests"):

@@ -327,10 +327,10 @@ class Provider:
             wanted = JSONSchema.model_validate(strict_schema(prompt.schema))
             schema = ResponseSchema(name="answer", json_schema=wanted, strict=True)
         return GenerateConfig(
-            temperature=settings.temperature,
+            temperature=settings.sent_temperature,
             top_p=settings.top_p,
             max_tokens=settings.max_tokens,
-            seed=settings.seed,
+            seed=settings.sampling_seed,
             reasoning_effort=settings.reasoning_effort,
             # Without it some providers are asked for a greeting first, to see whether it works.
             reasoning_summary="none",
@@ -369,16 +369,15 @@ def _open(model: str, settings: AskSettings, key: str | None, secrets: Secrets) 
 
 def _key(model: str, settings: AskSettings) -> str | None:
     """Find the key that the user named; None leaves it to the provider's own variable."""
-    if settings.api_key_env is not None:
-        key = os.environ.get(settings.api_key_env, "").strip()
+    if settings.key_env is not None:
+        key = os.environ.get(settings.key_env, "").strip()
         if not key:
             raise InputError(
-                f"environment variable {settings.api_key_env} is not set; expected the key of "
-                f"{model!r}"
+                f"environment variable {settings.key_env} is not set; expected the key of {model!r}"
             )
         if not (key.isascii() and key.isprintable()):
             raise InputError(
-                f"environment variable {settings.api_key_env} holds what is no key; expected "
+                f"environment variable {settings.key_env} holds what is no key; expected "
                 "ASCII in one line"
             )
         return key

@@ -7,10 +7,11 @@ import math
 import random
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Literal
 from urllib.parse import urlsplit
 
 from affectlab.core.errors import InputError
+from affectlab.core.types import Count
 from affectlab.models.vlm.asking.secrets import fingerprinted
 
 __all__ = ["AskSettings", "Retrying"]
@@ -20,38 +21,39 @@ __all__ = ["AskSettings", "Retrying"]
 class AskSettings:
     """What is sent with every question, and where to.
 
-    Everything but `timeout` and `api_key_env` decides what is answered: it is
+    Everything but `timeout` and `key_env` decides what is answered: it is
     recorded, and another value makes another question of the ledger.
 
     Examples
     --------
-    >>> AskSettings(temperature=None, max_tokens=500).sent()
+    >>> AskSettings(temperature="default", max_tokens=500).sent()
     {'max_tokens': 500}
     """
 
-    temperature: float | None = 0.0
-    """Sampling temperature; None: not sent, for models that refuse it."""
+    temperature: float | Literal["default"] = 0.0
+    """Sampling temperature, 0 to 2; ``default``: not sent, for models that refuse it."""
     top_p: float | None = None
-    max_tokens: int = 4096
+    max_tokens: Count = 4096
     """Most tokens of an answer, reasoning included where the provider counts it."""
-    seed: int | None = None
+    sampling_seed: int | None = None
     """Seed of the provider's sampling, where it has one."""
     reasoning_effort: str | None = None
-    """``minimal``, ``low``, ``medium``, ``high``, …, for models that reason."""
+    """minimal, low, medium, high, …, for models that reason."""
     timeout: float = 180.0
     """Seconds after which one attempt counts as lost."""
     base_url: str | None = None
-    """Address of the server, such as ``http://localhost:8000/v1``; None: that of the environment
-    (``OPENAI_BASE_URL``, …), else that of the provider."""
-    api_key_env: str | None = None
-    """Environment variable that holds the key; None: the provider's own."""
+    """Address of the server, such as ``http://localhost:8000/v1``; by default that of the
+    environment (``OPENAI_BASE_URL``, …), else that of the provider."""
+    key_env: str | None = None
+    """Environment variable that holds the key; by default the provider's own."""
     model_args: Mapping[str, Any] = field(default_factory=dict)
     """Passed on to the provider of inspect-ai as they are, and recorded; of what may be a secret
     by its name, such as ``default_headers``, a fingerprint is recorded."""
 
     def __post_init__(self) -> None:
-        if self.temperature is not None and not 0 <= self.temperature <= 2:
-            raise InputError(f"temperature {self.temperature:g}: expected 0 to 2, or None")
+        wanted = self.temperature
+        if wanted != "default" and (isinstance(wanted, str) or not 0 <= wanted <= 2):
+            raise InputError(f"temperature {wanted}: expected 0 to 2, or 'default'")
         if self.top_p is not None and not 0 < self.top_p <= 1:
             raise InputError(f"top_p {self.top_p:g}: expected a number above 0 and up to 1")
         if self.max_tokens < 1:
@@ -65,13 +67,18 @@ class AskSettings:
         except (TypeError, ValueError) as error:
             raise InputError(f"model_args cannot be recorded ({error}); expected JSON") from None
 
+    @property
+    def sent_temperature(self) -> float | None:
+        """Sampling temperature; None where it is left to the provider."""
+        return None if isinstance(self.temperature, str) else self.temperature
+
     def sent(self) -> dict[str, Any]:
         """Give what decides about the answer, for the ledger; what is not sent is left out."""
         told = {
-            "temperature": self.temperature,
+            "temperature": self.sent_temperature,
             "top_p": self.top_p,
             "max_tokens": self.max_tokens,
-            "seed": self.seed,
+            "seed": self.sampling_seed,
             "reasoning_effort": self.reasoning_effort,
             "base_url": self.base_url,
             "model_args": fingerprinted(self.model_args) or None,

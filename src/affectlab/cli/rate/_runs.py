@@ -1,46 +1,21 @@
-"""What ``affectlab rate vlm`` prints."""
+"""What verbs that ask a vision-language model print alike."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from affectlab.cli._output import Output
-    from affectlab.evaluation import OutcomeTable
+    from affectlab.models.reactions.vlm import VlmReactions
     from affectlab.models.vlm import Plan, VlmRun
 
-__all__ = ["show_plan", "show_run"]
+__all__ = ["counts_of", "show_plan"]
 
 
-def show_run(out: Output, run: VlmRun, table: OutcomeTable) -> None:
-    """Print the outcomes, the tokens and the cost of a run."""
-    from affectlab.core.words import count, plural
-
-    kept = ""
-    if run.n_kept:
-        some = "all" if run.n_kept == run.n_answered else count(run.n_kept)
-        kept = f", {some} of them before"
-    out.head(f"{run.rater} answered {plural(run.n_answered, 'question')}{kept}")
-    out.show(table)
-    usage = run.usage
-    parts = [
-        f"{count(tokens)} {name}"
-        for name, tokens in (
-            ("read", usage.input),
-            ("from the cache", usage.cached),
-            ("written", usage.output),
-            ("of these reasoning", usage.reasoning),
-        )
-        if tokens
-    ]
-    out.show("", f"tokens: {', '.join(parts)}" if parts else "tokens: not said by the provider")
-    cost = run.cost
-    if cost is None:
-        said = "not known; --price-in and --price-out say it per million tokens"
-    else:
-        rest = "" if not run.n_uncounted else " and what was not counted"
-        said = f"${cost:,.4f}{rest}"
-    out.show(f"cost: {said}")
+def counts_of(run: VlmRun | VlmReactions) -> dict[str, Any]:
+    """Give how many questions were asked and answered, and what that took."""
+    names = ("n_questions", "n_answered", "n_kept", "n_usable", "n_left", "cost")
+    return {"usage": run.usage.as_dict(), **{name: getattr(run, name) for name in names}}
 
 
 def show_plan(out: Output, model: str, plan: Plan) -> None:
