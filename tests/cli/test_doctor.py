@@ -16,10 +16,11 @@ from packaging.requirements import Requirement
 from tests.cli.command import run_here
 from tests.cli.hidden import Environment
 
-from affectlab.cli import _doctor_database, _requirements
-from affectlab.cli._doctor_database import database, try_address
+from affectlab.cli import _requirements
 from affectlab.cli._extras import EXTRAS, FOR_DEVELOPERS, extra_of, missing_library, module_of
 from affectlab.cli._requirements import is_at_least, read_requirements, required
+from affectlab.cli.doctor import database as databases
+from affectlab.cli.doctor.database import database, try_address
 from affectlab.cli.tree import verbs
 
 PROJECT = tomllib.loads((Path(__file__).parents[2] / "pyproject.toml").read_text(encoding="utf-8"))
@@ -206,7 +207,7 @@ def test_broken_libraries_are_told_apart_and_end_nothing(tmp_path: Path) -> None
 
 
 def test_an_import_that_hangs_is_stopped(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from affectlab.cli import _doctor_libraries as libraries
+    from affectlab.cli.doctor import libraries
 
     (tmp_path / "sleepy.py").write_text("import time\ntime.sleep(60)\n", encoding="utf-8")
     (tmp_path / "awake.py").write_text("raise ValueError()\n", encoding="utf-8")
@@ -312,9 +313,9 @@ def test_a_folder_that_cannot_be_written_to_is_said(
 ) -> None:
     # The one place left where Python looks for a folder for temporary files.
     monkeypatch.setattr(
-        _doctor_database,
+        databases,
         "_SQLITE",
-        _doctor_database._SQLITE.replace(
+        databases._SQLITE.replace(
             "import json, pathlib, tempfile",
             "import json, pathlib, tempfile\ntempfile.tempdir = '/nonexistent'",
         ),

@@ -7,8 +7,6 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from affectlab.cli._output import Output
-    from affectlab.recipes import Reproduction
-
 __all__ = ["reproduce"]
 
 
@@ -44,6 +42,7 @@ def reproduce(
         Folder for table, provenance and figures.
     """
     from affectlab.core.errors import InputError
+    from affectlab.core.words import plural
     from affectlab.recipes import reproduce as run
 
     if paper is None:
@@ -68,7 +67,10 @@ def reproduce(
         out.head("\nFailed")
         out.show(*(f"- {failure}" for failure in result.failures))
     if to is not None:
-        _write(result, to, out)
+        result.write(to)
+        drawn = f", {plural(len(result.figures), 'figure')} in figures/" if result.figures else ""
+        out.show("")
+        out.show_line(f"Written to {to}: reproduction.csv, provenance.json{drawn}")
     out.finish(
         {
             "paper": result.paper.paper,
@@ -80,21 +82,6 @@ def reproduce(
     )
     if result.failures or any(row.verdict in ("differs", "outside bounds") for row in result.rows):
         raise SystemExit(1)
-
-
-def _write(result: Reproduction, to: Path, out: Output) -> None:
-    import json
-
-    from affectlab.core.words import plural
-
-    to.mkdir(parents=True, exist_ok=True)
-    result.to_frame().write_csv(to / "reproduction.csv")
-    provenance = json.dumps(result.provenance, indent=2, ensure_ascii=False)
-    (to / "provenance.json").write_text(provenance + "\n", encoding="utf-8")
-    result.save_figures(to / "figures")
-    drawn = f", {plural(len(result.figures), 'figure')} in figures/" if result.figures else ""
-    out.show("")
-    out.show_line(f"Written to {to}: reproduction.csv, provenance.json{drawn}")
 
 
 def _list(out: Output, only: str | None) -> None:

@@ -291,6 +291,28 @@ class Reproduction:
             )
         )
 
+    def write(self, path: str | Path) -> Path:
+        """Write the rows, what they were computed from, and the figures.
+
+        Parameters
+        ----------
+        path
+            Folder, which is made: ``reproduction.csv``, ``provenance.json``, ``figures/``.
+
+        Returns
+        -------
+        The folder.
+        """
+        import json
+
+        folder = Path(path)
+        folder.mkdir(parents=True, exist_ok=True)
+        self.to_frame().write_csv(folder / "reproduction.csv")
+        provenance = json.dumps(self.provenance, indent=2, ensure_ascii=False)
+        (folder / "provenance.json").write_text(provenance + "\n", encoding="utf-8")
+        self.save_figures(folder / "figures")
+        return folder
+
     def _title(self, one: RecipeFigure) -> str:
         if self.provenance.get("data") != "simulated" or "simulat" in one.title.lower():
             return one.title

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 from annotated_types import Ge
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from affectlab.cli._output import Output
     from affectlab.core.types import Count
-    from affectlab.models.hinted import HintedPlan, HintedRun
+    from affectlab.models.hinted import HintedRun
     from affectlab.models.hinted.annotator import Annotator
     from affectlab.models.vlm import AskSettings, Budget
 
@@ -82,8 +82,6 @@ def hinted(
         Outcomes to ask about again although they are in the folder, such as refused.
     """
     from affectlab.core.errors import InputError
-    from affectlab.core.words import plural
-    from affectlab.models.ask import in_flight_sentence
     from affectlab.models.hinted import annotate_until, load_hinted_plan, load_image_annotator
 
     if (model is None) == (annotator is None):
@@ -93,19 +91,25 @@ def hinted(
     if annotator is not None:
         asked = load_image_annotator(annotator)
     else:
-        asked = _of_model(
-            told,
-            to,
-            model=str(model),
-            protocol=protocol,
+        from affectlab.models.vlm import VlmAnnotator, VlmRater
+
+        rater = VlmRater(
+            str(model),
+            protocol,
+            # Its ledger is beside the folder of the loop.
+            to.with_name(f"{to.name}.vlm"),
+            at_most=told.at_most,
+            left_out="zero",
             structured=structured,
+            shuffle=told.seed,
             settings=asking,
             budget=spending,
             price_in=price_in,
             price_out=price_out,
             concurrency=concurrency,
-            again={"rejected", *again},
+            again=sorted({"rejected", *again}),
         )
+        asked = VlmAnnotator(rater)
     with collected(out, "pictures", to) as (progress, doubts):
         run = annotate_until(
             told,
@@ -117,44 +121,10 @@ def hinted(
             progress=progress,
         )
     _show(out, run)
-    if run.n_broken:
-        doubts.append(
-            f"{plural(run.n_broken, 'line')} of the ledger could not be read; what they held was "
-            "asked about again"
-        )
-    if run.in_flight:
-        doubts.append(
-            f"{in_flight_sentence(run.in_flight, 'picture')}; the annotator was asked about them "
-            "again"
-        )
-    if run.given_up:
-        doubts.append(f"given up, since hints were rarely followed: {', '.join(run.given_up)}")
     out.show(f"ratings: {to / 'ratings.parquet'}")
-    out.finish(run.as_dict() | {"ratings": to / "ratings.parquet"}, doubts=doubts)
-
-
-def _of_model(plan: HintedPlan, folder: Path, *, again: set[str], **how: Any) -> Annotator:
-    """Make an annotator of a vision-language model; its ledger is beside the folder's own."""
-    from affectlab.core.errors import InputError
-    from affectlab.models.vlm import VlmAnnotator, VlmRater
-    from affectlab.models.vlm.asking.budget import known_prices
-
-    rater = VlmRater(
-        **how,
-        ledger=folder.with_name(f"{folder.name}.vlm"),
-        at_most=plan.at_most,
-        left_out="zero",
-        shuffle=plan.seed,
-        again=sorted(again),
+    out.finish(
+        run.as_dict() | {"ratings": to / "ratings.parquet"}, doubts=[*doubts, *run.sentences]
     )
-    prices = known_prices(rater.model, rater.price_in, rater.price_out)
-    if rater.budget.usd is not None and prices is None:
-        # Said before the first picture is made, not when it is asked about.
-        raise InputError(
-            f"the prices of {rater.model} are not known, and --budget-usd needs them; expected "
-            "--price-in and --price-out, or --budget-tokens instead"
-        )
-    return VlmAnnotator(rater)
 
 
 def _show(out: Output, run: HintedRun) -> None:

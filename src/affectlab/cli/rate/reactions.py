@@ -11,9 +11,11 @@ from affectlab.cli._warned import collected
 from affectlab.cli.rate._runs import counts_of, show_plan
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from affectlab.cli._output import Output
     from affectlab.core.types import Count, Device, Precision
-    from affectlab.models.reactions import ReactionGenerator, ReactionItem
+    from affectlab.models.reactions import PersonReaction, ReactionGenerator, ReactionItem
     from affectlab.models.vlm import Budget
 
 __all__ = ["reactions"]
@@ -135,9 +137,9 @@ def reactions(
     tokens = max_tokens or (PAPER_TOKENS if vlm is None else 100)
     decoding = Decoding(temperature, top_p, n, seed, tokens)
     items = read_items(file, emotion=emotion, images=images, text_only=text_only)
+    captions = {item.stimulus: item.caption for item in items}
     few = None
     if examples is not None:
-        captions = {item.stimulus: item.caption for item in items}
         few = FewShot(
             read_reactions(examples, pairs=captions, people=True, emotion=emotion), shots, seed
         )
@@ -176,7 +178,8 @@ def reactions(
         **shared,
     )
     if likelihood is not None:
-        _likelihoods(out, generator, items, likelihood, emotion, limit, to)
+        given = read_reactions(likelihood, pairs=captions, emotion=emotion)[:limit]
+        _likelihoods(out, generator, items, given, to)
     else:
         _write(out, generator, items[:limit], to)
 
@@ -238,55 +241,20 @@ def _likelihoods(
     out: Output,
     generator: ReactionGenerator,
     items: tuple[ReactionItem, ...],
-    path: Path,
-    emotion: str | None,
-    limit: int | None,
+    given: Sequence[PersonReaction],
     to: Path,
 ) -> None:
     """Compute how likely given reactions are."""
-    import polars as pl
-
     from affectlab.core.csv import write_sheet_csv
-    from affectlab.core.errors import InputError
-    from affectlab.core.words import number, plural, shown
-    from affectlab.models.reactions import ReactionItem, read_reactions
+    from affectlab.core.words import number, plural
 
-    pairs = {item.stimulus: item for item in items}
-    given = read_reactions(
-        path, pairs={name: item.caption for name, item in pairs.items()}, emotion=emotion
-    )[:limit]
-    for one in given:
-        if one.stimulus not in pairs:
-            raise InputError(
-                f"{path}: stimulus {shown(one.stimulus, 40)!r} is not among the pairs; expected "
-                "reactions to the pairs of FILE"
-            )
-    asked = [
-        ReactionItem(one.stimulus, known.caption, one.emotion, known.image, known.file)
-        for one in given
-        for known in (pairs[one.stimulus],)
-    ]
     with out.progress("loading the model") as progress:
-        found = generator.log_likelihood(asked, [one.text for one in given], progress=progress)
-    frame = pl.DataFrame(
-        {
-            "stimulus": [one.stimulus for one in given],
-            "emotion": [one.emotion for one in given],
-            "rater": [one.rater for one in given],
-            "reaction": [one.text for one in given],
-            "log_likelihood": found.total,
-            "n_tokens": found.n_tokens,
-            "mean_log_likelihood": found.mean,
-            "model": [found.settings["model"]] * len(given),
-            "model_hash": [found.settings["model_hash"]] * len(given),
-            "reads": [found.settings["reads"]] * len(given),
-        }
-    )
+        frame = generator.likelihood_table(items, given, progress=progress)
     if to.suffix.lower() == ".parquet":
         frame.write_parquet(to)
     else:
         write_sheet_csv(frame, to)
-    mean = float(found.mean.mean())
+    mean = float(frame["mean_log_likelihood"].to_numpy().mean())
     out.head(f"{generator.name}: likelihoods of {plural(len(given), 'reaction')}")
     out.show(f"mean of the mean log-likelihood of a token: {number(mean, 3)} (natural logarithm)")
     out.show_line(f"likelihoods: {to}")

@@ -13,6 +13,8 @@ import polars as pl
 
 from affectlab.core.csv import write_data_csv
 from affectlab.core.estimates import Estimates
+from affectlab.core.words import plural
+from affectlab.models.ask import in_flight_sentence
 from affectlab.models.hinted.coverage import acceptance_table, lowest
 from affectlab.models.hinted.plan import HintedPlan
 from affectlab.models.hinted.state import DECOY, MAIN, Answered
@@ -67,6 +69,24 @@ class HintedRun:
     def given_up(self) -> tuple[str, ...]:
         """Labels for which hints brought too little."""
         return tuple(self.coverage.filter(pl.col("status") == "given up")["label"])
+
+    @property
+    def sentences(self) -> tuple[str, ...]:
+        """What a reader should know: what was asked about again, and what was given up."""
+        told = []
+        if self.n_broken:
+            told.append(
+                f"{plural(self.n_broken, 'line')} of the ledger could not be read; what they held "
+                "was asked about again"
+            )
+        if self.in_flight:
+            told.append(
+                f"{in_flight_sentence(self.in_flight, 'picture')}; the annotator was asked about "
+                "them again"
+            )
+        if self.given_up:
+            told.append(f"given up, since hints were rarely followed: {', '.join(self.given_up)}")
+        return tuple(told)
 
     @cached_property
     def acceptance(self) -> Estimates:

@@ -3,16 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from affectlab.core.errors import InputError
-from affectlab.core.types import Device, Floats, Ints, Precision, torch
+from affectlab.core.types import Device, Floats, Ints, Precision, pl, torch
 from affectlab.core.words import shown
 from affectlab.models.reactions.decoding import Decoding
-from affectlab.models.reactions.items import ReactionItem, check_items, image_hashes, key_of, tidy
+from affectlab.models.reactions.items import (
+    PersonReaction,
+    ReactionItem,
+    check_items,
+    image_hashes,
+    key_of,
+    tidy,
+)
 from affectlab.models.reactions.ledger import Progress, Written
 from affectlab.models.reactions.prompt import FewShot, reaction_prompt
 from affectlab.models.reactions.ratings import Answer
@@ -295,6 +302,65 @@ class ReactionGenerator:
             np.array([one.log_likelihood for one in found], dtype=np.float64),
             np.array([one.n_tokens for one in found], dtype=np.int64),
             self.settings(),
+        )
+
+    def likelihood_table(
+        self,
+        items: Iterable[ReactionItem],
+        reactions: Sequence[PersonReaction],
+        *,
+        progress: Progress | None = None,
+    ) -> pl.DataFrame:
+        """Compute how likely reactions to pairs are; see :meth:`log_likelihood`.
+
+        Parameters
+        ----------
+        items
+            The pairs, with their images.
+        reactions
+            Reactions to them, as :func:`read_reactions` gives them; a reaction has an emotion of
+            its own.
+
+        Returns
+        -------
+        One row per reaction: ``stimulus``, ``emotion``, ``rater``, ``reaction``,
+        ``log_likelihood``, ``n_tokens``, ``mean_log_likelihood``, ``model``, ``model_hash``,
+        ``reads``.
+
+        Raises
+        ------
+        InputError
+            When a reaction is to another pair, or as :meth:`log_likelihood`.
+        """
+        import polars as pl
+
+        pairs = {item.stimulus: item for item in items}
+        for one in reactions:
+            if one.stimulus not in pairs:
+                raise InputError(
+                    f"stimulus {shown(one.stimulus, 40)!r} is not among the pairs; expected "
+                    "reactions to these pairs"
+                )
+        asked = [replace(pairs[one.stimulus], emotion=one.emotion) for one in reactions]
+        found = self.log_likelihood(asked, [one.text for one in reactions], progress=progress)
+        columns = {
+            "stimulus": "stimulus",
+            "emotion": "emotion",
+            "rater": "rater",
+            "reaction": "text",
+        }
+        return pl.DataFrame(
+            {
+                **{
+                    name: [getattr(one, field) for one in reactions]
+                    for name, field in columns.items()
+                },
+                "log_likelihood": found.total,
+                "n_tokens": found.n_tokens,
+                "mean_log_likelihood": found.mean,
+            }
+        ).with_columns(
+            pl.lit(found.settings[name]).alias(name) for name in ("model", "model_hash", "reads")
         )
 
     def prompt(self, item: ReactionItem) -> str:

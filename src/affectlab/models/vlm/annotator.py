@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from affectlab.core.errors import InputError
 from affectlab.core.words import plural
 from affectlab.models.images import ImageFile
-from affectlab.models.vlm.asking import Progress, unclear_said, warn_of_others
+from affectlab.models.vlm.asking import Progress, known_prices, unclear_said, warn_of_others
 from affectlab.models.vlm.rater import VlmRater
 
 __all__ = ["VlmAnnotator"]
@@ -25,6 +25,11 @@ class VlmAnnotator:
     progress
         Called with a text, the questions done and all of them.
 
+    Raises
+    ------
+    InputError
+        When there is a limit in dollars and the prices of the model are not known.
+
     Examples
     --------
     >>> annotator = VlmAnnotator(VlmRater("openai/gpt-4o-mini", at_most=5))
@@ -34,6 +39,12 @@ class VlmAnnotator:
 
     rater: VlmRater
     progress: Progress | None = None
+
+    def __post_init__(self) -> None:
+        rater = self.rater
+        if rater.budget.usd is not None:
+            # Said before the first picture is made, not when it is asked about.
+            rater.budget.check_prices(known_prices(rater.model, rater.price_in, rater.price_out))
 
     @property
     def name(self) -> str:

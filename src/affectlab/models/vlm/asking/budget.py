@@ -177,6 +177,20 @@ class Budget:
             if limit is not None and not (math.isfinite(limit) and limit > 0):
                 raise InputError(f"budget {name} {limit:g}: expected a number above 0")
 
+    def check_prices(self, prices: Prices | None) -> None:
+        """Check that prices are known where there is a limit in dollars.
+
+        Raises
+        ------
+        InputError
+            When they are not.
+        """
+        if self.usd is not None and prices is None:
+            raise InputError(
+                "a budget in dollars needs prices, and those of this model are not known; give "
+                "both per million tokens (--price-in and --price-out), or a budget in tokens"
+            )
+
     @property
     def limited(self) -> bool:
         """Whether there is any limit."""
@@ -237,11 +251,7 @@ class Purse:
     """
 
     def __init__(self, budget: Budget, prices: Prices | None, spent: Charge) -> None:
-        if budget.usd is not None and prices is None:
-            raise InputError(
-                "a budget in dollars needs prices, and those of this model are not known; give "
-                "both per million tokens (--price-in, --price-out), or a budget in tokens"
-            )
+        budget.check_prices(prices)
         self.budget = budget
         self.prices = prices
         self.spent = spent

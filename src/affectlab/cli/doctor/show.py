@@ -9,8 +9,8 @@ from affectlab.cli._extras import EXTRAS
 from affectlab.core.words import joined, plural
 
 if TYPE_CHECKING:
-    from affectlab.cli._doctor_libraries import Library
     from affectlab.cli._output import Output
+    from affectlab.cli.doctor.libraries import Library
 
 __all__ = ["show"]
 

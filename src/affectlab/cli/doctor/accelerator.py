@@ -7,7 +7,7 @@ import subprocess
 from pathlib import Path
 from typing import Any
 
-from affectlab.cli._doctor_child import ask
+from affectlab.cli.doctor.child import ask
 
 __all__ = ["accelerator", "nvidia_driver"]
 

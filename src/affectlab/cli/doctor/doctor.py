@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from affectlab.cli._doctor_libraries import Library
     from affectlab.cli._output import Output
+    from affectlab.cli.doctor.libraries import Library
 
 __all__ = ["doctor"]
 
@@ -28,13 +28,13 @@ def doctor(out: Output, *, full: bool = False, database: str | None = None) -> N
     import platform
 
     from affectlab._version import __version__
-    from affectlab.cli._doctor_accelerator import accelerator
-    from affectlab.cli._doctor_database import database as databases
-    from affectlab.cli._doctor_libraries import import_all, look_up, with_problems
-    from affectlab.cli._doctor_machine import browsers, disks, machine, threads
-    from affectlab.cli._doctor_show import show
     from affectlab.cli._extras import FOR_DEVELOPERS
     from affectlab.cli._requirements import required
+    from affectlab.cli.doctor.accelerator import accelerator
+    from affectlab.cli.doctor.database import database as databases
+    from affectlab.cli.doctor.libraries import import_all, look_up, with_problems
+    from affectlab.cli.doctor.machine import browsers, disks, machine, threads
+    from affectlab.cli.doctor.show import show
 
     wanted, brought = required()
     core = look_up(wanted)

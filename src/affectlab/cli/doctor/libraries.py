@@ -103,7 +103,7 @@ def _run(
     modules: Sequence[str], total: int, say: Callable[[str, int, int], None]
 ) -> tuple[list[str], dict[str, str], str]:
     """Import modules in one process: those begun, their problems, and how it ended too early."""
-    from affectlab.cli._doctor_child import stream
+    from affectlab.cli.doctor.child import stream
 
     begun: list[str] = []
     problems: dict[str, str] = {}

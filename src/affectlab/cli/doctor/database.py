@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from affectlab.cli._doctor_child import ask
 from affectlab.cli._secrets import without_password
+from affectlab.cli.doctor.child import ask
 
 __all__ = ["database", "try_address"]
 

@@ -1,0 +1,1 @@
+"""``affectlab doctor``: what is installed, and what the machine has."""
