@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import shutil
-import subprocess
 from pathlib import Path
 from typing import Any
 
-from affectlab.cli.doctor.child import ask
+from affectlab.cli.doctor.child import ask, output_of
 
 __all__ = ["accelerator", "nvidia_driver"]
 
@@ -84,19 +83,9 @@ def _advice(found: dict[str, Any]) -> str:
 def nvidia_driver() -> str | None:
     """Find the version of NVIDIA's driver, "" where it is not said; None: there is no driver."""
     program = shutil.which("nvidia-smi")
-    if program is not None:
-        try:
-            done = subprocess.run(
-                [program, "--query-gpu=driver_version", "--format=csv,noheader"],
-                check=False,
-                capture_output=True,
-                text=True,
-                errors="replace",
-                timeout=20,
-            )
-        except (OSError, subprocess.TimeoutExpired):
-            done = None
-        # The program alone is no driver: images of containers hold it everywhere.
-        if done is not None and not done.returncode and done.stdout.strip():
-            return done.stdout.strip().splitlines()[0].strip()
+    # The program alone is no driver: images of containers hold it everywhere.
+    asked = ("--query-gpu=driver_version", "--format=csv,noheader")
+    said = "" if program is None else output_of(program, *asked)
+    if said:
+        return said.splitlines()[0].strip()
     return "" if Path("/proc/driver/nvidia/version").exists() else None

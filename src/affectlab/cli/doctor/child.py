@@ -10,7 +10,7 @@ from contextlib import suppress
 from threading import Timer
 from typing import Any
 
-__all__ = ["ask", "stream"]
+__all__ = ["ask", "output_of", "stream"]
 
 _BEGIN = """\
 import os, sys
@@ -109,6 +109,22 @@ def ask(program: str, given: Any, *, seconds: float) -> dict[str, Any]:
     if found:
         return found[-1]
     return {"problem": f"looking for it {ended or 'gave no answer'}"}
+
+
+def output_of(program: str, *arguments: str) -> str:
+    """Run a program, and give what it prints; "" when it fails, or takes more than 20 s."""
+    try:
+        done = subprocess.run(
+            [program, *arguments],
+            check=False,
+            capture_output=True,
+            text=True,
+            errors="replace",
+            timeout=20,
+        )
+    except (OSError, subprocess.TimeoutExpired):
+        return ""
+    return "" if done.returncode else done.stdout.strip()
 
 
 def _signal(number: int) -> str:

@@ -5,12 +5,13 @@ from __future__ import annotations
 import os
 import platform
 import shutil
-import subprocess
 import sys
 import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+
+from affectlab.cli.doctor.child import output_of
 
 __all__ = ["Disk", "browsers", "disks", "machine", "threads"]
 
@@ -85,25 +86,10 @@ def browsers() -> list[dict[str, str]]:
     found += [place for place in _APPLICATIONS if Path(place).exists()]
     seen: dict[str, dict[str, str]] = {}
     for place in found:
-        seen.setdefault(os.path.realpath(place), {"path": place, "version": _version(place)})
+        # "" where a browser does not say its version.
+        said = output_of(place, "--version").partition("\n")[0].strip()
+        seen.setdefault(os.path.realpath(place), {"path": place, "version": said})
     return list(seen.values())
-
-
-def _version(program: str) -> str:
-    """Ask a program for its version; "" when it does not say one."""
-    try:
-        done = subprocess.run(
-            [program, "--version"],
-            check=False,
-            capture_output=True,
-            text=True,
-            errors="replace",
-            timeout=20,
-        )
-    except (OSError, subprocess.TimeoutExpired):
-        return ""
-    lines = done.stdout.strip().splitlines()
-    return lines[0].strip() if lines and not done.returncode else ""
 
 
 def _usable_processors() -> int:
