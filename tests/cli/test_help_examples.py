@@ -17,6 +17,7 @@ from tests.cli.pairs_data import study as study_of_pairs
 
 from affectlab.cli.operations import Declared
 from affectlab.cli.tree import TREE, Branch, verbs
+from affectlab.simulate import draw_face
 from affectlab.taxonomy import Taxonomy
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
@@ -24,12 +25,17 @@ ELSEWHERE = {
     "evaluate text": "weights of a published model",
     "train vision": "weights of a published encoder",
     "train semi": "weights of a published encoder",
+    "rate text": "a trained model; tests/cli/test_rate_text.py trains one",
+    "rate faces": "trained heads; tests/cli/test_rate_faces.py trains some",
+    "rate vision": "a trained model; tests/cli/test_rate_vision.py trains one",
     "rate vlm": "a hosted model",
     "rate others": "a hosted service",
     "rate hinted": "a hosted model",
     "rate reactions": "weights of a published model",
     "ratings fetch": "a published data set",
     "reproduce": "a published data set",
+    "demo": "most of a minute; tests/golden runs it",
+    "doctor": "minutes to import all libraries; tests/cli/test_doctor.py imports some",
     "study serve": "runs until it is interrupted; tests/study serve studies",
     "study pay": "an account at a platform; tests/study pay at a local server",
     "analyze jnd-strips": "films of the pairs; tests/cli/test_analyze_jnd.py films some",
@@ -157,6 +163,12 @@ def _review(path: Path) -> None:
     run_here("stimuli", "taxonomy", "build", path.parent / "texts.csv", "--out", path.parent)
 
 
+def _faces_in_pairs(path: Path) -> None:
+    for name in ("awe", "fear"):
+        draw_face(name, size=64).save(path.with_name(f"{name}.png"))
+    path.write_text("stimulus,file_a,file_b\np1,awe.png,fear.png\np2,fear.png,awe.png\n")
+
+
 def _taxonomy(path: Path) -> None:
     Taxonomy.from_labels(["joy", "fear", "awe"], name="mine").save(path)
 
@@ -213,6 +225,7 @@ FILES: Mapping[str, Callable[[Path], None]] = {
     "frames.csv": _frames,
     "mine/review.csv": _review,
     "mine.toml": _taxonomy,
+    "my-emotions.toml": _taxonomy,
     "examples/study-faces.toml": lambda path: _copied(EXAMPLES)(path.parent),
     "my-study.toml": _study,
     "RC_2019-01.zst": _comments,
@@ -232,6 +245,7 @@ OTHERS: Mapping[str, Mapping[str, Callable[[Path], None]]] = {
     **dict.fromkeys(
         ("evaluate classification", "evaluate compare", "evaluate soft-labels"), _MIKELS
     ),
+    "rate difference": {"pairs.csv": _faces_in_pairs},
     "train heads": {"ratings.csv": _heads},
     "stimuli captions": {"pairs.csv": _captions},
     "stimuli taxonomy revise": {"pilot.csv": _choices},

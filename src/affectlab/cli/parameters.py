@@ -311,13 +311,6 @@ def _brief(text: str) -> str:
     return text.partition(". ")[0].rstrip(".") + "."
 
 
-def listed(text: str) -> list[str]:
-    """Split names at commas; a name that holds one stands in quotation marks, as in CSV."""
-    import csv
-
-    return [name.strip() for name in next(csv.reader([text], skipinitialspace=True), [])]
-
-
 def _as_python(value: Any, parameter: signatures.Parameter) -> Any:
     """Give the function what it takes: lists and mappings from texts with commas."""
     if not isinstance(value, list):

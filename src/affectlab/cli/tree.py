@@ -60,7 +60,9 @@ TREE = Branch(
             {
                 "summary": Command("cli.ratings:summary", "ratings.csv --scale 0-7"),
                 "check": Command("cli.ratings:check", "ratings.csv --scale 0-7 --set-aside"),
-                "convert": Command("cli.ratings:convert", "scores.json --out ratings.parquet"),
+                "convert": Command(
+                    "cli.ratings:convert", "ratings.csv --scale 0-7 --out ratings.parquet"
+                ),
                 "published": Command("cli.ratings:published", ""),
                 "fetch": Command(
                     "cli.ratings:fetch",
