@@ -16,7 +16,6 @@ if TYPE_CHECKING:
 
 __all__ = [
     "BESIDE_RATINGS",
-    "AbsentOption",
     "AllOption",
     "JsonOption",
     "QuietOption",
@@ -41,16 +40,6 @@ _SeedOfAll = Annotated[
 _READING = "Reading"
 BESIDE_RATINGS = ("file", "stimuli", "absent")
 """Options of reading that a verb can ask for, beside the ratings that they gave."""
-AbsentOption = Annotated[
-    Literal["zero", "missing"] | None,
-    Option(
-        "--absent",
-        help="A label that a rater of a stimulus left out: a rating of 0, or nothing known. As "
-        "published when not given, else missing.",
-        group=_READING,
-        show_default=False,
-    ),
-]
 
 
 def _reading(
@@ -120,7 +109,16 @@ def _reading(
             group=_READING,
         ),
     ] = None,
-    absent: AbsentOption = None,
+    absent: Annotated[
+        Literal["zero", "missing"] | None,
+        Option(
+            "--absent",
+            help="A label that a rater of a stimulus left out: a rating of 0, or nothing known. As "
+            "published when not given, else missing.",
+            group=_READING,
+            show_default=False,
+        ),
+    ] = None,
     set_aside: Annotated[
         bool,
         Option(

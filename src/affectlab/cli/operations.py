@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from affectlab.core.result import Result
     from affectlab.ratings import Ratings
 
-__all__ = ["Command", "Declared", "Operation", "OutOption", "show_result", "verb_of"]
+__all__ = ["Command", "Declared", "Operation", "show_result", "verb_of"]
 
 _OTHERWISE = {"taxonomy": "classes"}
 """What the command line calls a parameter whose name is that of an option of reading FILE."""

@@ -4,25 +4,14 @@ from __future__ import annotations
 
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
-from affectlab.cli.parameters import Option
 from affectlab.core.errors import MissingDependencyError
 
 if TYPE_CHECKING:
     from affectlab.study import Store
 
-__all__ = ["DatabaseOption", "open_study", "require_study_extra"]
-
-DatabaseOption = Annotated[
-    str | None,
-    Option(
-        envvar="AFFECTLAB_DATABASE",
-        help="Address of a database: postgresql://user@host/name. By default SQLite, in the "
-        "study's folder.",
-        show_default=False,
-    ),
-]
+__all__ = ["open_study", "require_study_extra"]
 
 
 def require_study_extra() -> None:
