@@ -193,12 +193,12 @@ def test_counting_gives_way_to_sorting_when_values_are_many(
 
 
 @pytest.mark.parametrize("level", ["interval", "ordinal", "nominal", "ratio"])
-@pytest.mark.parametrize("resample", ["raters", "both"])
+@pytest.mark.parametrize("target", ["raters", "both"])
 def test_compiled_rater_replicates_equal_arrays_of_weights(
-    monkeypatch: pytest.MonkeyPatch, level: str, resample: str
+    monkeypatch: pytest.MonkeyPatch, level: str, target: str
 ) -> None:
     ratings = long_ratings(panel(4, gaps=0.5), "0-7")
-    options = {"level": level, "resample": resample, "n_boot": 37, "seed": 5}
+    options = {"level": level, "target": target, "n_boot": 37, "seed": 5}
     arrays = krippendorff_alpha(ratings, **options).frame
     monkeypatch.setattr(alpha_statistic, "_LEAST_WORK", 0)
     calls = []

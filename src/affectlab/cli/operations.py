@@ -23,8 +23,9 @@ if TYPE_CHECKING:
 
 __all__ = ["Command", "Declared", "Operation", "OutOption", "show_result", "verb_of"]
 
-_OTHERWISE = {"taxonomy": "classes"}
-"""What the command line calls a parameter whose name is that of an option of reading FILE."""
+_OTHERWISE = {"everyone": "all", "taxonomy": "classes"}
+"""What the command line calls a parameter of which other verbs have an option of that meaning, or
+whose name is that of an option of reading FILE."""
 _FILES = frozenset({".csv", ".parquet"})
 
 OutOption = Annotated[
