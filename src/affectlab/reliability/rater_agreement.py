@@ -110,27 +110,28 @@ def rater_agreement(
         "intraclass_correlation": {"missing": missing},
     }
     numbers = numeric_part(panel)
-    tables, notes = list[Table](), list[str]()
     loaded = {one.name: one for one in load_coefficients()}
-    names = [_ALPHA, *(name for name in loaded if name != _ALPHA and more)]
-    for name in names:
+    tables, others = list[Table](), list[Table]()
+    for name in [_ALPHA, *(name for name in loaded if name != _ALPHA and more)]:
         one = loaded[name]
-        table = one.estimates(panel, confidence=confidence, **options.get(name, {}))
-        if table is not None:
-            tables.append(_table(name, one.title, table))
+        estimates = one.estimates(panel, confidence=confidence, **options.get(name, {}))
+        if estimates is not None:
+            (tables if name == _ALPHA else others).append(_table(name, one.title, estimates))
+    figures, notes = [replace(loaded[_ALPHA].figure, of=_ALPHA)], list[str]()
     ordered = labels_on(panel, lambda scale: scale.kind not in ("nominal", "text"))
     if ordered is not None:
         correlation = interrater_correlation(ordered, confidence=confidence)
-        tables.insert(1, _table(_CORRELATION, "interrater correlation", correlation))
+        tables.append(_table(_CORRELATION, "interrater correlation", correlation))
         notes += _left_out(correlation, numbers)
         if more and "repeat" in ordered.summary().trial_kinds:
-            tables.append(_consistency(ordered, confidence))
+            others.append(_consistency(ordered, confidence))
     stepped = labels_on(ratings, has_levels)
     pairs = None if stepped is None else pairwise_kappa(stepped, confidence=confidence)
-    figures = [replace(loaded[_ALPHA].figure, of=_ALPHA)]
     if pairs is not None and len(pairs):
-        tables[2:2] = _kappa_tables(pairs)
-        figures += _kappa_figures(pairs, tables[2].frame)
+        kinds, means = _kappa_tables(pairs)
+        tables += [kinds, means]
+        figures += _kappa_figures(pairs, kinds.frame.drop_nulls("median"))
+    tables += others
     texts = [name for name, scale in panel.scales.items() if not scale.numeric]
     if texts:
         notes.insert(0, f"left out, since the answers are texts: {', '.join(texts)}")
@@ -234,6 +235,8 @@ def _kappa_tables(pairs: KappaResult) -> tuple[Table, Table]:
 
 
 def _kappa_figures(pairs: KappaResult, kinds: pl.DataFrame) -> Iterator[Figure]:
+    if not kinds.height:
+        return
     medians = [f"{row['pair_kind']} {number(row['median'])}" for row in kinds.to_dicts()]
     yield Figure(
         "kappa_by_kind",
