@@ -15,11 +15,20 @@ __all__ = [
     "fisher_interval",
     "grouped_midranks",
     "grouped_spearman",
+    "rounding_digits",
 ]
 
 _TABLE = 1 << 24
 _FEW = 4096
 """Up to here looking values up is faster than sorting them."""
+
+
+def rounding_digits(largest: float) -> int:
+    """Decimals that are kept of means of the others: 12 significant digits of the largest value.
+
+    Equal means then tie exactly: ranks would otherwise be ordered by rounding noise.
+    """
+    return 12 - (int(np.floor(np.log10(largest))) + 1 if largest > 0 else 0)
 
 
 def grouped_midranks(values: Floats, group: Ints, n_groups: int) -> Floats:

@@ -16,13 +16,16 @@ from affectlab.core.inference import check_confidence
 from affectlab.core.types import Floats, Ints
 from affectlab.ratings import Ratings
 from affectlab.ratings.arrays import Answers, answers_of, numeric_part, require_order
-from affectlab.reliability.rank_correlation import fisher_interval, grouped_spearman
+from affectlab.reliability.rank_correlation import (
+    fisher_interval,
+    grouped_spearman,
+    rounding_digits,
+)
 
 __all__ = [
     "Correlations",
     "by_counting",
     "interrater_correlation",
-    "rounding_digits",
 ]
 
 # Interrater correlation of many ratings with few distinct values, without sorting.
@@ -49,14 +52,6 @@ class Correlations:
     """Ratings of the rater, shared or not."""
     items: Ints
     """Examples with two ratings or more, shape (labels,)."""
-
-
-def rounding_digits(largest: float) -> int:
-    """Decimals that are kept of means of the others: 12 significant digits of the largest value.
-
-    Equal means then tie exactly: ranks would otherwise be ordered by rounding noise.
-    """
-    return 12 - (int(np.floor(np.log10(largest))) + 1 if largest > 0 else 0)
 
 
 def by_counting(data: Ratings, used: NDArray[np.bool_]) -> Correlations | None:
