@@ -128,9 +128,9 @@ def rater_agreement(
     stepped = labels_on(ratings, has_levels)
     pairs = None if stepped is None else pairwise_kappa(stepped, confidence=confidence)
     if pairs is not None and len(pairs):
-        kinds, means = _kappa_tables(pairs)
-        tables += [kinds, means]
-        figures += _kappa_figures(pairs, kinds.frame.drop_nulls("median"))
+        of_kappa = _kappa_tables(pairs)
+        tables += of_kappa
+        figures += _kappa_figures(pairs, of_kappa[0].frame.drop_nulls("median"))
     tables += others
     texts = [name for name, scale in panel.scales.items() if not scale.numeric]
     if texts:

@@ -261,6 +261,7 @@ def planned(al, ratings):
     return found | {
         "model": al.reliability.plan_model(ratings),
         "words": {name: " ".join(one.sentences) for name, one in found.items()},
+        "settings": {name: dict(one.settings) for name, one in found.items()},
     }
 
 

@@ -11,7 +11,7 @@ import inspect
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property, wraps
+from functools import cached_property, partial, wraps
 from importlib import import_module
 from inspect import cleandoc
 from pkgutil import iter_modules
@@ -107,17 +107,18 @@ class Coefficient:
 
     def estimates(self, ratings: Ratings, **options: Any) -> Estimates | None:
         """Compute it with its usual options for each label that it suits; None for no label."""
-        parts = []
+        parts = list[Estimates]()
         for usual in [{}, dict(self.graded)] if self.graded else [{}]:
-            own = labels_on(
-                ratings, lambda scale, usual=usual: self.suits(scale) and self.usual(scale) == usual
-            )
+            own = labels_on(ratings, partial(self._suits_with, usual))
             if own is not None:
                 parts.append(self.function(own, **usual, **options))
         if len(parts) < 2:
             return parts[0] if parts else None
         frame = pl.concat([part.frame for part in parts])
         return parts[0].with_frame(in_label_order(frame, ratings.label_names))
+
+    def _suits_with(self, usual: Mapping[str, Any], scale: Scale) -> bool:
+        return self.suits(scale) and self.usual(scale) == usual
 
 
 class CoefficientFunction(Protocol):

@@ -473,14 +473,14 @@ def intraclass_correlation(
         len(answers.raters),
     )
     marks = (np.repeat(mark, len(forms), axis=0) for mark in (by_label.stimulus, by_label.rater))
-    exact = repeated(isinstance(part, _Complete) for part in parts)
+    by_formula = repeated(isinstance(part, _Complete) for part in parts)
     return Statistic(
         keys={"label": repeated(answers.labels), "form": list(forms) * len(parts)},
         design=Design(*marks),
         evaluate=lambda _: value[None, :],
         closed=closed,
-        formula=[", F interval" if one else ", jackknife over units" for one in exact],
-        over=["none" if one else "units" for one in exact],
+        formula=[", F interval" if one else ", jackknife over units" for one in by_formula],
+        over=["none" if one else "units" for one in by_formula],
         method=[
             _method(form, row, part, missing)
             for part in parts

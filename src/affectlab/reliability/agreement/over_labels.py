@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Literal, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 
@@ -65,7 +65,9 @@ def over_labels(
     known = ~np.isnan(value)
     name = frame["method"][0].partition(",")[0]
     method = f"{name}, {average} of {int(known.sum())} labels"
-    counts = {of: int(frame[of].to_numpy().max()) for of in ("n_items", "n_raters", "n_ratings")}
+    counts: dict[str, Any] = {
+        of: int(frame[of].to_numpy().max()) for of in ("n_items", "n_raters", "n_ratings")
+    }
     if not known.any():
         status = f"undefined: {name.rpartition(' ')[2]} is not defined for any label"
         return Estimate(np.nan, method=method, status=status, **counts)
