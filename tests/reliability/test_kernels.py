@@ -68,9 +68,9 @@ def test_kappa_of_counts_equals_the_array_form(seed: int, n_levels: int, weights
     expected = kappa_of_tables(tables, weights)
     value, se, n = np.empty(7), np.empty(7), np.empty(7, dtype=np.int64)
     kappa_of_counts(tables.astype(np.int32), disagreement_weights(weights, n_levels), value, se, n)
-    np.testing.assert_allclose(value, expected.value, atol=1e-12)
-    np.testing.assert_allclose(se, expected.se, atol=1e-12)
-    np.testing.assert_array_equal(n, expected.n)
+    np.testing.assert_allclose(value, expected[0], atol=1e-12)
+    np.testing.assert_allclose(se, expected[1], atol=1e-12)
+    np.testing.assert_array_equal(n, expected[2])
 
 
 @settings(max_examples=60, deadline=None)
