@@ -19,6 +19,7 @@ from affectlab.ratings import Ratings
 from affectlab.ratings.arrays import answers_of
 from affectlab.ratings.order import canonical
 from affectlab.reliability.one_label import one_label
+from affectlab.reliability.rank_correlation import grouped_means
 
 __all__ = ["Extremes", "GoldenItems", "Overlap", "batch_overlap", "choose_golden"]
 
@@ -184,11 +185,8 @@ def choose_golden(
         low, high = part.scale.low, part.scale.high
         tolerance = None if low is None or high is None else (high - low) / 4
     stimuli, unit = np.unique(part.unit, return_inverse=True)
-    n_ratings = np.bincount(unit, minlength=stimuli.size)
-    mean = np.bincount(unit, part.value, stimuli.size) / n_ratings
+    n_ratings, mean, sd = grouped_means(part.value, unit, stimuli.size)
     off = part.value - mean[unit]
-    sd = np.sqrt(np.bincount(unit, off**2, stimuli.size) / np.maximum(n_ratings - 1, 1))
-    sd[n_ratings < 2] = np.nan
     allowed = n_ratings >= min_ratings
     if main is not None:
         taken = set(main.answers().stimulus_names if isinstance(main, Ratings) else main)
