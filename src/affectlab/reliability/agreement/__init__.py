@@ -4,8 +4,6 @@ from affectlab.reliability.agreement.alpha import krippendorff_alpha
 from affectlab.reliability.agreement.alpha_levels import (
     Distance,
     LevelName,
-    Pairable,
-    alpha_of,
     level_maker,
 )
 from affectlab.reliability.agreement.beyond_chance import beyond_chance
@@ -47,10 +45,8 @@ __all__ = [
     "KappaResult",
     "LevelName",
     "Missing",
-    "Pairable",
     "RaterMatrix",
     "Scorer",
-    "alpha_of",
     "beyond_chance",
     "brennan_prediger",
     "coefficient",
