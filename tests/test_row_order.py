@@ -359,8 +359,8 @@ def _numbers_of_reactions(ratings: Ratings) -> dict[str, Any]:
 
 CALLS: dict[str, Callable[[Shuffle], Any]] = {
     "krippendorff_alpha": lambda s: [
-        reliability.krippendorff_alpha(s(PANEL), n_boot=20, resample=over, joint=joint, seed=1)
-        for over in ("units", "raters", "both")
+        reliability.krippendorff_alpha(s(PANEL), n_boot=20, target=over, joint=joint, seed=1)
+        for over in ("stimuli", "raters", "both")
         for joint in (True, False)
     ],
     "label_correlations": lambda s: analysis.label_correlations(s(PANEL), n_boot=20, seed=1),

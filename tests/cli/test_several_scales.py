@@ -48,12 +48,12 @@ def test_agreement_goes_label_by_label(file: Path) -> None:
         "reliability", "agreement", file, "--scale", TEXT, "--n-boot", "20", "--more", "--json"
     )
     content = json.loads(found.stdout)
-    levels = {row["label"]: row["method"] for row in content["result"]["alpha"]}
+    levels = {row["label"]: row["method"] for row in content["result"]["krippendorff_alpha"]}
     assert list(levels) == ["plausibility", "category", "arousal"]
     assert ["nominal" in method for method in levels.values()] == [False, True, False]
     fleiss = {row["label"] for row in content["result"]["fleiss_kappa"]}
     assert fleiss == {"plausibility", "category", "arousal"}
-    assert "left out, since the answers are texts: comment" in content["warnings"]
+    assert "left out, since the answers are texts: comment" in content["result"]["notes"]
 
 
 def test_kappas_with_and_without_weights_have_no_common_mean(file: Path) -> None:

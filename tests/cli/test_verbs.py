@@ -143,9 +143,9 @@ def test_agreement(ratings: Path, raters: Path) -> None:
     found = result(
         "reliability", "agreement", ratings, "--scale", "0-7", "--raters", raters, "--n-boot", "50"
     )["result"]
-    assert {row["label"] for row in found["alpha"]} == {"fear", "joy"}
+    assert {row["label"] for row in found["krippendorff_alpha"]} == {"fear", "joy"}
     assert {row["pair_kind"] for row in found["kappa"]} == {"human-human", "human-model"}
-    assert all(-1 <= row["low"] < row["high"] <= 1 for row in found["alpha"])
+    assert all(-1 <= row["low"] < row["high"] <= 1 for row in found["krippendorff_alpha"])
 
 
 def test_scores(ratings: Path, tmp_path: Path) -> None:
@@ -401,10 +401,10 @@ def test_agreement_uses_all_ratings_or_says_what_it_dropped(tmp_path: Path) -> N
     listwise = result(*options, "--missing", "listwise")
     assert {row["n_items"] for row in listwise["result"]["intraclass_correlation"]} == {6}
     said = "listwise deletion drops 34 of 40 stimuli"
-    assert any(said in warning for warning in listwise["warnings"])
+    assert any(said in note for note in listwise["result"]["notes"])
     done = run(*options, "--missing", "listwise")
-    assert said in " ".join(done.stderr.split())
-    assert "add --more" in run(*options[:-1], "--missing", "listwise", code=2).stderr
+    assert said in " ".join(done.stdout.split())
+    assert "only --more shows" in run(*options[:-1], "--missing", "listwise", code=2).stderr
 
 
 def test_agreement_in_full(study: Path, tmp_path: Path) -> None:
@@ -415,7 +415,7 @@ def test_agreement_in_full(study: Path, tmp_path: Path) -> None:
     assert names | {"self_consistency"} <= set(found)
     assert {path.name for path in folder.iterdir()} == {
         f"{name}.{suffix}"
-        for name in ("alpha", "kappa_by_kind", "kappa_heatmap")
+        for name in ("krippendorff_alpha", "kappa_by_kind", "kappa_heatmap")
         for suffix in ("png", "svg")
     }
 

@@ -132,8 +132,11 @@ def test_sentences_are_a_tuple_on_every_result() -> None:
 
 
 COEFFICIENTS = {
-    one.name: SimpleNamespace(**({"scale": "1-3"} if one.needs_levels else {}))
+    one.name: SimpleNamespace(
+        **({"scale": "1-3"} if "scale" in inspect.signature(one.function).parameters else {})
+    )
     for one in load_coefficients()
+    if one.has_weights
 } | {
     "krippendorff_alpha": SimpleNamespace(level="ordinal", n_boot=0),
     "random_pair_kappa": SimpleNamespace(scale="1-3"),

@@ -249,7 +249,10 @@ def test_the_verbs_give_what_the_recipe_gives(folder: Path) -> None:
     kinds = {row["pair_kind"]: row["mean"] for row in published["kinds"]}
     assert kinds["human-human"] == pytest.approx(findings["hq.kappa"].value)
 
-    alphas = {row["label"]: row["value"] for row in result("reliability", "agreement")["alpha"]}
+    alphas = {
+        row["label"]: row["value"]
+        for row in result("reliability", "agreement")["krippendorff_alpha"]
+    }
     for label in ("Elation", "Anger"):
         assert alphas[label] == pytest.approx(findings[f"hq.alpha.{label.lower()}"].value)
 

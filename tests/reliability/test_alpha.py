@@ -135,7 +135,7 @@ class TestHostileInput:
             ([[1, math.inf], [1, 2]], {"level": "nominal"}, "infinite"),
             ([[1, 2], [1, 2]], {}, "level"),
             ([[1, 2], [1, 2]], {"level": "ordnal"}, "did you mean 'ordinal'"),
-            ([[1, 2], [1, 2]], {"level": "nominal", "resample": "rater"}, "'raters'"),
+            ([[1, 2], [1, 2]], {"level": "nominal", "target": "rater"}, "'raters'"),
             ([[1, 2], [1, 2]], {"level": "nominal", "n_boot": -1}, "n_boot -1"),
             ([[1, 2], [1, 2]], {"level": "nominal", "confidence": 95}, "confidence 95"),
             ([[1, 2], [1, 2]], {"level": "nominal", "interval": "percentil"}, "percentile"),
@@ -213,17 +213,17 @@ def panel(seed: int = 0, labels: int = 3, units: int = 60, raters: int = 6) -> R
 
 
 class TestBootstrap:
-    @pytest.mark.parametrize("resample", ["units", "raters", "both"])
-    def test_same_seed_same_bytes(self, resample):
+    @pytest.mark.parametrize("target", ["stimuli", "raters", "both"])
+    def test_same_seed_same_bytes(self, target):
         ratings = panel()
         first, second = (
-            krippendorff_alpha(ratings, n_boot=50, resample=resample, seed=11).to_frame()
+            krippendorff_alpha(ratings, n_boot=50, target=target, seed=11).to_frame()
             for _ in range(2)
         )
         assert first.equals(second)
-        other = krippendorff_alpha(ratings, n_boot=50, resample=resample, seed=12).to_frame()
+        other = krippendorff_alpha(ratings, n_boot=50, target=target, seed=12).to_frame()
         assert not first.equals(other)
-        assert set(first["resampled"]) == {resample}
+        assert set(first["resampled"]) == {target.replace("stimuli", "units")}
 
     @pytest.mark.parametrize("level", LEVELS)
     def test_replicates_are_those_of_explicit_resampling(self, level):
@@ -264,10 +264,10 @@ class TestBootstrap:
     def test_raters_and_units_are_wider_than_either(self):
         ratings = panel(seed=4, labels=1, units=150, raters=5)
         se = {
-            name: krippendorff_alpha(ratings, n_boot=400, resample=name, seed=1)["label 0"].se
-            for name in ("units", "raters", "both")
+            name: krippendorff_alpha(ratings, n_boot=400, target=name, seed=1)["label 0"].se
+            for name in ("stimuli", "raters", "both")
         }
-        assert se["both"] > max(se["units"], se["raters"])
+        assert se["both"] > max(se["stimuli"], se["raters"])
 
     def test_intervals_over_units_cover(self):
         rng = np.random.default_rng(0)

@@ -8,7 +8,7 @@ import pytest
 
 from affectlab.core.errors import InputError
 from affectlab.ratings import Ratings
-from affectlab.reliability import krippendorff_alpha
+from affectlab.reliability import krippendorff_alpha, over_labels
 
 
 def panel(labels: int, *, n: int = 80, seed: int = 0, missing: float = 0.0) -> Ratings:
@@ -31,7 +31,7 @@ def panel(labels: int, *, n: int = 80, seed: int = 0, missing: float = 0.0) -> R
 @pytest.mark.parametrize(("average", "of"), [("mean", np.mean), ("median", np.median)])
 def test_value_and_interval_are_those_of_averaged_replicates(average, of):
     result = krippendorff_alpha(panel(5), n_boot=400, seed=2)
-    found = result.over_labels(average)
+    found = over_labels(result, average=average)
     values = result.to_frame()["value"].to_numpy()
     drawn = of(result.replicates, axis=1)
     assert found.value == pytest.approx(of(values))
@@ -43,7 +43,7 @@ def test_value_and_interval_are_those_of_averaged_replicates(average, of):
 def test_interval_is_that_of_the_bootstrap_done_by_hand():
     """Replicates of the mean, from tables of drawn stimuli, spread alike."""
     ratings = panel(3, n=60)
-    found = krippendorff_alpha(ratings, n_boot=2000, seed=1).over_labels()
+    found = over_labels(krippendorff_alpha(ratings, n_boot=2000, seed=1))
     values = np.stack([ratings.matrix(label) for label in ratings.label_names])
     rng = np.random.default_rng(5)
     drawn = []
@@ -57,10 +57,10 @@ def test_interval_is_that_of_the_bootstrap_done_by_hand():
 
 def test_interval_covers_the_truth():
     """Over many panels the interval holds the mean of a very large panel about 95 times in 100."""
-    truth = krippendorff_alpha(panel(3, n=20_000, seed=99)).over_labels().value
+    truth = over_labels(krippendorff_alpha(panel(3, n=20_000, seed=99))).value
     inside = 0
     for seed in range(120):
-        found = krippendorff_alpha(panel(3, n=80, seed=seed), n_boot=300, seed=seed).over_labels()
+        found = over_labels(krippendorff_alpha(panel(3, n=80, seed=seed), n_boot=300, seed=seed))
         inside += found.low <= truth <= found.high
     assert 0.88 <= inside / 120 <= 0.99
 
@@ -75,7 +75,7 @@ def test_replicates_belong_to_the_columns_of_labels():
 
 @pytest.mark.parametrize("options", [{"n_boot": 0}, {"n_boot": 100, "joint": False}])
 def test_no_interval_without_shared_replicates(options):
-    found = krippendorff_alpha(panel(3), seed=1, **options).over_labels()
+    found = over_labels(krippendorff_alpha(panel(3), seed=1, **options))
     assert np.isnan(found.low)
     assert found.resampled == "none"
     assert found.ok
@@ -85,14 +85,14 @@ def test_labels_without_alpha_are_left_out_and_counted():
     frame = panel(2).to_frame()
     flat = frame.filter(label="l0").with_columns(label=pl.lit("flat"), value=pl.lit(3.0))
     result = krippendorff_alpha(Ratings(pl.concat([frame, flat]), scale="0-7"), n_boot=100, seed=1)
-    found = result.over_labels()
+    found = over_labels(result)
     assert found.value == pytest.approx(result.to_frame()["value"].to_numpy()[:2].mean())
     assert "mean of 2 labels" in found.method
-    alone = krippendorff_alpha(Ratings(flat, scale="0-7"), n_boot=100, seed=1).over_labels()
+    alone = over_labels(krippendorff_alpha(Ratings(flat, scale="0-7"), n_boot=100, seed=1))
     assert np.isnan(alone.value)
     assert alone.status.startswith("undefined: ")
 
 
 def test_unknown_average():
     with pytest.raises(InputError, match="average"):
-        krippendorff_alpha(panel(2)).over_labels("mode")
+        over_labels(krippendorff_alpha(panel(2)), average="mode")

@@ -434,15 +434,16 @@ def test_bca_equals_the_formula_by_hand() -> None:
 @pytest.mark.parametrize("level", ["nominal", "ordinal", "interval", "ratio"])
 def test_acceleration_equals_leaving_out_by_hand(level: str) -> None:
     from affectlab.core.inference import _acceleration
-    from affectlab.reliability.agreement.alpha import alpha_statistic
 
     rng = np.random.default_rng(5)
     data = np.clip(rng.integers(0, 5, (1, 25)) + rng.integers(0, 3, (5, 25)), 0, 7).astype(float)
     data[rng.random(data.shape) < 0.25] = nan
     data = data[:, (~np.isnan(data)).sum(axis=0) >= 2]
-    statistic = alpha_statistic(answers_of(data), level=level)
+    statistic = krippendorff_alpha.coefficient.statistic(
+        answers_of(data), level=level, by_label=False
+    )
     without = {
-        "units": [
+        "stimuli": [
             krippendorff_alpha(np.delete(data, u, axis=1), level=level).value
             for u in range(data.shape[1])
         ],
@@ -454,10 +455,10 @@ def test_acceleration_equals_leaving_out_by_hand(level: str) -> None:
     for name, values in without.items():
         array = np.array(values)
         pulls[name] = (array.mean() - array) * (array.size - 1) / array.size
-    pulls["both"] = np.concatenate([pulls["units"], pulls["raters"]])
-    for resample, pull in pulls.items():
-        found = _acceleration(statistic, resample)[0]
-        if resample == "units":
+    pulls["both"] = np.concatenate([pulls["stimuli"], pulls["raters"]])
+    for target, pull in pulls.items():
+        found = _acceleration(statistic, target)[0]
+        if target == "stimuli":
             expected = (pull**3).sum() / (6 * (pull**2).sum() ** 1.5)
             assert found == pytest.approx(expected, rel=1e-8)
         else:
@@ -466,19 +467,19 @@ def test_acceleration_equals_leaving_out_by_hand(level: str) -> None:
             assert found == pytest.approx(expected, rel=1e-6, abs=1e-9)
 
 
-@pytest.mark.parametrize("resample", ["units", "raters", "both"])
-def test_bca_of_alpha(resample: str) -> None:
+@pytest.mark.parametrize("target", ["stimuli", "raters", "both"])
+def test_bca_of_alpha(target: str) -> None:
     rng = np.random.default_rng(6)
     truth = rng.normal(size=(1, 60))
     data = np.rint(3 + 2 * truth + rng.normal(0, 0.6, (6, 60)))
-    options = {"n_boot": 400, "resample": resample, "seed": 1}
+    options = {"n_boot": 400, "target": target, "seed": 1}
     percentile, bca = (
         krippendorff_alpha(data, level="interval", interval=kind, **options)
         for kind in ("percentile", "bca")
     )
     assert bca.low < bca.value < bca.high
     assert bca.se == percentile.se
-    if resample == "units":
+    if target == "stimuli":
         assert (bca.low, bca.high) != (percentile.low, percentile.high)
     assert "bca bootstrap" in bca.method
     with pytest.raises(InputError, match="interval"):

@@ -53,7 +53,10 @@ STATISTICS: dict[str, Callable[[np.ndarray], Estimate | Estimates]] = {
         x, level="nominal", interval="bca", **N_BOOT
     ),
     "krippendorff_alpha, raters": lambda x: reliability.krippendorff_alpha(
-        x, level="interval", resample="both", **N_BOOT
+        x, level="interval", target="both", **N_BOOT
+    ),
+    "over_labels": lambda x: reliability.over_labels(
+        reliability.krippendorff_alpha(table_of(x), **N_BOOT)
     ),
     "krippendorff_alpha, labels": lambda x: reliability.krippendorff_alpha(table_of(x), **N_BOOT),
     "fleiss_kappa": lambda x: reliability.fleiss_kappa(x, scale="1-5"),
@@ -122,8 +125,10 @@ def test_every_statistic_with_an_interval_is_here() -> None:
         if inspect.isfunction(getattr(reliability, name))
         and "confidence" in inspect.signature(getattr(reliability, name)).parameters
     }
-    # A plan says how many raters a study needs.
-    assert with_interval - {"plan"} <= {name.partition(",")[0] for name in STATISTICS}
+    # A plan says how many raters a study needs; the agreement of raters is a choice of the others.
+    assert with_interval - {"plan", "rater_agreement"} <= {
+        name.partition(",")[0] for name in STATISTICS
+    }
 
 
 @pytest.mark.parametrize("method", ["reml", "p910", "mle"])

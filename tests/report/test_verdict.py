@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from affectlab.core.estimates import Estimates
 from affectlab.ratings import Ratings
-from affectlab.reliability import AlphaResult, krippendorff_alpha
+from affectlab.reliability import krippendorff_alpha
 from affectlab.report import write_report
 from affectlab.report.statistics.agreement import agreement_of, grade
 from affectlab.report.statistics.study import Study
@@ -136,7 +136,7 @@ def test_leaving_people_out_is_judged_label_by_label(write):
     assert expected in write(ratings)
 
 
-def alphas(value, low, high, items, *, n_boot: int = 2001) -> AlphaResult:
+def alphas(value, low, high, items, *, n_boot: int = 2001) -> Estimates:
     """Alpha of labels, with replicates that run evenly from somewhat below to above the ends."""
     names = [f"l{k}" for k in range(len(value))]
     status = ["undefined: one category" if math.isnan(v) else "ok" for v in value]
@@ -145,7 +145,7 @@ def alphas(value, low, high, items, *, n_boot: int = 2001) -> AlphaResult:
     )
     at = np.linspace(-0.025 / 0.95, 1 + 0.025 / 0.95, n_boot)[:, None]
     replicates = np.asarray(low) + at * (np.asarray(high) - np.asarray(low))
-    return AlphaResult.of(table.frame, table.keys, replicates=replicates)
+    return Estimates.of(table.frame, table.keys, replicates=replicates)
 
 
 def test_labels_are_counted_by_the_lower_end():

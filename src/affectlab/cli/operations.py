@@ -212,7 +212,7 @@ def _of_operation(words: str, operation: Operation) -> Callable[..., None]:
         check_folder(figures, "--figures")
         if to is not None and to.suffix.lower() not in _FILES:
             check_folder(to, "--out")
-        everyone = given.pop("everyone", False)
+        everyone = given.pop("everyone", False) if operation.people else None
         asked = arguments_of(given, options, config)
         everything = read[0]
         warnings = [

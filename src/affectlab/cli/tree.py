@@ -73,7 +73,11 @@ TREE = Branch(
         "reliability": Branch(
             "Agreement of raters, and scores of stimuli.",
             {
-                "agreement": "reliability.agreement:agreement",
+                "agreement": Operation(
+                    "reliability.rater_agreement:rater_agreement",
+                    "ratings.csv --scale 0-7 --level ordinal",
+                    rare=("confidence",),
+                ),
                 "scores": Operation(
                     "reliability.subject_models.scores:stimulus_scores",
                     "ratings.csv --method reml --out scores.csv",

@@ -7,7 +7,7 @@ values, says why there is none, and words how each came about.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal, TypeAlias
 
@@ -16,13 +16,13 @@ from numpy.typing import ArrayLike
 
 from affectlab.core.errors import InputError, unknown_name
 from affectlab.core.estimates import NO_INTERVAL, NO_VARIATION, Estimates, withhold_certainty
-from affectlab.core.statistic import Draws, Ends, Statistic, student
+from affectlab.core.statistic import Draws, Ends, Statistic, jackknife_error, student
 from affectlab.core.types import Floats, Ints
 
 __all__ = [
     "INTERVALS",
     "Interval",
-    "Resample",
+    "Target",
     "Uncertainty",
     "bca_interval",
     "benjamini_hochberg",
@@ -254,17 +254,19 @@ Interval: TypeAlias = Literal["analytic", "jackknife", "percentile", "bca"]
 """How an interval comes about: by a formula for stimuli drawn at random; from the values without
 each stimulus; or from bootstrap replicates, by their percentiles or by these corrected for bias and
 skewness."""
-Resample: TypeAlias = Literal["units", "raters", "both"]
+Target: TypeAlias = Literal["sample", "stimuli", "raters", "both"]
+"""What an interval is about: these raters and stimuli, which leaves nothing to be uncertain of;
+other stimuli, other raters, or both."""
 
 _KINDS = ("analytic", "jackknife", "percentile", "bca")
-_OVER = ("units", "raters", "both")
+_TARGETS = ("sample", "stimuli", "raters", "both")
 
 
 def infer(
     statistic: Statistic,
     *,
     interval: Interval = "percentile",
-    resample: Resample = "units",
+    target: Target = "stimuli",
     n_boot: int = 1000,
     confidence: float = 0.95,
     seed: int | np.random.Generator | None = 0,
@@ -280,8 +282,9 @@ def infer(
         ``"analytic"``: by the formula of the statistic. ``"jackknife"``: Student's interval with a
         standard error from leaving out one stimulus at a time. ``"percentile"`` and ``"bca"``: of
         bootstrap replicates.
-    resample
-        What replicates draw: stimuli (``"units"``), ``"raters"`` or ``"both"``.
+    target
+        What the interval is about, and so what replicates draw: other ``"stimuli"``, ``"raters"``
+        or ``"both"``; ``"sample"`` for no interval.
     n_boot
         Bootstrap replicates; 0 for no interval of that kind.
     confidence
@@ -312,15 +315,15 @@ def infer(
     >>> infer(statistic, n_boot=200, seed=1)["x"].method
     'mean; percentile bootstrap, 200 replicates'
     """
-    if resample not in _OVER:
-        raise unknown_name("resample", str(resample), _OVER)
+    if target not in _TARGETS:
+        raise unknown_name("target", str(target), _TARGETS)
     if interval not in _KINDS:
         raise unknown_name("interval", str(interval), _KINDS)
     if n_boot < 0:
         raise InputError(f"n_boot {n_boot}: expected 0 or the number of bootstrap replicates")
-    if resample != "units" and interval in ("analytic", "jackknife"):
+    if target in ("raters", "both") and interval in ("analytic", "jackknife"):
         raise InputError(
-            f"interval {interval!r}: it is about other units; resample {resample!r} needs "
+            f"interval {interval!r}: it is about other stimuli; target {target!r} needs "
             "'percentile' or 'bca'"
         )
     check_confidence(confidence)
@@ -329,47 +332,51 @@ def infer(
     nothing = np.full(value.size, np.nan)
     se, low, high = nothing, nothing, nothing
     method, resampled = list(statistic.method), ["none"] * value.size
-    if interval in ("analytic", "jackknife"):
+    if target == "sample":
+        n_boot = 0
+    elif interval in ("analytic", "jackknife"):
         if interval == "analytic":
             if statistic.closed is None:
                 raise InputError("interval 'analytic': no formula gives it; expected another")
-            ends, how, over = statistic.closed(value, confidence), statistic.formula, "none"
+            ends = statistic.closed(value, confidence)
+            how, over = _each(statistic.formula, value.size), _each(statistic.over, value.size)
             missing = [""] * value.size
         else:
             ends, missing = _jackknife(statistic, value, confidence)
-            how, over = f", jackknife over {statistic.units}", statistic.units
+            how = _each(f", jackknife over {statistic.units}", value.size)
+            over = _each(statistic.units, value.size)
         if statistic.no_interval:
             missing = [own or of for own, of in zip(statistic.no_interval, missing, strict=True)]
         hidden = np.isnan(value) | (np.array(missing) != "")
         se, low, high = (np.where(hidden, np.nan, end) for end in ends)
         certain = withhold_certainty(value, se, low, high)[3]
         has = ~np.isnan(low) & ~certain
-        resampled = [over if one else "none" for one in has]
+        resampled = [what if one else "none" for what, one in zip(over, has, strict=True)]
         said = [
             f"; {why}" if why and known else ""
             for why, known in zip(missing, ~np.isnan(value), strict=True)
         ]
         method = [
-            text + (how if one else why) for text, one, why in zip(method, has, said, strict=True)
+            text + (formula if one else why)
+            for text, formula, one, why in zip(method, how, has, said, strict=True)
         ]
-    elif n_boot:
-        _check_resample(statistic, resample)
+    if n_boot and interval in ("percentile", "bca"):
+        _check_target(statistic, target)
         rng = np.random.default_rng(seed)
-        replicates = _replicates(statistic, resample, n_boot, rng, joint=joint)
+        replicates = _replicates(statistic, target, n_boot, rng, joint=joint)
         spread = summarise(value, replicates, confidence)
         se, low, high = spread.se, spread.low, spread.high
         if interval == "bca":
-            skew = _acceleration(statistic, resample)
+            skew = _acceleration(statistic, target)
             bca = bca_interval(value, replicates, skew, confidence)
             low, high = (np.where(np.isnan(se), np.nan, end) for end in bca)
-        resampled = [statistic.units if resample == "units" else resample] * value.size
-        how = f"{interval} bootstrap, {statistic.replicates}{n_boot} replicates"
+        resampled = [statistic.units if target == "stimuli" else target] * value.size
+        drawn = f"{interval} bootstrap, {statistic.replicates}{n_boot} replicates"
         method = [
-            f"{text}; {how}" + (f", {k} undefined" if k else "") + (f"; {why}" if why else "")
+            f"{text}; {drawn}" + (f", {k} undefined" if k else "") + (f"; {why}" if why else "")
             for text, k, why in zip(method, spread.undefined.tolist(), spread.missing, strict=True)
         ]
-    reasons = statistic.undefined
-    reasons = [reasons] * value.size if isinstance(reasons, str) else reasons
+    reasons = _each(statistic.undefined, value.size)
     table = Estimates.build(
         statistic.keys,
         value=value,
@@ -388,18 +395,23 @@ def infer(
     return replace(table, replicates=replicates, joint=joint)
 
 
-def _check_resample(statistic: Statistic, resample: str) -> None:
-    if resample not in statistic.resamples:
-        known = " or ".join(repr(name) for name in statistic.resamples)
+def _each(text: str | Sequence[str], n: int) -> Sequence[str]:
+    """Give a text for each row."""
+    return [text] * n if isinstance(text, str) else text
+
+
+def _check_target(statistic: Statistic, target: str) -> None:
+    if target not in statistic.targets:
+        known = " or ".join(repr(name) for name in statistic.targets)
         raise InputError(
-            f"resample {resample!r}: not possible for {statistic.method[0].partition(',')[0]}"
+            f"target {target!r}: not possible for {statistic.method[0].partition(',')[0]}"
             + (f"; expected {known}" if known else ", which has an interval by formula alone")
         )
 
 
 def _replicates(
     statistic: Statistic,
-    resample: str,
+    target: str,
     n_boot: int,
     rng: np.random.Generator,
     *,
@@ -415,7 +427,7 @@ def _replicates(
         return out
     for columns in groups:
         at = 0
-        for draws in _draws(statistic, resample, n_boot, rng):
+        for draws in _draws(statistic, target, n_boot, rng):
             rows = slice(at, at + draws.n_rows)
             at = rows.stop
             if columns is None:
@@ -426,20 +438,20 @@ def _replicates(
 
 
 def _draws(
-    statistic: Statistic, resample: str, n_boot: int, rng: np.random.Generator
+    statistic: Statistic, target: str, n_boot: int, rng: np.random.Generator
 ) -> Iterator[Draws]:
     """Draw stimuli, raters or both, block by block."""
     n_stimuli, n_raters = statistic.design.n_stimuli, statistic.design.n_raters
-    if resample == "units":
+    if target == "stimuli":
         of_units = rng
     else:
         of_raters, of_units = rng.spawn(2)
-    wide = n_stimuli if resample == "units" else max(n_stimuli, n_raters)
+    wide = n_stimuli if target == "stimuli" else max(n_stimuli, n_raters)
     size = statistic.n_rows or max(1, _BLOCK // max(wide, 1))
     for start in range(0, n_boot, size):
         n = min(size, n_boot - start)
-        rater = None if resample == "units" else _weights(of_raters, n_raters, n)
-        stimulus = None if resample == "raters" else _weights(of_units, n_stimuli, n)
+        rater = None if target == "stimuli" else _weights(of_raters, n_raters, n)
+        stimulus = None if target == "raters" else _weights(of_units, n_stimuli, n)
         yield Draws(n, stimulus, rater)
 
 
@@ -471,31 +483,26 @@ def _without_raters(statistic: Statistic) -> Floats:
 
 def _jackknife(statistic: Statistic, value: Floats, confidence: float) -> tuple[Ends, list[str]]:
     """Student's interval from the values without each stimulus; and why there is none."""
-    _check_resample(statistic, "units")
-    left_out = _without_stimuli(statistic)
+    _check_target(statistic, "stimuli")
     present = statistic.design.stimulus.T
+    se, scarce = jackknife_error(_without_stimuli(statistic), present)
     n = present.sum(axis=0)
-    scarce = (np.isnan(left_out) & present).any(axis=0) | (n < 2)
-    known = np.where(present & ~scarce, left_out, 0.0)
-    mean = known.sum(axis=0) / np.maximum(n, 1)
-    squares = np.where(present, (known - mean) ** 2, 0.0).sum(axis=0)
-    se = np.where(scarce, np.nan, np.sqrt((n - 1) / np.maximum(n, 1) * squares))
     freedom = np.maximum(n - 1, 1) if statistic.freedom is None else statistic.freedom
     why = f"{NO_INTERVAL}not defined without one of the units"
     missing = [why if none else "" for none in scarce]
     return student(value, se, freedom, confidence, statistic.bounds), missing
 
 
-def _acceleration(statistic: Statistic, resample: str) -> Floats:
+def _acceleration(statistic: Statistic, target: str) -> Floats:
     """Estimate the acceleration of each row by leaving out one stimulus, or one rater, at a time.
 
     When stimuli and raters are drawn, the influence values of both are taken together, as for
     independent samples. It is 0 where nothing varies.
     """
     without = []
-    if resample != "raters":
+    if target != "raters":
         without.append(_without_stimuli(statistic))
-    if resample != "units":
+    if target != "stimuli":
         without.append(_without_raters(statistic))
     skew = np.zeros(len(statistic.names))
     for k in range(skew.size):

@@ -20,7 +20,16 @@ import numpy as np
 
 from affectlab.core.types import Bools, Floats, Ints
 
-__all__ = ["Design", "Draws", "Ends", "Statistic", "Sums", "from_sums", "student"]
+__all__ = [
+    "Design",
+    "Draws",
+    "Ends",
+    "Statistic",
+    "Sums",
+    "from_sums",
+    "jackknife_error",
+    "student",
+]
 
 _STEP = 1e-30
 """Imaginary step of derivatives, which are exact where its square is nothing."""
@@ -180,14 +189,17 @@ class Statistic:
     """Why a value is ``nan``, where it is: one reason, or one for each row."""
     closed: Callable[[Floats, float], Ends] | None = None
     """From values and a confidence level to standard errors and ends, by a formula."""
-    formula: str = ""
-    """What is said of intervals that ``closed`` gives, put behind the method."""
+    formula: str | Sequence[str] = ""
+    """What is said of intervals that ``closed`` gives, put behind the method: one text, or one for
+    each row."""
+    over: str | Sequence[str] = "none"
+    """What ``closed`` leaves out in turn, where it does, as ``resampled`` calls it."""
     bounds: tuple[float | Floats, float] = (-1.0, 1.0)
     """Least and largest value, to which intervals around a value are cut."""
     no_interval: Sequence[str] = ()
     """Why a row has no interval, whatever a formula or leaving out says; empty where it has one."""
-    resamples: tuple[str, ...] = ("units", "raters", "both")
-    """What ``evaluate`` takes weights of; without ``"units"`` it gives the point alone."""
+    targets: tuple[str, ...] = ("stimuli", "raters", "both")
+    """What ``evaluate`` takes weights of; without ``"stimuli"`` it gives the point alone."""
     freedom: Ints | None = None
     """Degrees of freedom of a standard error over stimuli; one less than stimuli where not said."""
     n_rows: int | None = None
@@ -203,6 +215,30 @@ class Statistic:
     def names(self) -> list[str]:
         """One name for each row, from its keys."""
         return [" / ".join(parts) for parts in zip(*self.keys.values(), strict=True)]
+
+
+def jackknife_error(left_out: Floats, present: Bools) -> tuple[Floats, Bools]:
+    """Compute standard errors from the values without each stimulus in turn.
+
+    Parameters
+    ----------
+    left_out
+        Shape (stimuli, rows).
+    present
+        Whether a row has answers about a stimulus; same shape.
+
+    Returns
+    -------
+    Standard errors, shape (rows,), and where there is none: where a value is not defined without
+    one of the stimuli, or there are fewer than two.
+    """
+    n = present.sum(axis=0)
+    scarce = (np.isnan(left_out) & present).any(axis=0) | (n < 2)
+    known = np.where(present & ~scarce, left_out, 0.0)
+    mean = known.sum(axis=0) / np.maximum(n, 1)
+    squares = np.where(present, (known - mean) ** 2, 0.0).sum(axis=0)
+    se: Floats = np.where(scarce, np.nan, np.sqrt((n - 1) / np.maximum(n, 1) * squares))
+    return se, scarce
 
 
 def student(

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -112,7 +113,7 @@ class Answers:
         return counts
 
 
-def require_order(ratings: Ratings | Scale | ArrayLike | None, what: str) -> None:
+def require_order(ratings: Ratings | Answers | Scale | ArrayLike | None, what: str) -> None:
     """Refuse ratings, or a scale, whose categories have no order, where a statistic needs one.
 
     Raises
@@ -120,7 +121,11 @@ def require_order(ratings: Ratings | Scale | ArrayLike | None, what: str) -> Non
     InputError
         If the scale is nominal. An array has no scale, and passes.
     """
-    scales = ratings.scales if isinstance(ratings, Ratings) else {"": ratings}
+    scales: Mapping[str, Any] = {"": ratings}
+    if isinstance(ratings, Ratings):
+        scales = ratings.scales
+    elif isinstance(ratings, Answers):
+        scales = dict(zip(ratings.labels, ratings.scales, strict=True)) if ratings.scales else {}
     unordered = {
         name: scale
         for name, scale in scales.items()

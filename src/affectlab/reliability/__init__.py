@@ -5,7 +5,6 @@ with ``nan`` where there is no rating.
 """
 
 from affectlab.reliability.agreement import (
-    AlphaResult,
     Half,
     KappaResult,
     RaterMatrix,
@@ -17,6 +16,7 @@ from affectlab.reliability.agreement import (
     kappa_matrix,
     krippendorff_alpha,
     list_coefficients,
+    over_labels,
     pairwise_kappa,
     percent_agreement,
     random_pair_kappa,
@@ -36,6 +36,7 @@ from affectlab.reliability.planning import (
     plan,
     plan_model,
 )
+from affectlab.reliability.rater_agreement import rater_agreement
 from affectlab.reliability.screening import (
     GoldenItems,
     Overlap,
@@ -57,7 +58,6 @@ from affectlab.reliability.subject_models import (
 
 __all__ = [
     "PPCA",
-    "AlphaResult",
     "Batch",
     "ConsensusFlow",
     "DuplicateRaters",
@@ -92,6 +92,7 @@ __all__ = [
     "mean_opinion_scores",
     "mean_spearman",
     "opinion_histogram",
+    "over_labels",
     "pairwise_kappa",
     "percent_agreement",
     "pilot_report",
@@ -99,6 +100,7 @@ __all__ = [
     "plan_model",
     "ppca",
     "random_pair_kappa",
+    "rater_agreement",
     "screen",
     "self_consistency",
     "split_half",

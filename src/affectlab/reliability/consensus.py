@@ -4,18 +4,18 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
 from itertools import pairwise
 from typing import Any
 
 import numpy as np
 import polars as pl
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from affectlab.core.errors import InputError
 from affectlab.core.result import Result
 from affectlab.core.tables import Column, Count, Figure, Key, Share, Table, Text, YesNo
-from affectlab.core.types import Floats, Ints
+from affectlab.core.types import Ints
 from affectlab.core.words import plural
 from affectlab.ratings import Ratings
 from affectlab.ratings.arrays import Answers, answers_of
@@ -252,17 +252,16 @@ def consensus_flow(
                 f"{votes.went_on_positive + fewest} to {votes.went_on_positive + most}"
             )
         fewest = most = stopped
-    bounds = np.array([fewest, most])
     inferred = n_contrastive > 0
+    yes = (count + votes.went_on_positive for count in (fewest, most))
     batches = [
-        _bounded(1, "affirmative", n_start, n_start, bounds + votes.went_on_positive, inferred),
+        _batch(1, "affirmative", n_start, n_start, *yes, inferred=inferred),
         *_rounds(votes, n_start, 2),
     ]
     if n_contrastive:
-        absent = n_contrastive - votes.single_positive + bounds
-        batches.append(
-            _bounded(len(batches) + 1, "contrastive", n_contrastive, n_start, absent, inferred)
-        )
+        no = (n_contrastive - votes.single_positive + count for count in (fewest, most))
+        last = len(batches) + 1
+        batches.append(_batch(last, "contrastive", n_contrastive, n_start, *no, inferred=inferred))
     notes = (*gap, *_notes(votes, n_start, n_contrastive, start is None, first_positive))
     return _flow(batches, votes, n_start, notes)
 
@@ -328,29 +327,25 @@ def _rounds(votes: _Votes, start: int, first: int, label: str | None = None) -> 
     rounds = []
     for batch in range(first, votes.rounds + 1):
         asked = votes.total >= batch
-        items, confirmed = int(asked.sum()), int((asked & (votes.yes >= batch)).sum())
-        agreement = confirmed / items
-        rounds.append(
-            Batch(
-                batch,
-                "affirmative",
-                items,
-                items / start,
-                agreement,
-                confirmed,
-                agreement,
-                agreement,
-                inferred=False,
-                label=label,
-            )
-        )
+        confirmed = int((asked & (votes.yes >= batch)).sum())
+        rounds.append(_batch(batch, "affirmative", int(asked.sum()), start, confirmed, label=label))
     return rounds
 
 
-def _bounded(batch: int, kind: str, items: int, start: int, bounds: Ints, inferred: bool) -> Batch:
+def _batch(
+    batch: int,
+    kind: str,
+    items: int,
+    start: int,
+    lowest: int,
+    highest: int | None = None,
+    *,
+    inferred: bool = False,
+    label: str | None = None,
+) -> Batch:
     """Build a round of which the confirmed items are known, or only bounded."""
-    lowest, highest = bounds.tolist()
-    known = lowest == highest and items > 0
+    known = highest in (None, lowest) and items > 0
+    highest = lowest if highest is None else highest
     low, high = (lowest / items, highest / items) if items else (math.nan, math.nan)
     return Batch(
         batch,
@@ -363,6 +358,7 @@ def _bounded(batch: int, kind: str, items: int, start: int, bounds: Ints, inferr
         high,
         inferred=inferred,
         status="ok" if known else (_SPLIT_UNKNOWN if items else _EMPTY),
+        label=label,
     )
 
 
@@ -403,121 +399,90 @@ def _notes(
     return tuple(notes)
 
 
-@dataclass(frozen=True)
-class _Recorded:
-    """Votes whose batches the ratings record, one entry per vote."""
-
-    stimulus: Ints
-    label: Ints
-    step: Ints
-    contrastive: NDArray[np.bool_]
-    value: Floats
-    labels: tuple[str, ...]
-
-    def items(self, step: int, *, yes: bool = False) -> set[tuple[int, int]]:
-        """Give the items of an affirmative batch, or those of them that it confirmed."""
-        rows = ~self.contrastive & (self.step == step)
-        if yes:
-            rows &= self.value == 1
-        return set(zip(self.label[rows].tolist(), self.stimulus[rows].tolist(), strict=True))
-
-    def take(self, rows: NDArray[np.bool_]) -> _Recorded:
-        return replace(
-            self,
-            stimulus=self.stimulus[rows],
-            label=self.label[rows],
-            step=self.step[rows],
-            contrastive=self.contrastive[rows],
-            value=self.value[rows],
-        )
-
-
-def _recorded(data: Ratings) -> tuple[_Recorded | None, tuple[str, ...]]:
+def _recorded(data: Ratings) -> tuple[pl.DataFrame | None, tuple[str, ...]]:
     """Give the votes with the batches that the ratings record, or why they cannot be used."""
     used = data.answers()
     if not {*BATCH_COLUMNS} <= {*used.frame.columns}:
         return None, ()
     step, kind = (used.frame[name] for name in BATCH_COLUMNS)
-    steps = step.cast(pl.Float64, strict=False).to_numpy()
-    kinds = kind.cast(pl.String).to_list()
-    known = np.array([one in _KINDS for one in kinds], dtype=bool) & (steps >= 1)
-    missing = int((~known).sum())
+    votes = pl.DataFrame(
+        {
+            "label": used.label_code,
+            "stimulus": used.stimulus_code,
+            "step": step.cast(pl.Float64, strict=False),
+            "kind": kind.cast(pl.String),
+            "value": used.value,
+        }
+    )
+    known = votes.filter(pl.col("kind").is_in(_KINDS), pl.col("step") >= 1)
+    missing = votes.height - known.height
     if missing:
         what = "1 vote has" if missing == 1 else f"{missing:,} votes have"
         return None, (
             f"{what} no step from 1 on, or no batch_kind ({' or '.join(_KINDS)}), so batches are "
             "inferred from the votes.",
         )
-    votes = _Recorded(
-        used.stimulus_code.astype(np.int64),
-        used.label_code.astype(np.int64),
-        steps.astype(np.int64),
-        np.array([one == "contrastive" for one in kinds], dtype=bool),
-        np.asarray(used.value, dtype=np.float64),
-        tuple(used.label_names),
-    )
-    keys = np.stack([votes.label, votes.stimulus, votes.step, votes.contrastive])
-    _, first, counts = np.unique(keys, axis=1, return_index=True, return_counts=True)
-    if (counts > 1).any():
-        row = int(first[np.argmax(counts > 1)])
+    votes = known.cast({"step": pl.Int64})
+    keys = ("label", "stimulus", "step", "kind")
+    twice = votes.group_by(keys).len().filter(pl.col("len") > 1).sort(keys)
+    if twice.height:
+        label, stimulus, number, name, _ = twice.row(0)
         raise InputError(
-            f"stimulus {used.stimulus_names[votes.stimulus[row]]!r}, label "
-            f"{votes.labels[votes.label[row]]!r}: two votes in step {votes.step[row]} of the "
-            f"{kinds[row]} batches; expected one, as in one study"
+            f"stimulus {used.stimulus_names[stimulus]!r}, label {used.label_names[label]!r}: two "
+            f"votes in step {number} of the {name} batches; expected one, as in one study"
         )
     return votes, ()
 
 
-def _recorded_flow(answers: Answers, votes: _Recorded, *, by_label: bool) -> ConsensusFlow:
+def _recorded_flow(answers: Answers, votes: pl.DataFrame, *, by_label: bool) -> ConsensusFlow:
     """Count the batches that the ratings record."""
     total = _Votes.count(answers.cell, answers.value)
     notes = [f"Batches are those that the ratings record (columns {' and '.join(BATCH_COLUMNS)})."]
-    start = int((~votes.contrastive & (votes.step == 1)).sum())
+    affirmative = votes.filter(kind=_KINDS[0])
+    start = affirmative.filter(step=1).height
     if by_label:
         notes.append("Shares are of the label's items in batch 1.")
         batches = [
             batch
-            for k, label in enumerate(votes.labels)
-            for batch in _recorded_batches(votes.take(votes.label == k), label)
+            for k, label in enumerate(answers.labels)
+            for batch in _recorded_batches(votes.filter(label=k), label)
         ]
-    else:
-        batches = _recorded_batches(votes, None)
-        for before, after in pairwise(b.batch for b in batches if b.kind == "affirmative"):
-            confirmed, again = votes.items(before, yes=True), votes.items(after)
-            left, added = len(confirmed - again), len(again - confirmed)
-            if left:
-                notes.append(
-                    f"{plural(left, 'item')} confirmed in batch {before} "
-                    f"{'was' if left == 1 else 'were'} not rated again."
-                )
-            if added:
-                notes.append(
-                    f"{plural(added, 'item')} {'was' if added == 1 else 'were'} rated in batch "
-                    f"{after} although batch {before} did not confirm "
-                    f"{'it' if added == 1 else 'them'}."
-                )
+        return _flow(batches, total, start, notes, recorded=True)
+    batches = _recorded_batches(votes, None)
+    items = ("label", "stimulus")
+    for before, after in pairwise(b.batch for b in batches if b.kind == _KINDS[0]):
+        confirmed = affirmative.filter(step=before, value=1)
+        again = affirmative.filter(step=after)
+        left = confirmed.join(again, on=items, how="anti").height
+        added = again.join(confirmed, on=items, how="anti").height
+        if left:
+            notes.append(
+                f"{plural(left, 'item')} confirmed in batch {before} "
+                f"{'was' if left == 1 else 'were'} not rated again."
+            )
+        if added:
+            notes.append(
+                f"{plural(added, 'item')} {'was' if added == 1 else 'were'} rated in batch {after} "
+                f"although batch {before} did not confirm {'it' if added == 1 else 'them'}."
+            )
     return _flow(batches, total, start, notes, recorded=True)
 
 
-def _recorded_batches(votes: _Recorded, label: str | None) -> list[Batch]:
+def _recorded_batches(votes: pl.DataFrame, label: str | None) -> list[Batch]:
     """Build the affirmative batches, and the contrastive one after them."""
-    affirmative = ~votes.contrastive
-    start = int((affirmative & (votes.step == 1)).sum())
-    last = int(votes.step[affirmative].max(initial=1))
-    parts = [
-        (number, "affirmative", affirmative & (votes.step == number), 1.0)
-        for number in range(1, last + 1)
+    affirmative, contrastive = (votes.filter(kind=kind) for kind in _KINDS)
+    start = affirmative.filter(step=1).height
+    steps = affirmative["step"].to_numpy()
+    last = int(steps.max(initial=1))
+    parts = [(step, _KINDS[0], affirmative.filter(step=step), 1) for step in range(1, last + 1)]
+    if contrastive.height:
+        parts.append((last + 1, _KINDS[1], contrastive, 0))
+    return [
+        _batch(
+            number, kind, part.height, start, int((part["value"] == expected).sum()), label=label
+        )
+        for number, kind, part, expected in parts
     ]
-    if votes.contrastive.any():
-        parts.append((last + 1, "contrastive", votes.contrastive, 0.0))
-    batches = []
-    for number, kind, rows, expected in parts:
-        items = int(rows.sum())
-        confirmed = int((votes.value[rows] == expected).sum())
-        bounds = np.array([confirmed, confirmed])
-        batch = _bounded(number, kind, items, start, bounds, inferred=False)
-        batches.append(replace(batch, label=label))
-    return batches
 
 
 def _flow_by_label(answers: Answers, gap: tuple[str, ...] = ()) -> ConsensusFlow:

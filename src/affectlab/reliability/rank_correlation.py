@@ -1,4 +1,4 @@
-"""Ranks and correlations within groups, for many groups at once."""
+"""Means, ranks and correlations within groups, for many groups at once."""
 
 from __future__ import annotations
 
@@ -13,13 +13,42 @@ if TYPE_CHECKING:
 
 __all__ = [
     "fisher_interval",
+    "grouped_means",
     "grouped_midranks",
     "grouped_spearman",
+    "rounding_digits",
 ]
 
 _TABLE = 1 << 24
 _FEW = 4096
 """Up to here looking values up is faster than sorting them."""
+
+
+def rounding_digits(largest: float) -> int:
+    """Decimals that are kept of means of the others: 12 significant digits of the largest value.
+
+    Equal means then tie exactly: ranks would otherwise be ordered by rounding noise.
+    """
+    return 12 - (int(np.floor(np.log10(largest))) + 1 if largest > 0 else 0)
+
+
+def grouped_means(value: Floats, group: Ints, n_groups: int) -> tuple[Ints, Floats, Floats]:
+    """Compute number, mean and standard deviation (divisor n - 1) within each group.
+
+    Where there is no value, or one, what is not defined is ``nan``.
+
+    Examples
+    --------
+    >>> n, mean, sd = grouped_means(np.array([1.0, 3.0, 5.0]), np.array([0, 0, 1]), 3)
+    >>> n.tolist(), mean.tolist(), sd.round(3).tolist()
+    ([2, 1, 0], [2.0, 5.0, nan], [1.414, nan, nan])
+    """
+    n = np.bincount(group, minlength=n_groups)
+    total = np.bincount(group, value, n_groups)
+    mean = np.divide(total, n, out=np.full(n.size, np.nan), where=n > 0)
+    squares = np.bincount(group, (value - mean[group]) ** 2, n_groups)
+    sd = np.where(n > 1, np.sqrt(squares / np.maximum(n - 1, 1)), np.nan)
+    return n, mean, sd
 
 
 def grouped_midranks(values: Floats, group: Ints, n_groups: int) -> Floats:

@@ -44,18 +44,19 @@ def alpha_levels(al, ratings):
 @case("gaps", "ties", "unanimous", "one_rater", "nominal", "models", quick=True)
 def alpha_intervals(al, ratings):
     found = {
-        f"{over} {interval}": al.reliability.krippendorff_alpha(
-            ratings, n_boot=60, resample=over, interval=interval, seed=1
+        f"{target.replace('stimuli', 'units')} {interval}": al.reliability.krippendorff_alpha(
+            ratings, n_boot=60, target=target, interval=interval, seed=1
         )
-        for over, interval in (
-            ("units", "percentile"),
+        for target, interval in (
+            ("stimuli", "percentile"),
             ("raters", "percentile"),
             ("both", "percentile"),
-            ("units", "bca"),
+            ("stimuli", "bca"),
         )
     }
     found["pooled"] = al.reliability.krippendorff_alpha(ratings, by_label=False, n_boot=60, seed=1)
-    found["over labels"] = found["units percentile"].over_labels() if ratings.has_labels else None
+    over_labels = al.reliability.over_labels
+    found["over labels"] = over_labels(found["units percentile"]) if ratings.has_labels else None
     return found
 
 
@@ -260,6 +261,7 @@ def planned(al, ratings):
     return found | {
         "model": al.reliability.plan_model(ratings),
         "words": {name: " ".join(one.sentences) for name, one in found.items()},
+        "settings": {name: dict(one.settings) for name, one in found.items()},
     }
 
 

@@ -25,6 +25,7 @@ FIGURES: Registry[Callable[..., Any]] = Registry(
         name: f"affectlab.report.figures:draw_{name}"
         for name in (
             "agreement_bars",
+            "by_kind",
             "confusion",
             "consensus_flow",
             "discrepancies",

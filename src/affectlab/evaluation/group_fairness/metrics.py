@@ -17,7 +17,7 @@ from affectlab.evaluation.classification import CLASSIFICATION_METRICS, metrics_
 from affectlab.evaluation.label_facts import CostsLike, TaxonomyLike
 from affectlab.ratings import Scale
 from affectlab.ratings.arrays import Answers
-from affectlab.reliability.agreement import Coefficient, list_coefficients, load_coefficient
+from affectlab.reliability.agreement import Coefficient, load_coefficient, load_coefficients
 
 __all__ = [
     "SCORE_METRICS",
@@ -434,12 +434,12 @@ def _of_coefficient(coefficient: Coefficient) -> AnswerMetric:
     """Judge how far people agree, by the mean of a coefficient over labels."""
 
     def weighted(data: Compared, weights: Floats) -> Floats:
-        what = "raters" if data.of_raters else "units"
+        what = "raters" if data.of_raters else "stimuli"
         found = []
         for part in _by_label(data):
             scale = None if data.scales is None else data.scales[int(part.label[0])]
             statistic = coefficient.statistic(_answers(part, scale), **coefficient.usual(scale))
-            if what not in statistic.resamples:
+            if what not in statistic.targets:
                 raise InputError(
                     f"metric {coefficient.name!r} takes no groups of people: its uncertainty is "
                     "known for other stimuli alone"
@@ -477,7 +477,7 @@ class _Metrics(Registry[AnswerMetric]):
     """Metrics of ours and, of people, all coefficients of agreement there are."""
 
     def own_names(self) -> tuple[str, ...]:
-        return (*self.ours, *list_coefficients())
+        return (*self.ours, *(one.name for one in load_coefficients() if one.has_weights))
 
     def _own(self, name: str) -> Any:
         return self.ours[name] if name in self.ours else _of_coefficient(load_coefficient(name))

@@ -1,11 +1,9 @@
 """Agreement of raters: alpha, kappa, AC1 and AC2, ICC, percent, consistency, split halves."""
 
-from affectlab.reliability.agreement.alpha import AlphaResult, krippendorff_alpha
+from affectlab.reliability.agreement.alpha import krippendorff_alpha
 from affectlab.reliability.agreement.alpha_levels import (
     Distance,
     LevelName,
-    Pairable,
-    alpha_of,
     level_maker,
 )
 from affectlab.reliability.agreement.beyond_chance import beyond_chance
@@ -13,12 +11,13 @@ from affectlab.reliability.agreement.brennan_prediger import brennan_prediger
 from affectlab.reliability.agreement.coefficient import (
     Coefficient,
     coefficient,
+    has_levels,
     list_coefficients,
     load_coefficient,
     load_coefficients,
 )
 from affectlab.reliability.agreement.fleiss_gwet import fleiss_kappa, gwet_ac
-from affectlab.reliability.agreement.icc import intraclass_correlation
+from affectlab.reliability.agreement.icc import Missing, intraclass_correlation
 from affectlab.reliability.agreement.kappa import (
     KappaResult,
     RaterMatrix,
@@ -27,6 +26,7 @@ from affectlab.reliability.agreement.kappa import (
     random_pair_kappa,
     weighted_kappa,
 )
+from affectlab.reliability.agreement.over_labels import over_labels
 from affectlab.reliability.agreement.percent import percent_agreement
 from affectlab.reliability.agreement.self_consistency import self_consistency
 from affectlab.reliability.agreement.split_half import Half, Scorer, split_half
@@ -38,22 +38,21 @@ from affectlab.reliability.agreement.variance_components import (
 )
 
 __all__ = [
-    "AlphaResult",
     "Coefficient",
     "Components",
     "Distance",
     "Half",
     "KappaResult",
     "LevelName",
-    "Pairable",
+    "Missing",
     "RaterMatrix",
     "Scorer",
-    "alpha_of",
     "beyond_chance",
     "brennan_prediger",
     "coefficient",
     "fleiss_kappa",
     "gwet_ac",
+    "has_levels",
     "identifiable",
     "intraclass_correlation",
     "kappa_matrix",
@@ -62,6 +61,7 @@ __all__ = [
     "list_coefficients",
     "load_coefficient",
     "load_coefficients",
+    "over_labels",
     "pairwise_kappa",
     "percent_agreement",
     "random_pair_kappa",

@@ -3,28 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from typing import Literal, TypedDict, Unpack, overload
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from affectlab.core.errors import unknown_name
-from affectlab.core.estimates import Estimate, Estimates
-from affectlab.core.inference import (
-    Interval,
-    Resample,
-    Uncertainty,
-    check_confidence,
-    infer,
-    summarise,
-)
+from affectlab.core.inference import Target
 from affectlab.core.statistic import Design, Statistic
-from affectlab.core.tables import Figure
 from affectlab.core.types import Ints
-from affectlab.ratings import Ratings
-from affectlab.ratings.arrays import Answers, answers_of
-from affectlab.ratings.order import canonical
+from affectlab.ratings.arrays import Answers
 from affectlab.reliability.agreement.alpha_levels import (
     Distance,
     LevelName,
@@ -32,106 +19,9 @@ from affectlab.reliability.agreement.alpha_levels import (
     level_maker,
 )
 from affectlab.reliability.agreement.alpha_statistic import Alphas, rows_over_raters
+from affectlab.reliability.agreement.coefficient import coefficient
 
-__all__ = [
-    "AlphaResult",
-    "LevelName",
-    "krippendorff_alpha",
-]
-
-# Results of Krippendorff's alpha: the table by label, and one number over labels.
-
-
-Average = Literal["mean", "median"]
-
-
-@dataclass(frozen=True, repr=False)
-class AlphaResult(Estimates):
-    """Alpha by label, with the bootstrap replicates that the labels share."""
-
-    def over_labels(self, average: Average = "mean", *, confidence: float = 0.95) -> Estimate:
-        """Average alpha over the labels on which it is defined, with an interval of its own.
-
-        Every bootstrap replicate gives one average over the same labels. Errors of labels that go
-        together, since the same stimuli are drawn for all, are thus counted as such; the average
-        of the ends of the intervals of labels would not do that.
-
-        Parameters
-        ----------
-        average
-            ``"mean"`` or ``"median"``.
-        confidence
-            Coverage of the interval, in (0, 1).
-
-        Returns
-        -------
-        An estimate whose counts are those of the label with the most items, raters and ratings.
-        Without replicates, or with replicates that labels do not share, there is no interval.
-
-        Raises
-        ------
-        InputError
-            If the average is not known.
-
-        Examples
-        --------
-        >>> import numpy as np
-        >>> from affectlab.ratings import Ratings
-        >>> from affectlab.reliability import krippendorff_alpha
-        >>> rng = np.random.default_rng(1)
-        >>> stimulus, rater, label = (part.ravel() for part in np.indices((60, 3, 2)))
-        >>> value = rng.integers(0, 6, (60, 1, 1)) + rng.integers(0, 2, (60, 3, 2))
-        >>> ratings = Ratings({"stimulus": stimulus, "rater": rater,
-        ...                    "label": np.array(["joy", "fear"])[label],
-        ...                    "value": value.ravel()}, scale="0-7")
-        >>> mean = krippendorff_alpha(ratings, n_boot=200, seed=1).over_labels()
-        >>> mean.low < mean.value < mean.high
-        True
-        """
-        if average not in ("mean", "median"):
-            raise unknown_name("average", average, ("mean", "median"))
-        check_confidence(confidence)
-        value = self.frame["value"].to_numpy()
-        known = ~np.isnan(value)
-        items, raters, ratings = (int(self.frame[name].to_numpy().max()) for name in _COUNTS)
-        method = f"Krippendorff's alpha, {average} of {int(known.sum())} labels"
-        if not known.any():
-            status = "undefined: alpha is not defined for any label"
-            return Estimate(
-                np.nan,
-                method=method,
-                n_items=items,
-                n_raters=raters,
-                n_ratings=ratings,
-                status=status,
-            )
-        of = np.mean if average == "mean" else np.median
-        point = float(of(value[known]))
-        spread, resampled = Uncertainty.none(1), "none"
-        if self.replicates.size and self.joint:
-            # A replicate that lacks a label would average other labels; it is left out as a whole.
-            drawn = of(self.replicates[:, known], axis=1)
-            spread = summarise(np.array([point]), drawn[:, None], confidence)
-            resampled = str(self.frame["resampled"][0])
-            method += f"; percentile bootstrap, {drawn.size} replicates shared by labels"
-            if spread.undefined[0]:
-                method += f", {int(spread.undefined[0])} undefined"
-            if spread.missing[0]:
-                method += f"; {spread.missing[0]}"
-        return Estimate(
-            point,
-            float(spread.se[0]),
-            float(spread.low[0]),
-            float(spread.high[0]),
-            method,
-            resampled,
-            items,
-            raters,
-            ratings,
-        )
-
-
-_COUNTS = ("n_items", "n_raters", "n_ratings")
+__all__ = ["krippendorff_alpha"]
 
 _NONE = np.zeros(0, dtype=np.int64)
 _MANY = 1 << 17
@@ -140,57 +30,21 @@ _LARGE_CELL = 64
 """Ratings of a unit above which insertion is a slow way to sort."""
 
 
-class _Options(TypedDict, total=False):
-    level: LevelName | None
-    distance: ArrayLike | Distance | None
-    n_boot: int
-    resample: Resample
-    joint: bool
-    interval: Interval
-    confidence: float
-    seed: int | np.random.Generator | None
-
-
-@overload
+@coefficient(
+    title="Krippendorff's alpha",
+    suits=lambda scale: scale.numeric,
+    interval="percentile",
+    lines=(0.67, 0.8),
+)
 def krippendorff_alpha(
-    ratings: Ratings,
-    *,
-    by_label: Literal[True] = ...,
-    **options: Unpack[_Options],
-) -> AlphaResult: ...
-
-
-@overload
-def krippendorff_alpha(
-    ratings: Ratings,
-    *,
-    by_label: Literal[False],
-    **options: Unpack[_Options],
-) -> Estimate: ...
-
-
-@overload
-def krippendorff_alpha(
-    ratings: ArrayLike,
-    *,
-    by_label: bool = ...,
-    **options: Unpack[_Options],
-) -> Estimate: ...
-
-
-def krippendorff_alpha(
-    ratings: Ratings | ArrayLike,
+    answers: Answers,
     *,
     level: LevelName | None = None,
     distance: ArrayLike | Distance | None = None,
     by_label: bool = True,
-    n_boot: int = 1000,
-    resample: Resample = "units",
-    joint: bool = True,
-    interval: Interval = "percentile",
-    confidence: float = 0.95,
-    seed: int | np.random.Generator | None = 0,
-) -> Estimate | AlphaResult:
+    target: Target = "stimuli",
+    n_boot: int = 0,
+) -> Statistic:
     r"""Compute Krippendorff's alpha, the agreement of any number of raters beyond chance.
 
     With :math:`n_{uc}` ratings of value c in unit u, :math:`m_u \ge 2` ratings in all,
@@ -207,10 +61,8 @@ def krippendorff_alpha(
 
     Parameters
     ----------
-    ratings
-        Ratings (main trials with a valid answer; the first answer where a rater repeats), or an
-        array of shape (raters, units) with ``nan`` where there is no rating. Every other number is
-        a value, -1 too.
+    answers
+        One answer of a rater to a unit and label.
     level
         ``"nominal"``, ``"ordinal"``, ``"interval"`` or ``"ratio"``. By default the level of the
         scale, with binary as nominal; an array needs it said.
@@ -221,32 +73,18 @@ def krippendorff_alpha(
     by_label
         One coefficient per label, over stimuli. Otherwise one pooled coefficient, whose units are
         (stimulus, label) and whose replicates draw whole stimuli.
-    n_boot
-        Bootstrap replicates; 0 for no interval.
-    resample
-        ``"units"``, ``"raters"`` or ``"both"``. A rater drawn twice is not paired with itself.
-    joint
-        One resample shared by all labels, so that the replicates of labels belong together.
-    interval
-        ``"percentile"`` or ``"bca"`` of bootstrap replicates; the latter (bias-corrected and
-        accelerated, Efron 1987) follows the skewness that alpha has near 1. Or ``"jackknife"``,
-        Student's interval from leaving out one unit at a time.
-    confidence
-        Coverage of the interval, in (0, 1).
-    seed
-        Seed or generator; the same seed gives the same bytes.
 
     Returns
     -------
     An :class:`~affectlab.core.estimates.Estimate` for an array and for pooled ratings, otherwise
-    :class:`AlphaResult`, estimates by ``label`` that also know their average over labels. Values
-    are at most 1. Items, raters and ratings are those of units with at least two ratings. Alpha is
-    ``nan`` with a status where no unit has two ratings or only one category occurs.
+    estimates by ``label``; :func:`over_labels` gives their average. Values are at most 1. Items,
+    raters and ratings are those of units with at least two ratings. Alpha is ``nan`` with a status
+    where no unit has two ratings or only one category occurs.
 
     Raises
     ------
     InputError
-        If level, distance, resample or confidence cannot be used.
+        If level, distance, target or confidence cannot be used.
 
     Notes
     -----
@@ -279,58 +117,7 @@ def krippendorff_alpha(
     >>> krippendorff_alpha([[1, 1], [1, 1]], level="nominal").status
     'undefined: one category'
     """
-    pooled = not (by_label and isinstance(ratings, Ratings))
-    statistic = alpha_statistic(
-        answers_of(canonical(ratings)),
-        level=level,
-        distance=distance,
-        pooled=pooled,
-        n_boot=n_boot,
-        resample=resample,
-    )
-    table = infer(
-        statistic,
-        interval=interval,
-        resample=resample,
-        n_boot=n_boot,
-        confidence=confidence,
-        seed=seed,
-        joint=joint,
-    )
-    if pooled:
-        return table["pooled"]
-    figure = Figure(
-        "alpha",
-        "intervals",
-        of="estimates",
-        title="Krippendorff's alpha per label",
-        options={"value_name": "Krippendorff's alpha", "lines": ((0.67, "0.67"), (0.8, "0.80"))},
-    )
-    return AlphaResult(
-        table.tables, figures=(figure,), replicates=table.replicates, joint=table.joint
-    )
-
-
-def alpha_statistic(
-    answers: Answers,
-    *,
-    level: LevelName | None = None,
-    distance: ArrayLike | Distance | None = None,
-    pooled: bool = False,
-    n_boot: int = 0,
-    resample: Resample = "units",
-) -> Statistic:
-    """Make the statistic of alpha by label, or pooled.
-
-    Parameters
-    ----------
-    answers
-        One answer of a rater to a unit and label, units and raters in the order of their names.
-    level, distance, n_boot, resample
-        As for :func:`krippendorff_alpha`.
-    pooled
-        One coefficient over all labels.
-    """
+    pooled = not by_label
     scales = (answers.scale,) if pooled or answers.scales is None else answers.scales
     makers = [level_maker(level, distance, scale) for scale in scales]
     pooling = ""
@@ -346,14 +133,14 @@ def alpha_statistic(
     return Statistic(
         keys={"label": ("pooled",) if pooled else answers.labels},
         design=design,
-        evaluate=Alphas(levels, n_units, n_boot, n_boot > 0 and resample == "units"),
+        evaluate=Alphas(levels, n_units, n_boot, n_boot > 0 and target == "stimuli"),
         method=[f"Krippendorff's alpha, {name}{pooling}" for name, _ in makers],
         n_items=[unit.size for unit in units],
         n_raters=design.rater.sum(axis=1),
         n_ratings=[rater.size for rater in raters],
         undefined=[_reason(part) for part in parts],
         bounds=(-np.inf, 1.0),
-        n_rows=None if resample == "units" else rows_over_raters(levels),
+        n_rows=None if target == "stimuli" else rows_over_raters(levels),
     )
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Literal, Protocol, TypeAlias
 
 import numpy as np
@@ -35,7 +35,6 @@ __all__ = [
     "Ordinal",
     "Pairable",
     "Sums",
-    "alpha_of",
     "by_pairable",
     "level_maker",
     "margins_of",
@@ -398,15 +397,6 @@ class DistanceLevel:
         return one_minus_ratio(observed, self._expected(margins_of(data, margin)))
 
 
-def alpha_of(level: Level, sums: Sums | None) -> float:
-    """Compute alpha of the ratings as they are; ``sums`` are the ``statistics`` of the level."""
-    if sums is not None:
-        totals = np.asarray(sums.sum(axis=0), dtype=np.float64)
-        return float(level.from_totals(totals.reshape(1, -1))[0])
-    ones = np.ones((1, level.data.cell.size))
-    return float(level.weighted(ones, np.ones((1, level.data.unit.size)))[0])
-
-
 # Which level of measurement or distance alpha uses.
 
 
@@ -421,30 +411,18 @@ _LEVEL_OF_SCALE: dict[str, LevelName] = {
 }
 
 
-class LevelMaker:
-    """Makes the level of measurement of one label's ratings."""
-
-    def __init__(self, level: str, distance: Distance | None = None) -> None:
-        self.level, self.distance = level, distance
-
-    def __call__(self, part: Pairable) -> Level:
-        if self.distance is not None:
-            return DistanceLevel(part, self.distance)
-        levels: dict[str, type[Nominal | Ordinal | Interval]] = {
-            "nominal": Nominal,
-            "ordinal": Ordinal,
-            "interval": Interval,
-        }
-        return levels[self.level](part)
+LevelMaker: TypeAlias = Callable[[Pairable], Level]
+"""Makes the level of measurement of one label's ratings."""
 
 
 def level_maker(
     level: str | None, distance: ArrayLike | Distance | None, scale: Scale | None
 ) -> tuple[str, LevelMaker]:
+    """Give the name of the level of measurement, and what makes it of a label's ratings."""
     if distance is not None:
         if level is not None:
             raise InputError(f"level {level!r}: expected either a level or a distance, not both")
-        return "given distance", LevelMaker("", _distance(distance, scale))
+        return "given distance", partial(DistanceLevel, distance=_distance(distance, scale))
     if level is None:
         if scale is None:
             raise InputError(
@@ -453,9 +431,12 @@ def level_maker(
         level = _LEVEL_OF_SCALE[scale.kind]
     if level not in _LEVELS:
         raise unknown_name("level", str(level), _LEVELS)
-    if level != "nominal":
-        require_order(scale, f"level {level!r}")
-    return level, LevelMaker(level, _ratio if level == "ratio" else None)
+    if level == "nominal":
+        return level, Nominal
+    require_order(scale, f"level {level!r}")
+    if level == "ratio":
+        return level, partial(DistanceLevel, distance=_ratio)
+    return level, Ordinal if level == "ordinal" else Interval
 
 
 def _ratio(first: Floats, second: Floats) -> NDArray[np.float64]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from inspect import cleandoc
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
@@ -20,6 +21,7 @@ from affectlab.core.statistic import Design, Draws, Statistic, Sums, from_sums
 from affectlab.core.types import Floats, Ints
 from affectlab.ratings import Scale
 from affectlab.ratings.arrays import Answers
+from affectlab.reliability.agreement.coefficient import CoefficientFunction, coefficient
 from affectlab.reliability.agreement.kappa import (
     Weights,
     declared_scales,
@@ -45,15 +47,9 @@ _BLOCK = 1 << 22
 
 
 def beyond_chance(
-    answers: Answers,
-    chance: Chance,
-    *,
-    name: str,
-    weights: Weights = "nominal",
-    scale: Scale | str | ArrayLike | None = None,
-    standard_error: StandardError = "linearised",
-) -> Statistic:
-    r"""Make the coefficient of each label from its agreement by chance.
+    *, title: str, name: str | Callable[[Weights], str] = ""
+) -> Callable[[Chance], CoefficientFunction]:
+    r"""Make a coefficient of its agreement by chance, and register it.
 
     With :math:`r_{uk}` ratings of level k in unit u, :math:`m_u` in all, agreement weights
     :math:`w_{kl} = 1 - d_{kl} / \max d`, and :math:`r^*_{uk} = \sum_l w_{kl} r_{ul}`,
@@ -69,20 +65,68 @@ def beyond_chance(
 
     Parameters
     ----------
-    answers
-        One answer of a rater to a unit and label.
-    chance
-        Agreement by chance.
+    title
+        What the coefficient is called in a sentence.
     name
-        What the coefficient is called.
-    weights, scale, standard_error
-        As for :func:`~affectlab.reliability.fleiss_kappa`.
-
-    Raises
-    ------
-    InputError
-        If a value is off the scale, or the scale has no levels.
+        What its method is called, or a function of the weights that gives it; by default the title.
     """
+
+    def register(chance: Chance) -> CoefficientFunction:
+        def statistic(
+            answers: Answers,
+            *,
+            weights: Weights = "nominal",
+            scale: Scale | str | ArrayLike | None = None,
+            standard_error: StandardError = "linearised",
+        ) -> Statistic:
+            called = name(weights) if callable(name) else name or title
+            return _statistic(answers, chance, called, weights, scale, standard_error)
+
+        for part in ("__module__", "__name__", "__qualname__"):
+            setattr(statistic, part, getattr(chance, part))
+        before, references, after = cleandoc(chance.__doc__ or "").partition("References\n")
+        statistic.__doc__ = f"{before.rstrip()}\n\n{_OPTIONS}{references}{after}".rstrip()
+        return coefficient(title=title, graded={"weights": "quadratic"})(statistic)
+
+    return register
+
+
+_OPTIONS = """\
+Parameters
+----------
+answers
+    One answer of a rater to a unit and label.
+weights
+    ``"nominal"``, ``"linear"`` or ``"quadratic"``.
+scale
+    The declared scale; by default that of the ratings. An array needs it said.
+standard_error
+    For units drawn at random: ``"linearised"`` (delta method), or ``"gwet"``, the formula of
+    Gwet (2014) and irrCAC. They are equal where all units have two ratings; Gwet's takes the
+    number of such units as fixed, and comes out much too large where many units have one.
+
+Returns
+-------
+Estimates by ``label``, or one :class:`~affectlab.core.estimates.Estimate` for an array; at most
+1, and ``nan`` with a status where no unit has two ratings, or chance leaves no other agreement.
+
+Raises
+------
+InputError
+    If a value is off the scale, or the scale has no levels.
+
+"""
+
+
+def _statistic(
+    answers: Answers,
+    chance: Chance,
+    name: str,
+    weights: Weights,
+    scale: Scale | str | ArrayLike | None,
+    standard_error: StandardError,
+) -> Statistic:
+    """Make the statistic of each label."""
     if standard_error not in ("linearised", "gwet"):
         raise unknown_name("standard_error", str(standard_error), ("linearised", "gwet"))
     scales = declared_scales(answers, scale)

@@ -4,27 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
-from numpy.typing import ArrayLike
-
-from affectlab.core.statistic import Statistic
 from affectlab.core.types import Floats
-from affectlab.ratings import Scale
-from affectlab.ratings.arrays import Answers
-from affectlab.reliability.agreement.beyond_chance import StandardError, beyond_chance
-from affectlab.reliability.agreement.coefficient import coefficient
-from affectlab.reliability.agreement.kappa import Weights
+from affectlab.reliability.agreement.beyond_chance import beyond_chance
 
 __all__ = ["brennan_prediger"]
 
 
-@coefficient(title="Brennan-Prediger", graded={"weights": "quadratic"})
-def brennan_prediger(
-    answers: Answers,
-    *,
-    weights: Weights = "nominal",
-    scale: Scale | str | ArrayLike | None = None,
-    standard_error: StandardError = "linearised",
-) -> Statistic:
+@beyond_chance(title="Brennan-Prediger", name="Brennan-Prediger coefficient")
+def brennan_prediger(_pi: Any, agreement: Floats) -> Any:
     r"""Compute Brennan and Prediger's coefficient of each label, generalised to weights and gaps.
 
     As :func:`fleiss_kappa`, with the agreement of raters who choose among the q levels of the scale
@@ -34,25 +21,7 @@ def brennan_prediger(
 
     which is 1/q with nominal weights. It is free of the paradoxes that kappa has where nearly all
     ratings fall on one level, and takes the levels that a scale declares for choices that raters
-    had.
-
-    Parameters
-    ----------
-    answers
-        One answer of a rater to a unit and label.
-    weights, scale, standard_error
-        As for :func:`fleiss_kappa`. The result depends on how many levels the declared scale has,
-        also on those that do not occur.
-
-    Returns
-    -------
-    Estimates by ``label``, or one :class:`~affectlab.core.estimates.Estimate` for an array; at
-    most 1, and ``nan`` with a status where no unit has two ratings.
-
-    Raises
-    ------
-    InputError
-        If a value is off the scale, or the scale has no levels.
+    had: the result depends on how many there are, also on those that do not occur.
 
     References
     ----------
@@ -66,15 +35,4 @@ def brennan_prediger(
     >>> round(brennan_prediger([[1, 1, 2], [1, 2, 2]], scale="1-2").value, 4)
     0.3333
     """
-
-    def chance(_: Any, agreement: Floats) -> Any:
-        return agreement.mean()
-
-    return beyond_chance(
-        answers,
-        chance,
-        name="Brennan-Prediger coefficient",
-        weights=weights,
-        scale=scale,
-        standard_error=standard_error,
-    )
+    return agreement.mean()

@@ -9,23 +9,25 @@ from __future__ import annotations
 
 import inspect
 import re
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
-from functools import partial, wraps
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property, partial, wraps
 from importlib import import_module
 from inspect import cleandoc
 from pkgutil import iter_modules
-from typing import Any, Protocol, cast, overload
+from typing import Any, Literal, Protocol, cast, overload
 
 import numpy as np
+import polars as pl
 from numpy.typing import ArrayLike
 
 from affectlab.core.estimates import Estimate, Estimates
-from affectlab.core.inference import Interval, Resample, infer
+from affectlab.core.inference import Interval, Target, infer
 from affectlab.core.registry import Registry
 from affectlab.core.statistic import Statistic
+from affectlab.core.tables import Figure
 from affectlab.ratings import Ratings, Scale
-from affectlab.ratings.arrays import answers_of
+from affectlab.ratings.arrays import answers_of, in_label_order
 from affectlab.ratings.order import canonical
 from affectlab.ratings.select import labels_on
 
@@ -33,6 +35,8 @@ __all__ = [
     "Coefficient",
     "CoefficientFunction",
     "coefficient",
+    "has_levels",
+    "is_graded",
     "list_coefficients",
     "load_coefficient",
     "load_coefficients",
@@ -40,6 +44,16 @@ __all__ = [
 ]
 
 _PACKAGE = "affectlab.reliability.agreement"
+
+
+def has_levels(scale: Scale) -> bool:
+    """Whether a scale has a number of levels."""
+    return scale.numeric and scale.step is not None and scale.low is not None
+
+
+def is_graded(scale: Scale) -> bool:
+    """Whether a scale has more than two levels, in an order."""
+    return scale.kind in ("ordinal", "interval")
 
 
 @dataclass(frozen=True, eq=False)
@@ -60,38 +74,51 @@ class Coefficient:
     """What it is called in a sentence."""
     statistic: Callable[..., Statistic]
     """From answers and options to the statistic."""
-    function: CoefficientFunction
-    """What people call: from ratings, or an array, to estimates."""
     graded: Mapping[str, Any] = field(default_factory=dict)
     """Options that are usual on ordinal and interval scales."""
-    needs_levels: bool = True
-    """Whether the scale has to have a number of levels."""
+    suits: Callable[[Scale], bool] = has_levels
+    """Whether it is defined for answers on a scale."""
+    interval: Interval = "analytic"
+    """How its interval usually comes about."""
+    has_weights: bool = True
+    """Whether stimuli and raters can count several times, as resampling and groups need."""
+    lines: Sequence[float] = ()
+    """Values that a figure marks."""
+
+    @cached_property
+    def function(self) -> CoefficientFunction:
+        """What people call: from ratings, or an array, to estimates."""
+        return _function(self)
+
+    @property
+    def figure(self) -> Figure:
+        """Its values by label, with their intervals."""
+        title = f"{self.title[0].upper()}{self.title[1:]}"
+        options = {"value_name": title, "lines": tuple((at, f"{at:.2f}") for at in self.lines)}
+        return Figure(self.name, "intervals", "estimates", f"{title} per label", options=options)
 
     def __call__(self, ratings: Ratings | ArrayLike, **options: Any) -> Estimate | Estimates:
         """Compute it, as the function does."""
         return self.function(ratings, **options)
 
-    def suits(self, scale: Scale) -> bool:
-        """Whether it is defined for answers on a scale."""
-        levels = scale.numeric and scale.step is not None and scale.low is not None
-        return scale.numeric and (levels or not self.needs_levels)
-
     def usual(self, scale: Scale | None) -> dict[str, Any]:
         """Options that are usual for answers on a scale."""
-        graded = scale is not None and scale.kind in ("ordinal", "interval")
-        return dict(self.graded) if graded else {}
+        return dict(self.graded) if scale is not None and is_graded(scale) else {}
 
-    def tables(self, ratings: Ratings) -> list[Estimates]:
-        """Compute it with its usual options: for labels without an order, then for graded ones."""
-        parts = []
-        for options in [{}, dict(self.graded)] if self.graded else [{}]:
-            own = labels_on(ratings, partial(self._suits_with, options))
+    def estimates(self, ratings: Ratings, **options: Any) -> Estimates | None:
+        """Compute it with its usual options for each label that it suits; None for no label."""
+        parts = list[Estimates]()
+        for usual in [{}, dict(self.graded)] if self.graded else [{}]:
+            own = labels_on(ratings, partial(self._suits_with, usual))
             if own is not None:
-                parts.append(self.function(own, **options))
-        return parts
+                parts.append(self.function(own, **usual, **options))
+        if len(parts) < 2:
+            return parts[0] if parts else None
+        frame = pl.concat([part.frame for part in parts])
+        return parts[0].with_frame(in_label_order(frame, ratings.label_names))
 
-    def _suits_with(self, options: Mapping[str, Any], scale: Scale) -> bool:
-        return self.suits(scale) and self.usual(scale) == options
+    def _suits_with(self, usual: Mapping[str, Any], scale: Scale) -> bool:
+        return self.suits(scale) and self.usual(scale) == usual
 
 
 class CoefficientFunction(Protocol):
@@ -99,6 +126,10 @@ class CoefficientFunction(Protocol):
 
     __name__: str
 
+    @overload
+    def __call__(
+        self, ratings: Ratings, /, *, by_label: Literal[False], **options: Any
+    ) -> Estimate: ...
     @overload
     def __call__(self, ratings: Ratings, /, **options: Any) -> Estimates: ...
     @overload
@@ -110,7 +141,7 @@ _OURS: dict[str, Coefficient] = {}
 
 def _by_statistic(function: Callable[..., Statistic], name: str = "") -> Coefficient:
     called = name or function.__name__
-    return _made(function, called, called.replace("_", " "), {}, True)
+    return Coefficient(called, called.replace("_", " "), function)
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -182,13 +213,18 @@ def coefficient(
     *,
     title: str,
     graded: Mapping[str, Any] | None = None,
-    needs_levels: bool = True,
+    suits: Callable[[Scale], bool] = has_levels,
+    interval: Interval = "analytic",
+    has_weights: bool = True,
+    lines: Sequence[float] = (),
 ) -> Callable[[Callable[..., Statistic]], CoefficientFunction]:
     """Make of a statistic of answers the function that people call, and register it.
 
     The function takes ratings or an array, the options of the statistic, and those of the interval,
     which it hands to :func:`~affectlab.core.inference.infer`. Its docstring gains their
-    description. It gives a table for ratings, and one estimate for an array, which has no labels.
+    description. It gives a table for ratings; for an array, which has no labels, one estimate where
+    the statistic has one for each label. A statistic that has to know what is resampled takes
+    `n_boot` or `target`, too.
 
     Parameters
     ----------
@@ -196,14 +232,24 @@ def coefficient(
         What the coefficient is called in a sentence.
     graded
         Options that are usual on ordinal and interval scales, such as ``{"weights": "quadratic"}``.
-    needs_levels
-        Whether the scale has to have a number of levels.
+    suits
+        Whether it is defined for answers on a scale; by default on those with a number of levels.
+    interval
+        How its interval usually comes about.
+    has_weights
+        Whether stimuli and raters can count several times; without, it has an interval by formula
+        alone.
+    lines
+        Values that a figure marks.
     """
 
     def register(statistic: Callable[..., Statistic]) -> CoefficientFunction:
-        made = _made(statistic, statistic.__name__, title, graded or {}, needs_levels)
+        name = statistic.__name__
+        made = Coefficient(
+            name, title, statistic, graded or {}, suits, interval, has_weights, lines
+        )
         if statistic.__module__.startswith(f"{_PACKAGE}."):
-            _OURS[made.name] = made
+            _OURS[name] = made
         return made.function
 
     return register
@@ -213,8 +259,9 @@ _UNCERTAINTY = tuple(
     inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=type_)
     for name, default, type_ in (
         ("interval", "analytic", Interval),
-        ("resample", "units", Resample),
+        ("target", "stimuli", Target),
         ("n_boot", 1000, int),
+        ("joint", True, bool),
         ("confidence", 0.95, float),
         ("seed", 0, int | np.random.Generator | None),
     )
@@ -223,69 +270,81 @@ _UNCERTAINTY = tuple(
 _RATINGS = """\
 ratings
     Ratings (main trials with a valid answer; the first answer where a rater repeats), or an array
-    of shape (raters, units) with ``nan`` where there is no rating."""
+    of shape (raters, units) with ``nan`` where there is no rating. Every other number is a
+    value, -1 too."""
 _SAID = """\
 interval
-    ``"analytic"``: Student's interval, by the formula for stimuli drawn at random.
-    ``"jackknife"``: the same, from leaving out one stimulus at a time. ``"percentile"`` or
-    ``"bca"``: from bootstrap replicates.
-resample
-    What replicates draw: ``"units"`` (stimuli), ``"raters"`` or ``"both"``. A rater drawn twice
-    is not paired with itself.
+    ``"analytic"``: by a formula for stimuli drawn at random. ``"jackknife"``: Student's interval
+    from leaving out one stimulus at a time. ``"percentile"`` or ``"bca"``: from bootstrap
+    replicates; the latter (bias-corrected and accelerated, Efron 1987) follows their skewness.
+target
+    What the interval is about: other ``"stimuli"``, other ``"raters"`` or ``"both"``, which the
+    replicates draw; a rater drawn twice is not paired with itself. ``"sample"``: these raters
+    and stimuli, without an interval.
 n_boot
-    Bootstrap replicates, where the interval comes from these.
+    Bootstrap replicates, where the interval comes from these; 0 for no interval.
+joint
+    One resample shared by all labels, so that the replicates of labels belong together.
+"""
+_CONFIDENCE = """\
 confidence
     Coverage of the interval, in (0, 1).
+"""
+_SEED = """\
 seed
     Seed or generator of the replicates; the same seed gives the same bytes.
 """
 
 
-def _made(
-    statistic: Callable[..., Statistic],
-    name: str,
-    title: str,
-    graded: Mapping[str, Any],
-    needs_levels: bool,
-) -> Coefficient:
-    """Make the function that people call, and what the registry holds."""
-    _, *own = inspect.signature(statistic).parameters.values()
+def _function(made: Coefficient) -> CoefficientFunction:
+    """Make the function that people call."""
+    _, *taken = inspect.signature(made.statistic).parameters.values()
+    of_interval = {
+        part.name: part.replace(default=made.interval) if part.name == "interval" else part
+        for part in _UNCERTAINTY
+        if made.has_weights or part.name == "confidence"
+    }
+    own = [part for part in taken if part.name not in of_interval]
     first = inspect.Parameter(
         "ratings", inspect.Parameter.POSITIONAL_OR_KEYWORD, annotation=Ratings | ArrayLike
     )
     signature = inspect.Signature(
-        [first, *own, *_UNCERTAINTY], return_annotation=Estimate | Estimates
+        [first, *own, *of_interval.values()], return_annotation=Estimate | Estimates
     )
 
-    @wraps(statistic)
+    @wraps(made.statistic)
     def function(ratings: Ratings | ArrayLike, /, **options: Any) -> Any:
-        given = signature.bind(ratings, **options)
-        given.apply_defaults()
-        of_infer = {part.name: given.kwargs[part.name] for part in _UNCERTAINTY}
-        if of_infer["interval"] in ("percentile", "bca"):
+        bound = signature.bind(ratings, **options)
+        bound.apply_defaults()
+        given = bound.kwargs
+        if given.get("interval") in ("percentile", "bca"):
             ratings = canonical(ratings)
-        of_statistic = {part.name: given.kwargs[part.name] for part in own}
-        table = infer(statistic(answers_of(ratings), **of_statistic), **of_infer)
-        return one_for_an_array(table, ratings)
+        statistic = made.statistic(
+            answers_of(ratings), **{part.name: given[part.name] for part in taken}
+        )
+        of_infer = {name: given[name] for name in of_interval}
+        table = infer(statistic, **{"interval": made.interval, **of_infer})
+        if table.keys == ("label",) and not given.get("by_label", True):
+            return one_for_an_array(table, ())
+        table = replace(table, figures=(made.figure,))
+        return one_for_an_array(table, ratings) if table.keys == ("label",) else table
 
     function.__signature__ = signature  # type: ignore[attr-defined]
     function.__annotations__ = {
         **{part.name: part.annotation for part in signature.parameters.values()},
         "return": signature.return_annotation,
     }
-    function.__doc__ = _documented(statistic.__doc__ or "")
-    made = Coefficient(
-        name, title, statistic, cast("CoefficientFunction", function), graded, needs_levels
-    )
+    function.__doc__ = _documented(made)
     function.coefficient = made  # type: ignore[attr-defined]
-    return made
+    return cast("CoefficientFunction", function)
 
 
-def _documented(text: str) -> str:
+def _documented(made: Coefficient) -> str:
     """Describe ratings in place of answers, and the options of the interval behind the others."""
-    text = cleandoc(text)
+    said = f"{_SAID}{_CONFIDENCE}{_SEED}" if made.has_weights else _CONFIDENCE
+    text = cleandoc(made.statistic.__doc__ or "")
     text = re.sub(r"(?m)^answers$(\n    .*)*", _RATINGS, text, count=1)
-    return re.sub(r"(?m)^\n(?=Returns\n)", f"{_SAID}\n", text, count=1)
+    return re.sub(r"(?m)^\n(?=Returns\n)", f"{said}\n", text, count=1)
 
 
 def one_for_an_array(table: Estimates, ratings: Ratings | ArrayLike) -> Estimate | Estimates:

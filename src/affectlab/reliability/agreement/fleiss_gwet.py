@@ -4,27 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
-from numpy.typing import ArrayLike
-
-from affectlab.core.statistic import Statistic
 from affectlab.core.types import Floats
-from affectlab.ratings import Scale
-from affectlab.ratings.arrays import Answers
-from affectlab.reliability.agreement.beyond_chance import StandardError, beyond_chance
-from affectlab.reliability.agreement.coefficient import coefficient
-from affectlab.reliability.agreement.kappa import Weights
+from affectlab.reliability.agreement.beyond_chance import beyond_chance
 
 __all__ = ["fleiss_kappa", "gwet_ac"]
 
 
-@coefficient(title="Fleiss' kappa", graded={"weights": "quadratic"})
-def fleiss_kappa(
-    answers: Answers,
-    *,
-    weights: Weights = "nominal",
-    scale: Scale | str | ArrayLike | None = None,
-    standard_error: StandardError = "linearised",
-) -> Statistic:
+@beyond_chance(title="Fleiss' kappa")
+def fleiss_kappa(pi: Any, agreement: Floats) -> Any:
     r"""Compute Fleiss' kappa of each label, generalised to weights and to gaps.
 
     With :math:`r_{uk}` ratings of level k in unit u, :math:`m_u` in all, agreement weights
@@ -38,31 +25,9 @@ def fleiss_kappa(
         p_e = \sum_{kl} w_{kl} \pi_k \pi_l, \quad
         \kappa = \frac{p_a - p_e}{1 - p_e}.
 
-    Parameters
-    ----------
-    answers
-        One answer of a rater to a unit and label.
-    weights
-        ``"nominal"`` (Fleiss' own), ``"linear"`` or ``"quadratic"``.
-    scale
-        The declared scale; by default that of the ratings. An array needs it said.
-    standard_error
-        For units drawn at random: ``"linearised"`` (delta method), or ``"gwet"``, the formula of
-        Gwet (2014) and irrCAC. They are equal where all units have two ratings; Gwet's takes the
-        number of such units as fixed, and comes out much too large where many units have one.
-
-    Returns
-    -------
-    Estimates by ``label``, or one :class:`~affectlab.core.estimates.Estimate` for an array; at
-    most 1. With the same number of ratings for every unit and nominal
-    weights this is the coefficient of Fleiss (1971). Where the number varies, every unit weighs the
-    same (Gwet 2014), and units with one rating count for :math:`\pi_k` only. ``nan`` with a status
-    where no unit has two ratings or only one level occurs.
-
-    Raises
-    ------
-    InputError
-        If a value is off the scale, or the scale has no levels.
+    With the same number of ratings for every unit and nominal weights this is the coefficient of
+    Fleiss (1971). Where the number varies, every unit weighs the same (Gwet 2014), and units with
+    one rating count for :math:`\pi_k` only.
 
     References
     ----------
@@ -75,53 +40,22 @@ def fleiss_kappa(
     >>> round(fleiss_kappa(ratings, scale="1-3").value, 4)
     0.5833
     """
-
-    def chance(pi: Any, agreement: Floats) -> Any:
-        return ((pi @ agreement) * pi).sum(axis=1)
-
-    return beyond_chance(
-        answers,
-        chance,
-        name="Fleiss' kappa",
-        weights=weights,
-        scale=scale,
-        standard_error=standard_error,
-    )
+    return ((pi @ agreement) * pi).sum(axis=1)
 
 
-@coefficient(title="Gwet's AC", graded={"weights": "quadratic"})
-def gwet_ac(
-    answers: Answers,
-    *,
-    weights: Weights = "nominal",
-    scale: Scale | str | ArrayLike | None = None,
-    standard_error: StandardError = "linearised",
-) -> Statistic:
+@beyond_chance(
+    title="Gwet's AC",
+    name=lambda weights: "Gwet's AC1" if weights == "nominal" else "Gwet's AC2",
+)
+def gwet_ac(pi: Any, agreement: Floats) -> Any:
     r"""Compute Gwet's AC1 (nominal weights) or AC2 (weighted) of each label.
 
     As :func:`fleiss_kappa`, with another agreement by chance on the q levels of the scale,
 
     .. math:: p_e = \frac{\sum_{kl} w_{kl}}{q (q - 1)} \sum_k \pi_k (1 - \pi_k).
 
-    It stays high where nearly all ratings fall on one level, where kappa drops to zero.
-
-    Parameters
-    ----------
-    answers
-        One answer of a rater to a unit and label.
-    weights, scale, standard_error
-        As for :func:`fleiss_kappa`. The result depends on how many levels the declared scale has,
-        also on those that do not occur.
-
-    Returns
-    -------
-    Estimates by ``label``, or one :class:`~affectlab.core.estimates.Estimate` for an array; at
-    most 1, and ``nan`` with a status where no unit has two ratings.
-
-    Raises
-    ------
-    InputError
-        If a value is off the scale, or the scale has no levels.
+    It stays high where nearly all ratings fall on one level, where kappa drops to zero. The result
+    depends on how many levels the declared scale has, also on those that do not occur.
 
     References
     ----------
@@ -134,16 +68,5 @@ def gwet_ac(
     >>> round(gwet_ac(ratings, scale="1-3").value, 4)
     0.6078
     """
-
-    def chance(pi: Any, agreement: Floats) -> Any:
-        q = agreement.shape[0]
-        return agreement.sum() / (q * (q - 1)) * (pi * (1 - pi)).sum(axis=1)
-
-    return beyond_chance(
-        answers,
-        chance,
-        name="Gwet's AC1" if weights == "nominal" else "Gwet's AC2",
-        weights=weights,
-        scale=scale,
-        standard_error=standard_error,
-    )
+    q = agreement.shape[0]
+    return agreement.sum() / (q * (q - 1)) * (pi * (1 - pi)).sum(axis=1)

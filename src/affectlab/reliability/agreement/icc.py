@@ -2,23 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
 import polars as pl
-from numpy.typing import ArrayLike
 
 from affectlab.core.errors import InputError, unknown_name
-from affectlab.core.estimates import NO_INTERVAL, NO_VARIATION, Estimates
-from affectlab.core.inference import Interval, check_confidence, infer
-from affectlab.core.statistic import Design, Draws, Ends, Statistic
-from affectlab.core.types import Floats, Ints
+from affectlab.core.estimates import NO_INTERVAL, NO_VARIATION
+from affectlab.core.statistic import Design, Ends, Statistic, jackknife_error, student
+from affectlab.core.types import Bools, Floats, Ints
 from affectlab.core.words import plural
-from affectlab.ratings import Ratings
-from affectlab.ratings.arrays import Answers, answers_of, in_label_order, require_order
+from affectlab.ratings.arrays import Answers, require_order
+from affectlab.reliability.agreement.coefficient import coefficient, is_graded
 from affectlab.reliability.agreement.variance_components import Sums, Terms, henderson
 
 __all__ = ["FORMS", "intraclass_correlation"]
@@ -26,7 +24,11 @@ __all__ = ["FORMS", "intraclass_correlation"]
 # The forms of the intraclass correlation, from all ratings and after listwise deletion.
 
 
-FORMS = ("1,1", "2,1", "3,1", "1,k", "2,k", "3,k")
+Form: TypeAlias = Literal["1,1", "2,1", "3,1", "1,k", "2,k", "3,k"]
+Missing: TypeAlias = Literal["available", "listwise"]
+
+FORMS: tuple[Form, ...] = ("1,1", "2,1", "3,1", "1,k", "2,k", "3,k")
+_MISSING = ("available", "listwise")
 
 _ROUNDING = 1e-12
 """Variances up to this share of the whole are what rounding leaves of none."""
@@ -120,13 +122,14 @@ class _Complete:
                 rows.append(_Row(_stepped_up(value, k), k, why=why))
         return rows
 
-    def ends(self, confidence: float) -> list[tuple[float, float]]:
-        """Ends of the F intervals of the defined coefficients."""
-        ends = []
-        for form, row in zip(self.forms, self.rows, strict=True):
-            _, low, high = self._single(form, confidence) if row.status == "ok" else (np.nan,) * 3
-            ends.append((_stepped_up(low, self._k(form)), _stepped_up(high, self._k(form))))
-        return ends
+    def ends(self, confidence: float) -> Ends:
+        """F intervals of the defined coefficients."""
+        ends = np.full((3, len(self.forms)), np.nan)
+        for place, (form, row) in enumerate(zip(self.forms, self.rows, strict=True)):
+            if row.status == "ok":
+                single = self._single(form, confidence)[1:]
+                ends[1:, place] = [_stepped_up(end, self._k(form)) for end in single]
+        return ends[0], ends[1], ends[2]
 
 
 def _of_sign(form: str, single: float) -> str:
@@ -283,13 +286,26 @@ class _All:
             elif self.n_paired < _FEWEST_PAIRED:
                 few = plural(self.n_paired, "unit")
                 why = f"{NO_INTERVAL}{few} with two ratings, fewer than 10"
+            elif self._errors[1][len(rows)]:
+                why = f"{NO_INTERVAL}not defined without one of the units"
             rows.append(_Row(value, k, why=why))
         return rows
 
-    def without_each_unit(self) -> Floats:
-        """The coefficients without each unit in turn, shape (units, forms)."""
+    @cached_property
+    def _errors(self) -> tuple[Floats, Bools]:
+        """Standard errors, and where there are none."""
         terms = self.sums.terms_without_each_unit()
-        return np.stack([_ratio_of(form, terms)[0] for form in self.forms], axis=1)
+        left_out = np.stack([_ratio_of(form, terms)[0] for form in self.forms], axis=1)
+        return jackknife_error(left_out, np.ones(left_out.shape, dtype=np.bool_))
+
+    def ends(self, confidence: float) -> Ends:
+        """Student's intervals of the defined coefficients."""
+        if self.n_items < 2:
+            return (np.full(len(self.forms), np.nan),) * 3
+        value = np.array([row.value for row in self.rows])
+        least = np.array([-np.inf if form.endswith("k") else -1.0 for form in self.forms])
+        freedom = np.full(value.size, max(self.n_paired - 1, 1))
+        return student(value, self._errors[0], freedom, confidence, (least, 1.0))
 
 
 def _parallel(sums: Sums) -> bool:
@@ -354,19 +370,13 @@ def _ratio_of(form: str, terms: Terms) -> tuple[Floats, Floats, Floats, Floats]:
     return value, signal, noise, k
 
 
-Form: TypeAlias = Literal["1,1", "2,1", "3,1", "1,k", "2,k", "3,k"]
-Missing: TypeAlias = Literal["available", "listwise"]
-
-_MISSING = ("available", "listwise")
-
-
+@coefficient(title="intraclass correlation", suits=is_graded, has_weights=False)
 def intraclass_correlation(
-    ratings: Ratings | ArrayLike,
+    answers: Answers,
     *,
-    forms: Sequence[Form] = ("1,1", "2,1", "3,1", "1,k", "2,k", "3,k"),
+    forms: Sequence[Form] = FORMS,
     missing: Missing = "available",
-    confidence: float = 0.95,
-) -> Estimates:
+) -> Statistic:
     r"""Compute intraclass correlations of each label, by the forms of Shrout and Fleiss.
 
     With the variance between units :math:`\sigma^2_u`, between raters :math:`\sigma^2_r` and the
@@ -383,9 +393,8 @@ def intraclass_correlation(
 
     Parameters
     ----------
-    ratings
-        Ratings (main trials with a valid answer; the first answer where a rater repeats), or an
-        array of shape (raters, units) with ``nan`` where there is no rating.
+    answers
+        One answer of a rater to a unit and label.
     forms
         Which forms: ``"1,1"``, ``"2,1"``, ``"3,1"``, ``"1,k"``, ``"2,k"``, ``"3,k"``.
     missing
@@ -396,8 +405,6 @@ def intraclass_correlation(
         out one unit at a time, with one degree of freedom less than units with two ratings.
         ``"listwise"`` keeps only the units that every rater of the label rated. Complete data have
         the mean squares and F intervals of Shrout and Fleiss either way.
-    confidence
-        Coverage of the intervals.
 
     Returns
     -------
@@ -435,8 +442,7 @@ def intraclass_correlation(
     >>> [round(estimate.value, 2) for _, estimate in table]
     [0.17, 0.29, 0.71, 0.44, 0.62, 0.91]
     """
-    check_confidence(confidence)
-    require_order(ratings, "the intraclass correlation")
+    require_order(answers, "the intraclass correlation")
     if missing not in _MISSING:
         raise unknown_name("missing", str(missing), _MISSING)
     if not forms:
@@ -444,85 +450,51 @@ def intraclass_correlation(
     for form in forms:
         if form not in FORMS:
             raise unknown_name("form", str(form), FORMS)
-    answers = answers_of(ratings)
     parts: list[_Complete | _All] = []
     for part in answers.by_label():
         whole = _All(part, tuple(forms))
         # Without gaps the intervals of Shrout and Fleiss know of the raters, too.
         exact = missing == "listwise" or whole.without_gaps
         parts.append(_Complete(part, tuple(forms)) if exact else whole)
-    frames = []
-    intervals: tuple[tuple[Any, Interval], ...] = ((_Complete, "analytic"), (_All, "jackknife"))
-    for kind, interval in intervals:
-        own = {n: of for n, of in zip(answers.labels, parts, strict=True) if isinstance(of, kind)}
-        if own:
-            statistic = _statistic(own, len(answers.units), missing)
-            frames.append(infer(statistic, interval=interval, confidence=confidence))
-    if len(frames) == 1:
-        return frames[0]
-    frame = pl.concat([table.frame for table in frames])
-    return frames[0].with_frame(in_label_order(frame, answers.labels))
-
-
-def _freedom(part: _Complete | _All) -> int:
-    return max(part.n_paired - 1, 1) if isinstance(part, _All) else 1
-
-
-def _statistic(parts: Mapping[str, _Complete | _All], n_units: int, missing: Missing) -> Statistic:
-    """All forms of labels that are alike: all without gaps, or none."""
-    of = list(parts.values())
-    forms = of[0].forms
-    rows = [row for part in of for row in part.rows]
+    rows = [row for part in parts for row in part.rows]
     value = np.array([row.value for row in rows])
-    complete = isinstance(of[0], _Complete)
 
     def repeated(each: Iterable[Any]) -> list[Any]:
         return [one for one in each for _ in forms]
 
-    def evaluate(draws: Draws) -> Floats:
-        if draws.without is None:
-            return value[None, :]
-        left_out = np.full((n_units, value.size), np.nan)
-        for place, part in enumerate(of):
-            if isinstance(part, _All) and part.n_items > 1:
-                columns = slice(place * len(forms), (place + 1) * len(forms))
-                left_out[np.unique(part.part.unit), columns] = part.without_each_unit()
-        return left_out[draws.without]
+    def closed(_: Floats, confidence: float) -> Ends:
+        se, low, high = np.concatenate([part.ends(confidence) for part in parts], axis=1)
+        return se, low, high
 
-    def closed(value: Floats, confidence: float) -> Ends:
-        ends = np.array(
-            [end for part in of if isinstance(part, _Complete) for end in part.ends(confidence)]
-        )
-        return np.full(value.size, np.nan), ends[:, 0], ends[:, 1]
-
-    units, raters = [part.part.unit for part in of], [part.part.rater for part in of]
-    by_label = Design.of(units, n_units, raters, len(of[0].part.raters))
+    by_label = Design.of(
+        [part.part.unit for part in parts],
+        len(answers.units),
+        [part.part.rater for part in parts],
+        len(answers.raters),
+    )
     marks = (np.repeat(mark, len(forms), axis=0) for mark in (by_label.stimulus, by_label.rater))
+    by_formula = repeated(isinstance(part, _Complete) for part in parts)
     return Statistic(
-        keys={"label": repeated(parts), "form": list(forms) * len(of)},
+        keys={"label": repeated(answers.labels), "form": list(forms) * len(parts)},
         design=Design(*marks),
-        evaluate=evaluate,
-        closed=closed if complete else None,
-        formula=", F interval",
+        evaluate=lambda _: value[None, :],
+        closed=closed,
+        formula=[", F interval" if one else ", jackknife over units" for one in by_formula],
+        over=["none" if one else "units" for one in by_formula],
         method=[
             _method(form, row, part, missing)
-            for part in of
+            for part in parts
             for form, row in zip(forms, part.rows, strict=True)
         ],
-        bounds=(
-            np.array([-np.inf if form.endswith("k") else -1.0 for form in forms] * len(of)),
-            1.0,
-        ),
         no_interval=[row.why for row in rows],
-        freedom=None if complete else np.array(repeated(_freedom(one) for one in of)),
-        resamples=() if complete else ("units",),
-        n_items=repeated(part.n_items for part in of),
-        n_raters=repeated(part.n_raters for part in of),
-        n_ratings=repeated(part.n_ratings for part in of),
+        targets=(),
+        n_items=repeated(part.n_items for part in parts),
+        n_raters=repeated(part.n_raters for part in parts),
+        n_ratings=repeated(part.n_ratings for part in parts),
         undefined=[row.status for row in rows],
         columns=(
             pl.Series("k", [row.k for row in rows], dtype=pl.Float64),
-            pl.Series("n_dropped", repeated(part.n_dropped for part in of), dtype=pl.Int64),
+            pl.Series("n_dropped", repeated(part.n_dropped for part in parts), dtype=pl.Int64),
         ),
     )
 

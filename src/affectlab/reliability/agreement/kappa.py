@@ -30,7 +30,6 @@ from affectlab.reliability.agreement.coefficient import one_for_an_array
 __all__ = [
     "DensePanel",
     "KappaResult",
-    "KappaTable",
     "RaterMatrix",
     "Weights",
     "declared_scales",
@@ -39,7 +38,6 @@ __all__ = [
     "disagreement_weights",
     "kappa_matrix",
     "kappa_of_tables",
-    "kappa_status",
     "levels_of",
     "pairwise_kappa",
     "pairwise_tables",
@@ -156,19 +154,9 @@ Weights: TypeAlias = Literal["quadratic", "linear", "nominal"]
 _BLOCK = 1 << 22
 """Cells of tables that are held at once."""
 
-_NO_ITEMS = "undefined: no common items"
 
-
-@dataclass(frozen=True)
-class KappaTable:
-    """Kappa of every table; all fields have the shape of the leading axes."""
-
-    value: Floats
-    se: Floats
-    low: Floats
-    high: Floats
-    n: Ints
-    status: list[str]
+Kappas: TypeAlias = tuple[Floats, Floats, Ints]
+"""Values, standard errors and numbers of common items, one shape; ``nan`` where not defined."""
 
 
 def disagreement_weights(weights: str, n_levels: int) -> Floats:
@@ -183,7 +171,7 @@ def disagreement_weights(weights: str, n_levels: int) -> Floats:
     raise unknown_name("weights", str(weights), ("quadratic", "linear", "nominal"))
 
 
-def kappa_of_tables(tables: Ints, weights: str, confidence: float = 0.95) -> KappaTable:
+def kappa_of_tables(tables: Ints, weights: str) -> Kappas:
     r"""Compute weighted kappa with its large-sample standard error.
 
     .. math:: \kappa = 1 - \sum_{ij} w_{ij} o_{ij} / \sum_{ij} w_{ij} e_{ij}
@@ -197,13 +185,11 @@ def kappa_of_tables(tables: Ints, weights: str, confidence: float = 0.95) -> Kap
         Counts o, shape (k, levels, levels): first rater in rows, second in columns.
     weights
         ``"quadratic"``, ``"linear"`` or ``"nominal"``.
-    confidence
-        Coverage of the normal interval, cut to [-1, 1].
 
     Returns
     -------
-    Kappa is ``nan`` with a status where there are no common items or where both raters gave one
-    and the same value throughout.
+    Kappa is ``nan`` where there are no common items or where both raters gave one and the same
+    value throughout.
     """
     w = disagreement_weights(weights, tables.shape[-1])
     n = tables.sum(axis=(1, 2))
@@ -220,24 +206,23 @@ def kappa_of_tables(tables: Ints, weights: str, confidence: float = 0.95) -> Kap
     spread = np.einsum("kij,kij->k", share, influence**2)
     se = np.full(n.size, np.nan)
     se[defined] = np.sqrt(np.maximum(spread[defined], 0) / n[defined]) / expected[defined]
-    value = 1 - ratio
+    return 1 - ratio, se, n.astype(np.int64)
+
+
+def _columns(kappas: Kappas, confidence: float) -> dict[str, Any]:
+    """Give columns of estimates: the normal interval, cut to [-1, 1], and why there is no kappa."""
+    value, se, n = kappas
     half = ndtri((1 + confidence) / 2) * se
-    return KappaTable(
-        value,
-        se,
-        np.maximum(value - half, -1),
-        np.minimum(value + half, 1),
-        n.astype(np.int64),
-        kappa_status(n, defined),
-    )
-
-
-def kappa_status(n: Ints, defined: NDArray[np.bool_]) -> list[str]:
-    """Say why kappa is not defined."""
-    if defined.all():
-        return ["ok"] * n.size
-    status = np.where(defined, "ok", "undefined: one category")
-    return list(np.where(n == 0, _NO_ITEMS, status).tolist())
+    status = np.where(np.isnan(value), "undefined: one category", "ok")
+    return {
+        "value": value,
+        "se": se,
+        "low": np.maximum(value - half, -1),
+        "high": np.minimum(value + half, 1),
+        "n_items": n,
+        "n_ratings": 2 * n,
+        "status": np.where(n == 0, "undefined: no common items", status).tolist(),
+    }
 
 
 def levels_of(scale: Scale | str | ArrayLike) -> Floats:
@@ -276,16 +261,14 @@ def to_levels(values: Floats, levels: Floats, *, truncate: bool = False) -> tupl
     return position.astype(np.int64), off
 
 
-def pairwise_tables(
-    answers: Answers, position: Ints, n_levels: int, weights: str, confidence: float
-) -> KappaTable:
+def pairwise_tables(answers: Answers, position: Ints, n_levels: int, weights: str) -> Kappas:
     """Compute kappa of all pairs of raters on all labels.
 
     Parameters
     ----------
     answers, position
         The answers, and the level of each.
-    n_levels, weights, confidence
+    n_levels, weights
         As for :func:`kappa_of_tables`.
 
     Returns
@@ -296,24 +279,16 @@ def pairwise_tables(
     n_raters = len(answers.raters)
     n_pairs = n_raters * (n_raters - 1) // 2
     size = len(answers.labels) * n_pairs
-    value, se, low, high = (np.full(size, np.nan) for _ in range(4))
+    value, se = (np.full(size, np.nan) for _ in range(2))
     n = np.zeros(size, dtype=np.int64)
-    status = np.full(size, _NO_ITEMS, dtype=object)
     start = 0
     for label, part in enumerate(answers.by_label()):
         at = position[start : start + part.unit.size]
         start += part.unit.size
         for pairs, counts in _pair_tables(part, at, n_levels, n_pairs):
             rows = label * n_pairs + pairs
-            found = kappa_of_tables(counts, weights, confidence)
-            value[rows], se[rows], low[rows], high[rows] = (
-                found.value,
-                found.se,
-                found.low,
-                found.high,
-            )
-            n[rows], status[rows] = found.n, found.status
-    return KappaTable(value, se, low, high, n, status.tolist())
+            value[rows], se[rows], n[rows] = kappa_of_tables(counts, weights)
+    return value, se, n
 
 
 def _pair_tables(
@@ -435,7 +410,7 @@ def dense_panel(data: Ratings | ArrayLike, levels: Floats, *, truncate: bool) ->
     return DensePanel(cube, labels, raters, kinds, levels.size)
 
 
-def dense_kappas(panel: DensePanel, weights: str, confidence: float) -> KappaTable:
+def dense_kappas(panel: DensePanel, weights: str) -> Kappas:
     """Compute kappa of all pairs of raters on all labels.
 
     Returns
@@ -463,16 +438,7 @@ def dense_kappas(panel: DensePanel, weights: str, confidence: float) -> KappaTab
         kappa_of_counts(counts.reshape(n_pairs, size, size), w, value[k], se[k], n[k])
 
     in_threads(one_label, range(len(panel.labels)))
-    flat, spread = value.ravel(), se.ravel()
-    half = ndtri((1 + confidence) / 2) * spread
-    return KappaTable(
-        flat,
-        spread,
-        np.maximum(flat - half, -1),
-        np.minimum(flat + half, 1),
-        n.ravel(),
-        kappa_status(n.ravel(), ~np.isnan(flat)),
-    )
+    return value.ravel(), se.ravel(), n.ravel()
 
 
 def weighted_kappa(
@@ -589,9 +555,9 @@ def pairwise_kappa(
         panel = dense_panel(ratings, levels_of(one), truncate=truncate)
         if panel is not None:
             own = weights or _usual_weights(scale, one)
-            table = dense_kappas(panel, own, confidence)
-            how = _method(own, one, truncate)
-            return _kappa_result(panel.labels, panel.raters, panel.rater_kinds, table, how)
+            columns = _columns(dense_kappas(panel, own), confidence)
+            columns["method"] = _method(own, one, truncate)
+            return _kappa_result(panel.labels, panel.raters, panel.rater_kinds, columns)
     answers = answers_of(ratings)
     # A scale that is said holds for all labels.
     parts = [answers] if scale is not None else list(answers.by_scale())
@@ -602,9 +568,9 @@ def pairwise_kappa(
         levels = levels_of(declared)
         position = positions_of(part, levels, truncate=truncate)
         kept = part.cell_sizes() >= 2
-        table = pairwise_tables(part.take(kept), position[kept], levels.size, own, confidence)
-        how = _method(own, declared, truncate)
-        found.append(_kappa_result(part.labels, part.raters, part.rater_kinds, table, how))
+        kappas = pairwise_tables(part.take(kept), position[kept], levels.size, own)
+        columns = _columns(kappas, confidence) | {"method": _method(own, declared, truncate)}
+        found.append(_kappa_result(part.labels, part.raters, part.rater_kinds, columns))
     if len(found) == 1:
         return found[0]
     frame = in_label_order(pl.concat([part.frame for part in found]), answers.labels)
@@ -681,15 +647,13 @@ def _random_pairs(
     n_labels, size = len(answers.labels), levels.size
     key = (answers.label[first] * size + position[first]) * size + position[second]
     counts = np.bincount(key, minlength=n_labels * size**2).reshape(n_labels, size, size)
-    table = kappa_of_tables(counts, weights, confidence)
     drawn = np.concatenate([first, second])
     seen = np.unique(answers.label[drawn] * len(answers.raters) + answers.rater[drawn])
     return Estimates.build(
         {"label": answers.labels},
-        **_values(table),
+        **_columns(kappa_of_tables(counts, weights), confidence),
         method="two ratings drawn at random; " + _method(weights, declared, False),
         n_raters=np.bincount(seen // max(len(answers.raters), 1), minlength=n_labels).tolist(),
-        n_ratings=2 * table.n,
     )
 
 
@@ -740,25 +704,12 @@ def _method(weights: str, scale: Any, truncate: bool) -> str:
     return f"Cohen's kappa, {how}, {text}" + (", fractions dropped" if truncate else "")
 
 
-def _values(table: KappaTable) -> dict[str, Any]:
-    return {
-        "value": table.value,
-        "se": table.se,
-        "low": table.low,
-        "high": table.high,
-        "n_items": table.n,
-        "status": table.status,
-    }
-
-
 def _kappa_result(
     labels: tuple[str, ...],
     rater_names: tuple[str, ...],
     rater_kinds: tuple[str, ...],
-    kappas: KappaTable,
-    method: str,
+    columns: dict[str, Any],
 ) -> KappaResult:
-
     n_labels, n_raters = len(labels), len(rater_names)
     first, second = np.triu_indices(n_raters, 1)
     raters = np.array(rater_names, dtype=object)
@@ -771,10 +722,8 @@ def _kappa_result(
             "rater_a": np.tile(raters[first], n_labels).tolist(),
             "rater_b": np.tile(raters[second], n_labels).tolist(),
         },
-        **_values(kappas),
-        method=method,
+        **columns,
         n_raters=2,
-        n_ratings=2 * kappas.n,
     )
     kind_column = pl.Series("pair_kind", np.tile(kinds, n_labels).tolist(), dtype=pl.String)
     return KappaResult.of(

@@ -19,7 +19,7 @@ _MOST_COUNTS = 1 << 20
 _MOST_WHOLE = 256
 
 
-@coefficient(title="percent agreement", needs_levels=False)
+@coefficient(title="percent agreement", suits=lambda scale: scale.numeric)
 def percent_agreement(answers: Answers, *, tolerance: float = 0.0) -> Statistic:
     r"""Compute the mean share of rater pairs that agree on a unit.
 
@@ -68,7 +68,7 @@ def percent_agreement(answers: Answers, *, tolerance: float = 0.0) -> Statistic:
         design,
         keys={"label": labels},
         bounds=(0.0, 1.0),
-        resamples=("units",),
+        targets=("stimuli",),
         method=[f"percent agreement of pairs{near}, mean over units"] * len(labels),
         n_items=design.stimulus.sum(axis=1),
         n_raters=design.rater.sum(axis=1),

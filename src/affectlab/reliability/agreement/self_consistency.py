@@ -4,15 +4,19 @@ from __future__ import annotations
 
 import numpy as np
 import polars as pl
-from scipy.special import stdtrit
 
 from affectlab.core.estimates import Estimates
 from affectlab.core.inference import check_confidence
+from affectlab.core.statistic import student
 from affectlab.core.types import Floats, Ints
 from affectlab.ratings import Ratings
 from affectlab.ratings.arrays import numeric_part, require_order
 from affectlab.ratings.scales import one_scale
-from affectlab.reliability.rank_correlation import fisher_interval, grouped_spearman
+from affectlab.reliability.rank_correlation import (
+    fisher_interval,
+    grouped_means,
+    grouped_spearman,
+)
 
 __all__ = ["self_consistency"]
 
@@ -64,16 +68,19 @@ def self_consistency(ratings: Ratings, *, confidence: float = 0.95) -> Estimates
     one_scale(ratings.scales)
     names = tuple(ratings.rater_names)
     rater, main, repeat = _repeated(ratings, names)
-    n = np.bincount(rater, minlength=len(names))
-    difference = _differences(np.abs(repeat - main), rater, n, confidence)
-    correlation = _correlations(main, repeat, rater, n, confidence)
+    n, mean, sd = grouped_means(np.abs(repeat - main), rater, len(names))
+    several = np.maximum(n, 2)
+    bounds = (0, np.inf)
+    difference = (mean, *student(mean, sd / np.sqrt(several), several - 1, confidence, bounds))
+    rho, _ = grouped_spearman(main, repeat, rater, n.size)
+    correlation = (rho, *fisher_interval(rho, n, confidence))
     columns = [
         np.stack(pair, axis=1).ravel().tolist()
         for pair in zip(difference, correlation, strict=True)
     ]
     value, se, low, high = columns
     status = np.full((len(names), 2), "ok", dtype=object)
-    status[np.isnan(correlation[0]), 1] = "undefined: constant ratings"
+    status[np.isnan(rho), 1] = "undefined: constant ratings"
     status[n == 1, 1] = "undefined: one repeat"
     status[n == 0] = "undefined: no repeats"
     return Estimates.build(
@@ -114,22 +121,3 @@ def _repeated(ratings: Ratings, names: tuple[str, ...]) -> tuple[Ints, Floats, F
     code = {name: k for k, name in enumerate(names)}
     rater = np.array([code[name] for name in both["rater"].cast(pl.String)], dtype=np.int64)
     return rater, both["value"].to_numpy(), both["repeat"].to_numpy()
-
-
-def _differences(
-    difference: Floats, rater: Ints, n: Ints, confidence: float
-) -> tuple[Floats, Floats, Floats, Floats]:
-    several = np.maximum(n, 2)
-    total = np.bincount(rater, difference, minlength=n.size)
-    mean = np.divide(total, n, out=np.full(n.size, np.nan), where=n > 0)
-    squares = np.bincount(rater, (difference - mean[rater]) ** 2, minlength=n.size)
-    se = np.where(n > 1, np.sqrt(squares / (several - 1) / several), np.nan)
-    half = stdtrit(several - 1, (1 + confidence) / 2) * se
-    return mean, se, np.maximum(mean - half, 0), mean + half
-
-
-def _correlations(
-    main: Floats, repeat: Floats, rater: Ints, n: Ints, confidence: float
-) -> tuple[Floats, Floats, Floats, Floats]:
-    value, _ = grouped_spearman(main, repeat, rater, n.size)
-    return value, *fisher_interval(value, n, confidence)

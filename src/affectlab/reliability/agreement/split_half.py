@@ -50,6 +50,7 @@ Scorer: TypeAlias = Callable[[Half], ArrayLike]
 
 _CORRECTED = "corrected: Spearman-Brown, an estimate for all ratings of a stimulus"
 _METHODS = ("reml", "p910", "mle", "mean")
+_NO_ENDS = np.full(2, np.nan)
 _TOO_FEW = "undefined: fewer than two stimuli with ratings in both halves"
 _CONSTANT = "undefined: all scores of a half are equal"
 
@@ -135,28 +136,43 @@ def split_half(
     seeds = np.empty((len(panels), n_splits), dtype=np.int64)
     seeds[by_name(labels)] = np.random.default_rng(seed).integers(0, 2**63, seeds.shape)
     parts = [
-        _splits(panel, score, bits, confidence, threads=isinstance(scorer, str))
+        _splits(panel, score, bits, threads=isinstance(scorer, str))
         for panel, bits in zip(panels, seeds, strict=True)
     ]
-    value = np.array([part.value for part in parts])
+    defined = [part.rho[~np.isnan(part.rho)] for part in parts]
+    tails = [(1 - confidence) / 2, (1 + confidence) / 2]
+    several = [rho.size > 1 for rho in defined]
+    ends = [
+        np.quantile(rho, tails) if some else _NO_ENDS
+        for rho, some in zip(defined, several, strict=True)
+    ]
+    value = np.array([rho.mean() if rho.size else np.nan for rho in defined])
     table = Estimates.build(
         {"label": list(labels)},
         value=value,
-        se=[part.se for part in parts],
-        low=[part.low for part in parts],
-        high=[part.high for part in parts],
+        se=[
+            rho.std(ddof=1) if some else np.nan for rho, some in zip(defined, several, strict=True)
+        ],
+        low=[low for low, _ in ends],
+        high=[high for _, high in ends],
         method=[_method(name, part, n_splits) for part in parts],
         resampled="halves of the ratings of each stimulus",
         n_items=[part.n_items for part in parts],
         n_raters=[panel.data.n_raters for panel in panels],
         n_ratings=[part.n_ratings for part in parts],
-        status=[part.status for part in parts],
+        status=[
+            "ok" if rho.size else _TOO_FEW if part.n_items < 2 else _CONSTANT
+            for rho, part in zip(defined, parts, strict=True)
+        ],
     )
+    counts = {
+        "n_splits": [rho.size for rho in defined],
+        "collapsed": [part.collapsed for part in parts],
+        "not_converged": [part.not_converged for part in parts],
+    }
     extra = [
         pl.Series("corrected", _spearman_brown(value), dtype=pl.Float64),
-        pl.Series("n_splits", [part.n_splits for part in parts], dtype=pl.Int64),
-        pl.Series("collapsed", [part.collapsed for part in parts], dtype=pl.Int64),
-        pl.Series("not_converged", [part.not_converged for part in parts], dtype=pl.Int64),
+        *(pl.Series(name, column, dtype=pl.Int64) for name, column in counts.items()),
     ]
     (first,) = table.with_columns(extra, Number("corrected")).tables
     first = replace(first, name="split_half", notes=(_CORRECTED,))
@@ -188,20 +204,16 @@ class _Scored:
     converged: bool = True
 
 
-@dataclass(frozen=True)
-class _Summary:
+@dataclass(frozen=True, eq=False)
+class _Splits:
     """What the splits of one label give."""
 
-    value: float
-    se: float
-    low: float
-    high: float
-    n_splits: int
+    rho: Floats
+    """Correlation of each split; ``nan`` where not defined."""
     n_items: int
     n_ratings: int
     collapsed: int
     not_converged: int
-    status: str
 
 
 def _scoring(scorer: str | Scorer, max_iter: int, tol: float) -> Callable[[Grouped], _Scored]:
@@ -246,10 +258,9 @@ def _splits(
     panel: Panel,
     score: Callable[[Grouped], _Scored],
     seeds: Ints,
-    confidence: float,
     *,
     threads: bool,
-) -> _Summary:
+) -> _Splits:
     """Score all splits of one label, on all cores."""
     from affectlab.core.compiled import in_threads
     from affectlab.reliability.agreement.split_half_kernels import first_answers, halve
@@ -285,22 +296,8 @@ def _splits(
         else:
             for split in range(seeds.size):
                 one(split)
-    defined = rho[~np.isnan(rho)]
-    tails = [(1 - confidence) / 2, (1 + confidence) / 2]
-    low, high = np.quantile(defined, tails).tolist() if defined.size > 1 else (np.nan, np.nan)
-    status = "ok" if defined.size else _TOO_FEW if n_items < 2 else _CONSTANT
-    return _Summary(
-        value=float(defined.mean()) if defined.size else np.nan,
-        se=float(defined.std(ddof=1)) if defined.size > 1 else np.nan,
-        low=low,
-        high=high,
-        n_splits=defined.size,
-        n_items=n_items,
-        n_ratings=int(np.diff(start)[size > 0].sum()),
-        collapsed=int(collapsed.sum()),
-        not_converged=int(stopped.sum()),
-        status=status,
-    )
+    n_ratings = int(np.diff(start)[size > 0].sum())
+    return _Splits(rho, n_items, n_ratings, int(collapsed.sum()), int(stopped.sum()))
 
 
 def _correlated(x: Floats, y: Floats, rated: NDArray[np.bool_]) -> float:
@@ -320,7 +317,7 @@ def _spearman_brown(value: Floats) -> Floats:
     return corrected
 
 
-def _method(name: str, part: _Summary, n_splits: int) -> str:
+def _method(name: str, part: _Splits, n_splits: int) -> str:
     told = f"split-half Spearman, {name}, mean of {n_splits} splits"
     if part.collapsed:
         told += f"; {part.collapsed} of {2 * n_splits} halves collapsed"

@@ -8,21 +8,25 @@ from itertools import pairwise
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.special import stdtrit
 
 from affectlab.core.errors import unknown_name
 from affectlab.core.estimates import Estimates
 from affectlab.core.inference import check_confidence
+from affectlab.core.statistic import student
 from affectlab.core.types import Floats, Ints
 from affectlab.ratings import Ratings
 from affectlab.ratings.arrays import Answers, answers_of, numeric_part, require_order
-from affectlab.reliability.rank_correlation import fisher_interval, grouped_spearman
+from affectlab.reliability.rank_correlation import (
+    fisher_interval,
+    grouped_means,
+    grouped_spearman,
+    rounding_digits,
+)
 
 __all__ = [
     "Correlations",
     "by_counting",
     "interrater_correlation",
-    "rounding_digits",
 ]
 
 # Interrater correlation of many ratings with few distinct values, without sorting.
@@ -49,14 +53,6 @@ class Correlations:
     """Ratings of the rater, shared or not."""
     items: Ints
     """Examples with two ratings or more, shape (labels,)."""
-
-
-def rounding_digits(largest: float) -> int:
-    """Decimals that are kept of means of the others: 12 significant digits of the largest value.
-
-    Equal means then tie exactly: ranks would otherwise be ordered by rounding noise.
-    """
-    return 12 - (int(np.floor(np.log10(largest))) + 1 if largest > 0 else 0)
 
 
 def by_counting(data: Ratings, used: NDArray[np.bool_]) -> Correlations | None:
@@ -277,30 +273,24 @@ def _label_table(
     value = value.reshape(shape)[used]
     n, rated = (part.reshape(shape)[used] for part in (found.n, found.rated))
     defined = ~np.isnan(value)
-    k = defined.sum(axis=1)
-    total = np.where(defined, value, 0).sum(axis=1)
-    mean = np.divide(total, k, out=np.full(k.size, np.nan), where=k > 0)
-    squares = np.where(defined, (value - mean[:, None]) ** 2, 0).sum(axis=1)
+    k, mean, sd = grouped_means(value[defined], np.nonzero(defined)[0], len(used))
     several = np.maximum(k, 2)
-    se = np.where(k > 1, np.sqrt(squares / (several - 1) / several), np.nan)
-    half = stdtrit(several - 1, (1 + confidence) / 2) * se
+    se, low, high = student(mean, sd / np.sqrt(several), several - 1, confidence, (-1, 1))
     status = np.where(k > 0, "ok", "undefined: no rater with a defined correlation")
     table = Estimates.build(
         {"label": [found.labels[at] for at in used]},
-        value=mean.tolist(),
-        se=se.tolist(),
-        low=np.maximum(mean - half, -1).tolist(),
-        high=np.minimum(mean + half, 1).tolist(),
+        value=mean,
+        se=se,
+        low=low,
+        high=high,
         method=f"{_METHOD}, mean over raters; spread over raters",
-        n_items=found.items[used].tolist(),
-        n_raters=k.tolist(),
-        n_ratings=np.where(defined, n, 0).sum(axis=1).tolist(),
+        n_items=found.items[used],
+        n_raters=k,
+        n_ratings=np.where(defined, n, 0).sum(axis=1),
         status=status.tolist(),
     )
     n_undefined = ((rated > 0) & ~defined).sum(axis=1)
-    return Estimates.of(
-        table.frame.with_columns(pl.Series("n_undefined", n_undefined, dtype=pl.Int64)), table.keys
-    )
+    return table.with_columns(pl.Series("n_undefined", n_undefined, dtype=pl.Int64))
 
 
 def _n_shared(part: Answers) -> int:
@@ -320,13 +310,13 @@ def _rater_table(found: Correlations, value: Floats, confidence: float) -> Estim
             "label": [found.labels[k] for k in label],
             "rater": [found.raters[k] for k in rater],
         },
-        value=value.tolist(),
-        se=se.tolist(),
-        low=low.tolist(),
-        high=high.tolist(),
+        value=value,
+        se=se,
+        low=low,
+        high=high,
         method=f"{_METHOD}; Fisher's interval",
-        n_items=n.tolist(),
+        n_items=n,
         n_raters=1,
-        n_ratings=n.tolist(),
+        n_ratings=n,
         status=status.tolist(),
     )

@@ -453,7 +453,7 @@ def _by_label(panel: Panel, method: str) -> Statistic:
         n_raters=[panel.n_reference_raters] * n.size,
         n_ratings=n,
         undefined=undefined.tolist(),
-        resamples=("units",),
+        targets=("stimuli",),
         n_rows=_BLOCK * LANES,
         replicates=_ANEW,
     )
@@ -475,7 +475,7 @@ def _by_rater(panel: Panel, method: str) -> Statistic:
         n_raters=[panel.n_reference_raters] * n,
         n_ratings=panel.n_pairs.sum(axis=1),
         undefined="undefined: no label with a defined correlation",
-        resamples=("units",),
+        targets=("stimuli",),
         n_rows=_BLOCK * LANES,
         replicates=_ANEW,
         columns=(

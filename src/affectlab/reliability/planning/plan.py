@@ -9,7 +9,7 @@ from typing import Any, Literal, TypeAlias, cast
 
 import numpy as np
 import polars as pl
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from affectlab.core.errors import InputError, unknown_name
 from affectlab.core.inference import check_confidence
@@ -42,15 +42,12 @@ class Plan(Result):
     The table has a row per candidate: ``raters`` (per stimulus), ``value`` and its Monte Carlo
     interval ``low`` and ``high`` (95 %), ``reached`` (the less favourable end of it reaches the
     goal), for split halves ``corrected`` (Spearman-Brown), and ``ratings``, ``people`` and ``cost``
-    of the whole study, null where the number of stimuli or the price is not said.
+    of the whole study, null where the number of stimuli or the price is not said. ``settings`` has
+    what was asked for, and ``n_sim``, the simulated studies (pairs of stimuli for power).
     """
 
-    target: str
-    """``"interval"``, ``"split_half"`` or ``"power"``."""
     quantity: str
     """What was simulated, in words."""
-    goal: float
-    """Value that is wanted: at most (interval) or at least (the others)."""
     recommended: int | None
     """Smallest number of raters per stimulus that reaches the goal, Monte Carlo error included,
     and from which on all larger ones do; ``None`` where no candidate does."""
@@ -60,14 +57,6 @@ class Plan(Result):
     number."""
     model: PlanModel
     """The study that was simulated."""
-    n_sim: int
-    """Simulated studies (pairs of stimuli for power)."""
-    n_stimuli: int | None
-    """Stimuli of the study, where said."""
-    stimuli_per_rater: int | None
-    """Stimuli that one person rates; ``None`` for all."""
-    price: float | None
-    """Price of one rating, where said."""
 
 
 _SHOWN = 14
@@ -111,61 +100,136 @@ def _recommendation(number: Mapping[str, Sequence[int | None]]) -> Table:
     )
 
 
-def _figure(said: Mapping[str, Any]) -> Figure:
-    quantity = said["quantity"]
-    return Figure(
-        "plan",
-        "plan",
-        "plan",
-        f"{quantity[0].upper()}{quantity[1:]} by raters per stimulus",
-        "Mean over simulated studies with its Monte Carlo interval; the goal is dashed.",
-        options={
-            "goal": said["goal"],
-            "recommended": said["recommended"],
-            "value_name": quantity,
-        },
-    )
+@dataclass(frozen=True, kw_only=True)
+class _Wanted:
+    """What a study is to reach, and what it is to hold."""
+
+    target: str
+    goal: float
+    difference: float | None
+    assurance: float | None
+    confidence: float
+    n_stimuli: int | None
+    stimuli_per_rater: int | None
+    paired: bool | None
+    price: float | None
+
+    def __post_init__(self) -> None:
+        if self.target not in _TARGETS:
+            raise unknown_name("target", str(self.target), _TARGETS)
+        check_confidence(self.confidence)
+        if not 0 < self.goal < (math.inf if self.at_most else 1.0):
+            expected = "a width above 0" if self.at_most else "a number between 0 and 1"
+            raise InputError(f"goal {self.goal!r} for {self.target}: expected {expected}")
+        is_power = self.target == "power"
+        if is_power and not (self.difference and math.isfinite(self.difference)):
+            raise InputError(
+                f"difference {self.difference!r}: target power needs a difference (--difference) "
+                "in points of the scale, other than 0"
+            )
+        if not is_power and self.difference is not None:
+            raise InputError(
+                f"difference {self.difference!r}: only power has one, not {self.target}"
+            )
+        if self.assurance is not None and not (self.at_most and 0 < self.assurance < 1):
+            raise InputError(
+                f"assurance {self.assurance!r}: expected a share of stimuli, for the interval"
+            )
+        _check_least(1, n_stimuli=self.n_stimuli, stimuli_per_rater=self.stimuli_per_rater)
+        if self.price is not None and not self.price >= 0:
+            raise InputError(f"price {self.price!r}: expected 0 or more")
+        if self.price is not None and self.n_stimuli is None:
+            raise InputError(
+                "price without n_stimuli: expected both, to tell the cost of the study"
+            )
+
+    @property
+    def at_most(self) -> bool:
+        """Whether less is better."""
+        return self.target == "interval"
+
+    @property
+    def delta(self) -> float:
+        """Difference of two stimuli; 0 where none is to be seen."""
+        return abs(float(self.difference or 0))
+
+    @property
+    def together(self) -> bool:
+        """Whether the same raters rate both stimuli of a pair."""
+        return self.stimuli_per_rater is None if self.paired is None else self.paired
+
+    @property
+    def quantity(self) -> str:
+        """What is simulated, in words."""
+        if self.target == "interval":
+            share = self.assurance
+            of = "mean over stimuli" if share is None else f"{share:.0%} of stimuli have less"
+            return f"width of the {100 * self.confidence:g} % interval ({of})"
+        if self.target == "split_half":
+            return "split-half correlation"
+        who = "same raters" if self.together else "different raters"
+        return f"power to see a difference of {self.delta:g} ({who})"
+
+    def is_reached(self, values: Floats) -> NDArray[np.bool_]:
+        """Whether values reach the goal."""
+        return values <= self.goal if self.at_most else values >= self.goal
+
+    def simulate(
+        self, model: PlanModel, counts: Ints, size: int, rng: np.random.Generator
+    ) -> Floats:
+        """Draw what each number of raters gives in studies, shape (size, candidates)."""
+        if self.target == "power":
+            return detections(model, self.delta, self.together, counts, self.confidence, size, rng)
+        if self.target == "split_half":
+            return split_half_correlations(model, self.design, counts, size, rng)
+        return interval_widths(
+            model, self.design, counts, self.confidence, self.assurance, size, rng
+        )
+
+    @property
+    def design(self) -> Design:
+        """Who rates what in a simulated study."""
+        simulated = max(min(self.n_stimuli or _STIMULI, _STIMULI), 3)
+        return Design(simulated, min(self.stimuli_per_rater or simulated, simulated))
+
+    def sentences(
+        self,
+        frame: pl.DataFrame,
+        recommended: int | None,
+        open_range: tuple[int, int | None] | None,
+    ) -> Iterator[str]:
+        """Recommend, and say how sure that is and what it costs."""
+        wanted = f"{'at most' if self.at_most else 'at least'} {self.goal:g}"
+        if recommended is None:
+            best = frame["value"].min() if self.at_most else frame["value"].max()
+            raters = frame["raters"].to_list()
+            yield (
+                f"No number of raters from {raters[0]} to {raters[-1]} per stimulus reaches a "
+                f"{self.quantity} of {wanted}; the best is {_number(best)}."
+            )
+            return
+        row = frame.row(by_predicate=pl.col("raters") == recommended, named=True)
+        yield (
+            f"{recommended} raters per stimulus: {self.quantity} {_number(row['value'])} "
+            f"(Monte Carlo {_number(row['low'])} to {_number(row['high'])}), wanted {wanted}."
+        )
+        if open_range is not None:
+            low, high = open_range
+            end = f"{high}" if high is not None else f"more than {4 * recommended}"
+            yield f"A pilot of this size leaves {low} to {end} open (80 %)."
+        if self.n_stimuli is not None:
+            each = self.stimuli_per_rater or self.n_stimuli
+            cost = "." if self.price is None else f"; cost {row['cost']:,.2f}."
+            yield (
+                f"{row['ratings']:,} ratings of {self.n_stimuli:,} stimuli by {row['people']:,} "
+                f"people who rate {'up to ' if self.n_stimuli % each else ''}{each:,} each{cost}"
+            )
 
 
-def _sentences(
-    frame: pl.DataFrame,
-    *,
-    target: str,
-    quantity: str,
-    goal: float,
-    recommended: int | None,
-    recommended_range: tuple[int, int | None] | None,
-    n_stimuli: int | None,
-    stimuli_per_rater: int | None,
-    price: float | None,
-) -> Iterator[str]:
-    """Recommend, and say how sure that is and what it costs."""
-    at_most = target == "interval"
-    wanted = f"{'at most' if at_most else 'at least'} {goal:g}"
-    if recommended is None:
-        best = frame["value"].min() if at_most else frame["value"].max()
-        raters = frame["raters"].to_list()
-        yield (
-            f"No number of raters from {raters[0]} to {raters[-1]} per stimulus reaches a "
-            f"{quantity} of {wanted}; the best is {_number(best)}."
-        )
-        return
-    row = frame.row(by_predicate=pl.col("raters") == recommended, named=True)
-    yield (
-        f"{recommended} raters per stimulus: {quantity} {_number(row['value'])} "
-        f"(Monte Carlo {_number(row['low'])} to {_number(row['high'])}), wanted {wanted}."
-    )
-    if recommended_range is not None:
-        low, high = recommended_range
-        end = f"{high}" if high is not None else f"more than {4 * recommended}"
-        yield f"A pilot of this size leaves {low} to {end} open (80 %)."
-    if n_stimuli is not None:
-        each = stimuli_per_rater or n_stimuli
-        cost = "." if price is None else f"; cost {row['cost']:,.2f}."
-        yield (
-            f"{row['ratings']:,} ratings of {n_stimuli:,} stimuli by {row['people']:,} "
-            f"people who rate {'up to ' if n_stimuli % each else ''}{each:,} each{cost}"
-        )
+def _check_least(least: int, **given: int | None) -> None:
+    for name, value in given.items():
+        if value is not None and value < least:
+            raise InputError(f"{name} {value!r}: expected {least} or more")
 
 
 def _number(value: Any) -> str:
@@ -290,58 +354,56 @@ def plan(
     16 raters per stimulus: split-half correlation 0.94 ..., wanted at least 0.9.
     """
     pilot = canonical(pilot)
-    _check(
-        target, goal, difference, n_stimuli, stimuli_per_rater, assurance, price, n_sim, n_pilots
+    wanted = _Wanted(
+        target=target,
+        goal=goal,
+        difference=difference,
+        assurance=assurance,
+        confidence=confidence,
+        n_stimuli=n_stimuli,
+        stimuli_per_rater=stimuli_per_rater,
+        paired=paired,
+        price=price,
     )
-    check_confidence(confidence)
+    _check_least(2, n_sim=n_sim)
+    _check_least(0, n_pilots=n_pilots)
     answers = None if isinstance(pilot, PlanModel) else one_label(answers_of(pilot), label, "pilot")
     model = pilot if isinstance(pilot, PlanModel) else fit_plan_model(cast("Answers", answers))
-    design = _design(n_stimuli, stimuli_per_rater)
-    together = stimuli_per_rater is None if paired is None else paired
-    delta = abs(float(difference or 0))
-    _check_difference(delta, model)
-
-    def simulate(of: PlanModel, counts: Ints, size: int, rng: np.random.Generator) -> Floats:
-        if target == "interval":
-            return interval_widths(of, design, counts, confidence, assurance, size, rng)
-        if target == "split_half":
-            return split_half_correlations(of, design, counts, size, rng)
-        return detections(of, delta, together, counts, confidence, size, rng)
-
-    per_study, most = (2, _MOST_PAIRS) if target == "power" else (design.n_stimuli, _MOST_STUDIES)
+    low, high = model.ends
+    if wanted.delta > high - low:
+        raise InputError(f"difference {wanted.delta:g}: the scale is only {high - low:g} wide")
+    is_power = target == "power"
+    per_study, most = (2, _MOST_PAIRS) if is_power else (wanted.design.n_stimuli, _MOST_STUDIES)
     rng = np.random.default_rng(seed)
     for counts in _stages(n_raters, target):
         size = n_sim or int(np.clip(_ANSWERS / (per_study * counts[-1]), _LEAST_STUDIES, most))
-        frame = _table(simulate(model, counts, size, rng), counts, target, goal)
-        recommended = _recommended(frame, target, goal)
+        frame = _table(wanted.simulate(model, counts, size, rng), counts, wanted)
+        recommended = _recommended(frame, wanted)
         if recommended is not None:
             break
     open_range = None
     if answers is not None and recommended is not None and n_pilots:
         counts = _around(frame["raters"].to_numpy(), recommended)
         few = min(size, most // _FEWER)
-        values = [
-            simulate(fit_plan_model(replicate(model, answers, rng)), counts, few, rng).mean(axis=0)
-            for _ in range(n_pilots)
-        ]
-        open_range = _open_range(np.array(values), counts, target, goal)
+        pilots = (fit_plan_model(replicate(model, answers, rng)) for _ in range(n_pilots))
+        values = [wanted.simulate(other, counts, few, rng).mean(axis=0) for other in pilots]
+        open_range = _open_range(np.array(values), counts, wanted)
     frame = _with_cost(frame, n_stimuli, stimuli_per_rater, price)
-    said: dict[str, Any] = {
-        "target": target,
-        "quantity": _quantity(target, confidence, assurance, delta, together),
-        "goal": float(goal),
-        "recommended": recommended,
-        "recommended_range": open_range,
-        "n_stimuli": n_stimuli,
-        "stimuli_per_rater": stimuli_per_rater,
-        "price": price,
-    }
     fewest, largest = open_range or (None, None)
     number = {"raters": [recommended], "least": [fewest], "most": [largest]}
+    quantity = wanted.quantity
+    figure = Figure(
+        "plan",
+        "plan",
+        "plan",
+        f"{quantity[0].upper()}{quantity[1:]} by raters per stimulus",
+        "Mean over simulated studies with its Monte Carlo interval; the goal is dashed.",
+        options={"goal": float(goal), "recommended": recommended, "value_name": quantity},
+    )
     return Plan(
         (*_tables(frame, recommended), _recommendation(number)),
-        tuple(_sentences(frame, **said)),
-        (_figure(said),),
+        tuple(wanted.sentences(frame, recommended, open_range)),
+        (figure,),
         notes=(f"simulated: {model}",),
         settings={
             "target": target,
@@ -351,73 +413,11 @@ def plan(
             "price": price,
             "n_sim": size,
         },
+        quantity=quantity,
+        recommended=recommended,
+        recommended_range=open_range,
         model=model,
-        n_sim=size,
-        **said,
     )
-
-
-def _check(
-    target: str,
-    goal: float,
-    difference: float | None,
-    n_stimuli: int | None,
-    stimuli_per_rater: int | None,
-    assurance: float | None,
-    price: float | None,
-    n_sim: int | None,
-    n_pilots: int,
-) -> None:
-    if target not in _TARGETS:
-        raise unknown_name("target", str(target), _TARGETS)
-    most = math.inf if target == "interval" else 1.0
-    if not 0 < goal < most:
-        expected = "a width above 0" if target == "interval" else "a number between 0 and 1"
-        raise InputError(f"goal {goal!r} for {target}: expected {expected}")
-    if target == "power" and not (difference and math.isfinite(difference)):
-        raise InputError(
-            f"difference {difference!r}: target power needs a difference (--difference) in points "
-            "of the scale, other than 0"
-        )
-    if target != "power" and difference is not None:
-        raise InputError(f"difference {difference!r}: only power has one, not {target}")
-    if assurance is not None and not (target == "interval" and 0 < assurance < 1):
-        raise InputError(f"assurance {assurance!r}: expected a share of stimuli, for the interval")
-    whole = {"n_stimuli": n_stimuli, "stimuli_per_rater": stimuli_per_rater}
-    for name, value in whole.items():
-        if value is not None and value < 1:
-            raise InputError(f"{name} {value!r}: expected 1 or more")
-    if n_sim is not None and n_sim < 2:
-        raise InputError(f"n_sim {n_sim!r}: expected 2 or more")
-    if n_pilots < 0:
-        raise InputError(f"n_pilots {n_pilots!r}: expected 0 or more")
-    if price is not None and not price >= 0:
-        raise InputError(f"price {price!r}: expected 0 or more")
-    if price is not None and n_stimuli is None:
-        raise InputError("price without n_stimuli: expected both, to tell the cost of the study")
-
-
-def _design(n_stimuli: int | None, stimuli_per_rater: int | None) -> Design:
-    simulated = max(min(n_stimuli or _STIMULI, _STIMULI), 3)
-    return Design(simulated, min(stimuli_per_rater or simulated, simulated))
-
-
-def _check_difference(difference: float, model: PlanModel) -> None:
-    low, high = model.ends
-    if difference > high - low:
-        raise InputError(f"difference {difference:g}: the scale is only {high - low:g} wide")
-
-
-def _quantity(
-    target: str, confidence: float, assurance: float | None, difference: float, together: bool
-) -> str:
-    if target == "interval":
-        of = "mean over stimuli" if assurance is None else f"{assurance:.0%} of stimuli have less"
-        return f"width of the {100 * confidence:g} % interval ({of})"
-    if target == "split_half":
-        return "split-half correlation"
-    who = "same raters" if together else "different raters"
-    return f"power to see a difference of {difference:g} ({who})"
 
 
 def _around(counts: Ints, recommended: int) -> Ints:
@@ -428,9 +428,9 @@ def _around(counts: Ints, recommended: int) -> Ints:
     return np.unique(np.concatenate([below[:: max(1, below.size // _CANDIDATES)], beyond]))
 
 
-def _open_range(values: Floats, counts: Ints, target: str, goal: float) -> tuple[int, int | None]:
+def _open_range(values: Floats, counts: Ints, wanted: _Wanted) -> tuple[int, int | None]:
     """The 10 % and 90 % quantiles of the first candidate that reaches the goal."""
-    good = values <= goal if target == "interval" else values >= goal
+    good = wanted.is_reached(values)
     first = np.where(good.any(axis=1), good.argmax(axis=1), counts.size)
     low, high = np.quantile(first, [0.1, 0.9], method="closest_observation").astype(int)
     return int(counts[min(low, counts.size - 1)]), int(counts[high]) if high < counts.size else None
@@ -460,13 +460,13 @@ def _whole(count: int) -> int:
     return int(count)
 
 
-def _table(values: Floats, counts: Ints, target: str, goal: float) -> pl.DataFrame:
+def _table(values: Floats, counts: Ints, wanted: _Wanted) -> pl.DataFrame:
     """Means over replicates with a Monte Carlo interval: Wilson's for shares."""
     defined = ~np.isnan(values)
     n = defined.sum(axis=0)
     known = np.maximum(n, 1)
     mean = np.where(n > 0, np.where(defined, values, 0).sum(axis=0) / known, np.nan)
-    if target == "power":
+    if wanted.target == "power":
         z = _NORMAL**2 / known
         middle = (mean + z / 2) / (1 + z)
         half = np.sqrt(mean * (1 - mean) * z + z**2 / 4) / (1 + z)
@@ -476,15 +476,14 @@ def _table(values: Floats, counts: Ints, target: str, goal: float) -> pl.DataFra
         half = np.where(n > 1, _NORMAL * np.sqrt(squares / np.maximum(n - 1, 1) / known), np.nan)
     low, high = middle - half, middle + half
     columns = {"raters": counts, "value": mean, "low": low, "high": high}
-    columns["reached"] = high <= goal if target == "interval" else low >= goal
-    if target == "split_half":
+    columns["reached"] = wanted.is_reached(high if wanted.at_most else low)
+    if wanted.target == "split_half":
         columns["corrected"] = 2 * mean / (1 + mean)
     return pl.DataFrame(columns)
 
 
-def _recommended(frame: pl.DataFrame, target: str, goal: float) -> int | None:
-    values = frame["value"].to_numpy()
-    good = values <= goal if target == "interval" else values >= goal
+def _recommended(frame: pl.DataFrame, wanted: _Wanted) -> int | None:
+    good = wanted.is_reached(frame["value"].to_numpy())
     from_here = np.logical_and.accumulate(good[::-1])[::-1]
     found = np.flatnonzero(from_here & frame["reached"].to_numpy())
     return int(frame["raters"][int(found[0])]) if found.size else None

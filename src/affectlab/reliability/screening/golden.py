@@ -16,9 +16,10 @@ from affectlab.core.tables import Key, Number, Table, Text
 from affectlab.core.types import Floats, Ints
 from affectlab.core.words import plural
 from affectlab.ratings import Ratings
-from affectlab.ratings.arrays import Answers, answers_of
+from affectlab.ratings.arrays import answers_of
 from affectlab.ratings.order import canonical
 from affectlab.reliability.one_label import one_label
+from affectlab.reliability.rank_correlation import grouped_means
 
 __all__ = ["Extremes", "GoldenItems", "Overlap", "batch_overlap", "choose_golden"]
 
@@ -183,19 +184,19 @@ def choose_golden(
     if tolerance is None and part.scale is not None:
         low, high = part.scale.low, part.scale.high
         tolerance = None if low is None or high is None else (high - low) / 4
-    scores = _Scores.of(part, tolerance)
-    allowed = scores.n >= min_ratings
+    stimuli, unit = np.unique(part.unit, return_inverse=True)
+    n_ratings, mean, sd = grouped_means(part.value, unit, stimuli.size)
+    off = part.value - mean[unit]
+    allowed = n_ratings >= min_ratings
     if main is not None:
         taken = set(main.answers().stimulus_names if isinstance(main, Ratings) else main)
-        allowed &= np.array([part.units[k] not in taken for k in scores.unit], dtype=np.bool_)
+        allowed &= np.array([part.units[k] not in taken for k in stimuli], dtype=np.bool_)
     rng = np.random.default_rng(seed)
-    order = np.flatnonzero(allowed)[np.argsort(scores.mean[allowed], kind="stable")]
+    order = np.flatnonzero(allowed)[np.argsort(mean[allowed], kind="stable")]
     size = int(share * order.size)
     ends = {"low": order[:size], "high": order[order.size - size :][::-1]}
     kept = {
-        end: _steady(rows, scores.sd, max_sd)
-        for end, rows in ends.items()
-        if extremes in ("both", end)
+        end: _steady(rows, sd, max_sd) for end, rows in ends.items() if extremes in ("both", end)
     }
     wanted = _shares(n, {end: rows.size for end, rows in kept.items()})
     for end, count in wanted.items():
@@ -210,57 +211,35 @@ def choose_golden(
         end: np.sort(rng.choice(kept[end].size, count, replace=False))
         for end, count in wanted.items()
     }
-    rows = [
-        scores.row(part, int(kept[end][at]), end, order)
-        for end, positions in chosen.items()
-        for at in positions
-    ]
-    table = Table("golden", "Golden items.", _frame(rows), _COLUMNS)
-    return GoldenItems((table,), (f"{plural(n, 'golden item')} for {name!r}",), label=name)
+    median = float(np.nanmedian(sd))
 
-
-@dataclass(frozen=True)
-class _Scores:
-    unit: Ints
-    n: Ints
-    mean: Floats
-    sd: Floats
-    violations: Floats | None
-
-    @classmethod
-    def of(cls, part: Answers, tolerance: float | None) -> _Scores:
-        unit, inverse = np.unique(part.unit, return_inverse=True)
-        n = np.bincount(inverse, minlength=unit.size)
-        mean = np.bincount(inverse, part.value, unit.size) / n
-        off = part.value - mean[inverse]
-        sd = np.sqrt(np.bincount(inverse, off**2, unit.size) / np.maximum(n - 1, 1))
-        sd[n < 2] = np.nan
-        caught = None
-        if tolerance is not None:
-            caught = np.bincount(inverse, np.abs(off) >= tolerance, unit.size) / n
-        return cls(unit, n, mean, sd, caught)
-
-    def row(self, part: Answers, at: int, end: str, order: Ints) -> dict[str, object]:
+    def row(at: int, end: str) -> dict[str, object]:
         from_low = int(np.flatnonzero(order == at)[0])
         rank = from_low + 1 if end == "low" else order.size - from_low
-        median = float(np.nanmedian(self.sd))
-        caught = None if self.violations is None else float(self.violations[at])
+        caught = None
+        if tolerance is not None:
+            caught = float((np.abs(off[unit == at]) >= tolerance).mean())
         evidence = (
-            f"mean {self.mean[at]:.3g}, {end}est {rank} of {order.size}; "
-            f"SD {self.sd[at]:.3g} of {self.n[at]} ratings (median SD of all {median:.3g})"
+            f"mean {mean[at]:.3g}, {end}est {rank} of {order.size}; SD {sd[at]:.3g} of "
+            f"{n_ratings[at]} ratings (median SD of all {median:.3g})"
         )
         if caught:
             evidence += f"; {caught:.0%} of the pilot's answers would be violations"
         return {
-            "stimulus": part.units[int(self.unit[at])],
+            "stimulus": part.units[int(stimuli[at])],
             "extreme": end,
-            "value": float(self.mean[at]),
-            "sd": float(self.sd[at]),
-            "n": int(self.n[at]),
+            "value": float(mean[at]),
+            "sd": float(sd[at]),
+            "n": int(n_ratings[at]),
             "rank": rank,
             "violations": caught,
             "evidence": evidence,
         }
+
+    rows = [row(int(kept[end][at]), end) for end, positions in chosen.items() for at in positions]
+    frame = pl.DataFrame(rows, schema_overrides={"violations": pl.Float64})
+    table = Table("golden", "Golden items.", frame, _COLUMNS)
+    return GoldenItems((table,), (f"{plural(n, 'golden item')} for {name!r}",), label=name)
 
 
 def _check(
@@ -299,17 +278,3 @@ def _shares(n: int, sizes: dict[str, int]) -> dict[str, int]:
     for end in sorted(sizes, key=lambda name: -sizes[name])[: n % len(sizes)]:
         each[end] += 1
     return each
-
-
-def _frame(rows: list[dict[str, object]]) -> pl.DataFrame:
-    schema = {
-        "stimulus": pl.String,
-        "extreme": pl.String,
-        "value": pl.Float64,
-        "sd": pl.Float64,
-        "n": pl.Int64,
-        "rank": pl.Int64,
-        "violations": pl.Float64,
-        "evidence": pl.String,
-    }
-    return pl.DataFrame(rows, schema=schema)

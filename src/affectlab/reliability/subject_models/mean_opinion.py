@@ -5,14 +5,15 @@ from __future__ import annotations
 import numpy as np
 import polars as pl
 from numpy.typing import ArrayLike
-from scipy.special import stdtrit
 
 from affectlab.core.errors import InputError
 from affectlab.core.estimates import Estimates
 from affectlab.core.inference import check_confidence
+from affectlab.core.statistic import student
 from affectlab.core.types import Floats, Ints
 from affectlab.ratings import Ratings, Scale
 from affectlab.ratings.arrays import Answers, answers_of, in_label_order, require_order
+from affectlab.reliability.rank_correlation import grouped_means
 
 __all__ = ["mean_opinion_scores", "opinion_histogram"]
 
@@ -56,23 +57,18 @@ def mean_opinion_scores(ratings: Ratings | ArrayLike, *, confidence: float = 0.9
     require_order(ratings, "the mean opinion score")
     answers = answers_of(ratings, repeats=True)
     cells, inverse = np.unique(answers.cell, return_inverse=True)
-    n = np.bincount(inverse, minlength=cells.size)
-    mean = np.bincount(inverse, answers.value, minlength=cells.size) / n
-    squares = np.bincount(inverse, (answers.value - mean[inverse]) ** 2, minlength=cells.size)
-    several = np.maximum(n, 2)
-    sd = np.where(n > 1, np.sqrt(squares / (several - 1)), np.nan)
-    se = sd / np.sqrt(n)
-    half = stdtrit(several - 1, (1 + confidence) / 2) * se
+    n, mean, sd = grouped_means(answers.value, inverse, cells.size)
+    se, low, high = student(mean, sd / np.sqrt(n), np.maximum(n, 2) - 1, confidence)
     label, unit = np.divmod(cells, max(len(answers.units), 1))
     table = Estimates.build(
         {
             "label": np.array(answers.labels, dtype=object)[label].tolist(),
             "stimulus": np.array(answers.units, dtype=object)[unit].tolist(),
         },
-        value=mean.tolist(),
-        se=se.tolist(),
-        low=(mean - half).tolist(),
-        high=(mean + half).tolist(),
+        value=mean,
+        se=se,
+        low=low,
+        high=high,
         method="mean opinion score",
         n_items=1,
         n_raters=_n_raters(answers, inverse, cells.size).tolist(),

@@ -501,26 +501,19 @@ class _Model:
         if one.saturated:
             status[:] = f"undefined: {_SATURATED}"
         status[np.isnan(one.bias)] = _ONE_RATER
-        bias_se, bias_low, bias_high, _ = withhold_certainty(
-            one.bias, one.bias_se, *one.bias_interval(self.confidence)
-        )
-        se, low, high, _ = withhold_certainty(
-            one.inconsistency, one.inconsistency_se, *one.inconsistency_interval(self.confidence)
-        )
         columns: dict[str, Any] = {}
         if self.has_labels:
             name = "all" if one.label is None else one.panel.labels[one.label]
             columns["label"] = [name] * n
+        columns["rater"] = one.panel.raters
+        for name, value, error, ends in (
+            ("bias", one.bias, one.bias_se, one.bias_interval),
+            ("inconsistency", one.inconsistency, one.inconsistency_se, one.inconsistency_interval),
+        ):
+            parts = withhold_certainty(value, error, *ends(self.confidence))[:3]
+            names = (f"{name}_{part}" for part in ("se", "low", "high"))
+            columns |= {name: value, **dict(zip(names, parts, strict=True))}
         columns |= {
-            "rater": one.panel.raters,
-            "bias": one.bias,
-            "bias_se": bias_se,
-            "bias_low": bias_low,
-            "bias_high": bias_high,
-            "inconsistency": one.inconsistency,
-            "inconsistency_se": se,
-            "inconsistency_low": low,
-            "inconsistency_high": high,
             "n_ratings": one.panel.data.n_of_rater.astype(np.int64),
             "weight_share": one.weight_share,
             "status": status.tolist(),

@@ -1,6 +1,7 @@
 """Figures of the report, one kind per module; they take plain arrays, not ratings."""
 
 from affectlab.report.figures.agreement import (
+    draw_by_kind,
     draw_consensus_flow,
     draw_pair_heatmap,
     draw_plan,
@@ -101,6 +102,7 @@ __all__ = [
     "Scatter",
     "StaircasePanel",
     "draw_agreement_bars",
+    "draw_by_kind",
     "draw_confusion",
     "draw_consensus_flow",
     "draw_discrepancies",

@@ -28,6 +28,7 @@ from affectlab.report.drawing import (
 )
 
 __all__ = [
+    "draw_by_kind",
     "draw_consensus_flow",
     "draw_pair_heatmap",
     "draw_plan",
@@ -196,8 +197,32 @@ def fig_by_kind(
     >>> figure.axes[0].get_xlabel()
     'kappa'
     """
-    figure = canvas(0.75 + 0.62 * len(values))
-    axes = figure.add_subplot()
+    axes = canvas(0.75 + 0.62 * len(values)).add_subplot()
+    _boxes(axes, values, value_name, shown_dots)
+    return figure_with(axes)
+
+
+def draw_by_kind(ax: Axes, table: Table, *, value_name: str) -> None:
+    """Draw the spread of agreement for each kind of pair: a box, the dots behind it, the median.
+
+    Parameters
+    ----------
+    ax
+        Axes to draw on.
+    table
+        Holds a row for each pair of raters, with its ``pair_kind`` and ``value``.
+    value_name
+        What the axis shows.
+    """
+    known = table.frame.drop_nulls("value")
+    values = {
+        kind: part["value"].to_numpy()
+        for (kind,), part in known.group_by("pair_kind", maintain_order=True)
+    }
+    _boxes(ax, values, value_name, MOST_DOTS)
+
+
+def _boxes(axes: Axes, values: Mapping[str, ArrayLike], value_name: str, shown_dots: int) -> None:
     for row, (kind, given) in enumerate(values.items()):
         known = np.sort(np.asarray(given, dtype=np.float64))
         tint = colour(_KIND_ROLE.get(kind, "neutral"))
@@ -224,7 +249,6 @@ def fig_by_kind(
     axes.spines["left"].set_visible(False)
     grid_along(axes, "x")
     axes.set_xlabel(value_name)
-    return figure
 
 
 # How many items are left, and confirmed, in each round of a sequential protocol.

@@ -11,8 +11,8 @@ import numpy as np
 from affectlab.core.words import number
 
 if TYPE_CHECKING:
+    from affectlab.core.estimates import Estimates
     from affectlab.core.types import Bools, Floats
-    from affectlab.reliability import AlphaResult
 
 __all__ = ["ENOUGH_ITEMS", "FIRM", "TENTATIVE", "Agreement", "agreement_of", "grade"]
 
@@ -89,7 +89,7 @@ def reason(status: str) -> str:
     return words
 
 
-def agreement_of(alpha: AlphaResult) -> Agreement:
+def agreement_of(alpha: Estimates) -> Agreement:
     """Sum up alpha over labels.
 
     The interval of the median comes from the bootstrap replicates, each of which drew the same

@@ -31,7 +31,7 @@ from affectlab.report.statistics.people import Beside, beside_people
 if TYPE_CHECKING:
     from affectlab.core.estimates import Estimates
     from affectlab.ratings import Ratings, RatingsSummary
-    from affectlab.reliability import AlphaResult, ConsensusFlow
+    from affectlab.reliability import ConsensusFlow
     from affectlab.reliability.agreement import Coefficient
 
 
@@ -389,7 +389,7 @@ class Study:
         return "people" if self.panel is self.people else "all raters"
 
     @cached_property
-    def alpha(self) -> AlphaResult | None:
+    def alpha(self) -> Estimates | None:
         """Krippendorff's alpha per label of the panel."""
         from affectlab.reliability import krippendorff_alpha
 
@@ -398,7 +398,7 @@ class Study:
         return krippendorff_alpha(self.panel, n_boot=self.n_boot, seed=self.seed)
 
     @cached_property
-    def alpha_elsewhere(self) -> AlphaResult | None:
+    def alpha_elsewhere(self) -> Estimates | None:
         """Alpha of the labels on other scales, each at its own level; None where there is none."""
         from affectlab.reliability import krippendorff_alpha
 
@@ -425,13 +425,17 @@ class Study:
 
     @cached_property
     def coefficients(self) -> tuple[tuple[Coefficient, Estimates], ...]:
-        """Every coefficient that suits the panel, with its usual options, per label."""
+        """Every coefficient beside alpha that suits the panel, as is usual, per label."""
         from affectlab.reliability.agreement import load_coefficients
 
         if self.panel is None:
             return ()
-        tables = [(one, one.tables(self.panel)) for one in load_coefficients()]
-        return tuple((one, of[0]) for one, of in tables if of)
+        tables = (
+            (one, one.estimates(self.panel))
+            for one in load_coefficients()
+            if one.has_weights and one.name != "krippendorff_alpha"
+        )
+        return tuple((one, of) for one, of in tables if of is not None)
 
     @cached_property
     def pairs(self) -> PairAgreement | None:

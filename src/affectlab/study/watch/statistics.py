@@ -150,7 +150,7 @@ def _ratings(store: Store) -> tuple[Ratings | None, str]:
 
 
 def _agreement(ratings: Ratings) -> tuple[str, Agreement, tuple[Agreement, ...]]:
-    from affectlab.reliability import krippendorff_alpha
+    from affectlab.reliability import krippendorff_alpha, over_labels
 
     kind = ratings.scale.kind
     level = "nominal" if kind == "binary" else kind
@@ -161,7 +161,7 @@ def _agreement(ratings: Ratings) -> tuple[str, Agreement, tuple[Agreement, ...]]
         _told(row["label"], row, row["status"])
         for row in sorted(rows, key=lambda row: row["label"])
     )
-    overall = _of_estimate(found.over_labels())
+    overall = _of_estimate(over_labels(found))
     if len(labels) == 1:
         return level, labels[0], ()
     return level, overall, labels

@@ -1,1 +1,0 @@
-"""``affectlab reliability``: can the answers be trusted? One module per verb."""

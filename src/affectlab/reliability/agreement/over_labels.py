@@ -1,0 +1,88 @@
+"""One number over labels: the average of a coefficient, with an interval of its own."""
+
+from __future__ import annotations
+
+from typing import Any, Literal, TypeAlias
+
+import numpy as np
+
+from affectlab.core.errors import unknown_name
+from affectlab.core.estimates import Estimate, Estimates
+from affectlab.core.inference import Uncertainty, check_confidence, summarise
+
+__all__ = ["over_labels"]
+
+Average: TypeAlias = Literal["mean", "median"]
+
+
+def over_labels(
+    estimates: Estimates, *, average: Average = "mean", confidence: float = 0.95
+) -> Estimate:
+    """Average a coefficient over the labels on which it is defined.
+
+    Every bootstrap replicate gives one average over the same labels. Errors of labels that go
+    together, since the same stimuli are drawn for all, are thus counted as such; the average of the
+    ends of the intervals of labels would not do that.
+
+    Parameters
+    ----------
+    estimates
+        By label, such as :func:`krippendorff_alpha` gives them.
+    average
+        ``"mean"`` or ``"median"``.
+    confidence
+        Coverage of the interval, in (0, 1).
+
+    Returns
+    -------
+    An estimate whose counts are those of the label with the most items, raters and ratings. Without
+    replicates, or with replicates that labels do not share, there is no interval.
+
+    Raises
+    ------
+    InputError
+        If the average is not known.
+
+    Examples
+    --------
+    >>> from affectlab.ratings import Ratings
+    >>> from affectlab.reliability import krippendorff_alpha
+    >>> rng = np.random.default_rng(1)
+    >>> stimulus, rater, label = (part.ravel() for part in np.indices((60, 3, 2)))
+    >>> value = rng.integers(0, 6, (60, 1, 1)) + rng.integers(0, 2, (60, 3, 2))
+    >>> ratings = Ratings({"stimulus": stimulus, "rater": rater,
+    ...                    "label": np.array(["joy", "fear"])[label],
+    ...                    "value": value.ravel()}, scale="0-7")
+    >>> mean = over_labels(krippendorff_alpha(ratings, n_boot=200, seed=1))
+    >>> mean.low < mean.value < mean.high
+    True
+    """
+    if average not in ("mean", "median"):
+        raise unknown_name("average", average, ("mean", "median"))
+    check_confidence(confidence)
+    frame = estimates.frame
+    value = frame["value"].to_numpy()
+    known = ~np.isnan(value)
+    name = frame["method"][0].partition(",")[0]
+    method = f"{name}, {average} of {int(known.sum())} labels"
+    counts: dict[str, Any] = {
+        of: int(frame[of].to_numpy().max()) for of in ("n_items", "n_raters", "n_ratings")
+    }
+    if not known.any():
+        status = f"undefined: {name.rpartition(' ')[2]} is not defined for any label"
+        return Estimate(np.nan, method=method, status=status, **counts)
+    of = np.mean if average == "mean" else np.median
+    point = float(of(value[known]))
+    spread, resampled = Uncertainty.none(1), "none"
+    if estimates.replicates.size and estimates.joint:
+        # A replicate that lacks a label would average other labels; it is left out as a whole.
+        drawn = of(estimates.replicates[:, known], axis=1)
+        spread = summarise(np.array([point]), drawn[:, None], confidence)
+        resampled = str(frame["resampled"][0])
+        method += f"; percentile bootstrap, {drawn.size} replicates shared by labels"
+        if spread.undefined[0]:
+            method += f", {int(spread.undefined[0])} undefined"
+        if spread.missing[0]:
+            method += f"; {spread.missing[0]}"
+    se, low, high = (float(part[0]) for part in (spread.se, spread.low, spread.high))
+    return Estimate(point, se, low, high, method=method, resampled=resampled, **counts)

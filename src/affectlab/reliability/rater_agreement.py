@@ -1,0 +1,305 @@
+"""How far raters agree, by every coefficient that suits their answers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+from types import MappingProxyType
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from affectlab.core.errors import InputError
+from affectlab.core.estimates import NO_INTERVAL, Estimates
+from affectlab.core.inference import Target
+from affectlab.core.result import Result
+from affectlab.core.tables import Count, Figure, Key, Number, Table
+from affectlab.core.words import number, option, plural
+from affectlab.ratings import HUMAN_KINDS, MODEL_KINDS, Ratings
+from affectlab.ratings.arrays import numeric_part
+from affectlab.ratings.scales import by_scale
+from affectlab.ratings.select import labels_on
+from affectlab.reliability.agreement import (
+    KappaResult,
+    LevelName,
+    Missing,
+    has_levels,
+    load_coefficients,
+    pairwise_kappa,
+    self_consistency,
+)
+from affectlab.reliability.correlation import interrater_correlation
+
+__all__ = ["rater_agreement"]
+
+_ALPHA = "krippendorff_alpha"
+_CORRELATION = "interrater_correlation"
+
+
+def rater_agreement(
+    ratings: Ratings,
+    *,
+    level: LevelName | None = None,
+    more: bool = False,
+    missing: Missing = "available",
+    everyone: bool = False,
+    target: Target = "stimuli",
+    n_boot: int = 1000,
+    confidence: float = 0.95,
+    seed: int | np.random.Generator | None = 0,
+) -> Result:
+    """Measure agreement: Krippendorff's alpha, interrater correlation and weighted kappa.
+
+    Alpha and the correlation are about people; kappa compares all kinds of pairs.
+
+    Parameters
+    ----------
+    ratings
+        Ratings of two raters or more.
+    level
+        Level of measurement for alpha; that of each label's scale when not given.
+    more
+        Also every other coefficient there is, such as percent agreement, Fleiss' kappa, Gwet's AC
+        and ICC, and self-consistency where there are repeats.
+    missing
+        For the ICC: all ratings that are available, or only stimuli that every rater rated
+        (listwise deletion).
+    everyone
+        Take models in, too; without it only people where there are any.
+    target
+        What the interval of alpha is about: other stimuli, other raters, or both.
+    n_boot
+        Bootstrap replicates for the interval of alpha; 0 for none.
+    confidence
+        Coverage of the intervals, in (0, 1).
+    seed
+        Seed or generator of the replicates.
+
+    Returns
+    -------
+    Result
+        A table for each coefficient, by the name of its function (``krippendorff_alpha``,
+        ``interrater_correlation``, …); ``kappa`` with mean, SD and median over pairs and labels of
+        each kind of pair; ``pairs`` with the mean over labels of each pair of raters.
+
+    Raises
+    ------
+    InputError
+        If there are no numeric answers, or an option cannot be used.
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(1)
+    >>> stimulus, rater = (part.ravel() for part in np.indices((40, 3)))
+    >>> value = stimulus % 7 + rng.integers(0, 2, 120)
+    >>> ratings = Ratings({"stimulus": stimulus, "rater": rater, "value": value}, scale="0-7")
+    >>> rater_agreement(ratings, n_boot=200)
+    Result(Krippendorff's alpha among 3 people is 0.94 (95 % interval 0.90 to 0.95).)
+    """
+    if missing == "listwise" and not more:
+        raise InputError(
+            f"{option('missing', 'listwise')} is about the ICC, which only "
+            f"{option('more', True, cli='--more')} shows; add it"
+        )
+    kinds = set(ratings.rater_kinds)
+    mixed = bool(kinds & set(HUMAN_KINDS) and kinds & set(MODEL_KINDS))
+    panel = ratings.humans() if mixed and not everyone else ratings
+    options: dict[str, dict[str, Any]] = {
+        _ALPHA: {"level": level, "target": target, "n_boot": n_boot, "seed": seed},
+        "intraclass_correlation": {"missing": missing},
+    }
+    numbers = numeric_part(panel)
+    loaded = {one.name: one for one in load_coefficients()}
+    tables, others = list[Table](), list[Table]()
+    for name in [_ALPHA, *(name for name in loaded if name != _ALPHA and more)]:
+        one = loaded[name]
+        estimates = one.estimates(panel, confidence=confidence, **options.get(name, {}))
+        if estimates is not None:
+            (tables if name == _ALPHA else others).append(_table(name, one.title, estimates))
+    figures, notes = [replace(loaded[_ALPHA].figure, of=_ALPHA)], list[str]()
+    ordered = labels_on(panel, lambda scale: scale.kind not in ("nominal", "text"))
+    if ordered is not None:
+        correlation = interrater_correlation(ordered, confidence=confidence)
+        tables.append(_table(_CORRELATION, "interrater correlation", correlation))
+        notes += _left_out(correlation, numbers)
+        if more and "repeat" in ordered.summary().trial_kinds:
+            others.append(_consistency(ordered, confidence))
+    stepped = labels_on(ratings, has_levels)
+    pairs = None if stepped is None else pairwise_kappa(stepped, confidence=confidence)
+    if pairs is not None and len(pairs):
+        of_kappa = _kappa_tables(pairs)
+        tables += of_kappa
+        figures += _kappa_figures(pairs, of_kappa[0].frame.drop_nulls("median"))
+    tables += others
+    texts = [name for name, scale in panel.scales.items() if not scale.numeric]
+    if texts:
+        notes.insert(0, f"left out, since the answers are texts: {', '.join(texts)}")
+    if panel is not ratings:
+        n_models = ratings.n_raters - panel.n_raters
+        notes.insert(0, f"{plural(n_models, 'model')} not used here, but for kappa of pairs")
+    return Result(
+        tuple(tables),
+        tuple(_sentences(tables[0].frame, panel, confidence)),
+        tuple(figures),
+        (*notes, *_dropped(tables)),
+        MappingProxyType(
+            {
+                "level": level,
+                "target": target,
+                "n_boot": n_boot,
+                "confidence": confidence,
+                "missing": missing,
+                "n_raters": panel.n_raters,
+            }
+        ),
+    )
+
+
+def _table(name: str, title: str, found: Estimates) -> Table:
+    """Name the table of a coefficient; its caption is what holds of all rows."""
+    # Why single rows have no interval stands below the table.
+    methods = found.frame["method"].unique(maintain_order=True)
+    said = [method.partition(f"; {NO_INTERVAL}")[0].split(", ") for method in methods]
+    how = ", ".join(part for part in said[0] if all(part in other for other in said))
+    parts = [how] if how.startswith(title) else [title, how]
+    caption = ": ".join(filter(None, parts))
+    return replace(found.tables[0], name=name, caption=f"{caption[0].upper()}{caption[1:]}")
+
+
+def _consistency(ordered: Ratings, confidence: float) -> Table:
+    """Compare repeats with what they repeat, scale by scale."""
+    scales = by_scale(ordered.scales)
+    found = [
+        self_consistency(ordered.select(labels=labels), confidence=confidence)
+        for labels, _ in scales
+    ]
+    table = _table("self_consistency", "self-consistency", found[0])
+    if len(found) < 2:
+        return table
+    frame = pl.concat(
+        one.frame.select(pl.lit(", ".join(labels)).alias("labels"), pl.all())
+        for one, (labels, _) in zip(found, scales, strict=True)
+    )
+    return replace(table, frame=frame, columns=(Key("labels"), *table.columns))
+
+
+_KINDS = (
+    Number("mean"),
+    Number("sd", "SD"),
+    Number("median"),
+    Count("n_defined"),
+    Count("n_pairs_by_label", "pairs x labels"),
+)
+
+
+def _kappa_tables(pairs: KappaResult) -> tuple[Table, Table]:
+    """Sum kappa up by kind of pair over pairs and labels, and by pair over labels."""
+    frame = pairs.frame.with_columns(
+        pl.col("method").str.split(", ").list.get(1).alias("weights"),
+        pl.when(pl.col("status") == "ok").then("value").alias("value"),
+    )
+    # Kappas with and without weights have no common mean.
+    keys = ["pair_kind", *(["weights"] if frame["weights"].n_unique() > 1 else [])]
+    kinds = (
+        frame.group_by(keys, maintain_order=True)
+        .agg(
+            pl.col("value").mean().alias("mean"),
+            pl.col("value").std().alias("sd"),
+            pl.col("value").median().alias("median"),
+            pl.col("value").count().alias("n_defined"),
+            pl.len().alias("n_pairs_by_label"),
+        )
+        .sort("pair_kind", maintain_order=True)
+    )
+    of_pair = ["rater_a", "rater_b", *keys]
+    means = frame.group_by(of_pair, maintain_order=True).agg(
+        pl.col("value").mean(), pl.col("value").count().alias("n_labels")
+    )
+    heads = {"pair_kind": "pair", "weights": "weights"}
+    return (
+        Table(
+            "kappa",
+            "Kappa by kind of pair",
+            kinds,
+            (*(Key(key, heads[key]) for key in keys), *_KINDS),
+        ),
+        Table(
+            "pairs",
+            "Kappa of pairs of raters, mean over labels",
+            means,
+            (*(Key(key) for key in of_pair), Number("value", "kappa"), Count("n_labels")),
+            limit=0,
+        ),
+    )
+
+
+def _kappa_figures(pairs: KappaResult, kinds: pl.DataFrame) -> Iterator[Figure]:
+    if not kinds.height:
+        return
+    medians = [f"{row['pair_kind']} {number(row['median'])}" for row in kinds.to_dicts()]
+    yield Figure(
+        "kappa_by_kind",
+        "by_kind",
+        "pairs",
+        "Kappa of pairs of raters, mean over labels, by kind of pair",
+        description=f"Median over pairs and labels: {'; '.join(medians)}.",
+        options={"value_name": "kappa"},
+    )
+    yield Figure(
+        "kappa_heatmap",
+        "pair_heatmap",
+        "pairs",
+        "Kappa of every pair of raters, mean over labels",
+        description=f"{len(pairs.raters)} raters, people first.",
+        options={
+            "raters": pairs.raters,
+            "rater_kinds": pairs.rater_kinds,
+            "value_name": "kappa",
+        },
+    )
+
+
+def _sentences(alpha: pl.DataFrame, panel: Ratings, confidence: float) -> Iterator[str]:
+    people = set(panel.rater_kinds) <= set(HUMAN_KINDS)
+    who = plural(panel.n_raters, *(("person", "people") if people else ("rater",)))
+    known = alpha.drop_nans("value").sort("value", descending=True, maintain_order=True)
+    if not known.height:
+        return
+    best, *_, worst = [*known.to_dicts(), *known.tail(1).to_dicts()]
+    text = f"Krippendorff's alpha among {who} is "
+    if known.height > 1:
+        yield (
+            f"{text}between {number(worst['value'])} ({worst['label']}) and "
+            f"{number(best['value'])} ({best['label']})."
+        )
+        return
+    interval = ""
+    if not np.isnan(best["low"]):
+        ends = f"{number(best['low'])} to {number(best['high'])}"
+        interval = f" ({100 * confidence:g} % interval {ends})"
+    yield f"{text}{number(best['value'])}{interval}."
+
+
+def _left_out(correlation: Estimates, panel: Ratings) -> list[str]:
+    """Name the labels that interrater correlation leaves out."""
+    there = set(correlation.frame["label"])
+    return [
+        f"interrater correlation leaves out {name}, "
+        + ("whose categories have no order" if scale.kind == "nominal" else "as its paper does")
+        for name, scale in panel.scales.items()
+        if name not in there
+    ]
+
+
+def _dropped(tables: Iterable[Table]) -> Iterator[str]:
+    """Say how many stimuli listwise deletion took out of the ICC of each label."""
+    for table in tables:
+        if table.name != "intraclass_correlation":
+            continue
+        dropped = table.frame.filter(pl.col("n_dropped") > 0).unique("label", maintain_order=True)
+        for label, n, items in dropped.select("label", "n_dropped", "n_items").iter_rows():
+            yield (
+                f"ICC of {label}: listwise deletion drops {n:,} of {n + items:,} stimuli, which "
+                f"not every rater rated; {option('missing', 'available')} uses them"
+            )
