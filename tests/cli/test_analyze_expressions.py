@@ -72,7 +72,7 @@ def test_what_is_printed(folder: Path) -> None:
     assert "mean over actors (score)" in plain.stdout
     assert "resampled" not in plain.stdout
     # So wide that no name is broken.
-    tests = run_here("analyze", "asymmetry", scores, width=120).stdout
+    tests = run_here("analyze", "asymmetry", scores, width=100).stdout
     assert "right – left" in tests
     assert "2 right, 2 left, 2 symmetric expressions." in tests
     spread = " ".join(run(scores, verb="score-histograms").stdout.split())

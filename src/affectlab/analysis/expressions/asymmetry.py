@@ -147,10 +147,9 @@ class AsymmetryTests(Result):
 _TESTS = (
     Key("comparison"),
     Key("kind"),
-    Key("test"),
     Key("unit"),
-    Count("n_first", "n", spare=True),
-    Count("n_second", "n (2nd)", spare=True),
+    Count("n_first", "n₁", spare=True),
+    Count("n_second", "n₂", spare=True),
     Number("difference", decimals=1),
     Interval(decimals=1, spare=True),
     Number("t", spare=True),
@@ -290,8 +289,9 @@ def _sentences(tests: pl.DataFrame, sides: pl.DataFrame, unit: str) -> tuple[str
     counts = dict(sides["side"].value_counts().iter_rows())
     of_sides = ", ".join(f"{counts.get(side, 0)} {side}" for side in ("right", "left", "symmetric"))
     return (
-        f"{known} of {plural(tests.height, 'test')} defined; p is of "
-        f"'{tests['alternative'][0]}', differences in units of the {unit}.",
+        f"{known} of {plural(tests.height, 'test')} defined: t-tests of two samples of pairs, and "
+        f"paired ones of transitions or actors; p is of '{tests['alternative'][0]}', differences "
+        f"in units of the {unit}.",
         f"{of_sides} expressions.",
         *(
             f"{text[0].upper()}{text[1:]}."
