@@ -9,13 +9,13 @@ from hypothesis import strategies as st
 
 from affectlab.core.errors import InputError
 from affectlab.simulate import EXPRESSIONS, FaceParameters, expression_parameters
-from affectlab.simulate.faces.expressions import _peaks
+from affectlab.simulate.faces.expressions import peaks_of
 
 NAMES = [field.name for field in dataclasses.fields(FaceParameters)]
 
 
 def test_every_named_expression_is_in_the_table_and_no_other() -> None:
-    assert set(_peaks()) == set(EXPRESSIONS)
+    assert set(peaks_of("expressions.toml")) == set(EXPRESSIONS)
 
 
 def test_neutral_is_the_face_at_rest() -> None:
@@ -33,7 +33,7 @@ def test_intensity_zero_is_rest_and_intensity_is_linear(expression: str) -> None
 def test_action_units_of_prototypical_expressions() -> None:
     # Ekman, Friesen and Hager (2002): joy 6+12, sadness 1+15, surprise 1+2+5+26, fear 1+4+5+20,
     # anger 4+5+7, disgust 9.
-    peaks = _peaks()
+    peaks = peaks_of("expressions.toml")
     assert min(peaks["joy"].cheek_raise, peaks["joy"].lip_corner) > 0.5
     assert peaks["sadness"].lip_corner < 0 < peaks["sadness"].brow_inner
     assert min(peaks["surprise"].brow_raise, peaks["surprise"].jaw_drop) > 0.9

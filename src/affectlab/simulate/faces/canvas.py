@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from affectlab.simulate.faces.palette import Colour
 
-__all__ = ["UNITS", "Canvas", "Points", "ellipse", "mirror", "smooth"]
+__all__ = ["UNITS", "Canvas", "Points", "both", "ellipse", "mirror", "smooth"]
 
 Points = npt.NDArray[np.float64]
 """Points in design units, shape (n, 2)."""
@@ -22,6 +22,8 @@ Points = npt.NDArray[np.float64]
 UNITS = 256.0
 """Side of the picture in design units; x = 128 is its middle, y points down."""
 
+_FAINTEST = 0.004
+"""Share of a colour below which nothing is drawn."""
 _TURN = np.linspace(0.0, 2.0 * np.pi, 49)[:-1]
 _CIRCLE = np.column_stack([np.cos(_TURN), np.sin(_TURN)])
 
@@ -58,7 +60,7 @@ class Canvas:
 
     def fill(self, points: Points, colour: Colour, alpha: float = 1.0) -> None:
         """Fill a polygon."""
-        if alpha > 0.004:
+        if alpha > _FAINTEST:
             self._draw.polygon(self.pixels(points), fill=(*colour, round(255 * alpha)))
 
     def stroke(
@@ -68,7 +70,7 @@ class Canvas:
 
         A single number is the width at the middle; the ends then taper to a point.
         """
-        if alpha <= 0.004:
+        if alpha <= _FAINTEST:
             return
         n = len(points)
         if isinstance(width, np.ndarray):
@@ -84,7 +86,7 @@ class Canvas:
         self, centre: tuple[float, float], radius: tuple[float, float], colour: Colour, alpha: float
     ) -> None:
         """Lay a soft spot of colour that fades outwards; not rotated, only moved."""
-        if alpha <= 0.004:
+        if alpha <= _FAINTEST:
             return
         x, y = self.pixels(np.array([centre]))
         half_x, half_y = round(radius[0] * self._scale), round(radius[1] * self._scale)
@@ -133,3 +135,8 @@ def mirror(points: Points) -> Points:
     """Reflect points at the middle of the picture, in reversed order."""
     reflected: Points = (points * np.array([-1.0, 1.0]) + np.array([UNITS, 0.0]))[::-1]
     return reflected
+
+
+def both(right: Points) -> Points:
+    """Complete the right half of a shape with its mirror image."""
+    return np.concatenate([right, mirror(right)])

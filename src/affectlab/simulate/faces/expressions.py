@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import tomllib
+from collections.abc import Mapping
 from functools import cache
 from importlib.resources import files
 from types import MappingProxyType
@@ -11,7 +12,7 @@ from types import MappingProxyType
 from affectlab.core.errors import InputError, unknown_name
 from affectlab.simulate.faces.parameters import FaceParameters
 
-__all__ = ["EXPRESSIONS", "expression_parameters"]
+__all__ = ["EXPRESSIONS", "expression_parameters", "peaks_of"]
 
 EXPRESSIONS: tuple[str, ...] = (
     "amusement",
@@ -56,7 +57,7 @@ def expression_parameters(
     if isinstance(expression, FaceParameters):
         peak = expression
     else:
-        peaks = _peaks()
+        peaks = peaks_of("expressions.toml")
         if expression not in peaks:
             raise unknown_name("expression", expression, EXPRESSIONS)
         peak = peaks[expression]
@@ -64,12 +65,13 @@ def expression_parameters(
 
 
 @cache
-def _peaks() -> MappingProxyType[str, FaceParameters]:
-    source = files("affectlab.simulate.faces").joinpath("expressions.toml")
+def peaks_of(name: str) -> Mapping[str, FaceParameters]:
+    """Read the peaks that a table beside this module holds, by expression."""
+    source = files("affectlab.simulate.faces").joinpath(name)
     table = tomllib.loads(source.read_text(encoding="utf-8"))
     return MappingProxyType(
         {
-            name: FaceParameters.from_mapping(values, where=f"expressions.toml: {name}")
-            for name, values in table.items()
+            expression: FaceParameters.from_mapping(values, where=f"{name}: {expression}")
+            for expression, values in table.items()
         }
     )

@@ -1,34 +1,21 @@
-"""Hair over the forehead and temples: one table row per style, and extras for a few."""
+"""Hair over the forehead and temples: a table beside this module, and extras for a few styles."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import tomllib
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache
+from importlib.resources import files
+from types import MappingProxyType
 
 import numpy as np
 
-from affectlab.simulate.faces.canvas import Points, ellipse, mirror, smooth
+from affectlab.simulate.faces.canvas import Points, both, ellipse, mirror, smooth
 from affectlab.simulate.faces.head import MIDDLE, Sitter
 from affectlab.simulate.faces.palette import CLOTHES, Colour, mix
 
-__all__ = [
-    "both",
-    "curl_colour",
-    "curve",
-    "deep_colour",
-    "draw_beard",
-    "draw_hair_behind",
-    "draw_hair_front",
-    "draw_scarf_behind",
-    "draw_scarf_drape",
-    "draw_scarf_front",
-    "knots",
-    "light_colour",
-    "puffs",
-    "ring",
-    "strands",
-]
+__all__ = ["draw_beard", "draw_hair_behind", "draw_hair_front", "draw_scarf_drape"]
 
 # Shapes that hair styles are made of.
 
@@ -56,11 +43,6 @@ def curve(path: str) -> Points:
     return points
 
 
-def both(right: Points) -> Points:
-    """Complete the right half of a shape with its mirror image."""
-    return np.concatenate([right, mirror(right)])
-
-
 def light_colour(sitter: Sitter) -> Colour:
     """Give the colour of strands that catch light."""
     share = 0.16 if sitter.identity.hair_colour in ("black", "dark brown") else 0.26
@@ -78,7 +60,7 @@ def curl_colour(sitter: Sitter) -> Colour:
     return deep_colour(sitter) if pale else light_colour(sitter)
 
 
-def strands(sitter: Sitter, paths: tuple[str, ...], width: float = 2.6) -> None:
+def strands(sitter: Sitter, paths: Sequence[str], width: float = 2.6) -> None:
     """Draw strands, every third one in shade."""
     light, deep = light_colour(sitter), deep_colour(sitter)
     for index, path in enumerate(paths):
@@ -163,126 +145,25 @@ class _Cap:
     """Hairline at the temples from below: distance inside the head, height."""
     hairline: str
     """Hairline across the forehead, from the right of the picture to the left."""
-    strands: tuple[str, ...] = ()
+    strands: Sequence[str] = ()
     """Lines that show how the hair falls."""
 
 
-_PARTED_TEMPLES = "0,140 4,116"
-_CAPS = {
-    "crop": _Cap(
-        9.0,
-        2.0,
-        124.0,
-        124.0,
-        "-1,124 4,110 9,90",
-        "42,78 24,71 0,73 -22,70 -42,78",
-        ("-30,66 -20,52 -2,46", "-10,66 2,54 18,49", "14,67 24,58 36,58"),
-    ),
-    "side part": _Cap(
-        15.0,
-        3.0,
-        122.0,
-        122.0,
-        "-1,122 4,107 8,91",
-        "38,74 32,64 18,76 -8,86 -32,88",
-        (
-            "31,62 10,66 -14,76 -40,84",
-            "28,54 4,54 -24,62 -48,80",
-            "30,58 8,60 -18,70 -42,86",
-            "36,56 48,66 54,86",
-        ),
-    ),
-    "receding": _Cap(
-        6.0,
-        2.0,
-        124.0,
-        124.0,
-        "-1,124 5,108 7,92",
-        "47,74 36,58 16,62 0,65 -16,62 -36,58 -47,74",
-        ("-12,58 -4,50 8,46", "6,60 14,52 24,52"),
-    ),
-    "curls": _Cap(14.0, 4.0, 108.0, 108.0, "-1,108 5,96", "46,80 22,74 0,76 -22,74 -46,80"),
-    "bob": _Cap(
-        15.0,
-        10.0,
-        150.0,
-        150.0,
-        "-4,176 3,150 4,118",
-        "47,96 24,93 0,94 -24,93 -47,96",
-        (
-            "-36,92 -34,66 -14,40",
-            "-14,92 -14,62 -2,38",
-            "10,92 8,64 2,40",
-            "34,92 30,64 12,40",
-            "60,150 62,110 48,64",
-            "-60,150 -62,110 -48,64",
-        ),
-    ),
-    "long": _Cap(
-        12.0,
-        9.0,
-        150.0,
-        130.0,
-        "-7,170 " + _PARTED_TEMPLES,
-        "42,88 22,71 6,57 -14,72 -40,88",
-        (
-            "8,52 32,66 52,96 62,140",
-            "2,52 -28,64 -50,96 -62,140",
-            "6,46 38,54 60,92 66,130",
-            "0,46 -34,54 -58,92 -66,130",
-        ),
-    ),
-    "wavy": _Cap(
-        12.0,
-        9.0,
-        150.0,
-        130.0,
-        "-7,158 " + _PARTED_TEMPLES,
-        "42,88 22,71 -14,57 -34,72 -40,88",
-        (
-            "-12,50 18,54 44,78 56,112 66,138",
-            "-16,50 -40,62 -56,92 -62,124",
-            "-10,45 28,46 56,76 64,108",
-            "-16,46 -46,54 -63,92 -70,120",
-        ),
-    ),
-    "bun": _Cap(
-        8.0,
-        1.5,
-        116.0,
-        116.0,
-        "-1,116 4,100",
-        "46,80 24,68 0,65 -24,68 -46,80",
-        (
-            "-46,84 -36,62 -10,44",
-            "-26,70 -18,56 -4,44",
-            "22,68 16,56 4,44",
-            "46,84 36,62 10,44",
-        ),
-    ),
-    "braids": _Cap(
-        12.0,
-        9.0,
-        150.0,
-        130.0,
-        "-7,152 " + _PARTED_TEMPLES,
-        "42,88 22,71 0,57 -20,72 -40,88",
-        (
-            "4,54 30,68 50,100 60,138",
-            "-4,54 -30,68 -50,100 -60,138",
-            "4,46 38,58 60,98 66,130",
-            "-4,46 -38,58 -60,98 -66,130",
-        ),
-    ),
-}
+@cache
+def _caps() -> MappingProxyType[str, _Cap]:
+    source = files("affectlab.simulate.faces").joinpath("hair.toml")
+    table = tomllib.loads(source.read_text(encoding="utf-8"))
+    return MappingProxyType({name: _Cap(**cap) for name, cap in table.items()})
+
+
 _AFRO = ("-1,106 4,94", "44,76 22,69 0,68 -22,69 -44,76")
 
 
 def draw_hair_front(sitter: Sitter) -> None:
     """Draw the part of the style that covers the head."""
     style = sitter.identity.hair
-    if style in _CAPS:
-        _draw_cap(sitter, _CAPS[style])
+    if style in _caps():
+        _draw_cap(sitter, _caps()[style])
     if style in _EXTRAS_FRONT:
         _EXTRAS_FRONT[style](sitter)
 
@@ -432,7 +313,7 @@ def draw_beard(sitter: Sitter) -> None:
         )
         right = np.concatenate([top, edge])
         alpha = 0.92 if kind == "beard" else 0.2
-        canvas.fill(np.concatenate([right, mirror(right)]), colour, alpha)
+        canvas.fill(both(right), colour, alpha)
     if kind == "moustache":
         right = smooth(
             [
@@ -444,4 +325,4 @@ def draw_beard(sitter: Sitter) -> None:
             ],
             closed=False,
         )
-        canvas.fill(np.concatenate([right, mirror(right)]), colour, 0.95)
+        canvas.fill(both(right), colour, 0.95)

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from affectlab.simulate.faces.canvas import Canvas, Points, ellipse, mirror, smooth
+from affectlab.simulate.faces.canvas import Canvas, Points, both, ellipse, mirror, smooth
 from affectlab.simulate.faces.identity import Identity
 from affectlab.simulate.faces.palette import BACKDROPS, CLOTHES, HAIR, Colour, SkinColours, mix
 from affectlab.simulate.faces.parameters import FaceParameters
@@ -117,7 +117,7 @@ def draw_neck(sitter: Sitter) -> None:
         (MIDDLE + width + 3, 262.0),
     ]
     right = smooth(shoulder, closed=False)
-    canvas.fill(np.concatenate([right, mirror(right)]), cloth)
+    canvas.fill(both(right), cloth)
     canvas.glow((MIDDLE, 262.0), (62.0, 34.0), mix(cloth, (30, 26, 40), 0.3), 0.35)
 
     column = smooth(
@@ -131,10 +131,10 @@ def draw_neck(sitter: Sitter) -> None:
         ],
         closed=False,
     )
-    neck = np.concatenate([column, mirror(column)])
+    neck = both(column)
     canvas.fill(neck, skin.base)
     # The shadow that the chin throws: the lower face moved down and kept inside the neck.
-    shadow = np.concatenate([sitter.outline, mirror(sitter.outline)])
+    shadow = both(sitter.outline)
     shadow = shadow[shadow[:, 1] > 150.0] + np.array([0.0, 11.0])
     inside = half - 0.2 + np.clip(shadow[:, 1] - 213.0, 0.0, 9.0) * 0.7
     shadow[:, 0] = MIDDLE + np.clip(shadow[:, 0] - MIDDLE, -inside, inside)
@@ -149,14 +149,14 @@ def draw_neck(sitter: Sitter) -> None:
         ],
         closed=False,
     )
-    canvas.stroke(np.concatenate([collar, mirror(collar)]), 5.0, mix(cloth, (255, 255, 255), 0.22))
+    canvas.stroke(both(collar), 5.0, mix(cloth, (255, 255, 255), 0.22))
 
 
 def draw_head(sitter: Sitter) -> None:
     """Draw ears and the head with soft modelling."""
     canvas, skin = sitter.canvas, sitter.skin
     _draw_ears(sitter)
-    outline = np.concatenate([sitter.outline, mirror(sitter.outline)])
+    outline = both(sitter.outline)
     canvas.fill(outline, skin.base)
     # A crescent of shade on one side and under the jaw models the head.
     right = sitter.outline[sitter.outline[:, 1] > 84.0]

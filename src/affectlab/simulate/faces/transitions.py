@@ -3,20 +3,17 @@
 from __future__ import annotations
 
 import math
-import tomllib
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, fields
-from functools import cache, cached_property
-from importlib.resources import files
+from functools import cached_property
 from pathlib import Path
-from types import MappingProxyType
 
 import numpy as np
 import polars as pl
 
 from affectlab.core.errors import InputError, unknown_name
 from affectlab.core.types import Floats, Image
-from affectlab.simulate.faces.expressions import EXPRESSIONS, expression_parameters
+from affectlab.simulate.faces.expressions import EXPRESSIONS, expression_parameters, peaks_of
 from affectlab.simulate.faces.face import draw_face
 from affectlab.simulate.faces.identity import Identity
 from affectlab.simulate.faces.parameters import FaceParameters
@@ -167,19 +164,7 @@ def peak_parameters(expression: str) -> FaceParameters:
         raise unknown_name("expression", expression, TRANSITION_EXPRESSIONS)
     if expression in EXPRESSIONS:
         return expression_parameters(expression)
-    return _movements()[expression]
-
-
-@cache
-def _movements() -> MappingProxyType[str, FaceParameters]:
-    source = files("affectlab.simulate.faces").joinpath("movements.toml")
-    table = tomllib.loads(source.read_text(encoding="utf-8"))
-    return MappingProxyType(
-        {
-            name: FaceParameters.from_mapping(values, where=f"movements.toml: {name}")
-            for name, values in table.items()
-        }
-    )
+    return peaks_of("movements.toml")[expression]
 
 
 _UPPER = ("brow", "eye", "lid", "gaze", "wink")
