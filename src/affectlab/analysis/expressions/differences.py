@@ -10,17 +10,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from affectlab.analysis.labels import (
-    Choice,
-    LabelClusters,
-    bends,
-    choose,
-    cut_into,
-    numbered,
-    silhouette,
-    tree_of,
-    tree_result,
-)
+from affectlab.analysis.labels import Choice, LabelClusters, bends, complete, label_tree
 from affectlab.analysis.pairs import PairScores, PairSource, pair_scores
 from affectlab.core.errors import InputError, unknown_name
 from affectlab.core.inference import Uncertainty, check_confidence, summarise
@@ -231,61 +221,27 @@ def expression_tree(
 
     Parameters
     ----------
-    matrix
-        Mean differences, shape (n, n), ``nan`` where two expressions were not compared.
+    names, matrix
+        The n expressions, and their mean differences, shape (n, n), ``nan`` on the diagonal and
+        where there are none.
     replicates
-        Bootstrap replicates of it, for the stability.
-
-    Returns
-    -------
-    LabelClusters
-        Where cells are missing, the expression with most of them is left out, one after the other,
-        or they are filled; see :func:`expression_differences`.
+        Matrices of the bootstrap, of the same shape.
+    missing
+        Whether expressions with missing cells are left out, or the cells filled.
     """
-    kept = np.arange(len(names)) if missing == "fill" else _complete(matrix)
-    left_out = tuple(name for at, name in enumerate(names) if at not in set(kept.tolist()))
-    own = tuple(names[at] for at in kept.tolist())
-    n = len(own)
-    words = f"{linkage} linkage of mean differences"
-    together = np.full((n, n), np.nan)
-    if n < 3:
-        why = f"undefined: {plural(n, 'expression')} compared with all others, expected 3 or more"
-        empty, none, at = np.empty((0, 4)), np.zeros(n, dtype=np.int64), np.arange(n)
-        return tree_result(
-            own,
-            empty,
-            at,
-            none,
-            together,
-            scores={},
-            method=words,
-            left_out=left_out,
-            status=why,
-        )
-    from scipy.cluster.hierarchy import leaves_list
-
-    distance = _distances(matrix, kept)
-    tree = tree_of(distance, linkage, ordered=True)
-    scores = {count: silhouette(distance, cut_into(tree, count)) for count in range(2, n)}
-    count, chosen = choose(k, scores, tree, n)
-    order: Ints = np.asarray(leaves_list(tree), dtype=np.int64)
-    total, used = np.zeros((n, n)), 0
-    for replicate in replicates:
-        drawn = tree_of(_distances(replicate, kept), linkage, ordered=False)
-        cut = _parts(drawn, count)
-        total += cut[:, None] == cut[None, :]
-        used += 1
-    return tree_result(
-        own,
-        tree,
-        order,
-        numbered(cut_into(tree, count), order),
-        total / used if used else together,
-        scores=scores,
-        method=words,
-        chosen=chosen,
-        n_boot=used,
-        left_out=left_out,
+    lacking = np.isnan(matrix) & (missing == "leave-out")
+    np.fill_diagonal(lacking, False)
+    rest = complete(lacking)
+    n = plural(rest.size, "expression")
+    return label_tree(
+        tuple(names[at] for at in rest.tolist()),
+        _distances(matrix, rest),
+        (_distances(replicate, rest) for replicate in replicates),
+        linkage=linkage,
+        k=k,
+        method=f"{linkage} linkage of mean differences",
+        undefined=f"undefined: {n} compared with all others, expected 3 or more",
+        left_out=tuple(name for at, name in enumerate(names) if at not in set(rest.tolist())),
     )
 
 
@@ -308,40 +264,10 @@ def elbow_of(clusters: LabelClusters) -> pl.DataFrame:
     )
 
 
-def _parts(tree: Floats, count: int) -> Ints:
-    """Cut a tree into exactly so many clusters; of equal heights the first joining stays.
-
-    SciPy's ``cut_tree`` takes ten times as long, which a thousand replicates would feel.
-    """
-    n = len(tree) + 1
-    held: dict[int, list[int]] = {leaf: [leaf] for leaf in range(n)}
-    for step, (first, second) in enumerate(tree[: n - count, :2].astype(np.int64).tolist()):
-        held[n + step] = held.pop(first) + held.pop(second)
-    cut = np.empty(n, dtype=np.int64)
-    for part, leaves in enumerate(held.values()):
-        cut[leaves] = part
-    return cut
-
-
-def _off(n: int) -> tuple[Ints, Ints]:
-    first, second = np.triu_indices(n, 1)
-    return first.astype(np.int64), second.astype(np.int64)
-
-
-def _complete(matrix: Floats) -> Ints:
-    """Leave out the expression with most missing cells, until none is missing."""
-    missing = np.isnan(matrix)
-    np.fill_diagonal(missing, False)
-    kept = np.arange(len(matrix))
-    while kept.size and missing[np.ix_(kept, kept)].any():
-        kept = np.delete(kept, int(missing[np.ix_(kept, kept)].sum(axis=1).argmax()))
-    return kept
-
-
 def _distances(matrix: Floats, kept: Ints) -> Floats:
     """Take the part of a matrix that is clustered; missing cells are the sum of two effects."""
     distance = np.array(matrix[np.ix_(kept, kept)])
-    first, second = _off(kept.size)
+    first, second = np.triu_indices(kept.size, 1)
     cells = distance[first, second]
     known = ~np.isnan(cells)
     if not known.all():

@@ -2,22 +2,12 @@
 
 from affectlab.analysis.labels.clusters import (
     ConfusionClusters,
-    LabelClusters,
     cluster_confusion,
     cluster_labels,
-    tree_result,
 )
 from affectlab.analysis.labels.correlations import LabelCorrelations, label_correlations
 from affectlab.analysis.labels.maps import LabelMap, label_map
-from affectlab.analysis.labels.trees import (
-    Choice,
-    bends,
-    choose,
-    cut_into,
-    numbered,
-    silhouette,
-    tree_of,
-)
+from affectlab.analysis.labels.trees import Choice, LabelClusters, bends, complete, label_tree
 
 __all__ = [
     "Choice",
@@ -26,14 +16,10 @@ __all__ = [
     "LabelCorrelations",
     "LabelMap",
     "bends",
-    "choose",
     "cluster_confusion",
     "cluster_labels",
-    "cut_into",
+    "complete",
     "label_correlations",
     "label_map",
-    "numbered",
-    "silhouette",
-    "tree_of",
-    "tree_result",
+    "label_tree",
 ]

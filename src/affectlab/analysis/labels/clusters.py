@@ -2,192 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 import polars as pl
 from numpy.typing import ArrayLike
 
 from affectlab.analysis.labels.correlations import LabelCorrelations, label_correlations
-from affectlab.analysis.labels.trees import (
-    METRICS,
-    Choice,
-    choose,
-    cut_into,
-    distances,
-    numbered,
-    silhouette,
-    tree_of,
-)
+from affectlab.analysis.labels.trees import Choice, LabelClusters, complete, label_tree
 from affectlab.core.errors import InputError, unknown_name
 from affectlab.core.result import Result
-from affectlab.core.tables import Count, Figure, Key, Number, Share, Table, Text
-from affectlab.core.types import Floats, Ints
-from affectlab.core.words import joined, plural
+from affectlab.core.tables import Figure, Key, Number, Share, Table
+from affectlab.core.types import Floats
+from affectlab.core.words import plural
 from affectlab.ratings import Ratings
 
-__all__ = [
-    "ConfusionClusters",
-    "LabelClusters",
-    "cluster_confusion",
-    "cluster_labels",
-]
+__all__ = ["ConfusionClusters", "cluster_confusion", "cluster_labels"]
 
 _METHODS = ("ward", "average", "complete", "single")
-
-
-@dataclass(frozen=True, repr=False, kw_only=True)
-class LabelClusters(Result):
-    """A tree of labels, and the clusters it is cut into; n of the L labels are in it.
-
-    Its table has one row per label in the order of the tree: ``label``, ``cluster``,
-    ``stability`` and, where known, ``group``. Without a tree there are no rows.
-    """
-
-    labels: tuple[str, ...]
-    """The labels in the tree, in the order they were given, shape (n,)."""
-    linkage: Floats
-    """The tree as SciPy writes it, shape (n - 1, 4)."""
-    order: Ints
-    """Positions of the labels from left to right under the tree, shape (n,)."""
-    cluster: Ints
-    """Cluster of each label, 1 for the leftmost under the tree, shape (n,)."""
-    together: Floats
-    """Share of bootstrap replicates in which two labels share a cluster, shape (n, n)."""
-    scores: dict[int, float]
-    """Mean silhouette for each number of clusters from 2 to n - 1."""
-    method: str
-    """Linkage and distance, in words."""
-    chosen: str = "given"
-    """How the number of clusters was found."""
-    n_boot: int = 0
-    """Replicates behind ``together``; those with an undefined correlation do not count."""
-    left_out: tuple[str, ...] = ()
-    """Labels with undefined correlations."""
-    groups: tuple[str, ...] | None = None
-    """Sentiment of each label in the tree, where known."""
-    status: str = "ok"
-    """``ok``, or why there is no tree."""
-
-    @property
-    def k(self) -> int:
-        """Number of clusters."""
-        return int(self.cluster.max(initial=0))
-
-    def members(self) -> dict[int, tuple[str, ...]]:
-        """Labels of each cluster, in the order of the tree."""
-        found = self.to_frame().group_by("cluster", maintain_order=True).agg("label")
-        return {number: tuple(names) for number, names in found.sort("cluster").iter_rows()}
-
-    def stability(self) -> dict[int, float]:
-        """Give the mean share of replicates that keep two labels of a cluster together.
-
-        ``nan`` for a cluster of one label, and without replicates.
-        """
-        return dict(self.to_frame().select("cluster", "stability").unique().sort("cluster").rows())
-
-
-_CLEAR = 0.25
-"""Mean silhouette from which on clusters stand apart at all (Kaufman and Rousseeuw 1990)."""
-_STABILITY = (
-    "Stability: share of bootstrap samples in which two labels of the cluster stay together."
-)
-
-
-def _sentences(
-    n: int, k: int, method: str, chosen: str, scores: dict[int, float], left_out: Sequence[str]
-) -> tuple[str, ...]:
-    """Say how many clusters there are and why, and whether they stand apart."""
-    score = scores.get(k)
-    weight = ""
-    if score is not None:
-        weight = f" of {score:.2f}" if "silhouette" in chosen else f"; mean silhouette {score:.2f}"
-    said = [f"{plural(n, 'label')}, {plural(k, 'cluster')} ({chosen}{weight}): {method}."]
-    if score is not None and score < _CLEAR:
-        said.append(
-            f"A mean silhouette below {_CLEAR} means that labels shade into each other: read the "
-            "tree and the heatmap, and take the clusters as a summary only."
-        )
-    if left_out:
-        said.append(f"Not in the tree, for want of correlations: {joined(left_out)}.")
-    return tuple(said)
-
-
-def tree_result(
-    labels: tuple[str, ...],
-    linkage: Floats,
-    order: Ints,
-    cluster: Ints,
-    together: Floats,
-    *,
-    groups: tuple[str, ...] | None = None,
-    status: str = "ok",
-    method: str,
-    chosen: str = "given",
-    scores: dict[int, float],
-    left_out: tuple[str, ...] = (),
-    n_boot: int = 0,
-    **more: Any,
-) -> LabelClusters:
-    """Set out a tree and its clusters; arguments as the fields of :class:`LabelClusters`."""
-    stability = {}
-    for number in range(1, int(cluster.max(initial=0)) + 1):
-        inside = np.flatnonzero(cluster == number)
-        pairs = together[np.ix_(inside, inside)][np.triu_indices(inside.size, 1)]
-        stability[number] = float(pairs.mean()) if pairs.size else float("nan")
-    at = order if status == "ok" else order[:0]
-    frame = pl.DataFrame(
-        {
-            "label": [labels[k] for k in at],
-            "cluster": cluster[at],
-            "stability": [stability[int(number)] for number in cluster[at]],
-        },
-        schema={"label": pl.String, "cluster": pl.Int64, "stability": pl.Float64},
-    )
-    if groups is not None:
-        frame = frame.with_columns(pl.Series("group", [groups[k] for k in at], dtype=pl.String))
-    members = (
-        frame.group_by("cluster", maintain_order=True)
-        .agg(pl.col("label").str.join(", "), pl.col("stability").first())
-        .sort("cluster")
-        .select("cluster", labels="label", stability="stability")
-    )
-    return LabelClusters(
-        (
-            Table(
-                "labels",
-                "Labels in the order of the tree.",
-                frame,
-                (Key("label"), Count("cluster"), Number("stability")),
-                limit=0,
-            ),
-            Table(
-                "clusters",
-                "Labels of each cluster.",
-                members,
-                (Key("cluster"), Text("labels"), Number("stability")),
-            ),
-        ),
-        (status,)
-        if status != "ok"
-        else _sentences(len(labels), len(stability), method, chosen, scores, left_out),
-        notes=(_STABILITY,) if n_boot else (),
-        labels=labels,
-        method=method,
-        chosen=chosen,
-        scores=scores,
-        left_out=left_out,
-        n_boot=n_boot,
-        linkage=linkage,
-        order=order,
-        cluster=cluster,
-        together=together,
-        groups=groups,
-        status=status,
-        **more,
-    )
+_METRICS: dict[str, Callable[[Floats], Floats]] = {
+    "correlation": lambda r: 1 - r,
+    "euclidean": lambda r: np.sqrt(np.maximum(2 * (1 - r), 0)),
+    "absolute": lambda r: 1 - np.abs(r),
+}
+"""Distance of two labels from their correlation r."""
 
 
 def cluster_labels(
@@ -263,8 +103,8 @@ def cluster_labels(
     """
     if method not in _METHODS:
         raise unknown_name("method", method, _METHODS)
-    if metric not in METRICS:
-        raise unknown_name("metric", metric, METRICS)
+    if metric not in _METRICS:
+        raise unknown_name("metric", metric, _METRICS)
     correlations: LabelCorrelations | ArrayLike
     if not isinstance(ratings, Ratings):
         correlations = ratings
@@ -279,17 +119,22 @@ def cluster_labels(
             seed=seed,
         )
     matrix, names, groups, replicates = _given(correlations, labels)
-    kept = _complete(matrix)
-    left_out = tuple(name for at, name in enumerate(names) if at not in set(kept.tolist()))
-    found = _cluster(
-        matrix[np.ix_(kept, kept)],
-        tuple(names[at] for at in kept),
-        None if groups is None else tuple(groups[at] for at in kept),
-        None if replicates is None else _replicate_matrices(replicates, len(names), kept),
-        method=method,
-        metric=metric,
+    rest = complete(np.isnan(matrix)).tolist()
+    n = plural(len(rest), "label")
+    found = label_tree(
+        tuple(names[at] for at in rest),
+        _distances(matrix[np.ix_(rest, rest)], metric),
+        (
+            _distances(drawn, metric)
+            for drawn in _squares(replicates, len(names), rest)
+            if not np.isnan(drawn).any()
+        ),
+        linkage=method,
         k=k,
-        left_out=left_out,
+        method=f"{method} linkage, {metric} distance",
+        undefined=f"undefined: {n} with all correlations defined, expected 3 or more",
+        groups=None if groups is None else tuple(groups[at] for at in rest),
+        left_out=tuple(name for at, name in enumerate(names) if at not in rest),
     )
     return _with_correlations(found, matrix, names, groups)
 
@@ -363,90 +208,19 @@ def _given(
     return matrix, names, None, None
 
 
-def _complete(matrix: Floats) -> Ints:
-    """Leave out the label with most undefined correlations, until none is undefined."""
-    kept = np.arange(len(matrix))
-    missing = np.isnan(matrix)
-    while kept.size and missing[np.ix_(kept, kept)].any():
-        kept = np.delete(kept, int(missing[np.ix_(kept, kept)].sum(axis=1).argmax()))
-    return kept
-
-
-def _replicate_matrices(replicates: Floats, n_labels: int, kept: Ints) -> Floats:
-    """Spread replicates of pairs over squares of the labels kept, shape (B, n, n)."""
+def _squares(replicates: Floats | None, n_labels: int, rest: list[int]) -> Iterator[Floats]:
+    """Spread replicates of pairs over squares of some of the labels, shape (n, n) each."""
     first, second = np.triu_indices(n_labels, 1)
-    square = np.ones((len(replicates), n_labels, n_labels))
-    square[:, first, second] = square[:, second, first] = replicates
-    return square[:, kept][:, :, kept]
+    for pairs in () if replicates is None else replicates:
+        square = np.ones((n_labels, n_labels))
+        square[first, second] = square[second, first] = pairs
+        yield square[np.ix_(rest, rest)]
 
 
-def _cluster(
-    matrix: Floats,
-    names: tuple[str, ...],
-    groups: tuple[str, ...] | None,
-    replicates: Floats | None,
-    *,
-    method: str,
-    metric: str,
-    k: int | Choice,
-    left_out: tuple[str, ...],
-) -> LabelClusters:
-    from scipy.cluster.hierarchy import leaves_list
-
-    n = len(names)
-    words = f"{method} linkage, {metric} distance"
-    unknown = np.full((n, n), np.nan)
-    if n < 3:
-        why = f"undefined: {plural(n, 'label')} with all correlations defined, expected 3 or more"
-        empty, none = np.empty((0, 4)), np.zeros(n, dtype=np.int64)
-        at = np.arange(n)
-        return tree_result(
-            names,
-            empty,
-            at,
-            none,
-            unknown,
-            scores={},
-            method=words,
-            left_out=left_out,
-            groups=groups,
-            status=why,
-        )
-    distance = distances(matrix, metric)
-    tree = tree_of(distance, method, ordered=True)
-    cuts = {count: cut_into(tree, count) for count in range(2, n)}
-    scores = {count: silhouette(distance, cut) for count, cut in cuts.items()}
-    count, chosen = choose(k, scores, tree, n)
-    order = np.asarray(leaves_list(tree), dtype=np.int64)
-    together, n_boot = unknown, 0
-    if replicates is not None:
-        together, n_boot = _together(replicates, method, metric, count)
-    cluster = numbered(cut_into(tree, count), order)
-    return tree_result(
-        names,
-        tree,
-        order,
-        cluster,
-        together,
-        scores=scores,
-        method=words,
-        chosen=chosen,
-        n_boot=n_boot,
-        left_out=left_out,
-        groups=groups,
-    )
-
-
-def _together(replicates: Floats, method: str, metric: str, count: int) -> tuple[Floats, int]:
-    n = replicates.shape[1]
-    total, used = np.zeros((n, n)), 0
-    for matrix in replicates:
-        if np.isnan(matrix).any():
-            continue
-        cut = cut_into(tree_of(distances(matrix, metric), method, ordered=False), count)
-        total += cut[:, None] == cut[None, :]
-        used += 1
-    return (total / used if used else np.full((n, n), np.nan)), used
+def _distances(matrix: Floats, metric: str) -> Floats:
+    distance = _METRICS[metric](np.clip((matrix + matrix.T) / 2, -1, 1))
+    np.fill_diagonal(distance, 0.0)
+    return distance
 
 
 # Labels that a model confuses alike.

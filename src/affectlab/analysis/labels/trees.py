@@ -1,44 +1,207 @@
-"""Trees of labels: distances, joining, cutting, and how many clusters to cut into."""
+"""Trees of labels: joining, cutting, and how many clusters to cut into."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Literal
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
 
 import numpy as np
+import polars as pl
 
 from affectlab.core.errors import InputError, unknown_name
+from affectlab.core.result import Result
+from affectlab.core.tables import Count, Key, Number, Table, Text
 from affectlab.core.types import Bools, Floats, Ints
+from affectlab.core.words import joined, plural
 
-__all__ = [
-    "METRICS",
-    "Choice",
-    "bends",
-    "choose",
-    "cut_into",
-    "distances",
-    "numbered",
-    "silhouette",
-    "tree_of",
-]
+__all__ = ["Choice", "LabelClusters", "bends", "complete", "label_tree", "silhouette"]
 
 Choice = Literal["silhouette", "elbow"]
 
-METRICS: dict[str, Callable[[Floats], Floats]] = {
-    "correlation": lambda r: 1 - r,
-    "euclidean": lambda r: np.sqrt(np.maximum(2 * (1 - r), 0)),
-    "absolute": lambda r: 1 - np.abs(r),
-}
-"""Distance of two labels from their correlation r."""
+
+@dataclass(frozen=True, repr=False, kw_only=True)
+class LabelClusters(Result):
+    """A tree of labels, and the clusters it is cut into; n of the L labels are in it.
+
+    Its table has one row per label in the order of the tree: ``label``, ``cluster``,
+    ``stability`` and, where known, ``group``. Without a tree there are no rows.
+    """
+
+    labels: tuple[str, ...]
+    """The labels in the tree, in the order they were given, shape (n,)."""
+    linkage: Floats
+    """The tree as SciPy writes it, shape (n - 1, 4)."""
+    order: Ints
+    """Positions of the labels from left to right under the tree, shape (n,)."""
+    cluster: Ints
+    """Cluster of each label, 1 for the leftmost under the tree, shape (n,)."""
+    together: Floats
+    """Share of bootstrap replicates in which two labels share a cluster, shape (n, n)."""
+    scores: dict[int, float]
+    """Mean silhouette for each number of clusters from 2 to n - 1."""
+    method: str
+    """Linkage and distance, in words."""
+    chosen: str = "given"
+    """How the number of clusters was found."""
+    n_boot: int = 0
+    """Replicates behind ``together``; those with an undefined correlation do not count."""
+    left_out: tuple[str, ...] = ()
+    """Labels with undefined correlations."""
+    groups: tuple[str, ...] | None = None
+    """Sentiment of each label in the tree, where known."""
+    status: str = "ok"
+    """``ok``, or why there is no tree."""
+
+    @property
+    def k(self) -> int:
+        """Number of clusters."""
+        return int(self.cluster.max(initial=0))
+
+    def members(self) -> dict[int, tuple[str, ...]]:
+        """Labels of each cluster, in the order of the tree."""
+        found = self.to_frame().group_by("cluster", maintain_order=True).agg("label")
+        return {number: tuple(names) for number, names in found.sort("cluster").iter_rows()}
+
+    def stability(self) -> dict[int, float]:
+        """Give the mean share of replicates that keep two labels of a cluster together.
+
+        ``nan`` for a cluster of one label, and without replicates.
+        """
+        return dict(self.to_frame().select("cluster", "stability").unique().sort("cluster").rows())
 
 
-def distances(matrix: Floats, metric: str) -> Floats:
-    distance = METRICS[metric](np.clip((matrix + matrix.T) / 2, -1, 1))
-    np.fill_diagonal(distance, 0.0)
-    return distance
+_CLEAR = 0.25
+"""Mean silhouette from which on clusters stand apart at all (Kaufman and Rousseeuw 1990)."""
+_STABILITY = (
+    "Stability: share of bootstrap samples in which two labels of the cluster stay together."
+)
 
 
-def tree_of(distance: Floats, method: str, *, ordered: bool) -> Floats:
+def _sentences(
+    n: int, k: int, method: str, chosen: str, scores: dict[int, float], left_out: Sequence[str]
+) -> tuple[str, ...]:
+    """Say how many clusters there are and why, and whether they stand apart."""
+    score = scores.get(k)
+    weight = ""
+    if score is not None:
+        weight = f" of {score:.2f}" if "silhouette" in chosen else f"; mean silhouette {score:.2f}"
+    said = [f"{plural(n, 'label')}, {plural(k, 'cluster')} ({chosen}{weight}): {method}."]
+    if score is not None and score < _CLEAR:
+        said.append(
+            f"A mean silhouette below {_CLEAR} means that labels shade into each other: read the "
+            "tree and the heatmap, and take the clusters as a summary only."
+        )
+    if left_out:
+        said.append(f"Not in the tree, for want of correlations: {joined(left_out)}.")
+    return tuple(said)
+
+
+def complete(missing: Bools) -> Ints:
+    """Leave out what lacks most pairs, until none is missing; give the places of the rest."""
+    rest = np.arange(len(missing))
+    while rest.size and missing[np.ix_(rest, rest)].any():
+        rest = np.delete(rest, int(missing[np.ix_(rest, rest)].sum(axis=1).argmax()))
+    return rest
+
+
+def label_tree(
+    labels: tuple[str, ...],
+    distance: Floats,
+    drawn: Iterable[Floats],
+    *,
+    linkage: str,
+    k: int | Choice,
+    method: str,
+    undefined: str,
+    groups: tuple[str, ...] | None = None,
+    left_out: tuple[str, ...] = (),
+) -> LabelClusters:
+    """Join labels, cut the tree, and see in how many draws labels stay together.
+
+    Parameters
+    ----------
+    labels, distance
+        The n labels, and their distances, shape (n, n).
+    drawn
+        Distances of bootstrap samples, shape (n, n) each.
+    linkage, k
+        How labels are joined, and into how many clusters the tree is cut.
+    method
+        Linkage and distance, in words.
+    undefined
+        What is said of fewer than three labels, which make no tree.
+    groups, left_out
+        As in :class:`LabelClusters`.
+    """
+    n = len(labels)
+    order, cluster, tree = np.arange(n), np.zeros(n, dtype=np.int64), np.empty((0, 4))
+    together, n_boot = np.zeros((n, n)), 0
+    scores: dict[int, float] = {}
+    chosen, status = "given", undefined
+    if n > 2:
+        from scipy.cluster.hierarchy import leaves_list
+
+        status = "ok"
+        tree = _joined(distance, linkage, ordered=True)
+        scores = {count: silhouette(distance, _cut(tree, count)) for count in range(2, n)}
+        count, chosen = _choose(k, scores, tree)
+        order = np.asarray(leaves_list(tree), dtype=np.int64)
+        # Clusters are numbered from 1, in the order in which they stand under the tree.
+        cut = _cut(tree, count)
+        place = {own: number for number, own in enumerate(dict.fromkeys(cut[order].tolist()), 1)}
+        cluster = np.array([place[own] for own in cut.tolist()], dtype=np.int64)
+        for one in drawn:
+            cut = _cut(_joined(one, linkage, ordered=False), count)
+            together += cut[:, None] == cut[None, :]
+            n_boot += 1
+    together = together / n_boot if n_boot else np.full((n, n), np.nan)
+    stability = {}
+    for number in range(1, int(cluster.max(initial=0)) + 1):
+        inside = np.flatnonzero(cluster == number)
+        pairs = together[np.ix_(inside, inside)][np.triu_indices(inside.size, 1)]
+        stability[number] = float(pairs.mean()) if pairs.size else float("nan")
+    at = order if status == "ok" else order[:0]
+    columns: dict[str, Any] = {
+        "label": [labels[place] for place in at],
+        "cluster": cluster[at],
+        "stability": [stability[number] for number in cluster[at].tolist()],
+    }
+    if groups is not None:
+        columns["group"] = [groups[place] for place in at]
+    types = {"cluster": pl.Int64, "stability": pl.Float64}
+    frame = pl.DataFrame(columns, schema={name: types.get(name, pl.String) for name in columns})
+    members = (
+        frame.group_by("cluster", maintain_order=True)
+        .agg(pl.col("label").str.join(", ").alias("labels"), pl.col("stability").first())
+        .sort("cluster")
+    )
+    said = _sentences(n, len(stability), method, chosen, scores, left_out)
+    shown = (Key("label"), Count("cluster"), Number("stability"))
+    of_members = (Key("cluster"), Text("labels"), Number("stability"))
+    return LabelClusters(
+        (
+            Table("labels", "Labels in the order of the tree.", frame, shown, limit=0),
+            Table("clusters", "Labels of each cluster.", members, of_members),
+        ),
+        said if status == "ok" else (status,),
+        notes=(_STABILITY,) if n_boot else (),
+        labels=labels,
+        linkage=tree,
+        order=order,
+        cluster=cluster,
+        together=together,
+        scores=scores,
+        method=method,
+        chosen=chosen,
+        n_boot=n_boot,
+        left_out=left_out,
+        groups=groups,
+        status=status,
+    )
+
+
+def _joined(distance: Floats, method: str, *, ordered: bool) -> Floats:
     from scipy.cluster.hierarchy import leaves_list, linkage
 
     pairs = distance[np.triu_indices(len(distance), 1)]
@@ -49,20 +212,20 @@ def tree_of(distance: Floats, method: str, *, ordered: bool) -> Floats:
     return tree
 
 
-def cut_into(tree: Floats, count: int) -> Ints:
-    """Cut a tree into exactly so many clusters, ties of height included."""
-    from scipy.cluster.hierarchy import cut_tree
+def _cut(tree: Floats, count: int) -> Ints:
+    """Cut a tree into exactly so many clusters; of equal heights the first joining stays."""
+    n = len(tree) + 1
+    held: dict[int, list[int]] = {leaf: [leaf] for leaf in range(n)}
+    for step, (first, second) in enumerate(tree[: n - count, :2].astype(np.int64).tolist()):
+        held[n + step] = held.pop(first) + held.pop(second)
+    cut = np.empty(n, dtype=np.int64)
+    for part, leaves in enumerate(held.values()):
+        cut[leaves] = part
+    return cut
 
-    return np.asarray(cut_tree(tree, count)[:, 0], dtype=np.int64)
 
-
-def numbered(cut: Ints, order: Ints) -> Ints:
-    """Number clusters from 1, in the order in which they stand under the tree."""
-    seen = list(dict.fromkeys(cut[order].tolist()))
-    return np.array([seen.index(own) + 1 for own in cut.tolist()], dtype=np.int64)
-
-
-def choose(k: int | Choice, scores: dict[int, float], tree: Floats, n: int) -> tuple[int, str]:
+def _choose(k: int | Choice, scores: dict[int, float], tree: Floats) -> tuple[int, str]:
+    n = len(tree) + 1
     if isinstance(k, bool) or not isinstance(k, int | str | np.integer):
         raise InputError(f"k {k!r}: expected a number of clusters, 'silhouette' or 'elbow'")
     if not isinstance(k, str):
