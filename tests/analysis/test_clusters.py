@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from affectlab.analysis import cluster_confusion, cluster_labels, label_correlations
-from affectlab.analysis.labels.trees import silhouette
+from affectlab.analysis.labels.trees import label_tree, silhouette
 from affectlab.core.errors import InputError
 
 
@@ -81,6 +83,24 @@ def test_number_of_clusters_is_kept(k: int) -> None:
 def test_ties_of_height_are_cut_into_the_number_asked_for() -> None:
     found = cluster_labels(np.eye(6), k=4)
     assert found.k == 4
+
+
+@given(st.integers(3, 15), st.data())
+@settings(max_examples=40, deadline=None)
+def test_clusters_are_those_of_a_cut_of_scipy(n: int, data: st.DataObject) -> None:
+    from scipy.cluster.hierarchy import cut_tree
+    from scipy.spatial.distance import squareform
+
+    rng = np.random.default_rng(data.draw(st.integers(0, 10**6)))
+    distance = squareform(rng.uniform(0, 100, n * (n - 1) // 2))
+    k = data.draw(st.integers(1, n))
+    found = label_tree(
+        tuple(map(str, range(n))), distance, (), linkage="average", k=k, method="", undefined=""
+    )
+    expected = cut_tree(found.linkage, k)[:, 0]
+    np.testing.assert_array_equal(
+        found.cluster[:, None] == found.cluster, expected[:, None] == expected
+    )
 
 
 @pytest.mark.parametrize("metric", ["correlation", "euclidean", "absolute"])

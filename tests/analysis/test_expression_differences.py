@@ -15,8 +15,8 @@ from scipy.stats import t as student
 from tests.analysis.pair_tables import designed, inter_pair, intra_pair, table_of
 
 from affectlab.analysis import expression_differences
-from affectlab.analysis.expressions.differences import _parts, adjusted, cells_of
-from affectlab.analysis.labels.trees import choose, cut_into, tree_of
+from affectlab.analysis.expressions.differences import adjusted, cells_of
+from affectlab.analysis.labels import label_tree
 from affectlab.analysis.pairs import pair_scores
 from affectlab.core.errors import InputError
 from affectlab.core.estimates import NO_VARIATION
@@ -186,8 +186,10 @@ def test_near_twins_make_no_elbow() -> None:
     # Of 12 expressions in three groups, two are all but alike: the first joining is very low.
     place = np.array([0.0, 0.1, 9, 12, 100, 107, 111, 118, 200, 206, 213, 219])
     distance = np.abs(place[:, None] - place[None, :])
-    tree = tree_of(distance, "average", ordered=True)
-    assert choose("elbow", {}, tree, 12) == (3, "elbow of the heights of the tree")
+    found = label_tree(
+        tuple("abcdefghijkl"), distance, (), linkage="average", k="elbow", method="", undefined=""
+    )
+    assert (found.k, found.chosen) == (3, "elbow of the heights of the tree")
 
 
 @pytest.mark.parametrize("method", ["average", "complete", "single", "ward"])
@@ -201,16 +203,6 @@ def test_clusters_are_those_of_scipy(method: str) -> None:
     for i, first in enumerate(found.expressions):
         for j, second in enumerate(found.expressions):
             assert (own[first] == own[second]) == (expected[i] == expected[j])
-
-
-@given(st.integers(3, 15), st.data())
-@settings(max_examples=40)
-def test_parts_are_those_of_a_cut(n: int, data: st.DataObject) -> None:
-    rng = np.random.default_rng(data.draw(st.integers(0, 10**6)))
-    tree = linkage(rng.uniform(0, 100, n * (n - 1) // 2), "average")
-    count = data.draw(st.integers(1, n))
-    own, expected = _parts(tree, count), cut_into(tree, count)
-    np.testing.assert_array_equal(own[:, None] == own, expected[:, None] == expected)
 
 
 def gappy() -> pl.DataFrame:

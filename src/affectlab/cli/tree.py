@@ -137,7 +137,7 @@ TREE = Branch(
                     rare=("confidence", "keep_unlabelled"),
                     hidden=("labels", "names"),
                 ),
-                "map": "analyze.map:label_map",
+                "map": Command("cli.analyze:label_map", "comments.csv --page map.html --most 5000"),
                 "transition-ranges": Operation(
                     "analysis.transitions.ranges:transition_ranges",
                     "ratings.csv --stimuli pairs.csv --figures figures",
@@ -190,7 +190,7 @@ TREE = Branch(
                     "ratings.csv --stimuli pairs.csv --frames five/frames.csv --latency-ms 20",
                     rare=("confidence",),
                 ),
-                "reactions": "analyze.reactions:reactions",
+                "reactions": Command("cli.analyze:reactions", "reactions.json --out tables/"),
             },
             {
                 "Labels and texts": ("correlations", "clusters", "words", "map", "reactions"),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
@@ -276,7 +277,7 @@ def label_map(
     *,
     labels: Sequence[str] | None = None,
     texts: Sequence[str | None] | None = None,
-    features: ArrayLike | None = None,
+    features: ArrayLike | Path | None = None,
     method: Literal["tsne", "umap", "pca"] = "tsne",
     neighbours: float = 30,
     exclude_neutral: bool = True,
@@ -303,8 +304,9 @@ def label_map(
     texts
         One text per stimulus of an array. Ratings bring theirs, see `text`.
     features
-        What places are found from, shape (stimuli, d), such as embeddings; in the order of
-        ``ratings.stimulus_names`` or of the rows of the array. None: the vectors of mean answers.
+        What places are found from, shape (stimuli, d), such as embeddings, or a ``.npy`` file that
+        holds it; in the order of ``ratings.stimulus_names`` or of the rows of the array. None: the
+        vectors of mean answers.
     method
         ``"tsne"`` (scikit-learn), ``"umap"`` (umap-learn) or ``"pca"``.
     neighbours
@@ -421,11 +423,19 @@ def _texts(
 
 
 def _features(
-    ratings: Ratings | ArrayLike, features: ArrayLike | None, profiles: Profiles
+    ratings: Ratings | ArrayLike, features: ArrayLike | Path | None, profiles: Profiles
 ) -> Floats | None:
     if features is None:
         return None
     n = ratings.n_stimuli if isinstance(ratings, Ratings) else len(profiles.stimuli)
+    if isinstance(features, Path):
+        try:
+            # Nothing that could run code is read.
+            features = np.load(features, allow_pickle=False)
+        except (ValueError, EOFError) as problem:
+            raise InputError(
+                f"{features}: not an array of numbers in a .npy file ({problem})"
+            ) from None
     given = np.asarray(features, dtype=np.float64)
     if given.ndim != 2 or given.shape[0] != n or given.shape[1] == 0:
         raise InputError(f"features: expected shape ({n}, d), got {given.shape}")

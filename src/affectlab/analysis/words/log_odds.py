@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
 from typing import Any, Literal
@@ -34,14 +34,7 @@ from affectlab.core.types import Bools, Floats, Ints
 from affectlab.core.words import plural, shown
 from affectlab.ratings import Ratings
 
-__all__ = [
-    "LogOdds",
-    "Membership",
-    "corrected",
-    "counts_of",
-    "log_odds",
-    "texts_with",
-]
+__all__ = ["LogOdds", "Membership", "corrected", "counts_of", "log_odds"]
 
 # Which labels each text has.
 
@@ -51,10 +44,8 @@ class Membership:
     """Which labels each of n texts has."""
 
     labels: tuple[str, ...]
-    label: Ints
-    """Labels of all texts one after the other, as positions in ``labels``; none twice per text."""
-    end: Ints
-    """Where each text ends in ``label``, shape (n,)."""
+    table: Bools
+    """Whether each text has each label, shape (n, L)."""
     text: Ints
     """Row of each text, shape (n,)."""
     weight: Ints
@@ -62,19 +53,10 @@ class Membership:
     rule: str = "each text once"
 
     @classmethod
-    def of_table(
-        cls,
-        table: Bools,
-        labels: tuple[str, ...],
-        weight: Ints | None = None,
-        rule: str = "each text once",
-    ) -> Membership:
+    def of_table(cls, table: Bools, labels: tuple[str, ...], **more: Any) -> Membership:
         """Read an array of shape (texts, labels)."""
         n = table.shape[0]
-        _, label = np.nonzero(table)
-        end = np.cumsum(table.sum(axis=1), dtype=np.int64)
-        one = np.ones(n, dtype=np.int64) if weight is None else weight
-        return cls(labels, label.astype(np.int64), end, np.arange(n), one, rule)
+        return cls(labels, table, np.arange(n), **{"weight": np.ones(n, dtype=np.int64), **more})
 
     @classmethod
     def of_sets(cls, sets: Sequence[Any]) -> Membership:
@@ -94,23 +76,9 @@ class Membership:
             if not isinstance(name, str):
                 raise InputError(f"label {name!r:.60}: expected a text")
         label = np.fromiter(map(codes.__getitem__, flat), dtype=np.int64, count=len(flat))
-        n, n_labels = len(each), max(len(codes), 1)
-        table = np.zeros(n * n_labels, dtype=np.bool_)
-        table[np.repeat(np.arange(n), size) * n_labels + label] = True
-        if int(table.sum()) < label.size:
-            return cls.of_table(table.reshape(n, n_labels)[:, : len(codes)], tuple(codes))
-        one = np.ones(n, dtype=np.int64)
-        return cls(tuple(codes), label, np.cumsum(size), np.arange(n), one)
-
-    @property
-    def sizes(self) -> Ints:
-        """Labels of each text, shape (n,)."""
-        return np.diff(self.end, prepend=0)
-
-    @property
-    def row(self) -> Ints:
-        """Text of each entry of ``label``."""
-        return np.repeat(np.arange(self.text.size), self.sizes)
+        table = np.zeros((len(each), len(codes)), dtype=np.bool_)
+        table[np.repeat(np.arange(len(each)), size), label] = True
+        return cls.of_table(table, tuple(codes))
 
     def ordered(self, names: Sequence[str] | None) -> Membership:
         """Keep these labels, in this order; a name that no text has is kept, too."""
@@ -118,29 +86,22 @@ class Membership:
             return self
         if isinstance(names, str) or len(set(names)) != len(names):
             raise InputError("names: expected a list of different labels")
-        place = {name: k for k, name in enumerate(names)}
-        rest = [name for name in self.labels if name not in place]
-        order = tuple(names) + tuple(rest)
-        where = {name: k for k, name in enumerate(order)}
-        code = np.array([where[name] for name in self.labels] or [0], dtype=np.int64)
-        return replace(self, labels=order, label=code[self.label])
+        order = tuple(dict.fromkeys([*names, *self.labels]))
+        table = np.zeros((len(self.table), len(order)), dtype=np.bool_)
+        table[:, [order.index(name) for name in self.labels]] = self.table
+        return replace(self, labels=order, table=table)
 
     def by_substring(self) -> Membership:
         """Give a text with a label also every label whose name is part of that label's name."""
         n = len(self.labels)
-        contains = np.array([[a in b for a in self.labels] for b in self.labels], dtype=np.bool_)
-        if contains.sum() == n:
-            return self
-        table = np.zeros((self.text.size, n), dtype=np.bool_)
-        table[self.row, self.label] = True
-        wide = (table.astype(np.float32) @ contains.astype(np.float32)) > 0
-        found = Membership.of_table(wide, self.labels, self.weight, self.rule)
-        return replace(found, text=self.text)
+        pairs = [[a in b for a in self.labels] for b in self.labels]
+        contains = np.array(pairs, dtype=np.float32).reshape(n, n)
+        return replace(self, table=self.table.astype(np.float32) @ contains > 0)
 
     def labelled(self) -> Membership:
         """Leave out texts without a label."""
-        has = self.sizes > 0
-        return replace(self, end=self.end[has], text=self.text[has], weight=self.weight[has])
+        has = self.table.any(axis=1)
+        return replace(self, table=self.table[has], text=self.text[has], weight=self.weight[has])
 
 
 def _is_set(own: Any) -> bool:
@@ -154,9 +115,7 @@ def _is_set(own: Any) -> bool:
 # Counting words by label, and p-values of many words at once.
 
 
-def counts_of(
-    tokens: Tokens, members: Membership, n_labels: int, *, once: bool = False
-) -> tuple[Ints, Ints]:
+def counts_of(tokens: Tokens, members: Membership, *, once: bool = False) -> tuple[Ints, Ints]:
     """Count the uses of each word with each label, and in all; or the texts that hold it."""
     from affectlab.analysis.words.kernels import count_words
     from affectlab.core.compiled import in_threads
@@ -165,22 +124,18 @@ def counts_of(
     counted = tokens.first if once else np.empty(0, dtype=np.bool_)
     weight = np.ones_like(members.weight) if once else members.weight
     text = tokens.text[members.text]
-    all_of_it = np.zeros(n, dtype=np.int64), np.arange(1, n + 1)
     counts = np.zeros((len(members.labels), n_words), dtype=np.int64)
     total = np.zeros((1, n_words), dtype=np.int64)
+    label = np.nonzero(members.table)[1].astype(np.int64)
+    end = np.cumsum(members.table.sum(axis=1), dtype=np.int64)
 
     def some(part: tuple[Ints, Ints, Ints]) -> None:
         label, end, out = part
         count_words(tokens.word, tokens.end, counted, text, label, end, weight, out)
 
-    in_threads(some, [(members.label, members.end, counts), (*all_of_it, total)])
-    return counts[:n_labels], total[0]
-
-
-def texts_with(members: Membership, n_labels: int) -> Ints:
-    weight = members.weight[members.row].astype(np.float64)
-    found = np.bincount(members.label, weight, minlength=len(members.labels))
-    return np.rint(found).astype(np.int64)[:n_labels]
+    everything = np.zeros(n, dtype=np.int64), np.arange(1, n + 1), total
+    in_threads(some, [(label, end, counts), everything])
+    return counts, total[0]
 
 
 def corrected(p: Floats, how: str) -> Floats:
@@ -196,8 +151,11 @@ Rule = Literal["z", "holm", "bh"]
 
 
 @dataclass(frozen=True, repr=False, eq=False, kw_only=True)
-class _Odds:
-    """Log odds of W words for L labels, with the counts they rest on."""
+class LogOdds(Result):
+    """Log odds of W words for L labels, with the counts they rest on; see :func:`log_odds`.
+
+    The table has the words whose z is 3 or more; :meth:`kept_words` gives others.
+    """
 
     labels: tuple[str, ...]
     words: tuple[str, ...]
@@ -270,7 +228,7 @@ class _Odds:
         if label not in self.labels:
             raise unknown_name("label", label, self.labels)
         kept = self.kept(rule, min_z=min_z, level=level)
-        return self._rows([self.labels.index(label)], n, kept, rule)
+        return self.rows([self.labels.index(label)], n, kept, rule)
 
     def kept_words(
         self,
@@ -300,9 +258,10 @@ class _Odds:
             ``share``, these over all words with the label.
         """
         kept = self.kept(rule, min_z=min_z, level=level)
-        return self._rows(range(len(self.labels)), n, kept, rule)
+        return self.rows(range(len(self.labels)), n, kept, rule)
 
-    def _rows(self, labels: Iterable[int], n: int | None, kept: Bools, rule: Rule) -> pl.DataFrame:
+    def rows(self, labels: Iterable[int], n: int | None, kept: Bools, rule: Rule) -> pl.DataFrame:
+        """Give the words in `kept` of some labels, as :meth:`kept_words` does."""
         label, word = [], []
         for k in labels:
             if self.status[k] != "ok":
@@ -362,7 +321,7 @@ class _Odds:
         rows = []
         for k, name in enumerate(self.labels):
             known = self.status[k] == "ok"
-            own = self._rows([k], n, kept, rule).iter_rows(named=True) if known else ()
+            own = self.rows([k], n, kept, rule).iter_rows(named=True) if known else ()
             words = ", ".join(f"{shown(row['word'], 20)} ({row['z']:.1f})" for row in own)
             n_words = int(kept[k].sum()) if known else None
             rows.append((name, int(self.n_texts[k]), n_words, words if known else self.status[k]))
@@ -371,114 +330,88 @@ class _Odds:
         return Table("first_words", "Words that go with each label.", frame, _FIRST)
 
 
-@dataclass(frozen=True, repr=False, eq=False, kw_only=True)
-class LogOdds(_Odds, Result):
-    """Log odds of W words for L labels, with the counts they rest on; see :func:`log_odds`.
-
-    The table has the words whose z is 3 or more; :meth:`kept_words` gives others.
-    """
-
-    @classmethod
-    def from_members(
-        cls,
-        tokens: Tokens,
-        members: Membership,
-        n_labels: int,
-        method: str,
-        confidence: float,
-        *,
-        repeated: bool,
-        shown: _Shown,
-    ) -> LogOdds:
-        """Count words, for the first ``n_labels`` of the labels."""
-        counts, total = counts_of(tokens, members, n_labels)
-        n_texts = texts_with(members, n_labels)
-        n_all = int(members.weight.sum())
-        inside = counts.sum(axis=1)
-        n_words = int(total.sum())
-        status = np.where(n_texts == 0, "undefined: no text has the label", "ok")
-        status = np.where(n_texts == n_all, "undefined: all texts have the label", status)
-        one_side = (inside == 0) | (inside == n_words)
-        status = np.where(one_side & (status == "ok"), "undefined: no words on one side", status)
-        status = np.where((total == n_words).any(), "undefined: only one word", status)
-        known = np.flatnonzero(status == "ok").tolist()
-        delta, z = _scores(counts, total, known)
-        p = np.full(counts.shape, np.nan)
-        if not repeated:
-            with_label, texts = counts_of(tokens, members, n_labels, once=True)
-            for k in known:
-                p[k] = _chance(with_label[k], texts, float(n_texts[k] / n_all))
-        parts: dict[str, Any] = {
-            "labels": members.labels[:n_labels],
-            "words": tokens.words,
-            "count": counts,
-            "total": total,
-            "n_texts": n_texts,
-            "n_all": n_all,
-            "status": tuple(map(str, status)),
-            "method": method,
-            "confidence": confidence,
-            "repeated": repeated,
-            "delta": delta,
-            "z": z,
-            "p": p,
-            "p_holm": corrected(p, "holm"),
-            "p_bh": corrected(p, "bh"),
-        }
-        odds = _Odds(**parts)
-        said = (
-            f"{plural(n_labels, 'label')}, {plural(len(tokens.words), 'word')}, "
-            f"{plural(n_all, 'text')}; words with {shown.rule_name}."
-        )
-        if shown.label is not None:
-            n_own = plural(int(n_texts[members.labels.index(shown.label)]), "text")
-            said = f"Words that go with {shown.label} ({n_own}), {shown.rule_name}. {said}"
-        return cls(shown.tables(odds), (said,), (shown.figure(odds),), (method,), **parts)
+def _count_and_test(
+    tokens: Tokens, members: Membership, n_labels: int, method: str, confidence: float
+) -> LogOdds:
+    """Compute the odds for the first ``n_labels`` of the labels; it shows no words yet."""
+    counts, total = counts_of(tokens, members)
+    counts = counts[:n_labels]
+    n_texts = (members.weight @ members.table)[:n_labels]
+    n_all = int(members.weight.sum())
+    inside = counts.sum(axis=1)
+    n_words = int(total.sum())
+    status = np.where(n_texts == 0, "undefined: no text has the label", "ok")
+    status = np.where(n_texts == n_all, "undefined: all texts have the label", status)
+    one_side = (inside == 0) | (inside == n_words)
+    status = np.where(one_side & (status == "ok"), "undefined: no words on one side", status)
+    status = np.where((total == n_words).any(), "undefined: only one word", status)
+    known = np.flatnonzero(status == "ok").tolist()
+    delta, z = _scores(counts, total, known)
+    p = np.full(counts.shape, np.nan)
+    repeated = bool((members.weight != 1).any())
+    if not repeated:
+        with_label, texts = counts_of(tokens, members, once=True)
+        for k in known:
+            p[k] = _chance(with_label[k], texts, float(n_texts[k] / n_all))
+    return LogOdds(
+        (Table("words", "", pl.DataFrame(), _WORDS),),
+        notes=(method,),
+        labels=members.labels[:n_labels],
+        words=tokens.words,
+        count=counts,
+        total=total,
+        n_texts=n_texts,
+        n_all=n_all,
+        status=tuple(map(str, status)),
+        method=method,
+        confidence=confidence,
+        repeated=repeated,
+        delta=delta,
+        z=z,
+        p=p,
+        p_holm=corrected(p, "holm"),
+        p_bh=corrected(p, "bh"),
+    )
 
 
-@dataclass(frozen=True)
-class _Shown:
-    """Which words a result shows."""
-
-    rule: Rule = "z"
-    min_z: float = 3.0
-    label: str | None = None
-    top: int | None = None
-    groups: dict[str, str] | None = None
-    """Group of each label, where the taxonomy says."""
-
-    @property
-    def rule_name(self) -> str:
-        """Which words are kept, in words."""
-        names = {"holm": "Holm's correction", "bh": "Benjamini and Hochberg's correction"}
-        return f"z ≥ {self.min_z:g}" if self.rule == "z" else f"p ≤ 0.05 after {names[self.rule]}"
-
-    def tables(self, odds: _Odds) -> tuple[Table, ...]:
-        """Give the words of all labels and the first of each, or the words of one label."""
-        if self.label is None:
-            words = odds.kept_words(rule=self.rule, min_z=self.min_z)
-            caption = f"Words with {self.rule_name}."
-            first = odds.first_words(self.top or 5, rule=self.rule, min_z=self.min_z)
-            return Table("words", caption, words, _WORDS, limit=0), first
-        words = odds.top(self.label, None, rule=self.rule, min_z=self.min_z)
-        caption = f"Words that go with {self.label}."
-        return (Table("words", caption, words, _WORDS[1:], limit=self.top or 10),)
-
-    def figure(self, odds: _Odds) -> Figure:
-        """Declare bars of the first words of each label, or of one."""
-        labels = list(odds.labels) if self.label is None else [self.label]
-        groups = {name: (self.groups or {}).get(name) for name in labels}
-        return Figure(
-            "words",
-            "first_words",
-            "words",
-            "Words that go with each label" if self.label is None else f"Words of {self.label}",
-            options={
-                "labels": labels,
-                "n": 5 if len(labels) > 1 else 15,
-                "groups": None if None in groups.values() else groups,
-            },
-        )
+def _shown(
+    odds: LogOdds,
+    rule: Rule,
+    min_z: float,
+    label: str | None,
+    top: int | None,
+    polarity: Mapping[str, str | None],
+) -> LogOdds:
+    """Show the words of all labels and the first of each, or the words of one label."""
+    corrections = {"holm": "Holm's correction", "bh": "Benjamini and Hochberg's correction"}
+    kept = odds.kept(rule, min_z=min_z)
+    which = f"z ≥ {min_z:g}" if rule == "z" else f"p ≤ 0.05 after {corrections[rule]}"
+    said = (
+        f"{plural(len(odds.labels), 'label')}, {plural(len(odds.words), 'word')}, "
+        f"{plural(odds.n_all, 'text')}; words with {which}."
+    )
+    if label is None:
+        labels = list(odds.labels)
+        frame = odds.rows(range(len(labels)), None, kept, rule)
+        words = Table("words", f"Words with {which}.", frame, _WORDS, limit=0)
+        tables = (words, odds.first_words(top or 5, rule=rule, min_z=min_z))
+        title = "Words that go with each label"
+    else:
+        labels, at = [label], odds.labels.index(label)
+        frame = odds.rows([at], None, kept, rule)
+        caption = f"Words that go with {label}."
+        tables = (Table("words", caption, frame, _WORDS[1:], limit=top or 10),)
+        title = f"Words of {label}"
+        n_own = plural(int(odds.n_texts[at]), "text")
+        said = f"Words that go with {label} ({n_own}), {which}. {said}"
+    groups = {name: polarity.get(name) for name in labels}
+    options = {
+        "labels": labels,
+        "n": 5 if len(labels) > 1 else 15,
+        "groups": groups if all(groups.values()) else None,
+    }
+    figure = Figure("words", "first_words", "words", title, options=options)
+    return replace(odds, tables=tables, sentences=(said,), figures=(figure,))
 
 
 _TYPES = (pl.String, pl.Int64, pl.Int64, pl.String)
@@ -636,7 +569,7 @@ def log_odds(
     given = given.ordered(names)
     if paper_compat:
         given = given.by_substring()
-    n_unlabelled = int((given.sizes == 0).sum())
+    n_unlabelled = int((~given.table.any(axis=1)).sum())
     kept = keep_unlabelled or paper_compat
     if not kept and n_unlabelled:
         given = given.labelled()
@@ -649,17 +582,12 @@ def log_odds(
         words.append("labels matched by substring")
     if not kept and n_unlabelled:
         words.append(f"{plural(n_unlabelled, 'text')} without a label left out")
-    repeated = bool((given.weight != 1).any())
     n_labels = len(given.labels) if names is None else len(names)
-    known = given.labels[:n_labels]
-    if label is not None and label not in known:
-        raise unknown_name("label", label, known)
+    if label is not None and label not in given.labels[:n_labels]:
+        raise unknown_name("label", label, given.labels[:n_labels])
+    odds = _count_and_test(tokens, given, n_labels, "; ".join(words), confidence)
     taxonomy = texts.taxonomy if isinstance(texts, Ratings) else None
-    sides = None if taxonomy is None else {k: v for k, v in taxonomy.polarity.items() if v}
-    shown = _Shown(rule, min_z, label, top, sides)
-    return LogOdds.from_members(
-        tokens, given, n_labels, "; ".join(words), confidence, repeated=repeated, shown=shown
-    )
+    return _shown(odds, rule, min_z, label, top, {} if taxonomy is None else taxonomy.polarity)
 
 
 def _tokens(
@@ -690,13 +618,13 @@ def _of_ratings(
     chosen = profiles.chosen_by(min_raters)
     at = {name: k for k, name in enumerate(people.stimulus_names)}
     stimulus = np.fromiter((at[name] for name in profiles.stimuli), np.int64)
-    weight = _rows_per_stimulus(people)[stimulus] if paper_compat else None
     tokens = tokenize([texts[k] for k in stimulus], tokenizer, paper_compat=paper_compat)
     who = "at least half of the raters" if min_raters is None else _raters(min_raters)
     rule = f"labels chosen by {who} ({profiles.rule})"
     if paper_compat:
         rule += ", each text once per rater"
-    return tokens, Membership.of_table(chosen, profiles.labels, weight, rule)
+    more = {"weight": _rows_per_stimulus(people)[stimulus]} if paper_compat else {}
+    return tokens, Membership.of_table(chosen, profiles.labels, rule=rule, **more)
 
 
 def _raters(n: int) -> str:

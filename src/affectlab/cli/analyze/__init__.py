@@ -1,1 +1,0 @@
-"""``affectlab analyze``: what structure the answers have. One module per verb."""
