@@ -2,27 +2,22 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal, TypeAlias
 
 import polars as pl
 
+from affectlab.analysis.profiles import people_of
+from affectlab.core.csv import numbers_of, read_table, require_columns
 from affectlab.core.errors import InputError, unknown_name
 from affectlab.core.result import Result
 from affectlab.core.tables import Key, Number, Table
 from affectlab.core.words import joined, option, plural
 from affectlab.ratings import Ratings, Scale, read_ratings
 
-__all__ = [
-    "COLUMNS",
-    "KINDS",
-    "PairScores",
-    "PairSource",
-    "checked_pairs",
-    "pair_scores",
-    "with_attributes",
-]
+__all__ = ["PairScores", "PairSource", "checked_pairs", "pair_scores"]
 
 # Tables of pairs with scores: what each column must hold.
 
@@ -48,12 +43,8 @@ def with_attributes(table: pl.DataFrame, pairs: pl.DataFrame) -> pl.DataFrame:
     InputError
         When a table has no column ``stimulus``, or the pairs name one twice.
     """
-    for what, one in (("the scores", table), ("the table of pairs", pairs)):
-        if "stimulus" not in one.columns:
-            raise InputError(
-                f"{what}: column 'stimulus' is missing; expected one, found "
-                f"{joined(one.columns) if one.columns else 'none'}"
-            )
+    require_columns(table, ["stimulus"], "the scores: ")
+    require_columns(pairs, ["stimulus"], "the table of pairs: ")
     told = pairs.select("stimulus", *(name for name in ("kind", *_NAMES) if name in pairs.columns))
     told = told.with_columns(pl.all().cast(pl.String))
     twice = told.filter(pl.col("stimulus").is_duplicated())
@@ -80,13 +71,10 @@ def checked_pairs(table: pl.DataFrame) -> tuple[pl.DataFrame, tuple[str, ...]]:
         When a column is missing, a cell is empty or no number, a stimulus stands twice, a kind
         does not fit its expressions, or no pair has a score.
     """
-    missing = [name for name in (*_NAMES, "value") if name not in table.columns]
-    if missing:
-        found = joined(table.columns) if table.columns else "none"
-        raise InputError(
-            f"column {missing[0]!r} is missing; expected {joined((*_NAMES, 'value'))}, found "
-            f"{found}; {_hint()}"
-        )
+    try:
+        require_columns(table, (*_NAMES, "value"))
+    except InputError as problem:
+        raise InputError(f"{problem}; {_hint()}") from None
     if not table.height:
         raise InputError("there are no pairs; expected one row per pair")
     found_names = _text(table)
@@ -98,8 +86,12 @@ def checked_pairs(table: pl.DataFrame) -> tuple[pl.DataFrame, tuple[str, ...]]:
         notes.append(f"{plural(other.height, 'pair')} of kind {kinds} left out")
     kept = known.fill_null(True)
     _check_names(found_names.filter(kept))
-    numbers = [_number(table, name) for name in _NUMBERS]
-    whole = found_names.with_columns(numbers).filter(kept)
+    unknown = pl.Series([None] * table.height, dtype=pl.Float64)
+    numbers = {
+        name: numbers_of(table, name) if name in table.columns else unknown for name in _NUMBERS
+    }
+    whole = found_names.with_columns(**numbers).with_columns(pl.col(_NUMBERS).fill_null(math.nan))
+    whole = whole.filter(kept)
     _check_numbers(whole)
     unscored = whole.filter(pl.col("value").is_nan())
     if unscored.height:
@@ -141,10 +133,9 @@ def _check_names(names: pl.DataFrame) -> None:
             )
     twice = names.filter(pl.col("stimulus").is_duplicated())
     if twice.height:
-        raise InputError(
-            f"stimulus {twice['stimulus'][0]!r} stands {_times(twice)} times; expected one score "
-            "for each pair"
-        )
+        name = twice["stimulus"][0]
+        n = twice.filter(stimulus=name).height
+        raise InputError(f"stimulus {name!r} stands {n} times; expected one score for each pair")
     one_expression = pl.col("expression_a") == pl.col("expression_b")
     wrong = names.filter(one_expression != (pl.col("kind") == "intra"))
     if wrong.height:
@@ -154,27 +145,6 @@ def _check_names(names: pl.DataFrame) -> None:
             f"{one['expression_a']!r} and {one['expression_b']!r}; expected one expression for "
             "intra, two for inter"
         )
-
-
-def _times(twice: pl.DataFrame) -> int:
-    return int((twice["stimulus"] == twice["stimulus"][0]).sum())
-
-
-def _number(table: pl.DataFrame, name: str) -> pl.Series:
-    """Read a column of numbers, ``nan`` where it says nothing."""
-    if name not in table.columns:
-        return pl.Series(name, [float("nan")] * table.height, dtype=pl.Float64)
-    given = table[name]
-    if given.dtype == pl.String:
-        given = given.str.strip_chars().replace("", None)
-    elif not (given.dtype.is_numeric() or given.dtype == pl.Null):
-        raise InputError(f"column {name!r} holds {given.dtype} values; expected numbers")
-    numbers = given.cast(pl.Float64, strict=False)
-    lost = numbers.is_null() & given.is_not_null()
-    if lost.any():
-        row = int(lost.arg_max() or 0)
-        raise InputError(f"row {row + 1}, {name}: {given[row]!r}; expected a number")
-    return numbers.fill_null(float("nan")).alias(name)
 
 
 def _check_numbers(table: pl.DataFrame) -> None:
@@ -342,8 +312,6 @@ def pair_scores(
         return ratings
     told = None if pairs is None else _pairs_table(pairs)
     if isinstance(ratings, str | Path):
-        from affectlab.core.csv import read_table
-
         table = read_table(ratings, "scores of pairs")
         if "rater" in table.columns:
             return _of_ratings(read_ratings(ratings), score, told, label)
@@ -363,11 +331,7 @@ def _frame(given: Any) -> pl.DataFrame:
 
 
 def _pairs_table(pairs: pl.DataFrame | str | Path) -> pl.DataFrame:
-    if not isinstance(pairs, str | Path):
-        return _frame(pairs)
-    from affectlab.core.csv import read_table
-
-    return read_table(pairs, "pairs")
+    return read_table(pairs, "pairs") if isinstance(pairs, str | Path) else _frame(pairs)
 
 
 def _of_table(table: pl.DataFrame, pairs: pl.DataFrame | None) -> PairScores:
@@ -385,7 +349,7 @@ def _of_ratings(
 ) -> PairScores:
     from affectlab.reliability import mean_opinion_scores, subject_model
 
-    people = _one_label(_people(ratings), label)
+    people = _one_label(people_of(ratings), label)
     means = mean_opinion_scores(people).to_frame()
     said: tuple[str, ...] = ()
     if score == "mean":
@@ -395,22 +359,13 @@ def _of_ratings(
         model = subject_model(people)
         scored, method, said = model.to_frame(), f"subject model, {model.method}", model.notes
         errors = scored.select("stimulus", "se_stimulus")
-    spread = means.select("stimulus", "sd").join(errors, on="stimulus", how="left")
-    table = scored.select("stimulus", "value", "se").join(
-        spread, on="stimulus", how="left", maintain_order="left"
-    )
+    table = scored.select("stimulus", "value", "se")
+    for beside in (means.select("stimulus", "sd"), errors):
+        table = table.join(beside, on="stimulus", how="left", maintain_order="left")
     table = with_attributes(table, people.stimuli)
     frame, notes = checked_pairs(table if pairs is None else with_attributes(table, pairs))
-    n_people = people.answers().n_raters
-    of = f"{method} of {plural(n_people, 'rater')}"
+    of = f"{method} of {plural(people.answers().n_raters, 'rater')}"
     return PairScores.of(frame, unit=_unit(people.scale), method=of, notes=(*said, *notes))
-
-
-def _people(ratings: Ratings) -> Ratings:
-    """Keep people where there are both people and models."""
-    kinds = set(ratings.rater_kinds)
-    both = kinds & {"model", "baseline"} and kinds & {"human", "simulated"}
-    return ratings.humans() if both else ratings
 
 
 def _one_label(ratings: Ratings, label: str | None) -> Ratings:

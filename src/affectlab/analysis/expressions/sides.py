@@ -10,8 +10,8 @@ from typing import TypeAlias
 
 import polars as pl
 
+from affectlab.core.csv import read_table, require_columns
 from affectlab.core.errors import InputError, unknown_name
-from affectlab.core.words import joined, shown
 
 __all__ = ["Sides", "SidesSource", "sides_of"]
 
@@ -138,16 +138,9 @@ def _given(expressions: Sequence[str], sides: SidesSource) -> Sides:
 def _rows(sides: SidesSource) -> list[tuple[str | None, str | None]]:
     if isinstance(sides, Mapping):
         return [(str(right), str(left)) for right, left in sides.items()]
-    where = "sides"
+    where = "sides: "
     if isinstance(sides, str | Path):
-        from affectlab.core.csv import read_table
-
-        where, sides = str(sides), read_table(sides, "mirrored expressions")
-    missing = [name for name in ("right", "left") if name not in sides.columns]
-    if missing:
-        found = joined(map(shown, sides.columns)) if sides.columns else "none"
-        raise InputError(
-            f"{where}: column {missing[0]!r} is missing; expected right and left, found {found}"
-        )
+        where, sides = f"{sides}: ", read_table(sides, "mirrored expressions")
+    require_columns(sides, ["right", "left"], where)
     told = sides.select(pl.col("right", "left").cast(pl.String).str.strip_chars().replace("", None))
     return told.rows()

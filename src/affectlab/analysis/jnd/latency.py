@@ -10,8 +10,9 @@ from typing import Any, Literal
 import numpy as np
 import polars as pl
 
+from affectlab.analysis.frames import FrameSource
 from affectlab.analysis.jnd.score import Resample
-from affectlab.analysis.jnd.times import FrameSource, JndTimes, times_of
+from affectlab.analysis.jnd.times import JndTimes, times_of
 from affectlab.analysis.pairs import PairSource
 from affectlab.core.errors import InputError, unknown_name
 from affectlab.core.estimates import Estimate

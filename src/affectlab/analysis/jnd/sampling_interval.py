@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
+from affectlab.analysis.frames import FrameSource
 from affectlab.analysis.jnd.score import Resample
 from affectlab.analysis.jnd.time_intervals import (
     fastest_bounds,
@@ -16,7 +17,7 @@ from affectlab.analysis.jnd.time_intervals import (
     order_interval,
     rising_times,
 )
-from affectlab.analysis.jnd.times import FrameSource, JndTimes, arrays_of, times_of
+from affectlab.analysis.jnd.times import JndTimes, arrays_of, times_of
 from affectlab.analysis.pairs import PairSource
 from affectlab.core.errors import InputError
 from affectlab.core.estimates import Estimate, Estimates

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 import polars as pl
 
+from affectlab.analysis.frames import PLACES
 from affectlab.analysis.jnd.score import (
     Resample,
     check_options,
@@ -17,7 +18,7 @@ from affectlab.analysis.jnd.score import (
     one_jnd_apart,
     weighted_quantile,
 )
-from affectlab.analysis.jnd.times import PLACES, given_jnd
+from affectlab.analysis.jnd.times import given_jnd
 from affectlab.analysis.pairs import PairScores, PairSource, pair_scores
 from affectlab.core.errors import InputError
 from affectlab.core.estimates import Estimate, Estimates

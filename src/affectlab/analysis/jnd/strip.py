@@ -10,8 +10,9 @@ import numpy as np
 import polars as pl
 from numpy.typing import ArrayLike
 
+from affectlab.analysis.frames import FrameSource
 from affectlab.analysis.jnd.score import Resample
-from affectlab.analysis.jnd.times import FrameSource, JndTimes, times_of
+from affectlab.analysis.jnd.times import JndTimes, times_of
 from affectlab.analysis.pairs import PairSource
 from affectlab.core.errors import InputError
 from affectlab.core.estimates import Estimate

@@ -4,16 +4,15 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
-from pathlib import Path
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal
 
 import numpy as np
 import polars as pl
 
+from affectlab.analysis.frames import PLACES, FrameSource, read_frames
 from affectlab.analysis.jnd.score import Resample, jnd_score, uncounted
 from affectlab.analysis.jnd.time_intervals import order_interval, rising_times, time_bound
 from affectlab.analysis.pairs import PairScores, PairSource, pair_scores
-from affectlab.core.csv import read_table
 from affectlab.core.errors import InputError, unknown_name
 from affectlab.core.estimates import Estimate, Estimates
 from affectlab.core.inference import check_confidence
@@ -23,9 +22,7 @@ from affectlab.core.types import Floats
 from affectlab.core.words import number, option, plural
 
 __all__ = [
-    "PLACES",
     "SEGMENTS",
-    "FrameSource",
     "JndTimes",
     "arrays_of",
     "frame_times",
@@ -38,24 +35,8 @@ __all__ = [
 # When the frames of a transition were filmed, and how the score changes between them.
 
 
-FrameSource: TypeAlias = pl.DataFrame | str | Path
-"""A table of frames, or its path."""
-
-PLACES = {
-    "peak": 1,
-    "near_peak": 2,
-    "step_2": 2,
-    "middle": 3,
-    "step_3": 3,
-    "near_neutral": 4,
-    "step_4": 4,
-    "neutral": 5,
-}
-"""Role of a frame, and its place in the transition; steps stand where 1 JND could not be had."""
 SEGMENTS = {"first": (2, 3), "second": (3, 4)}
 """The two segments between the three middle frames, and the places of their ends."""
-
-_COLUMNS = ("actor", "expression", "role", "time_ms")
 
 
 def frame_times(frames: FrameSource) -> tuple[pl.DataFrame, float]:
@@ -78,20 +59,9 @@ def frame_times(frames: FrameSource) -> tuple[pl.DataFrame, float]:
     InputError
         When a column is missing, a cell is no number, a frame stands twice, or no frame has a time.
     """
-    where = f"{frames}: " if isinstance(frames, str | Path) else "the table of frames: "
-    table = read_table(frames, "frames") if isinstance(frames, str | Path) else _frame(frames)
-    missing = [name for name in _COLUMNS if name not in table.columns]
-    if missing:
-        raise InputError(
-            f"{where}column {missing[0]!r} is missing; expected {', '.join(_COLUMNS)}, found "
-            f"{', '.join(table.columns) or 'none'}"
-        )
-    names = [pl.col(name).cast(pl.String).str.strip_chars() for name in _COLUMNS[:3]]
-    times = _number(table, "time_ms", where)
-    fps = _number(table, "fps", where) if "fps" in table.columns else None
-    known = table.select(*names, times)
+    table, where = read_frames(frames)
     place = pl.col("role").replace_strict(PLACES, default=None, return_dtype=pl.Int64)
-    known = known.with_columns(place.alias("place")).filter(pl.col("place").is_not_null())
+    known = table.with_columns(place.alias("place")).filter(pl.col("place").is_not_null())
     if not known.height:
         raise InputError(
             f"{where}no frame has a role such as near_peak or middle; expected five frames of each "
@@ -114,7 +84,7 @@ def frame_times(frames: FrameSource) -> tuple[pl.DataFrame, float]:
             "stimuli frames where films are folders of pictures"
         )
     longest = float("nan")
-    if fps is not None and (rates := fps.drop_nulls()).len():
+    if "fps" in table.columns and (rates := table["fps"].drop_nulls()).len():
         slowest = float(rates.min())  # type: ignore[arg-type]
         if slowest <= 0:
             raise InputError(f"{where}fps {slowest:g}; expected frames per second above 0")
@@ -212,27 +182,6 @@ def _check_order(timed: pl.DataFrame) -> None:
             f"{one['start_ms']:g} and {one['end_ms']:g} ms; expected times that rise from frame to "
             "frame, or fall in a film from rest to the peak"
         )
-
-
-def _frame(given: object) -> pl.DataFrame:
-    from affectlab.ratings.files import as_frame
-
-    return as_frame(given, what="the table of frames")
-
-
-def _number(table: pl.DataFrame, name: str, where: str) -> pl.Series:
-    """Read a column of numbers, null where a cell is empty."""
-    given = table[name]
-    if given.dtype == pl.String:
-        given = given.str.strip_chars().replace("", None)
-    elif not (given.dtype.is_numeric() or given.dtype == pl.Null):
-        raise InputError(f"{where}column {name!r} holds {given.dtype} values; expected numbers")
-    numbers = given.cast(pl.Float64, strict=False)
-    wrong = (numbers.is_null() & given.is_not_null()) | numbers.is_infinite().fill_null(False)
-    if wrong.any():
-        row = int(wrong.arg_max() or 0)
-        raise InputError(f"{where}row {row + 1}, {name}: {given[row]!r}; expected a number")
-    return numbers.fill_nan(None).alias(name)
 
 
 _METHOD = "time to 1 JND, linear between frames"

@@ -4,18 +4,17 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from pathlib import Path
 
 import numpy as np
 import polars as pl
 
+from affectlab.analysis.frames import FrameSource, place_of_role, placed, read_frames
 from affectlab.analysis.pairs import PairSource, pair_scores
-from affectlab.analysis.transitions.roles import place_of_role, placed
 from affectlab.core.errors import InputError
 from affectlab.core.result import Result
 from affectlab.core.tables import Count, Figure, Interval, Key, Number, Share, Table, Text
 from affectlab.core.types import Floats
-from affectlab.core.words import joined, plural
+from affectlab.core.words import plural
 
 __all__ = [
     "TransitionCurves",
@@ -29,39 +28,7 @@ __all__ = [
 _KEYS = ("actor", "expression")
 
 
-def _times(frames: pl.DataFrame | str | Path) -> pl.DataFrame:
-    """Read the time of each frame, null where it is not known."""
-    where = "the table of frames"
-    if isinstance(frames, str | Path):
-        from affectlab.core.csv import read_table
-
-        where, frames = str(frames), read_table(frames, "frames")
-    needed = ("actor", "expression", "role", "time_ms")
-    missing = [name for name in needed if name not in frames.columns]
-    if missing:
-        raise InputError(
-            f"{where}: column {missing[0]!r} is missing; expected {joined(needed)}, found "
-            f"{joined(frames.columns) if frames.columns else 'none'}"
-        )
-    table = frames.select(needed).with_columns(pl.col(needed[:3]).cast(pl.String).str.strip_chars())
-    given = table["time_ms"].cast(pl.String).str.strip_chars().replace("", None)
-    time = given.cast(pl.Float64, strict=False)
-    wrong = given.is_not_null() & ~time.is_finite().fill_null(False)
-    if wrong.any():
-        row = int(wrong.arg_max() or 0)
-        raise InputError(f"{where}, row {row + 1}, time_ms: {given[row]!r}; expected a number")
-    table = table.with_columns(time.alias("time_ms"))
-    twice = table.filter(pl.struct(needed[:3]).is_duplicated())
-    if twice.height:
-        actor, expression, role, _ = twice.row(0)
-        raise InputError(
-            f"{where}: actor {actor!r}, expression {expression!r} has the role {role!r} twice; "
-            "expected once"
-        )
-    return table
-
-
-def with_times(points: pl.DataFrame, frames: pl.DataFrame | str | Path) -> pl.DataFrame:
+def with_times(points: pl.DataFrame, frames: FrameSource) -> pl.DataFrame:
     """Put the time since the peak beside each frame; a film may run from neutral to peak.
 
     Parameters
@@ -80,8 +47,16 @@ def with_times(points: pl.DataFrame, frames: pl.DataFrame | str | Path) -> pl.Da
     InputError
         When the table of frames lacks a column, holds a time that is no number, or a role twice.
     """
-    times = _times(frames)
-    whole = points.join(times, on=[*_KEYS, "role"], how="left", maintain_order="left")
+    times, where = read_frames(frames)
+    keys = [*_KEYS, "role"]
+    twice = times.filter(pl.struct(keys).is_duplicated())
+    if twice.height:
+        actor, expression, role = twice.select(keys).row(0)
+        raise InputError(
+            f"{where}actor {actor!r}, expression {expression!r} has the role {role!r} twice; "
+            "expected once"
+        )
+    whole = points.join(times.select(*keys, "time_ms"), on=keys, how="left", maintain_order="left")
     firsts = [role for role in times["role"].unique().drop_nulls() if place_of_role(role) == 1]
     peaks = (
         times.filter(pl.col("role").is_in(firsts))
@@ -240,7 +215,7 @@ def transition_curves(
     scores: PairSource,
     *,
     normalise: bool = True,
-    frames: pl.DataFrame | str | Path | None = None,
+    frames: FrameSource | None = None,
 ) -> TransitionCurves:
     r"""Follow the difference from neutral from the peak of each expression to its neutral frame.
 

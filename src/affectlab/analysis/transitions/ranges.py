@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 import polars as pl
 
+from affectlab.analysis.frames import placed
 from affectlab.analysis.pairs import PairSource, pair_scores
-from affectlab.analysis.transitions.roles import placed
 from affectlab.core.errors import InputError
 from affectlab.core.result import Result
 from affectlab.core.tables import Count, Figure, Interval, Key, Number, Table
