@@ -346,14 +346,20 @@ def _numbers_of_reactions(ratings: Ratings) -> dict[str, Any]:
     assert agreement is not None
     assert match is not None
     scores = [agreement.higher, agreement.same, agreement.random]
-    quality = [match.match, match.chance, match.kappa, match.counts, match.emotions]
+    quality = [
+        match.match,
+        match.chance,
+        match.kappa,
+        match.to_frame("sentiments"),
+        match.to_frame("sentiment_emotions"),
+    ]
     return {
         "sentences": found.sentences,
         "diversity": found.diversity,
         "agreement": scores,
         "sentiment": quality,
-        "signs": found.signs.raters,
-        "popular": found.popular.answers,
+        "signs": found.signs.to_frame("sign_raters"),
+        "popular": found.popular.to_frame(),
     }
 
 

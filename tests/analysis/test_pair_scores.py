@@ -11,7 +11,7 @@ import pytest
 from tests.analysis.pair_tables import inter_pair, intra_pair, table_of
 
 from affectlab.analysis import PairScores, pair_scores
-from affectlab.analysis.transitions.roles import place_of_role, placed
+from affectlab.analysis.frames import place_of_role, placed
 from affectlab.core.errors import InputError
 from affectlab.ratings import Ratings
 from affectlab.reliability import mean_opinion_scores, subject_model

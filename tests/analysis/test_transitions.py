@@ -191,7 +191,7 @@ def test_frames_from_a_file(tmp_path: Path) -> None:
     times({"joy": [0, 10, 20, 30, 40]}).write_csv(file)
     assert transition_curves(table, frames=file).frame["status"].to_list() == ["ok"]
     file.write_text("actor,expression,role,time_ms\na,joy,peak,soon\n")
-    with pytest.raises(InputError, match=r"frames\.csv, row 1, time_ms: 'soon'; expected a number"):
+    with pytest.raises(InputError, match=r"frames\.csv: row 1, time_ms: 'soon'; expected a number"):
         transition_curves(table, frames=file)
     file.write_text("actor,expression,role\na,joy,peak\n")
     with pytest.raises(InputError, match="column 'time_ms' is missing"):

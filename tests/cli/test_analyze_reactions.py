@@ -45,7 +45,7 @@ def test_what_is_printed(file: Path) -> None:
     assert "8 reactions of 6 people to 2 pairs of image and caption" in said
     assert "Without a label, most frequent first: zorpy." in said
     assert "more alike than two unrelated ones in 100 % of comparisons" in said
-    assert "2 of 7 reasons of five words and more are nearly the same" in said
+    assert "2 of 7 reasons of 5 words and more are nearly the same" in said
     assert "1 reason with a phrase that is typical of machines" in said
 
 
@@ -105,7 +105,7 @@ def test_sentiment_of_a_model(file: Path, tmp_path: Path, level: str | None) -> 
         for emotion, text in zip(*_reasons(file), strict=True)
     ]
     assert {"positive", "negative"} == {one for pair in said for one in pair}
-    match = found["quality"][0]
+    match = found["sentiment"][0]
     assert match["value"] == pytest.approx(sum(a == b for a, b in said) / len(said))
     assert 0 <= match["low"] <= match["value"] <= match["high"] <= 1
     counts = {
@@ -127,7 +127,7 @@ def test_scorer_is_bart(file: Path, tmp_path: Path) -> None:
     from affectlab.models.text_metrics import BartScore
 
     folder = save_bart(tmp_path / "bart")
-    found = json.loads(run(file, "--scorer", folder, "--json").stdout)["result"]["quality"][0]
+    found = json.loads(run(file, "--scorer", folder, "--json").stdout)["result"]["agreement"][0]
     assert "BARTScore" in found["method"]
     # Two pairs of reasons are about the same: each against the unrelated ones that were drawn.
     from affectlab.analysis.reactions import agreement_of_reactions, normalise_emotions

@@ -249,6 +249,19 @@ class Estimates(Result):
             frame = frame.with_columns(pl.when(rows).then(said).otherwise("method"))
         return cls.of(frame, tuple(keys))
 
+    @classmethod
+    def collect(cls, keys: Mapping[str, Sequence[str]], estimates: Sequence[Estimate]) -> Self:
+        """Make a table of single estimates, one row each.
+
+        Examples
+        --------
+        >>> Estimates.collect({"of": ["a"]}, [Estimate(0.5, method="mean")])["a"]
+        Estimate(0.500, mean; 0 items, 0 raters, 0 ratings)
+        """
+        names = ESTIMATE_COLUMNS
+        columns = {name: [getattr(one, name) for one in estimates] for name in names}
+        return cls.build(keys, **columns)
+
     def __len__(self) -> int:
         return self.frame.height
 

@@ -6,6 +6,7 @@ import time
 from itertools import combinations, permutations
 
 import numpy as np
+import polars as pl
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -50,7 +51,7 @@ def test_entropies() -> None:
 @settings(max_examples=60, deadline=None)
 @given(ROWS)
 def test_difference_is_that_of_all_pairs_of_people(rows: list[tuple[str, str, str]]) -> None:
-    found = emotion_diversity(*map(list, zip(*rows, strict=True)), n_boot=2).pairs
+    found = emotion_diversity(*map(list, zip(*rows, strict=True)), n_boot=2).to_frame("pairs")
     for stimulus, value in found.select("stimulus", "difference").rows():
         own = [row for row in rows if row[0] == stimulus]
         differ = [a[2] != b[2] for a, b in permutations(own, 2) if a[1] != b[1]]
@@ -60,8 +61,8 @@ def test_difference_is_that_of_all_pairs_of_people(rows: list[tuple[str, str, st
 def test_conflict_of_polarity() -> None:
     pole = ["positive", "negative", "negative", None]
     found = emotion_diversity(list("aaab"), list("rstr"), list("wxyz"), polarities=pole)
-    assert found.pairs["conflict"].to_list() == [pytest.approx(2 / 3), None]
-    assert found.pairs["both_poles"].to_list() == [True, None]
+    assert found.to_frame("pairs")["conflict"].to_list() == [pytest.approx(2 / 3), None]
+    assert found.to_frame("pairs")["both_poles"].to_list() == [True, None]
     assert found.means["n_raters"].value == 2
     assert (found.n_pairs, found.n_raters, found.n_reactions, found.n_emotions) == (2, 3, 4, 4)
     with pytest.raises(InputError, match="expected one of each"):
@@ -79,7 +80,7 @@ def test_sentiment_match_and_its_interval() -> None:
     assert found.match.value == np.mean(word == text)
     assert found.match.low < 0.87 < found.match.high
     assert found.match.se == pytest.approx((0.87 * 0.13 / n) ** 0.5, rel=0.3)
-    assert found.counts["n"].sum() == n
+    assert found.to_frame("sentiments")["n"].sum() == n
     assert sentiments_of(["x", "", "x"], lambda texts: [text.upper() for text in texts]) == [
         "X",
         None,
@@ -148,11 +149,11 @@ def test_near_copies_are_all_that_are_alike(texts: list[str], threshold: float) 
         if len(one & two) / len(one | two) >= threshold - 1e-12:
             alike |= {a, b}
             group = [group[a] if one == group[b] else one for one in group]
-    assert set(found.rows["row"]) == alike
-    ours = dict(found.rows.select("row", "group").rows())
+    assert set(found.to_frame()["row"]) == alike
+    ours = dict(found.to_frame().select("row", "group").rows())
     for a, b in combinations(sorted(alike), 2):
         assert (ours[a] == ours[b]) == (group[a] == group[b])
-    for a, b, similarity in found.links.rows():
+    for a, b, similarity in found.to_frame("links").rows():
         one, two = grams(plain[a]), grams(plain[b])
         assert similarity == pytest.approx(len(one & two) / len(one | two))
 
@@ -187,8 +188,8 @@ def test_many_copies_are_found_in_little_time_and_space() -> None:
     start = time.process_time()
     found = near_copies(texts, names, names)
     assert time.process_time() - start < 8
-    assert found.rows.filter(found.rows["group"] == 1)["row"].to_list() == list(range(1500, 3000))
-    assert found.links.height < 3000
+    assert found.to_frame().filter(group=1)["row"].to_list() == list(range(1500, 3000))
+    assert found.to_frame("links").height < 3000
 
 
 def test_kinds_of_copies_and_captions() -> None:
@@ -197,12 +198,12 @@ def test_kinds_of_copies_and_captions() -> None:
     found = near_copies(
         texts, list("rrstu"), list("abacd"), captions=["Storm hits the coast of Wales now"] * 5
     )
-    assert found.rows.select("row", "n", "n_raters", "kind").rows() == [
+    assert found.to_frame().select("row", "n", "n_raters", "kind").rows() == [
         (0, 3, 2, "same person"),
         (1, 3, 2, "same person"),
         (2, 3, 2, "same pair"),
     ]
-    assert found.captions["row"].to_list() == [3]
+    assert found.to_frame("captions")["row"].to_list() == [3]
     with pytest.raises(InputError, match="threshold = 0"):
         near_copies(["a"], ["r"], ["s"], threshold=0)
 
@@ -216,17 +217,17 @@ def test_signs_of_machines() -> None:
     texts += ["As an AI, I can't view it.", "It EVOKES a sense of calm", "as an aide to him"]
     raters += ["x", "y", "z"]
     found = machine_signs(texts, raters)
-    assert found.reactions.select("rater", "sign").unique().sort("rater").rows() == [
+    assert found.to_frame().select("rater", "sign").unique().sort("rater").rows() == [
         ("x", "speaks as an assistant"),
         ("y", "stock phrase of language models"),
     ]
     # The others repeat one word, whose openings are the same.
-    own = found.raters.filter(found.raters["rater"] == "machine")
+    own = found.to_frame("sign_raters").filter(rater="machine")
     assert own["sign"].to_list() == [
         "lengths are more alike than by chance",
         "openings are the same",
     ]
-    even = found.raters.filter(found.raters["sign"].str.starts_with("lengths"))
+    even = found.to_frame("sign_raters").filter(pl.col("sign").str.starts_with("lengths"))
     assert even["rater"].to_list() == ["machine"]
 
 
@@ -234,9 +235,9 @@ def test_bonus_is_that_of_studies() -> None:
     found = popular_emotions(
         list("aaaaabb"), list("rstuvrs"), ["sad", "Sadness", "hope", "hopeful", "awe", "sad", "sad"]
     )
-    assert found.pairs.rows() == [("a", "hope; sad", 2, 5), ("b", "sad", 2, 2)]
+    assert found.to_frame("popular").rows() == [("a", "hope; sad", 2, 5), ("b", "sad", 2, 2)]
     # Nobody is their own majority: one other who named it is too few.
-    assert not found.answers["earned"].any()
+    assert not found.to_frame()["earned"].any()
     more = popular_emotions(["a"] * 7, list("rstuvwx"), ["sad"] * 4 + ["joy"] * 3)
     # Without the own answer three named each; of those who named joy, four others named sad.
-    assert more.answers["earned"].to_list() == [True] * 4 + [False] * 3
+    assert more.to_frame()["earned"].to_list() == [True] * 4 + [False] * 3

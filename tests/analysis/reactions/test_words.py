@@ -13,7 +13,7 @@ from affectlab.core.errors import InputError
 def test_forms_of_a_word_are_one() -> None:
     found = normalise_emotions(["inspire", "inspired", "inspired", "Inspiring", "INSPIRATION"])
     assert found.emotions == {"inspired": 5}
-    assert set(found.raw) == {"inspire", "inspired", "Inspiring", "INSPIRATION"}
+    assert set(found.emotion_of) == {"inspire", "inspired", "Inspiring", "INSPIRATION"}
 
 
 @pytest.mark.parametrize(
@@ -34,7 +34,7 @@ def test_forms_of_a_word_are_one() -> None:
 def test_what_a_word_is_taken_for(written: str, meant: str, route: str) -> None:
     found = normalise_emotions([written])
     assert found.emotion_of[written] == meant
-    assert found.routes == (route,)
+    assert found.to_frame()["route"].to_list() == [route]
 
 
 @pytest.mark.parametrize(
@@ -62,7 +62,7 @@ def test_no_known_emotion_is_corrected() -> None:
     words = sorted(emotion_lexicon())
     found = normalise_emotions(words)
     assert found.corrections().height == 0
-    assert found.spelling == tuple(words)
+    assert found.to_frame()["spelling"].to_list() == words
 
 
 def test_known_words_and_no_spelling() -> None:

@@ -15,7 +15,7 @@ from affectlab.analysis.reactions.diversity import (
 )
 from affectlab.analysis.reactions.machine_written import MachineSigns, machine_signs
 from affectlab.analysis.reactions.mapping import EmotionMap, MappedWord, map_emotions
-from affectlab.analysis.reactions.popularity import PopularEmotions, popular_emotions
+from affectlab.analysis.reactions.popularity import popular_emotions
 from affectlab.analysis.reactions.sentiment import SentimentMatch, sentiment_match, sentiments_of
 from affectlab.analysis.reactions.summary import (
     ReactionSummary,
@@ -33,7 +33,6 @@ __all__ = [
     "MappedWord",
     "NearCopies",
     "PairScorer",
-    "PopularEmotions",
     "ReactionAgreement",
     "ReactionSummary",
     "SentimentMatch",

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections import defaultdict
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import Any
 
@@ -13,9 +13,11 @@ import numpy as np
 
 from affectlab.analysis.reactions.means import check_draws, codes_of
 from affectlab.core.errors import InputError
-from affectlab.core.estimates import Estimate
+from affectlab.core.estimates import Estimate, Estimates
 from affectlab.core.inference import draw_weights, summarise
+from affectlab.core.result import Result
 from affectlab.core.types import Floats, Ints
+from affectlab.core.words import number, percent
 
 __all__ = [
     "PairScorer",
@@ -100,8 +102,8 @@ _BLOCK = 1 << 22
 """Entries of the tables of weights that are held at once."""
 
 
-@dataclass(frozen=True, repr=False)
-class ReactionAgreement:
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
+class ReactionAgreement(Result):
     """Scores of reactions to the same and of unrelated ones.
 
     Made by :func:`agreement_of_reactions`.
@@ -120,12 +122,6 @@ class ReactionAgreement:
     """Rows of the reactions in `random`, shape (r, 2)."""
     n_possible: int
     """Pairs of reactions to the same pair and emotion that there are."""
-
-    def __repr__(self) -> str:
-        return (
-            f"ReactionAgreement({self.higher!r}; {self.scorer}, {self.same.size:,} same, "
-            f"{self.random.size:,} random)"
-        )
 
 
 def agreement_of_reactions(
@@ -231,14 +227,27 @@ def agreement_of_reactions(
         n_raters=n_people,
         n_ratings=len(rows),
     )
+    table = Estimates.collect({"of": ["agreement"]}, [higher]).tables[0]
+    said = (
+        "Two reasons for the same emotion about the same pair are more alike than two unrelated "
+        f"ones in {percent(value)} of comparisons ({100 * confidence:g} % interval {number(low)} "
+        f"to {number(high)}; half would be chance; {scorer_name(measure)}, {of_same.size:,} pairs "
+        "of reasons)."
+    )
     return ReactionAgreement(
-        higher,
-        scorer_name(measure),
-        of_same,
-        of_random,
-        rows[same],
-        rows[random],
-        n_possible,
+        (
+            replace(
+                table, name="agreement", caption="How often reasons for the same are more alike."
+            ),
+        ),
+        (said,),
+        higher=higher,
+        scorer=scorer_name(measure),
+        same=of_same,
+        random=of_random,
+        same_pairs=rows[same],
+        random_pairs=rows[random],
+        n_possible=n_possible,
     )
 
 

@@ -12,8 +12,9 @@ import numpy as np
 import polars as pl
 
 from affectlab.core.errors import InputError
+from affectlab.core.result import Result
+from affectlab.core.tables import Count, Key, Number, Table, Text
 from affectlab.core.types import Floats, Ints
-from affectlab.core.words import plural
 
 __all__ = [
     "NearCopies",
@@ -204,27 +205,15 @@ def _in_common(table: Any, ones: Ints, others: Ints) -> Floats:
 _SIGNS = re.compile(r"[\W_]+")
 
 
-@dataclass(frozen=True, repr=False)
-class NearCopies:
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
+class NearCopies(Result):
     """Groups of reactions with nearly the same text; made by :func:`near_copies`."""
 
-    rows: pl.DataFrame
-    """One row per reaction that is nearly a copy of another: ``row``, ``group`` (numbered from 1,
-    the largest first), ``n`` and ``n_raters`` of the group, ``kind`` (``same person`` where a copy
-    in the group is by the same person, else ``same pair``, else ``other pair``)."""
-    links: pl.DataFrame
-    """Pairs of different texts that are alike, enough of them to join each group: ``one``,
-    ``other`` (rows) and ``similarity``."""
-    captions: pl.DataFrame
-    """Reactions that are taken from their caption: ``row`` and ``similarity``."""
     n_texts: int
     """Reactions that were long enough to be compared."""
 
-    def __repr__(self) -> str:
-        return (
-            f"NearCopies({plural(self.rows.height, 'reaction', 'reactions')} of {self.n_texts:,}, "
-            f"{self.captions.height:,} from captions)"
-        )
+
+_COPIES = (Key("row"), Count("group"), Count("n"), Count("n_raters"), Text("kind"))
 
 
 def near_copies(
@@ -260,6 +249,15 @@ def near_copies(
     min_words
         Words of the shortest text that is compared.
 
+    Returns
+    -------
+    NearCopies
+        Its tables: ``copies``, a row per reaction that is nearly a copy of another, with its
+        ``group`` (numbered from 1, the largest first), ``n`` and ``n_raters`` of the group, and
+        ``kind`` (``same person`` where a copy in the group is by the same person, else ``same
+        pair``, else ``other pair``); ``links``, pairs of rows with different texts that are alike,
+        enough of them to join each group; and ``captions``, reactions taken from their caption.
+
     Raises
     ------
     InputError
@@ -276,7 +274,7 @@ def near_copies(
     >>> found = near_copies(
     ...     ["It makes me sad to see them go.", "It makes me sad to see them go!", "I love it"],
     ...     ["r", "s", "t"], ["a", "b", "a"])
-    >>> found.rows.rows()
+    >>> found.to_frame().rows()
     [(0, 1, 2, 2, 'other pair'), (1, 1, 2, 2, 'other pair')]
     """
     n = len(texts)
@@ -296,13 +294,27 @@ def near_copies(
     held = {text: runs(text, ngram) for text in different}
     ones, others, similarity = alike(list(held.values()), threshold)
     rows = _rows(plain, compared, first, ones, others, raters, stimuli)
+    links = pl.DataFrame(
+        {
+            "one": [first[different[k]] for k in ones],
+            "other": [first[different[k]] for k in others],
+            "similarity": similarity,
+        },
+        schema={"one": pl.Int64, "other": pl.Int64, "similarity": pl.Float64},
+    ).sort("one", "other")
+    taken = _from_captions(plain, held, compared, captions, threshold, ngram)
+    alike_to = Number("similarity")
     return NearCopies(
-        rows,
-        _links(
-            [first[different[k]] for k in ones], [first[different[k]] for k in others], similarity
+        (
+            Table("copies", "Reasons that are nearly copies.", rows, _COPIES),
+            Table("links", "Reasons alike.", links, (Key("one"), Key("other"), alike_to), limit=0),
+            Table("captions", "Reasons taken from their caption.", taken, (Key("row"), alike_to)),
         ),
-        _from_captions(plain, held, compared, captions, threshold, ngram),
-        len(compared),
+        (
+            f"{rows.height:,} of {len(compared):,} reasons of {min_words} words and more are "
+            f"nearly the same as another; {taken.height:,} are taken from their caption.",
+        ),
+        n_texts=len(compared),
     )
 
 
@@ -356,13 +368,6 @@ def _rows(
     )
 
 
-def _links(ones: list[int], others: list[int], similarity: Floats) -> pl.DataFrame:
-    return pl.DataFrame(
-        {"one": ones, "other": others, "similarity": similarity},
-        schema={"one": pl.Int64, "other": pl.Int64, "similarity": pl.Float64},
-    ).sort("one", "other")
-
-
 def _from_captions(
     plain: Sequence[str],
     held: dict[str, frozenset[str]],
@@ -371,16 +376,14 @@ def _from_captions(
     threshold: float,
     ngram: int,
 ) -> pl.DataFrame:
-    told: dict[str, frozenset[str]] = {}
+    given = {} if captions is None else {k: captions[k] for k in compared}
+    of_caption = {
+        text: runs(_plain(text), ngram) for text in set(given.values()) if text is not None
+    }
     found: list[tuple[int, float]] = []
-    for k in compared if captions is not None else ():
-        caption = captions[k] if captions is not None else None
-        if caption is None:
-            continue
-        if caption not in told:
-            told[caption] = runs(_plain(caption), ngram)
+    for k, caption in given.items():
         own = held[plain[k]]
-        share = len(own & told[caption]) / len(own)
+        share = len(own & of_caption.get(caption or "", frozenset())) / len(own)
         if share >= threshold - 1e-12:
             found.append((k, share))
     return pl.DataFrame(found, schema={"row": pl.Int64, "similarity": pl.Float64}, orient="row")

@@ -14,7 +14,9 @@ from numpy.typing import ArrayLike
 
 from affectlab.analysis.reactions.means import check_draws, ratio_estimate
 from affectlab.core.errors import InputError
-from affectlab.core.estimates import Estimate, Estimates, as_dict
+from affectlab.core.estimates import Estimate, Estimates
+from affectlab.core.result import Result
+from affectlab.core.tables import Count, Interval, Key, Number, Table, Value
 from affectlab.core.types import Floats
 
 __all__ = [
@@ -104,14 +106,10 @@ _MEASURES = {
 }
 
 
-@dataclass(frozen=True, repr=False)
-class EmotionDiversity:
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
+class EmotionDiversity(Result):
     """Diversity per pair and in the mean over pairs; made by :func:`emotion_diversity`."""
 
-    pairs: pl.DataFrame
-    """One row per pair, in the order in which they come: ``stimulus``, ``n_raters``,
-    ``n_reactions``, ``n_emotions``, ``entropy``, ``entropy_corrected``, ``difference``,
-    ``conflict``, ``both_poles``, ``own_conflict``; null where not defined."""
     means: Estimates
     """The mean of each measure over the pairs in which it is defined, with an interval."""
     n_pairs: int
@@ -119,11 +117,13 @@ class EmotionDiversity:
     n_reactions: int
     n_emotions: int
 
-    def __repr__(self) -> str:
-        return (
-            f"EmotionDiversity({self.n_reactions:,} reactions, {self.n_emotions:,} emotions, "
-            f"{self.n_pairs:,} pairs)"
-        )
+
+_MEANS = (Key("measure"), Value(head="mean"), Interval(), Count("n_items", "pairs"))
+_PAIRS = (
+    Key("stimulus", "pair"),
+    *(Count(name) for name in ("n_raters", "n_reactions", "n_emotions")),
+    *(Number(name) for name in ("entropy", "difference", "conflict")),
+)
 
 
 def emotion_diversity(
@@ -173,8 +173,8 @@ def emotion_diversity(
     --------
     >>> found = emotion_diversity(
     ...     ["a", "a", "a", "b"], ["r", "r", "s", "r"], ["sad", "awe", "sad", "sad"])
-    >>> found.pairs.select("n_raters", "n_emotions", "entropy", "difference").row(0)
-    (2, 2, 0.9182958340544896, 0.5)
+    >>> found.to_frame("pairs").select("n_emotions", "entropy", "difference").row(0)
+    (2, 0.9182958340544896, 0.5)
     >>> found.means["n_reactions"].value
     2.0
     """
@@ -200,21 +200,28 @@ def emotion_diversity(
     }
     pairs = pl.DataFrame(rows, schema=schema).with_columns(pl.col(pl.Float64).fill_nan(None))
     drawn = pairs.sort("stimulus")
-    means = [
-        _mean(drawn[name].cast(pl.Float64), text, n_boot, confidence, seed, len(set(raters)))
+    n_raters, n_emotions = len(set(raters)), len(set(emotions))
+    estimates = [
+        _mean(drawn[name].cast(pl.Float64), text, n_boot, confidence, seed, n_raters)
         for name, text in _MEASURES.items()
     ]
-    columns = [as_dict(one) for one in means]
+    means = Estimates.collect({"measure": list(_MEASURES)}, estimates)
+    in_words = means.frame.with_columns(pl.Series("measure", list(_MEASURES.values())))
+    said = (
+        f"{n:,} reactions of {n_raters:,} people to {pairs.height:,} pairs of image and caption, "
+        f"with {n_emotions:,} emotions."
+    )
     return EmotionDiversity(
-        pairs,
-        Estimates.build(
-            {"measure": list(_MEASURES)},
-            **{key: [one[key] for one in columns] for key in columns[0]},
+        (
+            Table("diversity", "Diversity, mean over pairs.", in_words, _MEANS),
+            Table("pairs", "Diversity of each pair.", pairs, _PAIRS, limit=0),
         ),
-        pairs.height,
-        len(set(raters)),
-        n,
-        len(set(emotions)),
+        (said,),
+        means=means,
+        n_pairs=pairs.height,
+        n_raters=n_raters,
+        n_reactions=n,
+        n_emotions=n_emotions,
     )
 
 

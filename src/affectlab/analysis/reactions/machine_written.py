@@ -13,6 +13,8 @@ import numpy as np
 import polars as pl
 
 from affectlab.core.errors import InputError
+from affectlab.core.result import Result
+from affectlab.core.tables import Count, Key, Table, Text
 from affectlab.core.types import Floats, Ints
 from affectlab.core.words import plural
 
@@ -22,27 +24,17 @@ _KINDS = {"assistant": "speaks as an assistant", "stock": "stock phrase of langu
 _WORD = re.compile(r"\w+(?:['’]\w+)*")
 
 
-@dataclass(frozen=True, repr=False)
-class MachineSigns:
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
+class MachineSigns(Result):
     """Signs in reactions and in people; made by :func:`machine_signs`."""
 
-    reactions: pl.DataFrame
-    """``row``, ``rater``, ``sign`` and ``evidence``, one row per sign in a reaction."""
-    raters: pl.DataFrame
-    """``rater``, ``sign``, ``evidence`` and ``n`` (reactions), one row per sign in a person."""
-    n_raters: int
     n_judged: int
     """People with enough reactions for what only shows over several."""
-    min_reactions: int
     false_alarms: float
     """People that the sign of uniform lengths points out by chance alone."""
 
-    def __repr__(self) -> str:
-        return (
-            f"MachineSigns({plural(self.reactions.height, 'sign', 'signs')} in reactions, "
-            f"{self.raters.height} in people; {self.n_judged:,} of "
-            f"{plural(self.n_raters, 'person', 'people')} with {self.min_reactions} reactions)"
-        )
+
+_SIGN = (Text("sign"), Text("evidence"))
 
 
 def machine_signs(
@@ -77,6 +69,12 @@ def machine_signs(
     seed
         Seed of what is drawn.
 
+    Returns
+    -------
+    MachineSigns
+        Its tables: ``signs``, a row per sign in a reaction (``row, rater, sign, evidence``), and
+        ``sign_raters``, one per sign in a person (``rater, sign, evidence``, ``n`` reactions).
+
     Raises
     ------
     InputError
@@ -85,7 +83,7 @@ def machine_signs(
     Examples
     --------
     >>> found = machine_signs(["As an AI, I do not feel.", "It hurts to see."], ["r", "s"])
-    >>> found.reactions.rows()
+    >>> found.to_frame().rows()
     [(0, 'r', 'speaks as an assistant', 'as an ai')]
     """
     if len(texts) != len(raters):
@@ -108,13 +106,28 @@ def machine_signs(
     ]
     told = {"row": pl.Int64, "rater": pl.String, "sign": pl.String, "evidence": pl.String}
     of_rater = {"rater": pl.String, "sign": pl.String, "evidence": pl.String, "n": pl.Int64}
+    signs = pl.DataFrame(_phrases(words, raters), schema=told, orient="row")
+    people = pl.DataFrame(found, schema=of_rater, orient="row").sort("rater", "sign")
     return MachineSigns(
-        pl.DataFrame(_phrases(words, raters), schema=told, orient="row"),
-        pl.DataFrame(found, schema=of_rater, orient="row").sort("rater", "sign"),
-        len(own),
-        len(judged),
-        min_reactions,
-        level * len(judged),
+        (
+            Table(
+                "signs", "Signs of machines in reasons.", signs, (Key("row"), Key("rater"), *_SIGN)
+            ),
+            Table(
+                "sign_raters",
+                "Signs of machines in people.",
+                people,
+                (Key("rater"), *_SIGN, Count("n")),
+            ),
+        ),
+        (
+            f"{plural(signs['row'].n_unique(), 'reason')} with a phrase that is typical of "
+            f"machines; {people['rater'].n_unique():,} of {len(judged):,} people with "
+            f"{min_reactions} reasons or more write suspiciously evenly ({len(own):,} people in "
+            "all). These are signs, no verdicts.",
+        ),
+        n_judged=len(judged),
+        false_alarms=level * len(judged),
     )
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 from typing import NamedTuple, TypeVar
 
@@ -19,7 +19,7 @@ from affectlab.core.errors import InputError
 from affectlab.core.result import Result
 from affectlab.core.tables import Count, Key, Number, Table, Text
 from affectlab.core.types import Floats
-from affectlab.core.words import percent, plural
+from affectlab.core.words import percent
 from affectlab.taxonomy import Taxonomy
 
 __all__ = [
@@ -269,21 +269,7 @@ class EmotionMap(Result):
 
     def routes(self) -> pl.DataFrame:
         """How much each route mapped: ``route``, ``n_words`` and ``n_answers``."""
-        words: Counter[str] = Counter()
-        answers: Counter[str] = Counter()
-        for entry in self.entries:
-            kind = "unmapped" if entry.label is None else entry.route.split(":", 1)[0]
-            words[kind] += 1
-            answers[kind] += entry.n
-        order = [route for route in (*ROUTES, "unmapped") if words[route]]
-        return pl.DataFrame(
-            {
-                "route": order,
-                "n_words": [words[route] for route in order],
-                "n_answers": [answers[route] for route in order],
-            },
-            schema={"route": pl.String, "n_words": pl.Int64, "n_answers": pl.Int64},
-        )
+        return self.to_frame("routes")
 
 
 _COLUMNS = (
@@ -293,6 +279,9 @@ _COLUMNS = (
     Number("confidence", spare=True),
     Text("route"),
 )
+_ROUTES = (Key("route"), Count("n_words"), Count("n_answers"))
+_SHOWN = 10
+"""Words without a label that are named."""
 _TYPES = {
     "word": pl.String,
     "label": pl.String,
@@ -380,14 +369,35 @@ def map_emotions(
         entries.append(MappedWord(word, one.label, one.confidence, one.route, counts[word]))
     frame = pl.DataFrame(entries, _TYPES, orient="row")
     frame = frame.sort("n", "word", descending=[True, False])
-    unmapped = frame["label"].null_count()
-    part = f" ({percent(unmapped / len(entries))})" if entries else ""
-    return EmotionMap(
-        (Table("emotions", "Labels of emotions.", frame, _COLUMNS),),
-        (f"{target.name}: {plural(len(entries), 'word')}, {unmapped:,}{part} unmapped",),
+    kind = pl.when(pl.col("label").is_null()).then(pl.lit("unmapped"))
+    kind = kind.otherwise(pl.col("route").str.split(":").list.first())
+    routes = frame.group_by(kind.alias("route")).agg(
+        pl.len().cast(pl.Int64).alias("n_words"), pl.col("n").sum().alias("n_answers")
+    )
+    order = {route: place for place, route in enumerate((*ROUTES, "unmapped"))}
+    routes = routes.sort(pl.col("route").replace_strict(order, return_dtype=pl.Int64))
+    found_map = EmotionMap(
+        (
+            Table("emotions", "Labels of emotions, the most frequent first.", frame, _COLUMNS),
+            Table("routes", "How words were mapped.", routes, _ROUTES, limit=0),
+        ),
         taxonomy=target,
         entries=tuple(entries),
     )
+    return replace(found_map, sentences=_sentences(found_map))
+
+
+def _sentences(mapped: EmotionMap) -> tuple[str, ...]:
+    """Say how many emotions have a label, and which have none."""
+    said = (
+        f"{percent(1 - mapped.unmapped_words)} of the emotions, and "
+        f"{percent(1 - mapped.unmapped_answers)} of the reactions, have a label in "
+        f"{mapped.taxonomy.name}."
+    )
+    if not mapped.unmapped:
+        return (said,)
+    first = ", ".join(mapped.unmapped[:_SHOWN])
+    return said, f"Without a label, most frequent first: {first}."
 
 
 def _counts(words: EmotionWords | Sequence[str] | Mapping[str, int]) -> dict[str, int]:

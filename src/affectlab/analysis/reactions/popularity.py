@@ -4,37 +4,21 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import polars as pl
 
 from affectlab.core.emotion_words import emotion_key
 from affectlab.core.errors import InputError
+from affectlab.core.result import Result
+from affectlab.core.tables import Count, Key, Table, Text, YesNo
 from affectlab.core.words import popular_without
 
-__all__ = ["PopularEmotions", "popular_emotions"]
-
-
-@dataclass(frozen=True, repr=False)
-class PopularEmotions:
-    """The most popular emotions and who named one; made by :func:`popular_emotions`."""
-
-    pairs: pl.DataFrame
-    """Per pair ``stimulus``, ``emotions`` (those named by most people, with ``; `` between them)
-    and ``n`` (people who named each), ``n_raters``."""
-    answers: pl.DataFrame
-    """Per person and pair ``rater``, ``stimulus`` and ``earned``."""
-    raters: pl.DataFrame
-    """Per person ``rater``, ``n_pairs`` and ``n_earned``, those who earned most first."""
-
-    def __repr__(self) -> str:
-        earned = int(self.answers["earned"].sum())
-        return f"PopularEmotions({earned:,} of {self.answers.height:,} answers earn the bonus)"
+__all__ = ["popular_emotions"]
 
 
 def popular_emotions(
     stimuli: Sequence[str], raters: Sequence[str], emotions: Sequence[str]
-) -> PopularEmotions:
+) -> Result:
     """Say which answers named what most others named for the same pair.
 
     The rule is the one by which a study pays its bonus: a person's own answer is left out of what
@@ -45,6 +29,14 @@ def popular_emotions(
     ----------
     stimuli, raters, emotions
         Pair, person and emotion of each reaction, shape (n,).
+
+    Returns
+    -------
+    Result
+        Its tables: ``bonus``, a row per person and pair (``rater, stimulus, earned``); ``popular``,
+        one per pair (``stimulus``, ``emotions`` that most people named, with ``; `` between them,
+        ``n`` people who named each, ``n_raters``); and ``bonus_raters``, one per person (``rater,
+        n_pairs, n_earned``), those who earned most first.
 
     Raises
     ------
@@ -59,7 +51,7 @@ def popular_emotions(
     --------
     >>> found = popular_emotions(
     ...     ["a"] * 4, ["r", "s", "t", "u"], ["sad", "Sadness", "sad", "angry"])
-    >>> found.answers["earned"].to_list(), found.pairs.row(0)
+    >>> found.to_frame()["earned"].to_list(), found.to_frame("popular").row(0)
     ([True, True, True, False], ('a', 'sad', 3, 4))
     """
     if not len(stimuli) == len(raters) == len(emotions):
@@ -85,23 +77,45 @@ def popular_emotions(
         most = max(found.values())
         first = sorted(name[key] for key, n in found.items() if n == most)
         pairs.append((stimulus, "; ".join(first), most, people[stimulus]))
-    whole = pl.Int64
-    told = pl.DataFrame(
-        answers,
-        schema={"rater": pl.String, "stimulus": pl.String, "earned": pl.Boolean},
-        orient="row",
+    whole, text = pl.Int64, pl.String
+    bonus = pl.DataFrame(
+        answers, {"rater": text, "stimulus": text, "earned": pl.Boolean}, orient="row"
     )
-    return PopularEmotions(
-        pl.DataFrame(
-            pairs,
-            schema={"stimulus": pl.String, "emotions": pl.String, "n": whole, "n_raters": whole},
-            orient="row",
-        ),
-        told,
-        told.group_by("rater")
+    popular = pl.DataFrame(
+        pairs, {"stimulus": text, "emotions": text, "n": whole, "n_raters": whole}, orient="row"
+    )
+    of_raters = (
+        bonus.group_by("rater")
         .agg(
             pl.len().cast(whole).alias("n_pairs"),
             pl.col("earned").sum().cast(whole).alias("n_earned"),
         )
-        .sort("n_earned", "rater", descending=[True, False]),
+        .sort("n_earned", "rater", descending=[True, False])
+    )
+    rater, pair, n_raters = Key("rater"), Key("stimulus", "pair"), Count("n_raters")
+    return Result(
+        (
+            Table(
+                "bonus",
+                "Answers that name what most others named.",
+                bonus,
+                (rater, pair, YesNo("earned")),
+            ),
+            Table(
+                "popular",
+                "Most popular emotions of each pair.",
+                popular,
+                (pair, Text("emotions"), Count("n"), n_raters),
+            ),
+            Table(
+                "bonus_raters",
+                "Bonuses of each person.",
+                of_raters,
+                (rater, Count("n_pairs"), Count("n_earned")),
+            ),
+        ),
+        (
+            f"{int(bonus['earned'].sum()):,} of {bonus.height:,} answers name what most others "
+            "named, and would earn a bonus.",
+        ),
     )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 import numpy as np
@@ -11,8 +11,11 @@ import polars as pl
 
 from affectlab.analysis.reactions.means import check_draws, codes_of, ratio_estimate
 from affectlab.core.errors import InputError, unknown_name
-from affectlab.core.estimates import Estimate
+from affectlab.core.estimates import Estimate, Estimates
+from affectlab.core.result import Result
+from affectlab.core.tables import Count, Key, Number, Table, Text
 from affectlab.core.types import Bools
+from affectlab.core.words import number, percent
 
 __all__ = ["Sentiment", "SentimentMatch", "sentiment_match", "sentiments_of"]
 
@@ -20,8 +23,8 @@ Sentiment = Callable[[list[str]], Sequence[str | None]]
 """Takes texts and gives the sentiment of each, None where it has none."""
 
 
-@dataclass(frozen=True, repr=False)
-class SentimentMatch:
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
+class SentimentMatch(Result):
     """How often reactions have the sentiment of their emotion; made by :func:`sentiment_match`."""
 
     match: Estimate
@@ -30,18 +33,6 @@ class SentimentMatch:
     """Share that would be the same if the two were unrelated."""
     kappa: float
     """Agreement beyond chance; ``nan`` when chance alone makes all agree."""
-    counts: pl.DataFrame
-    """``emotion_sentiment``, ``text_sentiment``, ``n``: all pairs that occur."""
-    emotions: pl.DataFrame
-    """Per emotion ``emotion``, ``sentiment`` (null when its answers differ), ``n`` and ``match``,
-    those with most mismatches first."""
-    matches: Bools
-    """Whether each reaction matches, shape (n,); False where one of the two has no sentiment."""
-    defined: Bools
-    """Whether both have a sentiment, shape (n,)."""
-
-    def __repr__(self) -> str:
-        return f"SentimentMatch({self.match!r}, by chance {self.chance:.3f})"
 
 
 def sentiments_of(texts: Sequence[str], sentiment: Sentiment) -> list[str | None]:
@@ -105,6 +96,13 @@ def sentiment_match(
     n_boot, confidence, seed
         Draws, coverage and seed of the interval.
 
+    Returns
+    -------
+    SentimentMatch
+        Its tables: ``sentiment``, the estimate; ``sentiments``, how often each pair of sentiments
+        occurs; and ``sentiment_emotions``, a row per emotion (``sentiment`` null when its answers
+        differ, ``n``, ``match``), those with most mismatches first.
+
     Raises
     ------
     InputError
@@ -151,7 +149,32 @@ def sentiment_match(
     counts, chance = _table([pairs[k] for k in kept])
     kappa = (match.value - chance) / (1 - chance) if chance < 1 else float("nan")
     of_one = _emotions(emotions, of_emotion, matches, defined)
-    return SentimentMatch(match, chance, kappa, counts, of_one, matches, defined)
+    table = Estimates.collect({"of": ["sentiment"]}, [match]).tables[0]
+    said = (
+        f"{percent(match.value)} of the reasons have the sentiment of their emotion "
+        f"({100 * confidence:g} % interval {number(match.low)} to {number(match.high)}; "
+        f"{percent(chance)} by chance, kappa {number(kappa)})."
+    )
+    both = (Key("emotion_sentiment"), Key("text_sentiment"), Count("n"))
+    of_emotions = (Key("emotion"), Text("sentiment"), Count("n"), Number("match"))
+    return SentimentMatch(
+        (
+            replace(
+                table, name="sentiment", caption="Reasons with the sentiment of their emotion."
+            ),
+            Table("sentiments", "Sentiments of emotions and of their reasons.", counts, both),
+            Table(
+                "sentiment_emotions",
+                "Emotions whose reasons have another sentiment.",
+                of_one,
+                of_emotions,
+            ),
+        ),
+        (said,),
+        match=match,
+        chance=chance,
+        kappa=kappa,
+    )
 
 
 def _table(pairs: list[tuple[str | None, str | None]]) -> tuple[pl.DataFrame, float]:

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
-import polars as pl
+from dataclasses import dataclass, replace
 
 from affectlab.analysis.reactions.agreement import (
     PairScorer,
@@ -15,7 +13,7 @@ from affectlab.analysis.reactions.copies import NearCopies, near_copies
 from affectlab.analysis.reactions.diversity import EmotionDiversity, emotion_diversity
 from affectlab.analysis.reactions.machine_written import MachineSigns, machine_signs
 from affectlab.analysis.reactions.mapping import EmotionMap, map_emotions
-from affectlab.analysis.reactions.popularity import PopularEmotions, popular_emotions
+from affectlab.analysis.reactions.popularity import popular_emotions
 from affectlab.analysis.reactions.sentiment import (
     Sentiment,
     SentimentMatch,
@@ -25,16 +23,16 @@ from affectlab.analysis.reactions.sentiment import (
 from affectlab.analysis.reactions.table import reaction_table
 from affectlab.analysis.reactions.words import EmotionWords, normalise_emotions
 from affectlab.core.errors import InputError
-from affectlab.core.estimates import Estimate
 from affectlab.core.result import Result
-from affectlab.core.tables import Count, Figure, Interval, Key, Number, Table, Text, Value, YesNo
-from affectlab.core.words import number, percent, plural
+from affectlab.core.tables import Count, Figure, Key, Table
+from affectlab.core.words import plural
 from affectlab.ratings import Ratings
 from affectlab.taxonomy import Taxonomy
 
 __all__ = ["ReactionSummary", "figures_of_reactions", "summarise_reactions"]
 
-_SHOWN = 10
+_LIMITS = {"emotions": 10, "diversity": 60}
+"""Rows of the tables that people are shown."""
 _DRAWN = 25
 
 
@@ -52,7 +50,7 @@ class ReactionSummary(Result):
     """None where no two people gave reasons for the same emotion of a pair."""
     copies: NearCopies
     signs: MachineSigns
-    popular: PopularEmotions
+    popular: Result
 
 
 def summarise_reactions(
@@ -144,18 +142,26 @@ def summarise_reactions(
     copies = near_copies(texts, raters, stimuli, captions=table["caption"].to_list())
     signs = machine_signs(texts, raters, seed=seed)
     popular = popular_emotions(stimuli, raters, emotions)
+    parts = (mapped, diversity, words, match, agreement, copies, signs, popular)
+    tables = [
+        replace(one, limit=_LIMITS.get(one.name, 0))
+        for part in parts
+        if part is not None
+        for one in part.tables
+    ]
+    orderly = (diversity, words, mapped, match, agreement, copies, signs, popular)
+    said = [text for part in orderly if part is not None for text in part.sentences]
+    if agreement is None:
+        said.append(why)
+    if removed is not None:
+        columns = (Key("kind"), Count("n_found"), Count("n_texts"))
+        tables.append(Table("removed", "Personal data that was masked.", removed, columns))
+        n = int(removed["n_found"].sum())
+        masked_data = f"{plural(n, 'piece')} of personal data masked."
+        said.append(masked_data if n else "No personal data was found.")
     return ReactionSummary(
-        (
-            *_tables(words, mapped, diversity),
-            *_quality(match, agreement, copies, signs, popular),
-            *(() if removed is None else (_removed(removed),)),
-        ),
-        (
-            *_on_words(words, mapped, diversity),
-            *_on_quality(match, agreement, why),
-            *_worth_a_look(copies, signs, popular, len(set(raters))),
-            *_on_removed(removed),
-        ),
+        tuple(tables),
+        tuple(said),
         figures_of_reactions(mapped, diversity),
         ratings=ratings,
         words=words,
@@ -191,193 +197,4 @@ def figures_of_reactions(mapped: EmotionMap, diversity: EmotionDiversity) -> tup
             description=f"{plural(diversity.n_pairs, 'pair')}: different emotions of each, and the "
             "chance that two people's emotions are of opposite polarity.",
         ),
-    )
-
-
-_MEANS = (Key("measure"), Value(head="mean"), Interval(), Count("n_items", "pairs"))
-_PAIRS = (
-    Key("stimulus", "pair"),
-    Count("n_raters"),
-    Count("n_reactions"),
-    Count("n_emotions"),
-    Number("entropy"),
-    Number("difference"),
-    Number("conflict"),
-)
-
-
-def _tables(
-    words: EmotionWords, mapped: EmotionMap, diversity: EmotionDiversity
-) -> tuple[Table, ...]:
-    """Give the emotions, how diverse they are, and what each word is taken for."""
-    measure = pl.col("method").str.strip_prefix("mean over pairs: ").alias("measure")
-    means = diversity.means.to_frame().with_columns(measure)
-    emotions = mapped.tables[0]
-    return (
-        Table("emotions", "Most frequent emotions.", emotions.frame, emotions.columns, _SHOWN),
-        Table("diversity", "Diversity, mean over pairs.", means, _MEANS),
-        Table("pairs", "Diversity of each pair.", diversity.pairs, _PAIRS, limit=0),
-        Table(
-            "words", "What each answer is taken for.", words.to_frame(), words.tables[0].columns, 0
-        ),
-        Table(
-            "corrections",
-            "Words whose spelling was corrected.",
-            words.corrections(),
-            words.tables[0].columns,
-            limit=0,
-        ),
-        Table(
-            "routes",
-            "How words were mapped.",
-            mapped.routes(),
-            (Key("route"), Count("n_words"), Count("n_answers")),
-            limit=0,
-        ),
-    )
-
-
-def _quality(
-    match: SentimentMatch | None,
-    agreement: ReactionAgreement | None,
-    copies: NearCopies,
-    signs: MachineSigns,
-    popular: PopularEmotions,
-) -> tuple[Table, ...]:
-    tables = [
-        Table(
-            "copies",
-            "Reasons that are nearly copies.",
-            copies.rows,
-            (Key("row"), Count("group"), Count("n"), Count("n_raters"), Text("kind")),
-            limit=0,
-        ),
-        Table(
-            "signs",
-            "Signs of machines in reasons.",
-            signs.reactions,
-            (Key("row"), Key("rater"), Text("sign"), Text("evidence")),
-            limit=0,
-        ),
-        Table(
-            "sign_raters",
-            "Signs of machines in people.",
-            signs.raters,
-            (Key("rater"), Text("sign"), Text("evidence"), Count("n")),
-            limit=0,
-        ),
-        Table(
-            "bonus",
-            "Answers that name what most others named.",
-            popular.answers,
-            (Key("rater"), Key("stimulus", "pair"), YesNo("earned")),
-            limit=0,
-        ),
-    ]
-    estimates = [
-        {"about": about, **_row(one)}
-        for about, one in (
-            ("sentiment", None if match is None else match.match),
-            ("agreement", None if agreement is None else agreement.higher),
-        )
-        if one is not None
-    ]
-    if estimates:
-        columns = (Key("about"), Value(), Interval(), Text("method", spare=True))
-        frame = pl.DataFrame(estimates)
-        tables.insert(0, Table("quality", "How far reasons can be relied on.", frame, columns, 0))
-    if match is not None:
-        tables += [
-            Table(
-                "sentiments",
-                "Sentiments of emotions and of their reasons.",
-                match.counts,
-                (Key("emotion_sentiment"), Key("text_sentiment"), Count("n")),
-                limit=0,
-            ),
-            Table(
-                "sentiment_emotions",
-                "Emotions whose reasons have another sentiment.",
-                match.emotions,
-                (Key("emotion"), Text("sentiment"), Count("n"), Number("match")),
-                limit=0,
-            ),
-        ]
-    return tuple(tables)
-
-
-def _row(one: Estimate) -> dict[str, object]:
-    names = ("value", "se", "low", "high", "method", "n_items", "n_raters", "n_ratings", "status")
-    return {name: getattr(one, name) for name in names}
-
-
-def _on_words(
-    words: EmotionWords, mapped: EmotionMap, diversity: EmotionDiversity
-) -> tuple[str, ...]:
-    said = [
-        f"{diversity.n_reactions:,} reactions of {diversity.n_raters:,} people to "
-        f"{diversity.n_pairs:,} pairs of image and caption; {len(words.raw):,} emotion words as "
-        f"written are {diversity.n_emotions:,} emotions, {words.corrections().height:,} of them "
-        "after correcting the spelling.",
-        f"{percent(1 - mapped.unmapped_words)} of the emotions, and "
-        f"{percent(1 - mapped.unmapped_answers)} of the reactions, have a label in "
-        f"{mapped.taxonomy.name}.",
-    ]
-    if mapped.unmapped:
-        first = ", ".join(mapped.unmapped[:_SHOWN])
-        said.append(f"Without a label, most frequent first: {first}.")
-    return tuple(said)
-
-
-def _on_quality(
-    match: SentimentMatch | None, agreement: ReactionAgreement | None, why: str
-) -> tuple[str, ...]:
-    said = []
-    if match is not None:
-        one = match.match
-        said.append(
-            f"{percent(one.value)} of the reasons have the sentiment of their emotion (95 % "
-            f"interval {number(one.low)} to {number(one.high)}; {percent(match.chance)} by "
-            f"chance, kappa {number(match.kappa)})."
-        )
-    if agreement is None:
-        return (*said, why)
-    two = agreement.higher
-    said.append(
-        f"Two reasons for the same emotion about the same pair are more alike than two unrelated "
-        f"ones in {percent(two.value)} of comparisons (95 % interval {number(two.low)} to "
-        f"{number(two.high)}; half would be chance; {agreement.scorer}, "
-        f"{agreement.same.size:,} pairs of reasons)."
-    )
-    return tuple(said)
-
-
-def _worth_a_look(
-    copies: NearCopies, signs: MachineSigns, popular: PopularEmotions, n_people: int
-) -> tuple[str, ...]:
-    return (
-        f"{copies.rows.height:,} of {copies.n_texts:,} reasons of five words and more are nearly "
-        f"the same as another; {copies.captions.height:,} are taken from their caption.",
-        f"{plural(signs.reactions['row'].n_unique(), 'reason')} with a phrase that is typical of "
-        f"machines; {signs.raters['rater'].n_unique():,} of {signs.n_judged:,} people with "
-        f"{signs.min_reactions} reasons or more write suspiciously evenly ({n_people:,} people in "
-        "all). These are signs, no verdicts.",
-        f"{int(popular.answers['earned'].sum()):,} of {popular.answers.height:,} answers name what "
-        "most others named, and would earn a bonus.",
-    )
-
-
-def _removed(counts: pl.DataFrame) -> Table:
-    columns = (Key("kind"), Count("n_found"), Count("n_texts"))
-    return Table("removed", "Personal data that was masked.", counts, columns)
-
-
-def _on_removed(counts: pl.DataFrame | None) -> tuple[str, ...]:
-    if counts is None:
-        return ()
-    found = int(counts["n_found"].sum())
-    return (
-        f"{plural(found, 'piece')} of personal data masked."
-        if found
-        else "No personal data was found.",
     )

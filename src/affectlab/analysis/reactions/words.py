@@ -6,7 +6,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import polars as pl
 
@@ -26,34 +26,23 @@ __all__ = ["EmotionWords", "normalise_emotions"]
 class EmotionWords(Result):
     """What each answer is taken for; made by :func:`normalise_emotions`.
 
-    The table has a row per answer as written: ``raw``, ``word``, ``spelling``, ``count`` and
-    ``route``.
+    The table has a row per answer as written, most frequent first: ``raw``; ``word``, the emotion
+    that it stands for (the form of it that most people wrote); ``spelling``, the answer with its
+    spelling corrected, in small letters, without words such as *very*; ``count``; and ``route``,
+    what was done to it: ``as written``, or some of ``case``, ``filler words``, ``misspelt``,
+    ``confused``, ``joined`` and ``form of a word``.
     """
-
-    raw: tuple[str, ...]
-    """The different answers as they were written, shape (W,)."""
-    word: tuple[str, ...]
-    """The emotion that each stands for: the form of it that most people wrote."""
-    spelling: tuple[str, ...]
-    """Each answer with its spelling corrected, in small letters, without words such as *very*."""
-    counts: tuple[int, ...]
-    """How often each was written."""
-    routes: tuple[str, ...]
-    """What was done to each: ``as written``, or some of ``case``, ``filler words``, ``misspelt``,
-    ``confused``, ``joined`` and ``form of a word``."""
 
     @cached_property
     def emotion_of(self) -> dict[str, str]:
         """The emotion of each answer as it was written."""
-        return dict(zip(self.raw, self.word, strict=True))
+        return dict(self.to_frame().select("raw", "word").iter_rows())
 
     @cached_property
     def emotions(self) -> dict[str, int]:
         """How often each emotion was named, most often first."""
-        total: Counter[str] = Counter()
-        for word, count in zip(self.word, self.counts, strict=True):
-            total[word] += count
-        return dict(sorted(total.items(), key=lambda one: (-one[1], one[0])))
+        total = self.to_frame().group_by("word").agg(pl.col("count").sum())
+        return dict(total.sort("count", "word", descending=[True, False]).iter_rows())
 
     def of(self, answers: Sequence[str]) -> list[str]:
         """The emotion of each of n answers.
@@ -70,7 +59,7 @@ class EmotionWords(Result):
 
     def corrections(self) -> pl.DataFrame:
         """The rows of the table whose spelling was changed, for a person to look over."""
-        return self.to_frame().filter(pl.col("route").str.contains("misspelt|confused|joined"))
+        return self.to_frame("corrections")
 
 
 _COLUMNS = (
@@ -80,13 +69,6 @@ _COLUMNS = (
     Count("count"),
     Text("route"),
 )
-_TYPES = {
-    "raw": pl.String,
-    "word": pl.String,
-    "spelling": pl.String,
-    "count": pl.Int64,
-    "route": pl.String,
-}
 
 
 def normalise_emotions(
@@ -152,26 +134,31 @@ def normalise_emotions(
     speller = _speller(counts, told, frozenset(map(str.casefold, known)), language, spelling)
     right = {raw: _spelt(words, speller) for raw, words in told.items()}
     names = _names(counts, {raw: " ".join(words) for raw, (words, _) in right.items()})
-    raws = tuple(counts)
-    spelt = {raw: " ".join(right[raw][0]) for raw in raws}
-    words = tuple(names[spelt[raw]] for raw in raws)
-    columns: dict[str, tuple[Any, ...]] = {
-        "raw": raws,
-        "word": words,
-        "spelling": tuple(spelt[raw] for raw in raws),
-        "count": tuple(counts[raw] for raw in raws),
-        "route": tuple(_route(raw, told[raw], *right[raw], names[spelt[raw]]) for raw in raws),
-    }
-    frame = pl.DataFrame(columns, _TYPES).sort("count", "raw", descending=[True, False])
-    said = f"{plural(len(raws), 'word')} as written, {plural(len(set(words)), 'emotion')}"
+    spelt = {raw: " ".join(right[raw][0]) for raw in counts}
+    rows = [
+        (
+            raw,
+            names[spelt[raw]],
+            spelt[raw],
+            count,
+            _route(raw, told[raw], *right[raw], names[spelt[raw]]),
+        )
+        for raw, count in counts.items()
+    ]
+    types = {column.key: pl.Int64 if column.kind == "count" else pl.String for column in _COLUMNS}
+    frame = pl.DataFrame(rows, types, orient="row").sort("count", "raw", descending=[True, False])
+    corrected = frame.filter(pl.col("route").str.contains("misspelt|confused|joined"))
+    said = (
+        f"{plural(frame.height, 'emotion word')} as written, "
+        f"{plural(frame['word'].n_unique(), 'emotion')}; the spelling of {corrected.height:,} was "
+        "corrected."
+    )
     return EmotionWords(
-        (Table("words", "What each answer is taken for.", frame, _COLUMNS),),
+        (
+            Table("words", "What each answer is taken for.", frame, _COLUMNS),
+            Table("corrections", "Words whose spelling was corrected.", corrected, _COLUMNS, 0),
+        ),
         (said,),
-        raw=raws,
-        word=words,
-        spelling=columns["spelling"],
-        counts=columns["count"],
-        routes=columns["route"],
     )
 
 

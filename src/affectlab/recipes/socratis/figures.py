@@ -44,7 +44,7 @@ def reaction_pictures(table: pl.DataFrame, words: EmotionWords) -> tuple[RecipeF
         n_boot=2,
     )
     titles = {"emotion_words": "Emotions that people name most (section 2)"}
-    tables = {"emotions": mapped.tables[0], "pairs": Table("pairs", "", diversity.pairs, ())}
+    tables = {"emotions": mapped.tables[0], "pairs": diversity.table("pairs")}
     return tuple(
         RecipeFigure(
             one.name,

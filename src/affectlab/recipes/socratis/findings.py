@@ -75,7 +75,7 @@ def words_note(table: pl.DataFrame, words: EmotionWords) -> str:
 
     mapped = map_emotions(words, "goemotions")
     return (
-        f"{len(words.raw):,} emotion words as written are "
+        f"{words.to_frame().height:,} emotion words as written are "
         f"{table['emotion'].str.to_lowercase().n_unique():,} without case, and "
         f"{len(words.emotions):,} when spelling and forms are brought together; "
         f"{100 * (1 - mapped.unmapped_answers):.1f} % of the reactions have a label in GoEmotions."

@@ -209,11 +209,11 @@ def checked_reactions(people: People) -> Checked:
         texts, raters, raw["stimulus"].to_list(), captions=raw["caption"].to_list()
     )
     signs = machine_signs(texts, raters)
-    own = copies.rows.filter(kind="same person")["row"].to_list()
+    own = copies.to_frame().filter(kind="same person")["row"].to_list()
     refused = _above(raters, own, _COPIES) | _above(
-        raters, copies.captions["row"].to_list(), _COPIES
+        raters, copies.to_frame("captions")["row"].to_list(), _COPIES
     )
-    refused |= _above(raters, signs.reactions["row"].unique().to_list(), _PHRASES)
+    refused |= _above(raters, signs.to_frame()["row"].unique().to_list(), _PHRASES)
     kept = clean.where(~pl.col("rater").cast(pl.String).is_in(sorted(refused)))
     table, words = cleaned(kept)
     meant: dict[str, Counter[str]] = {}
@@ -221,7 +221,7 @@ def checked_reactions(people: People) -> Checked:
         meant.setdefault(word, Counter())[said] += 1
     popular = popular_emotions(
         table["stimulus"].to_list(), table["rater"].to_list(), table["word"].to_list()
-    ).answers
+    ).to_frame()
     found = set(people.careless) & refused
     counts = masked["text"].counts.filter(pl.col("n_found") > 0)
     told = ", ".join(f"{kind} ({n:,})" for kind, n, _ in counts.iter_rows())
