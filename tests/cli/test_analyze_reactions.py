@@ -56,7 +56,7 @@ def test_json_and_tables(file: Path, tmp_path: Path) -> None:
     found = content["result"]
     assert "8 reactions of 6 people to 2 pairs" in found["sentences"][0]
     assert len(found["emotions"]) == 5
-    assert "have a label in ekman." in found["sentences"][1]
+    assert "have a label in ekman." in found["sentences"][2]
     assert {row["raw"]: row["word"] for row in found["corrections"]}["excitied"] == "excited"
     assert {row["kind"] for row in found["removed"] if row["n_found"]} == {"e-mail"}
     names = {path.name for path in to.iterdir()}

@@ -11,7 +11,7 @@ import polars as pl
 from affectlab.core.csv import numbers_of, read_table, require_columns
 from affectlab.core.errors import InputError
 
-__all__ = ["PLACES", "FrameSource", "place_of_role", "placed", "read_frames"]
+__all__ = ["PLACES", "FrameSource", "between", "place_of_role", "placed", "read_frames"]
 
 FrameSource: TypeAlias = pl.DataFrame | str | Path
 """A table of frames, or its path."""
@@ -108,4 +108,23 @@ def placed(intra: pl.DataFrame) -> pl.DataFrame:
         .then(farthest.max().over("actor", "expression_a"))
         .otherwise(PLACES["neutral"])
         .alias("last")
+    )
+
+
+def between(intra: pl.DataFrame) -> pl.DataFrame:
+    """Give ``actor, expression, from, to, value, se`` of pairs of one transition, by place.
+
+    The nearer to the peak comes first; a place is null for a role without one.
+    """
+    places = [
+        pl.col(f"role_{side}").replace_strict(PLACES, default=None, return_dtype=pl.Int64)
+        for side in "ab"
+    ]
+    return intra.select(
+        "actor",
+        pl.col("expression_a").alias("expression"),
+        pl.min_horizontal(places).alias("from"),
+        pl.max_horizontal(places).alias("to"),
+        "value",
+        "se",
     )

@@ -243,10 +243,7 @@ def _frame(
                 delays, _budget(speed, delays, relative, confidence, rng), strict=True
             )
         ]
-    frame = pl.DataFrame(rows)
-    order = {name: place for place, name in enumerate(groups)}
-    place = pl.col("group").replace_strict(order, return_dtype=pl.Int64)
-    return frame.sort("latency_ms", place, maintain_order=True)
+    return pl.DataFrame(rows).sort("latency_ms", maintain_order=True)
 
 
 def _delays(latency_ms: float | Sequence[float]) -> list[float]:

@@ -229,14 +229,7 @@ def pooled_jnds(
         pooled_jnd(group, confidence=confidence, spread=spread).estimate
         for group in groups.values()
     ]
-    return Estimates.build(
-        {name: [key[k] for key in groups] for k, name in enumerate(by)},
-        **{
-            field: [getattr(estimate, field) for estimate in found]
-            for field in ("value", "se", "low", "high", "n_items", "n_ratings", "status")
-        },
-        method=_METHOD,
-    )
+    return Estimates.collect({name: [key[k] for key in groups] for k, name in enumerate(by)}, found)
 
 
 def _likelihood(run: FrameStaircase, grid: Floats) -> Floats:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
-from typing import Literal, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 import polars as pl
@@ -12,13 +12,14 @@ import polars as pl
 from affectlab.analysis.pairs import PairScores, PairSource, pair_scores
 from affectlab.core.errors import InputError, unknown_name
 from affectlab.core.estimates import Estimate, Estimates
-from affectlab.core.inference import Uncertainty, check_confidence, draw_weights, summarise
+from affectlab.core.inference import check_confidence, draw_weights, summarise
 from affectlab.core.tables import Count, Interval, Key, Value
 from affectlab.core.types import Floats, Ints
 from affectlab.core.words import number, plural
 
 __all__ = [
     "Resample",
+    "bootstrapped",
     "check_options",
     "clusters_of",
     "expanded",
@@ -166,11 +167,9 @@ def jnd_scores(
     parts = pairs.partition_by(by, as_dict=True)
     names = sorted(str(key[0]) for key in parts)
     found = [_estimate(parts[(name,)], resample, n_boot, confidence, rng) for name in names]
-    fields = ("value", "se", "low", "high", "method", "resampled", "n_items", "status")
-    columns = {name: [getattr(one, name) for one in found] for name in fields}
     whole = _estimate(pairs, resample, n_boot, confidence, np.random.default_rng(seed))
     of = f"median of {plural(whole.n_items, 'pair')}"
-    table = Estimates.build({by: names}, **columns)
+    table = Estimates.collect({by: names}, found)
     shown = (
         Key(by),
         Value(head="1 JND", decimals=2),
@@ -297,26 +296,48 @@ def _estimate(
     rng: np.random.Generator,
 ) -> Estimate:
     values = pairs["value"].to_numpy()
-    point = float(np.median(values))
-    found = Uncertainty.none(1)
-    if n_boot:
-        replicates = _replicates(pairs, resample, n_boot, rng)
-        level = expanded(confidence, pairs, resample)
-        found = summarise(np.array([point]), replicates[:, None], level)
-    method = _METHOD
-    if n_boot:
-        method += f"; expanded percentile bootstrap, {plural(n_boot, 'replicate')}"
-    if found.missing[0]:
-        method += f"; {found.missing[0]}"
-    return Estimate(
-        point,
-        float(found.se[0]),
-        float(found.low[0]),
-        float(found.high[0]),
-        method,
-        resample if n_boot else "none",
+    replicates = _replicates(pairs, resample, n_boot, rng) if n_boot else None
+    return bootstrapped(
+        float(np.median(values)),
+        replicates,
+        expanded(confidence, pairs, resample),
+        _METHOD,
+        resample,
         n_items=values.size,
     )
+
+
+def bootstrapped(
+    value: float,
+    replicates: Floats | None,
+    confidence: float,
+    method: str,
+    resample: str,
+    **more: Any,
+) -> Estimate:
+    """Put an interval around a value from its replicates, ``None`` for none.
+
+    Parameters
+    ----------
+    value, replicates
+        The value, and those of the bootstrap, shape (n_boot,).
+    confidence
+        Of :func:`expanded`.
+    method
+        What the value is, in words, to which is added how the interval came about.
+    resample
+        What was resampled.
+    more
+        Other fields of :class:`~affectlab.core.estimates.Estimate`.
+    """
+    if replicates is None:
+        return Estimate(value, method=method, **more)
+    found = summarise(np.array([value]), replicates[:, None], confidence)
+    method += f"; expanded percentile bootstrap, {plural(len(replicates), 'replicate')}"
+    if found.missing[0]:
+        method += f"; {found.missing[0]}"
+    ends = (float(end[0]) for end in (found.se, found.low, found.high))
+    return Estimate(value, *ends, method, resample, **more)
 
 
 def _replicates(

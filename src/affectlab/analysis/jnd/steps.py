@@ -8,9 +8,10 @@ from dataclasses import dataclass, replace
 import numpy as np
 import polars as pl
 
-from affectlab.analysis.frames import PLACES
+from affectlab.analysis.frames import between
 from affectlab.analysis.jnd.score import (
     Resample,
+    bootstrapped,
     check_options,
     clusters_of,
     expanded,
@@ -22,7 +23,7 @@ from affectlab.analysis.jnd.times import given_jnd
 from affectlab.analysis.pairs import PairScores, PairSource, pair_scores
 from affectlab.core.errors import InputError
 from affectlab.core.estimates import Estimate, Estimates
-from affectlab.core.inference import Uncertainty, draw_weights, summarise
+from affectlab.core.inference import draw_weights
 from affectlab.core.result import Result
 from affectlab.core.tables import Count, Interval, Key, Number, Table, Value
 from affectlab.core.types import Floats
@@ -62,8 +63,7 @@ class JndSteps(Result):
     @property
     def additivity(self) -> float:
         """Median of the score of both ends over the sum of the steps; ``nan`` where not known."""
-        found = self.sequences["additivity"].drop_nulls().median()
-        return math.nan if found is None else float(found)  # type: ignore[arg-type]
+        return _median(self.sequences["additivity"])
 
     def __len__(self) -> int:
         return self.sequences.height
@@ -157,17 +157,18 @@ def jnd_steps(
         if jnd is None
         else given_jnd(jnd)
     )
-    medians = {way: _median(sums[way]) for way in _WAYS}
-    drawn = dict.fromkeys(_WAYS, Uncertainty.none(1))
-    if n_boot:
-        draw = _scores_again if resample == "scores" else _sequences_again
-        replicates = draw(sums, apart, one, resample, n_boot, rng)
-        level = expanded(confidence, sums, resample)
-        drawn = {
-            way: summarise(np.array([medians[way] / one.value]), found[:, None], level)
-            for way, found in replicates.items()
-        }
-    found, sequences = _table(sums, medians, drawn, one, resample, n_boot), _in_jnds(sums, one)
+    replicates = _replicates(sums, apart, one, resample, n_boot, rng) if n_boot else {}
+    level = expanded(confidence, sums, resample)
+    missing = "undefined: no sequence has all the pairs"
+    estimates = []
+    for way, words in _WAYS.items():
+        value = _median(sums[way]) / one.value
+        status = "ok" if math.isfinite(value) else missing
+        drawn, n = replicates.get(way), sums[way].count()
+        estimates.append(
+            bootstrapped(value, drawn, level, words, resample, n_items=n, status=status)
+        )
+    found, sequences = Estimates.collect({"way": list(_WAYS)}, estimates), _in_jnds(sums, one)
     return JndSteps(
         (
             Table("sequences", "JNDs of sequences.", sequences, _SEQUENCES, limit=0),
@@ -184,10 +185,10 @@ def _sentences(found: Estimates, sequences: pl.DataFrame) -> tuple[str, ...]:
     """Say how many JNDs there are each way, and how far scores add up."""
     said = ", ".join(f"{way} {number(estimate.value, 1)}" for (way,), estimate in found)
     first = f"{said} JNDs; {plural(sequences.height, 'sequence')}."
-    ratio = sequences["additivity"].drop_nulls().median()
-    if ratio is None:
+    ratio = _median(sequences["additivity"])
+    if math.isnan(ratio):
         return (first,)
-    apart = number(float(ratio))  # type: ignore[arg-type]
+    apart = number(ratio)
     return (
         first,
         f"Beside each other the ends differ by {apart} of what the steps add up to.",
@@ -196,24 +197,12 @@ def _sentences(found: Estimates, sequences: pl.DataFrame) -> tuple[str, ...]:
 
 def _sums(pairs: PairScores) -> pl.DataFrame:
     """Give the sum of the four steps and the score of both ends, with errors, by sequence."""
-    intra = pairs.intra().frame
-    places = [
-        pl.col(f"role_{side}").replace_strict(PLACES, default=None, return_dtype=pl.Int64)
-        for side in "ab"
-    ]
-    placed = intra.select(
-        "actor",
-        pl.col("expression_a").alias("expression"),
-        pl.min_horizontal(places).alias("from"),
-        pl.max_horizontal(places).alias("to"),
-        "value",
-        pl.col("se").pow(2).alias("variance"),
-    )
+    compared = between(pairs.intra().frame).with_columns(variance=pl.col("se").pow(2))
     keys = ["actor", "expression"]
     step, whole = pl.col("to") == pl.col("from") + 1, pl.col("to") == pl.col("from") + _N - 1
     complete = (step.sum() == _N - 1) & (pl.col("from").filter(step).n_unique() == _N - 1)
     sums = (
-        placed.group_by(keys)
+        compared.group_by(keys)
         .agg(
             pl.when(complete).then(pl.col("value").filter(step).sum()).alias("steps"),
             pl.when(complete).then(pl.col("variance").filter(step).sum().sqrt()).alias("steps_se"),
@@ -238,92 +227,45 @@ def _median(values: pl.Series) -> float:
     return math.nan if found is None else float(found)  # type: ignore[arg-type]
 
 
-_Replicates = dict[str, Floats]
-
-
-def _sequences_again(
+def _replicates(
     sums: pl.DataFrame,
     apart: pl.DataFrame | None,
     jnd: Estimate,
     resample: str,
     n_boot: int,
     rng: np.random.Generator,
-) -> _Replicates:
-    """Draw sequences, or actors, again: their sums, and what 1 JND is, both from the same draw."""
-    keys = ["actor", "expression"]
-    names = sums.select(keys) if apart is None else pl.concat([sums, apart], how="diagonal")
-    names = names.select(keys).unique(maintain_order=True)
-    names = names.with_columns(pl.Series("cluster", clusters_of(names, resample)))
-    of_sums = sums.join(names, on=keys, how="left", maintain_order="left")
-    of_pairs = None if apart is None else apart.join(names, on=keys, how="left")
+) -> dict[str, Floats]:
+    """Draw the errors of scores again, or sequences or actors, and with these what 1 JND is."""
+    known = {way: sums[way].is_not_null().to_numpy() for way in _WAYS}
+    value = {way: sums[way].to_numpy()[known[way]] for way in _WAYS}
     found: dict[str, list[Floats]] = {way: [] for way in _WAYS}
-    for weights in draw_weights(rng, 1 + int(names["cluster"].max()), n_boot):  # type: ignore[arg-type]
-        if of_pairs is None:
-            one = jnd.value + _error(jnd) * rng.standard_normal(len(weights))
-        else:
-            cluster = of_pairs["cluster"].to_numpy()
-            one = weighted_quantile(of_pairs["value"].to_numpy(), weights[:, cluster], 0.5)
-        for way in _WAYS:
-            held = of_sums.filter(pl.col(way).is_not_null())
-            if not held.height:
-                found[way].append(np.full(len(weights), np.nan))
-                continue
-            drawn = weights[:, held["cluster"].to_numpy()]
-            found[way].append(weighted_quantile(held[way].to_numpy(), drawn, 0.5) / one)
-    return {way: np.concatenate(blocks) for way, blocks in found.items()}
-
-
-def _scores_again(
-    sums: pl.DataFrame,
-    _apart: pl.DataFrame | None,
-    jnd: Estimate,
-    _resample: str,
-    n_boot: int,
-    rng: np.random.Generator,
-) -> _Replicates:
-    """Draw the errors of the scores again, and leave the sequences as they are."""
-    one = jnd.value + _error(jnd) * rng.standard_normal(n_boot)
-    found = {}
-    for way in _WAYS:
-        held = sums.filter(pl.col(way).is_not_null())
-        value, se = held[way].to_numpy(), held[f"{way}_se"].to_numpy()
-        if not value.size:
-            found[way] = np.full(n_boot, np.nan)
-            continue
-        found[way] = np.median(value + se * rng.standard_normal((n_boot, value.size)), axis=1) / one
-    return found
+    if resample == "scores":
+        one = jnd.value + _error(jnd) * rng.standard_normal(n_boot)
+        for way, own in value.items():
+            if own.size:
+                se = sums[f"{way}_se"].to_numpy()[known[way]]
+                drawn = own + se * rng.standard_normal((n_boot, own.size))
+                found[way].append(np.median(drawn, axis=1) / one)
+    else:
+        tables = [sums] if apart is None else [sums, apart]
+        named = pl.concat(table.select("actor", "expression") for table in tables)
+        cluster = clusters_of(named, resample)
+        for weights in draw_weights(rng, 1 + int(cluster.max()), n_boot):
+            if apart is None:
+                one = jnd.value + _error(jnd) * rng.standard_normal(len(weights))
+            else:
+                of_pairs = weights[:, cluster[sums.height :]]
+                one = weighted_quantile(apart["value"].to_numpy(), of_pairs, 0.5)
+            for way, own in value.items():
+                if own.size:
+                    drawn = weights[:, cluster[: sums.height][known[way]]]
+                    found[way].append(weighted_quantile(own, drawn, 0.5) / one)
+    unknown = np.full(n_boot, np.nan)
+    return {way: np.concatenate(blocks) if blocks else unknown for way, blocks in found.items()}
 
 
 def _error(jnd: Estimate) -> float:
     return jnd.se if math.isfinite(jnd.se) else 0.0
-
-
-def _table(
-    sums: pl.DataFrame,
-    medians: dict[str, float],
-    drawn: dict[str, Uncertainty],
-    jnd: Estimate,
-    resample: str,
-    n_boot: int,
-) -> Estimates:
-    boot = f"; expanded percentile bootstrap, {plural(n_boot, 'replicate')}" if n_boot else ""
-    said = [
-        words + boot + (f"; {drawn[way].missing[0]}" if drawn[way].missing[0] else "")
-        for way, words in _WAYS.items()
-    ]
-    value = np.array([medians[way] / jnd.value for way in _WAYS])
-    missing = "undefined: no sequence has all the pairs"
-    return Estimates.build(
-        {"way": list(_WAYS)},
-        value=value,
-        se=[float(drawn[way].se[0]) for way in _WAYS],
-        low=[float(drawn[way].low[0]) for way in _WAYS],
-        high=[float(drawn[way].high[0]) for way in _WAYS],
-        method=said,
-        resampled=resample if n_boot else "none",
-        n_items=[sums[way].count() for way in _WAYS],
-        status=["ok" if math.isfinite(one) else missing for one in value],
-    )
 
 
 def _in_jnds(sums: pl.DataFrame, jnd: Estimate) -> pl.DataFrame:

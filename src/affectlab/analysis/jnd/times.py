@@ -9,7 +9,7 @@ from typing import Any, Literal
 import numpy as np
 import polars as pl
 
-from affectlab.analysis.frames import PLACES, FrameSource, read_frames
+from affectlab.analysis.frames import PLACES, FrameSource, between, read_frames
 from affectlab.analysis.jnd.score import Resample, jnd_score, uncounted
 from affectlab.analysis.jnd.time_intervals import order_interval, rising_times, time_bound
 from affectlab.analysis.pairs import PairScores, PairSource, pair_scores
@@ -106,20 +106,11 @@ def middle_segments(scores: PairScores, times: pl.DataFrame) -> tuple[pl.DataFra
     InputError
         When there is no segment, a pair stands twice, or times do not follow the frames.
     """
-    intra = scores.intra().frame
-    roles = {side: pl.col(f"role_{side}") for side in "ab"}
-    places = [
-        role.replace_strict(PLACES, default=None, return_dtype=pl.Int64).alias(side)
-        for side, role in roles.items()
-    ]
-    placed = intra.select(
-        "actor", pl.col("expression_a").alias("expression"), *places, "value", "se"
-    )
-    ends = [pl.min_horizontal("a", "b").alias("from"), pl.max_horizontal("a", "b").alias("to")]
+    compared = between(scores.intra().frame)
     steps = [
-        placed.with_columns(*ends)
-        .filter((pl.col("from") == start) & (pl.col("to") == end))
-        .with_columns(pl.lit(name).alias("segment"))
+        compared.filter((pl.col("from") == start) & (pl.col("to") == end)).with_columns(
+            pl.lit(name).alias("segment")
+        )
         for name, (start, end) in SEGMENTS.items()
     ]
     found = pl.concat(steps)
@@ -157,16 +148,16 @@ def middle_segments(scores: PairScores, times: pl.DataFrame) -> tuple[pl.DataFra
             "the scores and in the table of frames"
         )
     _check_order(timed)
-    order = list(SEGMENTS)
-    return timed.select(
+    segments = timed.select(
         *keys,
-        pl.col("segment").cast(pl.Enum(order)),
+        pl.col("segment").cast(pl.Enum(list(SEGMENTS))),
         "start_ms",
         "end_ms",
-        (pl.col("end_ms") - pl.col("start_ms")).abs().alias("duration_ms"),
-        pl.col("value").alias("change"),
-        pl.col("se").alias("change_se"),
-    ).sort("actor", "expression", "segment", maintain_order=True), notes
+        duration_ms=(pl.col("end_ms") - pl.col("start_ms")).abs(),
+        change="value",
+        change_se="se",
+    )
+    return segments.sort(*keys, "segment", maintain_order=True), notes
 
 
 def _check_order(timed: pl.DataFrame) -> None:
@@ -441,9 +432,7 @@ def _timed(segments: pl.DataFrame, jnd: Estimate, confidence: float) -> pl.DataF
     from scipy.special import ndtri
 
     critical = float(ndtri((1 + confidence) / 2))
-    change, se, duration = (
-        segments[name].to_numpy() for name in ("change", "change_se", "duration_ms")
-    )
+    change, se, duration = arrays_of(segments)
     moves = change > 0
     time = np.full(change.size, np.nan)
     time[moves] = duration[moves] * jnd.value / change[moves]
@@ -478,19 +467,9 @@ def _fastest(segments: pl.DataFrame) -> pl.DataFrame:
         .with_columns(pl.when(pl.col("status") == "ok").then("segment").alias("segment"))
         .select(*keys, "segment", "start_ms", "jnds", "time_ms", "beyond", "status")
     )
+    shown = ("segment", "start_ms", "jnds", "time_ms", "low_ms", "high_ms", "beyond")
     joined = ends.join(shorter, on=keys, how="left", maintain_order="left")
-    return joined.select(
-        *keys,
-        "segment",
-        "start_ms",
-        "jnds",
-        "time_ms",
-        "low_ms",
-        "high_ms",
-        "beyond",
-        "n_segments",
-        "status",
-    )
+    return joined.select(*keys, *shown, "n_segments", "status")
 
 
 def arrays_of(segments: pl.DataFrame) -> tuple[Floats, Floats, Floats]:
