@@ -30,8 +30,6 @@ _PRODUCT = 2_000_000
 """Pairs that a block of texts may at most have in common with all others, about."""
 _AT_ONCE = 20_000
 """Pairs of texts whose runs are compared at once."""
-_LANES = 4
-"""Words of 64 bits in the signature of a text."""
 _EDGE = 1e-9
 """What rounding may add to a product that must just reach a whole number."""
 
@@ -61,65 +59,69 @@ def _table(texts: Sequence[frozenset[str]]) -> Any:
     return table
 
 
-def alike(texts: Sequence[frozenset[str]], threshold: float) -> tuple[Ints, Ints, Floats]:
+def alike(texts: Sequence[frozenset[str]], threshold: float) -> tuple[Ints, Ints, Ints, Floats]:
     r"""Find which sets are joined by pairs whose similarity reaches a threshold.
 
     With :math:`|A| \le |B|` and :math:`|A \cap B| / |A \cup B| \ge t` the two share one of the
     :math:`|A| - \lceil 2 t |A| / (1 + t) \rceil + 1` rarest runs of A and of the
-    :math:`|B| - \lceil t |B| \rceil + 1` rarest of B, :math:`|A| \ge t |B|`, and no more than
-    :math:`(|A| + |B|) (1 - t) / (1 + t)` bits of their signatures differ. Only pairs that pass all
-    three, and are not joined yet by others, are compared: none that would join two groups is lost,
-    and a thousand copies of one text give a thousand pairs, no million.
+    :math:`|B| - \lceil t |B| \rceil + 1` rarest of B, and :math:`|A| \ge t |B|`. Only pairs that
+    pass both, and are not joined yet by others, are compared: none that would join two groups is
+    lost.
 
     Returns
     -------
     tuple of arrays
-        Places of the two, the earlier one first, and their similarity, shape (p,).
+        Group of each set, shape (n,); then pairs that join the groups, as few as can be and of
+        those compared the most alike: places of the two, the earlier one first, and their
+        similarity, shape (p,).
     """
-    if len(texts) < 2:
-        return np.empty(0, dtype=np.int64), np.empty(0, dtype=np.int64), np.empty(0)
+    n = len(texts)
+    groups = np.arange(n, dtype=np.int64)
+    found = [(groups[:0], groups[:0], np.empty(0))]
     # From the smallest set on, so that those that may be alike stand in one stretch.
-    order = np.argsort([len(found) for found in texts], kind="stable")
+    order = np.argsort([len(own) for own in texts], kind="stable")
     table = _table([texts[k] for k in order])
     sizes = np.diff(table.indptr).astype(np.int64)
     asked = _rarest(table, sizes, np.ceil(threshold * sizes - _EDGE))
     kept = _rarest(table, sizes, np.ceil(2 * threshold / (1 + threshold) * sizes - _EDGE))
-    signatures = _signatures(table)
-    groups = np.arange(len(texts), dtype=np.int64)
-    found: list[tuple[Ints, Ints, Floats]] = []
     for start, end in _blocks(asked, kept):
-        small, large, ahead = _candidates(sizes, signatures, asked, kept, start, end, threshold)
+        small, large = _candidates(sizes, asked, kept, start, end, threshold)
         while len(small):
-            one, two = small[:ahead], large[:ahead]
-            small, large, ahead = small[ahead:], large[ahead:], _AT_ONCE
-            both = _in_common(table, one, two)
+            one, two, small, large = (
+                small[:_AT_ONCE],
+                large[:_AT_ONCE],
+                small[_AT_ONCE:],
+                large[_AT_ONCE:],
+            )
+            both = np.asarray(table[one].multiply(table[two]).sum(1), dtype=np.float64)
             similarity = both / (sizes[one] + sizes[two] - both)
             near = similarity >= threshold - 1e-12
             if near.any():
-                found.append((one[near], two[near], similarity[near]))
-                groups = _joined(groups, one[near], two[near])
-                apart = groups[small] != groups[large]
-                small, large = small[apart], large[apart]
-    ones, others = (
-        order[np.concatenate([one[k] for one in found], dtype=np.int64)]
-        if found
-        else np.empty(0, dtype=np.int64)
-        for k in (0, 1)
-    )
-    alikeness = np.concatenate([one[2] for one in found]) if found else np.empty(0)
-    return np.minimum(ones, others), np.maximum(ones, others), alikeness
+                found.append((order[one[near]], order[two[near]], similarity[near]))
+                groups = _groups(n, *(np.concatenate(part) for part in zip(*found, strict=True)))
+            apart = groups[order[small]] != groups[order[large]]
+            small, large = small[apart], large[apart]
+    return groups, *_fewest(n, *(np.concatenate(part) for part in zip(*found, strict=True)))
 
 
-def _joined(groups: Ints, ones: Ints, others: Ints) -> Ints:
-    """Groups after pairs of members of theirs were joined."""
+def _groups(n: int, ones: Ints, others: Ints, similarity: Floats) -> Ints:
+    """Number the groups that pairs join."""
     from scipy.sparse import coo_array
     from scipy.sparse.csgraph import connected_components
 
-    n = len(groups)
-    links = (np.ones(len(ones), dtype=bool), (groups[ones], groups[others]))
-    new = connected_components(coo_array(links, shape=(n, n)), directed=False)[1]
-    joined: Ints = new[groups].astype(np.int64)
-    return joined
+    graph = coo_array((similarity, (ones, others)), shape=(n, n))
+    return np.asarray(connected_components(graph, directed=False)[1], dtype=np.int64)
+
+
+def _fewest(n: int, ones: Ints, others: Ints, similarity: Floats) -> tuple[Ints, Ints, Floats]:
+    """Take the most similar pairs that join the same groups."""
+    from scipy.sparse import coo_array
+    from scipy.sparse.csgraph import minimum_spanning_tree
+
+    # Distances above 0, which would be no edge.
+    tree = minimum_spanning_tree(coo_array((2 - similarity, (ones, others)), shape=(n, n)).tocsr())
+    ones, others = tree.tocoo().coords
+    return np.minimum(ones, others), np.maximum(ones, others), 2 - tree.tocoo().data
 
 
 def _rarest(table: Any, sizes: Ints, shared: Floats) -> Any:
@@ -147,59 +149,15 @@ def _blocks(asked: Any, kept: Any) -> list[tuple[int, int]]:
 
 
 def _candidates(
-    sizes: Ints,
-    signatures: np.ndarray[Any, np.dtype[np.uint64]],
-    asked: Any,
-    kept: Any,
-    start: int,
-    end: int,
-    threshold: float,
-) -> tuple[Ints, Ints, int]:
-    """Pairs that may be alike, whose larger set is in a stretch of rows.
-
-    The likeliest one of each row comes first; how many these are is the last that is given.
-    """
+    sizes: Ints, asked: Any, kept: Any, start: int, end: int, threshold: float
+) -> tuple[Ints, Ints]:
+    """Pairs that may be alike, whose larger set is in a stretch of rows."""
     first = int(np.searchsorted(sizes, threshold * sizes[start] - _EDGE))
     shared = (asked[start:end] @ kept[first:end].T).tocoo()
     large = shared.row.astype(np.int64) + start
     small = shared.col.astype(np.int64) + first
     may = (small < large) & (sizes[small] >= threshold * sizes[large] - _EDGE)
-    small, large = small[may], large[may]
-    differ = np.zeros(len(small), dtype=np.int64)
-    for lane in signatures:
-        differ += np.bitwise_count(lane[small] ^ lane[large])
-    most = (sizes[small] + sizes[large]) * ((1 - threshold) / (1 + threshold)) + _EDGE
-    likely = differ <= most
-    small, large, differ = small[likely], large[likely], differ[likely]
-    if not len(large):
-        return small, large, 0
-    # A product has its rows one after the other.
-    starts = np.flatnonzero(np.diff(large, prepend=-1))
-    least = np.repeat(np.minimum.reduceat(differ, starts), np.diff(starts, append=len(large)))
-    best = np.flatnonzero(differ == least)
-    best = best[np.diff(large[best], prepend=-1) != 0]
-    rest = np.ones(len(large), dtype=bool)
-    rest[best] = False
-    order = np.concatenate([best, np.flatnonzero(rest)])
-    return small[order], large[order], len(best)
-
-
-def _signatures(table: Any) -> np.ndarray[Any, np.dtype[np.uint64]]:
-    """Bits of each row, shape (lanes, rows); a run sets the same one wherever it stands."""
-    bits = 64 * _LANES
-    held = np.zeros((table.shape[0], bits), dtype=bool)
-    row = np.repeat(np.arange(table.shape[0]), np.diff(table.indptr))
-    held[row, table.indices % bits] = True
-    return np.ascontiguousarray(np.packbits(held, axis=1).view(np.uint64).T)
-
-
-def _in_common(table: Any, ones: Ints, others: Ints) -> Floats:
-    """How many runs rows of a table share, two by two."""
-    parts = [
-        np.asarray(table[ones[k : k + _AT_ONCE]].multiply(table[others[k : k + _AT_ONCE]]).sum(1))
-        for k in range(0, len(ones), _AT_ONCE)
-    ]
-    return np.concatenate(parts).astype(np.float64) if parts else np.empty(0)
+    return small[may], large[may]
 
 
 _SIGNS = re.compile(r"[\W_]+")
@@ -292,8 +250,9 @@ def near_copies(
         first.setdefault(plain[k], k)
     different = list(first)
     held = {text: runs(text, ngram) for text in different}
-    ones, others, similarity = alike(list(held.values()), threshold)
-    rows = _rows(plain, compared, first, ones, others, raters, stimuli)
+    groups, ones, others, similarity = alike(list(held.values()), threshold)
+    group = dict(zip(different, groups.tolist(), strict=True))
+    rows = _rows(compared, [group[plain[k]] for k in compared], raters, stimuli)
     links = pl.DataFrame(
         {
             "one": [first[different[k]] for k in ones],
@@ -323,25 +282,12 @@ def _plain(text: str) -> str:
 
 
 def _rows(
-    plain: Sequence[str],
-    compared: Sequence[int],
-    first: dict[str, int],
-    ones: Ints,
-    others: Ints,
-    raters: Sequence[str],
-    stimuli: Sequence[str],
+    compared: Sequence[int], groups: Sequence[int], raters: Sequence[str], stimuli: Sequence[str]
 ) -> pl.DataFrame:
-    from scipy.sparse import coo_array
-    from scipy.sparse.csgraph import connected_components
-
-    number = {text: k for k, text in enumerate(first)}
-    shape = (len(number), len(number))
-    graph = coo_array((np.ones(len(ones), dtype=bool), (ones, others)), shape=shape)
-    group = connected_components(graph, directed=False)[1] if number else np.empty(0, dtype=int)
     frame = pl.DataFrame(
         {
-            "row": list(compared),
-            "found": [int(group[number[plain[k]]]) for k in compared],
+            "row": compared,
+            "found": groups,
             "rater": [raters[k] for k in compared],
             "stimulus": [stimuli[k] for k in compared],
         },
