@@ -5,13 +5,13 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal, TypeAlias, get_args
 
 import polars as pl
 
 from affectlab.analysis.profiles import people_of
 from affectlab.core.csv import numbers_of, read_table, require_columns
-from affectlab.core.errors import InputError, unknown_name
+from affectlab.core.errors import InputError, check_choice
 from affectlab.core.result import Result
 from affectlab.core.tables import Key, Number, Table
 from affectlab.core.words import joined, option, plural
@@ -161,7 +161,6 @@ def _check_numbers(table: pl.DataFrame) -> None:
 
 
 Score: TypeAlias = Literal["subject-model", "mean"]
-_SCORES = ("subject-model", "mean")
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
@@ -306,8 +305,7 @@ def pair_scores(
     >>> pair_scores(table)
     PairScores(2 pairs, 1 intra and 1 inter, 1 actor, 2 expressions, scores as given)
     """
-    if score not in _SCORES:
-        raise unknown_name("score", score, _SCORES)
+    check_choice("score", score, get_args(Score))
     if isinstance(ratings, PairScores):
         return ratings
     told = None if pairs is None else _pairs_table(pairs)

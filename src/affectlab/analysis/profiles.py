@@ -217,22 +217,16 @@ def texts_of(ratings: Ratings, column: str) -> list[str | None]:
     if column in stimuli.columns and column != "stimulus":
         texts = stimuli[column]
     elif column in rows.columns and column not in ("stimulus", "rater", "label", "value"):
-        per_stimulus = rows.group_by(pl.col("stimulus").to_physical().alias("code")).agg(
-            pl.col(column).drop_nulls().first(), pl.col(column).drop_nulls().n_unique().alias("n")
+        per_stimulus = rows.group_by(pl.col("stimulus").cast(pl.String)).agg(
+            pl.col(column).drop_nulls().first(), n=pl.col(column).drop_nulls().n_unique()
         )
         if (per_stimulus["n"] > 1).any():
             raise InputError(
                 f"column {column!r} differs between answers to the same stimulus; expected the "
                 "text of the stimulus"
             )
-        every = pl.DataFrame({"code": range(ratings.n_stimuli)}, schema={"code": pl.UInt32})
-        joined = every.join(
-            per_stimulus.with_columns(pl.col("code").cast(pl.UInt32)),
-            on="code",
-            how="left",
-            maintain_order="left",
-        )
-        texts = joined[column]
+        every = pl.DataFrame({"stimulus": ratings.stimulus_names})
+        texts = every.join(per_stimulus, on="stimulus", how="left", maintain_order="left")[column]
     else:
         found = ", ".join(name for name in stimuli.columns if name != "stimulus") or "none"
         raise InputError(

@@ -7,10 +7,21 @@ that the command line can print it as it is.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable
 from difflib import get_close_matches
+from numbers import Integral, Real
+from typing import Any
 
-__all__ = ["AffectlabError", "InputError", "MissingDependencyError", "name_hint", "unknown_name"]
+__all__ = [
+    "AffectlabError",
+    "InputError",
+    "MissingDependencyError",
+    "check_choice",
+    "check_number",
+    "name_hint",
+    "unknown_name",
+]
 
 
 class AffectlabError(Exception):
@@ -78,3 +89,54 @@ def name_hint(name: str, known: Iterable[str]) -> str:
         return "did you mean " + " or ".join(repr(match) for match in close) + "?"
     shown = ", ".join(names[:8]) + (", …" if len(names) > 8 else "")
     return f"expected one of: {shown}"
+
+
+def check_choice(kind: str, name: object, known: Iterable[str]) -> None:
+    """Refuse a name that is not known; see :func:`unknown_name`."""
+    names = list(known)
+    if name not in names:
+        raise unknown_name(kind, str(name), names)
+
+
+def check_number(
+    name: str,
+    value: Any,
+    least: float = -math.inf,
+    most: float = math.inf,
+    *,
+    above: bool = False,
+    whole: bool = False,
+) -> None:
+    """Refuse what is no finite number, or lies outside a range.
+
+    Parameters
+    ----------
+    name, value
+        What the number is called, and what was given.
+    least, most
+        Ends of the range, which belong to it.
+    above
+        Whether the least value itself is excluded.
+    whole
+        Whether the number has to be a whole one.
+
+    Examples
+    --------
+    >>> check_number("share", 0.5, 0, 1)
+    >>> check_number("share", 2, 0, 1)
+    Traceback (most recent call last):
+    affectlab.InputError: share = 2: expected a number from 0 to 1
+    """
+    is_number = isinstance(value, Integral if whole else Real) and not isinstance(value, bool)
+    number = float(value) if is_number else math.nan
+    inside = number <= most and (least < number if above else least <= number)
+    if inside and math.isfinite(number):
+        return
+    said = "a whole number" if whole else "a number"
+    if above:
+        said += f" above {least:g}" + (f", {most:g} at most" if most < math.inf else "")
+    elif most < math.inf:
+        said += f" from {least:g} to {most:g}"
+    elif least > -math.inf:
+        said += f" from {least:g} on"
+    raise InputError(f"{name} = {value!r}: expected {said}")

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 
-from affectlab.core.errors import InputError
+from affectlab.core.errors import check_number
 from affectlab.ratings import Ratings
 from affectlab.simulate.faces import EXPRESSIONS, FaceSpec, face_specs, face_table, save_faces
 from affectlab.simulate.raters import (
@@ -93,8 +93,7 @@ def demo_study(
     >>> study.ratings.n_stimuli, study.ratings.n_raters, study.ratings.label_names[:2]
     (24, 15, ('amusement', 'contentment'))
     """
-    if identities < 1:
-        raise InputError(f"identities = {identities}: expected at least 1")
+    check_number("identities", identities, 1, whole=True)
     rng = np.random.default_rng(seed)
     faces = face_specs(identities, _LABELS, _INTENSITIES)
     table = face_table(faces)

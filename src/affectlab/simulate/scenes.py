@@ -11,7 +11,7 @@ from typing import Literal, TypeAlias, get_args
 import numpy as np
 import polars as pl
 
-from affectlab.core.errors import InputError, unknown_name
+from affectlab.core.errors import InputError, check_choice, check_number
 from affectlab.core.types import Floats, Image
 from affectlab.core.words import file_part
 from affectlab.simulate.faces import UNITS, Canvas, Colour, ellipse, mix, smooth
@@ -83,8 +83,7 @@ def label_places(taxonomy: Taxonomy, order: SceneOrder, seed: int) -> dict[str, 
     InputError
         When the taxonomy has no wheel, or the order is not known.
     """
-    if order not in get_args(SceneOrder):
-        raise unknown_name("order", str(order), get_args(SceneOrder))
+    check_choice("order", order, get_args(SceneOrder))
     ring = taxonomy.ring
     if not ring:
         raise InputError(
@@ -158,8 +157,7 @@ class Scenes:
         (32, 32)
         """
 
-        if not 0 <= at < len(self):
-            raise InputError(f"scene {at}: expected a place from 0 to {len(self) - 1}")
+        check_number("scene", at, 0, len(self) - 1, whole=True)
         values = dict(zip(self.parts, self.parameters[at].tolist(), strict=True))
         return draw_scene(values, np.random.default_rng([self.seed, 43, at]), size)
 
@@ -188,10 +186,8 @@ class Scenes:
         >>> simulate_scenes(10).features(16).shape
         (10, 16)
         """
-        if not isinstance(width, int) or width < 1:
-            raise InputError(f"width = {width}: expected a whole number from 1 on")
-        if not 0 <= noise < np.inf:
-            raise InputError(f"noise = {noise}: expected a number from 0 on")
+        check_number("width", width, 1, whole=True)
+        check_number("noise", noise, 0)
         weights = np.random.default_rng([encoder, 47])
         own = np.random.default_rng([self.seed, 53])
         n, parts = self.parameters.shape
@@ -307,16 +303,12 @@ def simulate_scenes(
     >>> apart == sorted(apart)
     True
     """
-    if not isinstance(n, int) or n < 1:
-        raise InputError(f"n = {n}: expected a whole number of scenes from 1 on")
+    check_number("n", n, 1, whole=True)
     for name, value in (("spread", spread), ("noise", noise)):
-        if not 0 <= value < np.inf:
-            raise InputError(f"{name} = {value}: expected a number from 0 on")
-    if not 0 <= stray <= 1:
-        raise InputError(f"stray = {stray}: expected a share from 0 to 1")
-    for name, value in (("seed", seed), ("order_seed", order_seed)):
-        if not isinstance(value, int) or value < 0:
-            raise InputError(f"{name} = {value}: expected a whole number from 0 on")
+        check_number(name, value, 0)
+    check_number("stray", stray, 0, 1)
+    for name, number in (("seed", seed), ("order_seed", order_seed)):
+        check_number(name, number, 0, whole=True)
     held = load_taxonomy(taxonomy)
     places = label_places(held, order, order_seed)
     names = tuple(places)
@@ -382,8 +374,7 @@ def draw_scene(parts: Mapping[str, float], random: np.random.Generator, size: in
     """
     from PIL import Image
 
-    if not isinstance(size, int) or not _SMALLEST <= size <= _LARGEST:
-        raise InputError(f"size = {size}: expected from {_SMALLEST} to {_LARGEST} pixels")
+    check_number("size", size, _SMALLEST, _LARGEST, whole=True)
     # Supersampled, so that edges are smooth.
     canvas = Canvas(Image.new("RGB", (2 * size, 2 * size)))
     horizon = float(random.uniform(135, 165))

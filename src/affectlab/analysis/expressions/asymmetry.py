@@ -11,7 +11,7 @@ import polars as pl
 
 from affectlab.analysis.expressions.sides import Sides, SidesSource, sides_of
 from affectlab.analysis.pairs import PairSource, pair_scores
-from affectlab.core.errors import InputError, unknown_name
+from affectlab.core.errors import InputError, check_choice
 from affectlab.core.inference import check_confidence
 from affectlab.core.result import Result
 from affectlab.core.tables import Count, Figure, Interval, Key, Number, PValue, Table, Text
@@ -229,8 +229,7 @@ def asymmetry_tests(
     >>> found.filter(unit="transitions")["difference"].to_list()
     [2.5]
     """
-    if alternative not in _ALTERNATIVES:
-        raise unknown_name("alternative", alternative, _ALTERNATIVES)
+    check_choice("alternative", alternative, _ALTERNATIVES)
     check_confidence(confidence)
     pairs = pair_scores(scores)
     found = sides_of(pairs.expressions, sides)
@@ -240,25 +239,30 @@ def asymmetry_tests(
             f"names, or a table of mirrored expressions ({option('sides', 'sides.csv')})"
         )
     intra, inter = pairs.intra().frame, pairs.inter().frame
-    rows: list[_Row] = []
+    tests: list[tuple[str, str, list[_Row]]] = []
     points = []
     if intra.height:
         own = _matched_intra(intra, found)
-        points.append(own.with_columns(pl.lit("intra").alias("kind")))
+        points.append(own.with_columns(kind=pl.lit("intra")))
         right, left = (
             intra.filter(pl.col("expression_a").is_in(side))["value"].to_numpy()
             for side in (found.right, found.left)
         )
-        about: _Row = {"kind": "intra", "comparison": "right – left"}
-        rows.append({**about, **two_sample(right, left, "pairs", alternative, confidence)})
-        rows += [{**about, **one} for one in _paired_tests(own, alternative, confidence)]
+        of_pairs = two_sample(right, left, "pairs", alternative, confidence)
+        paired_ones = _paired_tests(own, alternative, confidence)
+        tests.append(("intra", "right – left", [of_pairs, *paired_ones]))
     if inter.height:
         own = _matched_inter(inter, found)
-        points.append(own.with_columns(pl.lit("inter").alias("kind")))
-        about = {"kind": "inter", "comparison": "right – left"}
-        rows += [{**about, **one} for one in _paired_tests(own, alternative, confidence)]
-        about = {"kind": "inter", "comparison": "one-sided – symmetric"}
-        rows += [{**about, **one} for one in _against(inter, found, alternative, confidence)]
+        points.append(own.with_columns(kind=pl.lit("inter")))
+        tests += [
+            ("inter", "right – left", _paired_tests(own, alternative, confidence)),
+            ("inter", "one-sided – symmetric", _against(inter, found, alternative, confidence)),
+        ]
+    rows = [
+        {"kind": kind, "comparison": comparison, **one}
+        for kind, comparison, several in tests
+        for one in several
+    ]
     order = ("kind", "actor", "right", "left", "mean_right", "mean_left", "n_pairs")
     apart = (pl.col("mean_right") - pl.col("mean_left")).alias("apart")
     marked = pl.concat(points).select(*order, apart)

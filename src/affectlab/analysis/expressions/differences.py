@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from affectlab.analysis.labels import Choice, LabelClusters, bends, complete, label_tree
 from affectlab.analysis.pairs import PairScores, PairSource, pair_scores
-from affectlab.core.errors import InputError, unknown_name
+from affectlab.core.errors import InputError, check_choice, check_number
 from affectlab.core.inference import Uncertainty, check_confidence, summarise
 from affectlab.core.result import Result
 from affectlab.core.tables import Count, Figure, Interval, Key, Number, Table, Value
@@ -773,10 +773,8 @@ def _check(linkage: str, missing: str, resample: str, n_boot: int, confidence: f
         ("way to treat missing cells", missing, MISSING),
         ("kind of resampling", resample, RESAMPLES),
     ):
-        if name not in known:
-            raise unknown_name(kind, name, known)
-    if n_boot < 0:
-        raise InputError(f"n_boot {n_boot}: expected 0 or more replicates")
+        check_choice(kind, name, known)
+    check_number("n_boot", n_boot, 0, whole=True)
     check_confidence(confidence)
 
 

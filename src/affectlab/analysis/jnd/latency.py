@@ -14,7 +14,7 @@ from affectlab.analysis.frames import FrameSource
 from affectlab.analysis.jnd.score import Resample
 from affectlab.analysis.jnd.times import JndTimes, times_of
 from affectlab.analysis.pairs import PairSource
-from affectlab.core.errors import InputError, unknown_name
+from affectlab.core.errors import InputError, check_choice, check_number
 from affectlab.core.estimates import Estimate
 from affectlab.core.inference import check_confidence, draw_weights
 from affectlab.core.result import Result
@@ -172,10 +172,8 @@ def latency_budget(
     (0.5, 0.9375)
     """
     check_confidence(confidence)
-    if by not in _BY:
-        raise unknown_name("grouping", by, _BY)
-    if n_boot < 1:
-        raise InputError(f"n_boot {n_boot}: expected 1 or more draws")
+    check_choice("grouping", by, _BY)
+    check_number("n_boot", n_boot, 1, whole=True)
     delays = _delays(latency_ms)
     times = times_of(
         times,

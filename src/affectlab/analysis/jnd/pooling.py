@@ -10,9 +10,8 @@ from typing import Any
 import numpy as np
 
 from affectlab.analysis.jnd.json_state import plain_fields
-from affectlab.analysis.jnd.psychometric import number_of
 from affectlab.analysis.jnd.staircase import FrameStaircase, StaircaseResult
-from affectlab.core.errors import InputError
+from affectlab.core.errors import InputError, check_number
 from affectlab.core.estimates import Estimate, Estimates
 from affectlab.core.inference import check_confidence
 from affectlab.core.types import Floats
@@ -136,8 +135,7 @@ def pooled_jnd(
     PooledJnd(13.3 [8.2, 21.5] frames, 3 runs)
     """
     check_confidence(confidence)
-    if number_of("spread", spread) <= 0:
-        raise InputError(f"spread is {spread!r}; expected a number above 0, like 0.2")
+    check_number("spread", spread, 0, above=True)
     runs = list(runs)
     for run in runs:
         if not isinstance(run, FrameStaircase):

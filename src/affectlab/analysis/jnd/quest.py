@@ -19,7 +19,7 @@ from affectlab.analysis.jnd.psychometric import (
     number_of,
     psychometric_function,
 )
-from affectlab.core.errors import InputError, unknown_name
+from affectlab.core.errors import InputError, check_choice, check_number
 from affectlab.core.estimates import Estimate
 from affectlab.core.inference import check_confidence
 from affectlab.core.types import Floats
@@ -71,9 +71,9 @@ class QuestSettings:
             if field.name == "sd" and given == math.inf:
                 continue
             object.__setattr__(self, field.name, number_of(field.name, given))
-        for name in ("sd", "grain"):
-            if getattr(self, name) <= 0:
-                raise InputError(f"{name} is {getattr(self, name):g}; expected a number above 0")
+        if self.sd < math.inf:
+            check_number("sd", self.sd, 0, above=True)
+        check_number("grain", self.grain, 0, above=True)
         if not self.low < self.high:
             raise InputError(f"low is {self.low:g}; expected less than high, {self.high:g}")
         if not self.low <= self.guess <= self.high:
@@ -246,8 +246,7 @@ _END = 0.01
 
 def check_method(method: str) -> None:
     """Refuse a name that is no way to choose the next intensity."""
-    if method not in get_args(Method):
-        raise unknown_name("method", str(method), get_args(Method))
+    check_choice("method", method, get_args(Method))
 
 
 @dataclass(frozen=True)
@@ -367,8 +366,7 @@ class Quest:
 
     def quantile(self, p: float) -> float:
         """Give the threshold below which the posterior probability is `p`, in [0, 1]."""
-        if not 0 <= number_of("p", p) <= 1:
-            raise InputError(f"p is {p!r}; expected a share from 0 to 1")
+        check_number("p", p, 0, 1)
         # Where the posterior is 0 many borders have one cumulative probability. Those before the
         # first threshold that is possible go, and of others the lowest stays.
         first = int(np.searchsorted(self._cumulative, 0, side="right")) - 1

@@ -21,6 +21,7 @@ from affectlab.analysis.jnd.times import JndTimes, arrays_of, times_of
 from affectlab.analysis.pairs import PairSource
 from affectlab.core.errors import InputError
 from affectlab.core.estimates import Estimate, Estimates
+from affectlab.core.inference import check_confidence
 from affectlab.core.result import Result
 from affectlab.core.tables import Column, Count, Figure, Key, Number, Table, Text
 from affectlab.core.types import Floats
@@ -276,9 +277,9 @@ def sampling_interval(
         seed=seed,
     )
     confidence = times.confidence if confidence is None else confidence
-    for name, value in (("share", share), ("confidence", confidence)):
-        if not 0 < value < 1:
-            raise InputError(f"{name} {value!r}: expected a number between 0 and 1, like 0.95")
+    check_confidence(confidence)
+    if not 0 < share < 1:
+        raise InputError(f"share = {share!r}: expected a number between 0 and 1, like 0.95")
     rows = [_row(_ALL, times.segments, times.sequences, times.jnd, share, confidence)]
     for actor in times.actors:
         own = pl.col("actor") == actor

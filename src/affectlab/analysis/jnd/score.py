@@ -10,7 +10,7 @@ import numpy as np
 import polars as pl
 
 from affectlab.analysis.pairs import PairScores, PairSource, pair_scores
-from affectlab.core.errors import InputError, unknown_name
+from affectlab.core.errors import InputError, check_choice, check_number
 from affectlab.core.estimates import Estimate, Estimates
 from affectlab.core.inference import check_confidence, draw_weights, summarise
 from affectlab.core.tables import Count, Interval, Key, Value
@@ -159,8 +159,7 @@ def jnd_scores(
     >>> jnd_scores(table, "end", n_boot=0)["peak"].value
     21.0
     """
-    if by not in BY:
-        raise unknown_name("grouping", by, BY)
+    check_choice("grouping", by, BY)
     pairs = one_jnd_apart(scores)
     check_options(resample, n_boot, confidence)
     rng = np.random.default_rng(seed)
@@ -359,8 +358,6 @@ def _replicates(
 
 def check_options(resample: str, n_boot: int, confidence: float) -> None:
     """Refuse what no bootstrap of sequences can do."""
-    if resample not in RESAMPLES:
-        raise unknown_name("resampling", resample, RESAMPLES)
-    if n_boot < 0:
-        raise InputError(f"n_boot {n_boot}: expected 0 or the number of bootstrap replicates")
+    check_choice("resampling", resample, RESAMPLES)
+    check_number("n_boot", n_boot, 0, whole=True)
     check_confidence(confidence)

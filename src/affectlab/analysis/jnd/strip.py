@@ -14,7 +14,7 @@ from affectlab.analysis.frames import FrameSource
 from affectlab.analysis.jnd.score import Resample
 from affectlab.analysis.jnd.times import JndTimes, times_of
 from affectlab.analysis.pairs import PairSource
-from affectlab.core.errors import InputError
+from affectlab.core.errors import InputError, check_number
 from affectlab.core.estimates import Estimate
 from affectlab.core.result import Result
 from affectlab.core.tables import Count, Figure, Key, Number, Table, YesNo
@@ -53,8 +53,7 @@ def strip_choices(times: JndTimes, n: int = 2, *, step_ms: float = math.nan) -> 
     InputError
         When `n` is below 1, or nothing changes.
     """
-    if n < 1:
-        raise InputError(f"n = {n}: expected 1 strip or more")
+    check_number("n", n, 1, whole=True)
     step = times.frame_ms if math.isnan(step_ms) else step_ms
     known = times.sequences.filter(pl.col("time_ms").is_not_nan()).sort(
         "time_ms", maintain_order=True
@@ -125,8 +124,8 @@ def jnd_strip(
     >>> jnd_strip(jnd_times(scores, frames, jnd=20.0), "ann", "joy", film)[0]
     array([ 5,  6,  7,  8,  9, 10])
     """
-    if rate_hz is not None and not 0 < rate_hz < math.inf:
-        raise InputError(f"rate_hz {rate_hz!r}: expected a rate above 0, like 30")
+    if rate_hz is not None:
+        check_number("rate_hz", rate_hz, 0, above=True)
     own = (pl.col("actor") == actor) & (pl.col("expression") == expression)
     rows = times.segments.filter(own & pl.col("time_ms").is_not_nan()).sort("time_ms")
     if not rows.height:

@@ -13,7 +13,7 @@ from affectlab.analysis.frames import PLACES, FrameSource, between, read_frames
 from affectlab.analysis.jnd.score import Resample, jnd_score, uncounted
 from affectlab.analysis.jnd.time_intervals import order_interval, rising_times, time_bound
 from affectlab.analysis.pairs import PairScores, PairSource, pair_scores
-from affectlab.core.errors import InputError, unknown_name
+from affectlab.core.errors import InputError, check_choice
 from affectlab.core.estimates import Estimate, Estimates
 from affectlab.core.inference import check_confidence
 from affectlab.core.result import Result
@@ -227,8 +227,7 @@ class JndTimes(Result):
             like these); there is none for fewer than six sequences at 95 %. Sequences that do not
             change count as slower than any that do.
         """
-        if by not in ("actor", "expression"):
-            raise unknown_name("grouping", by, ("actor", "expression"))
+        check_choice("grouping", by, ("actor", "expression"))
         return _typical(self.sequences, by, self.confidence)
 
     def __len__(self) -> int:

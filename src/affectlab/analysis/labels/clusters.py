@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 
 from affectlab.analysis.labels.correlations import LabelCorrelations, label_correlations
 from affectlab.analysis.labels.trees import Choice, LabelClusters, complete, label_tree
-from affectlab.core.errors import InputError, unknown_name
+from affectlab.core.errors import InputError, check_choice
 from affectlab.core.result import Result
 from affectlab.core.tables import Figure, Key, Number, Share, Table
 from affectlab.core.types import Floats
@@ -101,10 +101,8 @@ def cluster_labels(
     >>> found.members()
     {1: ('joy', 'awe'), 2: ('fear', 'sadness')}
     """
-    if method not in _METHODS:
-        raise unknown_name("method", method, _METHODS)
-    if metric not in _METRICS:
-        raise unknown_name("metric", metric, _METRICS)
+    check_choice("method", method, _METHODS)
+    check_choice("metric", metric, _METRICS)
     correlations: LabelCorrelations | ArrayLike
     if not isinstance(ratings, Ratings):
         correlations = ratings

@@ -11,7 +11,7 @@ import polars as pl
 from numpy.typing import ArrayLike
 
 from affectlab.analysis.profiles import label_groups, neutral_label, vectors_of
-from affectlab.core.errors import InputError, unknown_name
+from affectlab.core.errors import InputError, check_choice, check_number
 from affectlab.core.estimates import Estimates
 from affectlab.core.inference import Uncertainty, check_confidence, draw_weights, summarise
 from affectlab.core.tables import Count, Figure, Interval, Key, Table, Value
@@ -283,10 +283,8 @@ def label_correlations(
     3
     """
     ratings = canonical(ratings)
-    if method not in _METHODS:
-        raise unknown_name("method", method, _METHODS)
-    if n_boot < 0:
-        raise InputError(f"n_boot {n_boot}: expected 0 or more replicates")
+    check_choice("method", method, _METHODS)
+    check_number("n_boot", n_boot, 0, whole=True)
     check_confidence(confidence)
     if not (isinstance(ratings, Ratings) and ratings.scale.kind == "nominal"):
         require_order(ratings, "the correlation of labels")

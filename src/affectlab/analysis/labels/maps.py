@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike
 from affectlab.analysis.labels.clusters import cluster_labels
 from affectlab.analysis.labels.correlations import label_correlations
 from affectlab.analysis.profiles import Profiles, neutral_label, people_of, vectors_of
-from affectlab.core.errors import InputError, MissingDependencyError, unknown_name
+from affectlab.core.errors import InputError, MissingDependencyError, check_choice, check_number
 from affectlab.core.inference import by_name
 from affectlab.core.result import Result
 from affectlab.core.tables import Figure, Key, Number, Table, Text
@@ -339,12 +339,10 @@ def label_map(
     >>> found.to_frame()["labels"].to_list()
     ['joy', 'joy', 'fear', 'fear, joy']
     """
-    if method not in LAYOUTS:
-        raise unknown_name("method", method, LAYOUTS)
-    if not neighbours > 0:
-        raise InputError(f"neighbours {neighbours}: expected a number above 0")
-    if most is not None and most < 1:
-        raise InputError(f"most {most}: expected 1 or more stimuli")
+    check_choice("method", method, LAYOUTS)
+    check_number("neighbours", neighbours, 0, above=True)
+    if most is not None:
+        check_number("most", most, 1, whole=True)
     profiles = vectors_of(canonical(ratings), labels)
     own_texts = _texts(ratings, texts, profiles, text)
     given = _features(ratings, features, profiles)

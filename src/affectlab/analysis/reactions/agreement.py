@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from affectlab.analysis.reactions.means import check_draws, codes_of
-from affectlab.core.errors import InputError
+from affectlab.core.errors import InputError, check_number
 from affectlab.core.estimates import Estimate, Estimates
 from affectlab.core.inference import draw_weights, summarise
 from affectlab.core.result import Result
@@ -186,8 +186,7 @@ def agreement_of_reactions(
     """
     check_draws(n_boot, confidence)
     for name, wanted in (("n_random", n_random), ("most", 1 if most is None else most)):
-        if wanted < 1:
-            raise InputError(f"{name} = {wanted!r}: expected at least 1 pair")
+        check_number(name, wanted, 1, whole=True)
     columns = (stimuli, raters, emotions, texts)
     if len({len(column) for column in columns}) > 1:
         raise InputError("stimuli, raters, emotions and texts differ in length; expected one each")

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from affectlab.core.errors import InputError
+from affectlab.core.errors import InputError, check_number
 from affectlab.core.result import Result
 from affectlab.core.tables import Count, Key, Number, Table, Text
 from affectlab.core.types import Floats, Ints
@@ -238,11 +238,9 @@ def near_copies(
     n = len(texts)
     if not n == len(raters) == len(stimuli) or (captions is not None and len(captions) != n):
         raise InputError("texts, raters, stimuli and captions differ in length; expected one each")
-    if not 0 < threshold <= 1:
-        raise InputError(f"threshold = {threshold!r}: expected above 0, at most 1")
+    check_number("threshold", threshold, 0, 1, above=True)
     for name, value in (("ngram", ngram), ("min_words", min_words)):
-        if value < 1:
-            raise InputError(f"{name} = {value!r}: expected at least 1")
+        check_number(name, value, 1, whole=True)
     plain = [_plain(text) for text in texts]
     compared = [k for k, text in enumerate(plain) if len(text.split()) >= min_words]
     first: dict[str, int] = {}

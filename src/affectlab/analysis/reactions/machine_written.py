@@ -12,7 +12,7 @@ from importlib.resources import files
 import numpy as np
 import polars as pl
 
-from affectlab.core.errors import InputError
+from affectlab.core.errors import InputError, check_number
 from affectlab.core.result import Result
 from affectlab.core.tables import Count, Key, Table, Text
 from affectlab.core.types import Floats, Ints
@@ -89,11 +89,9 @@ def machine_signs(
     if len(texts) != len(raters):
         raise InputError(f"{len(texts)} texts and {len(raters)} raters; expected one each")
     for name, value, least in (("min_reactions", min_reactions, 3), ("opening", opening, 1)):
-        if value < least:
-            raise InputError(f"{name} = {value!r}: expected at least {least}")
+        check_number(name, value, least, whole=True)
     for name, share in (("same_openings", same_openings), ("level", level)):
-        if not 0 < share <= 1:
-            raise InputError(f"{name} = {share!r}: expected above 0, at most 1")
+        check_number(name, share, 0, 1, above=True)
     words = [_WORD.findall(text.casefold().replace("’", "'")) for text in texts]
     own: dict[str, list[int]] = defaultdict(list)
     for k, rater in enumerate(raters):

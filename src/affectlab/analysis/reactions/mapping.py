@@ -15,7 +15,7 @@ import polars as pl
 from affectlab.analysis.reactions.lexicon import synonym_groups
 from affectlab.analysis.reactions.words import EmotionWords
 from affectlab.core.emotion_words import emotion_key, told_words
-from affectlab.core.errors import InputError
+from affectlab.core.errors import InputError, check_number
 from affectlab.core.result import Result
 from affectlab.core.tables import Count, Key, Number, Table, Text
 from affectlab.core.types import Floats
@@ -353,8 +353,7 @@ def map_emotions(
 
     target = load_taxonomy(taxonomy)
     for name, value in (("min_similarity", min_similarity), ("min_confidence", min_confidence)):
-        if not 0 <= value <= 1:
-            raise InputError(f"{name} = {value!r}: expected 0 to 1")
+        check_number(name, value, 0, 1)
     counts = _counts(words)
     own = {word.casefold(): target.name_of(label) for word, label in (given or {}).items()}
     index = LabelIndex.of(target)

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from affectlab.core.errors import InputError
+from affectlab.core.errors import check_number
 from affectlab.core.estimates import Estimate
 from affectlab.core.inference import check_confidence, draw_weights, summarise
 from affectlab.core.types import Floats, Ints
@@ -19,8 +19,7 @@ __all__ = ["check_draws", "codes_of", "ratio_estimate"]
 def check_draws(n_boot: int, confidence: float) -> None:
     """Refuse a number of draws, or a confidence, that gives no interval."""
     check_confidence(confidence)
-    if n_boot < 2:
-        raise InputError(f"n_boot = {n_boot!r}: expected at least 2 draws")
+    check_number("n_boot", n_boot, 2, whole=True)
 
 
 def codes_of(names: Sequence[str]) -> tuple[Ints, int]:

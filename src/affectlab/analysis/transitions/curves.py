@@ -300,31 +300,26 @@ def transition_curves(
 
 def _points(intra: pl.DataFrame) -> pl.DataFrame:
     """Differences of frames from neutral, and a row for the neutral frame itself."""
+    in_order = pl.col("place_a") <= pl.col("place_b")
     pairs = placed(intra).with_columns(
-        pl.min_horizontal("place_a", "place_b").alias("place"),
-        pl.max_horizontal("place_a", "place_b").alias("far"),
-        pl.when(pl.col("place_a") <= pl.col("place_b"))
-        .then("role_a")
-        .otherwise("role_b")
-        .alias("role"),
-        pl.when(pl.col("place_a") <= pl.col("place_b"))
-        .then("role_b")
-        .otherwise("role_a")
-        .alias("end"),
+        place=pl.min_horizontal("place_a", "place_b"),
+        far=pl.max_horizontal("place_a", "place_b"),
+        role=pl.when(in_order).then("role_a").otherwise("role_b"),
+        end=pl.when(in_order).then("role_b").otherwise("role_a"),
     )
     pairs = pairs.filter((pl.col("far") == pl.col("last")) & (pl.col("place") < pl.col("last")))
     rated = pairs.group_by("actor", "place", expression="expression_a").agg(
         pl.col("role").first(),
         pl.col("value").mean(),
-        (pl.col("se").pow(2).sum().sqrt() / pl.len()).alias("se"),
-        pl.lit(True).alias("rated"),
+        se=pl.col("se").pow(2).sum().sqrt() / pl.len(),
+        rated=pl.lit(True),
     )
     neutral = pairs.group_by("actor", expression="expression_a").agg(
-        pl.col("last").first().alias("place"),
-        pl.col("end").first().alias("role"),
-        pl.lit(0.0).alias("value"),
-        pl.lit(0.0).alias("se"),
-        pl.lit(False).alias("rated"),
+        place=pl.col("last").first(),
+        role=pl.col("end").first(),
+        value=pl.lit(0.0),
+        se=pl.lit(0.0),
+        rated=pl.lit(False),
     )
     columns = ["actor", "expression", "place", "role", "value", "se", "rated"]
     both = pl.concat([rated.select(columns), neutral.select(columns)])
@@ -339,14 +334,9 @@ def _with_shares(points: pl.DataFrame) -> pl.DataFrame:
     peak = pl.when(pl.col("peak") > 0).then(pl.col("peak")).otherwise(math.nan)
     share = pl.col("value") / peak
     error = (pl.col("se").pow(2) + (share * pl.col("peak_se")).pow(2)).sqrt() / peak
-    return whole.with_columns(
-        share.fill_null(math.nan).alias("share"),
-        pl.when(pl.col("place") == 1)
-        .then(share * 0.0)
-        .otherwise(error)
-        .fill_null(math.nan)
-        .alias("share_se"),
-    )
+    # The share of the peak itself is 1, without error.
+    error = pl.when(pl.col("place") == 1).then(share * 0.0).otherwise(error)
+    return whole.with_columns(share=share.fill_null(math.nan), share_se=error.fill_null(math.nan))
 
 
 def _summary(key: tuple[object, ...], own: pl.DataFrame) -> dict[str, object]:

@@ -14,9 +14,9 @@ from scipy.special import ndtri
 
 from affectlab.analysis.profiles import people_of, profiles_of, texts_of
 from affectlab.analysis.words.tokens import Tokenizer, Tokens, tokenize
-from affectlab.core.errors import InputError, unknown_name
+from affectlab.core.errors import InputError, check_number, unknown_name
 from affectlab.core.estimates import Estimates
-from affectlab.core.inference import benjamini_hochberg, holm
+from affectlab.core.inference import benjamini_hochberg, check_confidence, holm
 from affectlab.core.result import Result
 from affectlab.core.tables import (
     Count,
@@ -551,10 +551,9 @@ def log_odds(
     >>> found.top("joy", n=1, min_z=0)["word"].to_list()
     ['happy']
     """
-    if not 0 < confidence < 1:
-        raise InputError(f"confidence {confidence!r}: expected a share between 0 and 1, like 0.95")
-    if top is not None and top < 1:
-        raise InputError(f"top {top}: expected 1 or more words")
+    check_confidence(confidence)
+    if top is not None:
+        check_number("top", top, 1, whole=True)
     if isinstance(texts, Ratings):
         if labels is not None:
             raise InputError("labels: ratings name their own; expected None")
@@ -610,8 +609,8 @@ def _of_ratings(
     """Texts of the stimuli, the labels chosen for each, and how often each counts."""
     people = people_of(ratings)
     texts = texts_of(people, column)
-    if min_raters is not None and min_raters < 1:
-        raise InputError(f"min_raters {min_raters}: expected 1 or more")
+    if min_raters is not None:
+        check_number("min_raters", min_raters, 1, whole=True)
     profiles = profiles_of(people)
     if paper_compat and min_raters is None:
         min_raters = min(2, int(profiles.raters.max()))

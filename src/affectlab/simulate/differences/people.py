@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 import polars as pl
 
-from affectlab.core.errors import InputError, unknown_name
+from affectlab.core.errors import InputError, check_choice, check_number
 from affectlab.core.types import Bools, Floats, Ints
 from affectlab.simulate.differences.trials import Chance, DifferenceTrials
 
@@ -96,18 +96,15 @@ def difference_people(
     >>> round(float((people.inconsistency**2).mean()), 1)
     1.0
     """
-    if n < 1:
-        raise InputError(f"n = {n}: expected at least 1 person")
+    check_number("n", n, 1, whole=True)
     for name, value, most in (
         ("bias_sd", bias_sd, math.inf),
         ("inconsistency", inconsistency, 3.0),
         ("careless", careless, 1.0),
     ):
-        if not 0 <= value <= most or not math.isfinite(value):
-            raise InputError(f"{name} = {value!r}: expected a number from 0 to {most:g}")
+        check_number(name, value, 0, most)
     for kind in kinds:
-        if kind not in CARELESS_KINDS:
-            raise unknown_name("kind of carelessness", kind, CARELESS_KINDS)
+        check_choice("kind of carelessness", kind, CARELESS_KINDS)
     count = round(careless * n)
     if count and not kinds:
         raise InputError("kinds: none given; expected at least one kind of carelessness")

@@ -10,7 +10,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import ArrayLike
 
-from affectlab.core.errors import InputError
+from affectlab.core.errors import InputError, check_number
 from affectlab.core.types import Floats, Ints
 from affectlab.ratings import Ratings, Scale
 from affectlab.simulate.differences.people import (
@@ -70,8 +70,7 @@ def checked_noise(item_sd: float, trial_sd: float, ambiguity: float) -> Noise:
         ("trial_sd", trial_sd, math.inf),
         ("ambiguity", ambiguity, 1.0),
     ):
-        if not 0 <= value <= most or not math.isfinite(value):
-            raise InputError(f"{name} = {value!r}: expected a number from 0 to {most:g}")
+        check_number(name, value, 0, most)
     return Noise(float(item_sd), float(trial_sd), float(ambiguity))
 
 
@@ -255,8 +254,7 @@ def simulate_differences(
     """
     values = checked_pairs(pairs, truth)
     noise = checked_noise(item_sd, trial_sd, ambiguity)
-    if repeats < 0:
-        raise InputError(f"repeats = {repeats}: expected 0 or more")
+    check_number("repeats", repeats, 0, whole=True)
     known = golden_differences(golden) if isinstance(golden, int) else known_pairs(golden, pairs)
     given = {
         "bias_sd": bias_sd,
@@ -332,8 +330,7 @@ def golden_differences(n: int = 5) -> pl.DataFrame:
     >>> golden_differences(3)["value"].to_list()
     [4.0, 86.0, 8.0]
     """
-    if n < 0:
-        raise InputError(f"golden = {n}: expected 0 or more")
+    check_number("golden", n, 0, whole=True)
     values = [_EXTREMES[place % len(_EXTREMES)] for place in range(n)]
     return pl.DataFrame(
         {"stimulus": [f"golden-{place + 1}" for place in range(n)], "value": values},

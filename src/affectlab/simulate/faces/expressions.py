@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import math
 import tomllib
 from collections.abc import Mapping
 from functools import cache
 from importlib.resources import files
 from types import MappingProxyType
 
-from affectlab.core.errors import InputError, unknown_name
+from affectlab.core.errors import check_choice, check_number
 from affectlab.simulate.faces.parameters import FaceParameters
 
 __all__ = ["EXPRESSIONS", "expression_parameters", "peaks_of"]
@@ -52,14 +51,12 @@ def expression_parameters(
     >>> expression_parameters("sadness", 0.5).brow_inner
     0.5
     """
-    if not math.isfinite(intensity) or not 0.0 <= intensity <= 1.0:
-        raise InputError(f"intensity {intensity!r}: expected a number from 0 to 1")
+    check_number("intensity", intensity, 0, 1)
     if isinstance(expression, FaceParameters):
         peak = expression
     else:
         peaks = peaks_of("expressions.toml")
-        if expression not in peaks:
-            raise unknown_name("expression", expression, EXPRESSIONS)
+        check_choice("expression", expression, EXPRESSIONS)
         peak = peaks[expression]
     return peak.scaled(intensity)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from affectlab.core.errors import InputError
+from affectlab.core.errors import check_number
 from affectlab.core.types import Image
 from affectlab.simulate.faces.canvas import Canvas
 from affectlab.simulate.faces.expressions import expression_parameters
@@ -64,8 +64,7 @@ def draw_face(
     """
     from PIL import Image
 
-    if not 32 <= size <= 2048:
-        raise InputError(f"size {size!r}: expected 32 to 2048 pixels")
+    check_number("size", size, 32, 2048, whole=True)
     face = expression_parameters(expression, intensity)
     person = identity if isinstance(identity, Identity) else Identity.from_seed(identity)
     side = size * (_SUPERSAMPLE_SMALL if size < _SMALL else _SUPERSAMPLE)
@@ -113,8 +112,7 @@ def expression_sequence(
     >>> sum(1 for _ in expression_sequence("anger", frames=3, size=64))
     3
     """
-    if frames < 2:
-        raise InputError(f"frames = {frames!r}: a sequence needs at least 2")
+    check_number("frames", frames, 2, whole=True)
     expression_parameters(expression)
     return (
         draw_face(expression, frame / (frames - 1), identity, size=size) for frame in range(frames)

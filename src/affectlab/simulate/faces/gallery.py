@@ -9,7 +9,7 @@ from pathlib import Path
 
 import polars as pl
 
-from affectlab.core.errors import InputError
+from affectlab.core.errors import InputError, check_number
 from affectlab.simulate.faces.expressions import expression_parameters
 from affectlab.simulate.faces.face import draw_face
 from affectlab.simulate.faces.identity import Identity
@@ -79,8 +79,7 @@ def face_specs(
     ['person-000_awe_050', 'person-000_awe_100']
     """
     if isinstance(identities, int):
-        if identities < 1:
-            raise InputError(f"identities = {identities}: expected at least 1")
+        check_number("identities", identities, 1)
         identities = range(identities)
     return tuple(
         FaceSpec(expression, intensity, identity)

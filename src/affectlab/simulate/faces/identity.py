@@ -7,7 +7,7 @@ from functools import lru_cache
 
 import numpy as np
 
-from affectlab.core.errors import InputError, unknown_name
+from affectlab.core.errors import check_choice, check_number
 from affectlab.simulate.faces.palette import BACKDROPS, CLOTHES, EYES, HAIR, SKIN
 
 __all__ = [
@@ -90,15 +90,9 @@ class Identity:
 
     def __post_init__(self) -> None:
         for kind, known in _KNOWN.items():
-            value = getattr(self, kind)
-            if value not in known:
-                raise unknown_name(kind.replace("_", " "), str(value), known)
+            check_choice(kind.replace("_", " "), getattr(self, kind), known)
         for kind, (low, high) in _RANGES.items():
-            value = getattr(self, kind)
-            if not low <= value <= high:
-                raise InputError(
-                    f"identity {self.name!r}: {kind} = {value!r}: expected {low:g} to {high:g}"
-                )
+            check_number(f"identity {self.name!r}: {kind}", getattr(self, kind), low, high)
 
     @property
     def age(self) -> int:
@@ -117,8 +111,7 @@ class Identity:
         seed
             Not negative; the same seed is always the same person.
         """
-        if seed < 0:
-            raise InputError(f"identity seed {seed}: expected 0 or more")
+        check_number("identity seed", seed, 0)
         return _from_seed(int(seed))
 
     def attributes(self) -> dict[str, str | int]:

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass, fields, replace
 
-from affectlab.core.errors import InputError, unknown_name
+from affectlab.core.errors import check_number, unknown_name
 
 __all__ = ["FaceParameters"]
 
@@ -115,12 +114,8 @@ class FaceParameters:
 
     def __post_init__(self) -> None:
         for field in fields(self):
-            value = getattr(self, field.name)
-            low = -1.0 if field.name in _SIGNED else 0.0
-            if not math.isfinite(value) or not low <= value <= 1.0:
-                raise InputError(
-                    f"face parameter {field.name} = {value!r}: expected a number from {low:g} to 1"
-                )
+            low = -1 if field.name in _SIGNED else 0
+            check_number(f"face parameter {field.name}", getattr(self, field.name), low, 1)
 
     @classmethod
     def from_mapping(cls, values: dict[str, float], *, where: str = "") -> FaceParameters:

@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 
-from affectlab.core.errors import InputError, unknown_name
+from affectlab.core.errors import InputError, check_choice, check_number
 from affectlab.core.types import Floats, Image
 from affectlab.simulate.faces.expressions import EXPRESSIONS, expression_parameters, peaks_of
 from affectlab.simulate.faces.face import draw_face
@@ -160,8 +160,7 @@ def peak_parameters(expression: str) -> FaceParameters:
     InputError
         When the name is not known.
     """
-    if expression not in TRANSITION_EXPRESSIONS:
-        raise unknown_name("expression", expression, TRANSITION_EXPRESSIONS)
+    check_choice("expression", expression, TRANSITION_EXPRESSIONS)
     if expression in EXPRESSIONS:
         return expression_parameters(expression)
     return peaks_of("movements.toml")[expression]
@@ -215,16 +214,14 @@ class DrawnTransition:
 
     def face(self, frame: int) -> FaceParameters:
         """Give the face of a frame, counted from 0 at the peak."""
-        if not 0 <= frame < self.n_frames:
-            raise InputError(f"frame {frame}: expected 0 to {self.n_frames - 1}")
+        check_number("frame", frame, 0, self.n_frames - 1, whole=True)
         row = self.rows(self.times_ms[frame : frame + 1])[0]
         return FaceParameters(**dict(zip(PARAMETERS, row.tolist(), strict=True)))
 
     def differences(self, frame: int) -> Floats:
         """Give the true difference of every frame from one of them, shape (n_frames,)."""
         looks = seen(self.rows())
-        if not 0 <= frame < len(looks):
-            raise InputError(f"frame {frame}: expected 0 to {len(looks) - 1}")
+        check_number("frame", frame, 0, len(looks) - 1, whole=True)
         return apart(looks, looks[frame])
 
     def fastest(
@@ -245,8 +242,7 @@ class DrawnTransition:
         -------
         Milliseconds; ``inf`` where the face does not change by so much within `most_ms`.
         """
-        if not step_ms > 0:
-            raise InputError(f"step_ms = {step_ms}: expected a time above 0")
+        check_number("step_ms", step_ms, 0, above=True)
         looks = seen(self.rows(np.arange(0.0, self.times_ms[-1] + step_ms, step_ms)))
         last = int(min(len(looks) - 1, most_ms / step_ms))
         for lag in range(1, last + 1):
@@ -435,8 +431,7 @@ def draw_transitions(
     people = _named("actors", actors, None)
     shown = _named("expressions", expressions, TRANSITION_EXPRESSIONS)
     for name, value in (("fps", fps), ("pace", pace)):
-        if not 0 < value < np.inf:
-            raise InputError(f"{name} = {value!r}: expected a number above 0")
+        check_number(name, value, 0, above=True)
     absent = set(missing)
     made = []
     for number, actor in enumerate(people):
@@ -479,9 +474,7 @@ def _transition(
 
 def _named(what: str, given: int | Sequence[str], known: tuple[str, ...] | None) -> tuple[str, ...]:
     if isinstance(given, int):
-        most = len(known) if known is not None else 10_000
-        if not 1 <= given <= most:
-            raise InputError(f"{what} = {given}: expected 1 to {most:,}")
+        check_number(what, given, 1, len(known) if known is not None else 10_000)
         return tuple(f"actor-{n + 1}" for n in range(given)) if known is None else known[:given]
     names = tuple(given)
     if not names or len(set(names)) < len(names):

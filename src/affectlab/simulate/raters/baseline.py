@@ -7,7 +7,7 @@ from typing import Literal, get_args
 import numpy as np
 import polars as pl
 
-from affectlab.core.errors import InputError, unknown_name
+from affectlab.core.errors import InputError, check_choice
 from affectlab.ratings import Ratings
 from affectlab.ratings.order import canonical
 
@@ -56,8 +56,7 @@ def random_baseline(
     >>> dice.rater_kinds, dice.value.tolist()
     (('baseline',), [6.0, 5.0])
     """
-    if how not in get_args(How):
-        raise unknown_name("baseline", how, get_args(How))
+    check_choice("baseline", how, get_args(How))
     given = ratings.humans() if "human" in ratings.rater_kinds else ratings
     listed = given.to_frame().filter(pl.col("value").is_not_null())
     frame = canonical(given).to_frame().filter(pl.col("value").is_not_null())

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from affectlab.core.errors import InputError, unknown_name
+from affectlab.core.errors import check_choice, check_number, unknown_name
 from affectlab.ratings import RATER_KINDS, Scale
 from affectlab.simulate.raters.truth import bounds
 
@@ -75,18 +75,9 @@ class RaterProfile:
             "seconds": (0.0, math.inf),
         }
         for name, (low, high) in limits.items():
-            value = getattr(self, name)
-            if not math.isfinite(value) or not low <= value <= high:
-                raise InputError(
-                    f"rater {self.name!r}: {name} = {value!r}: expected a number "
-                    f"from {low:g} to {high:g}"
-                )
+            check_number(f"rater {self.name!r}: {name}", getattr(self, name), low, high)
         for label, (_, share) in self.confusions.items():
-            if not 0.0 <= share <= 1.0:
-                raise InputError(
-                    f"rater {self.name!r}: confusion of {label!r} has share {share!r}: "
-                    "expected 0 to 1"
-                )
+            check_number(f"rater {self.name!r}: confusion of {label!r}", share, 0, 1)
 
     @property
     def attentive(self) -> bool:
@@ -128,16 +119,14 @@ def rater_profile(
     >>> rater_profile("generous", "r1", scale="0-100").bias
     12.0
     """
-    if preset not in PRESETS:
-        raise unknown_name("rater preset", preset, PRESETS)
+    check_choice("rater preset", preset, PRESETS)
     low, high = bounds(Scale.parse(scale))
     values = dict(PRESETS[preset])
     for key in ("bias", "inconsistency"):
         values[key] = values.get(key, 0.0) * (high - low)
     known = [entry.name for entry in fields(RaterProfile)]
     for key in changes:
-        if key not in known:
-            raise unknown_name("rater property", key, known)
+        check_choice("rater property", key, known)
     return RaterProfile(name, **{**values, **changes})
 
 
@@ -173,10 +162,8 @@ def panel(
     >>> [rater.name for rater in panel(2, seed=0)]
     ['r01', 'r02']
     """
-    if n < 1:
-        raise InputError(f"n = {n}: a panel needs at least 1 rater")
-    if not 0.0 <= careless <= 1.0:
-        raise InputError(f"careless = {careless!r}: expected 0 to 1")
+    check_number("n", n, 1, whole=True)
+    check_number("careless", careless, 0, 1)
     rng = np.random.default_rng(seed)
     low, high = bounds(Scale.parse(scale))
     width = max(2, len(str(n)))

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import polars as pl
@@ -13,12 +12,12 @@ from numpy.typing import NDArray
 from affectlab.core.errors import InputError
 from affectlab.core.result import Result
 from affectlab.core.tables import Count, Key, Number, Table, YesNo
+from affectlab.core.types import Bools, Floats
 from affectlab.core.words import number, plural
+from affectlab.ratings import Ratings
 from affectlab.simulate.raters.answers import Simulation
 
 __all__ = ["Recovery", "recovery"]
-
-_Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
@@ -108,13 +107,17 @@ def recovery(
     cell = stimulus * n_labels + label
     if not people.any():
         raise InputError("no person among the raters; recovery needs at least one")
-    table = _Cells.of(cell, answers.rater_code, answers.value, people, truth.value.size)
-
+    # Sums of people for each cell (stimulus and label), of which their own answers are a part.
+    own = people[answers.rater_code].astype(np.float64)
+    count = np.bincount(cell, own, truth.value.size)
+    total = np.bincount(cell, own * answers.value, truth.value.size)
     if estimates is None:
-        score = table.mean.reshape(truth.value.shape)
+        score = np.full(truth.value.size, np.nan)
+        np.divide(total, count, out=score, where=count > 0)
+        score = score.reshape(truth.value.shape)
     else:
         score = _given(estimates, truth.stimuli, truth.labels)
-    rater_table = _rater_rows(simulation, answers.rater_names, table, min_agreement)
+    rater_table = _rater_rows(simulation, answers, own, count[cell], total[cell], min_agreement)
     chosen = rater_table.filter(
         pl.col("attentive") & pl.col("rater_kind").is_in(["human", "simulated"])
     )
@@ -137,57 +140,25 @@ def recovery(
     )
 
 
-@dataclass(frozen=True, slots=True)
-class _Cells:
-    """Answers with the sums of people per cell (stimulus and label)."""
-
-    cell: NDArray[np.intp]
-    rater: NDArray[np.int32]
-    value: _Array
-    count: _Array
-    total: _Array
-    own: _Array
-    """1 for answers of people, which are part of the sums, else 0."""
-
-    @classmethod
-    def of(
-        cls,
-        cell: NDArray[np.intp],
-        rater: NDArray[np.int32],
-        value: _Array,
-        people: NDArray[np.bool_],
-        n_cells: int,
-    ) -> _Cells:
-        own = people[rater].astype(np.float64)
-        count = _sums(cell, own, n_cells)
-        total = _sums(cell, own * value, n_cells)
-        return cls(cell, rater, value, count, total, own)
-
-    @property
-    def mean(self) -> _Array:
-        """Mean over people per cell, nan where nobody answered."""
-        mean = np.full(len(self.count), np.nan)
-        np.divide(self.total, self.count, out=mean, where=self.count > 0)
-        return mean
-
-
 def _rater_rows(
     simulation: Simulation,
-    names: tuple[str, ...],
-    table: _Cells,
+    answers: Ratings,
+    own: Floats,
+    count: Floats,
+    total: Floats,
     min_agreement: float,
 ) -> pl.DataFrame:
-    n = len(names)
-    others = table.count[table.cell] - table.own
-    kept = others > 0
-    rater, value, count = table.rater[kept], table.value[kept], table.count[table.cell[kept]]
-    rest = (table.total[table.cell[kept]] - table.own[kept] * value) / others[kept]
+    """Compare each answer with the mean of the other people, from the sums of its cell."""
+    n = len(answers.rater_names)
+    known = count - own > 0
+    rater, value, own = answers.rater_code[known], answers.value[known], own[known]
+    count = count[known]
+    rest = (total[known] - own * value) / (count - own)
 
-    def sums(weights: _Array) -> _Array:
-        return _sums(rater, weights, n)
+    def sums(weights: Floats) -> Floats:
+        return np.bincount(rater, weights, n)
 
     number = np.bincount(rater, minlength=n).astype(np.float64)
-    own = table.own[kept]
     # For people the mean they are compared with holds their own answer: the difference to it is
     # the difference to the others, made smaller by (m - 1) / m.
     shrink = np.where(own > 0, (count - 1.0) / count, 1.0)
@@ -201,11 +172,11 @@ def _rater_rows(
         agreement = sums(dx * dy) / np.sqrt(sums(dx**2) * sums(dy**2))
     agreement[_constant(rater, value, n)] = np.nan
     profiles = {profile.name: profile for profile in simulation.profiles}
-    ordered = [profiles[name] for name in names]
+    ordered = [profiles[name] for name in answers.rater_names]
     centre = float(np.mean([p.bias for p in ordered if p.kind in ("human", "simulated")]))
     return pl.DataFrame(
         {
-            "rater": list(names),
+            "rater": list(answers.rater_names),
             "rater_kind": [profile.kind for profile in ordered],
             "bias": bias,
             # Only differences between raters can be known: biases are about the mean of people.
@@ -219,16 +190,16 @@ def _rater_rows(
     )
 
 
-def _constant(rater: NDArray[np.int32], value: _Array, n: int) -> NDArray[np.bool_]:
+def _constant(rater: NDArray[np.int32], value: Floats, n: int) -> Bools:
     """Say which raters gave one and the same answer always."""
     least, most = np.full(n, np.inf), np.full(n, -np.inf)
     np.minimum.at(least, rater, value)
     np.maximum.at(most, rater, value)
-    same: NDArray[np.bool_] = least >= most
+    same: Bools = least >= most
     return same
 
 
-def _label_rows(score: _Array, true: _Array, labels: tuple[str, ...]) -> pl.DataFrame:
+def _label_rows(score: Floats, true: Floats, labels: tuple[str, ...]) -> pl.DataFrame:
     from scipy import stats
 
     rows = []
@@ -249,7 +220,7 @@ def _label_rows(score: _Array, true: _Array, labels: tuple[str, ...]) -> pl.Data
     )
 
 
-def _given(estimates: pl.DataFrame, stimuli: tuple[str, ...], labels: tuple[str, ...]) -> _Array:
+def _given(estimates: pl.DataFrame, stimuli: tuple[str, ...], labels: tuple[str, ...]) -> Floats:
     for column in ("stimulus", "label", "value"):
         if column not in estimates.columns:
             raise InputError(
@@ -270,16 +241,12 @@ def _positions(names: tuple[str, ...], known: tuple[str, ...]) -> NDArray[np.int
     return np.array([place.get(name, -1) for name in names], dtype=np.intp)
 
 
-def _sums(index: NDArray[np.integer[Any]], weights: _Array, n: int) -> _Array:
-    return np.bincount(index, weights, n).astype(np.float64, copy=False)
-
-
-def _pearson(x: _Array, y: _Array) -> float:
+def _pearson(x: Floats, y: Floats) -> float:
     if len(x) < 3 or np.ptp(x) == 0.0 or np.ptp(y) == 0.0:
         return math.nan
     return float(np.corrcoef(x, y)[0, 1])
 
 
-def _mean(values: _Array) -> float:
+def _mean(values: Floats) -> float:
     defined = values[~np.isnan(values)]
     return float(defined.mean()) if len(defined) else math.nan

@@ -9,7 +9,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import ArrayLike, NDArray
 
-from affectlab.core.errors import InputError, unknown_name
+from affectlab.core.errors import InputError, check_number, unknown_name
 from affectlab.ratings import Scale
 from affectlab.taxonomy import Taxonomy, load_taxonomy, match_taxonomy
 
@@ -120,12 +120,9 @@ def simulate_truth(
     >>> truth.value[0].round(2).tolist()[4:]
     [7.0, 2.58, 0.95, 0.35]
     """
-    if n_stimuli < 1:
-        raise InputError(f"n_stimuli = {n_stimuli}: expected at least 1")
-    if not tau > 0.0:
-        raise InputError(f"tau = {tau!r}: expected a number above 0")
-    if not spread >= 0.0:
-        raise InputError(f"spread = {spread!r}: expected 0 or more")
+    check_number("n_stimuli", n_stimuli, 1, whole=True)
+    check_number("tau", tau, 0, above=True)
+    check_number("spread", spread, 0)
     rng = np.random.default_rng(seed)
     parsed = Scale.parse(scale)
     low, high = bounds(parsed)

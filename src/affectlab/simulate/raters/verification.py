@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import polars as pl
 
-from affectlab.core.errors import InputError
+from affectlab.core.errors import check_number
 from affectlab.ratings import Ratings
 from affectlab.taxonomy import load_taxonomy
 
@@ -64,13 +64,10 @@ def simulate_verification(
     >>> simulate_verification(50, seed=1).scale
     Scale('binary, 0 or 1')
     """
-    if n_stimuli < 1:
-        raise InputError(f"n_stimuli = {n_stimuli}: expected at least 1")
-    if not 1 <= rounds <= n_raters - 1:
-        raise InputError(f"rounds = {rounds}: expected 1 to {n_raters - 1} (n_raters - 1)")
+    check_number("n_stimuli", n_stimuli, 1, whole=True)
+    check_number("rounds", rounds, 1, n_raters - 1, whole=True)
     for name, chance in (("present", present), ("hit", hit), ("false_alarm", false_alarm)):
-        if not 0.0 <= chance <= 1.0:
-            raise InputError(f"{name} = {chance}: expected a probability, 0 to 1")
+        check_number(name, chance, 0, 1)
     rng = np.random.default_rng(seed)
     labels = load_taxonomy(taxonomy).labels
     asked = rng.integers(len(labels), size=n_stimuli)
