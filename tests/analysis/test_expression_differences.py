@@ -374,7 +374,7 @@ def test_intervals_hold_the_truth_about_as_often_as_they_say() -> None:
         ({"linkage": "centroid"}, "unknown linkage 'centroid'"),
         ({"missing": "zero"}, "unknown way to treat missing cells 'zero'"),
         ({"resample": "raters"}, "unknown kind of resampling 'raters'"),
-        ({"n_boot": -1}, "n_boot -1: expected 0 or more"),
+        ({"n_boot": -1}, "n_boot = -1: expected a whole number from 0 on"),
         ({"confidence": 1.0}, "expected a share between 0 and 1"),
         ({"k": 99}, "expected 1 to 9 clusters of 9 labels"),
         ({"k": "gap"}, "unknown way to choose k 'gap'"),

@@ -71,7 +71,7 @@ def test_hostile_input() -> None:
     for wrong in ([], [math.nan] * 5, [0, 20, 40], np.arange(5000, 6000, 20)):
         with pytest.raises(InputError, match="the film has no frames from 100 ms on"):
             jnd_strip(TIMED, "ann", "joy", wrong)
-    with pytest.raises(InputError, match="rate_hz 0"):
+    with pytest.raises(InputError, match="rate_hz = 0"):
         jnd_strip(TIMED, "ann", "joy", film, rate_hz=0)
     with pytest.raises(InputError, match="n = 0"):
         strip_choices(TIMED, 0)

@@ -71,7 +71,7 @@ def test_hostile_options() -> None:
         budget(20, by="rater")
     with pytest.raises(InputError, match="there is no row for 30 ms"):
         budget(20).at(30)
-    with pytest.raises(InputError, match="n_boot 0"):
+    with pytest.raises(InputError, match="n_boot = 0"):
         budget(20, n_boot=0)
 
 

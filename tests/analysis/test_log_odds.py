@@ -259,7 +259,7 @@ def test_texts_beside_the_answers() -> None:
         (lambda: log_odds(TEXTS, LABELS, min_raters=2), "is for ratings"),
         (lambda: log_odds(TEXTS, LABELS, confidence=95), "confidence"),
         (lambda: log_odds(ratings(), LABELS), "expected None"),
-        (lambda: log_odds(ratings(), min_raters=0), "1 or more"),
+        (lambda: log_odds(ratings(), min_raters=0), "min_raters = 0"),
         (lambda: log_odds(ratings(), text="body"), "no attribute 'body'"),
         (
             lambda: log_odds(ratings().with_stimuli({"stimulus": ["a"], "text": [3]})),

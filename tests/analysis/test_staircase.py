@@ -214,7 +214,7 @@ def test_runs_follow_the_names_of_the_ends() -> None:
         (lambda: FrameStaircase.begin(9).update(1, None), "different is None"),
         (lambda: pooled_jnd([]), "there are no runs"),
         (lambda: pooled_jnd([1]), "runs hold int; expected FrameStaircase"),
-        (lambda: pooled_jnd([FrameStaircase.begin(9)], spread=0), "spread is 0"),
+        (lambda: pooled_jnd([FrameStaircase.begin(9)], spread=0), "spread = 0"),
         (lambda: pooled_jnds([FrameStaircase.begin(9)], {}), "by is empty"),
         (lambda: pooled_jnds([FrameStaircase.begin(9)], {"a": []}), "expected 1 values"),
         (lambda: transition_jnd([FrameStaircase.begin(9)]), "expected one FrameStaircase from"),

@@ -168,8 +168,8 @@ def test_truth_of_pairs(drawn: DrawnTransitions) -> None:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ({"actors": 0}, "actors = 0: expected 1 to"),
-        ({"expressions": 62}, "expressions = 62: expected 1 to 61"),
+        ({"actors": 0}, "actors = 0: expected a number from 1 to"),
+        ({"expressions": 62}, "expressions = 62: expected a number from 1 to 61"),
         ({"actors": ["a", "a"]}, "none twice"),
         ({"actors": ["a_b"]}, "'a_b'; expected a name without '_'"),
         ({"expressions": ["joi"]}, "did you mean 'joy'"),
@@ -184,7 +184,7 @@ def test_transitions_that_cannot_be(arguments: dict[str, object], message: str) 
     with pytest.raises(InputError, match=message):
         draw_transitions(**arguments)  # type: ignore[arg-type]
     one = draw_transitions(1, 1)
-    with pytest.raises(InputError, match="frame 999"):
+    with pytest.raises(InputError, match="frame = 999"):
         one.transitions[0].face(999)
     with pytest.raises(InputError, match="no drawn transition of 'bo'"):
         one.of("bo", "joy")

@@ -49,7 +49,7 @@ def test_hostile_input(tmp_path: Path) -> None:
         FaceSpec(FaceParameters())
     with pytest.raises(InputError, match="unknown expression"):
         FaceSpec("bored")
-    with pytest.raises(InputError, match="intensity 2"):
+    with pytest.raises(InputError, match="intensity = 2"):
         FaceSpec("joy", 2)
     with pytest.raises(InputError, match="identities = 0"):
         face_specs(0, ["joy"])

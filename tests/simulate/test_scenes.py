@@ -131,9 +131,9 @@ def test_hostile_input(tmp_path: Path) -> None:
             simulate_scenes(**settings)
     scenes = simulate_scenes(8)
     for size in (0, 15, 5000, 20.5):
-        with pytest.raises(InputError, match="pixels"):
+        with pytest.raises(InputError, match="expected a whole number from 16 to 1024"):
             scenes.draw(0, size)  # type: ignore[arg-type]
-    with pytest.raises(InputError, match="scene 8: expected a place from 0 to 7"):
+    with pytest.raises(InputError, match="scene = 8: expected a whole number from 0 to 7"):
         scenes.draw(8)
     with pytest.raises(InputError, match="width = 0"):
         scenes.features(0)

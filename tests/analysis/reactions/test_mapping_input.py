@@ -18,8 +18,8 @@ from affectlab.core.errors import InputError
         (["joy", ""], {}, "words hold ''; expected emotion words"),
         (["joy", " \t"], {}, "expected emotion words"),
         (["joy", 3], {}, "words hold 3; expected emotion words"),
-        (["joy"], {"min_similarity": 1.2}, "min_similarity = 1.2: expected 0 to 1"),
-        (["joy"], {"min_confidence": -1}, "min_confidence = -1: expected 0 to 1"),
+        (["joy"], {"min_similarity": 1.2}, "min_similarity = 1.2: expected a number from 0 to 1"),
+        (["joy"], {"min_confidence": -1}, "min_confidence = -1: expected a number from 0 to 1"),
         (["joy"], {"given": {"joy": "joi"}}, "did you mean 'joy'?"),
         (
             ["schmaltzy"],

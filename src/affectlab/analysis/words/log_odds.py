@@ -228,7 +228,7 @@ class LogOdds(Result):
         if label not in self.labels:
             raise unknown_name("label", label, self.labels)
         kept = self.kept(rule, min_z=min_z, level=level)
-        return self.rows([self.labels.index(label)], n, kept, rule)
+        return self._rows([self.labels.index(label)], n, kept, rule)
 
     def kept_words(
         self,
@@ -258,10 +258,9 @@ class LogOdds(Result):
             ``share``, these over all words with the label.
         """
         kept = self.kept(rule, min_z=min_z, level=level)
-        return self.rows(range(len(self.labels)), n, kept, rule)
+        return self._rows(range(len(self.labels)), n, kept, rule)
 
-    def rows(self, labels: Iterable[int], n: int | None, kept: Bools, rule: Rule) -> pl.DataFrame:
-        """Give the words in `kept` of some labels, as :meth:`kept_words` does."""
+    def _rows(self, labels: Iterable[int], n: int | None, kept: Bools, rule: Rule) -> pl.DataFrame:
         label, word = [], []
         for k in labels:
             if self.status[k] != "ok":
@@ -321,7 +320,7 @@ class LogOdds(Result):
         rows = []
         for k, name in enumerate(self.labels):
             known = self.status[k] == "ok"
-            own = self.rows([k], n, kept, rule).iter_rows(named=True) if known else ()
+            own = self._rows([k], n, kept, rule).iter_rows(named=True) if known else ()
             words = ", ".join(f"{shown(row['word'], 20)} ({row['z']:.1f})" for row in own)
             n_words = int(kept[k].sum()) if known else None
             rows.append((name, int(self.n_texts[k]), n_words, words if known else self.status[k]))
@@ -384,7 +383,10 @@ def _shown(
 ) -> LogOdds:
     """Show the words of all labels and the first of each, or the words of one label."""
     corrections = {"holm": "Holm's correction", "bh": "Benjamini and Hochberg's correction"}
-    kept = odds.kept(rule, min_z=min_z)
+    if label is None:
+        frame = odds.kept_words(rule=rule, min_z=min_z)
+    else:
+        frame = odds.top(label, None, rule=rule, min_z=min_z)
     which = f"z ≥ {min_z:g}" if rule == "z" else f"p ≤ 0.05 after {corrections[rule]}"
     said = (
         f"{plural(len(odds.labels), 'label')}, {plural(len(odds.words), 'word')}, "
@@ -392,13 +394,11 @@ def _shown(
     )
     if label is None:
         labels = list(odds.labels)
-        frame = odds.rows(range(len(labels)), None, kept, rule)
         words = Table("words", f"Words with {which}.", frame, _WORDS, limit=0)
         tables = (words, odds.first_words(top or 5, rule=rule, min_z=min_z))
         title = "Words that go with each label"
     else:
         labels, at = [label], odds.labels.index(label)
-        frame = odds.rows([at], None, kept, rule)
         caption = f"Words that go with {label}."
         tables = (Table("words", caption, frame, _WORDS[1:], limit=top or 10),)
         title = f"Words of {label}"
