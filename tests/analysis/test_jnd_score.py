@@ -99,7 +99,7 @@ def test_a_slider_that_ends_at_0_makes_it_too_large() -> None:
     ("change", "said"),
     [
         ({"resample": "people"}, "unknown resampling"),
-        ({"n_boot": -1}, "n_boot -1"),
+        ({"n_boot": -1}, "n_boot = -1"),
         ({"confidence": 1.0}, "confidence 1.0"),
     ],
 )

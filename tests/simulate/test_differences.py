@@ -161,7 +161,7 @@ def test_truth_of_pairs(drawn: DrawnTransitions) -> None:
     assert drawn.truth(pairs, frames).tolist() == [one.differences(0)[-1], 0.0]
     with pytest.raises(InputError, match="names the frame 'middle' of 'actor-2', 'joy'"):
         drawn.truth(pairs.with_columns(role_a=pl.lit("middle")), frames)
-    with pytest.raises(InputError, match="table of frames has no column 'frame'"):
+    with pytest.raises(InputError, match="table of frames: column 'frame' is missing"):
         drawn.truth(pairs, frames.drop("frame"))
 
 
@@ -362,13 +362,13 @@ def test_a_table_of_golden_pairs_with_references_that_are_off() -> None:
         ({"repeats": 21}, "repeats = 21: a batch has 20 pairs"),
         ({"golden": -1}, "golden = -1"),
         ({"golden": pl.DataFrame({"stimulus": ["pair-000"], "value": [1.0]})}, "also one of"),
-        ({"golden": pl.DataFrame({"stimulus": ["g"]})}, "golden: no column 'value'"),
+        ({"golden": pl.DataFrame({"stimulus": ["g"]})}, "golden: column 'value' is missing"),
         ({"sessions": pl.DataFrame({"rater": ["bo"], "batch": ["1"]})}, "no rater 'bo'"),
         ({"sessions": pl.DataFrame({"rater": ["r0001"], "batch": ["9"]})}, "no batch '9'"),
         ({"people": difference_people(40), "bias_sd": 3.0}, "bias_sd is given twice"),
         ({"truth": [1.0]}, "truth of shape"),
         ({"truth": [101.0] * 60}, "truth of pair 1: 101"),
-        ({"pairs": pl.DataFrame({"name": ["a"]})}, "no column 'stimulus'"),
+        ({"pairs": pl.DataFrame({"name": ["a"]})}, "column 'stimulus' is missing"),
     ],
 )
 def test_what_cannot_be_simulated(change: dict[str, object], message: str) -> None:

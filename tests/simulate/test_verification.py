@@ -45,7 +45,7 @@ def test_probabilities_come_back(frame: pl.DataFrame) -> None:
     ("options", "words"),
     [
         ({"n_stimuli": 0}, "n_stimuli = 0"),
-        ({"rounds": 7}, "expected 1 to 6"),
+        ({"rounds": 7}, "expected a whole number from 1 to 6"),
         ({"hit": 1.2}, "hit = 1.2"),
     ],
 )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 from dataclasses import dataclass
-from typing import Literal, TypeAlias
+from typing import Literal, TypeAlias, get_args
 
 import polars as pl
 
@@ -102,7 +102,6 @@ def _tested(
     }
 
 
-_ALTERNATIVES = ("greater", "less", "two-sided")
 _MOST_SAID = 8
 _LETTER = re.compile(r"(?<![^\W_])[LRlr](?![^\W_])")
 """A word of the one letter that may stand for a side."""
@@ -229,7 +228,7 @@ def asymmetry_tests(
     >>> found.filter(unit="transitions")["difference"].to_list()
     [2.5]
     """
-    check_choice("alternative", alternative, _ALTERNATIVES)
+    check_choice("alternative", alternative, get_args(Alternative))
     check_confidence(confidence)
     pairs = pair_scores(scores)
     found = sides_of(pairs.expressions, sides)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
-from typing import Literal, TypeAlias
+from typing import Literal, TypeAlias, get_args
 
 import numpy as np
 import polars as pl
@@ -19,21 +19,7 @@ from affectlab.core.tables import Count, Figure, Interval, Key, Number, Table, V
 from affectlab.core.types import Bools, Floats, Ints
 from affectlab.core.words import joined, number, plural, shown
 
-__all__ = [
-    "LINKAGES",
-    "MISSING",
-    "Cells",
-    "ExpressionDifferences",
-    "Linkage",
-    "Missing",
-    "adjusted",
-    "cells_of",
-    "elbow_of",
-    "expression_differences",
-    "expression_tree",
-    "priority_of",
-    "square",
-]
+__all__ = ["ExpressionDifferences", "adjusted", "cells_of", "expression_differences"]
 
 # Mean differences of two expressions over actors who were not all asked about the same ones.
 
@@ -203,9 +189,7 @@ def square(cells: Cells, values: Floats | Ints, empty: float) -> Floats:
 
 
 Linkage: TypeAlias = Literal["average", "complete", "single", "ward"]
-LINKAGES = ("average", "complete", "single", "ward")
 Missing: TypeAlias = Literal["leave-out", "fill"]
-MISSING = ("leave-out", "fill")
 
 
 def expression_tree(
@@ -446,7 +430,6 @@ def _whole(ranks: Floats) -> pl.Series:
 
 
 Resample: TypeAlias = Literal["actors", "pairs"]
-RESAMPLES = ("actors", "pairs")
 _MOST = 12
 """Expressions that people are shown the priority of."""
 _FEWEST = 6
@@ -696,7 +679,11 @@ def expression_differences(
     >>> found.clusters.members(), found.priority["expression"].to_list()
     ({1: ('fear',), 2: ('awe', 'joy')}, ['awe', 'joy', 'fear'])
     """
-    _check(linkage, missing, resample, n_boot, confidence)
+    check_choice("linkage", linkage, get_args(Linkage))
+    check_choice("way to treat missing cells", missing, get_args(Missing))
+    check_choice("kind of resampling", resample, get_args(Resample))
+    check_number("n_boot", n_boot, 0, whole=True)
+    check_confidence(confidence)
     pairs = pair_scores(scores)
     inter = pairs.inter()
     if not len(inter):
@@ -765,17 +752,6 @@ def expression_differences(
         method=method,
         unit=pairs.unit,
     )
-
-
-def _check(linkage: str, missing: str, resample: str, n_boot: int, confidence: float) -> None:
-    for kind, name, known in (
-        ("linkage", linkage, LINKAGES),
-        ("way to treat missing cells", missing, MISSING),
-        ("kind of resampling", resample, RESAMPLES),
-    ):
-        check_choice(kind, name, known)
-    check_number("n_boot", n_boot, 0, whole=True)
-    check_confidence(confidence)
 
 
 def _replicates(

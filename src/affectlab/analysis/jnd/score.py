@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal, TypeAlias, get_args
 
 import numpy as np
 import polars as pl
@@ -31,9 +31,7 @@ __all__ = [
 ]
 
 Resample: TypeAlias = Literal["sequences", "actors", "scores"]
-RESAMPLES: tuple[Resample, ...] = ("sequences", "actors", "scores")
 By: TypeAlias = Literal["end", "actor", "expression"]
-BY: tuple[By, ...] = ("end", "actor", "expression")
 
 _ENDS = {("near_peak", "peak"): "peak", ("near_neutral", "neutral"): "neutral"}
 """Roles of two frames that were sampled 1 JND apart, sorted, and the end that they lie at."""
@@ -159,7 +157,7 @@ def jnd_scores(
     >>> jnd_scores(table, "end", n_boot=0)["peak"].value
     21.0
     """
-    check_choice("grouping", by, BY)
+    check_choice("grouping", by, get_args(By))
     pairs = one_jnd_apart(scores)
     check_options(resample, n_boot, confidence)
     rng = np.random.default_rng(seed)
@@ -358,6 +356,6 @@ def _replicates(
 
 def check_options(resample: str, n_boot: int, confidence: float) -> None:
     """Refuse what no bootstrap of sequences can do."""
-    check_choice("resampling", resample, RESAMPLES)
+    check_choice("resampling", resample, get_args(Resample))
     check_number("n_boot", n_boot, 0, whole=True)
     check_confidence(confidence)

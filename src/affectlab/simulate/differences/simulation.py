@@ -10,6 +10,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import ArrayLike
 
+from affectlab.core.csv import require_columns
 from affectlab.core.errors import InputError, check_number
 from affectlab.core.types import Floats, Ints
 from affectlab.ratings import Ratings, Scale
@@ -44,8 +45,7 @@ __all__ = [
 
 def checked_pairs(pairs: pl.DataFrame, truth: ArrayLike) -> Floats:
     """Give the true differences, one for each pair."""
-    if "stimulus" not in pairs.columns:
-        raise InputError(f"pairs: no column 'stimulus'; found: {', '.join(pairs.columns)}")
+    require_columns(pairs, ["stimulus"], "pairs: ")
     values = np.asarray(truth, dtype=np.float64)
     if values.shape != (pairs.height,) or not pairs.height:
         raise InputError(
@@ -76,9 +76,7 @@ def checked_noise(item_sd: float, trial_sd: float, ambiguity: float) -> Noise:
 
 def known_pairs(golden: pl.DataFrame, pairs: pl.DataFrame) -> pl.DataFrame:
     """Give golden pairs: ``stimulus, value, truth``."""
-    for name in ("stimulus", "value"):
-        if name not in golden.columns:
-            raise InputError(f"golden: no column {name!r}; found: {', '.join(golden.columns)}")
+    require_columns(golden, ["stimulus", "value"], "golden: ")
     truth = "truth" if "truth" in golden.columns else "value"
     known = golden.select(
         pl.col("stimulus").cast(pl.String),
@@ -113,9 +111,8 @@ def given_sessions(
 ) -> tuple[Ints, Ints]:
     """Give person and batch of each session."""
     codes = []
+    require_columns(sessions, ["rater", "batch"], "sessions: ")
     for column, names in (("rater", people.names), ("batch", batches.names)):
-        if column not in sessions.columns:
-            raise InputError(f"sessions: no column {column!r}; expected rater and batch")
         place = {name: number for number, name in enumerate(names)}
         given = sessions[column].cast(pl.String).to_list()
         for name in given:

@@ -11,6 +11,7 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 
+from affectlab.core.csv import require_columns
 from affectlab.core.errors import InputError, check_choice, check_number
 from affectlab.core.types import Floats, Image
 from affectlab.simulate.faces.expressions import EXPRESSIONS, expression_parameters, peaks_of
@@ -323,12 +324,8 @@ class DrawnTransitions:
         InputError
             When a column is missing, or a pair names a frame that is not there.
         """
-        for what, table, wanted in (("frames", frames, _OF_FRAMES), ("pairs", pairs, _OF_PAIRS)):
-            for name in wanted:
-                if name not in table.columns:
-                    raise InputError(
-                        f"the table of {what} has no column {name!r}; expected {', '.join(wanted)}"
-                    )
+        require_columns(frames, _OF_FRAMES, "the table of frames: ")
+        require_columns(pairs, _OF_PAIRS, "the table of pairs: ")
         looks: list[Floats] = []
         place: dict[tuple[str, ...], int] = {}
         for key, part in frames.group_by("actor", "expression", maintain_order=True):

@@ -9,6 +9,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from affectlab.core.csv import require_columns
 from affectlab.core.errors import InputError
 from affectlab.core.result import Result
 from affectlab.core.tables import Count, Key, Number, Table, YesNo
@@ -221,11 +222,7 @@ def _label_rows(score: Floats, true: Floats, labels: tuple[str, ...]) -> pl.Data
 
 
 def _given(estimates: pl.DataFrame, stimuli: tuple[str, ...], labels: tuple[str, ...]) -> Floats:
-    for column in ("stimulus", "label", "value"):
-        if column not in estimates.columns:
-            raise InputError(
-                f"estimates: column {column!r} is missing; found: {', '.join(estimates.columns)}"
-            )
+    require_columns(estimates, ["stimulus", "label", "value"], "estimates: ")
     row = _positions(tuple(estimates["stimulus"].cast(pl.String).to_list()), stimuli)
     column_of = _positions(tuple(estimates["label"].cast(pl.String).to_list()), labels)
     known = (row >= 0) & (column_of >= 0)
