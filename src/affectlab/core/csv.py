@@ -107,7 +107,7 @@ def require_columns(table: pl.DataFrame, needed: Sequence[str], where: str = "")
     --------
     >>> require_columns(pl.DataFrame({"a": [1]}), ["a", "b"], "scores: ")
     Traceback (most recent call last):
-    affectlab.core.errors.InputError: scores: column 'b' is missing; expected a and b, found a
+    affectlab.InputError: scores: column 'b' is missing; expected a and b, found a
     """
     for name in needed:
         if name not in table.columns:

@@ -91,14 +91,16 @@ class LabelIndex:
             told["name"] += [(name, entry.name) for name in names]
             told["alias"] += [(alias, entry.name) for alias in entry.aliases]
             told["descriptor"] += [(word, entry.name) for word in entry.words]
-        exact: dict[str, dict[str, tuple[str, ...]]] = {}
-        forms: dict[str, dict[str, tuple[tuple[str, str], ...]]] = {}
-        for kind, pairs in told.items():
-            exact[kind], forms[kind] = {}, {}
-            for word, label in pairs:
-                plain, key = word.casefold().strip(), emotion_key(word)
-                exact[kind][plain] = _with(exact[kind].get(plain, ()), label)
-                forms[kind][key] = _with(forms[kind].get(key, ()), (label, plain))
+        exact = {
+            kind: _collected((word.casefold().strip(), label) for word, label in pairs)
+            for kind, pairs in told.items()
+        }
+        forms = {
+            kind: _collected(
+                (emotion_key(word), (label, word.casefold().strip())) for word, label in pairs
+            )
+            for kind, pairs in told.items()
+        }
         return cls(taxonomy.labels, exact, forms, _groups(), _others(taxonomy) if others else ())
 
     def find(self, word: str) -> Found:
@@ -170,8 +172,12 @@ class LabelIndex:
         return None
 
 
-def _with(before: tuple[_T, ...], one: _T) -> tuple[_T, ...]:
-    return before if one in before else (*before, one)
+def _collected(pairs: Iterable[tuple[str, _T]]) -> dict[str, tuple[_T, ...]]:
+    """Collect what stands behind each key, each once and in order."""
+    found: dict[str, dict[_T, None]] = {}
+    for key, one in pairs:
+        found.setdefault(key, {})[one] = None
+    return {key: tuple(several) for key, several in found.items()}
 
 
 def _doubtful(labels: tuple[str, ...]) -> Found | None:
@@ -182,12 +188,9 @@ def _doubtful(labels: tuple[str, ...]) -> Found | None:
 
 @lru_cache(maxsize=1)
 def _groups() -> dict[str, tuple[tuple[str, tuple[str, ...]], ...]]:
-    found: dict[str, tuple[tuple[str, tuple[str, ...]], ...]] = {}
-    for head, group in synonym_groups():
-        for word in group:
-            key = emotion_key(word)
-            found[key] = _with(found.get(key, ()), (head, group))
-    return found
+    return _collected(
+        (emotion_key(word), (head, group)) for head, group in synonym_groups() for word in group
+    )
 
 
 def _others(taxonomy: Taxonomy) -> tuple[tuple[str, LabelIndex, Mapping[str, str]], ...]:

@@ -9,7 +9,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from affectlab.core.errors import InputError, unknown_name
+from affectlab.core.errors import InputError, check_number, unknown_name
 from affectlab.ratings import Ratings, Scale
 from affectlab.simulate.raters.profiles import RaterProfile
 from affectlab.simulate.raters.truth import Truth, bounds
@@ -170,16 +170,10 @@ def _check(
         twice = next(name for name in names if names.count(name) > 1)
         raise InputError(f"two raters are named {twice!r}; expected different names")
     n_people = sum(rater.kind in ("human", "simulated") for rater in raters)
-    for what, count, high in (
-        ("golden", golden, len(truth.stimuli)),
-        ("repeats", repeats, len(truth.stimuli)),
-        ("raters_per_stimulus", raters_per_stimulus, n_people),
-    ):
-        if count is not None and not (what == "raters_per_stimulus") <= count <= high:
-            raise InputError(
-                f"{what} = {count}: expected at most {high} and not fewer than "
-                f"{int(what == 'raters_per_stimulus')}"
-            )
+    check_number("golden", golden, 0, len(truth.stimuli), whole=True)
+    check_number("repeats", repeats, 0, len(truth.stimuli), whole=True)
+    if raters_per_stimulus is not None:
+        check_number("raters_per_stimulus", raters_per_stimulus, 1, n_people, whole=True)
     for rater in raters:
         mentioned = [*rater.label_bias, *rater.confusions]
         mentioned += [taken for taken, _ in rater.confusions.values()]
