@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, Self
 
 import numpy as np
@@ -318,11 +318,3 @@ def side_by_side(
         part = frame.filter(pl.col(of) == name).select(*index, **columns)
         wide = wide.join(part, on=index, how="left", maintain_order="left")
     return wide
-
-
-def as_dict(estimate: Estimate) -> dict[str, Any]:
-    """Give an estimate as a plain dictionary, with ``None`` for ``nan`` (for JSON)."""
-    return {
-        name: None if isinstance(given, float) and math.isnan(given) else given
-        for name, given in asdict(estimate).items()
-    }
