@@ -128,12 +128,12 @@ def fastest_bounds(
     45.5 55.6
     """
     tail = (1 - confidence) / 2
-    whole = np.isfinite(change) & np.isfinite(se) & np.isfinite(duration)
-    if not whole.size or not whole.all() or math.isnan(jnd_se):
+    if not _are_known(change, se, duration, jnd_se):
         return math.nan, math.nan
-    normal = _quantile(1 - tail)
-    low = float(time_bound(change, se, duration, jnd, jnd_se, normal).min())
-    return low, _long_end(change / duration, se / duration, jnd, jnd_se, tail)
+    low = float(time_bound(change, se, duration, jnd, jnd_se, _quantile(1 - tail)).min())
+    # The long end is the longest time that the two-step test does not refuse.
+    first = _FIRST_STEP * tail
+    return low, _root(change / duration, se / duration, jnd, jnd_se, tail - first, first)
 
 
 def fastest_corrected(
@@ -161,16 +161,14 @@ def fastest_corrected(
     >>> print(f"{fastest_corrected(*equal, 20, 0):.1f}")
     64.1
     """
-    whole = np.isfinite(change) & np.isfinite(se) & np.isfinite(duration)
-    if not whole.size or not whole.all() or math.isnan(jnd_se):
+    if not _are_known(change, se, duration, jnd_se):
         return math.nan
     return _root(change / duration, se / duration, jnd, jnd_se, 0.5, None)
 
 
-def _long_end(rate: Floats, se: Floats, jnd: float, jnd_se: float, tail: float) -> float:
-    """Find the longest time that the two-step test does not refuse."""
-    first = _FIRST_STEP * tail
-    return _root(rate, se, jnd, jnd_se, tail - first, first)
+def _are_known(change: Floats, se: Floats, duration: Floats, jnd_se: float) -> bool:
+    known = np.isfinite(np.concatenate([change, se, duration])).all()
+    return bool(change.size and known and not math.isnan(jnd_se))
 
 
 def _root(

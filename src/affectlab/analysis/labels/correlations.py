@@ -381,15 +381,14 @@ def _diagonal(values: Floats) -> Floats:
 
 
 def _statuses(point: Floats, shared: Ints, found: Uncertainty) -> list[str]:
-    status = [why or "ok" for why in found.missing]
-    for k in np.flatnonzero(np.isnan(point)):
-        few = shared[k] < 3
-        status[k] = (
-            "undefined: fewer than three stimuli in common"
-            if few
-            else "undefined: a label does not vary"
-        )
-    return status
+    why = np.where(
+        shared < 3,
+        "undefined: fewer than three stimuli in common",
+        "undefined: a label does not vary",
+    )
+    known = [reason or "ok" for reason in found.missing]
+    statuses: list[str] = np.where(np.isnan(point), why, known).tolist()
+    return statuses
 
 
 def _square(
