@@ -92,26 +92,26 @@ def popular_emotions(
         )
         .sort("n_earned", "rater", descending=[True, False])
     )
-    rater, pair, n_raters = Key("rater"), Key("stimulus", "pair"), Count("n_raters")
+    person, pair = Key("rater"), Key("stimulus", "pair")
     return Result(
         (
             Table(
                 "bonus",
                 "Answers that name what most others named.",
                 bonus,
-                (rater, pair, YesNo("earned")),
+                (person, pair, YesNo("earned")),
             ),
             Table(
                 "popular",
                 "Most popular emotions of each pair.",
                 popular,
-                (pair, Text("emotions"), Count("n"), n_raters),
+                (pair, Text("emotions"), Count("n"), Count("n_raters")),
             ),
             Table(
                 "bonus_raters",
                 "Bonuses of each person.",
                 of_raters,
-                (rater, Count("n_pairs"), Count("n_earned")),
+                (person, Count("n_pairs"), Count("n_earned")),
             ),
         ),
         (
