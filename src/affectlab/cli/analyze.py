@@ -36,7 +36,7 @@ def label_map(
     Parameters
     ----------
     page
-        The page to write, ending in .html; map.html by default.
+        The page to write, ending in .html.
     method
         How stimuli are placed in the plane.
     images

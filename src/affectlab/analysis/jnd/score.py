@@ -333,8 +333,8 @@ def bootstrapped(
     method += f"; expanded percentile bootstrap, {plural(len(replicates), 'replicate')}"
     if found.missing[0]:
         method += f"; {found.missing[0]}"
-    ends = (float(end[0]) for end in (found.se, found.low, found.high))
-    return Estimate(value, *ends, method, resample, **more)
+    se, low, high = (float(end[0]) for end in (found.se, found.low, found.high))
+    return Estimate(value, se, low, high, method, resample, **more)
 
 
 def _replicates(

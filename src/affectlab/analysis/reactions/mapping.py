@@ -371,8 +371,11 @@ def map_emotions(
         entries.append(MappedWord(word, one.label, one.confidence, one.route, counts[word]))
     frame = pl.DataFrame(entries, _TYPES, orient="row")
     frame = frame.sort("n", "word", descending=[True, False])
-    kind = pl.when(pl.col("label").is_null()).then(pl.lit("unmapped"))
-    kind = kind.otherwise(pl.col("route").str.split(":").list.first())
+    kind = (
+        pl.when(pl.col("label").is_null())
+        .then(pl.lit("unmapped"))
+        .otherwise(pl.col("route").str.split(":").list.first())
+    )
     routes = frame.group_by(kind.alias("route")).agg(
         pl.len().cast(pl.Int64).alias("n_words"), pl.col("n").sum().alias("n_answers")
     )

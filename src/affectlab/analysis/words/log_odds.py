@@ -392,6 +392,7 @@ def _shown(
         f"{plural(len(odds.labels), 'label')}, {plural(len(odds.words), 'word')}, "
         f"{plural(odds.n_all, 'text')}; words with {which}."
     )
+    tables: tuple[Table, ...]
     if label is None:
         labels = list(odds.labels)
         words = Table("words", f"Words with {which}.", frame, _WORDS, limit=0)

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from affectlab.core.tables import Table
 from affectlab.core.words import joined
 from affectlab.recipes.recipe import Finding, RecipeFigure
 

@@ -113,9 +113,9 @@ def recovery(
     count = np.bincount(cell, own, truth.value.size)
     total = np.bincount(cell, own * answers.value, truth.value.size)
     if estimates is None:
-        score = np.full(truth.value.size, np.nan)
-        np.divide(total, count, out=score, where=count > 0)
-        score = score.reshape(truth.value.shape)
+        mean = np.full(truth.value.size, np.nan)
+        np.divide(total, count, out=mean, where=count > 0)
+        score: Floats = mean.reshape(truth.value.shape)
     else:
         score = _given(estimates, truth.stimuli, truth.labels)
     rater_table = _rater_rows(simulation, answers, own, count[cell], total[cell], min_agreement)
@@ -157,7 +157,7 @@ def _rater_rows(
     rest = (total[known] - own * value) / (count - own)
 
     def sums(weights: Floats) -> Floats:
-        return np.bincount(rater, weights, n)
+        return np.bincount(rater, weights, n).astype(np.float64, copy=False)
 
     number = np.bincount(rater, minlength=n).astype(np.float64)
     # For people the mean they are compared with holds their own answer: the difference to it is
