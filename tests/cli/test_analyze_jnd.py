@@ -153,7 +153,7 @@ def test_figures_and_strips(folder: Path) -> None:
     [
         ("sampling-interval", ("--jnd", "0"), "1 JND is 0 score units"),
         ("latency", ("--latency-ms=-5",), "latency_ms -5"),
-        ("sampling-interval", ("--share", "2"), "share 2.0"),
+        ("sampling-interval", ("--share", "2"), "share = 2.0"),
         ("jnd-strips", ("--films", "nowhere"), "there is no such file or folder"),
         ("sampling-interval", ("--figures", __file__), "is a file; expected a folder"),
         ("sampling-interval", ("--stimuli", "none.csv"), "none.csv"),
