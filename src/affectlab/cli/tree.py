@@ -238,7 +238,12 @@ TREE = Branch(
                     "people.csv --models net.csv --by stimulus.gender",
                     rare=("min_items", "alpha", "n_permutations", "confidence"),
                 ),
-                "difference": "evaluate.difference:difference",
+                "difference": Operation(
+                    "evaluation.differences.difference_metrics:difference_metrics",
+                    "ratings.csv --models metrics.csv --by kind",
+                    rare=("metrics", "confidence"),
+                    hidden=("names",),
+                ),
                 "preference": "evaluate.preference:preference",
                 "text": "evaluate.text:text",
             },

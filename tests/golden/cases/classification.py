@@ -284,7 +284,8 @@ def predicted_differences(al, ratings):
         mean,
         predictions,
         names=["near", "far"],
-        clusters=[k // 5 for k in range(len(mean))],
+        cluster=[k // 5 for k in range(len(mean))],
+        comparison=False,
         n_boot=40,
         seed=16,
     )
@@ -322,6 +323,6 @@ def predicted_by_metrics(al):
         stimuli={"stimulus": stimuli, "kind": ["intra", "inter"] * (len(stimuli) // 2)},
     )
     found = al.evaluation.difference_metrics(
-        people, metric, by=["kind"], metrics=["srocc", "rmse"], n_boot=30, seed=19
+        people, metric, by=["kind"], metrics=["srocc", "rmse"], comparison=False, n_boot=30, seed=19
     )
     return {"found": found, "compared": found.compare(), "groups": found.compare("group")}

@@ -165,22 +165,25 @@ _MOST_STIMULI = 1 << 23
 
 def difference_metrics(
     scores: Ratings | ArrayLike,
-    predictions: Ratings | ArrayLike | None = None,
+    models: Ratings | ArrayLike | None = None,
     *,
     names: Sequence[str] | None = None,
     by: Attributes = (),
-    clusters: str | ArrayLike | None = None,
+    cluster: str | ArrayLike | None = None,
     score: Score = "mean",
     label: str | None = None,
     metrics: Collection[str] = METRICS,
-    comparison: bool = False,
+    comparison: bool = True,
     ceiling: bool = False,
     n_splits: int = 50,
     n_boot: int = 1000,
     confidence: float = 0.95,
     seed: int | np.random.Generator | None = 0,
 ) -> Differences:
-    r"""Correlate what metrics predict with the scores that people gave, and measure the errors.
+    r"""Compare what metrics predict with the scores of people: correlations and errors.
+
+    Metrics are raters that are models, or the columns of a table of their own. PLCC fit and RMSE
+    fit come after a monotone logistic curve.
 
     ``srocc`` is Spearman's rank correlation, ``plcc`` Pearson's, ``kendall`` Kendall's
     :math:`\tau_b`; ``rmse`` and ``mae`` are errors in the unit of the scores, which say something
@@ -194,7 +197,7 @@ def difference_metrics(
     scores
         Ratings of people, such as how different two faces look, or of people and metrics; or
         scores of shape (n,).
-    predictions
+    models
         Ratings of which each rater is a metric (or each label, where the scores have no labels), or
         an array of shape (n,) or (metrics, n), ``nan`` where a metric says nothing. Metrics are
         judged on the stimuli that they predict; ``coverage`` says on how many. Runs that control
@@ -202,23 +205,27 @@ def difference_metrics(
     names
         Names of the metrics, with arrays.
     by
-        Stimulus attributes, such as ``["kind", "actor"]``, whose values make groups beside
-        ``"all"``; with arrays a mapping from names to n values.
-    clusters
-        A stimulus attribute (or n values) whose stimuli are drawn together by the bootstrap, such
-        as the actor: intervals are then about other actors, not only about other pairs of these.
+        Stimulus attributes whose values make groups beside ``all``, such as kind, actor.
+
+        With arrays a mapping from names to n values.
+    cluster
+        Stimulus attribute whose stimuli are drawn together, such as actor: intervals are then about
+        others of its kind.
+
+        With arrays n values.
     score
-        ``"mean"`` (mean opinion score), or ``"reml"``, ``"p910"`` or ``"mle"``, see
-        :func:`~affectlab.reliability.subject_model`.
+        How ratings become scores: their mean, or a subject model (see
+        :func:`~affectlab.reliability.subject_model`).
     label
-        The label that is scored, where the ratings have several.
+        Label that is scored, where there are several.
     metrics
         Which of the seven to compute.
     comparison
-        Also compare every two metrics by the sizes of their correlations, as
-        :meth:`Differences.compare` does; needs replicates.
+        Compare every two metrics by the sizes of their correlations; needs replicates.
+
+        As :meth:`Differences.compare` does.
     ceiling
-        Also compute how well two halves of the people agree on each group.
+        Also how well two halves of the people agree, on each group.
     n_splits
         Random halves for the ceiling.
     n_boot
@@ -237,7 +244,7 @@ def difference_metrics(
     Raises
     ------
     InputError
-        If scores and predictions do not fit each other, or an option cannot be used.
+        If scores and metrics do not fit each other, or an option cannot be used.
 
     Notes
     -----
@@ -259,10 +266,10 @@ def difference_metrics(
     >>> found["L1", "all", "srocc"]
     Estimate(0.942 [0.923, 0.953], Spearman's rank correlation with the scores given; ...)
     """
-    scores, predictions = canonical(scores), canonical(predictions, listed="raters")
+    scores, models = canonical(scores), canonical(models, listed="raters")
     chosen = _check(metrics, score, n_boot, confidence)
     pairs, people = pairs_of(
-        scores, predictions, names=names, by=by, clusters=clusters, score=score, label=label
+        scores, models, names=names, by=by, cluster=cluster, score=score, label=label
     )
     if pairs.scores.size > _MOST_STIMULI:
         raise InputError(f"{pairs.scores.size:,} stimuli; expected at most {_MOST_STIMULI:,}")
