@@ -217,7 +217,7 @@ def test_nobody_meets_a_copy_of_themself() -> None:
         items=np.ones((1, 5), dtype=np.uint8),
         people=np.array([[5, 4, 0]], dtype=np.int32),
         n_left_out=0,
-        resample="both",
+        target="both",
     )
     found = kappa_of_label(panel, panel.parts[0], draws)
     assert found.people[0] == pytest.approx(quadratic(people[0], people[1]))
@@ -244,4 +244,4 @@ def test_draws() -> None:
     assert again.items.tobytes() == draws.items.tobytes()
     assert (draw(range(30), range(5), 10, "units", 3).people == 1).all()
     assert (draw(range(30), range(5), 10, "raters", 3).items == 1).all()
-    assert draw(range(30), range(2), 10, "both", 3).resample == "units"
+    assert draw(range(30), range(2), 10, "both", 3).target == "stimuli"

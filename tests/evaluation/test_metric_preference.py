@@ -314,7 +314,7 @@ def test_it_agrees_with_the_older_table() -> None:
     found = preferences(votes(seed=3))
     x = np.random.default_rng(1).normal(size=90)
     at = [int(name[1:]) for name in found.items]
-    old = metric_sees_preference(x[at], found, n_boot=400, n_permutations=0, seed=0)
+    old = metric_sees_preference(found, x[at], n_boot=400, n_permutations=0, seed=0)
     scores = {"item": [f"i{k}" for k in range(90)], "metric": ["m"] * 90, "score": x}
     new = evaluate_preference_metrics(found, scores, n_boot=400, seed=0)
     assert new.areas["value"][0] == pytest.approx(old["0", "auc"].value)

@@ -65,7 +65,7 @@ def test_intervals_of_bootstrap_and_delong_agree_and_cover() -> None:
     hits = checks = 0
     for seed in range(100):
         values, said = planted(seed, 150)
-        found = metric_sees_preference(values, said, n_boot=200, n_permutations=0, seed=seed)
+        found = metric_sees_preference(said, values, n_boot=200, n_permutations=0, seed=seed)
         one, check = found["0", "auc"], found["0", "auc_delong"]
         assert one.value == check.value
         hits += one.low <= truth <= one.high
@@ -77,7 +77,7 @@ def test_intervals_of_bootstrap_and_delong_agree_and_cover() -> None:
 
 def test_means_and_permutation_tests() -> None:
     values, said = planted(1)
-    found = metric_sees_preference(values, said, names=["clip"], n_boot=100, seed=0)
+    found = metric_sees_preference(said, values, names=["clip"], n_boot=100, seed=0)
     rows = {r["statistic"]: r for r in found.to_frame().to_dicts()}
     good, poor = np.isin(said, ["model", "both"]), np.array(said) == "human"
     assert rows["mean_good"]["value"] == pytest.approx(values[good].mean())
@@ -89,7 +89,7 @@ def test_means_and_permutation_tests() -> None:
         ps = []
         for seed in range(150):
             noise, said = planted(seed, 60, apart=0.0)
-            table = metric_sees_preference(noise, said, n_permutations=199, seed=seed).to_frame()
+            table = metric_sees_preference(said, noise, n_permutations=199, seed=seed).to_frame()
             ps.append(table.filter(table["statistic"] == statistic)["p"][0])
         assert stats.kstest(ps, "uniform").pvalue > 0.001
         assert np.mean(np.array(ps) <= 0.05) < 0.12
@@ -98,7 +98,7 @@ def test_means_and_permutation_tests() -> None:
 def test_the_permutation_test_of_the_area_is_the_u_test() -> None:
     values, said = planted(3, 80, apart=0.4)
     good, poor = np.isin(said, ["model", "both"]), np.array(said) == "human"
-    found = metric_sees_preference(values, said, n_permutations=20_000, seed=0).to_frame()
+    found = metric_sees_preference(said, values, n_permutations=20_000, seed=0).to_frame()
     theirs = stats.mannwhitneyu(values[good], values[poor]).pvalue
     assert found["p"][0] == pytest.approx(theirs, abs=0.02)
 
@@ -106,13 +106,13 @@ def test_the_permutation_test_of_the_area_is_the_u_test() -> None:
 def test_both_bad_is_left_out_unless_it_is_said_to_be_poor() -> None:
     values = [3.0, 2, 1, 0, 5]
     said = ["model", "both good", "human", "both bad", "tie"]
-    by_default = metric_sees_preference(values, said).to_frame()
+    by_default = metric_sees_preference(said, values).to_frame()
     assert by_default["n_left_out"][0] == 2
-    also = metric_sees_preference(values, said, poor=["human", "both bad"]).to_frame()
+    also = metric_sees_preference(said, values, poor=["human", "both bad"]).to_frame()
     assert (also["n_poor"][0], also["n_left_out"][0]) == (2, 1)
-    alone = metric_sees_preference(values, said, good=["model"], poor=["human"]).to_frame()
+    alone = metric_sees_preference(said, values, good=["model"], poor=["human"]).to_frame()
     assert alone["n_good"][0] == 1
-    other = metric_sees_preference(values, said, system="human").to_frame()
+    other = metric_sees_preference(said, values, system="human").to_frame()
     assert by_default["value"][0] == 1.0
     assert (other["n_good"][0], other["n_poor"][0], other["value"][0]) == (2, 1, 0.0)
 
@@ -122,15 +122,15 @@ def test_gaps_of_a_metric() -> None:
     gappy = np.stack([values, values])
     gappy[1, ::2] = np.nan
     gappy = np.vstack([gappy, np.full(100, np.nan)])
-    found = metric_sees_preference(gappy, said, names=["a", "b", "c"], n_boot=50, seed=0)
-    alone = metric_sees_preference(values[1::2], said[1::2])
+    found = metric_sees_preference(said, gappy, names=["a", "b", "c"], n_boot=50, seed=0)
+    alone = metric_sees_preference(said[1::2], values[1::2])
     assert found["b", "auc"].value == alone["0", "auc"].value
     assert found["c", "auc"].status.startswith("undefined: no good or no poor item")
     assert found["c", "auc_delong"].status != "ok"
 
 
 def test_perfect_separation_has_no_delong_interval() -> None:
-    found = metric_sees_preference([3.0, 4, 1, 2], ["model", "model", "human", "human"])
+    found = metric_sees_preference(["model", "model", "human", "human"], [3.0, 4, 1, 2])
     one = found["0", "auc_delong"]
     assert one.value == 1
     assert np.isnan(one.low)
@@ -154,20 +154,20 @@ def test_ratings_of_metrics_meet_verdicts_by_name() -> None:
         },
         scale="interval",
     )
-    ours = metric_sees_preference(metric, found, n_boot=50, seed=0)
-    plain = metric_sees_preference(values, said, names=["clip"], n_boot=50, seed=0)
+    ours = metric_sees_preference(found, metric, n_boot=50, seed=0)
+    plain = metric_sees_preference(said, values, names=["clip"], n_boot=50, seed=0)
     assert ours["clip", "auc"].value == plain["clip", "auc"].value
     other = Ratings({"stimulus": ["x"], "rater": ["clip"], "value": [1.0]}, scale="interval")
     with pytest.raises(InputError, match="share no item"):
-        metric_sees_preference(other, found)
+        metric_sees_preference(found, other)
     with pytest.raises(InputError, match="verdicts from preferences"):
-        metric_sees_preference(metric, said)
+        metric_sees_preference(said, metric)
 
 
 def test_input_that_cannot_be_used() -> None:
     def fails(words: str, values: Any, said: Any, **options: Any) -> None:
         with pytest.raises(InputError, match=words):
-            metric_sees_preference(values, said, **options)
+            metric_sees_preference(said, values, **options)
 
     fails("2 values and 1 verdicts", [1.0, 2], ["model"])
     fails("one word", [1.0], "model")
@@ -194,7 +194,7 @@ def test_interval_of_the_area_covers_with_few_items():
         good = rng.integers(0, 2, 30)
         x = rng.normal(0, 1, 30) + 1.5 * good
         said = ["model" if each else "human" for each in good]
-        found = metric_sees_preference(x, said, n_boot=200, n_permutations=0, seed=seed)
+        found = metric_sees_preference(said, x, n_boot=200, n_permutations=0, seed=seed)
         if np.isnan(found["0", "auc"].low):
             continue
         n += 1

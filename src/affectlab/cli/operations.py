@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, Optional, Union, get_
 
 from affectlab.cli._options import AllOption, reads_ratings
 from affectlab.cli._output import check_folder
-from affectlab.cli._pairs import PAIRS, ScoreOption, pairs_of, read_pairs
+from affectlab.cli._pairs import COUNTS, PAIRS, ScoreOption, pairs_of, read_counts, read_pairs
 from affectlab.cli.parameters import Option
 from affectlab.core.signatures import Parameter, Signature, read_signature
 
@@ -72,6 +72,8 @@ class Operation:
     applied: str = ""
     """Option, with its help behind a colon, that writes the ratings to which the result has been
     applied (its ``apply``)."""
+    models_scale: str | None = None
+    """Scale of the answers of models where nothing is said, in place of that of people."""
     beside: Sequence[str] = ()
     """How warnings of reading FILE begin that say nothing about the result."""
 
@@ -84,6 +86,11 @@ class Operation:
     def takes_models(self) -> bool:
         """Whether answers of models come second."""
         return self.signature.names[1:2] == ("models",)
+
+    @property
+    def takes_counts(self) -> bool:
+        """Whether FILE can be counts by choice in place of ratings."""
+        return "Mapping[str, int]" in self.signature.parameters[0].annotation
 
     @property
     def takes_pairs(self) -> bool:
@@ -139,16 +146,18 @@ def verb_of(words: str, operation: Operation) -> Callable[..., None]:
         if config is not None:
             asked = {**_read_config(config, options), **asked}
         everything = read[0]
+        # Counts have nobody behind them, and nothing to be said of their reading.
+        counts = isinstance(everything, dict)
         warnings = [
             text
-            for text in (() if operation.takes_pairs else _warnings(read))
+            for text in (() if operation.takes_pairs or counts else _warnings(read))
             if not text.startswith(tuple(operation.beside))
         ]
         if operation.takes_pairs:
             read[0] = pairs_of(read[0], out, score or "subject-model")
         elif operation.only_people:
             read[0] = out.panel(everything, hint="")
-        elif operation.people and not everyone:
+        elif operation.people and not everyone and not counts:
             read[0] = out.panel(everything)
         with out.progress(words) as bar:
             if progress:
@@ -182,7 +191,10 @@ def verb_of(words: str, operation: Operation) -> Callable[..., None]:
     run.__name__ = words.rpartition(" ")[2].replace("-", "_")
     run.__doc__ = _help(words, operation)
     instead = read_pairs if operation.takes_pairs else None
-    return reads_ratings(words, models=operation.takes_models, instead=instead)(run)
+    if operation.takes_counts:
+        instead = read_counts
+    models, scale = operation.takes_models, operation.models_scale
+    return reads_ratings(words, models=models, models_scale=scale, instead=instead)(run)
 
 
 def show_result(
@@ -234,6 +246,8 @@ def _help(words: str, operation: Operation) -> str:
     parts = [signature.summary, signature.description]
     if operation.takes_pairs:
         parts.append(PAIRS)
+    if operation.takes_counts:
+        parts.append(COUNTS)
     if operation.rare:
         parts.append(f"In a file given with --config also: {', '.join(operation.rare)}.")
     parts.append(f"Example: affectlab {words} {operation.example}")

@@ -23,6 +23,7 @@ __all__ = [
     "INTERVALS",
     "Interval",
     "Resample",
+    "Target",
     "Uncertainty",
     "bca_interval",
     "benjamini_hochberg",
@@ -255,6 +256,8 @@ Interval: TypeAlias = Literal["analytic", "jackknife", "percentile", "bca"]
 each stimulus; or from bootstrap replicates, by their percentiles or by these corrected for bias and
 skewness."""
 Resample: TypeAlias = Literal["units", "raters", "both"]
+Target: TypeAlias = Literal["stimuli", "raters", "both"]
+"""What an interval is about: other stimuli, other raters, or both."""
 
 _KINDS = ("analytic", "jackknife", "percentile", "bca")
 _OVER = ("units", "raters", "both")

@@ -254,7 +254,7 @@ def preferred(al):
         "scale": evaluation.preference_scale(wins, systems=names, n_boot=40, seed=11),
         "judged": judged,
         "sees": evaluation.metric_sees_preference(
-            rng.random(40), list(said.values()), n_boot=40, n_permutations=199, seed=12
+            list(said.values()), rng.random(40), n_boot=40, n_permutations=199, seed=12
         ),
         "scores": evaluation.metric_scores(scored),
         "models": {

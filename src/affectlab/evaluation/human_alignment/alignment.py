@@ -11,7 +11,7 @@ import numpy as np
 import polars as pl
 
 from affectlab.core.estimates import Estimates
-from affectlab.core.inference import check_confidence, holm
+from affectlab.core.inference import Target, check_confidence, holm
 from affectlab.core.result import Result
 from affectlab.core.tables import (
     Count,
@@ -28,7 +28,6 @@ from affectlab.core.words import count, joined, number, percent, plural, shown
 from affectlab.evaluation.human_alignment.alt_test import AltTest, alt_test_of, outcome_of
 from affectlab.evaluation.human_alignment.bootstrap import (
     Draws,
-    Resample,
     columns_of,
     draw,
     mean_of_defined,
@@ -212,7 +211,7 @@ def _figures(
     confidence: float,
 ) -> tuple[Figure, ...]:
     first = measures[0]
-    over = {"units": "stimuli", "raters": "people", "both": "stimuli and people"}[draws.resample]
+    over = {"stimuli": "stimuli", "raters": "people", "both": "stimuli and people"}[draws.target]
     lines = f", with {percent(confidence)} intervals over {over}" if draws.n_boot else ""
     said = zip(models["rater"], models["verdict"], strict=True)
     return (
@@ -292,9 +291,9 @@ def sentence_on(
 
 def _scope(panel: Panel, row: dict[str, Any], draws: Draws) -> str:
     """Say whom, or what, the interval is about where it is not about any people and stimuli."""
-    if draws.resample == "both" or not draws.n_boot:
+    if draws.target == "both" or not draws.n_boot:
         return ""
-    if draws.resample == "units":
+    if draws.target == "stimuli":
         return f" of these {count(panel.n_people)} people"
     return f" on these {plural(row['n_items'], 'stimulus', 'stimuli')}"
 
@@ -463,12 +462,12 @@ def _on_people(panel: Panel, measure: Measure, draws: Draws) -> list[str]:
         notes.append(
             "Two people cannot be resampled: intervals are over stimuli, and about these two alone."
         )
-    elif n < _FEW_PEOPLE and draws.n_boot and draws.resample != "units":
+    elif n < _FEW_PEOPLE and draws.n_boot and draws.target != "stimuli":
         notes.append(
             f"With {n} people the intervals rest on {plural(n - 1, 'degree')} of freedom for the "
             "choice of people, and are wide."
         )
-    if draws.n_boot and draws.resample == "units" and n > 2:
+    if draws.n_boot and draws.target == "stimuli" and n > 2:
         notes.append("Intervals are over stimuli: about these people, and no others.")
     if n > 1:
         notes += _on_shared(_shared_by_pairs(panel), measure)
@@ -566,7 +565,7 @@ def alignment(
     exclude: Collection[str] = (),
     truncate: bool = False,
     n_boot: int = 1000,
-    resample: Resample = "both",
+    target: Target = "both",
     confidence: float = 0.95,
     alpha: float = 0.05,
     seed: int | np.random.Generator | None = 0,
@@ -625,9 +624,9 @@ def alignment(
         Drop the fractions of models for kappa, in place of rounding.
     n_boot
         Bootstrap replicates, two or more; 0 for no interval, and no verdict.
-    resample
-        ``"both"``; ``"units"`` for stimuli alone, which claims less: about these people and no
-        others; ``"raters"`` for people alone, three or more.
+    target
+        What intervals are about: other stimuli and other people; other stimuli alone, which claims
+        less; or other people alone, three or more.
     confidence
         Coverage of the intervals, in (0, 1). Verdicts use their own, of coverage 1 - 2 alpha.
     alpha
@@ -677,7 +676,7 @@ def alignment(
     check_margin(margin, alpha)
     check_confidence(confidence)
     panel = panel_of(ratings, models, exclude=exclude, truncate=truncate)
-    draws = draw(panel.stimuli, panel.people, n_boot, resample, seed)
+    draws = draw(panel.stimuli, panel.people, n_boot, target, seed)
     measures = measures_of(panel, draws)
     difference = _differences(panel, measures, draws, margin, confidence, alpha)
     ceiling = ceiling_of(panel, measures, draws, confidence)
@@ -714,7 +713,7 @@ def alignment(
             "exclude": list(exclude),
             "truncate": truncate,
             "n_boot": n_boot,
-            "resample": resample,
+            "target": target,
             "confidence": confidence,
             "alpha": alpha,
         },

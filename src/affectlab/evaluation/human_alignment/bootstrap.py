@@ -5,28 +5,25 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Literal, TypeAlias
+from typing import get_args
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import stdtrit
 
 from affectlab.core.errors import InputError, unknown_name
-from affectlab.core.inference import by_name, draw_weights
+from affectlab.core.inference import Target, by_name, draw_weights
 from affectlab.core.types import Floats
 from affectlab.core.words import option, plural
 
 __all__ = [
     "Draws",
-    "Resample",
     "Spread",
     "columns_of",
     "draw",
     "mean_of_defined",
     "spread_of",
 ]
-
-Resample: TypeAlias = Literal["both", "units", "raters"]
 
 _GROUPS = 60
 """Groups of stimuli that are left out in turn, at most."""
@@ -48,9 +45,14 @@ class Draws:
     """How often each person counts, shape (rows, people)."""
     n_left_out: int
     """Rows in which a person is left out."""
-    resample: Resample
+    target: Target
     n_groups: int = 0
     """Rows in which a group of stimuli is left out."""
+
+    @property
+    def resampled(self) -> str:
+        """What tables of estimates call what was drawn."""
+        return "units" if self.target == "stimuli" else self.target
 
     @property
     def n_rows(self) -> int:
@@ -85,7 +87,7 @@ class Draws:
         for P draws from P people.
         """
         drawn = self.people[self.replicates].astype(np.float64)
-        if self.resample == "units" or not self.n_boot:
+        if self.target == "stimuli" or not self.n_boot:
             return 1.0
         share = drawn / drawn.sum(axis=1, keepdims=True)
         n = drawn.shape[1]
@@ -125,7 +127,7 @@ def draw(
     stimuli: Sequence[str],
     persons: Sequence[str],
     n_boot: int,
-    resample: Resample,
+    target: Target,
     seed: int | np.random.Generator | None,
 ) -> Draws:
     """Draw stimuli and people, each in the order of their names, however they are listed.
@@ -137,36 +139,36 @@ def draw(
     Raises
     ------
     InputError
-        When ``n_boot`` is negative or 1, ``resample`` is not known, or two people are to be drawn.
+        When ``n_boot`` is negative or 1, ``target`` is not known, or two people are to be drawn.
     """
     n_items, n_people = len(stimuli), len(persons)
     if n_boot < 0:
         raise InputError(f"n_boot {n_boot}: expected 0 or the number of bootstrap replicates")
-    if resample not in ("both", "units", "raters"):
-        raise unknown_name("resample", str(resample), ("both", "units", "raters"))
+    if target not in get_args(Target):
+        raise unknown_name("target", str(target), get_args(Target))
     if n_boot == 1:
         raise InputError(
             f"{option('n_boot')} 1: one replicate has no spread; expected 0, or 2 "
             "and more (1,000 are usual)"
         )
-    if resample == "raters" and n_people < 3 and n_boot:
+    if target == "raters" and n_people < 3 and n_boot:
         raise InputError(
-            f"resample 'raters' with {plural(n_people, 'person', 'people')}: no others can be "
+            f"target 'raters' with {plural(n_people, 'person', 'people')}: no others can be "
             "drawn from so few; "
-            "expected three or more people, or resample 'units'"
+            "expected three or more people, or target 'stimuli'"
         )
     rng = np.random.default_rng(seed)
-    if n_people < 3 and resample == "both":
-        resample = "units"
-    of_people = resample != "units" and n_boot > 0
+    if n_people < 3 and target == "both":
+        target = "stimuli"
+    of_people = target != "stimuli" and n_boot > 0
     n_left_out = n_people if of_people else 0
-    n_groups = min(n_items, _GROUPS) if of_people and resample == "both" and n_items > 1 else 0
+    n_groups = min(n_items, _GROUPS) if of_people and target == "both" and n_items > 1 else 0
     before = 1 + n_left_out + n_groups
     n_rows = before + n_boot
     items = np.ones((n_rows, n_items), dtype=np.uint8)
     people = np.ones((n_rows, n_people), dtype=np.int32)
     people[np.arange(1, 1 + n_left_out), np.arange(n_left_out)] = 0
-    if n_boot and resample != "raters":
+    if n_boot and target != "raters":
         at, columns = before, by_name(stimuli)
         for block in draw_weights(rng, n_items, n_boot):
             items[at : at + len(block), columns] = np.minimum(block, 255)
@@ -177,7 +179,7 @@ def draw(
         # At random: stimuli often stand in a regular order.
         group = rng.permutation(n_items) % n_groups
         items[1 + n_left_out + group, by_name(stimuli)] = 0
-    return Draws(items, people, n_left_out, resample, n_groups)
+    return Draws(items, people, n_left_out, target, n_groups)
 
 
 def _people(rng: np.random.Generator, n: int, n_boot: int) -> NDArray[np.int32]:
@@ -285,7 +287,7 @@ def spread_of(
     hidden = scarce | constant | np.isnan(value)
     se, df, share = (np.where(hidden, np.nan, part) for part in (se, df, share))
     half = stdtrit(df, (1 + confidence) / 2) * se
-    return Spread(value, se, value - half, value + half, df, share, draws.resample)
+    return Spread(value, se, value - half, value + half, df, share, draws.resampled)
 
 
 def _once(rows: Floats, draws: Draws, total: Floats, of_people: Floats) -> Floats:

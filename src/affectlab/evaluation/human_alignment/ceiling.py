@@ -9,12 +9,11 @@ import numpy as np
 import polars as pl
 
 from affectlab.core.estimates import Estimates
-from affectlab.core.inference import check_confidence
+from affectlab.core.inference import Target, check_confidence
 from affectlab.core.tables import Count, Interval, Key, Number, Table, Text, Value
 from affectlab.core.words import number, shown
 from affectlab.evaluation.human_alignment.bootstrap import (
     Draws,
-    Resample,
     columns_of,
     draw,
     mean_of_defined,
@@ -74,7 +73,7 @@ def human_ceiling(
     *,
     exclude: Collection[str] = (),
     n_boot: int = 1000,
-    resample: Resample = "both",
+    target: Target = "both",
     confidence: float = 0.95,
     seed: int | np.random.Generator | None = 0,
 ) -> HumanCeiling:
@@ -93,8 +92,8 @@ def human_ceiling(
         Labels that are left out.
     n_boot
         Bootstrap replicates; 0 for no interval.
-    resample
-        ``"both"`` draws stimuli and people, ``"units"`` stimuli, ``"raters"`` people. For a single
+    target
+        What intervals are about: other stimuli and other people, or one of these. For a single
         person, people are always the others.
     confidence
         Coverage of the intervals, in (0, 1).
@@ -129,7 +128,7 @@ def human_ceiling(
     """
     check_confidence(confidence)
     panel = panel_of(ratings, exclude=exclude, alone=True)
-    draws = draw(panel.stimuli, panel.people, n_boot, resample, seed)
+    draws = draw(panel.stimuli, panel.people, n_boot, target, seed)
     return ceiling_of(panel, measures_of(panel, draws), draws, confidence)
 
 
@@ -214,5 +213,5 @@ def method_of(draws: Draws) -> str:
     """Say how intervals were found."""
     if not draws.n_boot:
         return ""
-    what = {"both": "stimuli and people", "units": "stimuli", "raters": "people"}[draws.resample]
+    what = {"both": "stimuli and people", "stimuli": "stimuli", "raters": "people"}[draws.target]
     return f"; bootstrap of {what}, {draws.n_boot} replicates, t interval"

@@ -10,11 +10,11 @@ from scipy.sparse import csr_array
 
 from affectlab.core.errors import InputError
 from affectlab.core.estimates import Estimates
-from affectlab.core.inference import check_confidence
+from affectlab.core.inference import Target, check_confidence
 from affectlab.core.tables import Count, Figure, Interval, Key, Number, Table, Value
 from affectlab.core.types import Floats, Ints, pl
 from affectlab.core.words import number, shown
-from affectlab.evaluation.human_alignment.bootstrap import Draws, Resample, draw, spread_of
+from affectlab.evaluation.human_alignment.bootstrap import Draws, draw, spread_of
 from affectlab.evaluation.human_alignment.ceiling import method_of
 from affectlab.evaluation.human_alignment.panel import LabelPanel, Panel, panel_of
 from affectlab.ratings import Ratings
@@ -34,7 +34,7 @@ def discrepancy(
     *,
     exclude: Collection[str] = (),
     n_boot: int = 1000,
-    resample: Resample = "both",
+    target: Target = "both",
     confidence: float = 0.95,
     seed: int | np.random.Generator | None = 0,
 ) -> Estimates:
@@ -50,7 +50,7 @@ def discrepancy(
         As for :func:`alignment`; models keep their fractions.
     n_boot
         Bootstrap replicates; 0 for no interval.
-    resample, confidence, seed
+    target, confidence, seed
         As for :func:`alignment`.
 
     Returns
@@ -84,7 +84,7 @@ def discrepancy(
         raise InputError(panel.unmapped)
     if not panel.ordered:
         raise InputError(f"a difference of means needs numbers; the answers are {panel.scale}")
-    draws = draw(panel.stimuli, panel.people, n_boot, resample, seed)
+    draws = draw(panel.stimuli, panel.people, n_boot, target, seed)
     parts = _side_by_side(panel, draws)
     n_models = len(panel.models)
     rows = np.stack([part.rows[f] for f in range(n_models) for part in parts])

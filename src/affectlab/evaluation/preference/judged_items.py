@@ -22,6 +22,9 @@ __all__ = [
     "JudgedItems",
     "Unit",
     "cluster_codes",
+    "cluster_column",
+    "column_of",
+    "item_columns",
     "item_table",
     "judged_items",
     "machine_of",
@@ -184,6 +187,48 @@ def item_table(items: Ratings | pl.DataFrame) -> pl.DataFrame:
     )
     said = [name for name in (PAIR, "emotion") if name in stimuli.columns]
     return made.drop(said).join(stimuli, on="stimulus", how="left")
+
+
+def item_columns(given: pl.DataFrame | Ratings | None) -> dict[str, dict[str, str]]:
+    """Give columns of the table of items by name and item; what is empty is an empty text."""
+    if given is None:
+        return {}
+    items = item_table(given)
+    if "item" not in items.columns:
+        raise InputError(f"items: no column 'item'; found {', '.join(items.columns[:12])}")
+    names = items["item"].cast(pl.String).to_list()
+    if len(set(names)) < len(names):
+        twice = items["item"].cast(pl.String).filter(items["item"].is_duplicated())[0]
+        raise InputError(f"items: {twice!r} has two rows; expected one for each")
+    return {
+        column: dict(zip(names, items[column].cast(pl.String).fill_null("").to_list(), strict=True))
+        for column in items.columns
+        if column != "item" and not items[column].dtype.is_nested()
+    }
+
+
+def column_of(columns: Mapping[str, dict[str, str]], name: str) -> dict[str, str]:
+    """Give one of the columns of items.
+
+    Raises
+    ------
+    InputError
+        If there is none of that name.
+    """
+    if name not in columns:
+        known = ", ".join(sorted(columns)[:12]) or "no column"
+        raise InputError(
+            f"nothing says the {name!r} of the items; expected a column of the scores or of the "
+            f"table of items, which have: {known}"
+        )
+    return columns[name]
+
+
+def cluster_column(columns: Mapping[str, dict[str, str]], cluster: str | None) -> str | None:
+    """Name the column that says which items belong together; ``"auto"``: ``pair``, if there."""
+    if cluster == "auto":
+        return PAIR if PAIR in columns else None
+    return cluster
 
 
 def cluster_codes(items: Sequence[str], of_item: Mapping[str, str] | None) -> Ints:

@@ -31,6 +31,12 @@ class MetricScores:
     columns: dict[str, tuple[str, ...]]
     """Other columns that say one thing per item, such as ``emotion`` and ``source``."""
 
+    def by_item(self) -> dict[str, dict[str, str]]:
+        """Give the other columns by name and item."""
+        return {
+            name: dict(zip(self.items, texts, strict=True)) for name, texts in self.columns.items()
+        }
+
 
 def metric_scores(
     scores: str | Path | pl.DataFrame | Mapping[str, Any], *, system: str | None = None

@@ -29,14 +29,17 @@ from affectlab.evaluation.preference.areas import (
     weighted_means,
 )
 from affectlab.evaluation.preference.judged_items import (
-    PAIR,
     Choices,
     JudgedItems,
     Unit,
-    item_table,
+    cluster_column,
+    column_of,
+    item_columns,
     judged_items,
 )
 from affectlab.evaluation.preference.metric_scores import MetricScores, metric_scores
+from affectlab.evaluation.preference.preferences import preferences
+from affectlab.evaluation.preference.tally import Rule
 from affectlab.ratings import Ratings
 
 __all__ = [
@@ -438,13 +441,15 @@ def _frame(rows: Sequence[Mapping[str, Any]], columns: Sequence[str]) -> pl.Data
 
 
 def evaluate_preference_metrics(
-    choices: Choices,
+    ratings: Choices | Ratings,
     scores: MetricScores | str | Path | pl.DataFrame | Mapping[str, Any],
     *,
+    systems: Sequence[str] | None = None,
+    rule: Rule = "majority",
     system: str | None = None,
     items: pl.DataFrame | Ratings | None = None,
     by: Sequence[str] = (),
-    cluster: str | None = None,
+    cluster: str | None = "auto",
     unit: Unit = "item",
     margin: float | None = None,
     min_size: int = 10,
@@ -452,7 +457,7 @@ def evaluate_preference_metrics(
     confidence: float = 0.95,
     seed: int | np.random.Generator | None = 0,
 ) -> MetricPreferences:
-    r"""Ask of every metric whether it scores what people accept above what they reject.
+    r"""Ask of every metric of a table whether it scores what people accept above what they reject.
 
     An output is good where people choose it or both, and poor where they choose the other; where
     neither is good, or there is no majority, the item is set aside and counted. The area under the
@@ -460,28 +465,39 @@ def evaluate_preference_metrics(
 
     Parameters
     ----------
-    choices
-        The result of :func:`preferences`; a verdict by item; or a table with ``item`` and
+    ratings
+        As for :func:`preferences`, or its result; a verdict by item; or a table with ``item`` and
         ``verdict``.
     scores
-        A table with ``item``, ``metric`` and ``score``, see :func:`metric_scores`.
+        Table with item, metric and score, as affectlab evaluate text --out writes it.
+
+        See :func:`metric_scores`.
+    systems
+        The two systems, where others are compared, too.
+    rule
+        What makes the verdict of an item with several votes: more than half of them, or more than
+        any other choice.
     system
         The system whose outputs are scored; by default the one called model or machine.
     items
         A table with ``item`` and what is known of the items, for `by` and `cluster`; or ratings,
         whose stimuli, with their labels, are the items. The columns of `scores` are known, too.
+        By default `ratings`, where they are ratings.
     by
-        Columns by whose values areas are given, such as ``emotion`` and ``source``.
+        Columns by whose values areas are given, too, such as emotion, source.
     cluster
-        Column that says which items belong together, such as the image-caption pair; whole clusters
-        are drawn for intervals. By default each item is by itself; ``"auto"``: those of one
-        ``pair``, where that is known.
+        Column that says which items belong together; by default pair, where there is one.
+
+        Whole clusters are drawn for intervals; None: each item is by itself.
     unit
-        ``"item"``: the verdict of each item. ``"vote"``: each judge's choice counts, also on items
-        without a majority; votes on one item belong together.
+        What scores are held against: verdicts of items, or each judge's vote.
+
+        With votes items without a majority count, too; votes on one item belong together.
     margin
-        Distance of an area from 0.5 that would not matter. With one, a metric whose interval lies
-        within is said to see no more than that; without one, that is never said.
+        Distance of an area from 0.5 that would not matter, such as 0.05.
+
+        With one, a metric whose interval lies within is said to see no more than that; without one,
+        that is never said.
     min_size
         Fewest good and fewest poor items for the area of a group.
     n_boot
@@ -527,11 +543,17 @@ def evaluate_preference_metrics(
     """
     check_confidence(confidence)
     _check(n_boot, min_size, margin)
+    choices: Choices = ratings if not isinstance(ratings, Ratings) else preferences(
+        ratings, systems=systems, rule=rule
+    )
+    if items is None and isinstance(ratings, Ratings):
+        items = ratings
     judged = judged_items(choices, system=system, unit=unit)
-    read = scores if isinstance(scores, MetricScores) else metric_scores(scores, system=system)
-    columns = {**_read_columns(read), **_columns(items)}
-    if cluster == "auto":
-        cluster = PAIR if PAIR in columns else None
+    read = scores
+    if not isinstance(read, MetricScores):
+        read = metric_scores(read, system=judged.system)
+    columns = {**read.by_item(), **item_columns(items)}
+    cluster = cluster_column(columns, cluster)
     place = {name: k for k, name in enumerate(read.items)}
     at = np.array([place.get(name, -1) for name in judged.items], dtype=np.int64)
     if not (at >= 0).any():
@@ -541,8 +563,8 @@ def evaluate_preference_metrics(
         )
     values = np.full((at.size, len(read.metrics)), np.nan)
     values[at >= 0] = read.values[at[at >= 0]]
-    clusters = judged.clusters(None if cluster is None else _column(columns, cluster))
-    groups = {name: _groups(_column(columns, name), judged) for name in by}
+    clusters = judged.clusters(None if cluster is None else column_of(columns, cluster))
+    groups = {name: _groups(column_of(columns, name), judged) for name in by}
     rng = np.random.default_rng(seed)
     bits = int(rng.integers(0, 2**63))
     told = (judged, clusters, read.metrics, values, n_boot, confidence, bits)
@@ -673,39 +695,6 @@ def _check(n_boot: int, min_size: int, margin: float | None) -> None:
         raise InputError(f"min_size {min_size}: expected at least one good and one poor item")
     if margin is not None and not 0 < margin < 0.5:
         raise InputError(f"margin {margin!r}: expected a distance from 0.5, above 0 and below 0.5")
-
-
-def _read_columns(read: MetricScores) -> dict[str, dict[str, str]]:
-    """Give what the table of scores says of its items, by column and item."""
-    return {name: dict(zip(read.items, texts, strict=True)) for name, texts in read.columns.items()}
-
-
-def _columns(given: pl.DataFrame | Ratings | None) -> dict[str, dict[str, str]]:
-    """Give columns of the table of items by item; what is empty is an empty text."""
-    if given is None:
-        return {}
-    items = item_table(given)
-    if "item" not in items.columns:
-        raise InputError(f"items: no column 'item'; found {', '.join(items.columns[:12])}")
-    names = items["item"].cast(pl.String).to_list()
-    if len(set(names)) < len(names):
-        twice = items["item"].cast(pl.String).filter(items["item"].is_duplicated())[0]
-        raise InputError(f"items: {twice!r} has two rows; expected one for each")
-    return {
-        column: dict(zip(names, items[column].cast(pl.String).fill_null("").to_list(), strict=True))
-        for column in items.columns
-        if column != "item" and not items[column].dtype.is_nested()
-    }
-
-
-def _column(columns: Mapping[str, dict[str, str]], name: str) -> dict[str, str]:
-    if name not in columns:
-        known = ", ".join(sorted(columns)[:12]) or "no column"
-        raise InputError(
-            f"nothing says the {name!r} of the items; expected a column of the scores or of the "
-            f"table of items, which have: {known}"
-        )
-    return columns[name]
 
 
 def _groups(of_item: Mapping[str, str], judged: JudgedItems) -> tuple[list[str], Ints]:

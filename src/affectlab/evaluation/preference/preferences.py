@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, get_args
 
 import numpy as np
 import polars as pl
@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from affectlab.core.errors import InputError, unknown_name
 from affectlab.core.estimates import Estimate, Estimates
-from affectlab.core.inference import check_confidence, summarise
+from affectlab.core.inference import Target, check_confidence, summarise
 from affectlab.core.tables import (
     Column,
     Count,
@@ -30,7 +30,6 @@ from affectlab.core.words import count, number, percent, plural
 from affectlab.evaluation.paired_tests import sign_test
 from affectlab.evaluation.preference.choices import comparisons_of, is_system, two_systems
 from affectlab.evaluation.preference.tally import (
-    Resample,
     Rule,
     Tally,
     clustered_variance,
@@ -52,18 +51,19 @@ __all__ = [
     "sentences",
     "share_table",
     "side_check",
+    "study_of",
 ]
 
 # The table of a preference study: shares, with intervals that know which votes go together.
 
 
-_CLUSTERS = {"units": "items", "raters": "judges", "both": "items and judges"}
+_CLUSTERS = {"stimuli": "items", "raters": "judges", "both": "items and judges"}
 
 
 def share_table(
     tally: Tally,
     rule: Rule,
-    over: Resample | None,
+    over: Target | None,
     n_boot: int,
     confidence: float,
     rng: np.random.Generator,
@@ -102,13 +102,14 @@ def share_table(
             f"share of {about}; {text}" for (about, _), text in zip(rows[votes], how, strict=True)
         ]
     p = columns.pop("p")
+    drawn = "units" if over == "stimuli" else over
     n_votes = int(tally.counts.sum())
     table = Estimates.build(
         {"about": [about for about, _ in rows], "choice": [choice for _, choice in rows]},
         value=value,
         **columns,
         method=method,
-        resampled=[over if over and n_boot and "bootstrap" in text else "none" for text in method],
+        resampled=[drawn if n_boot and "bootstrap" in text else "none" for text in method],
         n_items=n_votes if tally.single else len(tally.items),
         n_raters=0 if tally.votes is None else len(tally.votes.judges),
         n_ratings=n_votes,
@@ -123,7 +124,7 @@ def share_table(
 
 
 def _clustered(
-    tally: Tally, over: Resample, value: Floats, n: Floats, confidence: float
+    tally: Tally, over: Target, value: Floats, n: Floats, confidence: float
 ) -> tuple[dict[str, Floats], list[str]]:
     """Wilson intervals and tests with as many votes as their clustered variance is worth."""
     from scipy.special import ndtr
@@ -139,10 +140,10 @@ def _clustered(
     return columns, [text] * value.size
 
 
-def _fewest(tally: Tally, over: Resample) -> int:
+def _fewest(tally: Tally, over: Target) -> int:
     """Clusters behind a share that does not vary among them."""
     sizes = {
-        "units": len(tally.items),
+        "stimuli": len(tally.items),
         "raters": 0 if tally.votes is None else len(tally.votes.judges),
     }
     return min(sizes.values()) if over == "both" else sizes[over]
@@ -150,7 +151,7 @@ def _fewest(tally: Tally, over: Resample) -> int:
 
 def _drawn(
     tally: Tally,
-    over: Resample,
+    over: Target,
     value: Floats,
     n_boot: int,
     confidence: float,
@@ -450,12 +451,15 @@ def preferences(
     choices: Sequence[str] | None = None,
     systems: Sequence[str] | None = None,
     rule: Rule = "majority",
-    resample: Resample | None = None,
+    target: Target | None = None,
     n_boot: int = 0,
     confidence: float = 0.95,
     seed: int | np.random.Generator | None = 0,
 ) -> Preferences:
-    """Count the verdicts of blind comparisons between two systems, such as people and a model.
+    """Say which of two systems people prefer in blind comparisons, and how surely.
+
+    Stimuli are items, and raters are judges. Stimulus columns A and B name what stood there, or the
+    choices themselves do; a column left names the option on the left.
 
     Parameters
     ----------
@@ -471,19 +475,22 @@ def preferences(
     choices
         Names of the columns of an array.
     systems
-        The two systems, where others are compared, too, or choices have unusual names. Choices
-        called both, neither, indistinct, tie and the like are none.
+        The two systems, where others are compared, too, or choices have unusual names.
+
+        Choices called both, neither, indistinct, tie and the like are none.
     rule
-        What makes the verdict of an item with several votes: ``"majority"``, more than half of
-        them; ``"plurality"``, more than any other choice. Items without one are counted.
-    resample
-        What intervals of shares of votes are about: other items (``"units"``), other judges
-        (``"raters"``), or ``"both"``. By default both where there are at least five judges, and
-        items otherwise.
+        What makes the verdict of an item with several votes: more than half of them, or more than
+        any other choice.
+
+        Items without one are counted.
+    target
+        What intervals of shares of votes are about: other items, other judges, or both; by default
+        both where there are at least five judges, and items otherwise.
     n_boot
+        Bootstrap replicates; 0 for intervals that know which votes go together.
+
         0: votes on an item, and votes of a judge, are taken as going together by the two-way
-        clustered variance, in a Wilson interval. Above: bootstrap replicates that draw items,
-        judges or both.
+        clustered variance, in a Wilson interval. Above: replicates draw items, judges or both.
     confidence
         Coverage of the intervals, in (0, 1).
     seed
@@ -533,12 +540,12 @@ def preferences(
         raise unknown_name("rule", str(rule), ("majority", "plurality"))
     if n_boot < 0:
         raise InputError(f"n_boot {n_boot}: expected 0 or the number of bootstrap replicates")
-    if resample not in (None, "units", "raters", "both"):
-        raise unknown_name("resample", str(resample), ("units", "raters", "both"))
+    if target not in (None, *get_args(Target)):
+        raise unknown_name("target", str(target), get_args(Target))
     tally = _tally(ratings, choices, systems)
     if n_boot and isinstance(ratings, Mapping):
         raise InputError("counts alone cannot be resampled; expected n_boot=0 or the votes")
-    over, why = _about(tally, resample)
+    over, why = _about(tally, target)
     rng = np.random.default_rng(seed)
     table = share_table(tally, rule, over, n_boot, confidence, rng)
     side = side_check(tally, confidence)
@@ -577,6 +584,17 @@ def preferences(
         rule=rule,
         agreement=agreement,
     )
+
+
+def study_of(
+    ratings: Preferences | Ratings | Mapping[str, int] | ArrayLike,
+    systems: Sequence[str] | None,
+    rule: Rule,
+) -> Preferences:
+    """Give the result of :func:`preferences`, where it is not given."""
+    if isinstance(ratings, Preferences):
+        return ratings
+    return preferences(ratings, systems=systems, rule=rule)
 
 
 def _tally(
@@ -644,23 +662,23 @@ def _systems_first(names: tuple[str, ...], systems: Sequence[str] | None) -> lis
     return first + [k for k in range(len(names)) if k not in first]
 
 
-def _about(tally: Tally, resample: Resample | None) -> tuple[Resample | None, list[str]]:
+def _about(tally: Tally, target: Target | None) -> tuple[Target | None, list[str]]:
     """Say what intervals are about (None: votes of their own), and what a reader should know."""
     judges = 0 if tally.votes is None else len(tally.votes.judges)
-    if resample in ("raters", "both") and judges < 2:
+    if target in ("raters", "both") and judges < 2:
         raise InputError(
-            f"resample {resample!r}: {'one judge' if judges else 'the judges are not known'}; "
-            "expected two or more judges, or resample='units'"
+            f"target {target!r}: {'one judge' if judges else 'the judges are not known'}; "
+            "expected two or more judges, or target='stimuli'"
         )
-    if resample is not None:
-        return resample, []
+    if target is not None:
+        return target, []
     if judges >= _ENOUGH_JUDGES:
         return "both", []
     notes = []
     if not tally.single:
         few = f"{plural(judges, 'judge')}" if judges else "judges unknown"
         notes.append(f"{few}: intervals are about other items, not about other judges")
-    return ("units" if tally.repeated else None), notes
+    return ("stimuli" if tally.repeated else None), notes
 
 
 def _agreement(

@@ -14,7 +14,7 @@ from affectlab.core.estimates import Estimates
 from affectlab.core.inference import Uncertainty, check_confidence, draw_weights, summarise
 from affectlab.core.tables import Interval, PValue, Value
 from affectlab.core.types import Bools, Floats
-from affectlab.core.words import joined, number
+from affectlab.core.words import joined, number, option
 from affectlab.evaluation.differences import labels_as_metrics
 from affectlab.evaluation.preference.areas import (
     area,
@@ -23,7 +23,8 @@ from affectlab.evaluation.preference.areas import (
     replicated_areas,
 )
 from affectlab.evaluation.preference.choices import is_both, is_system
-from affectlab.evaluation.preference.preferences import Preferences
+from affectlab.evaluation.preference.preferences import Preferences, preferences
+from affectlab.evaluation.preference.tally import Rule
 from affectlab.ratings import Ratings
 from affectlab.ratings.order import canonical
 
@@ -47,9 +48,11 @@ class _Judged:
 
 
 def metric_sees_preference(
-    values: Ratings | ArrayLike,
-    verdicts: Preferences | Sequence[str],
+    ratings: Preferences | Ratings | Sequence[str],
+    models: Ratings | ArrayLike | None = None,
     *,
+    systems: Sequence[str] | None = None,
+    rule: Rule = "majority",
     system: str | None = None,
     good: Collection[str] | None = None,
     poor: Collection[str] | None = None,
@@ -69,21 +72,30 @@ def metric_sees_preference(
 
     Parameters
     ----------
-    values
-        Shape (n,) or (metrics, n), ``nan`` where a metric says nothing; or ratings of which each
-        rater (or label) is a metric and stimuli are the items, with `verdicts` from
-        :func:`preferences`.
-    verdicts
-        What people chose on each item, n names; or the result of :func:`preferences`.
+    ratings
+        As for :func:`preferences`, or its result; or what people chose on each item, n names.
+    models
+        Ratings of which each rater (or label) is a metric, and stimuli are the items; or, beside
+        names, an array of shape (n,) or (metrics, n), ``nan`` where a metric says nothing.
+    systems
+        The two systems, where others are compared, too.
+    rule
+        What makes the verdict of an item with several votes: more than half of them, or more than
+        any other choice.
     system
         The system whose output the metric scores; by default the one called model or machine.
-    good, poor
-        Verdicts that count as good and poor, in place of what follows from `system`. With
-        ``poor=["human", "neither"]`` items on which both are bad count, too.
+    good
+        Verdicts that count as good, in place of what follows from the system.
+    poor
+        Verdicts that count as poor, in place of what follows from the system.
+
+        With ``poor=["human", "neither"]`` items on which both are bad count, too.
     names
         Names of the metrics, with an array.
     n_boot
-        Bootstrap replicates over items; 0 for no interval (``auc_delong`` has one anyway).
+        Bootstrap replicates over items; 0 for no interval.
+
+        ``auc_delong`` has one anyway.
     n_permutations
         Random relabellings of good and poor for the p-values; 0 for none.
     confidence
@@ -112,11 +124,17 @@ def metric_sees_preference(
     Examples
     --------
     >>> verdicts = ["model", "both", "human", "human", "neither", "model"]
-    >>> found = metric_sees_preference([0.9, 0.7, 0.4, 0.8, 0.1, 0.6], verdicts, seed=0)
+    >>> found = metric_sees_preference(verdicts, [0.9, 0.7, 0.4, 0.8, 0.1, 0.6], seed=0)
     >>> found["0", "auc"]
     Estimate(0.667, chance that a good item (model, both) scores above a poor one (human), ...)
     """
-    values = canonical(values, listed="raters")
+    if models is None:
+        given = option("models", "clipscore.csv")
+        raise InputError(f"the values of a metric are missing; expected {given}")
+    verdicts = ratings
+    if isinstance(verdicts, Ratings):
+        verdicts = preferences(verdicts, systems=systems, rule=rule)
+    values = canonical(models, listed="raters")
     check_confidence(confidence)
     for name, n in (("n_boot", n_boot), ("n_permutations", n_permutations)):
         if n < 0:

@@ -3,11 +3,12 @@ machine texts are good."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from affectlab.core.errors import InputError
 from affectlab.core.estimates import Estimates
@@ -17,43 +18,66 @@ from affectlab.core.types import Floats
 from affectlab.core.words import count, number, percent
 from affectlab.evaluation.preference.areas import cluster_weights, expanded_tails
 from affectlab.evaluation.preference.choices import is_both
-from affectlab.evaluation.preference.judged_items import cluster_codes, machine_of
-from affectlab.evaluation.preference.preferences import Preferences
+from affectlab.evaluation.preference.judged_items import (
+    cluster_codes,
+    cluster_column,
+    column_of,
+    item_columns,
+    machine_of,
+)
+from affectlab.evaluation.preference.preferences import Preferences, study_of
 from affectlab.evaluation.preference.tally import Rule, exact_interval, no_verdict, verdicts
 from affectlab.evaluation.wilson import wilson_interval
+from affectlab.ratings import Ratings
 
 __all__ = ["preference_verdicts"]
 
 _NAN = float("nan")
+_REPLICATES = 1000
+"""Replicates where items belong together, unless the caller says so."""
 
 
 def preference_verdicts(
-    preferences: Preferences,
+    ratings: Preferences | Ratings | Mapping[str, int] | ArrayLike,
     *,
+    systems: Sequence[str] | None = None,
+    rule: Rule = "majority",
     system: str | None = None,
     sampled: int | None = None,
-    cluster: Mapping[str, str] | None = None,
-    n_boot: int = 0,
+    cluster: str | Mapping[str, str] | None = "auto",
+    n_boot: int | None = None,
     confidence: float = 0.95,
     seed: int | np.random.Generator | None = 0,
 ) -> Estimates:
-    r"""Count the verdicts of items, with intervals, and those that have none.
+    r"""Count the verdicts of items: how often is each system preferred, or good, or neither.
 
     Parameters
     ----------
-    preferences
-        The result of :func:`preferences`; of counts alone, such as published ones, each count is
-        taken as verdicts of items.
+    ratings
+        As for :func:`preferences`, or its result; of counts alone, such as published ones, each
+        count is taken as verdicts of items.
+    systems
+        The two systems, where others are compared, too.
+    rule
+        What makes the verdict of an item with several votes: more than half of them, or more than
+        any other choice.
     system
-        The system whose texts are good or poor; by default the one called model or machine. Where
-        none is, the rows about good texts are left out.
+        The system whose texts are good or poor; by default the one called model or machine.
+
+        Where none is, the rows about good texts are left out.
     sampled
-        Items that were judged, where `preferences` holds only those with a verdict.
+        Items that were judged, where only those with a verdict are known.
     cluster
-        What each item belongs to, such as its image-caption pair, for the bootstrap.
+        Stimulus column that says which items belong together, such as their image-caption pair; by
+        default pair, where there is one.
+
+        Or what each item belongs to; None: each item to itself.
     n_boot
-        Bootstrap replicates that draw items, or clusters; 0: Wilson and exact intervals, which take
-        each verdict as one of its own. Percentiles lie further out where clusters are few.
+        Bootstrap replicates that draw items, or clusters; by default 1,000 where items belong
+        together, and none otherwise.
+
+        0: Wilson and exact intervals, which take each verdict as one of its own. Percentiles lie
+        further out where clusters are few.
     confidence
         Coverage of the intervals, in (0, 1).
     seed
@@ -96,20 +120,29 @@ def preference_verdicts(
     Estimate(2.560 [2.001, 3.299], ...)
     """
     check_confidence(confidence)
-    if n_boot < 0:
+    study = study_of(ratings, systems, rule)
+    of_item = cluster
+    if isinstance(of_item, str):
+        columns = item_columns(ratings if isinstance(ratings, Ratings) else None)
+        together = cluster_column(columns, of_item)
+        of_item = None if together is None else column_of(columns, together)
+    often = n_boot
+    if often is None:
+        often = 0 if of_item is None else _REPLICATES
+    if often < 0:
         raise InputError(f"n_boot {n_boot}: expected 0 or the number of bootstrap replicates")
-    k, without = _counted(preferences)
+    k, without = _counted(study)
     decided = int(k.sum())
     if not decided:
         raise InputError("no item has a verdict; expected at least one")
     if sampled is not None and sampled < decided + without:
         raise InputError(f"sampled {sampled}: there are {decided + without} items; expected more")
     total = decided + without if sampled is None else sampled
-    rows = _rows(preferences, k, total, system, confidence)
-    if n_boot:
-        chosen, names = _verdicts(preferences)
-        _bootstrap(rows, chosen, names, cluster, n_boot, confidence, np.random.default_rng(seed))
-    return _table(rows, total, preferences.rule)
+    rows = _rows(study, k, total, system, confidence)
+    if often:
+        chosen, names = _verdicts(study)
+        _bootstrap(rows, chosen, names, of_item, often, confidence, np.random.default_rng(seed))
+    return _table(rows, total, study.rule)
 
 
 def _counted(found: Preferences) -> tuple[Floats, int]:
