@@ -204,6 +204,7 @@ def show_result(
     to: Path | None = None,
     figures: Path | None = None,
     warnings: Sequence[str] = (),
+    doubts: Sequence[str] = (),
 ) -> None:
     """Write, draw and print a result.
 
@@ -215,6 +216,8 @@ def show_result(
         Where to write it, and its figures.
     warnings
         What reading the ratings had to say.
+    doubts
+        Warnings that make the result doubtful.
     """
     # Files first: who reads the output may leave early, as in `… | head`.
     if to is not None:
@@ -229,7 +232,7 @@ def show_result(
     if figures is not None:
         out.show(f"figures: {figures}")
     panel = {"panel": out.who} if out.who else {}
-    out.finish({**panel, **result.to_dict()} if out.as_json else None, warnings)
+    out.finish({**panel, **result.to_dict()} if out.as_json else None, warnings, doubts=doubts)
 
 
 def _warnings(read: Sequence[Ratings | None]) -> tuple[str, ...]:

@@ -205,9 +205,7 @@ def _from_ratings(
     said = np.unique(answers.rater[at >= 0])
     y = table["value"].to_numpy().astype(np.float64)
     if isinstance(by, Mapping) or not (cluster is None or isinstance(cluster, str)):
-        raise InputError(
-            "by and cluster are names of stimulus attributes here, as in by=['actor']"
-        )
+        raise InputError("by and cluster are names of stimulus attributes here, as in by=['actor']")
     wanted = [by] if isinstance(by, str) else list(by)
     columns = {
         name: _attribute(name, stimuli, people, judged)

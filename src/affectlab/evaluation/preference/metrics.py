@@ -543,8 +543,10 @@ def evaluate_preference_metrics(
     """
     check_confidence(confidence)
     _check(n_boot, min_size, margin)
-    choices: Choices = ratings if not isinstance(ratings, Ratings) else preferences(
-        ratings, systems=systems, rule=rule
+    choices: Choices = (
+        ratings
+        if not isinstance(ratings, Ratings)
+        else preferences(ratings, systems=systems, rule=rule)
     )
     if items is None and isinstance(ratings, Ratings):
         items = ratings

@@ -404,9 +404,7 @@ def _check(model: str, ties: str, prior: float, target: str | None, n_boot: int)
 
 def _drawn(target: Target | None, judges: int) -> Target:
     if target in ("raters", "both") and judges < 2:
-        raise InputError(
-            f"target {target!r}: expected two or more judges; the data name {judges}"
-        )
+        raise InputError(f"target {target!r}: expected two or more judges; the data name {judges}")
     return target or ("both" if judges >= _ENOUGH_JUDGES else "stimuli")
 
 

@@ -203,9 +203,7 @@ def replicates(tally: Tally, target: Target, n_boot: int, rng: np.random.Generat
     return out
 
 
-def _drawn(
-    tally: Tally, target: Target, n_boot: int, rng: np.random.Generator
-) -> Iterator[Floats]:
+def _drawn(tally: Tally, target: Target, n_boot: int, rng: np.random.Generator) -> Iterator[Floats]:
     """Votes for each choice, shape (replicates, choices), in blocks of replicates."""
     n_items, n_choices = tally.counts.shape
     votes, choice = tally.votes, tally.choice
