@@ -10,8 +10,8 @@ import pytest
 from tests.evaluation.panels import Array, models_of, people_of, study, table
 
 from affectlab import InputError, Ratings
-from affectlab.evaluation import alignment, spearman_with_people
 from affectlab.core.inference import Target
+from affectlab.evaluation import alignment, spearman_with_people
 
 # -- control runs ----------------------------------------------------------------------------------
 

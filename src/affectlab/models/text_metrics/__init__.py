@@ -2,7 +2,8 @@
 
 :class:`BartScore`, :class:`ClipScore`, :class:`RefClipScore`, :class:`BertScore` and
 :class:`SentenceSimilarity` score texts; :func:`load_text_metric` finds one by name, other packages
-add theirs. :func:`score_texts` scores a table by several; :func:`score_means` brings scores together by group, with intervals.
+add theirs. :func:`score_texts` scores a table by several; :func:`score_means` brings scores
+together by group, with intervals.
 """
 
 from importlib import import_module

@@ -138,7 +138,7 @@ def _usable(table: TextTable, metrics: Sequence[TextMetric]) -> TextTable:
     """Leave out items that a metric cannot score, each with its reason."""
     usable, why = [], []
     images: dict[str, str] = {}
-    for row, item in enumerate(table.items):
+    for row in range(len(table.items)):
         try:
             for metric in metrics:
                 _check(table, row, metric, images)
