@@ -101,12 +101,12 @@ def test_does_a_metric_see_it(judgements: Path, tmp_path: Path) -> None:
     rows = [f"{item},{0.9 if said == 'model' else 0.2}" for item, said in verdicts.items()]
     metric.write_text("item,value\n" + "\n".join(rows) + "\n", encoding="utf-8")
     given = (judgements, *SCALE, "--models", metric, "--n-boot", "50")
-    found = result(*given, verb="preference-separation")["result"]["separation"]
+    found = result(*given, verb="preference-metrics")["result"]["areas"]
     assert found[0]["metric"] == "clip"
     assert found[0]["value"] == 1.0
-    assert "clip: AUC 1.00" in run(*given, verb="preference-separation").stdout
-    done = run(judgements, *SCALE, verb="preference-separation", code=2)
-    assert "the values of a metric are missing" in done.stderr
+    assert "clip: AUC 1.00" in run(*given, verb="preference-metrics").stdout
+    done = run(judgements, *SCALE, verb="preference-metrics", code=2)
+    assert "--scores scores.csv or --models" in done.stderr
 
 
 def test_a_metric_that_shows_nothing_is_not_called_blind(tmp_path: Path) -> None:
@@ -116,8 +116,8 @@ def test_a_metric_that_shows_nothing_is_not_called_blind(tmp_path: Path) -> None
     values = [f"i{k},{k // 2}" for k in range(40)]
     metric.write_text("item,value\n" + "\n".join(values) + "\n", encoding="utf-8")
     given = (judged, "--scale", "nominal:human,model,both", "--models", metric, "--n-boot", "50")
-    text = " ".join(run(*given, verb="preference-separation").stdout.split())
-    assert "it is not shown to tell what people accept" in text
+    text = " ".join(run(*given, verb="preference-metrics").stdout.split())
+    assert "does not show that it sees what people prefer" in text
 
 
 @pytest.mark.parametrize(

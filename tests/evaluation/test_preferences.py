@@ -12,7 +12,7 @@ from scipy import stats
 from statsmodels.stats.proportion import proportion_confint
 
 from affectlab.core.errors import InputError
-from affectlab.evaluation import Preferences, metric_sees_preference, preferences
+from affectlab.evaluation import Preferences, evaluate_preference_metrics, preferences
 from affectlab.ratings import Ratings
 
 
@@ -143,10 +143,9 @@ def test_socratis_verdicts_of_three_judges() -> None:
     decided = rows["decided verdicts", "human"]
     assert decided["p"] == pytest.approx(stats.binomtest(233, 324).pvalue)
     assert decided["low"] > 0.5
-    seen = metric_sees_preference(
-        found, np.arange(500.0), system="machine", n_permutations=0, names=["order"]
-    ).frame.row(0, named=True)
-    assert (seen["n_good"], seen["n_poor"], seen["n_left_out"]) == (138, 233, 129)
+    scores = {"item": found.items, "metric": ["order"] * 500, "score": np.arange(500.0)}
+    judged = evaluate_preference_metrics(found, scores, system="machine", n_permutations=0).judged
+    assert (judged.n_good, judged.n_poor, sum(judged.aside.values())) == (138, 233, 129)
 
 
 def published_margins() -> Any:

@@ -253,9 +253,6 @@ def preferred(al):
         "said": found.sentences,
         "scale": evaluation.preference_scale(wins, systems=names, n_boot=40, seed=11),
         "judged": judged,
-        "sees": evaluation.metric_sees_preference(
-            list(said.values()), rng.random(40), n_boot=40, n_permutations=199, seed=12
-        ),
         "scores": evaluation.metric_scores(scored),
         "models": {
             model: partial(evaluation.preference_scale, wins, systems=names, model=model, prior=0.5)

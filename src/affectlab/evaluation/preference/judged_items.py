@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
 
@@ -77,7 +77,12 @@ class JudgedItems:
 
 
 def judged_items(
-    choices: Choices, *, system: str | None = None, unit: Unit = "item"
+    choices: Choices,
+    *,
+    system: str | None = None,
+    unit: Unit = "item",
+    good: Collection[str] | None = None,
+    poor: Collection[str] | None = None,
 ) -> JudgedItems:
     """Say which items are good and which are poor, after Socratis (2023), section 4.
 
@@ -93,11 +98,13 @@ def judged_items(
         The system that is judged; by default the one called model or machine.
     unit
         ``"item"``: the verdict of each item; ``"vote"``: each judge's choice.
+    good, poor
+        Verdicts that count as good, and as poor, in place of these.
 
     Raises
     ------
     InputError
-        If the system is not told, or no item is good, or none poor.
+        If the system is not told, no item is good, or none poor, or a verdict is both.
 
     Examples
     --------
@@ -114,22 +121,28 @@ def judged_items(
         raise InputError(
             f"the choices name {joined(map(repr, systems))}; expected {name!r} and one other system"
         )
-    good = np.array([verdict == name or is_both(verdict) for verdict in said], dtype=bool)
-    poor = np.array([verdict == others[0] for verdict in said], dtype=bool)
+    accepted = {name, *filter(is_both, said)} if good is None else set(good)
+    rejected = {others[0]} if poor is None else set(poor)
+    if accepted & rejected:
+        raise InputError(f"verdict {min(accepted & rejected)!r} is both good and poor")
+    is_good, is_poor = (
+        np.array([verdict in side for verdict in said], dtype=bool) for side in (accepted, rejected)
+    )
     aside: dict[str, int] = {}
-    for k in np.flatnonzero(~(good | poor)).tolist():
+    for k in np.flatnonzero(~(is_good | is_poor)).tolist():
         aside[said[k]] = aside.get(said[k], 0) + int(weight[k])
-    for side, of in ((good, "good"), (poor, "poor")):
-        if not weight[side].sum():
+    for marks, of, wanted in ((is_good, "good", accepted), (is_poor, "poor", rejected)):
+        if not weight[marks].sum():
+            named = joined(map(repr, sorted(wanted)), "or")
             raise InputError(
-                f"no {unit} is {of}, since people chose {name if of == 'good' else others[0]!r}"
-                f"{' or both' if of == 'good' else ''} on none; expected some good and poor ones"
+                f"no {unit} is {of}, since people chose {named} on none; expected some good and "
+                "poor ones"
             )
-    kept = np.flatnonzero(good | poor)
+    kept = np.flatnonzero(is_good | is_poor)
     return JudgedItems(
         items=tuple(items[k] for k in kept),
         verdict=tuple(said[k] for k in kept),
-        good=good[kept],
+        good=is_good[kept],
         weight=weight[kept],
         system=name,
         other=others[0],

@@ -13,8 +13,11 @@ import polars as pl
 from affectlab.core.errors import InputError
 from affectlab.core.types import Floats
 from affectlab.core.words import joined
+from affectlab.evaluation.differences import labels_as_metrics
+from affectlab.ratings import Ratings
+from affectlab.ratings.arrays import answers_of, require_order
 
-__all__ = ["MetricScores", "metric_scores"]
+__all__ = ["MetricScores", "metric_scores", "scores_of_ratings"]
 
 _NEEDED = ("item", "metric", "score")
 _SYSTEM = "system"
@@ -99,6 +102,15 @@ def metric_scores(
     values = np.full((len(items), len(metrics)), np.nan)
     values[at_item, at_metric] = score
     return MetricScores(items, metrics, values, _item_columns(frame, len(items), at_item))
+
+
+def scores_of_ratings(models: Ratings) -> MetricScores:
+    """Take each rater, or label, as a metric, and stimuli as items."""
+    require_order(models, "the area under the curve")
+    answers = answers_of(labels_as_metrics(models) if models.has_labels else models)
+    values = np.full((len(answers.units), len(answers.raters)), np.nan)
+    values[answers.unit, answers.rater] = answers.value
+    return MetricScores(answers.units, answers.raters, values, {})
 
 
 def _frame(source: Any) -> tuple[str, pl.DataFrame]:
