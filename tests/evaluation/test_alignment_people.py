@@ -92,7 +92,7 @@ def test_two_people_are_not_resampled() -> None:
 @pytest.mark.parametrize("n_people", [1, 2])
 def test_other_people_are_not_drawn_from_one_or_two(n_people: int) -> None:
     people, models = study(np.random.default_rng(18), n_people, 60, 1, [1.5])
-    with pytest.raises(InputError, match="expected three or more people, or target 'stimuli'"):
+    with pytest.raises(InputError, match="expected three or more raters, or target 'stimuli'"):
         alignment(people_of(people), models_of(models), n_boot=50, target="raters", seed=0)
 
 

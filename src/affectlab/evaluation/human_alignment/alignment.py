@@ -11,7 +11,15 @@ import numpy as np
 import polars as pl
 
 from affectlab.core.estimates import Estimates
-from affectlab.core.inference import Target, check_confidence, holm
+from affectlab.core.inference import (
+    CrossedDraws,
+    Spread,
+    Target,
+    check_confidence,
+    crossed_spread,
+    draw_crossed,
+    holm,
+)
 from affectlab.core.result import Result
 from affectlab.core.tables import (
     Count,
@@ -23,19 +31,16 @@ from affectlab.core.tables import (
     Table,
     Text,
 )
-from affectlab.core.types import Floats
 from affectlab.core.words import count, joined, number, percent, plural, shown
 from affectlab.evaluation.human_alignment.alt_test import AltTest, alt_test_of, outcome_of
-from affectlab.evaluation.human_alignment.bootstrap import (
-    Draws,
-    columns_of,
-    draw,
-    mean_of_defined,
-    spread_of,
-)
-from affectlab.evaluation.human_alignment.ceiling import HumanCeiling, ceiling_of, method_of
+from affectlab.evaluation.human_alignment.ceiling import HumanCeiling, ceiling_of
 from affectlab.evaluation.human_alignment.equivalence import Verdict, check_margin, two_one_sided
-from affectlab.evaluation.human_alignment.measures import Measure, measures_of
+from affectlab.evaluation.human_alignment.measures import (
+    Measure,
+    mean_of_defined,
+    measures_of,
+    spread_table,
+)
 from affectlab.evaluation.human_alignment.panel import Panel, panel_of
 from affectlab.ratings import Ratings
 
@@ -207,7 +212,7 @@ def _figures(
     titles: dict[str, str],
     margin: float,
     alpha: float,
-    draws: Draws,
+    draws: CrossedDraws,
     confidence: float,
 ) -> tuple[Figure, ...]:
     first = measures[0]
@@ -264,7 +269,7 @@ def sentence_on(
     measures: Sequence[Measure],
     difference: Estimates,
     alt: AltTest,
-    draws: Draws,
+    draws: CrossedDraws,
     confidence: float,
     alpha: float,
 ) -> str:
@@ -289,7 +294,7 @@ def sentence_on(
     return "; ".join(parts) + f" ({basis})."
 
 
-def _scope(panel: Panel, row: dict[str, Any], draws: Draws) -> str:
+def _scope(panel: Panel, row: dict[str, Any], draws: CrossedDraws) -> str:
     """Say whom, or what, the interval is about where it is not about any people and stimuli."""
     if draws.target == "both" or not draws.n_boot:
         return ""
@@ -393,7 +398,7 @@ def notes_on(
     panel: Panel,
     measures: Sequence[Measure],
     difference: Estimates,
-    draws: Draws,
+    draws: CrossedDraws,
     alt: AltTest,
     alpha: float,
 ) -> tuple[str, ...]:
@@ -453,7 +458,7 @@ def _on_several(rows: list[dict[str, Any]], alpha: float) -> list[str]:
     return [f"{text}With Holm's correction for all of them, {kept} shown to be inside."]
 
 
-def _on_people(panel: Panel, measure: Measure, draws: Draws) -> list[str]:
+def _on_people(panel: Panel, measure: Measure, draws: CrossedDraws) -> list[str]:
     n = panel.n_people
     notes = []
     if n == 1:
@@ -676,7 +681,7 @@ def alignment(
     check_margin(margin, alpha)
     check_confidence(confidence)
     panel = panel_of(ratings, models, exclude=exclude, truncate=truncate)
-    draws = draw(panel.stimuli, panel.people, n_boot, target, seed)
+    draws = draw_crossed(panel.stimuli, panel.people, n_boot, target, seed)
     measures = measures_of(panel, draws)
     difference = _differences(panel, measures, draws, margin, confidence, alpha)
     ceiling = ceiling_of(panel, measures, draws, confidence)
@@ -727,71 +732,42 @@ def alignment(
     )
 
 
-def _keys(panel: Panel, measures: Sequence[Measure]) -> dict[str, list[str]]:
-    return {
-        "measure": [measure.name for measure in measures for _ in panel.models],
-        "rater": list(panel.models) * len(measures),
-    }
-
-
 def _agreement(
-    panel: Panel, measures: Sequence[Measure], draws: Draws, confidence: float
+    panel: Panel, measures: Sequence[Measure], draws: CrossedDraws, confidence: float
 ) -> Estimates:
-    n_items = len(panel.stimuli)
     spreads = []
     for measure in measures:
         # A single person has no others; a model may still agree with that person.
         rows = measure.alone() if panel.n_people < 2 else measure.over_labels()[0]
-        spreads.append(spread_of(rows, draws, n_items, confidence).clipped())
-    columns = columns_of(spreads)
-    counts = [panel.counts(f) for f in range(len(panel.models))] * len(measures)
-    return Estimates.build(
-        _keys(panel, measures),
-        **columns,
-        method=[
-            f"{_method(measure)}, mean over people and labels{method_of(draws)}"
-            for measure in measures
-            for _ in panel.models
-        ],
-        resampled=spreads[0].resampled,
-        n_items=[n for n, _ in counts],
-        n_raters=panel.n_people,
-        n_ratings=[cells for _, cells in counts],
-        status=_status(measures, columns["value"], panel),
-    )
+        spreads.append(crossed_spread(rows, draws, confidence).clipped())
+    return _of_models(panel, measures, spreads, draws, "mean over people and labels")
 
 
 def _differences(
     panel: Panel,
     measures: Sequence[Measure],
-    draws: Draws,
+    draws: CrossedDraws,
     margin: float,
     confidence: float,
     alpha: float,
 ) -> Estimates:
-
-    n_items = len(panel.stimuli)
     spreads, extra = [], []
     for measure in measures:
         models, among = measure.over_labels()
-        spread = spread_of(models - among, draws, n_items, confidence)
+        spread = crossed_spread(models - among, draws, confidence)
         spreads.append(spread)
         beside = measure.persons_beside()
-        for f in range(len(panel.models)):
-            tested = two_one_sided(
-                float(spread.value[f]), float(spread.se[f]), margin, float(spread.df[f]), alpha
-            )
+        of_measure: list[dict[str, Any]] = []
+        for f, kind in enumerate(panel.model_kinds):
+            value = float(spread.value[f])
+            tested = two_one_sided(value, float(spread.se[f]), margin, float(spread.df[f]), alpha)
             # Within such a margin lies a model that agrees with nobody.
             too_wide = margin >= among[f, 0]
-            verdict = tested.verdict
-            if too_wide and verdict == "inside":
-                verdict = "not shown"
-            tells = not (np.isnan(tested.p_lower) or too_wide)
+            verdict = "not shown" if too_wide and tested.verdict == "inside" else tested.verdict
             known = beside[f][~np.isnan(beside[f])]
-            defined = not np.isnan(spread.value[f])
-            extra.append(
+            of_measure.append(
                 {
-                    "rater_kind": panel.model_kinds[f],
+                    "rater_kind": kind,
                     "agreement": float(models[f, 0]),
                     "people": float(among[f, 0]),
                     "margin": margin,
@@ -801,93 +777,76 @@ def _differences(
                     "test_low": tested.low,
                     "test_high": tested.high,
                     "verdict": verdict,
-                    "at_least": tested.at_least if tells else None,
+                    "at_least": None if np.isnan(tested.p_lower) or too_wide else tested.at_least,
                     "df": float(spread.df[f]),
-                    "people_share": float(spread.people_share[f]),
+                    "people_share": float(spread.rater_share[f]),
                     "n_labels": int(measure.both[f].sum()),
                     "coverage": float(panel.coverage[f]),
-                    "people_below": int((known < models[f, 0]).sum()) if defined else None,
+                    "people_below": None if np.isnan(value) else int((known < models[f, 0]).sum()),
                     "people_min": float(known.min()) if known.size else None,
                     "people_max": float(known.max()) if known.size else None,
                     "n_people": panel.n_people,
                 }
             )
-    columns = columns_of(spreads)
-    counts = [panel.counts(f) for f in range(len(panel.models))] * len(measures)
-    table = Estimates.build(
-        _keys(panel, measures),
-        **columns,
-        method=[
-            f"{_method(measure)}, models less people{method_of(draws)}"
-            for measure in measures
-            for _ in panel.models
-        ],
-        resampled=spreads[0].resampled,
-        n_items=[n for n, _ in counts],
-        n_raters=panel.n_people,
-        n_ratings=[cells for _, cells in counts],
-        status=_status(measures, columns["value"], panel),
-    )
-    for start in range(0, len(extra), len(panel.models)):
-        of_measure = extra[start : start + len(panel.models)]
         adjusted = holm(np.array([row["p"] for row in of_measure], dtype=np.float64))
-        for row, p in zip(of_measure, adjusted, strict=True):
-            row["p_holm"] = float(p)
+        extra += [row | {"p_holm": float(p)} for row, p in zip(of_measure, adjusted, strict=True)]
+    table = _of_models(panel, measures, spreads, draws, "models less people")
     frame = pl.DataFrame(extra, schema_overrides={"at_least": pl.Boolean, "people_below": pl.Int64})
     return Estimates.of(table.frame.hstack(frame), table.keys)
 
 
-def _by_label(
-    panel: Panel, measures: Sequence[Measure], draws: Draws, confidence: float
+def _of_models(
+    panel: Panel,
+    measures: Sequence[Measure],
+    spreads: Sequence[Spread],
+    draws: CrossedDraws,
+    what: str,
 ) -> Estimates:
+    """One row for each measure and model."""
+    counts = [panel.counts(f) for f in range(len(panel.models))]
+    return spread_table(
+        measures,
+        spreads,
+        draws,
+        {"rater": panel.models},
+        lambda measure: f"{_method(measure)}, {what}",
+        n_people=panel.n_people,
+        n_items=[n for n, _ in counts],
+        n_raters=panel.n_people,
+        n_ratings=[cells for _, cells in counts],
+    )
 
-    n_items, n_models, n_labels = len(panel.stimuli), len(panel.models), len(panel.labels)
-    spreads, agreement, people = [], [], []
-    for measure in measures:
-        rows = (measure.models - measure.among).reshape(n_models * n_labels, -1)
-        spreads.append(spread_of(rows, draws, n_items, confidence))
-        agreement.append(measure.models[:, :, 0].ravel())
-        people.append(measure.among[:, :, 0].ravel())
+
+def _by_label(
+    panel: Panel, measures: Sequence[Measure], draws: CrossedDraws, confidence: float
+) -> Estimates:
+    shape = (len(panel.models) * len(panel.labels), -1)
     shared = np.array(
         [(~np.isnan(part.models) & part.rated).sum(axis=1) for part in panel.parts]
     ).T.ravel()
-    k = len(measures)
-    columns = columns_of(spreads)
-    table = Estimates.build(
+    table = spread_table(
+        measures,
+        [crossed_spread((m.models - m.among).reshape(shape), draws, confidence) for m in measures],
+        draws,
         {
-            "measure": [m.name for m in measures for _ in range(n_models * n_labels)],
-            "rater": [name for name in panel.models for _ in panel.labels] * k,
-            "label": list(panel.labels) * (n_models * k),
+            "rater": [name for name in panel.models for _ in panel.labels],
+            "label": list(panel.labels) * len(panel.models),
         },
-        **columns,
-        method=[
-            f"{_method(m)}, models less people{method_of(draws)}"
-            for m in measures
-            for _ in range(n_models * n_labels)
-        ],
-        resampled=spreads[0].resampled,
-        n_items=np.tile(shared, k),
+        lambda measure: f"{_method(measure)}, models less people",
+        n_people=panel.n_people,
+        n_items=shared,
         n_raters=panel.n_people,
-        n_ratings=np.tile(shared, k),
-        status=[
-            "ok" if ok else "undefined: one answer throughout" for ok in ~np.isnan(columns["value"])
+        n_ratings=shared,
+        status=lambda _, spread: [
+            "undefined: one answer throughout" if none else "ok" for none in np.isnan(spread.value)
         ],
     )
     frame = table.frame.with_columns(
-        pl.Series("agreement", np.concatenate(agreement)),
-        pl.Series("people", np.concatenate(people)),
+        pl.Series("agreement", np.concatenate([m.models[:, :, 0].ravel() for m in measures])),
+        pl.Series("people", np.concatenate([m.among[:, :, 0].ravel() for m in measures])),
     )
     return Estimates.of(frame, table.keys)
 
 
 def _method(measure: Measure) -> str:
     return measure.method("", "all people but one" if measure.name == "spearman" else "the people")
-
-
-def _status(measures: Sequence[Measure], values: Floats, panel: Panel) -> list[str]:
-    parts = np.split(values, len(measures))
-    return [
-        text
-        for measure, part in zip(measures, parts, strict=True)
-        for text in measure.status(part, panel.n_people)
-    ]

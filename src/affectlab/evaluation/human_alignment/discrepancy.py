@@ -10,12 +10,17 @@ from scipy.sparse import csr_array
 
 from affectlab.core.errors import InputError
 from affectlab.core.estimates import Estimates
-from affectlab.core.inference import Target, check_confidence
+from affectlab.core.inference import (
+    CrossedDraws,
+    Target,
+    check_confidence,
+    crossed_spread,
+    draw_crossed,
+)
 from affectlab.core.tables import Count, Figure, Interval, Key, Number, Table, Value
 from affectlab.core.types import Floats, Ints, pl
 from affectlab.core.words import number, shown
-from affectlab.evaluation.human_alignment.bootstrap import Draws, draw, spread_of
-from affectlab.evaluation.human_alignment.ceiling import method_of
+from affectlab.evaluation.human_alignment.measures import method_of
 from affectlab.evaluation.human_alignment.panel import LabelPanel, Panel, panel_of
 from affectlab.ratings import Ratings
 from affectlab.ratings.arrays import require_order
@@ -84,11 +89,11 @@ def discrepancy(
         raise InputError(panel.unmapped)
     if not panel.ordered:
         raise InputError(f"a difference of means needs numbers; the answers are {panel.scale}")
-    draws = draw(panel.stimuli, panel.people, n_boot, target, seed)
+    draws = draw_crossed(panel.stimuli, panel.people, n_boot, target, seed)
     parts = _side_by_side(panel, draws)
     n_models = len(panel.models)
     rows = np.stack([part.rows[f] for f in range(n_models) for part in parts])
-    spread = spread_of(rows, draws, len(panel.stimuli), confidence)
+    spread = crossed_spread(rows, draws, confidence)
     shared = [part.n_items[f] for f in range(n_models) for part in parts]
     import polars as pl
 
@@ -169,7 +174,7 @@ class _Differences:
     """Answers of people to them, shape (models,)."""
 
 
-def _side_by_side(panel: Panel, draws: Draws) -> list[_Differences]:
+def _side_by_side(panel: Panel, draws: CrossedDraws) -> list[_Differences]:
     """Compute all labels, one core each."""
     from threadpoolctl import threadpool_limits
 
@@ -185,7 +190,7 @@ def _side_by_side(panel: Panel, draws: Draws) -> list[_Differences]:
     return [found[k] for k in range(len(panel.parts))]
 
 
-def _of_label(part: LabelPanel, draws: Draws) -> _Differences:
+def _of_label(part: LabelPanel, draws: CrossedDraws) -> _Differences:
     """Sum what the drawn people say of each stimulus once, for all models."""
     answered = (~np.isnan(part.exact)).astype(np.float64)
     own = np.nan_to_num(part.exact)
@@ -197,7 +202,7 @@ def _of_label(part: LabelPanel, draws: Draws) -> _Differences:
     out = np.empty((len(own), draws.n_rows))
     for first in range(0, draws.n_rows, _ROWS):
         rows = slice(first, first + _ROWS)
-        copies, weights = draws.people[rows].astype(np.float64), draws.items[rows]
+        copies, weights = draws.raters[rows].astype(np.float64), draws.stimuli[rows]
         total, n_drawn = copies @ values, copies @ counts
         total *= weights
         n_drawn *= weights
