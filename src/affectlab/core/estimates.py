@@ -14,6 +14,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
+from types import MappingProxyType
 from typing import Any, Self
 
 import numpy as np
@@ -248,6 +249,40 @@ class Estimates(Result):
             rows = pl.lit(pl.Series(withheld))
             frame = frame.with_columns(pl.when(rows).then(said).otherwise("method"))
         return cls.of(frame, tuple(keys))
+
+    @classmethod
+    def of_rows(
+        cls,
+        rows: Sequence[Mapping[str, Any]],
+        keys: Sequence[str],
+        extra: Mapping[str, Any] = MappingProxyType({}),
+        **shared: Any,
+    ) -> Self:
+        """Make a table of rows of plain values, as :meth:`build` does of columns.
+
+        Parameters
+        ----------
+        rows
+            Each with the keys, some of :data:`ESTIMATE_COLUMNS`, and what is particular.
+        keys
+            Names of the key columns.
+        extra
+            Columns that are particular, with their polars types.
+        shared
+            What is the same in all rows.
+        """
+        import polars as pl
+
+        def column(name: str) -> list[Any]:
+            return [row[name] for row in rows]
+
+        own = [name for name in ESTIMATE_COLUMNS if rows and name in rows[0]] or ["value"]
+        made = cls.build(
+            {key: column(key) for key in keys}, **shared, **{name: column(name) for name in own}
+        )
+        return made.with_columns(
+            [pl.Series(name, column(name), dtype=kind) for name, kind in extra.items()]
+        )
 
     def __len__(self) -> int:
         return self.frame.height

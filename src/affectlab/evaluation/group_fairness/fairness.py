@@ -16,7 +16,7 @@ from affectlab.core.estimates import Estimates
 from affectlab.core.inference import by_name, check_confidence
 from affectlab.core.result import Result
 from affectlab.core.tables import Count, Figure, Interval, Key, Number, PValue, Table, Text
-from affectlab.core.words import joined, number, plural
+from affectlab.core.words import joined, number, p_value, plural
 from affectlab.evaluation.classes import Truth, read_truth
 from affectlab.evaluation.group_fairness.gaps import Correction, judge_groups
 from affectlab.evaluation.group_fairness.groups import Edges, clusters_of, grouping_of
@@ -192,8 +192,7 @@ def _flag(found: Fairness, row: dict[str, Any]) -> str:
     how = _WORDS.get(found.correction)
     after = f" after {how}'s correction for {found.n_tests} tests" if how else ", not corrected"
     after = after if found.n_tests > 1 else ""
-    p = row["p_corrected"]
-    shown = "< 0.001" if p < 0.001 else f"= {p:.3f}"
+    shown = p_value(row["p_corrected"])
     return (
         f"{row['rater']}: {found.metric.title}{about} is {number(abs(value), 3)} {side} for "
         f"{row['group']} than for {_against(row['against'])}{interval}, p {shown}{after}"

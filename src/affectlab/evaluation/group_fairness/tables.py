@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -146,11 +146,11 @@ class Words:
     cluster: str | None
     n_boot: int
 
-    def keys(self, sides: Sequence[Side], **more: list[str]) -> dict[str, list[str]]:
-        keys = {"rater": [side.rater for side in sides]}
-        if self.by_label:
-            keys["label"] = [side.label for side in sides]
-        return keys | more
+    def table(self, rows: Sequence[Mapping[str, Any]], *keys: str) -> Estimates:
+        """Make a table of rows that name their side."""
+        of = [{"rater": row["side"].rater, "label": row["side"].label, **row} for row in rows]
+        first = ("rater", "label") if self.by_label else ("rater",)
+        return Estimates.of_rows(of, (*first, *keys), method=self.metric.title)
 
     def resampled(self, plan: Plan) -> str:
         if self.n_boot == 0:
@@ -196,7 +196,7 @@ def group_table(
                     **plan.side.counts(plan.codes == at),
                 }
             )
-    return _table(rows, words, ("group",))
+    return words.table(rows, "group")
 
 
 def gap_table(
@@ -270,7 +270,7 @@ def gap_table(
         if not math.isnan(row["value"]) and row.get("ways", math.inf) < 1 / share:
             row["se_of_test"] = math.nan
             row["status"] = f"cannot be shown: {row['spread']} in {row['ways']} ways only"
-    table = _table(rows, words, ("group", "against"))
+    table = words.table(rows, "group", "against")
     with np.errstate(invalid="ignore"):
         large = np.abs(table.frame["value"].to_numpy()) >= limits.min_gap
         flagged = (adjusted <= limits.alpha) & large
@@ -292,22 +292,3 @@ def _too_few_mistakes(plan: Plan, *sides: Bools) -> str:
         return ""
     fewest = min(int(plan.side.mistakes[units].sum()) for units in sides)
     return few_mistakes(fewest) if fewest < FEWEST_MISTAKES else ""
-
-
-def _table(rows: Sequence[dict[str, Any]], words: Words, keys: tuple[str, ...]) -> Estimates:
-    def column(name: str) -> list[Any]:
-        return [row[name] for row in rows]
-
-    return Estimates.build(
-        words.keys(column("side"), **{key: column(key) for key in keys}),
-        value=column("value"),
-        se=column("se"),
-        low=column("low"),
-        high=column("high"),
-        method=words.metric.title,
-        resampled=column("resampled"),
-        n_items=column("n_items"),
-        n_raters=column("n_raters"),
-        n_ratings=column("n_ratings"),
-        status=column("status"),
-    )

@@ -31,7 +31,7 @@ from affectlab.core.tables import (
     Table,
     Text,
 )
-from affectlab.core.words import count, joined, number, percent, plural, shown
+from affectlab.core.words import count, joined, number, p_value, percent, plural, shown
 from affectlab.evaluation.human_alignment.alt_test import AltTest, alt_test_of, outcome_of
 from affectlab.evaluation.human_alignment.ceiling import HumanCeiling, ceiling_of
 from affectlab.evaluation.human_alignment.equivalence import Verdict, check_margin, two_one_sided
@@ -333,7 +333,7 @@ def _opening(
         f"difference {number(row['value'], 3)}, {percent(confidence)} interval "
         f"{number(row['low'], 3)} to {number(row['high'], 3)}"
     )
-    p = _p(row["p"])
+    p = f"p {p_value(row['p'])}"
     verdict = row["verdict"]
     if verdict == "inside":
         return (
@@ -388,10 +388,6 @@ def _basis(panel: Panel, f: int, row: dict[str, Any]) -> str:
     covered = "" if share > 1 - 1e-9 else f", {percent(share, 1)} of what people rated"
     word = "stimulus" if total == 1 else "stimuli"
     return f"{people}, {stimuli}{of} {word}, {labels}{covered}"
-
-
-def _p(value: float) -> str:
-    return "p < 0.001" if value < 0.001 else f"p = {number(value, 3)}"
 
 
 def notes_on(

@@ -26,7 +26,7 @@ from affectlab.core.tables import (
     Value,
 )
 from affectlab.core.types import Bools, Floats
-from affectlab.core.words import count, number, percent, plural
+from affectlab.core.words import count, number, p_value, percent, plural
 from affectlab.evaluation.paired_tests import sign_test
 from affectlab.evaluation.preference.choices import comparisons_of, is_system, two_systems
 from affectlab.evaluation.preference.tally import (
@@ -46,7 +46,6 @@ from affectlab.ratings.order import canonical
 
 __all__ = [
     "Preferences",
-    "p_value",
     "preferences",
     "sentences",
     "share_table",
@@ -57,6 +56,7 @@ __all__ = [
 # The table of a preference study: shares, with intervals that know which votes go together.
 
 
+_EXTRA = {"count": pl.Int64, "of": pl.Int64, "p": pl.Float64}
 _CLUSTERS = {"stimuli": "items", "raters": "judges", "both": "items and judges"}
 
 
@@ -115,12 +115,8 @@ def share_table(
         n_ratings=n_votes,
         status=np.where(n > 0, "ok", "undefined: nothing was decided").tolist(),
     )
-    extra = [
-        pl.Series("count", k, dtype=pl.Int64),
-        pl.Series("of", n, dtype=pl.Int64),
-        pl.Series("p", p, dtype=pl.Float64),
-    ]
-    return table.with_columns(extra)
+    extra = {"count": k, "of": n, "p": p}
+    return table.with_columns([pl.Series(name, extra[name], dtype=_EXTRA[name]) for name in extra])
 
 
 def _clustered(
@@ -210,25 +206,26 @@ def side_check(tally: Tally, confidence: float) -> Estimates | None:
 
         table = [[(chose_a & side).sum(), (~chose_a & side).sum()] for side in (a_left, ~a_left)]
         p = float(fisher_exact(table).pvalue)
-    made = Estimates.build(
-        {"about": ["side"], "choice": [votes.side]},
-        value=[value],
-        se=[np.sqrt(value * (1 - value) / n) if n else np.nan],
-        low=low,
-        high=high,
-        method="share of decided votes for the side; exact interval, p from Fisher's test of side "
-        "by choice, votes as independent",
-        n_items=np.unique(votes.item[rows]).size,
-        n_raters=np.unique(votes.judge[rows]).size,
-        n_ratings=n,
-        status=["ok" if n else "undefined: nothing was decided"],
+    row = {
+        "about": "side",
+        "choice": votes.side,
+        "value": value,
+        "se": np.sqrt(value * (1 - value) / n) if n else np.nan,
+        "low": low[0],
+        "high": high[0],
+        "n_items": np.unique(votes.item[rows]).size,
+        "n_raters": np.unique(votes.judge[rows]).size,
+        "n_ratings": n,
+        "status": "ok" if n else "undefined: nothing was decided",
+        "count": k,
+        "of": n,
+        "p": p,
+    }
+    method = (
+        "share of decided votes for the side; exact interval, p from Fisher's test of side by "
+        "choice, votes as independent"
     )
-    extra = [
-        pl.Series("count", [k], dtype=pl.Int64),
-        pl.Series("of", [n], dtype=pl.Int64),
-        pl.Series("p", [p], dtype=pl.Float64),
-    ]
-    return made.with_columns(extra)
+    return Estimates.of_rows([row], ("about", "choice"), _EXTRA, method=method)
 
 
 # A preference study in plain sentences.
@@ -313,19 +310,6 @@ def _about_side(side: _Row) -> str:
         return f"{found}; each system stood on one side only, so that a bias cannot be told."
     verdict = "a sign of side bias" if side["p"] < 0.05 else "no sign of side bias"
     return f"{found}: {verdict} (p {p_value(side['p'])})."
-
-
-def p_value(p: float) -> str:
-    """Write a p-value with its sign.
-
-    Examples
-    --------
-    >>> p_value(0.0312), p_value(1e-9)
-    ('= 0.031', '< 0.001')
-    """
-    if p != p:
-        return "not known"
-    return "< 0.001" if p < 0.001 else f"= {p:.3f}"
 
 
 # What a preference study found, as tables and in words.

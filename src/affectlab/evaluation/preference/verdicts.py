@@ -170,22 +170,21 @@ def _rows(
     each = 1 - (1 - confidence) / len(choices)
     rows = []
     for at, name in enumerate(choices):
-        rows.append(_share("verdict", name, k[at], decided, confidence) | {"columns": [at]})
+        row = _share("verdict", name, k[at], decided, confidence, columns=[at])
         low, high = wilson_interval(k[at], decided, each)
-        rows[-1] |= {"all_low": float(low), "all_high": float(high)}
+        rows.append(row | {"all_low": float(low), "all_high": float(high)})
     more, less = (0, 1) if k[0] >= k[1] else (1, 0)
-    rows.append(_ratio(choices[more], choices[less], k[more], k[less], confidence))
-    rows[-1]["columns"] = [more, less]
+    rows.append(_ratio(choices, k, more, less, confidence))
     judged = _judged(found, system)
     good = [at for at, name in enumerate(choices) if name == judged or is_both(name)]
     n_good = float(k[good].sum()) if judged else 0.0
     if judged:
-        rows.append(_share("good", judged, n_good, decided, confidence) | {"columns": good})
+        rows.append(_share("good", judged, n_good, decided, confidence, columns=good))
     rows.append(_share("decided", "items", decided, float(total), confidence))
     if judged:
+        bound = {"low": _NAN, "high": _NAN, "method": "bound, not an estimate"}
         for text, n in (("least", n_good), ("most", n_good + total - decided)):
-            row = _share(f"good, at {text}", judged, n, float(total), confidence)
-            rows.append(row | {"low": _NAN, "high": _NAN, "method": "bound, not an estimate"})
+            rows.append(_share(f"good, at {text}", judged, n, float(total), confidence) | bound)
     return rows
 
 
@@ -199,47 +198,48 @@ def _judged(found: Preferences, system: str | None) -> str:
         return ""
 
 
-def _share(statistic: str, name: str, k: float, n: float, confidence: float) -> dict[str, Any]:
+_ROW = {"all_low": _NAN, "all_high": _NAN, "resampled": "none", "status": "ok", "columns": None}
+
+
+def _share(
+    statistic: str,
+    name: str,
+    k: float,
+    n: float,
+    confidence: float,
+    columns: list[int] | None = None,
+) -> dict[str, Any]:
     low, high = wilson_interval(k, n, confidence)
-    return {
+    return _ROW | {
         "statistic": statistic,
         "of_what": name,
         "value": k / n,
         "low": float(low),
         "high": float(high),
-        "all_low": _NAN,
-        "all_high": _NAN,
         "count": int(k),
         "of": int(n),
         "method": f"share of {int(n)} items; Wilson interval",
-        "resampled": "none",
-        "status": "ok",
+        "columns": columns,
     }
 
 
-def _ratio(more: str, less: str, a: float, b: float, confidence: float) -> dict[str, Any]:
-    low, high = (float(end[0]) for end in exact_interval(*_pair(a, a + b), confidence))
-    row = {
+def _ratio(
+    choices: Sequence[str], k: Floats, more: int, less: int, confidence: float
+) -> dict[str, Any]:
+    a, b = float(k[more]), float(k[less])
+    low, high = map(float, exact_interval(np.array(a), np.array(a + b), confidence))
+    return _ROW | {
         "statistic": "ratio",
-        "of_what": f"{more} to {less}",
+        "of_what": f"{choices[more]} to {choices[less]}",
         "value": a / b if b else _NAN,
         "low": low / (1 - low) if low < 1 else _NAN,
         "high": high / (1 - high) if high < 1 else float("inf"),
-        "all_low": _NAN,
-        "all_high": _NAN,
         "count": int(a),
         "of": int(b),
         "method": "ratio of verdicts; from the exact interval of the share of two",
-        "resampled": "none",
-        "status": "ok",
+        "status": "ok" if b else f"undefined: {choices[less]} is never preferred",
+        "columns": [more, less],
     }
-    if not b:
-        row["status"] = f"undefined: {less} is never preferred"
-    return row
-
-
-def _pair(a: float, n: float) -> tuple[Floats, Floats]:
-    return np.array([a]), np.array([n])
 
 
 def _bootstrap(
@@ -261,7 +261,7 @@ def _bootstrap(
     decided = counts[:, :-1].sum(axis=1)
     n_drawn, each = int(own.max()) + 1, 1 - (1 - confidence) / (chosen.shape[1] - 1)
     for row in rows:
-        if "columns" not in row or row["status"] != "ok":
+        if row["columns"] is None or row["status"] != "ok":
             continue
         if row["statistic"] == "ratio":
             top, bottom = (counts[:, at] for at in row["columns"])
@@ -286,30 +286,13 @@ def _bootstrap(
 def _table(rows: list[dict[str, Any]], total: int, rule: Rule) -> Estimates:
     import polars as pl
 
-    def column(name: str) -> list[Any]:
-        return [row[name] for row in rows]
-
-    made = Estimates.build(
-        {"statistic": column("statistic"), "of_what": column("of_what")},
-        value=column("value"),
-        low=column("low"),
-        high=column("high"),
-        method=column("method"),
-        resampled=column("resampled"),
-        n_items=total,
-        status=column("status"),
-    )
-    extra = [
-        pl.Series("count", column("count"), dtype=pl.Int64),
-        pl.Series("of", column("of"), dtype=pl.Int64),
-        pl.Series("all_low", column("all_low"), dtype=pl.Float64),
-        pl.Series("all_high", column("all_high"), dtype=pl.Float64),
-    ]
+    extra = {"count": pl.Int64, "of": pl.Int64, "all_low": pl.Float64, "all_high": pl.Float64}
+    made = Estimates.of_rows(rows, ("statistic", "of_what"), extra, n_items=total)
     drawn = next(row for row in rows if row["statistic"] == "ratio")["method"].partition("; ")[2]
     how = "shares: Wilson intervals; ratio: from the exact interval of the share of two"
     if "bootstrap" in drawn:
         how = f"verdicts, ratio and good: {drawn}; decided: Wilson interval"
-    shown = made.with_columns(extra).laid_out(
+    shown = made.laid_out(
         *_SHOWN, name="verdict_shares", caption="Verdicts of the items.", notes=(how,)
     )
     said = _sentences({row["statistic"]: row for row in rows}, rule)
