@@ -34,7 +34,9 @@ __all__ = [
     "benjamini_yekutieli",
     "by_name",
     "check_confidence",
+    "check_n_boot",
     "crossed_spread",
+    "crossing_p",
     "draw_crossed",
     "draw_weights",
     "holm",
@@ -171,6 +173,32 @@ def draw_weights(rng: np.random.Generator, n: int, n_boot: int) -> Iterator[Floa
         weights = np.zeros((size, n))
         tally(drawn, weights)
         yield weights
+
+
+def check_n_boot(n_boot: int) -> None:
+    """Refuse a negative number of bootstrap replicates."""
+    if n_boot < 0:
+        raise InputError(f"n_boot {n_boot}: expected 0 or the number of bootstrap replicates")
+
+
+def crossing_p(replicates: Floats, at: float = 0.0) -> Floats:
+    """Twice the share of replicates on the far side of a value, the data counting as one more.
+
+    Parameters
+    ----------
+    replicates
+        Shape (n_boot, k), ``nan`` where not defined.
+    at
+        The value of the null hypothesis.
+
+    Returns
+    -------
+    Two-sided p values, shape (k,).
+    """
+    with np.errstate(invalid="ignore"):
+        far = np.minimum((replicates <= at).sum(axis=0), (replicates >= at).sum(axis=0))
+    p: Floats = np.minimum(1.0, 2.0 * (far + 1) / ((~np.isnan(replicates)).sum(axis=0) + 1))
+    return p
 
 
 @dataclass(frozen=True)
@@ -325,8 +353,7 @@ def infer(
         raise unknown_name("resample", str(resample), _OVER)
     if interval not in _KINDS:
         raise unknown_name("interval", str(interval), _KINDS)
-    if n_boot < 0:
-        raise InputError(f"n_boot {n_boot}: expected 0 or the number of bootstrap replicates")
+    check_n_boot(n_boot)
     if resample != "units" and interval in ("analytic", "jackknife"):
         raise InputError(
             f"interval {interval!r}: it is about other units; resample {resample!r} needs "
@@ -686,8 +713,7 @@ def draw_crossed(
         When ``n_boot`` is negative or 1, ``target`` is not known, or two raters are to be drawn.
     """
     n_stimuli, n_raters = len(stimulus_names), len(rater_names)
-    if n_boot < 0:
-        raise InputError(f"n_boot {n_boot}: expected 0 or the number of bootstrap replicates")
+    check_n_boot(n_boot)
     if target not in get_args(Target):
         raise unknown_name("target", str(target), get_args(Target))
     if n_boot == 1:

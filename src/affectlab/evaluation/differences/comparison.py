@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from affectlab.core.errors import InputError
 from affectlab.core.estimates import Estimates
-from affectlab.core.inference import holm, summarise
+from affectlab.core.inference import crossing_p, holm, summarise
 from affectlab.core.tables import PValue, Text
 from affectlab.core.types import Floats, Ints
 from affectlab.evaluation.differences.bootstrap import Measured, measure, replicate
@@ -112,8 +112,7 @@ def compared(found: Drawn, over: str, *, absolute: bool) -> Estimates:
     point = (value[:, 0] - value[:, 1]).ravel()
     replicates = np.moveaxis(drawn[:, 0] - drawn[:, 1], 1, 0).reshape(drawn.shape[2], -1)
     spread = summarise(point, replicates, found.confidence)
-    p = _p_values(replicates)
-    p[np.isnan(spread.low)] = np.nan
+    p = np.where(np.isnan(spread.low), np.nan, crossing_p(replicates))
     families = np.array([f"{row.family}\0{name}" for row in rows for name in metrics])
     larger = np.where(spread.low > 0, 1, np.where(spread.high < 0, -1, 0))
     better = larger * np.tile(np.where(correlation, 1, -1), len(rows))
@@ -154,15 +153,6 @@ def compared(found: Drawn, over: str, *, absolute: bool) -> Estimates:
         pl.Series("better", who, dtype=pl.String),
     ]
     return table.with_columns(extra, PValue("p_holm", "p (Holm)"), Text("better"))
-
-
-def _p_values(drawn: Floats) -> Floats:
-    """Twice the share of replicates on the far side of 0, the data counting as one more."""
-    with np.errstate(invalid="ignore"):
-        below, above = (drawn <= 0).sum(axis=0), (drawn >= 0).sum(axis=0)
-    n = (~np.isnan(drawn)).sum(axis=0)
-    p: Floats = np.minimum(1.0, 2.0 * (np.minimum(below, above) + 1) / (n + 1))
-    return p
 
 
 def _holm(p: Floats, families: NDArray[np.str_]) -> Floats:

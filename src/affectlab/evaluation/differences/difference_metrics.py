@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 
 from affectlab.core.errors import InputError, unknown_name
 from affectlab.core.estimates import Estimates, side_by_side
-from affectlab.core.inference import Uncertainty, check_confidence, summarise
+from affectlab.core.inference import Uncertainty, check_confidence, check_n_boot, summarise
 from affectlab.core.tables import Count, Figure, Interval, Key, Number, Table
 from affectlab.core.types import Floats, Ints
 from affectlab.core.words import file_part, joined, number, plural
@@ -511,8 +511,7 @@ def _check(metrics: Collection[str], score: str, n_boot: int, confidence: float)
         raise InputError(f"metrics is empty; expected some of: {', '.join(METRICS)}")
     if score not in SCORES:
         raise unknown_name("score", str(score), SCORES)
-    if n_boot < 0:
-        raise InputError(f"n_boot {n_boot}: expected 0 or the number of bootstrap replicates")
+    check_n_boot(n_boot)
     check_confidence(confidence)
     return chosen
 

@@ -21,7 +21,7 @@ from affectlab.evaluation.classes import Truth, read_truth
 from affectlab.evaluation.group_fairness.gaps import Correction, judge_groups
 from affectlab.evaluation.group_fairness.groups import Edges, clusters_of, grouping_of
 from affectlab.evaluation.group_fairness.metrics import AnswerMetric, MetricLike, load_metric
-from affectlab.evaluation.group_fairness.tables import Limits, Plan, Words, gap_table, group_table
+from affectlab.evaluation.group_fairness.tables import Plan, Settings, gap_table, group_table
 from affectlab.evaluation.group_fairness.units import Options, counted, sides_of, units_of
 from affectlab.evaluation.label_facts import CostsLike, TaxonomyLike
 from affectlab.evaluation.people_and_models import (
@@ -479,12 +479,21 @@ def fairness(
         for k in by_name(f"{plan.side.rater}\0{plan.side.label}" for plan in plans)
     }
     results = [judged_plans[k] for k in range(len(plans))]
-    words = Words(chosen, by_label, cluster, n_boot)
-    limits = Limits(alpha, min_gap, correction)
-    gaps, n_tests = gap_table(plans, results, words, limits, confidence, n_permutations)
+    settings = Settings(
+        metric=chosen,
+        by_label=by_label,
+        cluster=cluster,
+        alpha=alpha,
+        min_gap=min_gap,
+        correction=correction,
+        n_boot=n_boot,
+        n_permutations=n_permutations,
+        confidence=confidence,
+    )
+    gaps, n_tests = gap_table(plans, results, settings)
     title = f"{chosen.title[0].upper()}{chosen.title[1:]}"
     heading = f"{title} by {grouping.name}{_BETTER[chosen.better]}."
-    made = _tables(group_table(plans, results, words, confidence), gaps, heading, units.things)
+    made = _tables(group_table(plans, results, settings), gaps, heading, units.things)
     result = Fairness(
         made,
         notes=(

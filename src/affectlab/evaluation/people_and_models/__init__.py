@@ -22,7 +22,6 @@ from affectlab.evaluation.people_and_models.sides import (
     Sides,
     check_models,
     people_of,
-    row_column,
     sides,
 )
 
@@ -43,7 +42,6 @@ __all__ = [
     "panel_of",
     "people_of",
     "present",
-    "row_column",
     "scale_map",
     "sides",
 ]

@@ -8,12 +8,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from affectlab.core.errors import InputError
-from affectlab.core.types import pl
 from affectlab.core.words import option, shown
 from affectlab.ratings import HUMAN_KINDS, MODEL_KINDS, Ratings, Scale
 from affectlab.ratings.scales import said_by_label
 
-__all__ = ["Sides", "check_models", "people_of", "row_column", "sides"]
+__all__ = ["Sides", "check_models", "people_of", "sides"]
 
 _MOST_STEPS = 10
 """Steps of a scale on which whole numbers are answers in steps, and not places of a slider."""
@@ -93,19 +92,6 @@ def sides(ratings: Ratings, models: Ratings | None = None) -> Sides:
     judged = found[0].merge(*found[1:]) if len(found) > 1 else found[0]
     _check_shared(people, judged)
     return Sides(people, judged)
-
-
-def row_column(ratings: Ratings, name: str) -> pl.Series | None:
-    """Find a column of the answers, or an attribute of raters or stimuli, one entry per row."""
-    if name in ratings.frame.columns:
-        return ratings.frame[name]
-    for table, code in (
-        (ratings.raters, ratings.rater_code),
-        (ratings.stimuli, ratings.stimulus_code),
-    ):
-        if name in table.columns:
-            return table[name].gather(code.astype(np.int64))
-    return None
 
 
 def people_of(ratings: Ratings) -> Ratings:

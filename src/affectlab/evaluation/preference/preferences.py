@@ -12,7 +12,13 @@ from numpy.typing import ArrayLike, NDArray
 
 from affectlab.core.errors import InputError, unknown_name
 from affectlab.core.estimates import Estimate, Estimates
-from affectlab.core.inference import Target, check_confidence, summarise
+from affectlab.core.inference import (
+    Target,
+    check_confidence,
+    check_n_boot,
+    crossing_p,
+    summarise,
+)
 from affectlab.core.tables import (
     Column,
     Count,
@@ -161,18 +167,9 @@ def _drawn(
         "se": spread.se,
         "low": spread.low,
         "high": spread.high,
-        "p": _crossing(found, spread.low),
+        "p": np.where(np.isnan(spread.low), np.nan, crossing_p(found, 0.5)),
     }
     return columns, [text + (f"; {reason}" if reason else "") for reason in spread.missing]
-
-
-def _crossing(drawn: Floats, low: Floats) -> Floats:
-    """Twice the share of replicates on the far side of one half, the data counting as one more."""
-    known = ~np.isnan(drawn)
-    with np.errstate(invalid="ignore"):
-        far = np.minimum((drawn <= 0.5).sum(axis=0), (drawn >= 0.5).sum(axis=0))
-    p = np.minimum(1.0, 2.0 * (far + 1) / (known.sum(axis=0) + 1))
-    return np.where(np.isnan(low), np.nan, p)
 
 
 # Did judges choose a side, whatever stood there?
@@ -522,8 +519,7 @@ def preferences(
     check_confidence(confidence)
     if rule not in ("majority", "plurality"):
         raise unknown_name("rule", str(rule), ("majority", "plurality"))
-    if n_boot < 0:
-        raise InputError(f"n_boot {n_boot}: expected 0 or the number of bootstrap replicates")
+    check_n_boot(n_boot)
     if target not in (None, *get_args(Target)):
         raise unknown_name("target", str(target), get_args(Target))
     tally = _tally(ratings, choices, systems)

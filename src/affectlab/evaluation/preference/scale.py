@@ -14,7 +14,15 @@ from numpy.typing import ArrayLike
 
 from affectlab.core.errors import InputError, unknown_name
 from affectlab.core.estimates import Estimates
-from affectlab.core.inference import Target, Uncertainty, check_confidence, draw_weights, summarise
+from affectlab.core.inference import (
+    Target,
+    Uncertainty,
+    check_confidence,
+    check_n_boot,
+    crossing_p,
+    draw_weights,
+    summarise,
+)
 from affectlab.core.tables import Count, Figure, Interval, Number, PValue, Share, Value
 from affectlab.core.types import Floats, Ints
 from affectlab.core.words import joined, percent, plural
@@ -226,9 +234,7 @@ class PreferenceScale(Estimates):
                 [self.replicates[:, a] - self.replicates[:, b] for a, b in two], axis=1
             )
             spread = summarise(chance, chance_of_win(drawn, self.model), self.confidence)
-            far = np.minimum((drawn <= 0).sum(axis=0), (drawn >= 0).sum(axis=0))
-            p = np.minimum(1.0, 2.0 * (far + 1) / ((~np.isnan(drawn)).sum(axis=0) + 1))
-            p[np.isnan(spread.low)] = np.nan
+            p = np.where(np.isnan(spread.low), np.nan, crossing_p(drawn))
         first = frame.row(0, named=True)
         table = Estimates.build(
             {
@@ -398,8 +404,7 @@ def _check(model: str, ties: str, prior: float, target: str | None, n_boot: int)
         raise InputError(f"prior {prior!r}: expected a number of wins from 0")
     if target not in (None, *get_args(Target)):
         raise unknown_name("target", str(target), get_args(Target))
-    if n_boot < 0:
-        raise InputError(f"n_boot {n_boot}: expected 0 or the number of bootstrap replicates")
+    check_n_boot(n_boot)
 
 
 def _drawn(target: Target | None, judges: int) -> Target:

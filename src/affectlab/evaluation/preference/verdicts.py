@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 
 from affectlab.core.errors import InputError
 from affectlab.core.estimates import Estimates
-from affectlab.core.inference import check_confidence
+from affectlab.core.inference import check_confidence, check_n_boot
 from affectlab.core.tables import Count, Figure, Interval, Value
 from affectlab.core.types import Floats
 from affectlab.core.words import count, number, percent
@@ -129,8 +129,7 @@ def preference_verdicts(
     often = n_boot
     if often is None:
         often = 0 if of_item is None else _REPLICATES
-    if often < 0:
-        raise InputError(f"n_boot {n_boot}: expected 0 or the number of bootstrap replicates")
+    check_n_boot(often)
     k, without = _counted(study)
     decided = int(k.sum())
     if not decided:

@@ -11,7 +11,7 @@ import numpy as np
 
 from affectlab.core.errors import InputError, unknown_name
 from affectlab.core.estimates import Estimates
-from affectlab.core.inference import check_confidence, draw_weights
+from affectlab.core.inference import check_confidence, check_n_boot, draw_weights
 from affectlab.core.tables import Column, Count, Figure, Interval, Key, Number, PValue, Table
 from affectlab.core.types import Floats, pl
 from affectlab.core.words import number, p_value, percent, shown
@@ -94,8 +94,7 @@ def group_comparison(
     """
     ratings, models = canonical(ratings, listed="models"), canonical(models, listed="raters")
     check_confidence(confidence)
-    if n_boot < 0:
-        raise InputError(f"n_boot {n_boot}: expected 0 or the number of bootstrap replicates")
+    check_n_boot(n_boot)
     values = group_values(
         ratings,
         models,
