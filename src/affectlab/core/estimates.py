@@ -209,8 +209,9 @@ class Estimates(Result):
         n_raters: Any = 0,
         n_ratings: Any = 0,
         status: Any = "ok",
+        extra: Mapping[str, Any] = MappingProxyType({}),
     ) -> Self:
-        """Make a table from columns; a scalar is repeated for every row.
+        """Make a table from columns, `extra` ones last; a scalar is repeated for every row.
 
         Certainty is withheld where nothing varies: see :mod:`affectlab.core.estimates`.
         """
@@ -243,6 +244,7 @@ class Estimates(Result):
             )
         ]
         columns.append(column("status", status, pl.String))
+        columns += [pl.Series(name, given) for name, given in extra.items()]
         frame = pl.DataFrame(columns)
         if withheld.any():
             said = pl.concat_str("method", pl.lit(f"; {NO_VARIATION}"))

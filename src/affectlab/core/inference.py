@@ -213,6 +213,11 @@ class Uncertainty:
     missing: tuple[str, ...]
     """Why an estimate has no interval, empty where it has one."""
 
+    @property
+    def ends(self) -> dict[str, Floats]:
+        """Standard errors, lower and upper ends, as columns of a table of estimates."""
+        return {"se": self.se, "low": self.low, "high": self.high}
+
     @classmethod
     def none(cls, n: int) -> Uncertainty:
         """Say nothing about `n` estimates: nothing was resampled."""

@@ -129,9 +129,7 @@ def compared(found: Drawn, over: str, *, absolute: bool) -> Estimates:
         {key: [name[k] for name in names] for k, key in enumerate(keys)}
         | {"metric": list(metrics) * len(rows)},
         value=point,
-        se=spread.se,
-        low=spread.low,
-        high=spread.high,
+        **spread.ends,
         method=[
             f"difference of two {over}s; {what}percentile bootstrap, shared draws, "
             f"{drawn.shape[2]} replicates" + (f"; {reason}" if reason else "")
@@ -142,17 +140,14 @@ def compared(found: Drawn, over: str, *, absolute: bool) -> Estimates:
         n_raters=found.pairs.n_people,
         n_ratings=[row.n_ratings for row in rows for _ in metrics],
         status=np.where(np.isnan(point), "undefined: one of the two is not defined", "ok").tolist(),
+        extra={"p": p, "p_holm": _holm(p, families)},
     )
     who = [
         "" if not sign else name[first] if sign > 0 else name[second]
         for name, sign in zip(names, better.tolist(), strict=True)
     ]
-    extra = [
-        pl.Series("p", p),
-        pl.Series("p_holm", _holm(p, families)),
-        pl.Series("better", who, dtype=pl.String),
-    ]
-    return table.with_columns(extra, PValue("p_holm", "p (Holm)"), Text("better"))
+    better = pl.Series("better", who, dtype=pl.String)
+    return table.with_columns([better], PValue("p_holm", "p (Holm)"), Text("better"))
 
 
 def _holm(p: Floats, families: NDArray[np.str_]) -> Floats:

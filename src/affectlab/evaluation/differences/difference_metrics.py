@@ -542,29 +542,26 @@ def _estimates(
     ]
     n = np.repeat(measured.n, shape[2])
     sizes = np.array([group.items.size for group in pairs.groups])
-    table = Estimates.build(
+    return Estimates.build(
         {
             "rater": [rater for rater, _, _ in keys],
             "group": [group.name for _, group, _ in keys],
             "metric": [metric for _, _, metric in keys],
         },
         value=point,
-        se=spread.se,
-        low=spread.low,
-        high=spread.high,
+        **spread.ends,
         method=methods,
         resampled=resampled_name(pairs) if drawn is not None else "none",
         n_items=n,
         n_raters=pairs.n_people,
         n_ratings=np.repeat(counts_of(pairs), shape[2]),
         status=measured.status.ravel().tolist(),
+        extra={
+            "attribute": [group.attribute for _, group, _ in keys],
+            "level": [group.level for _, group, _ in keys],
+            "coverage": n / np.repeat(np.tile(np.maximum(sizes, 1), shape[0]), shape[2]),
+        },
     )
-    extra = [
-        pl.Series("attribute", [group.attribute for _, group, _ in keys], dtype=pl.String),
-        pl.Series("level", [group.level for _, group, _ in keys], dtype=pl.String),
-        pl.Series("coverage", n / np.repeat(np.tile(np.maximum(sizes, 1), shape[0]), shape[2])),
-    ]
-    return table.with_columns(extra)
 
 
 def _ceiling(

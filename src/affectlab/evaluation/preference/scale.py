@@ -9,7 +9,6 @@ from itertools import combinations
 from typing import Literal, TypeAlias, get_args
 
 import numpy as np
-import polars as pl
 from numpy.typing import ArrayLike
 
 from affectlab.core.errors import InputError, unknown_name
@@ -242,22 +241,16 @@ class PreferenceScale(Estimates):
                 "other": [self.systems[b] for _, b in two],
             },
             value=chance,
-            se=spread.se,
-            low=spread.low,
-            high=spread.high,
+            **spread.ends,
             method=f"chance of being chosen; {first['method']}",
             resampled=first["resampled"],
             n_items=first["n_items"],
             n_raters=first["n_raters"],
             n_ratings=np.rint(n).astype(np.int64),
             status=first["status"],
+            extra={"difference": apart, "observed": observed, "p": p},
         )
-        extra = [
-            pl.Series("difference", apart),
-            pl.Series("observed", observed),
-            pl.Series("p", p),
-        ]
-        return table.with_columns(extra).laid_out(
+        return table.laid_out(
             Value(head="chance"),
             Interval(),
             Number("observed"),
@@ -524,24 +517,22 @@ def _table(
     table = Estimates.build(
         {"system": [wins.systems[s] for s in order.tolist()]},
         value=strength[order],
-        se=spread.se[order],
-        low=spread.low[order],
-        high=spread.high[order],
+        **{name: end[order] for name, end in spread.ends.items()},
         method=[method[s] for s in order.tolist()],
         resampled="none" if drawn is None else "units" if over == "stimuli" else over,
         n_items=items or int(wins.item.size),
         n_raters=judges,
         n_ratings=np.rint(n[order]).astype(np.int64),
         status=status or "ok",
+        extra={
+            "wins": np.rint(matrix.sum(axis=1)[order]).astype(np.int64),
+            "losses": np.rint(matrix.sum(axis=0)[order]).astype(np.int64),
+            "ties": wins.ties.sum(axis=1)[order].astype(np.int64),
+            "rank": np.where(np.isnan(strength), 0, rank)[order],
+            "first": first[order],
+        },
     )
-    extra = [
-        pl.Series("wins", np.rint(matrix.sum(axis=1)[order]), dtype=pl.Int64),
-        pl.Series("losses", np.rint(matrix.sum(axis=0)[order]), dtype=pl.Int64),
-        pl.Series("ties", wins.ties.sum(axis=1)[order], dtype=pl.Int64),
-        pl.Series("rank", np.where(np.isnan(strength), 0, rank)[order], dtype=pl.Int64),
-        pl.Series("first", first[order]),
-    ]
-    return table.with_columns(extra).laid_out(
+    return table.laid_out(
         Value(head="strength"),
         Interval(),
         *(Count(name) for name in ("wins", "losses", "ties")),
