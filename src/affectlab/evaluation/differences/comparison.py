@@ -29,11 +29,16 @@ class Drawn:
 
     pairs: Pairs
     measured: Measured
-    replicates: Floats
-    """Shape (n_boot, raters, groups, metrics)."""
+    replicates: Floats | None
+    """Shape (n_boot, raters, groups, metrics); ``None`` where nothing was drawn."""
     draws: int
     """Seed of the draws."""
     confidence: float
+
+    @property
+    def metrics(self) -> tuple[str, ...]:
+        """Names of what was measured."""
+        return self.measured.metrics
 
 
 @dataclass(frozen=True)
@@ -51,13 +56,13 @@ class _Pair:
     """Pairs whose p-values are corrected together."""
 
 
-def _rater_pairs(found: Drawn) -> Iterator[_Pair]:
+def _rater_pairs(found: Drawn, replicates: Floats) -> Iterator[_Pair]:
     """Give every two raters in every group, on the stimuli that both predict."""
     pairs = found.pairs
     present = ~np.isnan(pairs.predictions)
     for a, b in combinations(range(len(pairs.raters)), 2):
         names = pairs.raters[a], pairs.raters[b]
-        shared, measured, drawn, at = pairs, found.measured, found.replicates, [a, b]
+        shared, measured, drawn, at = pairs, found.measured, replicates, [a, b]
         if not np.array_equal(present[a], present[b]):
             both = present[a] & present[b]
             if not both.any():
@@ -79,7 +84,7 @@ def _rater_pairs(found: Drawn) -> Iterator[_Pair]:
             )
 
 
-def _group_pairs(found: Drawn) -> Iterator[_Pair]:
+def _group_pairs(found: Drawn, replicates: Floats) -> Iterator[_Pair]:
     """Give every two groups of one attribute, for every rater."""
     groups, measured = found.pairs.groups, found.measured
     ratings = counts_of(found.pairs)
@@ -90,7 +95,7 @@ def _group_pairs(found: Drawn) -> Iterator[_Pair]:
             yield _Pair(
                 (rater, groups[g].name, groups[h].name),
                 measured.value[r, [g, h]],
-                np.moveaxis(found.replicates[:, r, [g, h]], 0, 1),
+                np.moveaxis(replicates[:, r, [g, h]], 0, 1),
                 int(measured.n[r, [g, h]].sum()),
                 int(ratings[r, [g, h]].sum()),
                 f"{rater}\0{groups[g].attribute}",
@@ -101,7 +106,10 @@ def compared(found: Drawn, over: str, *, absolute: bool) -> Estimates:
     """Subtract the second of every pair from the first; see :meth:`Differences.compare`."""
     import polars as pl
 
-    rows = list(_rater_pairs(found) if over == "rater" else _group_pairs(found))
+    if found.replicates is None:
+        raise InputError("there are no replicates to compare; expected n_boot above 0")
+    of_rows = _rater_pairs if over == "rater" else _group_pairs
+    rows = list(of_rows(found, found.replicates))
     if not rows:
         raise InputError(f"there are no two {over}s to compare; expected two or more")
     metrics = found.measured.metrics

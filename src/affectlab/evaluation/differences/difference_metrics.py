@@ -58,13 +58,13 @@ class Differences(Estimates):
     prediction without errors would reach."""
     fits: dict[tuple[str, str], LogisticFit]
     """The fitted curve of every (rater, group)."""
-    pairs: Pairs
-    measured: Measured
-    replicates: Floats | None  # type: ignore[assignment]
-    """Shape (n_boot, raters, groups, metrics)."""
-    confidence: float
-    draws: int
-    """Seed of the draws of stimuli."""
+    drawn: Drawn
+    """What was measured, also in every replicate."""
+
+    @property
+    def pairs(self) -> Pairs:
+        """Scores and predictions, with the groups of stimuli."""
+        return self.drawn.pairs
 
     @property
     def raters(self) -> tuple[str, ...]:
@@ -136,12 +136,9 @@ class Differences(Estimates):
         >>> found.compare().to_frame()["better"].to_list()
         ['L1']
         """
-        if self.replicates is None:
-            raise InputError("there are no replicates to compare; expected n_boot above 0")
         if over not in ("rater", "group"):
             raise unknown_name("over", str(over), ("rater", "group"))
-        drawn = Drawn(self.pairs, self.measured, self.replicates, self.draws, self.confidence)
-        return compared(drawn, over, absolute=absolute)
+        return compared(self.drawn, over, absolute=absolute)
 
     def _group(self, name: str) -> int:
         if name not in self.groups:
@@ -276,14 +273,15 @@ def difference_metrics(
     rng = np.random.default_rng(seed)
     halves, bits = (int(part) for part in rng.integers(0, 2**63, size=2))
     measured = measure(pairs, chosen)
-    drawn = replicate(pairs, measured, n_boot, bits) if n_boot else None
+    replicates = replicate(pairs, measured, n_boot, bits) if n_boot else None
+    drawn = Drawn(pairs, measured, replicates, bits, confidence)
     found = None
     if ceiling:
         if people is None:
             raise InputError("the ceiling needs the ratings of people, not their scores")
         found = _ceiling(people, pairs, score, n_splits, halves, confidence)
     made = Differences(
-        tables=_estimates(pairs, measured, drawn, confidence).tables,
+        tables=_estimates(drawn).tables,
         notes=(*pairs.notes, *_notes(pairs, measured, n_boot)),
         settings={
             "score": pairs.score_name,
@@ -296,14 +294,10 @@ def difference_metrics(
             (pairs.raters[rater], pairs.groups[group].name): fit
             for (rater, group), fit in sorted(measured.fits.items())
         },
-        pairs=pairs,
-        measured=measured,
-        replicates=drawn,
-        confidence=confidence,
-        draws=bits,
+        drawn=drawn,
     )
     apart = None
-    if comparison and drawn is not None and len(pairs.raters) > 1:
+    if comparison and n_boot and len(pairs.raters) > 1:
         apart = made.compare(absolute=True)
     return replace(
         made,
@@ -329,7 +323,7 @@ _MOST_PANELS = 9
 def _tables(found: Differences, apart: Estimates | None) -> tuple[Table, ...]:
     """Lay out the figures of merit, a row per metric and group, and what else was computed."""
     index = ["rater", "group"]
-    names = found.measured.metrics
+    names = found.drawn.metrics
     n = found.frame.group_by(index).agg(pl.col("n_items").first())
     wide = side_by_side(found.frame, index, names).join(n, on=index, maintain_order="left")
     columns = [Key("rater", "metric")]
@@ -338,7 +332,7 @@ def _tables(found: Differences, apart: Estimates | None) -> tuple[Table, ...]:
     columns.append(Count("n_items", "n"))
     for name in names:
         columns.append(Number(name, _HEADS[name], decimals=2 if name in ERRORS else 3))
-        if found.replicates is not None and name == names[0]:
+        if found.drawn.replicates is not None and name == names[0]:
             columns.append(Interval(name, "interval"))
     long = replace(found.tables[0], name="metrics", limit=0)
     said = f"How well {found.pairs.score_name} of {found.scores.size:,} stimuli is predicted."
@@ -386,7 +380,7 @@ def _predictions(found: Differences) -> Table:
 
 def _sentences(found: Differences, apart: Estimates | None) -> tuple[str, ...]:
     """Say which metric ranks best and by how much, and what people reach."""
-    lead = "srocc" if "srocc" in found.measured.metrics else found.measured.metrics[0]
+    lead = "srocc" if "srocc" in found.drawn.metrics else found.drawn.metrics[0]
     size = {rater: abs(found[rater, "all", lead].value) for rater in found.raters}
     ranked = sorted(
         (rater for rater in size if size[rater] == size[rater]),
@@ -440,7 +434,7 @@ def _about_ceiling(ceiling: Estimates) -> str:
 
 def _figures(found: Differences) -> tuple[Figure, ...]:
     """Scatter plots with the fitted curve for each metric, and SROCC beside the ceiling."""
-    ranked = "srocc" in found.measured.metrics
+    ranked = "srocc" in found.drawn.metrics
     raters = found.raters[:_MOST_PANELS]
     drawn = [
         _scatter("scatter", "Scores beside predictions", [_panel(found, one) for one in raters])
@@ -488,7 +482,7 @@ def _panel(found: Differences, rater: str, group: Group | None = None) -> dict[s
     if fit is not None and fit.ok:
         at = np.linspace(np.nanmin(x), np.nanmax(x), _CURVE)
         curve = at.tolist(), fit.predict(at).tolist()
-    ranked = "srocc" in found.measured.metrics
+    ranked = "srocc" in found.drawn.metrics
     return {
         "x": _columns_of(found)[rater],
         "title": rater if group is None else group.level,
@@ -516,15 +510,13 @@ def _check(metrics: Collection[str], score: str, n_boot: int, confidence: float)
     return chosen
 
 
-def _estimates(
-    pairs: Pairs, measured: Measured, drawn: Floats | None, confidence: float
-) -> Estimates:
-
+def _estimates(made: Drawn) -> Estimates:
+    pairs, measured, drawn = made.pairs, made.measured, made.replicates
     shape = measured.value.shape
     point = measured.value.ravel()
     spread = Uncertainty.none(point.size)
     if drawn is not None:
-        spread = summarise(point, drawn.reshape(drawn.shape[0], -1), confidence)
+        spread = summarise(point, drawn.reshape(drawn.shape[0], -1), made.confidence)
     keys = [
         (rater, group, metric)
         for rater in pairs.raters
