@@ -214,8 +214,8 @@ def test_nobody_meets_a_copy_of_themself() -> None:
     people = np.array([[0.0, 3, 7, 1, 5], [1, 3, 6, 2, 5], [7, 0, 2, 5, 1]])
     panel = panel_of(table("p", people, "0-7"), table("m", people[:1], "0-7"))
     draws = CrossedDraws(
-        items=np.ones((1, 5), dtype=np.uint8),
-        people=np.array([[5, 4, 0]], dtype=np.int32),
+        stimuli=np.ones((1, 5), dtype=np.uint8),
+        raters=np.array([[5, 4, 0]], dtype=np.int32),
         n_left_out=0,
         target="both",
     )
