@@ -246,7 +246,10 @@ def test_only_people_and_main_trials_matter():
             ["low 2 is above high 1"],
         ),
         (plain(metrics=[{"name": "k", "value": 1}] * 2), ["metric 'k' stands twice"]),
-        (plain(metrics=[{"name": "k", "value": 1, "n": 2}]), ["'metrics.0.n'", "one of: name, value"]),
+        (
+            plain(metrics=[{"name": "k", "value": 1, "n": 2}]),
+            ["'metrics.0.n'", "one of: name, value"],
+        ),
         (plain(metrics={"kappa": 1}), ["metrics = an object", "expected a list"]),
         (plain(data={"name": "x"}), ["data.fingerprint", "missing"]),
         (plain(data={**plain()["data"], "fingerprint": "abc"}), ["data.fingerprint = 'abc'"]),
