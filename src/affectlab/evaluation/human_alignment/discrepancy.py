@@ -21,7 +21,7 @@ from affectlab.core.tables import Count, Figure, Interval, Key, Number, Table, V
 from affectlab.core.types import Floats, Ints, pl
 from affectlab.core.words import number, shown
 from affectlab.evaluation.human_alignment.measures import method_of
-from affectlab.evaluation.human_alignment.panel import LabelPanel, Panel, panel_of
+from affectlab.evaluation.human_alignment.panel import LabelPanel, panel_of
 from affectlab.ratings import Ratings
 from affectlab.ratings.arrays import require_order
 
@@ -90,7 +90,7 @@ def discrepancy(
     if not panel.ordered:
         raise InputError(f"a difference of means needs numbers; the answers are {panel.scale}")
     draws = draw_crossed(panel.stimuli, panel.people, n_boot, target, seed)
-    parts = _side_by_side(panel, draws)
+    parts = panel.of_each_label(lambda part: _of_label(part, draws))
     n_models = len(panel.models)
     rows = np.stack([part.rows[f] for f in range(n_models) for part in parts])
     spread = crossed_spread(rows, draws, confidence)
@@ -103,9 +103,7 @@ def discrepancy(
             "label": list(panel.labels) * len(panel.models),
         },
         value=spread.value,
-        se=spread.se,
-        low=spread.low,
-        high=spread.high,
+        **{name: getattr(spread, name) for name in ("se", "low", "high")},
         method=f"mean of people less that of the model{method_of(draws)}",
         resampled=spread.resampled,
         n_items=shared,
@@ -172,22 +170,6 @@ class _Differences:
     """Common stimuli, shape (models,)."""
     n_answers: Ints
     """Answers of people to them, shape (models,)."""
-
-
-def _side_by_side(panel: Panel, draws: CrossedDraws) -> list[_Differences]:
-    """Compute all labels, one core each."""
-    from threadpoolctl import threadpool_limits
-
-    from affectlab.core.compiled import in_threads
-
-    found: dict[int, _Differences] = {}
-
-    def one_label(k: int) -> None:
-        found[k] = _of_label(panel.parts[k], draws)
-
-    with threadpool_limits(1 if len(panel.parts) > 1 else None, user_api="blas"):
-        in_threads(one_label, range(len(panel.parts)))
-    return [found[k] for k in range(len(panel.parts))]
 
 
 def _of_label(part: LabelPanel, draws: CrossedDraws) -> _Differences:

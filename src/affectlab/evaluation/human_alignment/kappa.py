@@ -74,21 +74,9 @@ class _Raters:
 
 
 def kappas(panel: Panel, draws: CrossedDraws) -> list[Agreements]:
-    """Compute kappa on every label, labels side by side."""
-    from threadpoolctl import threadpool_limits
-
-    from affectlab.core.compiled import in_threads
-
-    found: dict[int, Agreements] = {}
-
-    def one_label(k: int) -> None:
-        found[k] = kappa_of_label(panel, panel.parts[k], draws)
-
+    """Compute kappa on every label."""
     draws.prepare()
-    # Labels side by side on one core each are faster than each matrix product on all cores.
-    with threadpool_limits(1 if len(panel.parts) > 1 else None, user_api="blas"):
-        in_threads(one_label, range(len(panel.parts)))
-    return [found[k] for k in range(len(panel.parts))]
+    return panel.of_each_label(lambda part: kappa_of_label(panel, part, draws))
 
 
 def kappa_of_label(panel: Panel, part: LabelPanel, draws: CrossedDraws) -> Agreements:

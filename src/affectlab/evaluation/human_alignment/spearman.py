@@ -88,53 +88,26 @@ def _correlations(part: LabelPanel, draws: CrossedDraws) -> tuple[Floats, Floats
         return own, models
     answered = sets[:, item]
     order, last = _order_by_person(part.models, start, item, answered, of_model)
+    own_answers: tuple[Any, ...] = (start, item, level, n_levels)
+    kernel = correlate_any
     if in_bytes:
-        words = _words(level, n_levels)
-
-        def in_words(where: slice) -> None:
-            correlate_words(
-                start,
-                item,
-                words,
-                level,
-                n_levels,
-                of_model,
-                answered,
-                order,
-                last,
-                draws.stimuli[where],
-                draws.raters[where],
-                own[where],
-                models[where],
-            )
-
-        in_threads(in_words, tasks)
-        return own, models
-    by_value = np.lexsort((part.value, part.item))
-    cell = np.searchsorted(part.item, np.arange(part.n_items + 1)).astype(np.int64)
-    person = part.person[by_value].astype(np.int32)
-    ordered = np.ascontiguousarray(part.value[by_value])
-
-    def anyhow(where: slice) -> None:
-        correlate_any(
-            cell,
-            person,
-            ordered,
-            start,
-            item,
-            level,
-            n_levels,
-            of_model,
-            answered,
-            order,
-            last,
-            draws.stimuli[where],
-            draws.raters[where],
-            own[where],
-            models[where],
+        own_answers = (start, item, _words(level, n_levels), level, n_levels)
+        kernel = correlate_words
+    else:
+        by_value = np.lexsort((part.value, part.item))
+        own_answers = (
+            np.searchsorted(part.item, np.arange(part.n_items + 1)).astype(np.int64),
+            part.person[by_value].astype(np.int32),
+            np.ascontiguousarray(part.value[by_value]),
+            *own_answers,
         )
 
-    in_threads(anyhow, tasks)
+    def some_rows(where: slice) -> None:
+        drawn = draws.stimuli[where], draws.raters[where]
+        of_models = (of_model, answered, order, last)
+        kernel(*own_answers, *of_models, *drawn, own[where], models[where])
+
+    in_threads(some_rows, tasks)
     return own, models
 
 
