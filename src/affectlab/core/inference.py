@@ -781,6 +781,11 @@ class Spread:
     """Share of the variance that is due to the choice of raters."""
     resampled: str
 
+    @property
+    def columns(self) -> dict[str, Floats]:
+        """Values with their uncertainty, as columns of a table of estimates."""
+        return {name: getattr(self, name) for name in ("value", "se", "low", "high")}
+
     def clipped(self) -> Spread:
         """Keep the interval within [-1, 1]."""
         low, high = np.maximum(self.low, -1.0), np.minimum(self.high, 1.0)

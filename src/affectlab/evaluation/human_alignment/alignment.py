@@ -303,15 +303,23 @@ def _scope(panel: Panel, row: dict[str, Any], draws: CrossedDraws) -> str:
     return f" on these {plural(row['n_items'], 'stimulus', 'stimuli')}"
 
 
+def _ends(low: float, high: float) -> str:
+    return f"{number(low, 3)} to {number(high, 3)}"
+
+
+def _difference(row: dict[str, Any], confidence: float) -> str:
+    """Write a difference, with its interval where it has one."""
+    text = f"difference {number(row['value'], 3)}"
+    if math.isnan(row["se"]):
+        return text
+    return f"{text}, {percent(confidence)} interval {_ends(row['low'], row['high'])}"
+
+
 def _order(row: dict[str, Any], confidence: float) -> str:
     """Say how far the order of stimuli differs, and whether that is shown."""
-    if math.isnan(row["se"]):
-        return f" (difference {number(row['value'], 3)})"
-    shown_to = "" if row["low"] > 0 or row["high"] < 0 else ": not shown to differ in order"
-    return (
-        f" (difference {number(row['value'], 3)}, {percent(confidence)} interval "
-        f"{number(row['low'], 3)} to {number(row['high'], 3)}{shown_to})"
-    )
+    open_question = not math.isnan(row["se"]) and row["low"] <= 0 <= row["high"]
+    shown_to = ": not shown to differ in order" if open_question else ""
+    return f" ({_difference(row, confidence)}{shown_to})"
 
 
 def _opening(
@@ -328,47 +336,39 @@ def _opening(
     where = f"the human range{scope}"
     if math.isnan(row["se"]):
         return f"is not shown to be inside {where}, for want of an interval: {compared}"
-    margin = number(row["margin"], 2 if round(row["margin"], 2) == row["margin"] else 3)
-    interval = (
-        f"difference {number(row['value'], 3)}, {percent(confidence)} interval "
-        f"{number(row['low'], 3)} to {number(row['high'], 3)}"
-    )
-    p = f"p {p_value(row['p'])}"
-    verdict = row["verdict"]
-    if verdict == "inside":
-        return (
-            f"is inside {where}: {compared} ({interval}), a difference shown to be smaller "
-            f"than the margin of {margin} (two one-sided tests, {p}: {percent(1 - 2 * alpha)} "
-            f"interval {number(row['test_low'], 3)} to {number(row['test_high'], 3)})"
-        )
-    if verdict == "below":
-        return (
-            f"is below {where}: {compared} ({interval}), less by more than the margin of {margin}"
-        )
-    if verdict == "above":
-        return (
-            f"is above {where}: {compared} ({interval}), more by more than the margin of "
-            f"{margin}; it agrees with people better than they do with one another"
-        )
+    compared += f" ({_difference(row, confidence)})"
+    digits = 2 if round(row["margin"], 2) == row["margin"] else 3
+    margin = f"the margin of {number(row['margin'], digits)}"
+    level = percent(1 - 2 * alpha)
+    placed = {
+        "inside": f", a difference shown to be smaller than {margin} (two one-sided tests, p "
+        f"{p_value(row['p'])}: {level} interval {_ends(row['test_low'], row['test_high'])})",
+        "below": f", less by more than {margin}",
+        "above": f", more by more than {margin}; it agrees with people better than they do with "
+        "one another",
+    }
+    if row["verdict"] in placed:
+        return f"is {row['verdict']} {where}: {compared}{placed[row['verdict']]}"
+    return f"is not shown to be inside {where}: {compared}{_not_shown(row, margin, level)}"
+
+
+def _not_shown(row: dict[str, Any], margin: str, level: str) -> str:
+    """Say what is open where neither inside nor outside is shown."""
     if row["margin"] >= row["people"]:
         return (
-            f"is not shown to be inside {where}: {compared} ({interval}), and the margin of "
-            f"{margin} shows nothing, since a model that agrees with nobody would lie within it"
+            f", and {margin} shows nothing, since a model that agrees with nobody would lie within "
+            "it"
         )
-    if row["low"] > 0:
-        open_question = f"it agrees more, and whether by more than the margin of {margin} is open"
-    elif row["high"] < 0:
-        open_question = f"it agrees less, and whether by more than the margin of {margin} is open"
-    else:
-        open_question = (
-            f"the data do not say whether they differ by more than the margin of {margin}"
+    side = "more" if row["low"] > 0 else "less" if row["high"] < 0 else ""
+    text = f", so the data do not say whether they differ by more than {margin}"
+    if side:
+        text = f", so it agrees {side}, and whether by more than {margin} is open"
+    if row["at_least"] and side != "less":
+        text += (
+            f", though worse by more than that it is not (one-sided test, {level} interval from "
+            f"{number(row['test_low'], 3)})"
         )
-    if row["at_least"] and not row["high"] < 0:
-        open_question += (
-            f", though worse by more than that it is not (one-sided test, "
-            f"{percent(1 - 2 * alpha)} interval from {number(row['test_low'], 3)})"
-        )
-    return f"is not shown to be inside {where}: {compared} ({interval}), so {open_question}"
+    return text
 
 
 def _alternative(alt: AltTest, model: str, first: dict[str, Any]) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from scipy.sparse import csr_array
@@ -91,33 +92,28 @@ def discrepancy(
         raise InputError(f"a difference of means needs numbers; the answers are {panel.scale}")
     draws = draw_crossed(panel.stimuli, panel.people, n_boot, target, seed)
     parts = panel.of_each_label(lambda part: _of_label(part, draws))
-    n_models = len(panel.models)
-    rows = np.stack([part.rows[f] for f in range(n_models) for part in parts])
-    spread = crossed_spread(rows, draws, confidence)
-    shared = [part.n_items[f] for f in range(n_models) for part in parts]
-    import polars as pl
 
-    table = Estimates.build(
+    def of_parts(name: str) -> Any:
+        """Put what there is of every label together: one entry for each model and label."""
+        each = np.stack([getattr(part, name) for part in parts], axis=1)
+        return each.reshape(len(panel.models) * len(parts), *each.shape[2:])
+
+    spread = crossed_spread(of_parts("rows"), draws, confidence)
+    shared = of_parts("n_items")
+    frame = Estimates.build(
         {
             "rater": [name for name in panel.models for _ in panel.labels],
             "label": list(panel.labels) * len(panel.models),
         },
-        value=spread.value,
-        **{name: getattr(spread, name) for name in ("se", "low", "high")},
+        **spread.columns,
         method=f"mean of people less that of the model{method_of(draws)}",
         resampled=spread.resampled,
         n_items=shared,
         n_raters=panel.n_people,
-        n_ratings=[part.n_answers[f] for f in range(n_models) for part in parts],
+        n_ratings=of_parts("n_answers"),
         status=["ok" if n else "undefined: no common stimuli" for n in shared],
-    )
-    means = {
-        "mean_people": [part.mean_people[f] for f in range(n_models) for part in parts],
-        "mean_model": [part.mean_model[f] for f in range(n_models) for part in parts],
-    }
-    frame = table.frame.with_columns(
-        pl.Series(name, column, dtype=pl.Float64) for name, column in means.items()
-    )
+        extra={name: of_parts(name) for name in ("mean_people", "mean_model")},
+    ).frame
     columns = (
         Key("rater", "model"),
         Key("label"),
@@ -133,7 +129,7 @@ def discrepancy(
         "discrepancies",
         of="discrepancy",
         title="By how much people rate higher than models, per label",
-        description=f"{len(panel.labels)} labels, {n_models} models.",
+        description=f"{len(panel.labels)} labels, {len(panel.models)} models.",
         options={"value_name": "people less model"},
     )
     return Estimates(

@@ -197,7 +197,7 @@ def spread_table(
         Items and ratings of each row, the same for all measures.
     """
     size = spreads[0].value.size
-    n, columns = len(measures), ("value", "se", "low", "high")
+    n = len(measures)
     if status is None:
 
         def status(measure: Measure, spread: Spread) -> Sequence[str]:
@@ -207,7 +207,10 @@ def spread_table(
     return Estimates.build(
         {"measure": [measure.name for measure in measures for _ in range(size)]}
         | {name: list(given) * n for name, given in keys.items()},
-        **{name: np.concatenate([getattr(one, name) for one in spreads]) for name in columns},
+        **{
+            name: np.concatenate([one.columns[name] for one in spreads])
+            for name in spreads[0].columns
+        },
         method=[f"{method(one)}{method_of(draws)}" for one in measures for _ in range(size)],
         resampled=spreads[0].resampled,
         n_raters=n_raters,

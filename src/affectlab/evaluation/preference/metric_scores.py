@@ -101,7 +101,7 @@ def metric_scores(
         )
     values = np.full((len(items), len(metrics)), np.nan)
     values[at_item, at_metric] = score
-    return MetricScores(items, metrics, values, _item_columns(frame, len(items), at_item))
+    return MetricScores(items, metrics, values, _item_columns(frame))
 
 
 def scores_of_ratings(models: Ratings) -> MetricScores:
@@ -165,20 +165,17 @@ def _numbers(name: str, column: pl.Series) -> Floats:
     return values
 
 
-def _item_columns(
-    frame: pl.DataFrame, n_items: int, at_item: np.ndarray
-) -> dict[str, tuple[str, ...]]:
+def _item_columns(frame: pl.DataFrame) -> dict[str, tuple[str, ...]]:
     """Columns that hold one text for each item; what differs between metrics is about metrics."""
-    found = {}
-    for column in frame.columns:
-        if column in (*_NEEDED, _SYSTEM) or frame[column].dtype.is_nested():
-            continue
-        texts = frame[column].cast(pl.String).fill_null("").to_list()
-        of: list[str | None] = [None] * n_items
-        for item, text in zip(at_item.tolist(), texts, strict=True):
-            if of[item] is not None and of[item] != text:
-                break
-            of[item] = text
-        else:
-            found[column] = tuple(text or "" for text in of)
-    return found
+    texts = frame.select(
+        pl.col("item").cast(pl.String),
+        *(
+            pl.col(name).cast(pl.String).fill_null("")
+            for name, kind in frame.schema.items()
+            if name not in (*_NEEDED, _SYSTEM) and not kind.is_nested()
+        ),
+    )
+    of_item = texts.group_by("item", maintain_order=True)
+    first, n = of_item.agg(pl.all().first()), of_item.agg(pl.all().n_unique())
+    names = [name for name in first.columns if name != "item" and (n[name] == 1).all()]
+    return {name: tuple(first[name].to_list()) for name in names}
