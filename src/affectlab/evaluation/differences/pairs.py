@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike
 from affectlab.core.errors import InputError, unknown_name
 from affectlab.core.types import Floats, Ints
 from affectlab.core.words import plural
-from affectlab.evaluation.people_and_models import judged_runs, sides
+from affectlab.evaluation.people_and_models import judged_runs, shared_attribute, sides
 from affectlab.ratings import Ratings
 
 __all__ = [
@@ -283,18 +283,12 @@ def _attribute(
 ) -> list[str | None]:
     """Give a stimulus attribute, from the people's table or else from the models'."""
     tables = (people.stimuli, models.stimuli)
-    for table in tables:
-        if name in table.columns and name != "stimulus":
-            found = pl.DataFrame({"stimulus": list(stimuli)}).join(
-                table.select("stimulus", pl.col(name).cast(pl.String)),
-                on="stimulus",
-                how="left",
-                maintain_order="left",
-            )
-            values: list[str | None] = found[name].to_list()
-            return values
-    known = [column for table in tables for column in table.columns if column != "stimulus"]
-    raise unknown_name("stimulus attribute", name, dict.fromkeys(known))
+    column = shared_attribute("stimulus", stimuli, tables, name)
+    if column is None:
+        known = [column for table in tables for column in table.columns if column != "stimulus"]
+        raise unknown_name("stimulus attribute", name, dict.fromkeys(known))
+    values: list[str | None] = column.cast(pl.String).to_list()
+    return values
 
 
 def _groups(columns: Mapping[str, Sequence[str | None]], n: int) -> tuple[Group, ...]:

@@ -22,6 +22,7 @@ from affectlab.evaluation.people_and_models.sides import (
     Sides,
     check_models,
     people_of,
+    shared_attribute,
     sides,
 )
 
@@ -43,5 +44,6 @@ __all__ = [
     "people_of",
     "present",
     "scale_map",
+    "shared_attribute",
     "sides",
 ]
