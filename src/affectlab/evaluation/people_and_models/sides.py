@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from affectlab.core.errors import InputError
+from affectlab.core.types import pl
 from affectlab.core.words import option, shown
 from affectlab.ratings import HUMAN_KINDS, MODEL_KINDS, Ratings, Scale
 from affectlab.ratings.scales import said_by_label
