@@ -10,7 +10,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import ArrayLike
 
-from affectlab.core.errors import InputError, unknown_name
+from affectlab.core.errors import InputError, check_choice, unknown_name
 from affectlab.core.estimates import Estimates, side_by_side
 from affectlab.core.inference import Uncertainty, check_confidence, check_n_boot, summarise
 from affectlab.core.tables import Count, Figure, Interval, Key, Number, Table
@@ -136,8 +136,7 @@ class Differences(Estimates):
         >>> found.compare().to_frame()["better"].to_list()
         ['L1']
         """
-        if over not in ("rater", "group"):
-            raise unknown_name("over", str(over), ("rater", "group"))
+        check_choice("over", over, ("rater", "group"))
         return compared(self.drawn, over, absolute=absolute)
 
     def _group(self, name: str) -> int:
@@ -499,12 +498,10 @@ _CURVE = 100
 def _check(metrics: Collection[str], score: str, n_boot: int, confidence: float) -> tuple[str, ...]:
     chosen = (metrics,) if isinstance(metrics, str) else tuple(metrics)
     for name in chosen:
-        if name not in METRICS:
-            raise unknown_name("metric", str(name), METRICS)
+        check_choice("metric", name, METRICS)
     if not chosen:
         raise InputError(f"metrics is empty; expected some of: {', '.join(METRICS)}")
-    if score not in SCORES:
-        raise unknown_name("score", str(score), SCORES)
+    check_choice("score", score, SCORES)
     check_n_boot(n_boot)
     check_confidence(confidence)
     return chosen

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from affectlab.core.errors import InputError, unknown_name
+from affectlab.core.errors import InputError, check_choice
 from affectlab.core.estimates import Estimates
 from affectlab.core.inference import by_name, check_confidence
 from affectlab.core.result import Result
@@ -543,8 +543,7 @@ def _check_options(
         raise InputError(f"min_gap {min_gap!r}: expected a size of 0 or more")
     if min_items < 1:
         raise InputError(f"min_items {min_items!r}: expected 1 or more")
-    if correction not in ("holm", "bh", "none"):
-        raise unknown_name("correction", correction, ("holm", "bh", "none"))
+    check_choice("correction", correction, ("holm", "bh", "none"))
     if n_boot < 0 or (n_permutations is not None and n_permutations < 0):
         raise InputError("n_boot and n_permutations: expected 0 or more")
 

@@ -11,7 +11,7 @@ import numpy as np
 import polars as pl
 from scipy.special import stdtr
 
-from affectlab.core.errors import InputError, unknown_name
+from affectlab.core.errors import InputError, check_choice
 from affectlab.core.estimates import Estimates
 from affectlab.core.inference import benjamini_yekutieli
 from affectlab.core.tables import Count, Key, Number, PValue, Share, Table, Text, Value, YesNo
@@ -439,8 +439,7 @@ def _score(panel: Panel, score: Score | None) -> Score:
         if kind == "binary":
             return "jaccard" if len(panel.labels) > 1 else "accuracy"
         return "rmse"
-    if score not in get_args(Score):
-        raise unknown_name("score", str(score), get_args(Score))
+    check_choice("score", score, get_args(Score))
     if score == "rmse" and kind == "nominal":
         raise InputError(f"score 'rmse' needs numbers; the answers are {panel.scale}")
     if score == "jaccard" and kind != "binary":
@@ -453,8 +452,7 @@ def _check(epsilon: float, alpha: float, items: str, min_people: int, min_items:
         raise InputError(f"epsilon {epsilon!r}: expected a number from 0 to below 1, such as 0.2")
     if not 0 < alpha < 1:
         raise InputError(f"alpha {alpha!r}: expected a rate between 0 and 1, such as 0.05")
-    if items not in get_args(Items):
-        raise unknown_name("items", str(items), get_args(Items))
+    check_choice("items", items, get_args(Items))
     if min_people < 2:
         raise InputError(f"min_people {min_people}: expected 2 or more, so that somebody is left")
     if min_items < 2:

@@ -9,7 +9,7 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 import polars as pl
 
-from affectlab.core.errors import InputError, unknown_name
+from affectlab.core.errors import InputError, check_choice, unknown_name
 from affectlab.core.types import Bools, Floats, Ints
 from affectlab.core.words import joined
 from affectlab.evaluation.preference.choices import is_both, is_system
@@ -112,8 +112,7 @@ def judged_items(
     >>> found.n_good, found.n_poor, found.aside
     (2, 1, {'neither': 1})
     """
-    if unit not in ("item", "vote"):
-        raise unknown_name("unit", str(unit), ("item", "vote"))
+    check_choice("unit", unit, ("item", "vote"))
     items, said, weight, systems = _rows(choices, unit)
     name = machine_of(systems, system)
     others = sorted(set(systems) - {name})

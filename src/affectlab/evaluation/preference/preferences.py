@@ -10,7 +10,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import ArrayLike, NDArray
 
-from affectlab.core.errors import InputError, unknown_name
+from affectlab.core.errors import InputError, check_choice, unknown_name
 from affectlab.core.estimates import Estimate, Estimates
 from affectlab.core.inference import (
     Target,
@@ -517,8 +517,7 @@ def preferences(
     """
     ratings = canonical(ratings)
     check_confidence(confidence)
-    if rule not in ("majority", "plurality"):
-        raise unknown_name("rule", str(rule), ("majority", "plurality"))
+    check_choice("rule", rule, ("majority", "plurality"))
     check_n_boot(n_boot)
     if target not in (None, *get_args(Target)):
         raise unknown_name("target", str(target), get_args(Target))

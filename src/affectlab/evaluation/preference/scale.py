@@ -11,7 +11,7 @@ from typing import Literal, TypeAlias, get_args
 import numpy as np
 from numpy.typing import ArrayLike
 
-from affectlab.core.errors import InputError, unknown_name
+from affectlab.core.errors import InputError, check_choice, unknown_name
 from affectlab.core.estimates import Estimates
 from affectlab.core.inference import (
     Target,
@@ -389,10 +389,8 @@ def preference_scale(
 
 
 def _check(model: str, ties: str, prior: float, target: str | None, n_boot: int) -> None:
-    if model not in MODELS:
-        raise unknown_name("model", str(model), MODELS)
-    if ties not in ("half", "drop"):
-        raise unknown_name("ties", str(ties), ("half", "drop"))
+    check_choice("model", model, MODELS)
+    check_choice("ties", ties, ("half", "drop"))
     if not 0 <= prior < np.inf:
         raise InputError(f"prior {prior!r}: expected a number of wins from 0")
     if target not in (None, *get_args(Target)):

@@ -12,7 +12,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import ArrayLike
 
-from affectlab.core.errors import InputError, unknown_name
+from affectlab.core.errors import InputError, check_choice, unknown_name
 from affectlab.core.result import Result
 from affectlab.core.tables import Interval, Key, Number, Share, Table, Text
 from affectlab.core.types import Floats, Ints
@@ -408,8 +408,7 @@ def leaderboard(
     ...  for row, place in zip(board.entries, board.columns["kappa"])]
     [('gazer', '1'), ('starer', '2')]
     """
-    if on_bad not in get_args(OnBad):
-        raise unknown_name("on_bad", on_bad, get_args(OnBad))
+    check_choice("on_bad", on_bad, get_args(OnBad))
     entries, warnings = _read(Path(path), on_bad)
     groups: dict[str, list[Entry]] = {}
     for entry in entries:

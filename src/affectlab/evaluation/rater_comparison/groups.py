@@ -9,7 +9,7 @@ from typing import Any, Literal, TypeAlias
 
 import numpy as np
 
-from affectlab.core.errors import InputError, unknown_name
+from affectlab.core.errors import InputError, check_choice, unknown_name
 from affectlab.core.estimates import Estimates
 from affectlab.core.inference import check_confidence, check_n_boot, draw_weights
 from affectlab.core.tables import Column, Count, Figure, Interval, Key, Number, PValue, Table
@@ -213,8 +213,7 @@ def group_values(
     pairs: KappaResult | None = None,
 ) -> dict[str, Floats]:
     """Give the kappas that :func:`group_comparison` compares, group by group, people first."""
-    if cells not in ("raters", "pairs"):
-        raise unknown_name("cells", str(cells), ("raters", "pairs"))
+    check_choice("cells", cells, ("raters", "pairs"))
     import polars as pl
 
     table = merged(ratings, models, exclude=exclude, truncate=truncate)
