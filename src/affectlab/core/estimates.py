@@ -279,9 +279,8 @@ class Estimates(Result):
             return [row[name] for row in rows]
 
         own = [name for name in ESTIMATE_COLUMNS if rows and name in rows[0]] or ["value"]
-        made = cls.build(
-            {key: column(key) for key in keys}, **shared, **{name: column(name) for name in own}
-        )
+        given: dict[str, Any] = {**shared, **{name: column(name) for name in own}}
+        made = cls.build({key: column(key) for key in keys}, **given)
         return made.with_columns(
             [pl.Series(name, column(name), dtype=kind) for name, kind in extra.items()]
         )
