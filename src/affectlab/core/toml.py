@@ -29,8 +29,8 @@ def read_toml(path: str | Path, model: type[Model]) -> Model:
     return parse_toml(read_text(path), model, where=str(path))
 
 
-def read_text(path: str | Path) -> str:
-    """Read the text of a TOML file.
+def read_text(path: str | Path, expected: str = "a TOML file") -> str:
+    """Read the text of a file of settings or results.
 
     Raises
     ------
@@ -43,7 +43,7 @@ def read_text(path: str | Path) -> str:
     except FileNotFoundError:
         raise InputError(f"{path}: no such file") from None
     except IsADirectoryError:
-        raise InputError(f"{path} is a folder; expected a TOML file") from None
+        raise InputError(f"{path} is a folder; expected {expected}") from None
     except UnicodeDecodeError as error:
         raise InputError(
             f"{path}: byte {error.start} is not UTF-8; save the file as UTF-8"

@@ -59,11 +59,7 @@ def fit_strengths(wins: Floats, model: str) -> Floats | None:
     model
         A name of :data:`MODELS`.
     """
-    if model == "bradley-terry":
-        return _bradley_terry(wins)
-    if model == "thurstone":
-        return _thurstone(wins)
-    raise unknown_name("model", str(model), MODELS)
+    return _bradley_terry(wins) if model == "bradley-terry" else _thurstone(wins)
 
 
 def chance_of_win(difference: Floats, model: str) -> Floats:

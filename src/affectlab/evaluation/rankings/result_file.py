@@ -24,7 +24,7 @@ from pydantic import (
 
 from affectlab.core.errors import InputError, unknown_name
 from affectlab.core.estimates import Estimate, Estimates
-from affectlab.core.toml import problem_of
+from affectlab.core.toml import problem_of, read_text
 from affectlab.ratings import Ratings
 from affectlab.ratings.arrays import answers_of
 
@@ -575,23 +575,12 @@ def read_result(path: str | Path) -> ResultFile:
         One sentence that names the file, the key, the value and what was expected.
     """
     path = Path(path)
-    try:
-        size = path.stat().st_size
-        if size > _LARGEST:
-            raise InputError(
-                f"{path}: {size / 2**20:,.0f} MiB; expected a result file of at most "
-                f"{_LARGEST // 2**20} MiB"
-            )
-        content = path.read_bytes()
-    except FileNotFoundError:
-        raise InputError(f"{path}: no such file") from None
-    except IsADirectoryError:
-        raise InputError(f"{path} is a folder; expected a result file") from None
-    try:
-        text = content.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        raise InputError(f"{path}: byte {error.start} is not UTF-8; expected JSON") from None
-    return parse_result(text, where=str(path))
+    if path.is_file() and path.stat().st_size > _LARGEST:
+        raise InputError(
+            f"{path}: {path.stat().st_size / 2**20:,.0f} MiB; expected a result file of at most "
+            f"{_LARGEST // 2**20} MiB"
+        )
+    return parse_result(read_text(path, "a result file"), where=str(path))
 
 
 def parse_result(text: str, *, where: str) -> ResultFile:
