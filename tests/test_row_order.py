@@ -224,7 +224,9 @@ SCORES = pl.DataFrame(
     orient="row",
 )
 METRICS = Ratings(
-    SCORES.rename({"item": "stimulus", "metric": "rater", "score": "value"}), scale="interval"
+    SCORES.rename({"item": "stimulus", "metric": "rater", "score": "value"}),
+    scale="interval",
+    raters={"rater": ["clip", "bert"], "rater_kind": ["model"] * 2},
 )
 
 
