@@ -87,8 +87,9 @@ def test_changes_are_named(folder: Path) -> None:
     ("more", "said"),
     [
         (["--generator", "draw"], "unknown image generator 'draw'; did you mean 'drawn'?"),
-        (["--set", "size"], "--set 'size' is not understood; expected NAME=VALUE"),
-        (["--set", "size=wide"], "size = 'wide': input should be a valid integer"),
+        (["--set", "size"], "--set: 'size' is not understood; expected NAME=VALUE"),
+        (["--set", "size=wide"], "'size' is given twice"),
+        (["--set", "intensity=high"], "intensity = 'high': input should be a valid number"),
         (["--set", "steps=3"], "unknown setting 'steps'"),
     ],
 )

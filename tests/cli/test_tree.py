@@ -31,8 +31,18 @@ def _help(*words: str) -> str:
 def test_help_of_a_verb(place: tuple[str, ...]) -> None:
     text = _help(*place)
     assert text.startswith(f"Usage: {' '.join(('affectlab', *place))} ")
-    assert "Example: affectlab " in text or "Examples:" in text
+    assert f"Example: affectlab {' '.join(place)} " in f"{text} " or "Examples:" in text
     assert "default: None" not in text
+    assert "--json" in text
+    assert "--quiet" in text
+
+
+@pytest.mark.parametrize("place", VERBS, ids=" ".join)
+def test_every_verb_takes_a_seed(place: tuple[str, ...]) -> None:
+    verb = make_parser(place)
+    for word in place:
+        verb = verb[word]
+    assert any("--seed" in option.names for option in verb.assemble_argument_collection())
 
 
 @pytest.mark.parametrize("place", BRANCHES, ids=" ".join)

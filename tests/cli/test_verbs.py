@@ -12,92 +12,6 @@ import polars as pl
 import pytest
 from tests.cli.command import Done, run_apart, run_here
 
-VERBS = [
-    [],
-    ["demo"],
-    ["doctor"],
-    ["taxonomy"],
-    ["taxonomy", "list"],
-    ["taxonomy", "show"],
-    ["taxonomy", "costs"],
-    ["taxonomy", "check"],
-    ["ratings"],
-    ["ratings", "summary"],
-    ["ratings", "convert"],
-    ["ratings", "check"],
-    ["reliability"],
-    ["reliability", "agreement"],
-    ["reliability", "scores"],
-    ["reliability", "screen"],
-    ["reliability", "split-half"],
-    ["reliability", "ppca"],
-    ["reliability", "plan"],
-    ["reliability", "golden"],
-    ["reliability", "duplicates"],
-    ["reliability", "consensus"],
-    ["analyze"],
-    ["analyze", "correlations"],
-    ["analyze", "words"],
-    ["analyze", "map"],
-    ["stimuli"],
-    ["stimuli", "curate"],
-    ["stimuli", "corpus"],
-    ["stimuli", "taxonomy"],
-    ["stimuli", "prompts"],
-    ["stimuli", "images"],
-    ["stimuli", "coverage"],
-    ["stimuli", "frames"],
-    ["stimuli", "pairs"],
-    ["stimuli", "captions"],
-    ["stimuli", "review"],
-    ["stimuli", "taxonomy", "build"],
-    ["stimuli", "taxonomy", "apply"],
-    ["stimuli", "taxonomy", "revise"],
-    ["stimuli", "taxonomy", "history"],
-    ["evaluate", "alignment"],
-    ["embed"],
-    ["train", "heads"],
-    ["calibrate"],
-    ["rate", "faces"],
-    ["rate", "vlm"],
-    ["rate", "others"],
-    ["rate", "hinted"],
-    ["rate", "difference"],
-    ["rate", "vision"],
-    ["rate", "reactions"],
-    ["train", "difference"],
-    ["train", "vision"],
-    ["train", "semi"],
-    ["train", "preference"],
-    ["analyze", "clusters"],
-    ["analyze", "transition-ranges"],
-    ["analyze", "transition-curves"],
-    ["analyze", "expressions"],
-    ["analyze", "asymmetry"],
-    ["analyze", "score-histograms"],
-    ["analyze", "jnd-scores"],
-    ["analyze", "jnd-steps"],
-    ["analyze", "jnd-times"],
-    ["analyze", "jnd-strips"],
-    ["analyze", "sampling-interval"],
-    ["analyze", "latency"],
-    ["analyze", "reactions"],
-    ["evaluate", "compare"],
-    ["evaluate", "classification"],
-    ["evaluate", "outcomes"],
-    ["evaluate", "leaderboard"],
-    ["evaluate", "fairness"],
-    ["report"],
-    ["reproduce"],
-    ["evaluate", "difference"],
-    ["evaluate", "preference"],
-    ["evaluate", "text"],
-]
-GROUPS = ([], ["taxonomy"], ["ratings"], ["reliability"], ["analyze"], ["stimuli"])
-GROUPS += (["stimuli", "taxonomy"],)
-NOT_RANDOM = (["stimuli", "images"], ["stimuli", "coverage"])
-"""Verbs that draw nothing: the seeds of pictures stand in the table of prompts."""
-
 
 def run(*arguments: str | Path, code: int = 0) -> Done:
     return run_here(*arguments, code=code)
@@ -127,16 +41,6 @@ def raters(tmp_path: Path) -> Path:
     file = tmp_path / "raters.csv"
     file.write_text("rater,rater_kind,age\nanna,human,31\nben,human,44\ngpt,model,\n")
     return file
-
-
-@pytest.mark.parametrize("verb", VERBS, ids=" ".join)
-def test_help_has_an_example_and_the_common_options(verb: list[str]) -> None:
-    text = run_here(*verb, "--help").stdout
-    if verb in list(GROUPS):
-        return
-    assert f"Example: affectlab {' '.join(verb)}" in " ".join(text.split())
-    for option in ("--json", "--quiet", *(["--seed"] if verb not in NOT_RANDOM else [])):
-        assert option in text
 
 
 def test_version() -> None:

@@ -43,6 +43,12 @@ path, text or number has to differ, a line of ``changes.toml`` says why:
     comparison, for example where a column has a new name in all tables.
 ``[[reworded]]``
     ``path`` (with ``*``): texts may differ in their words, not in the numbers that they state.
+``[[restated]]``
+    ``path`` (with ``*``): the texts of a list may stand in other words and other places, while
+    every number that they stated together is still stated as often, perhaps to more digits, for
+    example in the lines of a terminal or the cells of a section of a report.
+``[[added]]``
+    ``path`` (with ``*``): the base had nothing there, for example no such column.
 ``[[changed]]``
     ``path`` (with ``*``): the values may differ, be missing or be new; with ``within = 0.02`` only
     numbers, and only by so much, for example the Monte-Carlo error of other random draws.

@@ -23,7 +23,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 from packaging.requirements import Requirement
 from tests.golden.tree import Leaf, Leaves
@@ -43,7 +43,9 @@ BESIDE_RESULTS = {
 }
 
 Kind = Literal["missing", "new", "number", "text", "failure"]
+Sort = Literal["renamed", "reworded", "restated", "added", "changed"]
 _NUMBER = re.compile(r"[-−+]?\d+(?:[.,]\d+)*(?:e[-+]?\d+)?")
+_PLACE = re.compile(r"\b(?:Table|Figure) \d+")
 
 
 class Unavailable(Exception):
@@ -73,7 +75,7 @@ class Difference:
 class Change:
     """A line of ``changes.toml``, and how often it was needed."""
 
-    sort: Literal["renamed", "reworded", "changed"]
+    sort: Sort
     path: str
     why: str
     to: str = ""
@@ -85,11 +87,31 @@ class Change:
         self.used += count > 0
         return renamed
 
+    def names(self, difference: Difference) -> bool:
+        return difference.kind != "failure" and fnmatchcase(difference.path, self.path)
+
+    def restates(self, found: list[Difference]) -> list[Difference]:
+        """Leave out lists of texts that state all the numbers which those of the base stated."""
+        texts: dict[str, list[Difference]] = {}
+        for one in found:
+            if self.names(one) and {type(one.base), type(one.now)} <= {str, type(None)}:
+                texts.setdefault(one.path.rpartition("/")[0], []).append(one)
+        whole = {
+            of
+            for of, parts in texts.items()
+            if not _lost((one.base for one in parts), (one.now for one in parts))
+        }
+        self.used += len(whole)
+        gone = {one.path for of in whole for one in texts[of]}
+        return [one for one in found if one.path not in gone]
+
     def allows(self, difference: Difference) -> bool:
-        if difference.kind == "failure" or not fnmatchcase(difference.path, self.path):
+        if not self.names(difference):
             return False
         base, now = difference.base, difference.now
-        if self.sort == "reworded":
+        if self.sort == "added":
+            fits = difference.kind == "new"
+        elif self.sort == "reworded":
             fits = difference.kind == "text" and _stated(base) == _stated(now)
         elif self.within is None:
             fits = True
@@ -104,8 +126,8 @@ def read_changes(text: str) -> list[Change]:
     given = tomllib.loads(text)
     changes = []
     for sort, lines in given.items():
-        if sort not in ("renamed", "reworded", "changed"):
-            raise ValueError(f"changes.toml: {sort}: expected renamed, reworded or changed")
+        if sort not in get_args(Sort):
+            raise ValueError(f"changes.toml: {sort}: expected {', '.join(get_args(Sort))}")
         for line in lines:
             known = {"path", "why", *({"renamed": ["to"], "changed": ["within"]}.get(sort, []))}
             if not line.get("why", "").strip() or not line.get("path") or not line.keys() <= known:
@@ -138,7 +160,12 @@ def differences(
                 {f"{name}/{path}": leaf for path, leaf in now[name]["leaves"].items()},
                 now[name]["tolerance"],
             )
-    return [one for one in found if not any(c.allows(one) for c in changes if c.sort != "renamed")]
+    lines = [change for change in changes if change.sort not in ("renamed", "restated")]
+    found = [one for one in found if not any(line.allows(one) for line in lines)]
+    for change in changes:
+        if change.sort == "restated":
+            found = change.restates(found)
+    return found
 
 
 def unneeded(changes: Iterable[Change]) -> list[Change]:
@@ -176,6 +203,36 @@ def _is_number(leaf: Leaf) -> bool:
 
 def _stated(leaf: Leaf) -> Counter[str]:
     return Counter(_NUMBER.findall(leaf)) if isinstance(leaf, str) else Counter()
+
+
+def _lost(base: Iterable[Leaf], now: Iterable[Leaf]) -> Counter[str]:
+    """Count the numbers that texts stated and no longer state, as they were or to more digits.
+
+    The numbers of the tables and figures themselves are left aside.
+    """
+    stated, restated = (
+        _stated(_PLACE.sub("", "\n".join(text for text in texts if isinstance(text, str))))
+        for texts in (base, now)
+    )
+    lost, surplus = stated - restated, restated - stated
+    for number in [*lost.elements()]:
+        if closer := [other for other in surplus if _rounds_to(other, number)]:
+            lost -= Counter([number])
+            surplus -= Counter([min(closer, key=lambda other: _apart(other, number))])
+    return lost
+
+
+def _rounds_to(number: str, other: str) -> bool:
+    """Whether a number is another with more decimals; halves may be rounded either way."""
+    digits, fewer = (len(text.partition(".")[2]) for text in (number, other))
+    if digits <= fewer or {"e", ","} & {*number, *other}:
+        return False
+    return _apart(number, other) <= 0.5 * 10**-fewer + 1e-9
+
+
+def _apart(number: str, other: str) -> float:
+    first, second = (float(text.replace("−", "-")) for text in (number, other))
+    return abs(first - second)
 
 
 def base_commit() -> str:

@@ -133,6 +133,35 @@ def test_changes_allow_what_they_name_and_no_more() -> None:
     ]
 
 
+def test_an_added_line_allows_what_is_new_alone() -> None:
+    changes = read_changes('[[added]]\npath = "*/joy/*"\nwhy = "a new column"')
+    base, now = side(), side()
+    told = now["file.case"]["leaves"]
+    told["found/table/joy/p"] = 0.04
+    assert differences(base, now, changes) == []
+    told["found/table/joy/value"] = 0.6
+    del told["found/table/joy/se"]
+    assert [one.kind for one in differences(base, now, changes)] == ["number", "missing"]
+
+
+def test_restated_texts_may_change_places_but_lose_no_number() -> None:
+    changes = read_changes('[[restated]]\npath = "*/lines/*"\nwhy = "another layout"')
+    base = side(lines=["Table 3. Agreement", "joy 0.50", "0.31 – 0.69, 12 items"])
+    now = side(lines=["joy", "0.50 (0.31 to 0.69)", "12 items", "Table 1. Agreement of 2 labels"])
+    assert differences(base, now, changes) == []
+    assert unneeded(changes) == []
+    now = side(lines=["joy", "0.50 (0.31 to 0.68)", "12 items", "Table 1. Agreement of 2 labels"])
+    assert [one.kind for one in differences(base, now, changes)] == ["text", "text", "text", "new"]
+    now = side(lines=["joy 0.496 (0.31 to 0.69)", "12 items"])
+    assert differences(base, now, changes) == []
+    now = side(lines=["joy 0.51 (0.31 to 0.69)", "12 items, 0.4"])
+    assert len(differences(base, now, changes)) == 3
+    now = side(lines=["joy", 0.5, "0.31 to 0.69", "12 items"])
+    assert "text file.case/lines/1" in [
+        f"{one.kind} {one.path}" for one in differences(base, now, changes)
+    ]
+
+
 def test_a_line_that_nothing_needs_is_found() -> None:
     changes = read_changes('[[changed]]\npath = "other.*"\nwhy = "it was so once"')
     assert differences(side(), side(), changes) == []

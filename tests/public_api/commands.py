@@ -14,13 +14,9 @@ _SHOWS_HELP = ("--help", "-h", "--version")
 
 def command_entries() -> dict[str, str]:
     """Give each verb with its arguments, and each of its options."""
-    from affectlab.cli.tree import make_parser, operations
+    from affectlab.cli.tree import make_parser
 
-    found = dict(_entries("affectlab", make_parser(None)))
-    for words, operation in operations():
-        path = " ".join(("affectlab", *words))
-        found |= {f"{path} --config {name}": "in a file" for name in operation.rare}
-    return found
+    return dict(_entries("affectlab", make_parser(None)))
 
 
 def verbs_of(group: App) -> dict[str, App]:

@@ -9,18 +9,18 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal, get_type_hints
 
 from affectlab.cli._output import Output
-from affectlab.cli.parameters import Argument, Option
+from affectlab.cli.parameters import Argument, Option, listed
 
 if TYPE_CHECKING:
     from affectlab.ratings import Ratings
 
 __all__ = [
+    "BESIDE_RATINGS",
     "AbsentOption",
     "AllOption",
     "JsonOption",
     "QuietOption",
     "SeedOption",
-    "listed",
     "prints",
     "read_roles",
     "reads_ratings",
@@ -33,8 +33,14 @@ AllOption = Annotated[
     Option("--all", help="Take models in, too; without it only people where there are any."),
 ]
 SeedOption = Annotated[int, Option("--seed", help="Seed: the same seed, the same result.")]
+_SeedOfAll = Annotated[
+    int, Option("--seed", help="Nothing is random here: changes nothing.", hidden=True)
+]
+"""Of verbs that need none: a script can pass it to all."""
 
 _READING = "Reading"
+BESIDE_RATINGS = ("file", "stimuli", "absent")
+"""Options of reading that a verb can ask for, beside the ratings that they gave."""
 AbsentOption = Annotated[
     Literal["zero", "missing"] | None,
     Option(
@@ -153,13 +159,6 @@ def _reading(
     return found if keep_labels is None else found.select(labels=listed(keep_labels))
 
 
-def listed(text: str) -> list[str]:
-    """Split names at commas; a name that holds one stands in quotation marks, as in CSV."""
-    import csv
-
-    return [name.strip() for name in next(csv.reader([text], skipinitialspace=True), [])]
-
-
 def _read_models(
     files: list[Path], like: Ratings, scale: str | None, options: dict[str, Any]
 ) -> Ratings | None:
@@ -252,8 +251,7 @@ def reads_ratings(
         names = {parameter.name for parameter in reading}
         # A verb that looks for something beside FILE asks for its path by that name; so does one
         # that reads more of the table of stimuli than the rated ones, or more files.
-        shared = ("file", "stimuli", "absent")
-        taken = [parameter.name for parameter in own if parameter.name in shared]
+        taken = [parameter.name for parameter in own if parameter.name in BESIDE_RATINGS]
         own = [parameter for parameter in own if parameter.name not in taken]
 
         @wraps(function)
@@ -276,7 +274,7 @@ def reads_ratings(
         takes_seed = any(parameter.name == "seed" for parameter in own)
         common = [_parameter("as_json", JsonOption, False), _parameter("quiet", QuietOption, False)]
         if not takes_seed:
-            common.append(_parameter("seed", SeedOption, 0))
+            common.append(_parameter("seed", _SeedOfAll, 0))
         told = _MODEL_OPTIONS if models else {}
         of_models = [_parameter(name, kind, None) for name, kind in told.items()]
         # The argument and the verb's own options come first, then what all verbs share.
@@ -286,7 +284,7 @@ def reads_ratings(
         ]
         hints = {**_hints(_reading), **_hints(function)}
         hints |= {name: _hints(_reading)[name] for name in taken} | told
-        hints = {"as_json": JsonOption, "quiet": QuietOption, "seed": SeedOption, **hints}
+        hints = {"as_json": JsonOption, "quiet": QuietOption, "seed": _SeedOfAll, **hints}
         parameters = [
             parameter.replace(annotation=hints[parameter.name]) for parameter in parameters
         ]
@@ -314,7 +312,7 @@ def prints(verb: str) -> Callable[[Callable[..., None]], Callable[..., None]]:
             "quiet": (QuietOption, False),
         }
         if "seed" not in hints:
-            common["seed"] = (SeedOption, 0)
+            common["seed"] = (_SeedOfAll, 0)
         parameters = [one.replace(annotation=hints[one.name]) for one in own]
         parameters += [_parameter(name, *said) for name, said in common.items()]
 

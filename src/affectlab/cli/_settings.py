@@ -36,7 +36,7 @@ def read_settings(given: Sequence[str], options: Collection[str] = ()) -> dict[s
         key, equals, value = part.partition("=")
         key, value = key.strip(), value.strip()
         if not equals or not key or not value:
-            raise InputError(f"--set: {part!r} is not understood; expected KEY=VALUE")
+            raise InputError(f"--set: {part!r} is not understood; expected NAME=VALUE")
         if key in options:
             option = key.replace("_", "-")
             raise InputError(

@@ -3,15 +3,59 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable
+import re
+from collections.abc import Callable, Mapping, Sequence
 from functools import wraps
 from importlib import import_module
-from typing import Annotated, Any, get_args, get_type_hints
+from pathlib import Path
+from typing import (
+    TYPE_CHECKING,
+    Annotated,
+    Any,
+    Literal,
+    Optional,
+    Union,
+    get_args,
+    get_origin,
+    get_type_hints,
+)
 
 from cyclopts import Parameter
 from cyclopts.validators import Number
 
-__all__ = ["Argument", "Option", "as_command"]
+if TYPE_CHECKING:
+    from affectlab.core import signatures
+
+__all__ = ["Argument", "Option", "arguments_of", "as_command", "listed", "option_of"]
+
+_LONG = 160
+"""Letters of help above which only the first sentence is shown."""
+_OFFERS = {
+    "metric": "evaluation:list_metrics",
+    "policy": "reliability:list_policies",
+    "protocol": "protocols:list_protocols",
+    "taxonomy": "taxonomy:list_taxonomies",
+}
+"""What a shell that completes words offers for a parameter of this name."""
+_FLAGS = {
+    "everyone": ("--all",),
+    "everything": ("--all",),
+    "n": ("--n", "-n"),
+    "settings": ("--set",),
+    "to": ("--out", "-o"),
+}
+"""Options that are not called as their parameter is."""
+_VARIABLES = {"database": "AFFECTLAB_DATABASE"}
+"""Variables of the environment that give a parameter of this name."""
+_SEED = "Seed: the same seed, the same result."
+_SAID = {
+    "database": "Address of a database: postgresql://user@host/name. By default SQLite, in the "
+    "study's folder.",
+    "figures": "Folder for figures (PNG, SVG).",
+    "seed": _SEED,
+    "study": "The study file (TOML).",
+}
+"""What parameters of these names are, where a function says nothing of them."""
 
 
 def Option(
@@ -110,3 +154,222 @@ def as_command(function: Callable[..., Any]) -> Callable[..., Any]:
 
 def _is_option(parameter: Parameter) -> bool:
     return all(name.startswith("-") for name in parameter.name or ())
+
+
+def option_of(
+    name: str,
+    parameter: signatures.Parameter,
+    group: str | None = None,
+    *,
+    by_place: bool = False,
+    hidden: bool = False,
+) -> inspect.Parameter:
+    """Make an option, or an argument, of a parameter; what is not given is left to the function.
+
+    Parameters
+    ----------
+    name
+        What the command line calls it.
+    parameter
+        What the source says of it.
+    group
+        Heading under which the help shows it.
+    by_place
+        Make an argument, which has no name.
+    hidden
+        Leave it out of the help.
+    """
+    kinds = parameter.kinds
+    if bool in kinds:
+        kind: Any = bool
+    elif any(get_origin(one) in (list, dict) for one in kinds):
+        kind = list[str]
+    elif str in kinds:
+        # What takes any text understands numbers in it, too.
+        kind = str
+    else:
+        kind = Union[tuple(sorted(kinds, key=_narrow_first))]  # noqa: UP007
+    said_here = "" if parameter.name == "seed" else parameter.help
+    text = _brief(said_here or _SAID.get(parameter.name, ""))
+    if str not in kinds and any(get_origin(one) is dict for one in kinds):
+        text = f"{text} As NAME=VALUE."
+    said: dict[str, Any] = {
+        "help": text,
+        "min": parameter.least,
+        "offers": _OFFERS.get(parameter.name),
+    }
+    if by_place:
+        declared = Argument(metavar=name.upper().replace("_", "-"), **said)
+    else:
+        declared = Option(
+            *_names(name, parameter),
+            group=group,
+            metavar=_metavar(parameter),
+            max=parameter.most,
+            hidden=hidden,
+            envvar=_VARIABLES.get(parameter.name),
+            # What is not given is left to the function, so that a file can give it.
+            show_default=_written(parameter.default),
+            **said,
+        )
+    return inspect.Parameter(
+        name,
+        inspect.Parameter.KEYWORD_ONLY,
+        default=inspect.Parameter.empty if parameter.is_required else None,
+        annotation=Annotated[kind if parameter.is_required else kind | None, declared],
+    )
+
+
+def _flag(name: str) -> str:
+    return f"--{name.replace('_', '-')}"
+
+
+def _names(name: str, parameter: signatures.Parameter) -> tuple[str, ...]:
+    if name in _FLAGS:
+        return _FLAGS[name]
+    flag = _flag(name)
+    # A switch that is on can be turned off.
+    is_on = bool in parameter.kinds and parameter.default is not False
+    return (f"{flag}/--no-{flag[2:]}",) if is_on else (flag,)
+
+
+def listed(text: str) -> list[str]:
+    """Split names at commas; a name that holds one stands in quotation marks, as in CSV."""
+    import csv
+
+    return [name.strip() for name in next(csv.reader([text], skipinitialspace=True), [])]
+
+
+def arguments_of(
+    given: Mapping[str, Any], options: Mapping[str, signatures.Parameter], config: Path | None
+) -> dict[str, Any]:
+    """Give the arguments of a function from what the command line and a file say.
+
+    Parameters
+    ----------
+    given
+        Values by name of the option; what is None was not given.
+    options
+        The parameters behind the options.
+    config
+        TOML file with more of them; what the command line gives comes first.
+    """
+    asked = {
+        name: _as_python(value, options[name]) for name, value in given.items() if value is not None
+    }
+    if config is not None:
+        asked = {**_read_config(config, options), **asked}
+    found: dict[str, Any] = {}
+    settings: dict[tuple[str, str], dict[str, Any]] = {
+        one.part_of: {} for one in options.values() if one.part_of is not None
+    }
+    for name, value in asked.items():
+        parameter = options[name]
+        if parameter.part_of is None:
+            found[parameter.name] = value
+        else:
+            settings[parameter.part_of][parameter.name] = value
+    for (name, place), fields in settings.items():
+        module, _, settings_class = place.partition(":")
+        found[name] = getattr(import_module(f"affectlab.{module}"), settings_class)(**fields)
+    return found
+
+
+def _written(default: Any) -> str | None:
+    """Write a default; nothing where there is none, or where a switch is off."""
+    if default is True:
+        return "yes"
+    if isinstance(default, list | tuple):
+        return ",".join(map(str, default)) or None
+    return None if default is None or default is False else str(default) or None
+
+
+def _narrow_first(kind: Any) -> int:
+    """Order what a text can be: numbers before choices before paths."""
+    return {int: 0, float: 1, Path: 3}.get(kind, 2)
+
+
+def _metavar(parameter: signatures.Parameter) -> str | None:
+    kinds = parameter.kinds
+    if parameter.name == "settings" or (
+        str not in kinds and any(get_origin(kind) is dict for kind in kinds)
+    ):
+        return "NAME=VALUE"
+    if list[float] in kinds or list[int] in kinds:
+        return "NUMBER"
+    return "PATH" if {Path, list[Path]} & set(kinds) and str not in kinds else None
+
+
+def _brief(text: str) -> str:
+    text = re.sub(r" \(see [^()]*\)", "", text)
+    if len(text) <= _LONG:
+        return text
+    return text.partition(". ")[0].rstrip(".") + "."
+
+
+def _as_python(value: Any, parameter: signatures.Parameter) -> Any:
+    """Give the function what it takes: lists and mappings from texts with commas."""
+    if not isinstance(value, list):
+        return value
+    mapping = next((kind for kind in parameter.kinds if get_origin(kind) is dict), None)
+    sequence = next((kind for kind in parameter.kinds if get_origin(kind) is list), None)
+    flag = _flag(parameter.name)
+    if mapping is not None and all("=" in part for part in value):
+        return _mapping(value, get_args(mapping)[1], flag)
+    if sequence is None:
+        if len(value) == 1 and str in parameter.kinds:
+            return value[0]
+        from affectlab.core.errors import InputError
+
+        raise InputError(f"{flag}: {' '.join(value)!r} is not understood; expected NAME=VALUE")
+    if list[Path] in parameter.kinds:
+        return [Path(text) for text in value]
+    if parameter.name == "settings":
+        return value
+    parts = [part for text in value for part in listed(text)]
+    if str in parameter.kinds and len(parts) == 1:
+        return parts[0]
+    (kind,) = get_args(sequence)
+    return [_one(part, kind, flag) for part in parts]
+
+
+def _mapping(given: Sequence[str], kind: Any, flag: str) -> dict[str, Any]:
+    pairs: dict[str, Any] = {}
+    for text in given:
+        name, _, value = text.partition("=")
+        if get_origin(kind) is list:
+            (inner,) = get_args(kind)
+            pairs[name.strip()] = [_one(part, inner, flag) for part in listed(value)]
+        else:
+            pairs[name.strip()] = _one(value.strip(), kind, flag)
+    return pairs
+
+
+def _one(text: str, kind: Any, flag: str) -> Any:
+    from affectlab.core.errors import InputError
+
+    if get_origin(kind) is Literal:
+        if text not in get_args(kind):
+            raise InputError(f"{flag}: {text!r}; expected one of {', '.join(get_args(kind))}")
+        return text
+    try:
+        return kind(text)
+    except ValueError:
+        name = {int: "a whole number", float: "a number"}[kind]
+        raise InputError(f"{flag}: {text!r} is not understood; expected {name}") from None
+
+
+def _read_config(path: Path, options: Mapping[str, signatures.Parameter]) -> dict[str, Any]:
+    """Read options from a TOML file, and check each against what the function takes."""
+    from pydantic import ConfigDict, Field, create_model
+
+    from affectlab.core.toml import read_toml
+
+    fields: dict[str, Any] = {}
+    for name, one in options.items():
+        kind: Any = Optional[Union[one.kinds]]  # noqa: UP007, UP045
+        if one.least is not None or one.most is not None:
+            kind = Annotated[kind, Field(ge=one.least, le=one.most)]
+        fields[name] = (kind, None)
+    model = create_model("Options", __config__=ConfigDict(extra="forbid"), **fields)
+    return read_toml(path, model).model_dump(exclude_unset=True)

@@ -9,14 +9,14 @@ from typing import Any, TypeAlias
 
 from cyclopts import App, Group
 
-from affectlab.cli.operations import Operation, verb_of
+from affectlab.cli.operations import Command, Declared, Operation, verb_of
 from affectlab.cli.parameters import as_command
 from affectlab.core.signatures import read_summary
 
 __all__ = ["TREE", "Branch", "load_verb", "make_parser", "operations", "verbs"]
 
 
-Verb: TypeAlias = "str | Operation"
+Verb: TypeAlias = "str | Command | Operation"
 
 
 @dataclass(frozen=True)
@@ -144,28 +144,33 @@ TREE = Branch(
                     "ratings.csv --stimuli pairs.csv --figures figures",
                 ),
                 "jnd-scores": Operation(
-                    "analysis.jnd.score:jnd_scores", "ratings.csv", rare=("confidence",)
+                    "analysis.jnd.score:jnd_scores",
+                    "ratings.csv --stimuli pairs.csv",
+                    rare=("confidence",),
                 ),
                 "jnd-steps": Operation(
-                    "analysis.jnd.steps:jnd_steps", "ratings.csv", rare=("confidence",)
+                    "analysis.jnd.steps:jnd_steps",
+                    "ratings.csv --stimuli pairs.csv",
+                    rare=("confidence",),
                 ),
                 "jnd-times": Operation(
                     "analysis.jnd.times:jnd_times",
-                    "ratings.csv --frames five/frames.csv",
+                    "ratings.csv --stimuli pairs.csv --frames five/frames.csv",
                     rare=("confidence",),
                 ),
                 "jnd-strips": Operation(
                     "analysis.jnd.strip:jnd_strips",
-                    "ratings.csv --frames five/frames.csv --films films --figures figures",
+                    "ratings.csv --stimuli pairs.csv --frames five/frames.csv --films films "
+                    "--figures figures",
                 ),
                 "sampling-interval": Operation(
                     "analysis.jnd.sampling_interval:sampling_interval",
-                    "ratings.csv --frames five/frames.csv",
+                    "ratings.csv --stimuli pairs.csv --frames five/frames.csv",
                     rare=("confidence",),
                 ),
                 "latency": Operation(
                     "analysis.jnd.latency:latency_budget",
-                    "ratings.csv --frames five/frames.csv --latency-ms 20",
+                    "ratings.csv --stimuli pairs.csv --frames five/frames.csv --latency-ms 20",
                     rare=("confidence",),
                 ),
                 "reactions": "analyze.reactions:reactions",
@@ -278,25 +283,63 @@ TREE = Branch(
             "What is shown, and learned from: corpora, taxonomies, prompts, pictures, frames, "
             "pairs.",
             {
-                "curate": "stimuli.curate:curate",
-                "corpus": "stimuli.corpus:corpus",
+                "curate": Command(
+                    "cli.stimuli.curate:curate",
+                    "RC_2019-01.zst --plan plan.toml --out curated/",
+                    rare=("until", "draw", "runner", "partitions", "restart"),
+                    panels={
+                        "Pilot, where no column holds predicted emotions": (
+                            *("pilot", "pilot_answers", "pilot_model", "pilot_annotator"),
+                            "pilot_agree",
+                        )
+                    },
+                ),
+                "corpus": Command("cli.stimuli.corpus:corpus", "goemotions_raw.csv --out corpus/"),
                 "taxonomy": Branch(
                     "Build a taxonomy from texts, and revise it from pilots. Each decision is "
                     "recorded.",
                     {
-                        "build": "stimuli._taxonomy_build:build",
-                        "apply": "stimuli._taxonomy_versions:apply",
-                        "revise": "stimuli._taxonomy_revise:revise",
-                        "history": "stimuli._taxonomy_versions:history",
+                        "build": Command(
+                            "cli.stimuli.taxonomy:build",
+                            "texts.csv --out mine",
+                            rare=("pack", "min_blocks", "parallel", "schema"),
+                            panels={
+                                "Language model": ("model", "url", "key_env", "parallel", "free")
+                            },
+                        ),
+                        "apply": Command(
+                            "cli.stimuli.taxonomy:apply",
+                            "mine/review.csv --out mine.toml --neutral neutral",
+                        ),
+                        "revise": Command(
+                            "cli.stimuli.taxonomy:revise", "pilot.csv --taxonomy mine.toml"
+                        ),
+                        "history": Command("cli.stimuli.taxonomy:history", "mine.toml"),
                     },
                 ),
-                "prompts": "stimuli.prompts:prompts",
-                "images": "stimuli.images:images",
-                "coverage": "stimuli.coverage:coverage",
-                "frames": "stimuli.frames:frames",
-                "pairs": "stimuli.pairs:pairs",
-                "captions": "stimuli.captions:captions",
-                "review": "stimuli.review:review",
+                "prompts": Command("cli.stimuli.prompts:prompts", "1000 --out prompts.csv"),
+                "images": Command("cli.stimuli.images:images", "prompts.csv --out faces"),
+                "coverage": Command(
+                    "cli.stimuli.coverage:coverage", "faces/manifest.csv --out coverage"
+                ),
+                "frames": Command(
+                    "cli.stimuli.frames:frames",
+                    "transitions/ --out five",
+                    rare=("jnd", "along", "crossed", "ends", "names", "cameras", "fps", "strict"),
+                    panels={
+                        "Source": (
+                            *("direction", "ends", "layout", "names", "cameras"),
+                            *("expressions", "fps"),
+                        ),
+                        "Pictures": ("crop", "size"),
+                    },
+                ),
+                "pairs": Command("cli.stimuli.pairs:pairs", "frames.csv --out pairs.csv"),
+                "captions": Command(
+                    "cli.stimuli.captions:captions",
+                    "pairs.csv --random 20 --conflict 0 --out captions.csv",
+                ),
+                "review": Command("cli.stimuli.review:review", "faces/manifest.csv --out review"),
             },
             {
                 "Texts": ("curate", "corpus", "taxonomy"),
@@ -307,28 +350,60 @@ TREE = Branch(
         "study": Branch(
             "Ask people: a web study from one file, and its data.",
             {
-                "init": "study.init:init",
-                "check": "study.check:check",
-                "invite": "study.invite:invite",
-                "serve": "study.serve:serve",
-                "simulate": "study.simulate:simulate",
-                "status": "study.status:status",
-                "golden": "study.golden:golden",
-                "export": "study.export:export",
-                "approve": "study.approve:approve",
-                "reject": "study.reject:reject",
-                "pay": "study.pay:pay",
-                "bonus": "study.bonus:bonus",
-                "close": "study.close:close",
-                "erase": "study.erase:erase",
+                "init": Command(
+                    "cli.study.design:init",
+                    "my-study.toml --protocol multilabel",
+                    panels={
+                        "Errors of two models (protocol preference-errors)": (
+                            *("models", "truth", "taxonomy", "score", "sample", "items"),
+                            *("decisions", "most", "raters"),
+                        )
+                    },
+                ),
+                "check": Command("cli.study.design:check", "examples/study-faces.toml"),
+                "invite": Command(
+                    "cli.study.running:invite",
+                    "my-study.toml --people 20 --base-url https://study.example.org",
+                ),
+                "serve": Command(
+                    "cli.study.running:serve",
+                    "examples/study-faces.toml",
+                    rare=("largest_body", "statistics_seconds"),
+                    panels={"Limits": ("entries_per_minute", "requests_per_second")},
+                ),
+                "simulate": Command("cli.study.running:simulate", "examples/study-faces.toml"),
+                "status": Command("cli.study.answers:status", "examples/study-faces.toml"),
+                "golden": Command(
+                    "cli.study.answers:golden", "my-study.toml --n 5 --out golden.csv"
+                ),
+                "export": Command(
+                    "cli.study.answers:export", "examples/study-faces.toml --out data/"
+                ),
+                "approve": Command("cli.study.payment:approve", "my-study.toml --all"),
+                "reject": Command(
+                    "cli.study.payment:reject",
+                    'my-study.toml 7 --reason "one number was given to every face"',
+                ),
+                "pay": Command("cli.study.payment:pay", "my-study.toml --dry-run"),
+                "bonus": Command("cli.study.payment:bonus", "my-study.toml --dry-run"),
+                "close": Command("cli.study.running:close", "examples/study-faces.toml --pause"),
+                "erase": Command("cli.study.answers:erase", "my-study.toml r0123456789ab"),
                 "user": Branch(
                     "Who may look at the dashboard: owners, researchers, viewers.",
                     {
-                        "add": "study.user:add",
-                        "list": "study.user:list_",
-                        "role": "study.user:role",
-                        "password": "study.user:password",
-                        "remove": "study.user:remove",
+                        "add": Command(
+                            "cli.study.accounts:add", "examples/study-faces.toml anna --role owner"
+                        ),
+                        "list": Command("cli.study.accounts:list_", "examples/study-faces.toml"),
+                        "role": Command(
+                            "cli.study.accounts:role", "examples/study-faces.toml anna researcher"
+                        ),
+                        "password": Command(
+                            "cli.study.accounts:password", "examples/study-faces.toml anna"
+                        ),
+                        "remove": Command(
+                            "cli.study.accounts:remove", "examples/study-faces.toml anna"
+                        ),
                     },
                 ),
             },
@@ -338,7 +413,27 @@ TREE = Branch(
             "Train models; each becomes a rater.",
             {
                 "text": "train.text:text",
-                "heads": "train.heads:heads",
+                "heads": Command(
+                    "cli.train.heads:heads",
+                    "ratings.csv --embeddings emb/ --out heads/ --held-out identity",
+                    alone=True,
+                    rare=(
+                        *("tied", "big_absent", "big_embeddings", "big_epochs", "dev_embeddings"),
+                        *("batch", "learning_rate", "early_stopping", "cap", "precision"),
+                        "aggregate",
+                    ),
+                    panels={
+                        "First stage": ("big", "big_embeddings", "big_epochs", "big_absent"),
+                        "Training": (
+                            *("epochs", "batch", "learning_rate", "early_stopping", "cap"),
+                            *("precision", "device", "resume"),
+                        ),
+                        "Judging and calibration": (
+                            *("held_out", "dev", "dev_embeddings", "neutral", "figures"),
+                            "report",
+                        ),
+                    },
+                ),
                 "difference": "train.difference:difference",
                 "vision": "train.vision:vision",
                 "semi": "train.semi:semi",
@@ -395,7 +490,7 @@ def operations() -> Iterator[tuple[tuple[str, ...], Operation]]:
 
 def load_verb(words: Sequence[str], verb: Verb) -> Callable[..., Any]:
     """Load or make the function of a verb."""
-    if isinstance(verb, Operation):
+    if isinstance(verb, Declared):
         return verb_of(" ".join(words), verb)
     module, _, name = verb.partition(":")
     function: Callable[..., Any] = getattr(import_module(f"affectlab.cli.{module}"), name)
@@ -473,5 +568,5 @@ def _verb(words: tuple[str, ...], verb: Verb, asked: bool, **more: Any) -> App:
 
 def _summary(verb: Verb) -> str:
     """Read what a verb does from its source; the verb is not loaded."""
-    place = verb.place if isinstance(verb, Operation) else f"cli.{verb}"
+    place = verb.place if isinstance(verb, Declared) else f"cli.{verb}"
     return read_summary(place)

@@ -7,10 +7,12 @@ parsed, not imported.
 from __future__ import annotations
 
 import ast
+import inspect
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
+from itertools import pairwise
 from pathlib import Path
 from typing import Any, Literal
 
@@ -39,6 +41,14 @@ class Parameter:
     """First paragraph of its documentation, in plain words."""
     annotation: str = ""
     """As written."""
+    by_name: bool = False
+    """Whether it has to be given by name."""
+    least: float | None = None
+    most: float | None = None
+    """Bounds, of an annotation such as ``Annotated[int, Ge(1)]``."""
+    part_of: tuple[str, str] | None = None
+    """The parameter that takes an object of settings, and the class (``module:name``) of which this
+    is a field."""
 
 
 @dataclass(frozen=True)
@@ -49,6 +59,8 @@ class Signature:
     """First sentence of the documentation."""
     description: str
     """First paragraph behind it, where that is not about a formula."""
+    text: str
+    """All paragraphs behind it, up to the first section."""
     parameters: tuple[Parameter, ...]
 
     @property
@@ -85,21 +97,82 @@ def read_signature(place: str) -> Signature:
     before, sections = _sections(text)
     summary, _, description = before.partition("\n\n")
     told = dict(_told(sections.get("Parameters", "")))
-    parameters = tuple(
-        Parameter(
-            argument.arg,
-            tuple(dict.fromkeys(_kinds(argument.annotation, module))),
-            None if default is None else _value(default, module),
-            default is None,
-            told.get(argument.arg, ""),
-            "" if argument.annotation is None else ast.unparse(argument.annotation),
+    by_name = {argument.arg for argument in function.args.kwonlyargs}
+    parameters: list[Parameter] = []
+    for argument, default in _arguments(function.args):
+        settings = argument.arg in by_name and _settings(argument.annotation, module)
+        if settings:
+            parameters += _fields(argument.arg, *settings)
+            continue
+        parameters.append(
+            _parameter(
+                argument.arg,
+                argument.annotation,
+                default,
+                module,
+                help=told.get(argument.arg, ""),
+                by_name=argument.arg in by_name,
+            )
         )
-        for argument, default in _arguments(function.args)
-    )
     first, _, following = description.partition("\n\n")
     # A paragraph about a formula says nothing without it.
     shown = "" if ":math:" in first or following.startswith(".. math::") else first
-    return Signature(_plain(summary), _plain(shown), parameters)
+    return Signature(_plain(summary), _plain(shown), _plain(description), tuple(parameters))
+
+
+def _parameter(
+    name: str, annotation: ast.expr | None, default: ast.expr | None, module: str, **more: Any
+) -> Parameter:
+    bounds: dict[str, Any] = dict(_bounds(annotation, module))
+    return Parameter(
+        name,
+        tuple(dict.fromkeys(_kinds(annotation, module))),
+        None if default is None else _value(default, module),
+        default is None,
+        annotation="" if annotation is None else ast.unparse(annotation),
+        **bounds,
+        **more,
+    )
+
+
+def _settings(annotation: ast.expr | None, module: str) -> tuple[ast.ClassDef, str] | None:
+    """Find the data class that a parameter takes, and its module."""
+    if not isinstance(annotation, ast.Name):
+        return None
+    found, place = _resolve(annotation.id, module)
+    if not isinstance(found, ast.ClassDef):
+        return None
+    is_data = any("dataclass" in ast.unparse(decorator) for decorator in found.decorator_list)
+    return (found, place) if is_data else None
+
+
+def _fields(name: str, settings: ast.ClassDef, module: str) -> Iterator[Parameter]:
+    """Give the fields of a class of settings that are documented."""
+    for field, following in pairwise(settings.body):
+        text = ast.unparse(following) if isinstance(following, ast.Expr) else ""
+        if isinstance(field, ast.AnnAssign) and isinstance(field.target, ast.Name) and text:
+            yield _parameter(
+                field.target.id,
+                field.annotation,
+                field.value,
+                module,
+                help=_plain(_paragraph(inspect.cleandoc(ast.literal_eval(text)).splitlines())),
+                by_name=True,
+                part_of=(name, f"{module}:{settings.name}"),
+            )
+
+
+def _bounds(annotation: ast.expr | None, module: str) -> Iterator[tuple[str, float]]:
+    """Give what a number may be at least and at most."""
+    for node in ast.walk(annotation) if annotation is not None else ():
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
+            bound = {"Ge": "least", "Le": "most"}.get(node.func.id)
+            if bound:
+                yield bound, ast.literal_eval(node.args[0])
+        elif isinstance(node, ast.Name):
+            found, place = _resolve(node.id, module)
+            if isinstance(found, ast.Subscript):
+                yield from _bounds(found, place)
 
 
 def read_summary(place: str) -> str:
@@ -214,6 +287,8 @@ def _value(node: ast.expr, module: str) -> Any:
     if isinstance(node, ast.Name):
         found, place = _resolve(node.id, module)
         return _value(found, place) if isinstance(found, ast.expr) else None
+    if isinstance(node, ast.Call) and ast.unparse(node.func) == "Path":
+        (node,) = node.args
     try:
         return ast.literal_eval(node)
     except ValueError:

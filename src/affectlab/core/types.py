@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import sys
 from types import SimpleNamespace
-from typing import TYPE_CHECKING, Literal, TypeAlias
+from typing import TYPE_CHECKING, Annotated, Literal, TypeAlias
 
 import numpy as np
+from annotated_types import Ge
 from numpy.typing import NDArray
 
 if TYPE_CHECKING:
@@ -30,6 +31,7 @@ __all__ = [
     "Axes",
     "Bools",
     "Colormap",
+    "Count",
     "Device",
     "Figure",
     "Floats",
@@ -48,6 +50,9 @@ __all__ = [
 Floats: TypeAlias = NDArray[np.float64]
 Ints: TypeAlias = NDArray[np.int64]
 Bools: TypeAlias = NDArray[np.bool_]
+
+Count: TypeAlias = Annotated[int, Ge(1)]
+"""A whole number from 1 on."""
 
 Device: TypeAlias = Literal["auto", "cpu", "cuda", "mps"]
 """Where a model of torch runs."""

@@ -58,6 +58,25 @@ def told(*words):
     return {"exit": code or 0, "out": said, "err": err.getvalue().splitlines()}
 
 
+def shaped(said, shape):
+    """Give what a command said with its result in the shape that `shape` makes of it."""
+    if said["exit"]:
+        return said
+    out = said["out"]
+    return {**said, "out": {**out, "result": shape(out["result"])}}
+
+
+def result(*words):
+    """Give the result of a command that succeeds."""
+    said = told(*words, "--json")
+    return said["out"]["result"] if not said["exit"] else said
+
+
+def without(rows, *columns):
+    """Leave out columns of a table of JSON."""
+    return [{key: item for key, item in row.items() if key not in columns} for row in rows]
+
+
 class _Text(HTMLParser):
     """The text of a page under its headings, without scripts and drawings."""
 
@@ -239,7 +258,7 @@ def reliability_verbs(al, ratings):
 
 @case("slider", tolerance=ITERATED)
 def plan_verb(al, ratings):
-    return told(
+    said = told(
         "reliability",
         "plan",
         ratings.write("pilot.csv"),
@@ -252,18 +271,61 @@ def plan_verb(al, ratings):
         "--json",
     )
 
+    def shape(plan):
+        (advice,) = plan["recommendation"]
+        return {
+            **{key: plan["settings"][key] for key in ("target", "goal", "n_sim")},
+            "panel": plan["panel"],
+            "recommended": advice["raters"],
+            "recommended_range": [advice["least"], advice["most"]],
+            "table": plan["plan"],
+            "words": " ".join(plan["sentences"]),
+        }
+
+    return shaped(said, shape)
+
 
 @case(quick=True)
 def taxonomy_verbs(al):
     inputs.examples("weather_moods.toml")
     return {
-        "list": told("taxonomy", "list", "--json"),
+        "list": shaped(
+            told("taxonomy", "list", "--json"),
+            lambda found: {row.pop("name"): row for row in found["taxonomies"]},
+        ),
         "show": told("taxonomy", "show", "mikels", "--json"),
-        "costs": told("taxonomy", "costs", "mikels", "--json"),
+        "costs": shaped(
+            told("taxonomy", "costs", "mikels", "--json"),
+            lambda found: {
+                "labels": [row["true"] for row in found["matrix"]],
+                "matrix": [list(row.values())[1:] for row in found["matrix"]],
+            },
+        ),
         "check": told("taxonomy", "check", "weather_moods.toml", "--json"),
         "show as text": told("taxonomy", "show", "ekman"),
         "not known": told("taxonomy", "show", "mikel"),
     }
+
+
+def aligned(*words, margin=()):
+    """Give alignment with models, and what was published, as the result of one command."""
+
+    def shape(found):
+        published = result("evaluate", "published", *words)
+        return {
+            **found,
+            "verdicts": {row["rater"]: row["verdict"] for row in found["models"]},
+            "raters": published["raters"],
+            "pair_kinds": published["kinds"],
+            "pair_kinds_by_label": published["kinds_by_label"],
+            "spearman_with_median": published["with_median"],
+            **{
+                name: published[name]
+                for name in ("spearman_kinds", "groups", "kind_groups", "alpha", "discrepancy")
+            },
+        }
+
+    return shaped(told("evaluate", "alignment", *words, *margin, "--json"), shape)
 
 
 @case("models", quick=True)
@@ -271,8 +333,21 @@ def alignment_verbs(al, ratings):
     file = ratings.write("ratings.csv")
     Path("stimuli.csv").write_text(ratings.stimuli.write_csv())
     quickly = ("--n-boot", 40, "--seed", 1)
+
+    def outcomes():
+        controls = result("evaluate", "controls", file)
+        return shaped(
+            told("evaluate", "outcomes", file, "--json"),
+            lambda found: {
+                "by": found["settings"]["by"],
+                "shares": found["outcomes"],
+                "usable": found["usable"],
+                "controls": {name: controls.get(name) for name in ("duplicates", "runs", "hints")},
+            },
+        )
+
     return {
-        "alignment": partial(told, "evaluate", "alignment", file, *quickly, "--json"),
+        "alignment": partial(aligned, file, *quickly),
         "alignment as text": partial(told, "evaluate", "alignment", file, *quickly),
         "fairness": partial(
             told,
@@ -289,7 +364,7 @@ def alignment_verbs(al, ratings):
             1,
             "--json",
         ),
-        "outcomes": partial(told, "evaluate", "outcomes", file, "--json"),
+        "outcomes": outcomes,
     }
 
 
@@ -340,21 +415,17 @@ def examples_of_human_level(al):
         "agreement": told(
             "reliability", "agreement", "kept.csv", "--scale", "0-7", "--seed", 1, "--json"
         ),
-        "alignment": told(
-            "evaluate",
-            "alignment",
+        "alignment": aligned(
             "kept.csv",
             "--scale",
             "0-7",
             "--models",
             folder / "model.csv",
-            "--margin",
-            0.05,
             "--seed",
             1,
             "--n-boot",
             100,
-            "--json",
+            margin=("--margin", 0.05),
         ),
         "report": told(
             "report",
@@ -377,7 +448,10 @@ def examples_of_human_level(al):
 def examples_of_leaderboard(al):
     folder = inputs.examples("leaderboard")
     return {
-        "all": told("evaluate", "leaderboard", folder, "--json"),
+        "all": shaped(
+            told("evaluate", "leaderboard", folder, "--json"),
+            lambda found: {"boards": found["settings"]["boards"], "rows": found["leaderboard"]},
+        ),
         "sorted": told("evaluate", "leaderboard", folder, "--sort", "absolute error"),
         "label": told("evaluate", "leaderboard", folder, "--label", "joy"),
         "page": told(
@@ -402,8 +476,20 @@ def examples_of_classifier(al):
         "--seed",
         1,
     ]
+
+    def confusions(found):
+        labels = found["settings"]["classes"]
+        counts = {}
+        for row in found["confusion"]:
+            of = counts.setdefault(row["rater"], {"labels": labels, "counts": {}})["counts"]
+            of[labels.index(row["true"]), labels.index(row["predicted"])] = row["count"]
+        for one in counts.values():
+            of, places = one["counts"], range(len(labels))
+            one["counts"] = [[of.get((true, said), 0) for said in places] for true in places]
+        return {**found, "confusions": counts}
+
     return {
-        "classification": told("evaluate", "classification", *given, "--json"),
+        "classification": shaped(told("evaluate", "classification", *given, "--json"), confusions),
         "as text": told("evaluate", "classification", *given),
         "compare": told("evaluate", "compare", *given, "--a", "gentle", "--b", "harsh", "--json"),
         "soft": told("evaluate", "soft-labels", *given, "--n-boot", 40, "--json"),
@@ -423,35 +509,41 @@ def examples_of_classifier(al):
             40,
             "--json",
         ),
-        "faces": told(
-            "evaluate",
-            "classification",
-            folder / "face_scores.jsonl",
-            "--truth",
-            "attribute:expression",
-            "--mapping",
-            "emonet_face--ferd",
-            "--scores",
-            "value,mean_subtracted",
-            "--seed",
-            1,
-            "--json",
+        "faces": shaped(
+            told(
+                "evaluate",
+                "classification",
+                folder / "face_scores.jsonl",
+                "--truth",
+                "attribute:expression",
+                "--mapping",
+                "emonet_face--ferd",
+                "--scores",
+                "value,mean_subtracted",
+                "--seed",
+                1,
+                "--json",
+            ),
+            confusions,
         ),
-        "moods": told(
-            "evaluate",
-            "classification",
-            folder / "face_scores.jsonl",
-            "--truth",
-            folder / "moods_truth.csv",
-            "--mapping",
-            folder / "moods.toml",
-            "--costs",
-            folder / "moods_costs.csv",
-            "--scores",
-            "mean_subtracted",
-            "--seed",
-            1,
-            "--json",
+        "moods": shaped(
+            told(
+                "evaluate",
+                "classification",
+                folder / "face_scores.jsonl",
+                "--truth",
+                folder / "moods_truth.csv",
+                "--mapping",
+                folder / "moods.toml",
+                "--costs",
+                folder / "moods_costs.csv",
+                "--scores",
+                "mean_subtracted",
+                "--seed",
+                1,
+                "--json",
+            ),
+            confusions,
         ),
     }
 
@@ -482,11 +574,17 @@ def difference_verb(al, ratings):
 @case("full", "binary")
 def analyze_verbs(al, ratings):
     file = ratings.write("ratings.csv")
+    clusters = result("analyze", "clusters", file, "--seed", 1)
     return {
-        "correlations": told(
-            "analyze", "correlations", file, "--out", "pairs.csv", "--seed", 1, "--json"
+        "correlations": shaped(
+            told("analyze", "correlations", file, "--out", "pairs.csv", "--seed", 1, "--json"),
+            lambda found: {
+                "panel": found["panel"],
+                "correlations": found["correlations"],
+                "clusters": clusters["labels"],
+            },
         ),
-        "as text": told("analyze", "correlations", file, "--clusters", 2, "--seed", 1),
+        "as text": told("analyze", "clusters", file, "--k", 2, "--seed", 1),
         "written": partial(written, "."),
     }
 
@@ -508,22 +606,48 @@ def words_verb(al, ratings):
 def faces_verbs(al):
     pl.DataFrame(inputs.pair_table()).write_csv("scores.csv")
     pl.DataFrame(inputs.frame_table()).write_csv("frames.csv")
+    times, seed = ("--frames", "frames.csv"), ("--seed", 1)
+    sampling = result("analyze", "sampling-interval", "scores.csv", *times, *seed)
     return {
-        "transitions": told("analyze", "transitions", "scores.csv", "--json"),
-        "expressions": told("analyze", "expressions", "scores.csv", "--seed", 1, "--json"),
-        "jnd": told(
-            "analyze",
-            "jnd",
-            "scores.csv",
-            "--frames",
-            "frames.csv",
-            "--latency",
-            20,
-            "--seed",
-            1,
-            "--json",
+        "transitions": shaped(
+            told("analyze", "transition-curves", "scores.csv", "--json"),
+            lambda found: {
+                **result("analyze", "transition-ranges", "scores.csv"),
+                "transitions": found["transitions"],
+                "curves": without(found["points"], "half"),
+            },
         ),
-        "as text": told("analyze", "jnd", "scores.csv", "--frames", "frames.csv", "--seed", 1),
+        "expressions": shaped(
+            told("analyze", "expressions", "scores.csv", *seed, "--json"),
+            lambda found: {
+                "panel": found["panel"],
+                "differences": found["pairs"],
+                "clusters": found["expressions"],
+                "priority": found["priority"],
+                **{
+                    f"{of}_effects": {
+                        row["name"]: row["effect"] for row in found["effects"] if row["of"] == of
+                    }
+                    for of in ("actor", "role")
+                },
+                "asymmetry": result("analyze", "asymmetry", "scores.csv")["tests"],
+                "histograms": result("analyze", "score-histograms", "scores.csv")["summary"],
+            },
+        ),
+        "jnd": shaped(
+            told("analyze", "latency", "scores.csv", *times, "--latency-ms", 20, *seed, "--json"),
+            lambda latency: {
+                "panel": latency["panel"],
+                "jnd_by_end": result("analyze", "jnd-scores", "scores.csv", *seed)["estimates"],
+                "steps": result("analyze", "jnd-steps", "scores.csv", *seed)["estimates"],
+                "typical": result("analyze", "jnd-times", "scores.csv", *times, *seed)["actors"],
+                "latency": latency["latency"],
+                "sampling": sampling["groups"],
+                "sequences": sampling["sequences"],
+                "segments": sampling["segments"],
+            },
+        ),
+        "as text": told("analyze", "jnd-scores", "scores.csv", *seed),
     }
 
 

@@ -3,45 +3,43 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
-from affectlab.cli._options import SeedOption, reads_ratings
 from affectlab.cli._output import write_csv
-from affectlab.cli.parameters import Option
 
 if TYPE_CHECKING:
     from affectlab.cli._output import Output
+    from affectlab.core.types import Count
     from affectlab.ratings import Ratings
 
 __all__ = ["corpus"]
 
 
-@reads_ratings("stimuli corpus")
 def corpus(
     ratings: Ratings,
     out: Output,
-    folder: Annotated[
-        Path, Option("--out", help="Folder for the tables.", metavar="FOLDER")
-    ] = Path("corpus"),
-    agree: Annotated[int, Option(help="Raters who must choose a label.", min=1)] = 2,
-    splits: Annotated[
-        str, Option(help="Names and weights of the parts.", metavar="NAME=WEIGHT,…")
-    ] = "train=80,dev=10,test=10",
-    together: Annotated[
-        str,
-        Option(
-            help="Stimuli with the same value of this attribute come into the same part; '' for "
-            "none."
-        ),
-    ] = "text",
-    seed: SeedOption = 0,
+    *,
+    to: Path = Path("corpus"),
+    agree: Count = 2,
+    splits: str = "train=80,dev=10,test=10",
+    together: str = "text",
+    seed: int = 0,
 ) -> None:
     """Make a labelled corpus from raw answers: agreed labels, in a training, dev and test part.
 
     Labels that fewer than --agree raters chose are dropped; stimuli on which nobody agrees go into
     low_agreement.csv. Every part is a CSV file that affectlab train text reads.
 
-    Example: affectlab stimuli corpus goemotions_raw.csv --out corpus/
+    Parameters
+    ----------
+    to
+        Folder for the tables.
+    agree
+        Raters who must choose a label.
+    splits
+        Names and weights of the parts.
+    together
+        Stimuli with the same value of this attribute come into the same part; '' for none.
     """
     from affectlab.core.errors import InputError
     from affectlab.stimuli import labelled_corpus
@@ -51,15 +49,15 @@ def corpus(
         panel, agree=agree, splits=_parts(splits), keep_together=together or None, seed=seed
     )
     try:
-        folder.mkdir(parents=True, exist_ok=True)
+        to.mkdir(parents=True, exist_ok=True)
     except (FileExistsError, NotADirectoryError):
-        raise InputError(f"{folder} cannot be a folder: there is a file of that name") from None
+        raise InputError(f"{to} cannot be a to: there is a file of that name") from None
     found = made.statistics
     for name in found["splits"]:
         part = made.examples.filter(made.examples["split"] == name)
-        write_csv(part.drop("split"), folder / f"{name}.csv")
-    write_csv(made.low_agreement, folder / "low_agreement.csv")
-    write_csv(made.labels_per_example, folder / "labels_per_example.csv")
+        write_csv(part.drop("split"), to / f"{name}.csv")
+    write_csv(made.low_agreement, to / "low_agreement.csv")
+    write_csv(made.labels_per_example, to / "labels_per_example.csv")
     shares = found["labels_per_example"]
     lines = [
         ("examples", f"{found['n_examples']:,}"),
@@ -74,9 +72,9 @@ def corpus(
     ]
     for name, text in lines:
         out.show(f"{name:<36}{text}")
-    out.show(f"tables: {folder}")
+    out.show(f"tables: {to}")
     counts = made.labels_per_example.to_dicts()
-    result = {**found, "labels_before_after": counts, "folder": folder, "seed": seed}
+    result = {**found, "labels_before_after": counts, "folder": to, "seed": seed}
     out.finish({"panel": out.who, **result}, ratings.warnings)
 
 

@@ -3,57 +3,46 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
-from affectlab.cli._options import JsonOption, QuietOption
 from affectlab.cli._output import Output, write_csv
-from affectlab.cli.parameters import Argument, Option
 
 if TYPE_CHECKING:
+    from affectlab.core.types import Count
     from affectlab.stimuli.prompts import CoverageMap
 
 __all__ = ["coverage"]
 
 
 def coverage(
-    manifest: Annotated[
-        Path,
-        Argument(metavar="MANIFEST", help="Manifest of pictures, or its folder."),
-    ],
-    to: Annotated[
-        Path, Option("--out", help="Folder of the table and the figures.", metavar="FOLDER")
-    ] = Path("coverage"),
-    decisions: Annotated[
-        Path | None,
-        Option(help="What a review decided; only pictures that it kept count.", show_default=False),
-    ] = None,
-    target: Annotated[
-        int | None,
-        Option(
-            help="Accepted pictures wanted of each label; without it their mean.",
-            min=1,
-            show_default=False,
-        ),
-    ] = None,
-    least: Annotated[
-        float, Option(help="Share of what is due below which a cell is under-covered.")
-    ] = 0.8,
-    plan: Annotated[
-        Path | None,
-        Option(
-            help="Plan whose shares say what is due; without it shares among all prompts.",
-            show_default=False,
-        ),
-    ] = None,
-    as_json: JsonOption = False,
-    quiet: QuietOption = False,
+    out: Output,
+    manifest: Path,
+    *,
+    to: Path = Path("coverage"),
+    decisions: Path | None = None,
+    target: Count | None = None,
+    least: float = 0.8,
+    plan: Path | None = None,
 ) -> None:
     """Count prompts and accepted pictures of each label by ethnicity, age and gender.
 
     Writes coverage.csv, and maps of prompts and of accepted pictures as PNG and SVG. Cells with too
     few pictures are named; `stimuli prompts --fill` makes prompts for them.
 
-    Example: affectlab stimuli coverage faces/manifest.csv --out coverage
+    Parameters
+    ----------
+    manifest
+        Manifest of pictures, or its folder.
+    to
+        Folder of the table and the figures.
+    decisions
+        What a review decided; only pictures that it kept count.
+    target
+        Accepted pictures wanted of each label; without it their mean.
+    least
+        Share of what is due below which a cell is under-covered.
+    plan
+        Plan whose shares say what is due; without it shares among all prompts.
     """
     import polars as pl
 
@@ -64,7 +53,6 @@ def coverage(
     from affectlab.stimuli.prompts import ATTRIBUTES, awaiting_review, coverage_map
     from affectlab.stimuli.review import read_decisions
 
-    out = Output("stimuli coverage", as_json=as_json, quiet=quiet)
     images = read_manifest(manifest)
     failed = read_failed(manifest)
     asked = images

@@ -2,123 +2,40 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
-from affectlab.cli._options import JsonOption, QuietOption
 from affectlab.cli._output import Output
-from affectlab.cli.parameters import Argument, Option
 
 if TYPE_CHECKING:
+    from affectlab.core.types import Count
     from affectlab.models.text import PilotPredictor
     from affectlab.stimuli.curation import Curation, CurationPlan
 
 __all__ = ["curate"]
 
-_PILOT = "Pilot, where no column holds predicted emotions"
-
 
 def curate(
-    sources: Annotated[
-        list[str],
-        Argument(
-            metavar="SOURCES",
-            help="Comments: files, folders, patterns or URLs; or a plan (TOML) that names them.",
-        ),
-    ],
-    to: Annotated[Path, Option("--out", help="Folder for the results.", metavar="DIR")],
-    plan: Annotated[
-        Path | None,
-        Option(help="TOML file with steps and thresholds.", show_default=False),
-    ] = None,
-    review: Annotated[
-        Path | None,
-        Option(
-            help="What reviewers decided: exported answers to review/review.toml, or a table with "
-            "id and decision (keep, drop).",
-            show_default=False,
-        ),
-    ] = None,
-    pilot: Annotated[
-        int | None,
-        Option(
-            help="Draw a pilot of this many comments, about 2,200, before emotions are needed, and "
-            "write a study that asks about them.",
-            min=1,
-            show_default=False,
-            group=_PILOT,
-        ),
-    ] = None,
-    pilot_answers: Annotated[
-        Path | None,
-        Option(
-            help="Train the pilot model on these answers, and go on with it.",
-            metavar="RATINGS",
-            show_default=False,
-            group=_PILOT,
-        ),
-    ] = None,
-    pilot_model: Annotated[
-        Path | None,
-        Option(
-            help="Use a model that affectlab train text made.",
-            metavar="DIR",
-            show_default=False,
-            group=_PILOT,
-        ),
-    ] = None,
-    pilot_annotator: Annotated[
-        str | None,
-        Option(
-            help="Have the pilot answered by a model (its folder) or by an installed annotator, "
-            "and go on with a model trained on that.",
-            metavar="NAME",
-            show_default=False,
-            group=_PILOT,
-        ),
-    ] = None,
-    pilot_agree: Annotated[
-        int | None,
-        Option(
-            help="Raters who must choose a label for the pilot model to learn it; 2, or 1 where "
-            "most comments have one rater.",
-            min=1,
-            show_default=False,
-            group=_PILOT,
-        ),
-    ] = None,
-    near_duplicates: Annotated[
-        bool, Option("--near-duplicates", help="Drop texts that are nearly the same.")
-    ] = False,
-    until: Annotated[
-        str | None,
-        Option(help="Stop after this step.", metavar="STEP", show_default=False),
-    ] = None,
-    draw: Annotated[
-        int | None,
-        Option(
-            help="Also draw this many of the comments left into pilot.csv.",
-            min=1,
-            show_default=False,
-        ),
-    ] = None,
-    seed: Annotated[
-        int | None,
-        Option(help="Seed instead of the plan's.", show_default=False),
-    ] = None,
-    runner: Annotated[str, Option(help="native, ray or ray://host:port.")] = "native",
-    partitions: Annotated[
-        int | None,
-        Option(help="Pieces of work on Ray.", min=1, show_default=False),
-    ] = None,
-    strict: Annotated[
-        bool, Option("--strict", help="End at the first line that cannot be read.")
-    ] = False,
-    restart: Annotated[
-        bool, Option("--restart", help="Use nothing of an earlier run in the folder.")
-    ] = False,
-    as_json: JsonOption = False,
-    quiet: QuietOption = False,
+    out: Output,
+    sources: Sequence[str],
+    *,
+    to: Path,
+    plan: Path | None = None,
+    review: Path | None = None,
+    pilot: Count | None = None,
+    pilot_answers: Path | None = None,
+    pilot_model: Path | None = None,
+    pilot_annotator: str | None = None,
+    pilot_agree: Count | None = None,
+    near_duplicates: bool = False,
+    until: str | None = None,
+    draw: Count | None = None,
+    seed: int | None = None,
+    runner: str = "native",
+    partitions: Count | None = None,
+    strict: bool = False,
+    restart: bool = False,
 ) -> None:
     """Curate comments for annotation: drop what harms, balance the rest, count every step.
 
@@ -127,7 +44,44 @@ def curate(
     that holds them in the plan, or have a pilot drawn (--pilot), answered, and learned from
     (--pilot-answers). Repeating a command goes on where it stopped.
 
-    Example: affectlab stimuli curate RC_2019-01.zst --plan plan.toml --out curated/
+    Parameters
+    ----------
+    sources
+        Comments: files, folders, patterns or URLs; or a plan (TOML) that names them.
+    to
+        Folder for the results.
+    plan
+        TOML file with steps and thresholds.
+    review
+        What reviewers decided: exported answers to review/review.toml, or a table with id and
+        decision (keep, drop).
+    pilot
+        Draw a pilot of this many comments, about 2,200, before emotions are needed, and write a
+        study that asks about them.
+    pilot_answers
+        Train the pilot model on these answers, and go on with it.
+    pilot_model
+        Use a model that affectlab train text made.
+    pilot_annotator
+        Have the pilot answered by a model (its folder) or by an installed annotator, and go on
+        with a model trained on that.
+    pilot_agree
+        Raters who must choose a label for the pilot model to learn it; 2, or 1 where most
+        comments have one rater.
+    near_duplicates
+        Drop texts that are nearly the same.
+    until
+        Stop after this step.
+    draw
+        Also draw this many of the comments left into pilot.csv.
+    runner
+        native, ray or ray://host:port.
+    partitions
+        Pieces of work on Ray.
+    strict
+        End at the first line that cannot be read.
+    restart
+        Use nothing of an earlier run in the folder.
     """
     from affectlab.cli._output import write_csv
     from affectlab.cli._warned import caught_warnings
@@ -137,7 +91,6 @@ def curate(
     from affectlab.stimuli.curation import curate as run
     from affectlab.stimuli.curation import load_curation_plan
 
-    out = Output("stimuli curate", as_json=as_json, quiet=quiet)
     named = [source for source in sources if source.endswith(".toml")]
     if plan is not None and named:
         raise InputError(f"{named[0]} and --plan {plan}: expected one plan")

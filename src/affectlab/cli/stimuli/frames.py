@@ -2,159 +2,49 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-from affectlab.cli._options import JsonOption, QuietOption, SeedOption
+from annotated_types import Ge
+
 from affectlab.cli._output import Output
-from affectlab.cli.parameters import Argument, Option
 
 if TYPE_CHECKING:
+    from affectlab.core.types import Count
     from affectlab.stimuli.frames import Sampling, View, WrittenFrames
+    from affectlab.stimuli.frames.direction import Direction
+    from affectlab.stimuli.frames.find import Layout
+    from affectlab.stimuli.frames.five_frames import Crossed
+    from affectlab.stimuli.frames.sampling import Along
 
 __all__ = ["frames"]
 
-_SOURCE = "Source"
-_PICTURES = "Pictures"
-
 
 def frames(
-    source: Annotated[
-        Path,
-        Argument(
-            metavar="SOURCE",
-            help="Folder of transitions (folders of pictures, videos, or MultiFace), one video, or "
-            "a table of frames.",
-        ),
-    ],
-    to: Annotated[
-        Path, Option("--out", help="Folder for pictures and table.", metavar="FOLDER")
-    ] = Path("frames"),
-    candidates: Annotated[
-        int | None,
-        Option(
-            help="Take this many frames at even times, for a staircase study, instead of five.",
-            min=5,
-            show_default=False,
-        ),
-    ] = None,
-    staircases: Annotated[
-        Path | None,
-        Option(
-            help="Staircases that a study exported: 1 JND is what people saw.", show_default=False
-        ),
-    ] = None,
-    difference: Annotated[
-        str, Option(help="Without staircases: difference of pictures, ssim or rmse.")
-    ] = "ssim",
-    jnds: Annotated[
-        float, Option(help="JNDs from peak to neutral: 1 JND is this part of the whole.")
-    ] = 5.5,
-    jnd: Annotated[
-        float | None,
-        Option(help="1 JND as a number of the difference, instead.", show_default=False),
-    ] = None,
-    along: Annotated[
-        str,
-        Option(
-            help="What adds up to 1 JND: steps from frame to frame, or the difference from the "
-            "ends.",
-            metavar="steps|ends",
-        ),
-    ] = "steps",
-    crossed: Annotated[
-        str,
-        Option(
-            help="Where no frame lies between those 1 JND from the ends: even steps, or leave the "
-            "transition out.",
-            metavar="even|leave-out",
-        ),
-    ] = "even",
-    direction: Annotated[
-        str,
-        Option(
-            help="How it was filmed; find looks for the peak, supposing rest in the first frame.",
-            metavar="peak-neutral|neutral-peak|neutral-peak-neutral|find",
-            group=_SOURCE,
-        ),
-    ] = "peak-neutral",
-    ends: Annotated[
-        int | None,
-        Option(
-            help="Choose peak and neutral from so many frames at each end, the most typical; "
-            "otherwise 5 where there are 13 or more frames, or 1. With staircases always 1.",
-            min=1,
-            group=_SOURCE,
-            show_default=False,
-        ),
-    ] = None,
-    layout: Annotated[
-        str,
-        Option(
-            help="What the source is; auto looks.",
-            metavar="auto|folders|multiface|table|video",
-            group=_SOURCE,
-        ),
-    ] = "auto",
-    names: Annotated[
-        str | None,
-        Option(
-            help="How names say who and what, such as '{expression}-{actor}'.",
-            group=_SOURCE,
-            show_default=False,
-        ),
-    ] = None,
-    cameras: Annotated[
-        str | None,
-        Option(
-            help="MultiFace: cameras, the preferred one first, separated by commas.",
-            group=_SOURCE,
-            show_default=False,
-        ),
-    ] = None,
-    expressions: Annotated[
-        str | None,
-        Option(
-            help="Only these, separated by commas; * stands for anything.",
-            group=_SOURCE,
-            show_default=False,
-        ),
-    ] = None,
-    fps: Annotated[
-        float | None,
-        Option(
-            help="Frames per second of pictures; videos know theirs.",
-            group=_SOURCE,
-            show_default=False,
-        ),
-    ] = None,
-    crop: Annotated[
-        str | None,
-        Option(
-            help="Cut this box out of every picture, in pixels.",
-            metavar="LEFT,TOP,WIDTH,HEIGHT",
-            group=_PICTURES,
-            show_default=False,
-        ),
-    ] = None,
-    size: Annotated[
-        int | None,
-        Option(
-            help="Longer side of the pictures in pixels; larger ones are made smaller.",
-            min=16,
-            group=_PICTURES,
-            show_default=False,
-        ),
-    ] = None,
-    strict: Annotated[
-        bool, Option("--strict", help="Stop at the first transition that cannot be used.")
-    ] = False,
-    overwrite: Annotated[
-        bool, Option("--overwrite", help="Remove what an earlier run made, and begin anew.")
-    ] = False,
-    as_json: JsonOption = False,
-    quiet: QuietOption = False,
-    seed: SeedOption = 0,
+    out: Output,
+    source: Path,
+    *,
+    to: Path = Path("frames"),
+    candidates: Annotated[int, Ge(5)] | None = None,
+    staircases: Path | None = None,
+    difference: str = "ssim",
+    jnds: float = 5.5,
+    jnd: float | None = None,
+    along: Along = "steps",
+    crossed: Crossed = "even",
+    direction: Direction = "peak-neutral",
+    ends: Count | None = None,
+    layout: Layout = "auto",
+    names: str | None = None,
+    cameras: Sequence[str] = (),
+    expressions: Sequence[str] = (),
+    fps: float | None = None,
+    crop: str | None = None,
+    size: Annotated[int, Ge(16)] | None = None,
+    strict: bool = False,
+    overwrite: bool = False,
+    seed: int = 0,
 ) -> None:
     """Take five frames of each expression transition: peak, 1 JND from it, middle, …, neutral.
 
@@ -162,12 +52,55 @@ def frames(
     frames.csv, is what affectlab stimuli pairs reads. With --candidates the table, candidates.csv,
     is that of a staircase study. A run that was broken off goes on where it was.
 
-    Example: affectlab stimuli frames transitions/ --out five
+    Parameters
+    ----------
+    source
+        Folder of transitions (folders of pictures, videos, or MultiFace), one video, or a table
+        of frames.
+    to
+        Folder for pictures and table.
+    candidates
+        Take this many frames at even times, for a staircase study, instead of five.
+    staircases
+        Staircases that a study exported: 1 JND is what people saw.
+    difference
+        Without staircases: difference of pictures, ssim or rmse.
+    jnds
+        JNDs from peak to neutral: 1 JND is this part of the whole.
+    jnd
+        1 JND as a number of the difference, instead.
+    along
+        What adds up to 1 JND: steps from frame to frame, or the difference from the ends.
+    crossed
+        Where no frame lies between those 1 JND from the ends: even steps, or leave the
+        transition out.
+    direction
+        How it was filmed; find looks for the peak, supposing rest in the first frame.
+    ends
+        Choose peak and neutral from so many frames at each end, the most typical; otherwise 5
+        where there are 13 or more frames, or 1. With staircases always 1.
+    layout
+        What the source is; auto looks.
+    names
+        How names say who and what, such as '{expression}-{actor}'.
+    cameras
+        MultiFace: cameras, the preferred one first, separated by commas.
+    expressions
+        Only these, separated by commas; * stands for anything.
+    fps
+        Frames per second of pictures; videos know theirs.
+    crop
+        Cut this box out of every picture, in pixels.
+    size
+        Longer side of the pictures in pixels; larger ones are made smaller.
+    strict
+        Stop at the first transition that cannot be used.
+    overwrite
+        Remove what an earlier run made, and begin anew.
     """
     from affectlab.core.errors import InputError
     from affectlab.stimuli.frames import find_transitions, write_frames
 
-    out = Output("stimuli frames", as_json=as_json, quiet=quiet)
     if source.is_dir() and to.resolve().is_relative_to(source.resolve()):
         raise InputError(f"--out {to} lies in {source}; expected a folder beside it")
     view = _view(crop, size)
@@ -181,10 +114,10 @@ def frames(
     with out.progress("looking for transitions") as progress:
         found = find_transitions(
             source,
-            layout=layout,  # type: ignore[arg-type]
+            layout=layout,
             names=names,
-            cameras=_list(cameras),
-            expressions=_list(expressions),
+            cameras=cameras,
+            expressions=expressions,
             fps=fps,
         )
         made = write_frames(
@@ -282,7 +215,3 @@ def _view(crop: str | None, size: int | None) -> View:
             f"--crop {crop}: expected four whole numbers, LEFT,TOP,WIDTH,HEIGHT"
         ) from None
     return View((left, top, width, height), size)
-
-
-def _list(text: str | None) -> list[str]:
-    return [] if text is None else [part.strip() for part in text.split(",") if part.strip()]

@@ -2,65 +2,55 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING
 
-from affectlab.cli._options import JsonOption, QuietOption
 from affectlab.cli._output import Output
-from affectlab.cli.parameters import Argument, Option
+from affectlab.cli._settings import read_settings
+
+if TYPE_CHECKING:
+    from affectlab.core.types import Count
 
 __all__ = ["images"]
 
 
 def images(
-    prompts: Annotated[
-        Path,
-        Argument(
-            metavar="PROMPTS",
-            help="Table of prompts: stimulus, prompt, label, seed, and who is asked for.",
-        ),
-    ],
-    to: Annotated[
-        Path, Option("--out", help="Folder of pictures and their manifest.", metavar="FOLDER")
-    ] = Path("images"),
-    generator: Annotated[
-        str,
-        Option(
-            help="drawn, diffusers:FOLDER_OR_NAME, or a generator that a package adds.",
-            metavar="NAME",
-        ),
-    ] = "drawn",
-    settings: Annotated[
-        list[str] | None,
-        Option(
-            "--set",
-            help="Setting of the generator, such as size=512, or steps=30; may be given again.",
-            metavar="NAME=VALUE",
-            show_default=False,
-        ),
-    ] = None,
-    again: Annotated[
-        bool,
-        Option("--again", help="Make pictures anew whose prompt or generator has changed."),
-    ] = False,
-    keep: Annotated[
-        bool, Option("--keep", help="Keep pictures whose prompt or generator has changed.")
-    ] = False,
-    patience: Annotated[int, Option(help="Failures in a row after which to stop.", min=1)] = 20,
-    as_json: JsonOption = False,
-    quiet: QuietOption = False,
+    out: Output,
+    prompts: Path,
+    *,
+    to: Path = Path("images"),
+    generator: str = "drawn",
+    settings: Sequence[str] | None = None,
+    again: bool = False,
+    keep: bool = False,
+    patience: Count = 20,
 ) -> None:
     """Make a picture of every prompt; an interrupted run goes on where it stopped.
 
     The manifest in the folder is the stimulus table of a study.
 
-    Example: affectlab stimuli images prompts.csv --out faces
+    Parameters
+    ----------
+    prompts
+        Table of prompts: stimulus, prompt, label, seed, and who is asked for.
+    to
+        Folder of pictures and their manifest.
+    generator
+        drawn, diffusers:FOLDER_OR_NAME, or a generator that a package adds.
+    settings
+        Setting of the generator, such as size=512, or steps=30; may be given again.
+    again
+        Make pictures anew whose prompt or generator has changed.
+    keep
+        Keep pictures whose prompt or generator has changed.
+    patience
+        Failures in a row after which to stop.
     """
     from affectlab.core.errors import InputError
     from affectlab.core.words import plural
     from affectlab.stimuli.generation import generate_images
 
-    out = Output("stimuli images", as_json=as_json, quiet=quiet)
     if again and keep:
         raise InputError("--again and --keep contradict each other; give one of them")
     with out.progress("pictures") as report:
@@ -68,7 +58,7 @@ def images(
             prompts,
             to,
             generator=generator,
-            settings=_settings(settings or []),
+            settings=read_settings(settings or ()),
             changed="again" if again else "keep" if keep else "refuse",
             patience=patience,
             progress=report,
@@ -111,21 +101,3 @@ def images(
         },
         doubts=doubts,
     )
-
-
-def _settings(given: list[str]) -> dict[str, Any]:
-    """Read settings; numbers and truth values are what they look like, all else is text."""
-    import json
-
-    from affectlab.core.errors import InputError
-
-    found: dict[str, Any] = {}
-    for one in given:
-        name, equals, value = one.partition("=")
-        if not equals or not name.strip():
-            raise InputError(f"--set {one!r} is not understood; expected NAME=VALUE")
-        try:
-            found[name.strip()] = json.loads(value)
-        except ValueError:
-            found[name.strip()] = value
-    return found

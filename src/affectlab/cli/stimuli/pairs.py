@@ -4,54 +4,27 @@ from __future__ import annotations
 
 from dataclasses import asdict
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING
 
-from affectlab.cli._options import JsonOption, QuietOption, SeedOption
 from affectlab.cli._output import Output, write_csv
-from affectlab.cli.parameters import Argument, Option
+
+if TYPE_CHECKING:
+    from affectlab.core.types import Count
 
 __all__ = ["pairs"]
 
 
 def pairs(
-    frames: Annotated[
-        Path,
-        Argument(
-            metavar="FRAMES",
-            help="Table of frames: actor, expression, place (1 the peak, the last neutral), file.",
-        ),
-    ],
-    to: Annotated[Path, Option("--out", help="CSV file of pairs to write.", metavar="FILE")] = Path(
-        "pairs.csv"
-    ),
-    copies: Annotated[
-        int | None,
-        Option(
-            help="Actors for each pair of expressions; without it half of them.",
-            min=1,
-            show_default=False,
-        ),
-    ] = None,
-    drawn: Annotated[int, Option(help="Frames drawn from each of two expressions.", min=1)] = 3,
-    batches: Annotated[
-        int | None,
-        Option(
-            help="Number of batches; without it as many as --per-batch asks for.",
-            min=1,
-            show_default=False,
-        ),
-    ] = None,
-    per_batch: Annotated[int, Option(help="Pairs in a batch, about.", min=1)] = 200,
-    known: Annotated[
-        Path | None,
-        Option(
-            help="Table of pairs for training and golden trials: stimulus, file_a, file_b, value.",
-            show_default=False,
-        ),
-    ] = None,
-    as_json: JsonOption = False,
-    quiet: QuietOption = False,
-    seed: SeedOption = 0,
+    out: Output,
+    frames: Path,
+    *,
+    to: Path = Path("pairs.csv"),
+    copies: Count | None = None,
+    drawn: Count = 3,
+    batches: Count | None = None,
+    per_batch: Count = 200,
+    known: Path | None = None,
+    seed: int = 0,
 ) -> None:
     """Design the pairs of a study of expression differences: within transitions, and across.
 
@@ -59,12 +32,26 @@ def pairs(
     on as many actors as --copies says. The table that it writes is the pairs.csv of a study, whose
     sessions are given whole batches of it; what it prints is counted from that table.
 
-    Example: affectlab stimuli pairs frames.csv --out pairs.csv
+    Parameters
+    ----------
+    frames
+        Table of frames: actor, expression, place (1 the peak, the last neutral), file.
+    to
+        CSV file of pairs to write.
+    copies
+        Actors for each pair of expressions; without it half of them.
+    drawn
+        Frames drawn from each of two expressions.
+    batches
+        Number of batches; without it as many as --per-batch asks for.
+    per_batch
+        Pairs in a batch, about.
+    known
+        Table of pairs for training and golden trials: stimulus, file_a, file_b, value.
     """
     from affectlab.stimuli import pair_design, read_sequences
     from affectlab.stimuli.pairs import read_known_pairs, with_known_pairs
 
-    out = Output("stimuli pairs", as_json=as_json, quiet=quiet)
     sequences = read_sequences(frames)
     told = None if known is None else read_known_pairs(known)
     with out.progress("pairs"):

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
-from affectlab.cli._options import JsonOption, QuietOption, SeedOption
 from affectlab.cli._output import Output, write_csv
-from affectlab.cli.parameters import Argument, Option
 
 if TYPE_CHECKING:
+    from affectlab.core.types import Count
     from affectlab.stimuli import FacePrompts, PromptPlan
     from affectlab.stimuli.prompts import Undecided
 
@@ -17,83 +16,58 @@ __all__ = ["prompts"]
 
 
 def prompts(
-    number: Annotated[
-        int | None,
-        Argument(
-            metavar="NUMBER", help="How many prompts; with --fill, what is lacking says it.", min=1
-        ),
-    ] = None,
-    to: Annotated[
-        Path, Option("--out", help="CSV file of prompts to write.", metavar="FILE")
-    ] = Path("prompts.csv"),
-    taxonomy: Annotated[
-        str, Option(help="Labels and their words: a name or a TOML file.")
-    ] = "emonet_face",
-    labels: Annotated[
-        str | None,
-        Option(
-            help="Only these labels, separated by commas; Shame=2,Awe=1 gives them weights.",
-            show_default=False,
-        ),
-    ] = None,
-    neutral: Annotated[bool, Option("--neutral", help="Faces without emotion.")] = False,
-    words: Annotated[
-        int | None,
-        Option(
-            help="Descriptor words drawn for each prompt; without it all.",
-            min=1,
-            show_default=False,
-        ),
-    ] = None,
-    plan: Annotated[
-        Path | None,
-        Option(help="TOML file with sentences, ages and shares.", show_default=False),
-    ] = None,
-    fill: Annotated[
-        Path | None,
-        Option(
-            help="Manifest of pictures: make prompts for what they lack of --target.",
-            metavar="MANIFEST",
-            show_default=False,
-        ),
-    ] = None,
-    target: Annotated[
-        int | None,
-        Option(
-            help="With --fill: accepted pictures wanted of each label.", min=1, show_default=False
-        ),
-    ] = None,
-    decisions: Annotated[
-        Path | None,
-        Option(
-            help="With --fill: what a review decided; only pictures that it kept count.",
-            show_default=False,
-        ),
-    ] = None,
-    undecided: Annotated[
-        str,
-        Option(help="With --fill: pictures that await a review count as coming, or as lacking."),
-    ] = "coming",
-    coverage: Annotated[
-        Path | None,
-        Option(help="Write labels against ethnicities to this CSV file.", show_default=False),
-    ] = None,
-    as_json: JsonOption = False,
-    quiet: QuietOption = False,
-    seed: SeedOption = 0,
+    out: Output,
+    number: Count | None = None,
+    *,
+    to: Path = Path("prompts.csv"),
+    taxonomy: str = "emonet_face",
+    labels: str | None = None,
+    neutral: bool = False,
+    words: Count | None = None,
+    plan: Path | None = None,
+    fill: Path | None = None,
+    target: Count | None = None,
+    decisions: Path | None = None,
+    undecided: str = "coming",
+    coverage: Path | None = None,
+    seed: int = 0,
 ) -> None:
     """Make prompts for pictures of faces: labels, genders, ages and ethnicities in exact shares.
 
     With --fill and --target it aims at what accepted pictures lack, label by label and group by
     group, and the names go on from those of the manifest.
 
-    Example: affectlab stimuli prompts 1000 --out prompts.csv
+    Parameters
+    ----------
+    number
+        How many prompts; with --fill, what is lacking says it.
+    to
+        CSV file of prompts to write.
+    taxonomy
+        Labels and their words: a name or a TOML file.
+    labels
+        Only these labels, separated by commas; Shame=2,Awe=1 gives them weights.
+    neutral
+        Faces without emotion.
+    words
+        Descriptor words drawn for each prompt; without it all.
+    plan
+        TOML file with sentences, ages and shares.
+    fill
+        Manifest of pictures: make prompts for what they lack of --target.
+    target
+        With --fill: accepted pictures wanted of each label.
+    decisions
+        With --fill: what a review decided; only pictures that it kept count.
+    undecided
+        With --fill: pictures that await a review count as coming, or as lacking.
+    coverage
+        Write labels against ethnicities to this CSV file.
     """
     from affectlab.core.errors import InputError
     from affectlab.core.words import plural
     from affectlab.stimuli import face_prompts, load_prompt_plan, neutral_prompts
 
-    out = Output("stimuli prompts", as_json=as_json, quiet=quiet)
     told = load_prompt_plan(plan)
     if (fill is None) == (number is None):
         raise InputError("expected either the number of prompts, or --fill with --target")

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal, cast
+from typing import TYPE_CHECKING, Literal, cast
 
-from affectlab.cli._options import JsonOption, QuietOption, SeedOption
 from affectlab.cli._output import Output, write_csv
-from affectlab.cli.parameters import Argument, Option
 
 if TYPE_CHECKING:
     import polars as pl
 
+    from affectlab.core.types import Count
     from affectlab.stimuli.review import ReviewKind, ReviewRule
 
 __all__ = ["review"]
@@ -20,54 +19,19 @@ _DECISIONS, _ACCEPTED = "decisions.csv", "accepted.csv"
 
 
 def review(
-    items: Annotated[
-        Path,
-        Argument(
-            metavar="ITEMS",
-            help="Table of pictures (stimulus, file) or of comments (stimulus, text).",
-        ),
-    ],
-    to: Annotated[Path, Option("--out", help="Folder of the review.", metavar="FOLDER")] = Path(
-        "review"
-    ),
-    kind: Annotated[
-        str,
-        Option(help="pictures; comments; or emotions: do the pictures evoke a clear emotion?"),
-    ] = "pictures",
-    images: Annotated[
-        Path | None,
-        Option(
-            help="Folder of the pictures; by default that of ITEMS.",
-            metavar="FOLDER",
-            show_default=False,
-        ),
-    ] = None,
-    raters: Annotated[int, Option(help="Answers wanted for each item.", min=1)] = 2,
-    per_session: Annotated[int, Option(help="Items of one session.", min=1)] = 50,
-    contact: Annotated[str, Option(help="Whom reviewers can ask, such as an e-mail address.")] = "",
-    answers: Annotated[
-        Path | None,
-        Option(
-            help="Decide from these answers: the folder of an export, or a file of ratings.",
-            metavar="EXPORT",
-            show_default=False,
-        ),
-    ] = None,
-    decided: Annotated[
-        Path | None,
-        Option(
-            help="Decisions of an earlier review: what they settled is not asked again.",
-            metavar="FILE",
-            show_default=False,
-        ),
-    ] = None,
-    rule: Annotated[
-        str,
-        Option(help="Objections that leave an item out: any, majority, or a number."),
-    ] = "any",
-    as_json: JsonOption = False,
-    quiet: QuietOption = False,
-    seed: SeedOption = 0,
+    out: Output,
+    items: Path,
+    *,
+    to: Path = Path("review"),
+    kind: str = "pictures",
+    images: Path | None = None,
+    raters: Count = 2,
+    per_session: Count = 50,
+    contact: str = "",
+    answers: Path | None = None,
+    decided: Path | None = None,
+    rule: str = "any",
+    seed: int = 0,
 ) -> None:
     """Have people review pictures or comments, and decide from their answers what is kept.
 
@@ -76,9 +40,29 @@ def review(
     more pictures were made, --decided leaves out what an earlier review settled, and carries its
     decisions over; a picture that was made again is reviewed again.
 
-    Example: affectlab stimuli review faces/manifest.csv --out review
+    Parameters
+    ----------
+    items
+        Table of pictures (stimulus, file) or of comments (stimulus, text).
+    to
+        Folder of the review.
+    kind
+        pictures; comments; or emotions: do the pictures evoke a clear emotion?
+    images
+        Folder of the pictures; by default that of ITEMS.
+    raters
+        Answers wanted for each item.
+    per_session
+        Items of one session.
+    contact
+        Whom reviewers can ask, such as an e-mail address.
+    answers
+        Decide from these answers: the folder of an export, or a file of ratings.
+    decided
+        Decisions of an earlier review: what they settled is not asked again.
+    rule
+        Objections that leave an item out: any, majority, or a number.
     """
-    out = Output("stimuli review", as_json=as_json, quiet=quiet)
     from affectlab.stimuli.review import check_rule
 
     check_rule(_rule(rule), raters)

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
-from affectlab.cli.parameters import Argument, Option
+from affectlab.cli.parameters import Option
 from affectlab.core.errors import MissingDependencyError
 
-__all__ = ["DatabaseOption", "StudyArgument", "require_study_extra"]
+if TYPE_CHECKING:
+    from affectlab.study import Store
 
-StudyArgument = Annotated[Path, Argument(help="The study file (TOML).", metavar="STUDY")]
+__all__ = ["DatabaseOption", "open_study", "require_study_extra"]
+
 DatabaseOption = Annotated[
     str | None,
     Option(
@@ -30,3 +32,11 @@ def require_study_extra() -> None:
             raise MissingDependencyError(
                 f"studies need {library}; install it with: pip install 'affectlab[study]'"
             )
+
+
+def open_study(study: Path, database: str | None) -> Store:
+    """Open the data of a study."""
+    require_study_extra()
+    from affectlab.study import load_study, open_store
+
+    return open_store(load_study(study), database)

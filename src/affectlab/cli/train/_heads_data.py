@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -24,29 +25,44 @@ if TYPE_CHECKING:
     from affectlab.ratings.options import Absent
     from affectlab.taxonomy import Taxonomy
 
-__all__ = ["Asked", "HeadData", "neutral_of", "prepare"]
+__all__ = ["HeadData", "HeadSources", "neutral_of", "prepare"]
 
 
 @dataclass(frozen=True)
-class Asked:
-    """What was asked for."""
+class HeadSources:
+    """What heads learn from, are judged by and calibrated on, beside the ratings."""
 
-    source: str
-    """Name of the file of ratings."""
     embeddings: Path
-    big: Path | None
-    big_embeddings: Path | None
-    held_out: str | None
-    dev: Path | None
-    dev_embeddings: Path | None
-    neutral: Path | None
-    stimuli: Path | None
-    """Table of stimuli, rated or not."""
-    labels: str | None
-    absent: Absent | None
-    """What a label left out means, in the ratings and in those that heads are judged by."""
-    big_absent: Absent | None
-    seed: int
+    """Embeddings of the rated stimuli, a folder that affectlab embed wrote."""
+    big: Path | None = None
+    """Many ratings, of machines as a rule, to train on first."""
+    big_embeddings: Path | None = None
+    """Embeddings of their stimuli; by default those of --embeddings."""
+    big_absent: Absent | None = None
+    """The same as --absent, of the ratings of --big."""
+    labels: Sequence[str] | None = None
+    """Labels to train heads for: joy,fear. By default all that are rated."""
+    held_out: str | None = None
+    """Attribute of stimuli, such as identity: those of a fifth of its values are kept aside, and
+    judged."""
+    dev: Path | None = None
+    """Ratings of other stimuli to judge the heads by, in place of --held-out."""
+    dev_embeddings: Path | None = None
+    """Embeddings of --dev; by default those of --embeddings."""
+    neutral: Path | None = None
+    """Neutral stimuli: their embeddings (a folder), or a table whose column stimulus names them
+    among --embeddings. The mean of each head over them is subtracted."""
+
+    def __post_init__(self) -> None:
+        if self.held_out and self.dev:
+            raise InputError(
+                "--held-out and --dev both say what to judge by; expected one of the two"
+            )
+        for option in ("big", "dev"):
+            if getattr(self, f"{option}_embeddings") and not getattr(self, option):
+                raise InputError(
+                    f"--{option}-embeddings is for --{option}; expected --{option} as well"
+                )
 
 
 @dataclass
@@ -68,47 +84,73 @@ class HeadData:
     doubts: list[str] = field(default_factory=list)
 
 
-def prepare(ratings: Ratings, asked: Asked) -> HeadData:
-    """Read and cut what is needed; nothing that is kept aside is left in training."""
+def prepare(
+    ratings: Ratings,
+    asked: HeadSources,
+    *,
+    source: str,
+    stimuli: Path | None,
+    absent: Absent | None,
+    seed: int,
+) -> HeadData:
+    """Read and cut what is needed; nothing that is kept aside is left in training.
+
+    Parameters
+    ----------
+    ratings, asked
+        What heads learn from.
+    source
+        Name of the file of ratings.
+    stimuli
+        Table of stimuli, rated or not.
+    absent
+        What a label left out means, in the ratings and in those that heads are judged by.
+    """
     from affectlab.models.embedding import Embeddings
 
     notes: list[str] = []
-    ratings = people_of(ratings, notes, asked.source)
+    ratings = people_of(ratings, notes, source)
     embedded = Embeddings.load(asked.embeddings)
     taxonomy = _taxonomy(ratings)
     big = None
     if asked.big is not None:
         big = _read(asked.big, ratings, asked.big_absent)
     labels = _labels(asked.labels, taxonomy, ratings, big)
-    found = HeadData(taxonomy, labels, (embedded, ratings), asked.source, notes=notes)
+    found = HeadData(taxonomy, labels, (embedded, ratings), source, notes=notes)
     if big is not None:
         found.big_source = asked.big.name if asked.big else ""
         found.big = (_other(asked.big_embeddings, embedded, "--big-embeddings"), big)
     if asked.neutral is not None:
         found.neutral = neutral_of(asked.neutral, embedded)
         _same_encoder(found.neutral.encoder, embedded.encoder, f"--neutral {asked.neutral}")
-    _keep_aside(found, asked)
+    _keep_aside(found, asked, stimuli, absent, seed)
     unknown = len(set(found.train[1].stimulus_names) - set(found.train[0].stimuli))
     if unknown:
         found.notes.append(f"{unknown:,} rated stimuli are not embedded, and left out")
     return found
 
 
-def _keep_aside(found: HeadData, asked: Asked) -> None:
+def _keep_aside(
+    found: HeadData,
+    asked: HeadSources,
+    stimuli: Path | None,
+    absent: Absent | None,
+    seed: int,
+) -> None:
     """Take what heads are judged by out of both stages, and out of the neutral stimuli."""
     embedded, ratings = found.train
     if asked.dev is not None:
         other = _other(asked.dev_embeddings, embedded, "--dev-embeddings")
-        dev = people_of(_read(asked.dev, ratings, asked.absent), found.notes, asked.dev.name)
+        dev = people_of(_read(asked.dev, ratings, absent), found.notes, asked.dev.name)
         embedded_names = set(other.stimuli)
         names = {name for name in dev.stimulus_names if name in embedded_names}
         found.dev, found.dev_said = (other, dev), asked.dev.name
         _without(found, Aside(other, names))
     elif asked.held_out is not None:
         column = asked.held_out
-        table = table_values(asked.stimuli, column)
+        table = table_values(stimuli, column)
         values = table | values_of(ratings, column)
-        chosen, aside = chosen_values(ratings, values, column, asked.seed)
+        chosen, aside = chosen_values(ratings, values, column, seed)
         dev = ratings.select(stimuli=[n for n in ratings.stimulus_names if n in aside])
         found.dev, found.held_out = (embedded, dev), chosen
         were = "was" if len(chosen) == 1 else "were"
@@ -227,13 +269,13 @@ def _taxonomy(ratings: Ratings) -> Taxonomy:
 
 
 def _labels(
-    asked: str | None, taxonomy: Taxonomy, ratings: Ratings, big: Ratings | None
+    asked: Sequence[str] | None, taxonomy: Taxonomy, ratings: Ratings, big: Ratings | None
 ) -> tuple[str, ...]:
     """Labels asked for, or all that are rated, in the order of the taxonomy."""
     rated = {*ratings.label_names, *(big.label_names if big is not None else ())}
     if asked is None:
         return tuple(label for label in taxonomy.labels if label in rated)
-    names = [part.strip() for part in asked.split(",") if part.strip()]
+    names = [name for name in asked if name]
     if not names:
         raise InputError("--labels names no label; expected joy,fear")
     found = [taxonomy.name_of(name) for name in names]

@@ -6,221 +6,109 @@ from pathlib import Path
 from time import perf_counter
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
-from affectlab.cli._options import AbsentOption, SeedOption, reads_ratings
+from annotated_types import Ge
+
 from affectlab.cli._output import Output
 from affectlab.cli._warned import caught_warnings
-from affectlab.cli.parameters import Option
-from affectlab.cli.train import in_one_process
+from affectlab.cli.train._heads_data import HeadSources
 
 if TYPE_CHECKING:
+    from affectlab.core.types import Count, Device
     from affectlab.ratings import Ratings
+    from affectlab.ratings.options import Absent
 
 __all__ = ["heads"]
 
-_BIG = "First stage"
-_TRAINING = "Training"
-_JUDGED = "Judging and calibration"
 
-
-@in_one_process
-@reads_ratings("train heads")
 def heads(
     ratings: Ratings,
     out: Output,
     file: Path,
     stimuli: Path | None,
-    embeddings: Annotated[
-        Path,
-        Option(
-            help="Embeddings of the rated stimuli, a folder that affectlab embed wrote.",
-            show_default=False,
-        ),
-    ],
-    to: Annotated[Path, Option("--out", "-o", help="Folder for the model.", show_default=False)],
-    big: Annotated[
-        Path | None,
-        Option(
-            help="Many ratings, of machines as a rule, to train on first.",
-            group=_BIG,
-            show_default=False,
-        ),
-    ] = None,
-    big_embeddings: Annotated[
-        Path | None,
-        Option(
-            help="Embeddings of their stimuli; by default those of --embeddings.",
-            group=_BIG,
-            show_default=False,
-        ),
-    ] = None,
-    big_epochs: Annotated[int, Option(help="Epochs of the first stage.", min=1, group=_BIG)] = 5,
-    labels: Annotated[
-        str | None,
-        Option(help="Labels to train heads for: joy,fear. By default all that are rated."),
-    ] = None,
-    shape: Annotated[
-        Literal["small", "big"], Option(help="Layers of a head: 128-32, or 1024-512-256.")
-    ] = "small",
-    binarised: Annotated[
-        bool,
-        Option(
-            "--binarised", help="Learn whether an emotion is there, in place of how much of it."
-        ),
-    ] = False,
-    absent: AbsentOption = None,
-    big_absent: Annotated[
-        Literal["zero", "missing"] | None,
-        Option(help="The same as --absent, of the ratings of --big.", show_default=False),
-    ] = None,
-    aggregate: Annotated[
-        Literal["median", "mean"], Option(help="How several raters become one number.")
-    ] = "median",
-    tied: Annotated[
-        Literal["present", "absent", "leave_out"],
-        Option(help="With --binarised: what half of the raters saw is there, or not, or out."),
-    ] = "present",
-    name: Annotated[
-        str | None,
-        Option(help="Name of the model as a rater; by default that of the folder."),
-    ] = None,
-    epochs: Annotated[int, Option(help="Epochs at most.", min=1, group=_TRAINING)] = 200,
-    batch: Annotated[int, Option(help="Rows per step.", min=1, group=_TRAINING)] = 256,
-    learning_rate: Annotated[
-        float,
-        Option(help="Where it begins; it falls on a plateau.", group=_TRAINING),
-    ] = 5e-5,
-    early_stopping: Annotated[
-        int | None,
-        Option(
-            help="Stop a head after so many epochs without progress; by default 30 in one stage, "
-            "never with --big.",
-            min=1,
-            group=_TRAINING,
-            show_default=False,
-        ),
-    ] = None,
-    cap: Annotated[
-        float,
-        Option(
-            help="Largest part of the mean bucket of ratings to take from one bucket; 0: all.",
-            min=0,
-            group=_TRAINING,
-        ),
-    ] = 0.25,
-    precision: Annotated[
-        Literal["auto", "fp32", "bf16"],
-        Option(help="What matrices are multiplied in.", group=_TRAINING),
-    ] = "auto",
-    device: Annotated[
-        Literal["auto", "cpu", "cuda", "mps"],
-        Option(help="Where heads are trained.", group=_TRAINING),
-    ] = "auto",
-    resume: Annotated[
-        bool,
-        Option(
-            "--resume",
-            help="Go on where a run into this folder stopped.",
-            group=_TRAINING,
-        ),
-    ] = False,
-    held_out: Annotated[
-        str | None,
-        Option(
-            help="Attribute of stimuli, such as identity: those of a fifth of its values are kept "
-            "aside, and judged.",
-            group=_JUDGED,
-            show_default=False,
-        ),
-    ] = None,
-    dev: Annotated[
-        Path | None,
-        Option(
-            help="Ratings of other stimuli to judge the heads by, in place of --held-out.",
-            group=_JUDGED,
-            show_default=False,
-        ),
-    ] = None,
-    dev_embeddings: Annotated[
-        Path | None,
-        Option(
-            help="Embeddings of --dev; by default those of --embeddings.",
-            group=_JUDGED,
-            show_default=False,
-        ),
-    ] = None,
-    neutral: Annotated[
-        Path | None,
-        Option(
-            help="Neutral stimuli: their embeddings (a folder), or a table whose column stimulus "
-            "names them among --embeddings. The mean of each head over them is subtracted.",
-            group=_JUDGED,
-            show_default=False,
-        ),
-    ] = None,
-    figures: Annotated[
-        Path | None,
-        Option(
-            help="Folder for figures of ratings against predictions (PNG, SVG).",
-            group=_JUDGED,
-            show_default=False,
-        ),
-    ] = None,
-    report: Annotated[
-        Path | None,
-        Option(
-            help="Folder for a report that compares the heads with people on what was kept aside.",
-            group=_JUDGED,
-            show_default=False,
-        ),
-    ] = None,
-    seed: SeedOption = 0,
+    absent: Absent | None,
+    *,
+    sources: HeadSources,
+    to: Path,
+    shape: Literal["small", "big"] = "small",
+    binarised: bool = False,
+    aggregate: Literal["median", "mean"] = "median",
+    tied: Literal["present", "absent", "leave_out"] = "present",
+    name: str | None = None,
+    epochs: Count = 200,
+    big_epochs: Count = 5,
+    batch: Count = 256,
+    learning_rate: float = 5e-5,
+    early_stopping: Count | None = None,
+    cap: Annotated[float, Ge(0)] = 0.25,
+    precision: Literal["auto", "fp32", "bf16"] = "auto",
+    device: Device = "auto",
+    resume: bool = False,
+    figures: Path | None = None,
+    report: Path | None = None,
+    seed: int = 0,
 ) -> None:
     """Train heads that say how much of each emotion an embedded image shows, from 0 to 7.
 
-    Example: affectlab train heads ratings.csv --embeddings emb/ --out heads/ --held-out identity
+    Parameters
+    ----------
+    to
+        Folder for the model.
+    shape
+        Layers of a head: 128-32, or 1024-512-256.
+    binarised
+        Learn whether an emotion is there, in place of how much of it.
+    aggregate
+        How several raters become one number.
+    tied
+        With --binarised: what half of the raters saw is there, or not, or out.
+    name
+        Name of the model as a rater; by default that of the folder.
+    epochs
+        Epochs at most.
+    big_epochs
+        Epochs of the first stage.
+    batch
+        Rows per step.
+    learning_rate
+        Where it begins; it falls on a plateau.
+    early_stopping
+        Stop a head after so many epochs without progress; by default 30 in one stage, never with
+        --big.
+    cap
+        Largest part of the mean bucket of ratings to take from one bucket; 0: all.
+    precision
+        What matrices are multiplied in.
+    device
+        Where heads are trained.
+    resume
+        Go on where a run into this folder stopped.
+    figures
+        Folder for figures of ratings against predictions (PNG, SVG).
+    report
+        Folder for a report that compares the heads with people on what was kept aside.
     """
-    from affectlab.cli.train._heads_data import Asked, prepare
+    from affectlab.cli.train._heads_data import prepare
     from affectlab.cli.train._heads_finish import Asking, finish
     from affectlab.cli.train._heads_show import judged
     from affectlab.cli.train._heads_states import forget, states_of, tidied
     from affectlab.core.errors import InputError
     from affectlab.models.heads import HeadBank, Stage, head_shape
 
-    if (figures or report) and not (held_out or dev):
+    if (figures or report) and not (sources.held_out or sources.dev):
         raise InputError(
             "--report and --figures show what was kept aside; expected --held-out or --dev as well"
         )
-    if held_out and dev:
-        raise InputError("--held-out and --dev both say what to judge by; expected one of the two")
-    for path, of, option in ((big_embeddings, big, "big"), (dev_embeddings, dev, "dev")):
-        if path is not None and of is None:
-            raise InputError(
-                f"--{option}-embeddings is for --{option}; expected --{option} as well"
-            )
     if report is not None:
         from affectlab.report import check_report_folder
 
         check_report_folder(report)
     HeadBank.check_folder(to)
     states = states_of(to, resume=resume)
-    asked = Asked(
-        source=file.name,
-        embeddings=embeddings,
-        big=big,
-        big_embeddings=big_embeddings,
-        held_out=held_out,
-        dev=dev,
-        dev_embeddings=dev_embeddings,
-        neutral=neutral,
-        stimuli=stimuli,
-        labels=labels,
-        absent=absent,
-        big_absent=big_absent,
-        seed=seed,
-    )
     started = perf_counter()
     with out.progress("reading embeddings") as progress, caught_warnings() as warned:
-        data = prepare(ratings, asked)
+        data = prepare(
+            ratings, sources, source=file.name, stimuli=stimuli, absent=absent, seed=seed
+        )
         if report is not None and data.dev is not None and data.dev[1].scale.kind == "binary":
             raise InputError(
                 "--report compares ratings from 0 to 7, and those kept aside are yes/no answers; "
@@ -266,7 +154,9 @@ def heads(
                     **settings,
                 )
         if data.neutral is not None:
-            bank.calibrate_neutral(data.neutral, source=neutral.name if neutral else "")
+            bank.calibrate_neutral(
+                data.neutral, source=sources.neutral.name if sources.neutral else ""
+            )
         found = judged(bank, data, aggregate)
         bank.save(to)
     forget(states)

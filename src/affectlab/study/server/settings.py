@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Annotated
+
+from annotated_types import Ge
 
 __all__ = ["Settings"]
 
@@ -17,10 +20,10 @@ class Settings:
     trust_proxy: bool = False
     """Whether the address of a visitor stands in ``X-Forwarded-For``; only behind a proxy of your
     own, since anyone can send that header."""
-    entries_per_minute: int = 120
+    entries_per_minute: Annotated[int, Ge(0)] = 120
     """Sessions that one address may begin in a minute; 0 for no limit. A class behind one router
     shares an address. Like the other limits, it is counted by each process of its own."""
-    requests_per_second: float = 20.0
+    requests_per_second: Annotated[float, Ge(0)] = 20.0
     """Requests that one session may make in a second, for longer than a burst; 0 for no limit."""
     pilot: bool = False
     """Whether those who enter now take part in the pilot, whose answers are kept apart."""

@@ -1,0 +1,444 @@
+"""``affectlab stimuli taxonomy``: build, apply, revise, history."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from shlex import quote
+from typing import TYPE_CHECKING, Any
+
+from affectlab.cli._output import Output, write_csv
+
+if TYPE_CHECKING:
+    from affectlab.cli._output import Output
+    from affectlab.core.types import Count
+    from affectlab.ratings import Ratings
+    from affectlab.stimuli.taxonomy import Candidates, LabelProposals, Review, TextBlock
+
+__all__ = ["apply", "build", "history", "revise"]
+
+_DONE = {"keep": "kept", "add": "added", "merge": "merged", "drop": "dropped"}
+
+
+def build(
+    out: Output,
+    texts: Sequence[Path],
+    *,
+    to: Path = Path("taxonomy"),
+    words: Count = 500,
+    pack: bool = False,
+    column: str = "text",
+    lexicon: Path | None = None,
+    labels: Count | None = None,
+    min_blocks: Count = 2,
+    model: str | None = None,
+    url: str = "http://localhost:8000/v1",
+    key_env: str | None = None,
+    parallel: Count = 4,
+    schema: bool = True,
+    seed: int = 0,
+) -> None:
+    """Find emotion terms in texts, and propose labels, for a person to review.
+
+    Texts are cut into blocks; terms are found, merged and clustered. FOLDER/review.csv holds a
+    decision and a reason for each term: edit it, then make the taxonomy with apply. Answers of a
+    language model are kept in FOLDER/answers.jsonl, so that interrupted work goes on.
+
+    Parameters
+    ----------
+    texts
+        Texts: .txt and .md files, folders of them, or tables (.csv, .parquet, .jsonl).
+    to
+        Folder for review and tables.
+    words
+        Words in a block.
+    pack
+        Put short texts together until a block is full.
+    column
+        Column of the texts in tables.
+    lexicon
+        TOML file of emotion words, instead of ours.
+    labels
+        Number of labels to propose; without it, as many as the terms fall into.
+    min_blocks
+        Blocks that must name a term for a label.
+    model
+        Language model that finds the terms, in place of the lexicon.
+    url
+        Server with OpenAI's chat completions.
+    key_env
+        Variable of the environment with the key of the server; without it, OPENAI_API_KEY for
+        https://api.openai.com, and no key for others.
+    parallel
+        Blocks asked about at once.
+    schema
+        Hold the model to a JSON schema, which some servers cannot do.
+    """
+    from affectlab.stimuli.taxonomy import (
+        load_lexicon,
+        merge_terms,
+        propose_labels,
+        read_texts,
+        text_blocks,
+    )
+
+    known = load_lexicon(lexicon)
+    read = read_texts(texts, column=column)
+    blocks = text_blocks(read, words=words, pack=pack)
+    _make(to)
+    by = f"the lexicon {known.name}" if model is None else f"the language model {model}"
+    with out.progress("searching") as report:
+        found = _search(blocks, known, model, url, key_env, parallel, not schema, to, report)
+        candidates = merge_terms(found)
+        proposals = propose_labels(candidates, n_labels=labels, min_blocks=min_blocks)
+    review = proposals.review()
+    source = (
+        f"{len(read):,} texts in {len(blocks):,} blocks of {words:,} words; emotion terms by {by}"
+    )
+    write_csv(candidates.terms(), to / "terms.csv", sheet=True)
+    write_csv(candidates.blocks, to / "blocks.csv", sheet=True)
+    merges = candidates.merges
+    if merges is not None and merges.height:
+        write_csv(merges, to / "merges.csv", sheet=True)
+    write_review(review, to / "review.csv", source)
+    _show_build(out, len(read), blocks, words, candidates, proposals)
+    failed = candidates.blocks.filter(candidates.blocks["outcome"] != "ok")
+    made = [quote(str(to / name)) for name in ("review.csv", "taxonomy.toml")]
+    out.show(f"review: {to / 'review.csv'}; edit it, then:")
+    out.show(f"  affectlab stimuli taxonomy apply {made[0]} --out {made[1]}")
+    outcomes = dict(failed.group_by("outcome", maintain_order=True).len().iter_rows())
+    out.finish(
+        {
+            "n_texts": len(read),
+            "n_blocks": len(blocks),
+            "n_terms": len(candidates),
+            "labels": proposals.labels,
+            "decisions": review.counts(),
+            "failed": outcomes,
+            "folder": to,
+            "seed": seed,
+        },
+        doubts=[
+            f"{n:,} of {len(blocks):,} blocks could not be searched: {outcome}; see "
+            f"{to / 'blocks.csv'}"
+            for outcome, n in outcomes.items()
+        ],
+    )
+
+
+def apply(
+    out: Output,
+    review: Path,
+    *,
+    to: Path,
+    taxonomy: str | None = None,
+    name: str | None = None,
+    title: str = "",
+    neutral: str | None = None,
+    source: str | None = None,
+    version: str | None = None,
+    seed: int = 0,
+) -> None:
+    """Make a taxonomy of a review, or the next version of one; no version is overwritten.
+
+    Parameters
+    ----------
+    review
+        The review, as you left it.
+    to
+        TOML file of the taxonomy to write.
+    taxonomy
+        Taxonomy that was reviewed: a name or a TOML file. Without it a new one is made.
+    name
+        Name of a new taxonomy; by default that of the file.
+    title
+        Title of a new taxonomy.
+    neutral
+        Name of a label for no emotion, added to a new taxonomy.
+    source
+        What the decisions rest on; by default what the verb before it noted.
+    version
+        Name of the next version; by default counted up.
+    """
+    from affectlab.core.errors import InputError
+    from affectlab.stimuli.taxonomy import read_review, revised_taxonomy, taxonomy_of
+    from affectlab.taxonomy import load_taxonomy
+
+    if to.exists():
+        raise InputError(f"{to} exists, and no version is overwritten; give another --out")
+    decided = read_review(review)
+    told = read_note(review) if source is None else source
+    if taxonomy is None:
+        if version is not None:
+            raise InputError("--version is for the next version of a taxonomy; give --taxonomy")
+        made = taxonomy_of(decided, name=name or to.stem, title=title, source=told, neutral=neutral)
+    else:
+        if name or title or neutral:
+            raise InputError("--name, --title and --neutral are for a new taxonomy, not a revision")
+        made = revised_taxonomy(load_taxonomy(taxonomy), decided, source=told, version=version)
+    made.taxonomy.save(to)
+    counts = decided.counts()
+    said = ", ".join(f"{n:,} {_DONE[decision]}" for decision, n in counts.items() if n)
+    out.show(f"version {made.taxonomy.version} of {made.taxonomy.name}: {said}")
+    out.show(f"{len(made.taxonomy)} labels: {', '.join(made.taxonomy.labels)}")
+    out.show(f"taxonomy written to {to}")
+    out.finish(
+        {
+            "name": made.taxonomy.name,
+            "version": made.taxonomy.version,
+            "labels": made.taxonomy.labels,
+            "decisions": counts,
+            "taxonomy": to,
+        },
+        made.warnings,
+    )
+
+
+def revise(
+    ratings: Ratings,
+    out: Output,
+    file: Path,
+    *,
+    to: Path = Path("revision.csv"),
+    suggestions: Path | None = None,
+    policy: Path | None = None,
+    seed: int = 0,
+) -> None:
+    """Propose from a pilot which labels to drop, merge and add, each with its numbers and limit.
+
+    FILE holds the pilot's answers; --taxonomy names the taxonomy that it used. Labels are judged by
+    intervals: where the pilot is too small to decide, it says so and the label stays. Edit the
+    review, then make the next version with apply --taxonomy.
+
+    Parameters
+    ----------
+    to
+        CSV file of the review to write.
+    suggestions
+        Suggested labels: the suggestions.csv of a study's export.
+    policy
+        TOML file of limits, instead of ours.
+    """
+    from affectlab.core.errors import InputError
+    from affectlab.reliability import interrater_correlation
+    from affectlab.stimuli.taxonomy import binary_choices, read_suggestions, revise_taxonomy
+
+    panel = out.panel(ratings)
+    taxonomy = ratings.taxonomy
+    if taxonomy is None:
+        raise InputError("the taxonomy of the pilot is not known; give it with --taxonomy")
+    chosen = binary_choices(panel)
+    exclude = [label for label in chosen.label_names if label == taxonomy.neutral]
+    with out.progress("judging labels"):
+        proposal = revise_taxonomy(
+            taxonomy,
+            panel,
+            agreement=interrater_correlation(chosen, exclude=exclude),
+            suggestions=None if suggestions is None else read_suggestions(suggestions),
+            policy=policy,
+            seed=seed,
+        )
+    source = f"pilot {file.name}: {proposal.n_stimuli:,} stimuli, {proposal.n_raters:,} raters" + (
+        "" if suggestions is None else f", suggestions in {suggestions.name}"
+    )
+    write_review(proposal.review, to, source)
+    out.show(
+        f"{proposal.n_stimuli:,} stimuli, {proposal.n_raters:,} raters, {len(taxonomy)} labels"
+    )
+    labels = set(taxonomy.labels)
+    _show_rows(
+        out, "drop", [r for r in proposal.review if r.decision == "drop" and r.term in labels]
+    )
+    _show_rows(out, "merge", [r for r in proposal.review if r.decision == "merge"])
+    _show_rows(out, "add", [r for r in proposal.review if r.decision == "add"])
+    open_ = [r for r in proposal.review if r.term in proposal.undecided]
+    _show_rows(out, "undecided", open_)
+    rest = [r for r in proposal.review if r.decision == "keep" and r.term not in proposal.undecided]
+    out.show(f"keep: {', '.join(row.term for row in rest) or 'none for sure'}")
+    out.show(f"review: {to}; edit it, then:")
+    out.show(f"  affectlab stimuli taxonomy apply {quote(str(to))} --taxonomy OLD --out NEW.toml")
+    out.finish(
+        {
+            "panel": out.who,
+            "n_stimuli": proposal.n_stimuli,
+            "n_raters": proposal.n_raters,
+            "review": [
+                {
+                    "label": row.term,
+                    "decision": row.decision,
+                    "into": row.target if row.decision == "merge" else None,
+                    "undecided": row.term in proposal.undecided,
+                    "reason": row.reason,
+                    "evidence": dict(row.evidence),
+                }
+                for row in proposal.review
+            ],
+            "unread_suggestions": list(proposal.unread),
+            "correlations": proposal.correlations.head(20),
+            "file": to,
+            "seed": seed,
+        },
+        ratings.warnings,
+        doubts=proposal.warnings,
+    )
+
+
+def history(
+    out: Output,
+    taxonomy: str,
+    *,
+    everything: bool = False,
+    seed: int = 0,
+) -> None:
+    """Show the versions of a taxonomy, and what was decided about each label, with reasons.
+
+    Parameters
+    ----------
+    taxonomy
+        Name of a taxonomy, or a TOML file.
+    everything
+        Also labels that were kept as they are.
+    """
+    from dataclasses import asdict
+
+    from affectlab.taxonomy import load_taxonomy
+
+    found = load_taxonomy(taxonomy)
+    out.show(f"{found.name}, version {found.version}: {len(found)} labels")
+    if not found.history:
+        out.show("The file records no decisions.")
+    for revision in found.history:
+        before = f", after {revision.parent}" if revision.parent else ""
+        out.head(f"\nversion {revision.version}{before}")
+        if revision.source:
+            out.show(f"from: {revision.source}")
+        kept = [change for change in revision.changes if change.action == "keep"]
+        for change in revision.changes:
+            if change.action == "keep" and not everything:
+                continue
+            into = f" → {change.into}" if change.into else ""
+            out.show(f"{change.action:<7} {change.label}{into}: {change.reason}")
+        if kept and not everything:
+            out.show(f"keep    {', '.join(change.label for change in kept)}")
+    out.finish(
+        {
+            "name": found.name,
+            "version": found.version,
+            "labels": found.labels,
+            "history": [asdict(revision) for revision in found.history],
+        }
+    )
+
+
+def write_review(review: Review, path: Path, source: str) -> None:
+    """Write a review and its note; one that a person may have edited is not overwritten.
+
+    Raises
+    ------
+    InputError
+        When there is another review at `path`, or it cannot be written.
+    """
+    from affectlab.core.errors import InputError
+
+    if path.is_dir() or not path.parent.is_dir():
+        raise InputError(f"{path} cannot be written: expected a file in a folder that exists")
+    new = path.with_name(f".{path.name}.new")
+    review.write(new)
+    if path.exists() and path.read_bytes() != new.read_bytes():
+        new.unlink()
+        raise InputError(
+            f"{path} is there already and differs, perhaps since it was edited; move it away, or "
+            "give another --out"
+        )
+    new.replace(path)
+    _note(path).write_text(f"{source}\n", encoding="utf-8", newline="\n")
+
+
+def read_note(review: Path) -> str:
+    """Give the note of a review; empty where there is none."""
+    note = _note(review)
+    return " ".join(note.read_text(encoding="utf-8").split()) if note.is_file() else ""
+
+
+def _note(review: Path) -> Path:
+    return review.with_suffix(".source.txt")
+
+
+def _search(
+    blocks: tuple[TextBlock, ...],
+    known: Any,
+    model: str | None,
+    url: str,
+    key_env: str | None,
+    parallel: int,
+    free: bool,
+    folder: Path,
+    report: Any,
+) -> Candidates:
+    import os
+
+    from affectlab.core.services import is_openai
+    from affectlab.stimuli.taxonomy import ModelFinder, emotion_candidates
+
+    def told(done: int, total: int) -> None:
+        report("searching", done, total)
+
+    if model is None:
+        return emotion_candidates(blocks, lexicon=known, progress=told)
+    # A key is for the server that gave it: it does not go wherever --url points.
+    variable = key_env or ("OPENAI_API_KEY" if is_openai(url) else None)
+    with ModelFinder(
+        url,
+        model,
+        key=None if variable is None else os.environ.get(variable),
+        ledger=folder / "answers.jsonl",
+        structured=not free,
+    ) as finder:
+        return emotion_candidates(blocks, finder, lexicon=known, parallel=parallel, progress=told)
+
+
+def _show_build(
+    out: Output,
+    n_texts: int,
+    blocks: tuple[TextBlock, ...],
+    words: int,
+    candidates: Candidates,
+    proposals: LabelProposals,
+) -> None:
+    import polars as pl
+
+    total = sum(block.n_words for block in blocks)
+    dropped = int(proposals.terms["label"].is_null().sum())
+    rare = int((proposals.terms["n_blocks"] < proposals.min_blocks).sum())
+    for what, said in (
+        ("texts", f"{n_texts:,}"),
+        (f"blocks of {words:,} words", f"{len(blocks):,} ({total:,} words)"),
+        ("emotion terms", f"{len(candidates):,}"),
+        (f"in fewer than {proposals.min_blocks} blocks", f"{rare:,}; {dropped:,} to drop"),
+        ("labels proposed", f"{len(proposals.labels):,}"),
+    ):
+        out.show(f"{what:<24}{said}")
+    spread = dict(proposals.terms.select("term", "n_blocks").iter_rows())
+    rows = [
+        {"label": label, "blocks": spread[label], "terms": ", ".join(terms[1:8])}
+        for label, terms in proposals.labels.items()
+    ]
+    out.show_frame(pl.DataFrame(rows), ["label", "blocks", "terms"], more="see review.csv")
+
+
+def _make(folder: Path) -> None:
+    from affectlab.core.errors import InputError
+
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except (FileExistsError, NotADirectoryError):
+        raise InputError(f"{folder} cannot be a folder: there is a file of that name") from None
+
+
+def _show_rows(out: Output, what: str, rows: list[Any]) -> None:
+    if not rows:
+        return
+    out.head(what)
+    for row in rows:
+        into = f" → {row.target}" if row.decision == "merge" else ""
+        out.show(f"  {row.term}{into}: {row.reason}")

@@ -1,0 +1,226 @@
+"""Verbs that decide about sessions, and have them paid: ``approve``, ``reject``, ``pay``, …."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from affectlab.cli._output import Output, write_csv
+from affectlab.cli.study._common import open_study
+
+if TYPE_CHECKING:
+    from affectlab.study.recruit import Outcome
+
+__all__ = ["approve", "bonus", "pay", "reject"]
+
+_SAID = {
+    "done": "done",
+    "before": "done before",
+    "to do": "would be sent",
+    "refused": "refused",
+    "unclear": "not clear yet",
+    "undecided": "not decided",
+}
+
+
+def approve(
+    out: Output,
+    study: Path,
+    sessions: Sequence[int] | None = None,
+    *,
+    everyone: bool = False,
+    database: str | None = None,
+) -> None:
+    """Decide that sessions are paid and their answers count; `study pay` then tells the platform.
+
+    Parameters
+    ----------
+    sessions
+        Numbers of sessions, as the export names them.
+    everyone
+        All completed sessions that nobody has judged.
+    """
+    from affectlab.core.errors import InputError
+    from affectlab.core.words import plural
+
+    if not sessions and not everyone:
+        raise InputError("no session is named; expected numbers of sessions, or --all")
+    with open_study(study, database) as store:
+        from affectlab.study.recruit import approve_sessions
+
+        found = approve_sessions(store, list(sessions or []), everyone=everyone)
+    out.show(f"{plural(len(found), 'session')} approved.")
+    out.show(f"Tell the platform: affectlab study pay {study} --dry-run")
+    out.finish({"approved": found})
+
+
+def reject(
+    out: Output,
+    study: Path,
+    sessions: Sequence[int],
+    *,
+    reason: str,
+    category: str = "OTHER",
+    pay: bool = False,
+    database: str | None = None,
+) -> None:
+    """Decide that answers of sessions do not count: their tasks are asked again.
+
+    Parameters
+    ----------
+    sessions
+        Numbers of sessions, as the export names them.
+    reason
+        What was wrong, in a sentence; the participant reads it.
+    category
+        Kind of reason as Prolific names it: LOW_EFFORT, FAILED_CHECK, ….
+    pay
+        Pay all the same; only the answers do not count.
+    """
+    from affectlab.core.words import plural
+
+    with open_study(study, database) as store:
+        from affectlab.study.recruit import reject_sessions
+
+        found = reject_sessions(store, list(sessions), reason, category=category, pay=pay)
+    paid = "paid all the same" if pay else "not paid"
+    out.show(f"{plural(len(found), 'session')} rejected, {paid}; the tasks are asked again.")
+    out.show(f"Tell the platform: affectlab study pay {study} --dry-run")
+    out.finish({"rejected": found, "paid": pay})
+
+
+def pay(
+    out: Output,
+    study: Path,
+    *,
+    dry_run: bool = False,
+    to: Path | None = None,
+    database: str | None = None,
+) -> None:
+    """Approve and reject at Prolific what was decided here; each goes out once.
+
+    The token is read from the environment variable PROLIFIC_TOKEN.
+
+    Parameters
+    ----------
+    dry_run
+        Read the state at the platform; send nothing.
+    to
+        Write decisions and bonuses to this CSV file instead, to pay by hand. It holds the
+        platform's names of people.
+    """
+    from affectlab.core.words import plural
+
+    with open_study(study, database) as store:
+        from affectlab.study.dataset.bonus import bonuses
+        from affectlab.study.recruit import ProlificClient, carry_out, payments_table
+        from affectlab.study.recruit.payments import study_at_prolific
+
+        if to is not None:
+            table = payments_table(store, bonuses(store))
+            write_csv(table, to)
+            out.show(f"written: {to} ({plural(table.height, 'session')})")
+            out.finish({"file": to, "sessions": table.height})
+            return
+        study_at_prolific(store)
+        with ProlificClient.from_environment() as client:
+            found = carry_out(store, client, dry_run=dry_run)
+        currency = store.study.design.recruitment.currency
+    _finish(out, found, dry_run=dry_run, currency=currency)
+
+
+def bonus(
+    out: Output,
+    study: Path,
+    *,
+    dry_run: bool = False,
+    session: int | None = None,
+    amount: float | None = None,
+    name: str | None = None,
+    database: str | None = None,
+) -> None:
+    """Pay the bonuses that sessions have earned through Prolific; each is paid once.
+
+    The token is read from the environment variable PROLIFIC_TOKEN.
+
+    Parameters
+    ----------
+    dry_run
+        Read the state at the platform; send nothing.
+    session
+        Pay a bonus of your own to this session, in place of those that were earned.
+    amount
+        With --session: how much.
+    name
+        With --session: what it is for; one bonus is paid under a name.
+    """
+    from affectlab.core.errors import InputError
+
+    given = [one is not None for one in (session, amount, name)]
+    if any(given) and not all(given):
+        raise InputError("--session, --amount and --name belong together; expected all or none")
+    with open_study(study, database) as store:
+        from affectlab.study.dataset.bonus import bonuses
+        from affectlab.study.recruit import ProlificClient, pay_bonuses
+        from affectlab.study.recruit.payments import study_at_prolific
+
+        study_at_prolific(store)
+        with ProlificClient.from_environment() as client:
+            if session is not None and amount is not None and name is not None:
+                own = [(session, amount, name)]
+                found = pay_bonuses(store, client, own, name=f"given:{name}", dry_run=dry_run)
+            else:
+                found = pay_bonuses(store, client, bonuses(store), dry_run=dry_run)
+        currency = store.study.design.recruitment.currency
+    _finish(out, found, dry_run=dry_run, currency=currency)
+
+
+def _finish(out: Output, found: tuple[Outcome, ...], *, dry_run: bool, currency: str) -> None:
+    """Print one line per decision or bonus, and their sums.
+
+    Raises
+    ------
+    SystemExit
+        With 1 when something was refused or is not clear, so that scripts notice.
+    """
+    from rich.text import Text
+
+    from affectlab.core.terminal import Table
+    from affectlab.core.words import plural, shown
+
+    money = any(one.cents is not None for one in found)
+    table = Table(box=None, header_style="bold")
+    for name in ("session", "action", "state", *(["amount"] if money else []), "note"):
+        right = name in ("session", "amount")
+        table.add_column(name, justify="right" if right else "left", overflow="fold")
+    for one in found:
+        amount = [f"{(one.cents or 0) / 100:.2f}"] if money else []
+        cells = (str(one.session), one.action, _SAID[one.state], *amount, one.note)
+        table.add_row(*(Text(shown(cell)) for cell in cells))
+    counts = Counter(one.state for one in found)
+    if found:
+        out.show(table, "")
+        parts = [f"{count} {_SAID[state]}" for state, count in counts.items()]
+        out.show(f"{plural(len(found), 'session')}: {', '.join(parts)}.")
+    else:
+        out.show("There is nothing to send.")
+    cents = {state: sum(one.cents or 0 for one in found if one.state == state) for state in counts}
+    if money:
+        told = "would be paid" if dry_run else "paid now"
+        total = cents.get("to do" if dry_run else "done", 0) / 100
+        out.show(f"{total:,.2f} {currency} {told}, Prolific's fees not counted.")
+    if dry_run:
+        out.show("Nothing was sent: this was a dry run.")
+    out.finish(
+        {
+            "dry_run": dry_run,
+            "currency": currency,
+            "outcomes": [asdict(one) for one in found],
+            "counts": dict(counts),
+        }
+    )
+    if counts["refused"] or counts["unclear"]:
+        raise SystemExit(1)

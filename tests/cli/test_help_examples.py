@@ -1,0 +1,274 @@
+"""The example of every verb's help runs as it is printed, against files that are made here."""
+
+from __future__ import annotations
+
+import io
+import shlex
+import shutil
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+import pytest
+from tests.cli.command import run_here
+from tests.cli.heads_data import write_embeddings, write_ratings
+from tests.cli.pairs_data import study as study_of_pairs
+
+from affectlab.cli.operations import Declared
+from affectlab.cli.tree import TREE, Branch, verbs
+from affectlab.taxonomy import Taxonomy
+
+EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
+ELSEWHERE = {
+    "evaluate text": "weights of a published model",
+    "train vision": "weights of a published encoder",
+    "train semi": "weights of a published encoder",
+    "rate vlm": "a hosted model",
+    "rate others": "a hosted service",
+    "rate hinted": "a hosted model",
+    "rate reactions": "weights of a published model",
+    "ratings fetch": "a published data set",
+    "reproduce": "a published data set",
+    "study serve": "runs until it is interrupted; tests/study serve studies",
+    "study pay": "an account at a platform; tests/study pay at a local server",
+    "analyze jnd-strips": "films of the pairs; tests/cli/test_analyze_jnd.py films some",
+    "study erase": "the pseudonym of someone who took part",
+    "study bonus": "an account at a platform; tests/study pay at a local server",
+}
+"""What an example needs that is not made here; tests of the verb run it against small things."""
+WRITES = ("--out", "-o", "--kept", "--figures", "--report", "--page")
+
+
+def _declared() -> dict[str, Declared]:
+    found = {}
+    for words in verbs():
+        one: object = TREE
+        for word in words:
+            assert isinstance(one, Branch)
+            one = one.verbs[word]
+        if isinstance(one, Declared):
+            found[" ".join(words)] = one
+    return found
+
+
+DECLARED = _declared()
+
+
+def _people(path: Path, n: int = 30, raters: int = 6, seed: int = 0) -> None:
+    """Ratings from 0 to 7 of two labels, with a few ages and genders of stimuli and raters."""
+    rng = np.random.default_rng(seed)
+    rows = [
+        {
+            "stimulus": f"face{k:02d}",
+            "rater": f"p{rater}",
+            "label": label,
+            "value": int(np.clip((3 * k + 2 * place) % 8 + rng.integers(-1, 2), 0, 7)),
+            "gender": ("woman", "man")[k % 2],
+        }
+        for k in range(n)
+        for rater in range(raters)
+        for place, label in enumerate(("joy", "fear", "awe"))
+    ]
+    pl.DataFrame(rows).write_csv(path)
+
+
+def _model(path: Path, seed: int = 1, name: str = "net") -> None:
+    rng = np.random.default_rng(seed)
+    rows = [
+        (f"face{k:02d}", name, "model", name, label, int((3 * k + 2 * p) % 8), "long", "ok")
+        for k in range(30)
+        for p, label in enumerate(("joy", "fear", "awe"))
+    ]
+    columns = ["stimulus", "rater", "rater_kind", "model", "label", "value", "prompt", "outcome"]
+    table = pl.DataFrame(rows, schema=columns, orient="row")
+    noise = pl.Series(rng.integers(-1, 2, table.height))
+    table.with_columns((pl.col("value") + noise).clip(0, 7)).write_csv(path)
+
+
+def _choices(path: Path) -> None:
+    """Every rater says of every label whether a text has it."""
+    rng = np.random.default_rng(3)
+    words = {"joy": "happy and glad", "fear": "scared of the dark", "awe": "a vast sky"}
+    rows = [
+        (f"t{k:02d}", f"p{rater}", label, int(own == label or rng.random() < 0.1), words[own])
+        for k in range(30)
+        for own in [list(words)[k % 3]]
+        for rater in range(4)
+        for label in words
+    ]
+    columns = ["stimulus", "rater", "label", "value", "text"]
+    pl.DataFrame(rows, schema=columns, orient="row").write_csv(path)
+
+
+def _texts(path: Path) -> None:
+    texts = ["Joy and delight, and no fear.", "Afraid, then joyful.", "Fear; delight; hygge."]
+    pl.DataFrame({"text": texts}).write_csv(path)
+
+
+def _heads(path: Path) -> None:
+    strength = write_embeddings(path.parent / "emb", 60, 1)
+    write_ratings(path.parent / "ratings.csv", strength, 1)
+
+
+def _one_label(path: Path) -> None:
+    _people(path, n=120)
+    pl.read_csv(path).filter(label="joy").write_csv(path)
+
+
+def _prompts(path: Path) -> None:
+    run_here("stimuli", "prompts", 6, "--out", path)
+
+
+def _faces(path: Path) -> None:
+    prompts = path.with_name("prompts.csv")
+    _prompts(prompts)
+    run_here("stimuli", "images", prompts, "--out", path.parent)
+
+
+def _films(path: Path) -> None:
+    from affectlab.simulate import draw_transitions
+
+    draw_transitions(1, 2).save(path)
+
+
+def _frames(path: Path) -> None:
+    films = path.with_name("transitions")
+    _films(films)
+    run_here("stimuli", "frames", films, "--out", path.parent / "five")
+    shutil.copytree(path.parent / "five", path.parent, dirs_exist_ok=True)
+
+
+def _captions(path: Path) -> None:
+    names = [f"p{k:02d}" for k in range(24)]
+    texts = [f"Caption {name}" for name in names]
+    files = [f"{name}.jpg" for name in names]
+    pl.DataFrame({"stimulus": names, "file": files, "text": texts, "source": "one"}).write_csv(path)
+
+
+def _comments(path: Path) -> None:
+    zstandard = pytest.importorskip("zstandard")
+    rows = pl.read_csv(EXAMPLES / "curate/comments.csv").write_ndjson()
+    path.write_bytes(zstandard.compress(rows.encode()))
+
+
+def _review(path: Path) -> None:
+    _texts(path.parent / "texts.csv")
+    run_here("stimuli", "taxonomy", "build", path.parent / "texts.csv", "--out", path.parent)
+
+
+def _taxonomy(path: Path) -> None:
+    Taxonomy.from_labels(["joy", "fear", "awe"], name="mine").save(path)
+
+
+def _study(path: Path) -> None:
+    run_here("study", "init", path)
+
+
+def _answered(path: Path) -> None:
+    _study(path)
+    run_here("study", "simulate", path, "--people", 8)
+
+
+def _piloted(path: Path) -> None:
+    _study(path)
+    run_here("study", "simulate", path, "--people", 24, "--careless", 0, "--pilot")
+
+
+def _with_an_account(path: Path) -> None:
+    _copied(EXAMPLES)(path.parent)
+    run_here("study", "user", "add", path, "anna")
+
+
+def _copied(source: Path) -> Callable[[Path], None]:
+    def copy(path: Path) -> None:
+        if source.is_dir():
+            shutil.copytree(source, path, dirs_exist_ok=True)
+        else:
+            shutil.copy(source, path)
+
+    return copy
+
+
+def _pairs(path: Path) -> None:
+    study_of_pairs(path.parent)
+    (path.parent / "five").mkdir()
+    shutil.copy(path.parent / "frames.csv", path.parent / "five/frames.csv")
+
+
+FILES: Mapping[str, Callable[[Path], None]] = {
+    "ratings.csv": _people,
+    "people.csv": _people,
+    "pilot.csv": _one_label,
+    "model.csv": _model,
+    "net.csv": _model,
+    "answers.csv": _model,
+    "binary.csv": _choices,
+    "comments.csv": _choices,
+    "goemotions_raw.csv": _choices,
+    "texts.csv": _texts,
+    "prompts.csv": _prompts,
+    "faces/manifest.csv": _faces,
+    "transitions/": _films,
+    "frames.csv": _frames,
+    "mine/review.csv": _review,
+    "mine.toml": _taxonomy,
+    "examples/study-faces.toml": lambda path: _copied(EXAMPLES)(path.parent),
+    "my-study.toml": _study,
+    "RC_2019-01.zst": _comments,
+    "plan.toml": _copied(EXAMPLES / "curate/plan.toml"),
+}
+_MIKELS = {
+    name: _copied(EXAMPLES / "classifier" / f"{source}.csv")
+    for name, source in {
+        "people.csv": "people",
+        "model.csv": "gentle",
+        "net.csv": "gentle",
+        "big.csv": "gentle",
+        "small.csv": "harsh",
+    }.items()
+}
+OTHERS: Mapping[str, Mapping[str, Callable[[Path], None]]] = {
+    **dict.fromkeys(
+        ("evaluate classification", "evaluate compare", "evaluate soft-labels"), _MIKELS
+    ),
+    "train heads": {"ratings.csv": _heads},
+    "stimuli captions": {"pairs.csv": _captions},
+    "stimuli taxonomy revise": {"pilot.csv": _choices},
+    "study golden": {"my-study.toml": _piloted},
+    "study approve": {"my-study.toml": _answered},
+    "study reject": {"my-study.toml": _answered},
+    **{
+        f"study user {verb}": {"examples/study-faces.toml": _with_an_account}
+        for verb in ("role", "password", "remove")
+    },
+}
+"""Files of the same name that hold something else for a verb."""
+
+
+def _makers(verb: str) -> dict[str, Callable[[Path], None]]:
+    makers = dict(FILES)
+    if "pairs.csv" in DECLARED[verb].example and verb.startswith("analyze"):
+        makers["ratings.csv"] = _pairs
+    if verb == "study init":
+        del makers["my-study.toml"]
+    return makers | dict(OTHERS.get(verb, {}))
+
+
+@pytest.mark.parametrize("verb", [verb for verb in DECLARED if verb not in ELSEWHERE])
+def test_the_example_runs(verb: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    folder = tmp_path / "desk"
+    folder.mkdir()
+    monkeypatch.chdir(folder)
+    monkeypatch.setattr("sys.stdin", io.StringIO("a long password of hers\n" * 2))
+    given = shlex.split(DECLARED[verb].example)
+    makers = _makers(verb)
+    for before, token in zip(["", *given], given, strict=False):
+        if token in makers and before not in WRITES and not (folder / token).exists():
+            (folder / token).parent.mkdir(parents=True, exist_ok=True)
+            makers[token](folder / token)
+    run_here(*verb.split(), *given, width=80)
+
+
+def test_what_is_left_out_is_a_verb() -> None:
+    assert {" ".join(words) for words in verbs()} >= set(ELSEWHERE)
