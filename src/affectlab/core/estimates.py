@@ -209,7 +209,7 @@ class Estimates(Result):
         n_raters: Any = 0,
         n_ratings: Any = 0,
         status: Any = "ok",
-        extra: Mapping[str, Any] = MappingProxyType({}),
+        extra: Any = MappingProxyType({}),
     ) -> Self:
         """Make a table from columns, `extra` ones last; a scalar is repeated for every row.
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from affectlab.cli._options import JsonOption, QuietOption, SeedOption, listed
+from affectlab.cli._options import JsonOption, QuietOption, SeedOption
 from affectlab.cli._output import Output, check_folder
-from affectlab.cli.parameters import Argument, Option
+from affectlab.cli.parameters import Argument, Option, listed
 
 __all__ = ["text"]
 

@@ -165,7 +165,7 @@ def group_table(plans: Sequence[Plan], results: Sequence[Judged], settings: Sett
     rows: list[dict[str, Any]] = []
     for plan, result in zip(plans, results, strict=True):
         spread = settings.spread(result.values, result.replicates)
-        for at in np.flatnonzero(plan.present):
+        for at in np.flatnonzero(plan.present).tolist():
             value = float(result.values[at])
             mistakes = _too_few_mistakes(plan, plan.codes == at) if settings.n_boot else ""
             status = (f"no interval: {mistakes}" if mistakes else spread.missing[at]) or "ok"

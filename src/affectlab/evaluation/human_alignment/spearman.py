@@ -89,7 +89,7 @@ def _correlations(part: LabelPanel, draws: CrossedDraws) -> tuple[Floats, Floats
     answered = sets[:, item]
     order, last = _order_by_person(part.models, start, item, answered, of_model)
     own_answers: tuple[Any, ...] = (start, item, level, n_levels)
-    kernel = correlate_any
+    kernel: Any = correlate_any
     if in_bytes:
         own_answers = (start, item, _words(level, n_levels), level, n_levels)
         kernel = correlate_words

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import combinations
 from pathlib import Path
 from typing import Any
 
@@ -157,8 +158,9 @@ class _Scored:
     def areas(self, part: _Part) -> Floats:
         """Areas in every replicate, shape (n_boot, metrics)."""
         rng = np.random.default_rng(self.seeds[0])
-        given = {"base": part.base, "n_boot": self.n_boot, "rng": rng}
-        return drawn_areas(part.x, part.good, part.clusters, **given)
+        return drawn_areas(
+            part.x, part.good, part.clusters, base=part.base, n_boot=self.n_boot, rng=rng
+        )
 
     def p_values(self, part: _Part) -> tuple[float, float]:
         """Two-sided p-values of the area and of the difference of means of one metric."""
@@ -248,7 +250,7 @@ def _area_ends(
 ) -> tuple[float, float]:
     """Ends of the interval of an area, also where all good items are above all poor ones."""
     if n_boot and row["value"] in (0.0, 1.0):
-        return edge_interval(row["value"], *apart, confidence)
+        return edge_interval(row["value"], apart[0], apart[1], confidence)
     wider = few_clusters(confidence, row["n_clusters"])
     return logit_interval(row["value"], row["se"] * wider, confidence)
 
@@ -303,7 +305,7 @@ _DIFFERENCES = {
 def _differences(scored: _Scored) -> pl.DataFrame:
     """Differences of areas, ``metric`` less ``other``, over the items that both score."""
     rows: list[dict[str, Any]] = []
-    for a, b in zip(*np.triu_indices(len(scored.metrics), 1), strict=True):
+    for a, b in combinations(range(len(scored.metrics)), 2):
         part = scored.part([a, b])
         value, error = _NAN, _NAN
         if part.good.size:
