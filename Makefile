@@ -59,7 +59,7 @@ quick: $(VENV)/.dev
 
 # What starts servers, browsers, clusters and whole stories; CI runs it after the other tests.
 LONG := tests/e2e tests/examples tests/recipes tests/golden/test_compare.py tests/test_benchmarks.py \
-	tests/test_tutorials.py $(wildcard tests/test_tutorial_*.py) tests/test_runner.py \
+	tests/cli/test_help_examples.py tests/test_tutorials.py $(wildcard tests/test_tutorial_*.py) tests/test_runner.py \
 	$(wildcard tests/study/test_pages*.py) $(wildcard tests/study/test_dashboard*.py) \
 	tests/stimuli/curation/test_runners.py tests/models/embedding/test_embed_runners.py
 

@@ -14,9 +14,9 @@ from tests.cli.command import run_here
 from tests.cli.heads_data import CARD, LABELS, OTHER, write_embeddings, write_ratings
 from tests.models.embedding.network import nothing_is_reached
 
-from affectlab.cli.train._heads_finish import learning_notes
 from affectlab.models.embedding import Embeddings
 from affectlab.models.heads import HeadBank, head_agreement, targets_from
+from affectlab.models.heads.notes import learning_notes
 from affectlab.ratings import read_ratings
 
 FAST = ("--scale", "0-7", "--epochs", "25", "--learning-rate", "0.003", "--batch", "32")

@@ -121,7 +121,7 @@ def test_a_bart_is_tuned(study: dict[str, Path], tmp_path: Path) -> None:
         (["--model", "./none"], "do not hold the texts"),
         (["--model", "./none", "--texts", "{texts}x"], "no such file"),
         (["--model", "./none", "--texts", "{texts}"], "./none: no such folder"),
-        (["--model", "./none", "--texts", "{texts}", "--examples", "few"], "--examples 'few'"),
+        (["--model", "./none", "--texts", "{texts}", "--examples", "few"], "--examples: 'few'"),
         (["--model", "./none", "--texts", "{texts}", "--set", "batch_size=3"], "'batch_size'"),
         (["--model", "./none", "--texts", "{texts}", "--context", "story"], "no column 'story'"),
         (["--model", "./none", "--texts", "{scores}"], "'i0' has two rows"),

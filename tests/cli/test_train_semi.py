@@ -139,9 +139,9 @@ def test_what_is_doubtful_is_said(place: Path) -> None:
     late = ("--loss", "rank", "--switch", "9", "--strategy", "softmatch", "--set", "align=False")
     said = " ".join(run_here(*asked, *late, "--out", "two").stderr.split())
     assert "dev has 4 images, of 4 of 4 labels" in said
-    assert "--switch 9: the loss never changed" in said
+    assert "switch 9: the loss never changed" in said
     assert "strategy softmatch: its threshold never rose" in said
-    assert "--set momentum=0.9" in said
+    assert "a lower momentum" in said
     model = json.loads((place / "two" / "model.json").read_text())
     assert model["loss"]["strategy align"] is False
     # A loss that changes after the epoch that is kept.
@@ -176,16 +176,16 @@ def test_a_name_of_two_images_finds_no_embedding(place: Path) -> None:
         (("photos", "--labelled-fraction", "0.5", "--strategy", "fixmach"), "did you mean"),
         (("photos", "--labelled-fraction", "0.5", "--set", "tau"), "expected NAME=VALUE"),
         (("photos", "--labelled-fraction", "0.5", "--set", "tao=1"), "tao"),
-        (("photos", "--labelled-fraction", "0.5", "--lam", "2"), "--lam is for --loss rank"),
+        (("photos", "--labelled-fraction", "0.5", "--lam", "2"), "are for --loss rank"),
         (("photos", "--labelled-fraction", "0.5", "--switch", "never"), "--loss rank or soft"),
         (
             ("photos", "--labelled-fraction", "0.5", "--loss", "rank", "--switch", "soon"),
-            "switch = 'soon'",
+            "soon",
         ),
         (("none.csv",), "none.csv"),
         (("gaps.csv",), "no image has a label"),
         (("held.csv",), "a label outside of train"),
-        (("wrong.csv",), "row 1"),
+        (("wrong.csv",), "stimulus 'p00'"),
     ],
 )
 def test_trouble_is_one_sentence(place: Path, arguments: tuple[str, ...], said: str) -> None:

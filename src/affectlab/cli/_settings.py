@@ -44,8 +44,10 @@ def read_settings(given: Sequence[str], options: Collection[str] = ()) -> dict[s
             )
         if key in found:
             raise InputError(f"--set: {key!r} is given twice; expected once")
+        # True and False as Python writes them are meant as well.
+        plain = value.lower() if value in ("True", "False") else value
         try:
-            found[key] = tomllib.loads(f"value = {value}")["value"]
+            found[key] = tomllib.loads(f"value = {plain}")["value"]
         except (tomllib.TOMLDecodeError, RecursionError):
             found[key] = value
     return found

@@ -4,18 +4,20 @@ from __future__ import annotations
 
 from itertools import pairwise
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
-from affectlab.cli._options import AbsentOption, JsonOption, QuietOption
 from affectlab.cli._output import Output
+from affectlab.cli._people import people_of, read_zero_to_seven
 from affectlab.cli._warned import caught_warnings
-from affectlab.cli.parameters import Argument, Option
 
 if TYPE_CHECKING:
     import polars as pl
 
+    from affectlab.core.types import Device
+    from affectlab.models.embedding import Embeddings
     from affectlab.models.heads import HeadBank
     from affectlab.ratings import Ratings
+    from affectlab.ratings.options import Absent
 
 __all__ = ["calibrate"]
 
@@ -24,84 +26,60 @@ _MANY = 30
 
 
 def calibrate(
-    model: Annotated[
-        Path,
-        Argument(help="Folder that train heads wrote.", metavar="MODEL"),
-    ],
-    neutral: Annotated[
-        Path | None,
-        Option(
-            help="Neutral stimuli, embeddings or images: the mean of each head over them is "
-            "subtracted.",
-            show_default=False,
-        ),
-    ] = None,
-    scale: Annotated[
-        Path | None,
-        Option(
-            help="Ratings from 0 to 7: a rising map from scores to them is fitted to each head.",
-            show_default=False,
-        ),
-    ] = None,
-    intervals: Annotated[
-        Path | None,
-        Option(
-            help="Ratings from 0 to 7 of stimuli that were used for nothing else: intervals are "
-            "calibrated on them.",
-            show_default=False,
-        ),
-    ] = None,
-    absent: AbsentOption = None,
-    embeddings: Annotated[
-        Path | None,
-        Option(
-            help="The stimuli of --scale and --intervals, embeddings or images.",
-            show_default=False,
-        ),
-    ] = None,
-    level: Annotated[
-        float, Option(help="Share of ratings that an interval holds, at least.")
-    ] = 0.9,
-    by: Annotated[
-        Literal["score", "label"],
-        Option(help="Widths of intervals: by label and height of the score, or by label."),
-    ] = "score",
-    aggregate: Annotated[
-        Literal["median", "mean"], Option(help="How several raters become one number.")
-    ] = "median",
-    encoder: Annotated[
-        str | None,
-        Option(
-            help="Where the encoder lies, or its name; by default the name that the model holds.",
-            show_default=False,
-        ),
-    ] = None,
-    device: Annotated[
-        Literal["auto", "cpu", "cuda", "mps"], Option(help="Where the encoder computes.")
-    ] = "auto",
-    name: Annotated[
-        str | None,
-        Option(
-            help="Name of the calibrated model as a rater; by default that of the model, or with "
-            "--out that of the folder.",
-            show_default=False,
-        ),
-    ] = None,
-    to: Annotated[
-        Path | None,
-        Option("--out", "-o", help="Folder for the calibrated model; by default MODEL itself."),
-    ] = None,
-    seed: Annotated[int, Option("--seed", help="Nothing is random here: changes nothing.")] = 0,
-    as_json: JsonOption = False,
-    quiet: QuietOption = False,
+    out: Output,
+    model: Path,
+    *,
+    neutral: Path | None = None,
+    scale: Path | None = None,
+    intervals: Path | None = None,
+    absent: Absent | None = None,
+    embeddings: Path | None = None,
+    level: float = 0.9,
+    by: Literal["score", "label"] = "score",
+    aggregate: Literal["median", "mean"] = "median",
+    encoder: str | None = None,
+    device: Device = "auto",
+    name: str | None = None,
+    to: Path | None = None,
 ) -> None:
     """Bring heads to the scale of people, take out what they see in neutral faces, add intervals.
 
     The steps are done in this order, whatever the order of options: scale, neutral, intervals. A
     step that is done again drops those behind it.
 
-    Example: affectlab calibrate heads/ --neutral neutral/
+    Parameters
+    ----------
+    model
+        Folder that train heads wrote.
+    neutral
+        Neutral stimuli, embeddings or images: the mean of each head over them is subtracted.
+    scale
+        Ratings from 0 to 7: a rising map from scores to them is fitted to each head.
+    intervals
+        Ratings from 0 to 7 of stimuli that were used for nothing else: intervals are calibrated on
+        them.
+    absent
+        A label that a rater of a stimulus left out: a rating of 0, or nothing known. As published
+        when not given, else missing.
+    embeddings
+        The stimuli of --scale and --intervals, embeddings or images.
+    level
+        Share of ratings that an interval holds, at least.
+    by
+        Widths of intervals: by label and height of the score, or by label.
+    aggregate
+        How several raters become one number.
+    encoder
+        Where the encoder lies, or its name; by default the name that the model holds.
+    device
+        Where the encoder computes.
+    name
+        Name of the calibrated model as a rater; by default that of the model, or with --out that of
+        the folder.
+    to
+        Folder for the calibrated model; by default MODEL itself.
     """
+    from affectlab.cli.rate._embedded import embeddings_of
     from affectlab.core.errors import InputError
     from affectlab.models.heads import HeadBank
 
@@ -113,7 +91,6 @@ def calibrate(
         )
     target = model if to is None else to
     HeadBank.check_folder(target)
-    out = Output("calibrate", as_json=as_json, quiet=quiet)
     notes: list[str] = []
     done: list[str] = []
     with out.progress(f"reading {model}") as progress, caught_warnings() as warned:
@@ -121,9 +98,7 @@ def calibrate(
         if name or to is not None:
             bank.name = name or target.resolve().name
 
-        def opened(place: Path) -> Any:
-            from affectlab.cli.rate._embedded import embeddings_of
-
+        def opened(place: Path) -> Embeddings:
             found, said = embeddings_of(
                 bank, place, encoder=encoder, device=device, progress=progress
             )
@@ -132,15 +107,15 @@ def calibrate(
 
         rated = None if embeddings is None else opened(embeddings)
         tables = {
-            path: _read(path, absent, notes)
+            path: people_of(read_zero_to_seven(path, absent), notes, path.name)
             for path in dict.fromkeys((scale, intervals))
             if path is not None
         }
         mapped = None
-        if scale is not None:
-            before = _agreement(bank, rated, tables[scale], aggregate)
+        if scale is not None and rated is not None:
+            before = bank.agreement(rated, tables[scale], how=aggregate)
             bank.calibrate_scale(rated, tables[scale], how=aggregate, source=scale.name)
-            mapped = _mapped(before, _agreement(bank, rated, tables[scale], aggregate))
+            mapped = _mapped(before, bank.agreement(rated, tables[scale], how=aggregate))
             done.append("scale")
         if neutral is not None:
             bank.calibrate_neutral(opened(neutral), source=neutral.name)
@@ -174,33 +149,6 @@ def calibrate(
         notes,
         doubts=warned,
     )
-
-
-def _read(path: Path, absent: Literal["zero", "missing"] | None, notes: list[str]) -> Ratings:
-    from affectlab.cli._people import people_of
-    from affectlab.ratings import Scale, read_ratings
-
-    found = read_ratings(path, absent=absent)
-    if not found.scale.declared and found.scale.kind in ("ordinal", "interval"):
-        # Nothing in the file says what could have been answered; what off 0 to 7 was is refused.
-        scale = Scale.parse("0-7" if found.scale.step else "0-7 interval")
-        found = read_ratings(path, scale=scale, absent=absent)
-    return people_of(found, notes, path.name)
-
-
-def _agreement(
-    bank: HeadBank, embedded: Any, ratings: Ratings, how: Literal["median", "mean"]
-) -> pl.DataFrame:
-    """Compare ratings with what the heads say now of the stimuli that have one."""
-    from affectlab.models.heads import head_agreement, targets_from
-
-    rated = set(ratings.stimulus_names)
-    names = [name for name in embedded.stimuli if name in rated]
-    # Nothing in common is said by what calibrates.
-    part = embedded.subset(names or embedded.stimuli[:1])
-    predicted = bank.predict(part)
-    targets = targets_from(ratings, part.stimuli, bank.labels, how)
-    return head_agreement(predicted, targets, bank.labels)
 
 
 def _mapped(before: pl.DataFrame, after: pl.DataFrame) -> pl.DataFrame:

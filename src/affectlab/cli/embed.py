@@ -2,115 +2,80 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Any
 
-from affectlab.cli._options import JsonOption, QuietOption
 from affectlab.cli._output import Output
 from affectlab.cli._settings import read_settings
 from affectlab.cli._warned import caught_warnings
-from affectlab.cli.parameters import Argument, Option
 
 if TYPE_CHECKING:
+    from affectlab.core.types import Count, Device, Precision
     from affectlab.models.embedding import Embeddings, EmbedRun
 
 __all__ = ["embed"]
 
-_CLUSTER = "Where it is computed"
 _OPTIONS = ("out", "cache", "batch", "device", "precision", "runner", "partitions", "encoder")
+_OF_RUN = ("n_items", "n_encoded", "n_reused", "n_repeated", "seconds", "per_second", "batch")
+"""What the JSON object has of a run."""
 _OF_IMAGES = ("faces", "hog", "lbp", "dinov2")
 _OF_BOTH = ("siglip2", "clip", "transformers")
 
 
 def embed(
-    place: Annotated[
-        Path,
-        Argument(
-            help="Images: a folder, a table with stimulus and file, or one image. Texts: a table "
-            "with a column text, ratings of texts, or a .txt file with one per line.",
-            metavar="PLACE",
-        ),
-    ],
-    to: Annotated[
-        Path,
-        Option("--out", "-o", help="Folder for the embeddings.", metavar="DIR", show_default=False),
-    ],
-    encoder: Annotated[
-        str | None,
-        Option(
-            help="faces, hog, lbp, texts, siglip2, clip, dinov2, transformers:FOLDER_OR_NAME, or "
-            "one that a package adds. By default faces, and texts with --texts.",
-            metavar="NAME",
-            show_default=False,
-        ),
-    ] = None,
-    texts: Annotated[
-        bool,
-        Option("--texts", help="PLACE holds texts; of an encoder of both, take that half."),
-    ] = False,
-    cache: Annotated[
-        Path | None,
-        Option(
-            help="Folder that keeps rows from run to run; several runs may share it.",
-            metavar="DIR",
-            show_default=False,
-        ),
-    ] = None,
-    batch: Annotated[
-        int | None,
-        Option(help="Inputs at a time; by default found by trying.", min=1, show_default=False),
-    ] = None,
-    device: Annotated[
-        Literal["auto", "cpu", "cuda", "mps"],
-        Option(help="Where the encoder computes.", group=_CLUSTER),
-    ] = "auto",
-    precision: Annotated[
-        Literal["auto", "fp32", "bf16", "fp16"],
-        Option(help="What it multiplies in.", group=_CLUSTER),
-    ] = "auto",
-    runner: Annotated[
-        str, Option(help="native, ray or ray://host:port.", group=_CLUSTER)
-    ] = "native",
-    partitions: Annotated[
-        int | None,
-        Option(
-            help="Parts into which the work is cut.",
-            min=1,
-            show_default=False,
-            group=_CLUSTER,
-        ),
-    ] = None,
-    settings: Annotated[
-        list[str] | None,
-        Option(
-            "--set",
-            help="A setting of the encoder, such as width=256; may be given again.",
-            metavar="KEY=VALUE",
-            show_default=False,
-        ),
-    ] = None,
-    set_aside: Annotated[
-        bool,
-        Option(
-            "--set-aside",
-            help="Leave out what cannot be read, and list it in set_aside.csv.",
-        ),
-    ] = False,
-    seed: Annotated[int, Option("--seed", help="Nothing is random here: changes nothing.")] = 0,
-    as_json: JsonOption = False,
-    quiet: QuietOption = False,
+    out: Output,
+    place: Path,
+    *,
+    to: Path,
+    encoder: str | None = None,
+    texts: bool = False,
+    cache: Path | None = None,
+    batch: Count | None = None,
+    device: Device = "auto",
+    precision: Precision = "auto",
+    runner: str = "native",
+    partitions: Count | None = None,
+    settings: Sequence[str] = (),
+    set_aside: bool = False,
 ) -> None:
     """Turn images, or texts, into rows of numbers; repeating a command goes on where it stopped.
 
     Files that were embedded before, here or in --cache, are not encoded again.
 
-    Example: affectlab embed faces/ --out embeddings
+    Parameters
+    ----------
+    place
+        Images: a folder, a table with stimulus and file, or one image. Texts: a table with a column
+        text, ratings of texts, or a .txt file with one per line.
+    to
+        Folder for the embeddings.
+    encoder
+        faces, hog, lbp, texts, siglip2, clip, dinov2, transformers:FOLDER_OR_NAME, or one that a
+        package adds; by default faces, and texts with --texts.
+    texts
+        PLACE holds texts; of an encoder of both, take that half.
+    cache
+        Folder that keeps rows from run to run; several runs may share it.
+    batch
+        Inputs at a time; by default found by trying.
+    device
+        Where the encoder computes.
+    precision
+        What it multiplies in.
+    runner
+        native, ray or ray://host:port.
+    partitions
+        Parts into which the work is cut.
+    settings
+        A setting of the encoder, such as width=256; may be given again.
+    set_aside
+        Leave out what cannot be read, and list it in set_aside.csv.
     """
     from affectlab.models.embedding import embed as run
 
-    out = Output("embed", as_json=as_json, quiet=quiet)
     name = encoder or ("texts" if texts else "faces")
-    chosen = _of_texts(name, read_settings(settings or [], _OPTIONS), texts)
+    chosen = _of_texts(name, read_settings(settings, _OPTIONS), texts)
     with out.progress(f"looking at {place}") as report, caught_warnings() as warned:
         made = run(
             place,
@@ -177,14 +142,8 @@ def _result(made: Embeddings, done: EmbedRun, to: Path, cache: Path | None) -> d
         "cache": cache,
         "encoder": made.encoder.to_dict(),
         "width": made.width,
-        "n_items": done.n_items,
         "n_rows": len(made),
-        "n_encoded": done.n_encoded,
-        "n_reused": done.n_reused,
-        "n_repeated": done.n_repeated,
         "n_set_aside": len(done.set_aside),
         "set_aside": list(done.set_aside),
-        "seconds": done.seconds,
-        "per_second": done.per_second,
-        "batch": done.batch,
+        **{name: getattr(done, name) for name in _OF_RUN},
     }

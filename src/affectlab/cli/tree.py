@@ -30,6 +30,14 @@ class Branch:
     epilogue: str | None = None
 
 
+_IMAGE_PANELS = {
+    "Loss": ("loss", "lam", "order", "ties", "temperature", "switch"),
+    "Training": (
+        *("select", "epochs", "steps", "batch", "learning_rate", "patience", "augment", "frozen"),
+        *("hidden", "ema", "precision", "device", "resume"),
+    ),
+}
+"""Headings of options of models of images."""
 _CATEGORIES = ("The categories are",)
 """Classes need no order."""
 
@@ -408,11 +416,20 @@ TREE = Branch(
                 ),
             },
         ),
-        "embed": "embed:embed",
+        "embed": Command(
+            "cli.embed:embed",
+            "faces/ --out embeddings",
+            panels={"Where it is computed": ("device", "precision", "runner", "partitions")},
+        ),
         "train": Branch(
             "Train models; each becomes a rater.",
             {
-                "text": "train.text:text",
+                "text": Command(
+                    "cli.train.text:text",
+                    "train.tsv --dev dev.tsv --out model/ --report report/",
+                    rare=("at_least_one", "licence", "set_aside"),
+                    panels={"Chosen on dev": ("thresholds", "at_least_one", "calibration")},
+                ),
                 "heads": Command(
                     "cli.train.heads:heads",
                     "ratings.csv --embeddings emb/ --out heads/ --held-out identity",
@@ -434,13 +451,62 @@ TREE = Branch(
                         ),
                     },
                 ),
-                "difference": "train.difference:difference",
-                "vision": "train.vision:vision",
-                "semi": "train.semi:semi",
-                "preference": "train.preference:preference",
+                "difference": Command(
+                    "cli.train.difference:difference",
+                    "scores.csv --embeddings emb/ --out metric/",
+                    alone=True,
+                    rare=("cache", "scale", "score", "splits", "splits_out", "n_boot"),
+                    panels={
+                        "Judging": (
+                            *("test_actors", "splits", "n_boot", "splits_out", "baseline"),
+                            "predictions",
+                        )
+                    },
+                ),
+                "vision": Command(
+                    "cli.train.vision:vision",
+                    "photos/ --backbone embedding:clip --loss rank --out model/",
+                    rare=(
+                        *("label_column", "dev_share", "order", "ties", "temperature", "patience"),
+                        *("augment", "frozen", "hidden", "precision"),
+                    ),
+                    panels=_IMAGE_PANELS,
+                ),
+                "semi": Command(
+                    "cli.train.semi:semi",
+                    "photos/ --labelled-fraction 0.05 --strategy emc --out model/",
+                    alone=True,
+                    rare=(
+                        *("label_column", "dev_share", "order", "ties", "temperature", "patience"),
+                        *("augment", "frozen", "hidden", "precision", "lam", "select", "batch"),
+                        *("learning_rate", "steps", "ema", "ratio", "lam_u"),
+                    ),
+                    panels={
+                        "Unlabelled images": (
+                            *("strategy", "settings", "unlabelled", "labelled_fraction", "ratio"),
+                            "lam_u",
+                        ),
+                        **_IMAGE_PANELS,
+                    },
+                ),
+                "preference": Command(
+                    "cli.train.preference:preference",
+                    "judgements.csv --scores scores.csv --out metric/",
+                    alone=True,
+                    rare=(
+                        *("systems", "system", "rule", "cluster", "folds", "repeats", "n_boot"),
+                        *("device", "context"),
+                    ),
+                    panels={
+                        "Tuning BARTScore": ("model", "texts", "context", "examples", "device"),
+                        "Judging": ("cluster", "folds", "repeats", "n_boot", "table"),
+                    },
+                ),
             },
         ),
-        "calibrate": "calibrate:calibrate",
+        "calibrate": Command(
+            "cli.calibrate:calibrate", "heads/ --neutral neutral/", rare=("absent", "by", "encoder")
+        ),
         "rate": Branch(
             "Let models answer; the answers are ratings.",
             {

@@ -66,9 +66,9 @@ def test_emoset(tmp_path: Path, short: bool) -> None:
         file.path.parent.name == label
         for file, label in zip(found.files, found.labels, strict=True)
     )
-    assert {
-        split: len(found.rows(split)[0]) for split in ("train", "dev", "test")
-    } == dict.fromkeys(("train", "dev", "test"), 8)
+    assert {split: len(found.part(split)) for split in ("train", "dev", "test")} == dict.fromkeys(
+        ("train", "dev", "test"), 8
+    )
     # Named as all images of the folder are, so that embeddings of the folder fit.
     assert {file.stimulus for file in found.files} == {
         file.stimulus for file in find_images(tmp_path)
@@ -121,10 +121,10 @@ def test_fi_folders_and_lists(tmp_path: Path) -> None:
         (tmp_path / f"{split}.txt").write_text("\n".join(lines) + "\n\n")
     found = read_labelled_images(tmp_path, MIKELS)
     assert found.layout == "lists"
-    assert found.rows("dev")[1] == ["anger", "awe", "amusement"]
+    assert found.part("dev").labels == ("anger", "awe", "amusement")
     # Names instead of numbers, with other marks between.
     (tmp_path / "val.txt").write_text("Anger/anger_0001.jpg\tanger\nawe/awe_0001.jpg, Awe\n")
-    assert read_labelled_images(tmp_path, MIKELS).rows("dev")[1] == ["anger", "awe"]
+    assert read_labelled_images(tmp_path, MIKELS).part("dev").labels == ("anger", "awe")
     (tmp_path / "val.txt").write_text("Anger/anger_0001.jpg 1\n")
     with pytest.raises(InputError, match="'1' goes with 'Anger', and with 'awe'"):
         read_labelled_images(tmp_path, MIKELS)

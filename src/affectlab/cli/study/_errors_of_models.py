@@ -87,9 +87,9 @@ def drawn_items(errors: ErrorItems, seed: int) -> Drawn:
         When there are not two models, or no such images; where there are fewer than asked for, all
         are taken.
     """
-    from affectlab.cli.train._vision_data import read_labelled
     from affectlab.core.words import joined
     from affectlab.evaluation import both_wrong
+    from affectlab.models.images import read_labelled_images
     from affectlab.ratings import Peek, Ratings, read_models, read_ratings
     from affectlab.taxonomy import load_taxonomy
 
@@ -103,10 +103,10 @@ def drawn_items(errors: ErrorItems, seed: int) -> Drawn:
             f"{models[0]} does not say which taxonomy its labels are of; expected --taxonomy"
         )
     known = load_taxonomy(held or str(taxonomy))
-    labelled = read_labelled(truth, None, known)
-    test = labelled.rows("test")
-    files, labels = (test.files, test.labels) if test.files else (labelled.files, labelled.labels)
-    true = {file.stimulus: label for file, label in zip(files, labels, strict=True)}
+    labelled = read_labelled_images(truth, known)
+    test = labelled.part("test")
+    used = test if len(test) else labelled
+    true = {file.stimulus: label for file, label in zip(used.files, used.labels, strict=True)}
     like = Ratings(
         {"stimulus": list(true), "rater": ["truth"] * len(true), "value": list(true.values())},
         taxonomy=known,
@@ -120,7 +120,7 @@ def drawn_items(errors: ErrorItems, seed: int) -> Drawn:
         )
     found = both_wrong(answers, truth=true, taxonomy=known, scores=errors.score)
     root = truth if truth.is_dir() else truth.parent
-    at = {file.stimulus: _within(file.path, root) for file in files}
+    at = {file.stimulus: _within(file.path, root) for file in used.files}
     drawn = found.sample(min(errors.sample, len(found)), seed=seed)
     return drawn.items(at, seed=seed), root, found
 

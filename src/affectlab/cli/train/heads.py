@@ -8,12 +8,16 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from annotated_types import Ge
 
-from affectlab.cli._output import Output
+from affectlab.cli._output import Output, Report
 from affectlab.cli._warned import caught_warnings
 from affectlab.cli.train._heads_data import HeadSources
 
 if TYPE_CHECKING:
+    import polars as pl
+
     from affectlab.core.types import Count, Device
+    from affectlab.models.embedding import Embeddings
+    from affectlab.models.heads import HeadBank
     from affectlab.ratings import Ratings
     from affectlab.ratings.options import Absent
 
@@ -87,12 +91,9 @@ def heads(
     report
         Folder for a report that compares the heads with people on what was kept aside.
     """
-    from affectlab.cli.train._heads_data import prepare
-    from affectlab.cli.train._heads_finish import Asking, finish
-    from affectlab.cli.train._heads_show import judged
-    from affectlab.cli.train._heads_states import forget, states_of, tidied
     from affectlab.core.errors import InputError
     from affectlab.models.heads import HeadBank, Stage, head_shape
+    from affectlab.models.runs import training_states
 
     if (figures or report) and not (sources.held_out or sources.dev):
         raise InputError(
@@ -103,20 +104,20 @@ def heads(
 
         check_report_folder(report)
     HeadBank.check_folder(to)
-    states = states_of(to, resume=resume)
     started = perf_counter()
-    with out.progress("reading embeddings") as progress, caught_warnings() as warned:
-        data = prepare(
-            ratings, sources, source=file.name, stimuli=stimuli, absent=absent, seed=seed
-        )
+    with (
+        out.progress("reading embeddings") as progress,
+        caught_warnings() as warned,
+        training_states(to, resume=resume) as states,
+    ):
+        data = sources.read(ratings, source=file.name, stimuli=stimuli, absent=absent, seed=seed)
         if report is not None and data.dev is not None and data.dev[1].scale.kind == "binary":
             raise InputError(
                 "--report compares ratings from 0 to 7, and those kept aside are yes/no answers; "
                 "expected other ones, or no --report"
             )
         bank = HeadBank(
-            data.taxonomy,
-            data.labels,
+            *sources.labels_of(data),
             encoder=data.train[0].encoder,
             shape=head_shape(shape),
             binarised=binarised,
@@ -139,34 +140,161 @@ def heads(
             "progress": progress,
         }
         part = cap or None
-        with tidied(states):
-            if data.big is None:
-                bank.fit(*data.train, stage=last, cap=part, source=data.source, **settings)
-            else:
-                bank.fit_two_stage(
-                    data.big,
-                    data.train,
-                    big_stage=Stage(epochs=big_epochs, **common),
-                    human_stage=last,
-                    big_cap=part,
-                    human_cap=part,
-                    sources=(data.big_source, data.source),
-                    **settings,
-                )
-        if data.neutral is not None:
-            bank.calibrate_neutral(
-                data.neutral, source=sources.neutral.name if sources.neutral else ""
+        if data.big is None:
+            bank.fit(*data.train, stage=last, cap=part, source=file.name, **settings)
+        else:
+            bank.fit_two_stage(
+                data.big,
+                data.train,
+                big_stage=Stage(epochs=big_epochs, **common),
+                human_stage=last,
+                big_cap=part,
+                human_cap=part,
+                sources=(sources.big.name if sources.big else "", file.name),
+                **settings,
             )
-        found = judged(bank, data, aggregate)
+        if data.neutral is not None:
+            source = sources.neutral.name if sources.neutral else ""
+            bank.calibrate_neutral(data.neutral, source=source)
+        agreement = None
+        if data.dev is not None:
+            agreement = bank.judge(*data.dev, how=aggregate, by=data.judged_by)
         bank.save(to)
-    forget(states)
     seconds = perf_counter() - started
-    finish(
-        out,
-        bank,
-        data,
-        found,
-        Asking(to=to, how=aggregate, figures=figures, report=report, seed=seed),
-        seconds,
-        warned,
+    _show(out, bank, data.judged_by, agreement, seconds)
+    if figures is not None and data.dev is not None:
+        _draw(bank, *data.dev, aggregate, figures)
+        out.show(f"figures: {figures}")
+    page = None
+    if report is not None and data.dev is not None:
+        with out.progress("writing the report") as progress:
+            page = _write_report(bank, *data.dev, report, seed, progress)
+        out.show(f"report: {page}")
+    out.show(f"model: {to}; its card: {to / 'README.md'}")
+    notes = [*data.notes, *bank.notes]
+    if data.dev is None:
+        notes.append("without --held-out or --dev nothing says how good the heads are")
+    if bank.neutral is None:
+        notes.append("the heads are not calibrated on neutral stimuli; affectlab calibrate does it")
+    out.finish(
+        {
+            "model": to,
+            "report": page,
+            "name": bank.name,
+            "taxonomy": bank.taxonomy.name,
+            "labels": bank.labels,
+            "encoder": None if bank.encoder is None else bank.encoder.to_dict(),
+            "shape": list(bank.shape.hidden),
+            "parameters_per_head": bank.shape.n_parameters(bank.width or 1),
+            "binarised": bank.binarised,
+            "stages": [
+                {key: value for key, value in stage.items() if not key.endswith("_loss")}
+                | {"best_loss": stage["best_loss"]}
+                for stage in bank.stages
+            ],
+            "scale": bank.scale_map.said,
+            "neutral": None if bank.neutral is None else bank.neutral.to_dict(),
+            "held_out": data.held_out,
+            "dev": agreement,
+            "mean_spearman": None if agreement is None else agreement["spearman"].mean(),
+            "n_defined": None if agreement is None else agreement["spearman"].count(),
+            "seconds": seconds,
+            "notes": notes,
+        },
+        notes,
+        doubts=[*data.doubts, *warned],
     )
+
+
+def _show(
+    out: Output, bank: HeadBank, judged_by: str, agreement: pl.DataFrame | None, seconds: float
+) -> None:
+    """Print a row for each head."""
+    import polars as pl
+
+    from affectlab.core.words import number, plural
+
+    last = bank.stages[-1]
+    out.head(
+        f"{bank.name}: {plural(len(bank.labels), 'head')} on {bank.width} numbers of "
+        f"{bank.encoder.name if bank.encoder else 'an encoder'}, trained in "
+        f"{plural(len(bank.stages), 'stage')}, {number(seconds, 1)} s"
+    )
+    frame = pl.DataFrame(
+        {
+            "label": list(bank.labels),
+            "rows": last["rows_per_head"],
+            "best epoch": last["best_epoch"],
+            "validation loss": last["best_loss"],
+        }
+    )
+    if bank.neutral is not None:
+        frame = frame.with_columns(pl.Series("neutral mean", bank.neutral.offsets))
+    if agreement is not None:
+        frame = frame.join(
+            agreement.rename({"n": "judged by"}), on="label", how="left", maintain_order="left"
+        )
+        if not agreement["status"].count():
+            frame = frame.drop("status")
+        mean: Any = agreement["spearman"].mean()
+        defined, n = agreement["spearman"].count(), agreement.height
+        over = "" if defined == n else f" over {defined} of {plural(n, 'label')}"
+        out.show(f"Judged by {judged_by}: mean Spearman {number(mean, 3)}{over}")
+    out.show_frame(frame, frame.columns, more="all stand in the model's folder")
+
+
+def _draw(
+    bank: HeadBank,
+    embedded: Embeddings,
+    ratings: Ratings,
+    how: Literal["median", "mean"],
+    folder: Path,
+) -> None:
+    """Draw ratings against predictions, a panel per label."""
+    import numpy as np
+
+    from affectlab.core.words import number
+    from affectlab.models.heads import head_agreement, rated_part, targets_from
+    from affectlab.report import Scatter, fig_scatter_fit, save_figure
+
+    part = rated_part(embedded, ratings)
+    predicted = bank.predict(part)
+    targets = targets_from(ratings, part.stimuli, bank.labels, how)
+    agreement = head_agreement(predicted, targets, bank.labels)
+    panels = []
+    for column, (label, spearman) in enumerate(agreement.select("label", "spearman").iter_rows()):
+        rated = ~np.isnan(targets[:, column])
+        if rated.any():
+            note = f"Spearman {number(spearman)}"
+            x, y = predicted[rated, column], targets[rated, column]
+            panels.append(Scatter(label, x.tolist(), y.tolist(), note=note))
+    save_figure(
+        fig_scatter_fit(panels, x_name="prediction", y_name="rating", share_x=True),
+        folder,
+        "predictions",
+        title="Ratings against predictions",
+        description="; ".join(f"{panel.title}: {panel.note}" for panel in panels),
+    )
+
+
+def _write_report(
+    bank: HeadBank,
+    embedded: Embeddings,
+    ratings: Ratings,
+    folder: Path,
+    seed: int,
+    progress: Report,
+) -> Path:
+    """Compare the heads with people on what was kept aside, as any model is."""
+    from affectlab.models.heads import rated_part
+    from affectlab.report import write_report
+
+    part = rated_part(embedded, ratings)
+    return write_report(
+        ratings.select(stimuli=part.stimuli),
+        folder,
+        models=bank.rate(part),
+        title=f"Heads of {bank.name} and people",
+        seed=seed,
+        progress=progress,
+    ).html

@@ -2,126 +2,90 @@
 
 from __future__ import annotations
 
-import tomllib
+from collections.abc import Sequence
 from pathlib import Path
 from time import perf_counter
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
-from affectlab.cli._options import JsonOption, QuietOption, SeedOption
 from affectlab.cli._output import Output
+from affectlab.cli._settings import read_settings
 from affectlab.cli._warned import caught_warnings
-from affectlab.cli.parameters import Argument, Option
 
 if TYPE_CHECKING:
     from affectlab.models.text import LabelledTexts, LevelTuning, TextClassifier
 
 __all__ = ["text"]
 
-_CHOICE = "Chosen on dev"
 _OPTIONS = ("taxonomy", "level", "name", "seed")
 """Settings of a model that are options of this verb."""
+_NO_DEV = "without --dev nothing is calibrated, and labels are chosen from probability 0.5 on"
 
 
 def text(
-    train: Annotated[
-        Path,
-        Argument(
-            help="Texts with labels: GoEmotions TSV or raw CSV, a table with columns text and "
-            "labels, or ratings of texts.",
-            metavar="TRAIN",
-        ),
-    ],
-    to: Annotated[Path, Option("--out", "-o", help="Folder for the model.", show_default=False)],
-    dev: Annotated[
-        Path | None,
-        Option(
-            help="Texts kept aside, in any of these forms: calibration and thresholds are fitted "
-            "to them.",
-            show_default=False,
-        ),
-    ] = None,
-    backend: Annotated[
-        str, Option(help="What computes the scores; linear needs no torch.")
-    ] = "linear",
-    taxonomy: Annotated[
-        str | None,
-        Option(
-            help="Taxonomy of the labels: a name or a TOML file. By default told by the labels.",
-            show_default=False,
-        ),
-    ] = None,
-    level: Annotated[
-        str | None,
-        Option(
-            help="Train on the groups of this level alone, such as ekman. By default labels and "
-            "groups of all levels are trained together.",
-            show_default=False,
-        ),
-    ] = None,
-    soft: Annotated[
-        bool, Option("--soft", help="Train on the share of raters who chose each label.")
-    ] = False,
-    agree: Annotated[
-        str | None,
-        Option(
-            help="Number of raters (2), or share of them (0.5), that makes a label true. By "
-            "default 2 where most texts have several raters.",
-            show_default=False,
-        ),
-    ] = None,
-    settings: Annotated[
-        list[str] | None,
-        Option(
-            "--set",
-            help="A setting of the back end, such as cost=0.5; may be given again.",
-            metavar="KEY=VALUE",
-            show_default=False,
-        ),
-    ] = None,
-    name: Annotated[
-        str | None,
-        Option(help="Name of the model as a rater; by default that of the folder."),
-    ] = None,
-    thresholds: Annotated[
-        Literal["per_label", "global", "top_k"],
-        Option(help="How labels are chosen from probabilities.", group=_CHOICE),
-    ] = "per_label",
-    at_least_one: Annotated[
-        bool,
-        Option("--at-least-one", help="Every text gets a label.", group=_CHOICE),
-    ] = False,
-    calibration: Annotated[
-        Literal["temperature", "isotonic", "none"],
-        Option(help="What makes probabilities true.", group=_CHOICE),
-    ] = "temperature",
-    figures: Annotated[
-        Path | None,
-        Option(help="Folder for reliability diagrams on dev (PNG, SVG).", show_default=False),
-    ] = None,
-    report: Annotated[
-        Path | None,
-        Option(
-            help="Folder for a report: results on dev, confusions, words, a map, the model card.",
-            show_default=False,
-        ),
-    ] = None,
-    licence: Annotated[
-        str | None,
-        Option(help="Licence of the model, for its card.", show_default=False),
-    ] = None,
-    set_aside: Annotated[
-        bool,
-        Option("--set-aside", help="Leave out rows that cannot be used, and count them."),
-    ] = False,
-    seed: SeedOption = 0,
-    as_json: JsonOption = False,
-    quiet: QuietOption = False,
+    out: Output,
+    train: Path,
+    *,
+    dev: Path | None = None,
+    backend: str = "linear",
+    taxonomy: str | None = None,
+    level: str | None = None,
+    soft: bool = False,
+    agree: int | float | None = None,
+    settings: Sequence[str] = (),
+    name: str | None = None,
+    thresholds: Literal["per_label", "global", "top_k"] = "per_label",
+    at_least_one: bool = False,
+    calibration: Literal["temperature", "isotonic", "none"] = "temperature",
+    figures: Path | None = None,
+    report: Path | None = None,
+    licence: str | None = None,
+    set_aside: bool = False,
+    to: Path,
+    seed: int = 0,
 ) -> None:
     """Train a model that says which emotions a text expresses.
 
     Choose everything on dev; keep a test split aside until the model is finished.
 
-    Example: affectlab train text train.tsv --dev dev.tsv --out model/ --report report/
+    Parameters
+    ----------
+    train
+        Texts with labels: GoEmotions TSV or raw CSV, a table with columns text and labels, or
+        ratings of texts.
+    dev
+        Texts kept aside, in any of these forms: calibration and thresholds are fitted to them.
+    backend
+        What computes the scores; linear needs no torch.
+    taxonomy
+        Taxonomy of the labels: a name or a TOML file. By default told by the labels.
+    level
+        Train on the groups of this level alone, such as ekman. By default labels and groups of all
+        levels are trained together.
+    soft
+        Train on the share of raters who chose each label.
+    agree
+        Number of raters (2), or share of them (0.5), that makes a label true. By default 2 where
+        most texts have several raters.
+    settings
+        A setting of the back end, such as cost=0.5; may be given again.
+    name
+        Name of the model as a rater; by default that of the folder.
+    thresholds
+        How labels are chosen from probabilities.
+    at_least_one
+        Every text gets a label.
+    calibration
+        What makes probabilities true.
+    figures
+        Folder for reliability diagrams on dev (PNG, SVG).
+    report
+        Folder for a report: results on dev, confusions, words, a map, the model card.
+    licence
+        Licence of the model, for its card.
+    set_aside
+        Leave out rows that cannot be used, and count them.
+    to
+        Folder for the model.
     """
     from affectlab.core.errors import InputError
     from affectlab.models.processes import one_process
@@ -130,7 +94,7 @@ def text(
 
     # Of several processes that train together, the first alone prints and writes.
     speaks = is_main_process()
-    out = Output("train text", as_json=as_json, quiet=quiet or not speaks)
+    out.quiet = out.quiet or not speaks
     if figures is not None and dev is None:
         raise InputError("--figures draws what is measured on dev; expected --dev as well")
     if soft and agree is not None:
@@ -144,7 +108,7 @@ def text(
         check_report_folder(report)
     options: dict[str, Any] = {
         "soft": soft,
-        "agree": None if agree is None else _agree(agree),
+        "agree": agree,
         "on_bad": "set_aside" if set_aside else "raise",
     }
     TextClassifier.check_folder(to)
@@ -160,7 +124,7 @@ def text(
             level=level,
             seed=seed,
             name=name or to.resolve().name,
-            **_settings(settings or []),
+            **read_settings(settings, _OPTIONS),
         )
         if not model.shares_training:
             one_process(f"training of the back end {backend!r}")
@@ -228,9 +192,6 @@ def text(
         () if aside is not None else (_NO_DEV,),
         doubts=warned,
     )
-
-
-_NO_DEV = "without --dev nothing is calibrated, and labels are chosen from probability 0.5 on"
 
 
 def _measured(tuned: LevelTuning) -> dict[str, Any]:
@@ -318,36 +279,3 @@ def _draw(model: TextClassifier, aside: LabelledTexts, folder: Path) -> None:
             description=f"Share of texts with a label by its probability, over all labels of "
             f"{name}; pooled expected calibration error {ece:.3f}. Fitted to the same texts.",
         )
-
-
-def _settings(given: list[str]) -> dict[str, Any]:
-    """Read settings as TOML values; what is none is text."""
-    from affectlab.core.errors import InputError
-
-    found: dict[str, Any] = {}
-    for part in given:
-        key, equals, value = part.partition("=")
-        key, value = key.strip(), value.strip()
-        if not equals or not key or not value:
-            raise InputError(f"--set: {part!r} is not understood; expected KEY=VALUE")
-        if key in _OPTIONS:
-            raise InputError(f"--set: {key!r} has an option of its own; expected --{key} {value}")
-        if key in found:
-            raise InputError(f"--set: {key!r} is given twice; expected once")
-        try:
-            found[key] = tomllib.loads(f"value = {value}")["value"]
-        except (tomllib.TOMLDecodeError, RecursionError):
-            found[key] = value
-    return found
-
-
-def _agree(text: str) -> float:
-    from affectlab.core.errors import InputError
-
-    try:
-        return int(text) if text.strip().isdigit() else float(text)
-    except ValueError:
-        raise InputError(
-            f"--agree: {text!r} is not understood; expected a share such as 0.5, or a number of "
-            "people such as 2"
-        ) from None

@@ -29,7 +29,12 @@ if TYPE_CHECKING:
     from affectlab.models.differences.learned import (
         CrossValidation,
         ExpressionMetric,
+        PairScore,
+        ScoredPairs,
         cross_validate,
+        embed_pairs,
+        read_baselines,
+        read_scored_pairs,
     )
     from affectlab.models.differences.learned.loss import ExpressionLoss
 
@@ -43,7 +48,9 @@ __all__ = [
     "FallingLossWarning",
     "Landmarker",
     "MediaPipeLandmarker",
+    "PairScore",
     "PreparedMetric",
+    "ScoredPairs",
     "SeenActorWarning",
     "SmallScoresWarning",
     "UnfinishedLearningWarning",
@@ -51,16 +58,24 @@ __all__ = [
     "actor_splits",
     "cross_validate",
     "difference",
+    "embed_pairs",
     "list_difference_metrics",
     "load_difference_metric",
     "rate_differences",
+    "read_baselines",
+    "read_scored_pairs",
 ]
 
 _LATER = {
     "CrossValidation": "learned.report",
     "ExpressionLoss": "learned.loss",
     "ExpressionMetric": "learned.expression_metric",
+    "PairScore": "learned.sources",
+    "ScoredPairs": "learned.sources",
     "cross_validate": "learned.cross_validation",
+    "embed_pairs": "learned.sources",
+    "read_baselines": "learned.sources",
+    "read_scored_pairs": "learned.sources",
 }
 
 

@@ -21,8 +21,9 @@ from affectlab.models.heads.shape import BIG, SMALL, HeadShape, head_shape
 from affectlab.models.heads.targets import targets_from
 
 if TYPE_CHECKING:
-    from affectlab.models.heads.bank import HeadBank
+    from affectlab.models.heads.bank import HeadBank, rated_part
     from affectlab.models.heads.calibration import CalibrationDroppedWarning, NotCalibratedWarning
+    from affectlab.models.heads.data import HeadData, stimulus_values
     from affectlab.models.heads.fit import NotTrainedWarning, train_stage
     from affectlab.models.heads.sampling import HeadRows, balanced_rows
     from affectlab.models.heads.stacked import predict_heads
@@ -34,6 +35,7 @@ __all__ = [
     "SMALL",
     "CalibrationDroppedWarning",
     "HeadBank",
+    "HeadData",
     "HeadRows",
     "HeadShape",
     "Intervals",
@@ -50,7 +52,9 @@ __all__ = [
     "head_agreement",
     "head_shape",
     "predict_heads",
+    "rated_part",
     "rising_knots",
+    "stimulus_values",
     "targets_from",
     "train_stage",
 ]
@@ -58,6 +62,7 @@ __all__ = [
 _LAZY = {
     "CalibrationDroppedWarning": "calibration",
     "HeadBank": "bank",
+    "HeadData": "data",
     "HeadRows": "sampling",
     "NotCalibratedWarning": "calibration",
     "NotTrainedWarning": "fit",
@@ -66,6 +71,8 @@ _LAZY = {
     "StageResult": "stage",
     "balanced_rows": "sampling",
     "predict_heads": "stacked",
+    "rated_part": "bank",
+    "stimulus_values": "data",
     "train_stage": "fit",
 }
 

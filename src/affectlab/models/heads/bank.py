@@ -11,9 +11,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from affectlab.core.errors import InputError
-from affectlab.core.types import Device, Floats
+from affectlab.core.types import Device, Floats, pl
 from affectlab.core.words import joined, plural
 from affectlab.models.embedding import Embeddings, EncoderCard
+from affectlab.models.heads.agreement import head_agreement
 from affectlab.models.heads.calibration import (
     FEWEST,
     By,
@@ -26,11 +27,18 @@ from affectlab.models.heads.calibration import (
 from affectlab.models.heads.fit import StagePlan, fit_stages
 from affectlab.models.heads.folder import load_bank, save_bank
 from affectlab.models.heads.heads import Heads, taxonomy_of
+from affectlab.models.heads.notes import judging_notes, learning_notes
 from affectlab.models.heads.rows import Rows, marks_of, warn_of_seen
 from affectlab.models.heads.sampling import Tied
 from affectlab.models.heads.shape import HeadShape, head_shape
 from affectlab.models.heads.stage import Report, Stage
-from affectlab.models.heads.targets import HIGH, Aggregate, check_targets, only_yes_no
+from affectlab.models.heads.targets import (
+    HIGH,
+    Aggregate,
+    check_targets,
+    only_yes_no,
+    targets_from,
+)
 from affectlab.models.runs import check_folder
 from affectlab.ratings import Ratings
 from affectlab.taxonomy import Taxonomy
@@ -41,6 +49,7 @@ __all__ = [
     "HeadBank",
     "embedded",
     "rate_embeddings",
+    "rated_part",
 ]
 
 # Calibrating trained heads: to the scale of people, to neutral stimuli, and intervals.
@@ -48,6 +57,54 @@ __all__ = [
 
 class CalibratedHeads(Heads):
     """Heads that can be calibrated; :class:`HeadBank` says in which order."""
+
+    def agreement(
+        self, embeddings: Embeddings, ratings: Ratings, *, how: Aggregate = "median"
+    ) -> pl.DataFrame:
+        """Compare the heads, as they are calibrated now, with ratings.
+
+        Parameters
+        ----------
+        embeddings
+            Of rated stimuli; others are left out.
+        ratings, how
+            As for :func:`targets_from`.
+
+        Returns
+        -------
+        polars.DataFrame
+            As of :func:`head_agreement`.
+
+        Raises
+        ------
+        InputError
+            When no stimulus is rated, or the ratings are on another scale.
+        """
+        part = rated_part(embeddings, ratings)
+        predicted = self.predict(part)
+        targets = targets_from(ratings, part.stimuli, self.labels, how)
+        return head_agreement(predicted, targets, self.labels)
+
+    def judge(
+        self, embeddings: Embeddings, ratings: Ratings, *, how: Aggregate = "median", by: str = ""
+    ) -> pl.DataFrame:
+        """Compare the heads with ratings that were kept aside, as :meth:`agreement` does, and keep
+        what is found with the heads.
+
+        Parameters
+        ----------
+        by
+            What was kept aside, in words.
+        """
+        found = self.agreement(embeddings, ratings, how=how)
+        self.judged = {"by": by, "how": how, "steps": self.steps, "labels": found.to_dicts()}
+        return found
+
+    @property
+    def notes(self) -> list[str]:
+        """What a reader should know: which heads saw little, what they were not judged by."""
+        stages = learning_notes(self.stages[-1], self.labels) if self.stages else []
+        return [*stages, *judging_notes(self.judged["labels"] if self.judged else ())]
 
     def calibrate_scale(
         self, X: Any, Y: Any, *, how: Aggregate = "median", source: str = ""
@@ -529,6 +586,13 @@ class HeadBank(AnsweringHeads):
 
 
 # From scores of heads to a table of ratings.
+
+
+def rated_part(embeddings: Embeddings, ratings: Ratings) -> Embeddings:
+    """Give the embeddings of what was rated; where nothing was, one row, for others to say so."""
+    rated = set(ratings.stimulus_names)
+    names = [name for name in embeddings.stimuli if name in rated]
+    return embeddings.subset(names or embeddings.stimuli[:1])
 
 
 def embedded(

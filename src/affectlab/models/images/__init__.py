@@ -2,7 +2,8 @@
 
 :func:`find_images` names the images of a folder or a table, :func:`load_image` opens one.
 :func:`read_labelled_images` finds images with a label each, in the layouts of published data sets,
-and :func:`label_fraction` chooses the share of them that keeps its labels.
+:func:`split_images` says which are learned from and which choose the epoch, and
+:func:`label_fraction` chooses the share of them that keeps its labels.
 """
 
 from affectlab.models.images.files import ImageFile, content_hash
@@ -11,9 +12,11 @@ from affectlab.models.images.fractions import label_fraction
 from affectlab.models.images.labelled import (
     EMOTIC_CATEGORIES,
     CategoryList,
+    ImageSplit,
     LabelledImages,
     read_categories,
     read_labelled_images,
+    split_images,
 )
 from affectlab.models.images.loading import AnimatedImageWarning, load_image
 
@@ -22,6 +25,7 @@ __all__ = [
     "AnimatedImageWarning",
     "CategoryList",
     "ImageFile",
+    "ImageSplit",
     "LabelledImages",
     "content_hash",
     "find_images",
@@ -29,4 +33,5 @@ __all__ = [
     "load_image",
     "read_categories",
     "read_labelled_images",
+    "split_images",
 ]

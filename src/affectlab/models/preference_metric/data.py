@@ -143,6 +143,7 @@ def preference_texts(
     system: str | None = None,
     context: str = "text",
     cluster: str | None = None,
+    items: pl.DataFrame | None = None,
 ) -> PreferenceTexts:
     """Put texts beside verdicts.
 
@@ -161,6 +162,8 @@ def preference_texts(
     cluster
         Column that says which items belong together; folds never part them. Items that are about
         the same, word for word, belong together in any case.
+    items
+        Table of stimuli with columns that `texts` lacks.
 
     Raises
     ------
@@ -176,7 +179,11 @@ def preference_texts(
     [False, True]
     """
     judged = judged_items(choices, system=system)
-    names = _column(texts, "item" if "item" in texts.columns else "stimulus")
+    key = "item" if "item" in texts.columns else "stimulus"
+    names = _column(texts, key)
+    if items is not None and key == "stimulus":
+        lacking = [one for one in items.columns if one not in (*texts.columns, "item")]
+        texts = texts.join(items.select(key, *lacking), on=key, how="left", maintain_order="left")
     if len(set(names)) != len(names):
         twice = next(name for name in names if names.count(name) > 1)
         raise InputError(f"texts: item {twice!r} has two rows; expected one")

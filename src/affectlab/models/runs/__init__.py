@@ -11,6 +11,7 @@ from affectlab.models.runs.folders import (
     write_json,
 )
 from affectlab.models.runs.locks import NoLocksError, locked
+from affectlab.models.runs.states import training_states
 
 __all__ = [
     "META",
@@ -22,5 +23,6 @@ __all__ = [
     "read_meta",
     "replacing",
     "save_arrays",
+    "training_states",
     "write_json",
 ]

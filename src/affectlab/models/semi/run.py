@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
 from torch import nn
 
 from affectlab.core.errors import InputError
+from affectlab.core.types import pl
 from affectlab.models.losses import Order, Ties
 from affectlab.models.processes import one_process
 from affectlab.models.semi.loop import train
@@ -25,6 +27,8 @@ __all__ = ["SemiRun", "train_semi"]
 _Model = TypeVar("_Model")
 _HEAD = SemiTraining(epochs=50, batch_size=16, learning_rate=3e-3, patience=10)
 """What a head on embeddings starts from."""
+_ALL = 0.98
+"""Share of guesses that are learned from where a threshold holds none back."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,11 +47,55 @@ class SemiRun(Generic[_Model]):
     """Epoch whose weights were kept, from 1 on."""
     strategy: str
     labels: tuple[str, ...]
+    switch: SwitchWhen = "start"
+    """When the loss was to change from cross-entropy to the one that was asked for."""
 
     @property
     def switched_at(self) -> int | None:
         """First epoch that learned with the loss that was asked for; None: none did."""
         return next((int(entry["epoch"]) for entry in self.history if entry["switched"]), None)
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What makes the run doubtful: a loss that never changed, a threshold that never rose."""
+        return (*self._of_switch(), *self._of_threshold())
+
+    def _of_switch(self) -> Iterator[str]:
+        if self.switch == "never":
+            return
+        if self.switched_at is None:
+            yield (
+                f"switch {self.switch}: the loss never changed, and all was learned with "
+                "cross-entropy; expected more epochs, or an earlier switch"
+            )
+        elif self.best_epoch < self.switched_at:
+            yield (
+                f"epoch {self.best_epoch} was kept, and the loss changed in epoch "
+                f"{self.switched_at}: the model was learned with cross-entropy alone"
+            )
+
+    def _of_threshold(self) -> Iterator[str]:
+        entries = [one for one in self.history if "threshold" in one and "utilisation" in one]
+        # A threshold near 1 / C lets every guess count, the first ones of a random network too.
+        if entries and all(
+            one["utilisation"] >= _ALL and one["threshold"] <= 2 / len(self.labels)
+            for one in entries
+        ):
+            yield (
+                f"strategy {self.strategy}: its threshold never rose, so that nearly all guesses "
+                "were learned from, wrong ones too; expected many more steps or epochs, or a lower "
+                "momentum where the strategy has one"
+            )
+
+    def to_frame(self) -> pl.DataFrame:
+        """Give the history, one row for each epoch; what an epoch did not reach is null."""
+        import polars as pl
+
+        names = dict.fromkeys(name for entry in self.history for name in entry)
+        frame = pl.DataFrame(self.history, schema=dict.fromkeys(names, pl.Float64)).fill_nan(None)
+        return frame.cast({"epoch": pl.Int64}).rename(
+            {name: name.replace(" ", "_") for name in names}
+        )
 
 
 def train_semi(
@@ -167,7 +215,7 @@ def train_semi(
         from affectlab.models.semi.texts import finish
 
         finish(model, inputs, material, dev, training.select, history, best, chosen.name)
-    return SemiRun(model, history, best, chosen.name, material.labels)
+    return SemiRun(model, history, best, chosen.name, material.labels, when.when)
 
 
 def _training_of(model: Any, settings: dict[str, Any]) -> tuple[SemiTraining, Any]:

@@ -113,12 +113,7 @@ def _plain(entry: dict[str, float]) -> dict[str, float | None]:
 
 
 def _card(model: VisionClassifier) -> str:
-    best = model.history[model.best_epoch - 1]
-    reached = ", ".join(
-        f"{name.removeprefix('dev ')} {value:.3f}"
-        for name, value in best.items()
-        if name.startswith("dev ")
-    )
+    reached = ", ".join(f"{name} {value:.3f}" for name, value in model.dev_scores.items())
     how = ", ".join(f"{name} {value}" for name, value in model.loss.items())
     on_dev = (
         f"On the images that chose its epoch it reached: {reached}. These numbers are too good: "
@@ -366,6 +361,28 @@ class VisionClassifier:
         """Say what it is."""
         held = f"{len(self.labels)} labels" if self.network is not None else "not trained"
         return f"<VisionClassifier {self.name!r} on {self.backbone}, {held}>"
+
+    @property
+    def dev_scores(self) -> dict[str, float]:
+        """What the epoch that was kept reached on dev: as :meth:`evaluate`; empty without dev."""
+        kept = self.history[self.best_epoch - 1] if self.best_epoch else {}
+        return {
+            name.removeprefix("dev "): value
+            for name, value in kept.items()
+            if name.startswith("dev ")
+        }
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """How far the scores on dev say how good the model is."""
+        if not self.dev_scores:
+            return (
+                "no image was kept aside for dev: the last epoch was kept, and nothing judged it",
+            )
+        return (
+            f"epoch {self.best_epoch} of {len(self.history)} was chosen by "
+            f"{self.training.select.upper()} on dev: what is reached there is too good",
+        )
 
     @property
     def on_embeddings(self) -> bool:

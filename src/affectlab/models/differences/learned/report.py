@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import polars as pl
@@ -14,12 +14,17 @@ from affectlab.core.estimates import side_by_side
 from affectlab.core.inference import check_confidence
 from affectlab.core.result import Result
 from affectlab.core.tables import Column, Count, Interval, Key, Number, Share, Table
-from affectlab.core.types import Floats, Ints
+from affectlab.core.types import Floats, Ints, by_name
 from affectlab.core.words import joined, number, plural, shown
 from affectlab.models.differences.distances import cosine
 from affectlab.models.differences.learned.samples import BLOCK, PairSamples
 from affectlab.models.differences.learned.settings import LearnerSettings, learner_settings
 from affectlab.models.differences.learned.splits import ActorSplit, check_seed
+
+if TYPE_CHECKING:
+    from affectlab.ratings import Ratings
+else:
+    Ratings = by_name("affectlab.ratings", "Ratings")
 
 __all__ = [
     "FEWEST_ACTORS",
@@ -243,6 +248,57 @@ class CrossValidation(Result):
     """What the learned metric says of each pair where its actor was kept aside, the mean over
     these splits: ``stimulus``, ``actor``, ``value``, ``n_splits``. None in a report that was
     read from a folder."""
+
+    def ratings(self, name: str, version: str = "", stimuli: pl.DataFrame | None = None) -> Ratings:
+        """Give :attr:`predictions` as ratings of a model.
+
+        Parameters
+        ----------
+        name, version
+            Of the metric, as a rater.
+        stimuli
+            What more is known of the pairs, with a column ``stimulus``.
+
+        Raises
+        ------
+        InputError
+            When there are no predictions.
+        """
+        from affectlab.ratings import Ratings
+
+        told = self.predictions
+        if told is None:
+            raise InputError(
+                "the cross-validation has no predictions; expected one that was just run"
+            )
+        known = told.select("stimulus", "actor")
+        if stimuli is not None:
+            known = known.select("stimulus").join(
+                stimuli, on="stimulus", how="left", maintain_order="left"
+            )
+        raters = {
+            "rater": [name],
+            "rater_kind": ["model"],
+            "version": [version],
+            "direction": ["higher is more different"],
+            "learned": [f"each pair by {len(self.splits)} splits that keep its actor aside"],
+        }
+        return Ratings(
+            told.select("stimulus", pl.lit(name).alias("rater"), "value"),
+            scale="interval",
+            raters=pl.DataFrame(raters),
+            stimuli=known,
+            source="cross-validation",
+        )
+
+    @property
+    def doubts(self) -> tuple[str, ...]:
+        """Which methods the learned one is not clearly better than, on actors kept aside."""
+        ahead = self.comparison.filter(pl.col("group") == "all", pl.col("measure") == "srocc")
+        behind = ahead.filter(~pl.col("better"))["method"].to_list() if self.n_boot else []
+        if not behind:
+            return ()
+        return (f"on actors kept aside the metric is not clearly better than {joined(behind)}",)
 
     @property
     def frame(self) -> pl.DataFrame:

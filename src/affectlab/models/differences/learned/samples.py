@@ -31,6 +31,7 @@ __all__ = [
     "one_actor_each",
     "rows_of_files",
     "samples_of",
+    "scored_ratings",
 ]
 
 # The embeddings of the frames that pairs name.
@@ -316,7 +317,7 @@ def _table(pairs: Any, scores: Any) -> tuple[pl.DataFrame, tuple[str, ...]]:
         table = pairs.stimuli
         if scores is None:
             check_scale(pairs)
-            scores, notes = _scored(pairs)
+            scores, notes = scored_ratings(pairs)
     elif isinstance(pairs, str | Path):
         from affectlab.core.csv import read_table
 
@@ -361,9 +362,11 @@ def check_scale(ratings: Any) -> None:
         )
 
 
-def _scored(ratings: Any) -> tuple[pl.DataFrame, tuple[str, ...]]:
-    """Score the pairs by the subject model of the people among the raters."""
-    from affectlab.reliability import subject_model
+def scored_ratings(
+    ratings: Any, score: str = "subject-model"
+) -> tuple[pl.DataFrame, tuple[str, ...]]:
+    """Score the pairs by the subject model, or the mean, of the people among the raters."""
+    from affectlab.reliability import mean_opinion_scores, subject_model
 
     kinds = set(ratings.rater_kinds)
     mixed = kinds & {"model", "baseline"} and kinds & {"human", "simulated"}
@@ -373,6 +376,8 @@ def _scored(ratings: Any) -> tuple[pl.DataFrame, tuple[str, ...]]:
             f"the ratings have {people.n_labels} labels; expected one score for each pair: select "
             "a label first"
         )
+    if score == "mean":
+        return mean_opinion_scores(people).to_frame().select("stimulus", "value"), ()
     model = subject_model(people)
     return model.to_frame().select("stimulus", "value"), tuple(model.notes)
 

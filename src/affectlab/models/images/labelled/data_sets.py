@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path, PurePosixPath
 
@@ -32,18 +33,35 @@ class LabelledImages:
     """``folders``, ``lists``, ``emoset``, ``table`` or ``emotic``."""
     set_aside: tuple[str, ...] = ()
     """Sentences on what was there and cannot be used."""
+    unlabelled: tuple[ImageFile, ...] = ()
+    """Images of a table whose label is empty."""
 
     def __len__(self) -> int:
         return len(self.files)
 
-    def rows(self, split: str) -> tuple[list[ImageFile], list[str]]:
-        """Give files and labels of a split."""
-        kept = [at for at, name in enumerate(self.splits or ()) if name == split]
-        return [self.files[at] for at in kept], [self.labels[at] for at in kept]
+    def subset(self, rows: Iterable[int]) -> LabelledImages:
+        """Give some of the images, by their places, without splits."""
+        kept = list(rows)
+        return replace(
+            self,
+            files=tuple(self.files[at] for at in kept),
+            labels=tuple(self.labels[at] for at in kept),
+            splits=None,
+            unlabelled=(),
+        )
+
+    def part(self, split: str) -> LabelledImages:
+        """Give the images of a split."""
+        return self.subset(at for at, name in enumerate(self.splits or ()) if name == split)
+
+    @property
+    def counts(self) -> dict[str, int]:
+        """Images of each label, the most frequent first."""
+        return dict(Counter(sorted(self.labels)).most_common())
 
 
 def read_labelled_images(
-    path: str | Path, taxonomy: Taxonomy, column: str | None = None
+    path: str | Path, taxonomy: Taxonomy, column: str | None = None, *, gaps: bool = False
 ) -> LabelledImages:
     """Read images and the label of each.
 
@@ -69,12 +87,15 @@ def read_labelled_images(
         Holds the labels.
     column
         Column of labels in a table; by default label, emotion or class.
+    gaps
+        Whether labels of a table may be empty: such images of split train are `unlabelled`.
 
     Raises
     ------
     InputError
-        When nothing is found, a file or label is missing, the taxonomy does not know a label, or
-        what says the label of an image in two places does not agree.
+        When nothing is found, a folder is given with a column, a file or label is missing, the
+        taxonomy does not know a label, or what says the label of an image in two places does not
+        agree.
 
     Examples
     --------
@@ -90,13 +111,17 @@ def read_labelled_images(
     """
     path = Path(path)
     if path.is_dir():
+        if column is not None:
+            raise InputError(f"column {column!r} is for a table, and {shown(path)} is a folder")
         found, layout = _of_folder(path)
     elif column is None and is_emotic_list(path):
         found, layout = of_emotic(path, taxonomy), "emotic"
     else:
-        found, layout = of_table(path, column), "table"
+        found, layout = of_table(path, column, gaps=gaps), "table"
     named = _named(path, found, taxonomy)
-    return LabelledImages(named.files, named.labels, named.splits, layout, named.set_aside)
+    return LabelledImages(
+        named.files, named.labels, named.splits, layout, named.set_aside, named.unlabelled
+    )
 
 
 def _of_folder(path: Path) -> tuple[Found, str]:

@@ -40,6 +40,7 @@ class Found:
     said_by: str = ""
     """What says the label."""
     set_aside: tuple[str, ...] = ()
+    unlabelled: tuple[ImageFile, ...] = ()
 
 
 def split_name(name: Any) -> str | None:

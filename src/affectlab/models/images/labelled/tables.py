@@ -19,7 +19,7 @@ __all__ = ["of_table", "table_of_images"]
 _LABELS = ("label", "emotion", "class")
 
 
-def of_table(place: Path, column: str | None) -> Found:
+def of_table(place: Path, column: str | None, *, gaps: bool = False) -> Found:
     """Read a table with ``stimulus``, ``file``, a label, and perhaps ``split``."""
     files = find_images(place)
     table = table_of_images(place)
@@ -31,32 +31,56 @@ def of_table(place: Path, column: str | None) -> Found:
             f"{' or '.join(repr(name) for name in names)}"
         )
     labels = table[found].to_list()
-    for row, name in enumerate(labels, start=1):
-        if not isinstance(name, str) or not name:
-            raise InputError(f"{shown(place)}, row {row}: {found} is {name!r}; expected a label")
-    _agree(place, files, labels, found)
-    if "split" not in table.columns:
-        return Found(files, tuple(labels), None)
-    splits = []
-    for row, name in enumerate(table["split"].to_list(), start=1):
-        known = split_name(name)
-        if known is None:
+    has_splits = "split" in table.columns
+    cells = table["split"].to_list() if has_splits else ["train"] * len(files)
+    rows, without, splits = [], [], []
+    for row, (name, cell) in enumerate(zip(labels, cells, strict=True)):
+        split = split_name(cell)
+        if split is None:
             raise InputError(
-                f"{shown(place)}, row {row}: split is {name!r}; expected train, dev or test"
+                f"{shown(place)}, row {row + 1}: split is {cell!r}; expected train, dev or test"
             )
-        splits.append(known)
-    _agree(place, files, splits, "split")
-    return Found(files, tuple(labels), tuple(splits))
+        if gaps and (name is None or not str(name).strip()):
+            if split != "train":
+                raise InputError(
+                    f"{shown(place)}, row {row + 1}: split is {cell!r}, and there is no label; "
+                    "expected a label outside of train"
+                )
+            without.append(files[row])
+            continue
+        if not isinstance(name, str) or not name:
+            raise InputError(
+                f"{shown(place)}, row {row + 1}: {found} is {name!r}; expected a label"
+            )
+        rows.append(row)
+        splits.append(split)
+    if not rows:
+        raise InputError(f"{shown(place)}: no image has a label; expected a few of each")
+    _agree(place, files, rows, [labels[row] for row in rows], found)
+    _agree(place, files, rows, splits, "split")
+    return Found(
+        tuple(files[row] for row in rows),
+        tuple(labels[row] for row in rows),
+        tuple(splits) if has_splits else None,
+        unlabelled=tuple(without),
+    )
 
 
-def _agree(place: Path, files: Sequence[ImageFile], values: Sequence[str], column: str) -> None:
+def _agree(
+    place: Path,
+    files: Sequence[ImageFile],
+    rows: Sequence[int],
+    values: Sequence[str],
+    column: str,
+) -> None:
     """Refuse one file of which rows say different things, under whatever name of a stimulus."""
     first: dict[Path, tuple[int, str]] = {}
-    for row, (file, value) in enumerate(zip(files, values, strict=True), start=1):
-        other_row, other = first.setdefault(file.path.resolve(), (row, value))
+    for row, value in zip(rows, values, strict=True):
+        file = files[row]
+        other_row, other = first.setdefault(file.path.resolve(), (row + 1, value))
         if other != value:
             raise InputError(
-                f"{shown(place)}, row {row}: {column} of {shown(file.path)} is {value!r}, and "
+                f"{shown(place)}, row {row + 1}: {column} of {shown(file.path)} is {value!r}, and "
                 f"{other!r} in row {other_row}; expected one for each file"
             )
 
