@@ -7,10 +7,17 @@ that the command line can print it as it is.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from difflib import get_close_matches
 
-__all__ = ["AffectlabError", "InputError", "MissingDependencyError", "name_hint", "unknown_name"]
+__all__ = [
+    "AffectlabError",
+    "InputError",
+    "MissingDependencyError",
+    "check_choice",
+    "name_hint",
+    "unknown_name",
+]
 
 
 class AffectlabError(Exception):
@@ -59,6 +66,20 @@ def unknown_name(kind: str, name: str, known: Iterable[str], where: str = "") ->
     prefix = f"{where}: " if where else ""
     hint = name_hint(name, names) if names else f"there is no {kind} here"
     return InputError(f"{prefix}unknown {kind} {name!r}; {hint}")
+
+
+def check_choice(kind: str, given: object, known: Collection[str]) -> None:
+    """Refuse what is none of the known names.
+
+    Examples
+    --------
+    >>> check_choice("rule", "plurality", ("majority", "plurality"))
+    >>> check_choice("rule", "most", ("majority", "plurality"))
+    Traceback (most recent call last):
+    affectlab.InputError: unknown rule 'most'; expected one of: majority, plurality
+    """
+    if given not in known:
+        raise unknown_name(kind, str(given), known)
 
 
 def name_hint(name: str, known: Iterable[str]) -> str:

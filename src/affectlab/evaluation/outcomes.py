@@ -17,9 +17,10 @@ from affectlab.core.result import Result
 from affectlab.core.tables import Column, Count, Figure, Key, Share, Table
 from affectlab.core.types import Floats, Ints
 from affectlab.core.words import count, joined, percent, plural, shown
-from affectlab.evaluation.people_and_models import check_models, row_column
+from affectlab.evaluation.people_and_models import check_models
 from affectlab.evaluation.wilson import wilson_interval
 from affectlab.ratings import MODEL_KINDS, Ratings
+from affectlab.ratings.arrays import row_column
 
 __all__ = [
     "OUTCOMES",

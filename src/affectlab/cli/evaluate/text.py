@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import Annotated, Any, Literal
 
 from affectlab.cli._options import JsonOption, QuietOption, SeedOption
-from affectlab.cli._output import Output
-from affectlab.cli.parameters import Argument, Option
+from affectlab.cli._output import Output, check_folder
+from affectlab.cli.parameters import Argument, Option, listed
 
 __all__ = ["text"]
 
@@ -50,8 +50,8 @@ def text(
         Path | None,
         Option(
             "--out",
-            help="Write the score of each item to this CSV or Parquet file.",
-            metavar="FILE",
+            help="Write the score of each item to this file (.csv, .parquet), or all of the result "
+            "to this folder.",
         ),
     ] = None,
     parts: Annotated[
@@ -166,68 +166,68 @@ def text(
     Example: affectlab evaluate text texts.csv --metric bart:facebook/bart-large-cnn --by source
     """
     from affectlab.cli._warned import caught_warnings
-    from affectlab.cli.evaluate._text_read import of_ratings, of_table, only_for_reactions, usable
-    from affectlab.cli.evaluate._text_show import (
-        check_target,
-        frame_of,
-        part_of,
-        told_of,
-        write_scores,
-    )
+    from affectlab.cli.operations import show_result
     from affectlab.core.errors import InputError
-    from affectlab.models.text_metrics import load_text_metric, score_means
+    from affectlab.models.text_metrics import (
+        items_of_ratings,
+        load_text_metric,
+        read_text_items,
+        score_texts,
+    )
 
     out = Output("evaluate text", as_json=as_json, quiet=quiet)
-    check_target(to)
-    groups = [] if by is None else [name.strip() for name in by.split(",") if name.strip()]
+    _check_target(to)
+    groups = [] if by is None else listed(by)
     with out.progress(f"reading {file}") as report, caught_warnings() as doubts:
         if reactions:
-            table = of_ratings(file, rater, raters, stimuli, images)
+            from affectlab.ratings import read_ratings
+
+            given = read_ratings(file, scale="text", raters=raters, stimuli=stimuli)
+            table = items_of_ratings(given, rater=rater, images=images or file.parent)
         else:
-            only_for_reactions(rater=rater, raters=raters, stimuli=stimuli)
-            table = of_table(file, candidate, reference, image, item, images)
+            for name, value in (("rater", rater), ("raters", raters), ("stimuli", stimuli)):
+                if value is not None:
+                    raise InputError(f"--{name} is for reactions; expected --reactions beside it")
+            table = read_text_items(
+                file,
+                candidate=candidate,
+                references=reference,
+                image=image,
+                item=item,
+                images=images,
+            )
         # Wrong names are told before models are loaded.
         for name in (*groups, *([cluster] if cluster else [])):
             table.column(name, str(file))
+        shared: dict[str, Any] = {"device": device, "precision": precision, "batch_size": batch}
+        if cache is not None:
+            shared["cache"] = cache
         metrics = []
         for done, spec in enumerate(metric):
             report(f"loading {spec}", done, len(metric))
-            shared: dict[str, Any] = {"device": device, "precision": precision, "batch_size": batch}
-            metrics.append(
-                load_text_metric(spec, **shared, **({} if cache is None else {"cache": cache}))
-            )
-        names = [one.name for one in metrics]
-        if set_aside:
-            table = usable(table, metrics)
-        twice = next((one.name for k, one in enumerate(metrics) if one.name in names[:k]), None)
-        if twice is not None:
-            raise InputError(f"metric {twice} is given twice; expected each once")
-        scores = []
-        for done, one in enumerate(metrics):
-            report(one.name, done, len(metrics))
-            scores.append(one.score_items(table.items))
-        told = [*scores, *(part_of(one, name) for one in scores for name in one.parts if parts)]
-        means = score_means(
-            told,
-            {name: table.column(name, str(file)) for name in groups},
-            clusters=None if cluster is None else [str(v) for v in table.column(cluster, "")],
+            metrics.append(load_text_metric(spec, **shared))
+        result = score_texts(
+            table,
+            metrics,
+            by=groups,
+            cluster=cluster,
+            parts=parts,
+            set_aside=set_aside,
             n_boot=n_boot,
             seed=seed,
+            progress=report,
         )
-    if to is not None:
-        write_scores(frame_of(scores, table, groups, parts=parts), to)
-    out.show(means)
-    if to is not None:
-        out.show("", f"scores written to {to}")
-    out.finish(
-        {
-            **means.to_dict(),
-            "n_items": len(table.items),
-            "n_set_aside": len(table.set_aside),
-            "set_aside": list(table.set_aside[:100]),
-            "metrics": [told_of(one, known) for one, known in zip(scores, metrics, strict=True)],
-            "scores": to,
-        },
-        table.set_aside,
-        doubts=doubts,
-    )
+    show_result(result, out, to=to, doubts=doubts)
+
+
+def _check_target(to: Path | None) -> None:
+    """Refuse a file that cannot be made, before hours of scoring."""
+    from affectlab.core.errors import InputError
+
+    if to is None:
+        return
+    if to.suffix.lower() not in (".csv", ".parquet"):
+        check_folder(to, "--out")
+    elif to.is_dir() or not to.parent.is_dir():
+        why = "it is a folder" if to.is_dir() else f"the folder {to.parent} does not exist"
+        raise InputError(f"{to} cannot be written: {why}")

@@ -9,9 +9,10 @@ from affectlab.core.errors import InputError, unknown_name
 from affectlab.core.estimates import Estimates
 from affectlab.core.inference import Uncertainty, draw_weights, streams, summarise
 from affectlab.core.types import Floats, Ints
-from affectlab.evaluation.people_and_models import Control, Panel, row_column
+from affectlab.evaluation.people_and_models import Control, Panel
 from affectlab.evaluation.wilson import wilson_interval
 from affectlab.ratings import Ratings
+from affectlab.ratings.arrays import row_column
 
 __all__ = ["hint_acceptance", "hints_of"]
 
