@@ -68,9 +68,9 @@ def key_entries() -> dict[str, str]:
 
 
 def _function(name: str, node: Function, module: str) -> str:
-    """Give the parameters; of a coefficient those that its decorator makes of its own."""
+    """Give the parameters; of a coefficient or metric those that its decorator makes of its own."""
     marks = [ast.unparse(mark) for mark in node.decorator_list]
-    if not any(mark.startswith("coefficient(") for mark in marks):
+    if not any(mark.startswith(("coefficient(", "class_metric(")) for mark in marks):
         return parameters(node, module)
     made = inspect.signature(getattr(import_module(module), name))
     plain = [part.replace(annotation=inspect.Parameter.empty) for part in made.parameters.values()]

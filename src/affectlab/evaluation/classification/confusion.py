@@ -20,15 +20,11 @@ from affectlab.evaluation.classification.labels import (
     LabelSets,
     LabelsLike,
     code_labels,
+    counts_of,
     label_sets,
 )
-from affectlab.evaluation.classification.metrics import (
-    CLASSIFICATION_METRICS,
-    counts_of,
-    ratio,
-    why_not,
-)
-from affectlab.evaluation.classification.tally import tally_of_counts
+from affectlab.evaluation.classification.metrics import metric_called
+from affectlab.evaluation.classification.tally import ratio
 from affectlab.evaluation.label_facts import (
     CostsLike,
     GroupsLike,
@@ -155,15 +151,8 @@ class Confusion(Result):
         InputError
             When the name is not known, or the labels have not what the metric needs.
         """
-        if name not in CLASSIFICATION_METRICS:
-            raise unknown_name("metric", name, CLASSIFICATION_METRICS)
-        metric = CLASSIFICATION_METRICS[name]
         used = np.flatnonzero(self.counts.sum(axis=0) + self.counts.sum(axis=1))
-        why = why_not(metric, self.facts, used)
-        if why:
-            raise InputError(f"{metric.title}: {why}")
-        tally = tally_of_counts(self.facts, self.counts.astype(np.float64))
-        return float(metric.formula(tally, zero_division))
+        return metric_called(name).of_counts(self.facts, self.counts, used, zero_division)
 
     def normalized(self, axis: Axis = "true") -> Floats:
         """Divide the counts.

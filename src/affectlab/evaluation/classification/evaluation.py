@@ -80,8 +80,6 @@ __all__ = [
 Missing: TypeAlias = Literal["common", "own", "wrong"]
 MISSING = ("common", "own", "wrong")
 
-_MACRO = ("macro_precision", "macro_recall", "macro_f1")
-
 
 @dataclass(frozen=True, eq=False)
 class Judged:
@@ -170,7 +168,7 @@ def wanted_metrics(metrics: Iterable[str] | None, judging: Judging) -> tuple[str
     ]
     if NO_ANSWER in judging.labels:
         # The class of no answer is no class to be averaged over.
-        kept = [name for name in kept if name not in _MACRO]
+        kept = [name for name in kept if not CLASSIFICATION_METRICS[name].macro]
     return tuple(kept)
 
 
