@@ -37,7 +37,7 @@ from affectlab.evaluation.soft_labels.metrics import (
     metrics_of_sides,
     with_distances,
 )
-from affectlab.evaluation.soft_labels.sides import SoftSides, aligned, soft_sides
+from affectlab.evaluation.soft_labels.sides import SoftSides, soft_sides
 from affectlab.evaluation.soft_labels.votes import Absent, Rule
 from affectlab.ratings import MODEL_KINDS, Ratings
 from affectlab.ratings.order import canonical, rows_as_listed
@@ -281,7 +281,8 @@ def evaluate_soft_labels(
     ratings, models = canonical(ratings, listed="models"), canonical(models, listed="raters")
     check_confidence(confidence)
     names = metric_names(_METRICS if metrics is None else metrics)
-    if isinstance(ratings, Ratings) and models is None and not _has_models(ratings):
+    alone = isinstance(ratings, Ratings) and not set(ratings.rater_kinds) & set(MODEL_KINDS)
+    if isinstance(ratings, Ratings) and models is None and alone:
         return _people_alone(
             label_distributions(
                 ratings.humans(), rule=rule, labels=labels, absent=absent, smoothing=smoothing
@@ -303,13 +304,10 @@ def evaluate_soft_labels(
         scored.with_frame(rows_as_listed(scored.frame, listed)), both.people, lowest
     )
     apart = compare_sides(both, measures, n_splits, n_boot, confidence, bits)
+    if n_bins is None:
+        n_bins = int(np.clip(len(both.people) // _IN_A_BIN, *_BINS))
     calibrated = calibrations(
-        both,
-        truth=truth,
-        n_bins=_n_bins(both) if n_bins is None else n_bins,
-        n_boot=n_boot,
-        confidence=confidence,
-        seed=bits,
+        both, truth, n_bins=n_bins, n_boot=n_boot, confidence=confidence, seed=bits
     )
     long, distances = scored.tables
     about = [
@@ -329,7 +327,7 @@ def evaluate_soft_labels(
         of = of_models(calibrated, truth)
         tables += of.tables
         figures += of.figures
-    one_label = tuple(_one_label(both))
+    one_label = _one_label(both)
     made = SoftLabels(
         tables=tuple(tables),
         figures=tuple(figures),
@@ -349,10 +347,6 @@ def evaluate_soft_labels(
         truth=truth,
     )
     return replace(made, sentences=tuple(sentence_on(made, model) for model in made.models))
-
-
-def _has_models(ratings: Ratings) -> bool:
-    return bool(set(ratings.rater_kinds) & set(MODEL_KINDS))
 
 
 def _settings(people: LabelDistributions, truth: Truth) -> dict[str, Any]:
@@ -435,18 +429,10 @@ def _most(labels: tuple[str, ...], row: Floats) -> str:
     return ", ".join([*named, *(["…"] if len(order) > _MOST_LABELS else [])])
 
 
-def _n_bins(both: SoftSides) -> int:
-    return int(np.clip(len(both.people) // _IN_A_BIN, *_BINS))
-
-
-def _one_label(both: SoftSides) -> list[str]:
-    found = []
-    for name, given in both.predictions.items():
-        predicted = aligned(name, both.people, given)
-        rows = ~np.isnan(predicted).any(axis=1)
-        if rows.any() and names_one_label(predicted[rows]):
-            found.append(name)
-    return found
+def _one_label(both: SoftSides) -> tuple[str, ...]:
+    """Name the models that name one label per stimulus."""
+    known = {name: values[~np.isnan(values).any(axis=1)] for name, values in both.predicted.items()}
+    return tuple(name for name, rows in known.items() if len(rows) and names_one_label(rows))
 
 
 def _notes(both: SoftSides) -> list[str]:
@@ -457,11 +443,9 @@ def _notes(both: SoftSides) -> list[str]:
             f"{plural(empty, 'stimulus', 'stimuli')} on which nobody chose a label: left out"
         )
     n = len(both.people) - empty
-    for name, given in both.predictions.items():
-        predicted = aligned(name, both.people, given)
-        known = ~np.isnan(predicted + both.people.values).any(axis=1)
-        if 0 < int(known.sum()) < n:
-            notes.append(
-                f"{name} answers {int(known.sum()):,} of {n:,} stimuli and is judged on these"
-            )
-    return notes
+    counts = {name: int(rows.sum()) for name, rows in both.shared.items()}
+    return notes + [
+        f"{name} answers {count:,} of {n:,} stimuli and is judged on these"
+        for name, count in counts.items()
+        if 0 < count < n
+    ]

@@ -44,6 +44,12 @@ class Ballots:
         votes = votes_of(ratings, rule, labels, absent)
         return cls(votes, *votes.ballot, smoothing)
 
+    def rows_of(self, stimuli: Sequence[str], units: Ints) -> Ints:
+        """Places among `stimuli` of the stimuli with these codes."""
+        place = {stimulus: row for row, stimulus in enumerate(stimuli)}
+        found = [place[self.votes.units[unit]] for unit in units.tolist()]
+        return np.array(found, dtype=np.int64)
+
     def against_others(self) -> tuple[Ints, Ints, Floats, Floats]:
         """Each person's own distribution, and that of the other people, at every shared stimulus.
 

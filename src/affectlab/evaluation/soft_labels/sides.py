@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
 from affectlab.core.errors import InputError
-from affectlab.core.types import Floats
+from affectlab.core.types import Bools, Floats
 from affectlab.evaluation.people_and_models import check_models, judged_runs, sides
 from affectlab.evaluation.soft_labels.distributions import (
     LabelDistributions,
@@ -19,7 +20,7 @@ from affectlab.evaluation.soft_labels.human_reference import Ballots
 from affectlab.evaluation.soft_labels.votes import Absent, Rule
 from affectlab.ratings import MODEL_KINDS, Ratings, Scale
 
-__all__ = ["SoftSides", "aligned", "soft_sides"]
+__all__ = ["SoftSides", "soft_sides"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,6 +35,25 @@ class SoftSides:
     """The same, person by person."""
     notes: tuple[str, ...]
     """What was left out, in words."""
+
+    @cached_property
+    def predicted(self) -> dict[str, Floats]:
+        """What each model says of people's stimuli and labels, shape (n, k); ``nan`` for nothing.
+
+        Raises
+        ------
+        InputError
+            When a model answers with a label that people were not asked about.
+        """
+        return {name: _aligned(name, self.people, of) for name, of in self.predictions.items()}
+
+    @cached_property
+    def shared(self) -> dict[str, Bools]:
+        """Stimuli of which both a model and people say something, shape (n,)."""
+        theirs = self.people.values
+        return {
+            name: ~np.isnan(values + theirs).any(axis=1) for name, values in self.predicted.items()
+        }
 
 
 def soft_sides(
@@ -91,10 +111,8 @@ def _check_answered(people: LabelDistributions) -> None:
 
 
 def _two_sides(ratings: Ratings, models: Ratings | None) -> tuple[Ratings, Ratings]:
-    if models is None or not models.has_labels or ratings.scale.kind != "nominal":
-        both = sides(ratings, models)
-        return both.people, both.models
-    if ratings.has_labels:
+    names_only = ratings.scale.kind == "nominal" and not ratings.has_labels
+    if models is None or not models.has_labels or not names_only:
         both = sides(ratings, models)
         return both.people, both.models
     mixed = bool(set(ratings.rater_kinds) & set(MODEL_KINDS))
@@ -140,7 +158,7 @@ def _name(ratings: Ratings) -> str:
     return ratings.source or "the ratings"
 
 
-def aligned(name: str, people: LabelDistributions, found: LabelDistributions) -> Floats:
+def _aligned(name: str, people: LabelDistributions, found: LabelDistributions) -> Floats:
     """Predictions in the order of the people's stimuli and labels, ``nan`` where there is none."""
     place = {label: at for at, label in enumerate(people.labels)}
     extra = [at for at, label in enumerate(found.labels) if label not in place]
