@@ -39,6 +39,7 @@ __all__ = [
     "TruthRule",
     "agreeing",
     "load_thresholds",
+    "no_offsets",
 ]
 
 
@@ -175,30 +176,14 @@ class TruthRule:
         return rule
 
     def decide(
-        self, panel: Panel, n_stimuli: int, classes: ClassMap, rng: np.random.Generator
+        self, panel: Panel, classes: ClassMap, rng: np.random.Generator, *, others: bool = False
     ) -> Decided:
-        """Give the truth of each stimulus."""
-        return self._decide(panel, n_stimuli, classes, rng, others=False)
-
-    def decide_without(
-        self, panel: Panel, n_stimuli: int, classes: ClassMap, rng: np.random.Generator
-    ) -> Decided:
-        """Give, for each row, the truth that all other rows of its stimulus make."""
-        return self._decide(panel, n_stimuli, classes, rng, others=True)
-
-    def _decide(
-        self,
-        panel: Panel,
-        n_stimuli: int,
-        classes: ClassMap,
-        rng: np.random.Generator,
-        *,
-        others: bool,
-    ) -> Decided:
+        """Give the truth of each stimulus; or, for each row, what all `others` of it make."""
+        n_stimuli = len(panel.stimuli)
         rule = self._rule_for(panel)
         pool = leave_one_out if others else pooled
         if panel.form != "scale" or rule in ("plurality", "majority"):
-            votes = classes.panel(panel, _nothing(panel))
+            votes = classes.panel(panel, no_offsets(panel))
             given = votes.scores
             if panel.form == "scale" and not self.multilabel:
                 given = _as_votes(given)
@@ -206,7 +191,7 @@ class TruthRule:
         else:
             # Pooled before they are mapped, so that a neutral rule looks at means, not at people.
             means, size = pool(panel.scores, panel.stimulus, n_stimuli, rule)
-            scores = classes.scores(panel.labels, means, np.zeros(len(panel.labels)))
+            scores = classes.scores(panel.labels, means, no_offsets(panel))
         if self.multilabel:
             return self._sets(panel, classes, scores, size)
         if rule == "majority":
@@ -218,20 +203,17 @@ class TruthRule:
         return Decided(chosen.code, chosen.code >= 0, chosen.tied, size)
 
     def _sets(self, panel: Panel, classes: ClassMap, scores: Floats, size: Ints) -> Decided:
-        known = np.asarray((size >= self.min_people) & ~np.isnan(scores).all(axis=1))
-        filled = np.where(np.isnan(scores), -np.inf, scores)
+        enough = size >= self.min_people
         if panel.form == "scale":
             if self.threshold is None:
                 raise InputError(
                     "the truth is made of scores: sets of classes need a threshold for them "
                     "(truth_threshold)"
                 )
-            sets = filled >= self.threshold.row(classes.labels, classes.taxonomy)
-        elif isinstance(self.agree, int):
-            sets = np.nan_to_num(scores) * size[:, None] >= self.agree - 1e-9
-        else:
-            sets = filled >= self.agree - 1e-9
-        return Decided(sets & known[:, None], known, np.zeros(len(size), dtype=bool), size)
+            return _sets(scores, self.threshold.row(classes.labels, classes.taxonomy), enough, size)
+        if isinstance(self.agree, int):
+            return _sets(scores * size[:, None], self.agree - 1e-9, enough, size)
+        return _sets(scores, self.agree - 1e-9, enough, size)
 
 
 @dataclass(frozen=True)
@@ -258,17 +240,22 @@ class AnswerRule:
             scores = panel.scores if panel.form == "scale" else _without_empty(panel.scores)
             chosen = highest(scores, self.ties, rng, classes.order)
             return Decided(chosen.code, chosen.code >= 0, chosen.tied, size)
-        known = np.asarray(~np.isnan(panel.scores).all(axis=1))
-        filled = np.where(np.isnan(panel.scores), -np.inf, panel.scores)
-        sets = np.asarray(filled == 1)
-        if panel.form == "scale":
-            if self.threshold is None:
-                raise InputError("the answers are scores: sets of classes need a threshold")
-            sets = np.asarray(filled >= self.threshold.row(classes.labels, classes.taxonomy))
-        return Decided(sets, known, np.zeros(len(size), dtype=bool), size)
+        if panel.form != "scale":
+            return _sets(panel.scores, 1.0, size > 0, size)
+        if self.threshold is None:
+            raise InputError("the answers are scores: sets of classes need a threshold")
+        limits = self.threshold.row(classes.labels, classes.taxonomy)
+        return _sets(panel.scores, limits, size > 0, size)
 
 
-def _nothing(panel: Panel) -> Floats:
+def _sets(scores: Floats, limits: Floats | float, enough: Bools, size: Ints) -> Decided:
+    """Take the classes whose scores reach a limit; nothing is known where there is no score."""
+    known = np.asarray(enough & ~np.isnan(scores).all(axis=1))
+    sets = np.where(np.isnan(scores), -np.inf, scores) >= limits
+    return Decided(sets & known[:, None], known, np.zeros(len(size), dtype=bool), size)
+
+
+def no_offsets(panel: Panel) -> Floats:
     """Offsets of people: what a model's heads say of neutral stimuli is none of theirs."""
     return np.zeros(len(panel.labels))
 

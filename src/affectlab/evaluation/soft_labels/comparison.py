@@ -14,7 +14,6 @@ from affectlab.core.tables import PValue, Text
 from affectlab.core.types import Floats, Ints
 from affectlab.evaluation.label_facts import CostsLike, TaxonomyLike
 from affectlab.evaluation.soft_labels.distributions import LabelDistributions
-from affectlab.evaluation.soft_labels.human_reference import HALVES, ONE_PERSON, Ballots
 from affectlab.evaluation.soft_labels.metrics import (
     BASELINE,
     Measures,
@@ -25,7 +24,7 @@ from affectlab.evaluation.soft_labels.metrics import (
     metric_names,
 )
 from affectlab.evaluation.soft_labels.sides import SoftSides, soft_sides
-from affectlab.evaluation.soft_labels.votes import Absent, Rule
+from affectlab.evaluation.soft_labels.votes import HALVES, ONE_PERSON, Absent, Rule, Votes
 from affectlab.ratings import Ratings
 from affectlab.ratings.order import canonical
 
@@ -151,7 +150,7 @@ def _minus(ours: Mapping[str, Floats], theirs: Mapping[str, Floats]) -> dict[str
 
 
 def _from_people(
-    ballots: Ballots,
+    ballots: Votes,
     both: SoftSides,
     measures: Measures,
     n_splits: int,
@@ -159,7 +158,7 @@ def _from_people(
 ) -> Iterator[Row]:
     """Hold every model against a person who is left out in turn, and against half the people."""
     people, n = both.people, len(both.people)
-    unit, rater, own, others = ballots.against_others()
+    unit, rater, own, others = ballots.against_others(both.smoothing)
     row = ballots.rows_of(people.stimuli, unit)
     theirs = measures.of(others, own)
     count = int(np.unique(rater).size)
@@ -169,7 +168,7 @@ def _from_people(
         answered = int((~np.isnan(values[row]).any(axis=1)).sum())
         yield Row({"rater": name, "against": ONE_PERSON}, gap, count, answered)
     parts: dict[str, list[tuple[dict[str, Floats], Ints]]] = {name: [] for name in both.predicted}
-    for units, first, second in ballots.halves(n_splits, rng):
+    for units, first, second in ballots.halves(n_splits, both.smoothing, rng):
         row = ballots.rows_of(people.stimuli, units)
         theirs = measures.of(first, second)
         for name, values in both.predicted.items():
@@ -180,7 +179,7 @@ def _from_people(
         answered = several[~np.isnan(values[several]).any(axis=1)]
         n_ratings = int(people.n_raters[answered].sum())
         keys = {"rater": name, "against": HALVES}
-        yield Row(keys, gap, len(ballots.votes.raters), n_ratings)
+        yield Row(keys, gap, len(ballots.raters), n_ratings)
 
 
 def _with_p(

@@ -29,7 +29,6 @@ from affectlab.evaluation.soft_labels.distributions import (
     LabelDistributions,
     label_distributions,
 )
-from affectlab.evaluation.soft_labels.human_reference import HALVES, ONE_PERSON
 from affectlab.evaluation.soft_labels.metrics import (
     BASELINE,
     measures_of,
@@ -38,7 +37,7 @@ from affectlab.evaluation.soft_labels.metrics import (
     with_distances,
 )
 from affectlab.evaluation.soft_labels.sides import SoftSides, soft_sides
-from affectlab.evaluation.soft_labels.votes import Absent, Rule
+from affectlab.evaluation.soft_labels.votes import HALVES, ONE_PERSON, Absent, Rule
 from affectlab.ratings import MODEL_KINDS, Ratings
 from affectlab.ratings.order import canonical, rows_as_listed
 

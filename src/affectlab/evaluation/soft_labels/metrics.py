@@ -17,9 +17,8 @@ from affectlab.core.words import joined, number, plural, shown
 from affectlab.evaluation.label_facts import CostsLike, TaxonomyLike, label_facts
 from affectlab.evaluation.soft_labels.distances import SOFT_METRICS, raised
 from affectlab.evaluation.soft_labels.distributions import LabelDistributions
-from affectlab.evaluation.soft_labels.human_reference import HALVES, ONE_PERSON, Ballots
 from affectlab.evaluation.soft_labels.sides import SoftSides, soft_sides
-from affectlab.evaluation.soft_labels.votes import Absent, Rule
+from affectlab.evaluation.soft_labels.votes import HALVES, ONE_PERSON, Absent, Rule, Votes
 from affectlab.ratings import Ratings
 from affectlab.ratings.order import canonical, rows_as_listed
 from affectlab.taxonomy import match_taxonomy
@@ -502,7 +501,7 @@ def metrics_of_sides(
         for name, predicted in both.predicted.items()
     ]
     if both.ballots is not None:
-        rows += _people_rows(both.ballots, people, measures, n_splits, rng, by_person=by_person)
+        rows += _people_rows(both.ballots, both, measures, n_splits, rng, by_person=by_person)
     mean = np.broadcast_to(people.mean(), people.values.shape)
     total = int(people.n_raters.sum())
     scores = measures.of(people.values, mean)
@@ -513,8 +512,8 @@ def metrics_of_sides(
 
 
 def _people_rows(
-    ballots: Ballots,
-    people: LabelDistributions,
+    ballots: Votes,
+    both: SoftSides,
     measures: Measures,
     n_splits: int,
     rng: np.random.Generator,
@@ -522,18 +521,19 @@ def _people_rows(
     by_person: bool,
 ) -> Iterator[Row]:
     """What people reach: one against the others, half against half, and each of them."""
-    unit, rater, own, others = ballots.against_others()
+    people = both.people
+    unit, rater, own, others = ballots.against_others(both.smoothing)
     scores, row = measures.of(others, own), ballots.rows_of(people.stimuli, unit)
     halves = (
         (measures.of(first, second), ballots.rows_of(people.stimuli, units))
-        for units, first, second in ballots.halves(n_splits, rng)
+        for units, first, second in ballots.halves(n_splits, both.smoothing, rng)
     )
     count = int(np.unique(rater).size)
     alone = "" if unit.size else "undefined: no stimulus with two people"
     for name, parts in ((ONE_PERSON, [(scores, row)]), (HALVES, halves)):
         mean = mean_by_stimulus(parts, measures.names, len(people))
         yield Row({"rater": name}, mean, count, unit.size, "people", alone)
-    for code, name in enumerate(ballots.votes.raters) if by_person else ():
+    for code, name in enumerate(ballots.raters) if by_person else ():
         mine = rater == code
         part = {metric: value[mine] for metric, value in scores.items()}
         wide = mean_by_stimulus([(part, row[mine])], measures.names, len(people))

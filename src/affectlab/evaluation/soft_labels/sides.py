@@ -16,8 +16,7 @@ from affectlab.evaluation.soft_labels.distributions import (
     label_distributions,
     rater_distributions,
 )
-from affectlab.evaluation.soft_labels.human_reference import Ballots
-from affectlab.evaluation.soft_labels.votes import Absent, Rule
+from affectlab.evaluation.soft_labels.votes import Absent, Rule, Votes, votes_of
 from affectlab.ratings import MODEL_KINDS, Ratings, Scale
 
 __all__ = ["SoftSides", "soft_sides"]
@@ -31,8 +30,10 @@ class SoftSides:
     predictions: dict[str, LabelDistributions]
     source: Ratings | None
     """The answers of people; ``None`` where distributions were given."""
-    ballots: Ballots | None
+    ballots: Votes | None
     """The same, person by person."""
+    smoothing: float
+    """Votes that are added to every label of people."""
     notes: tuple[str, ...]
     """What was left out, in words."""
 
@@ -86,7 +87,7 @@ def soft_sides(
                 f"{ratings!r}: expected the distributions of at least one model beside it"
             )
         _check_answered(ratings)
-        return SoftSides(ratings, given, None, None, notes)
+        return SoftSides(ratings, given, None, None, smoothing, notes)
     notes = ()
     if models is None or isinstance(models, Ratings):
         people, judged = _two_sides(ratings, models)
@@ -101,8 +102,8 @@ def soft_sides(
         people, rule=rule, labels=labels, absent=absent, smoothing=smoothing
     )
     _check_answered(found)
-    ballots = Ballots.of(people, rule, labels, absent, smoothing)
-    return SoftSides(found, given, people, ballots, notes)
+    ballots = votes_of(people, rule, labels, absent)
+    return SoftSides(found, given, people, ballots, smoothing, notes)
 
 
 def _check_answered(people: LabelDistributions) -> None:
