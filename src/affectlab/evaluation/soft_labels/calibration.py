@@ -18,7 +18,7 @@ from affectlab.core.tables import Column, Count, Figure, Interval, Key, Number, 
 from affectlab.core.types import Bools, Floats, Ints
 from affectlab.core.words import file_part, number, percent, plural, shown
 from affectlab.evaluation.soft_labels.sides import SoftSides, soft_sides
-from affectlab.evaluation.soft_labels.votes import Absent, Rule
+from affectlab.evaluation.soft_labels.votes import Absent, Reading, Rule
 from affectlab.evaluation.wilson import wilson_interval
 from affectlab.ratings import Ratings
 from affectlab.ratings.order import canonical
@@ -766,7 +766,7 @@ def model_calibration(
     ratings, models = canonical(ratings, listed="models"), canonical(models, listed="raters")
     if truth not in ("distribution", "majority"):
         raise unknown_name("truth", truth, ("distribution", "majority"))
-    both = soft_sides(ratings, models, rule=rule, labels=labels, absent=absent)
+    both = soft_sides(ratings, models, Reading(rule, labels, absent))
     for name, rows in both.shared.items():
         if not rows.any():
             raise InputError(f"model {name!r} answers no stimulus that people answered")

@@ -9,7 +9,7 @@ import numpy as np
 import polars as pl
 
 from affectlab.core.estimates import Estimates
-from affectlab.core.inference import check_confidence, holm
+from affectlab.core.inference import holm
 from affectlab.core.tables import PValue, Text
 from affectlab.core.types import Floats, Ints
 from affectlab.evaluation.label_facts import CostsLike, TaxonomyLike
@@ -18,13 +18,14 @@ from affectlab.evaluation.soft_labels.metrics import (
     BASELINE,
     Measures,
     Row,
+    Sampling,
     mean_by_stimulus,
     mean_scores,
     measures_of,
     metric_names,
 )
 from affectlab.evaluation.soft_labels.sides import SoftSides, soft_sides
-from affectlab.evaluation.soft_labels.votes import HALVES, ONE_PERSON, Absent, Rule, Votes
+from affectlab.evaluation.soft_labels.votes import HALVES, ONE_PERSON, Absent, Reading, Rule, Votes
 from affectlab.ratings import Ratings
 from affectlab.ratings.order import canonical
 
@@ -107,27 +108,19 @@ def soft_label_comparison(
     0.667
     """
     ratings, models = canonical(ratings, listed="models"), canonical(models, listed="raters")
-    check_confidence(confidence)
     names = metric_names(metrics)
-    both = soft_sides(ratings, models, rule=rule, labels=labels, absent=absent, smoothing=smoothing)
+    both = soft_sides(ratings, models, Reading(rule, labels, absent, smoothing))
     measures = measures_of(names, both, taxonomy, costs, floor)
-    return compare_sides(both, measures, n_splits, n_boot, confidence, seed)
+    return compare_sides(both, measures, Sampling(n_splits, n_boot, confidence, seed))
 
 
-def compare_sides(
-    both: SoftSides,
-    measures: Measures,
-    n_splits: int,
-    n_boot: int,
-    confidence: float,
-    seed: int | np.random.Generator | None,
-) -> Estimates:
+def compare_sides(both: SoftSides, measures: Measures, sampling: Sampling) -> Estimates:
     """Compare every model with all it is held against; see :func:`soft_label_comparison`."""
-    rng = np.random.default_rng(seed)
+    rng = sampling.rng()
     people = both.people
     rows: list[Row] = []
     if both.ballots is not None:
-        rows += _from_people(both.ballots, both, measures, n_splits, rng)
+        rows += _from_people(both.ballots, both, measures, sampling.n_splits, rng)
     mean = np.broadcast_to(people.mean(), people.values.shape)
     baseline = measures.of(people.values, mean)
     own = {name: measures.of(people.values, of) for name, of in both.predicted.items()}
@@ -140,7 +133,7 @@ def compare_sides(
         rows.append(Row(keys, scores, n_raters, int(people.n_raters[known].sum())))
     order = list(own)
     rows.sort(key=lambda row: order.index(row.keys["rater"]))
-    return _with_p(rows, measures, n_boot, confidence, rng)
+    return _with_p(rows, measures, sampling, rng)
 
 
 def _minus(ours: Mapping[str, Floats], theirs: Mapping[str, Floats]) -> dict[str, Floats]:
@@ -183,14 +176,10 @@ def _from_people(
 
 
 def _with_p(
-    rows: Sequence[Row],
-    measures: Measures,
-    n_boot: int,
-    confidence: float,
-    rng: np.random.Generator,
+    rows: Sequence[Row], measures: Measures, sampling: Sampling, rng: np.random.Generator
 ) -> Estimates:
     """Average the differences, and say of each whether one side is shown to be nearer."""
-    table, drawn = mean_scores(rows, measures, n_boot, confidence, rng, are_differences=True)
+    table, drawn = mean_scores(rows, measures, sampling, rng, are_differences=True)
     frame = table.frame
     far = np.minimum((drawn <= 0).sum(axis=0), (drawn >= 0).sum(axis=0))
     p = np.minimum(1.0, 2.0 * (far + 1) / ((~np.isnan(drawn)).sum(axis=0) + 1))

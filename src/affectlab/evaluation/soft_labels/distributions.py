@@ -13,7 +13,14 @@ from numpy.typing import ArrayLike
 
 from affectlab.core.errors import InputError, unknown_name
 from affectlab.core.types import Floats, Ints
-from affectlab.evaluation.soft_labels.votes import Absent, Rule, Votes, normalised, votes_of
+from affectlab.evaluation.soft_labels.votes import (
+    Absent,
+    Reading,
+    Rule,
+    Votes,
+    normalised,
+    votes_of,
+)
 from affectlab.ratings import Ratings
 
 __all__ = ["LabelDistributions", "label_distributions", "rater_distributions"]
@@ -236,11 +243,17 @@ def label_distributions(
     >>> found.values.tolist(), found.mass.round(3).tolist(), found.n_raters.tolist()
     ([[0.75, 0.25]], [1.333], [3])
     """
-    votes = votes_of(ratings, rule, labels, absent)
-    check_smoothing(smoothing)
+    return pooled_distributions(ratings, Reading(rule, labels, absent, smoothing))
+
+
+def pooled_distributions(ratings: Ratings, reading: Reading) -> LabelDistributions:
+    """See :func:`label_distributions`."""
+    votes = votes_of(ratings, reading)
     amount, n_raters = votes.pooled()
     units = np.flatnonzero(n_raters > 0)
-    return LabelDistributions._of_votes(votes, units, amount[units], n_raters[units], smoothing)
+    return LabelDistributions._of_votes(
+        votes, units, amount[units], n_raters[units], reading.smoothing
+    )
 
 
 def rater_distributions(
@@ -272,8 +285,12 @@ def rater_distributions(
     >>> rater_distributions(model)["m"].values.tolist()
     [[1.0, 0.0], [0.0, 1.0]]
     """
-    votes = votes_of(ratings, rule, labels, absent)
-    check_smoothing(smoothing)
+    return own_distributions(ratings, Reading(rule, labels, absent, smoothing))
+
+
+def own_distributions(ratings: Ratings, reading: Reading) -> dict[str, LabelDistributions]:
+    """See :func:`rater_distributions`."""
+    votes = votes_of(ratings, reading)
     amount = votes.alone()
     found = {}
     for code, name in enumerate(votes.raters):
@@ -281,15 +298,9 @@ def rater_distributions(
         if rows.size:
             one = np.ones(rows.size, dtype=np.int64)
             found[name] = LabelDistributions._of_votes(
-                votes, votes.unit[rows], amount[rows], one, smoothing
+                votes, votes.unit[rows], amount[rows], one, reading.smoothing
             )
     return found
-
-
-def check_smoothing(smoothing: float) -> None:
-    """Refuse a negative smoothing."""
-    if not 0 <= smoothing < np.inf:
-        raise InputError(f"smoothing {smoothing!r}: expected a number of raters, 0 or more")
 
 
 def checked_rows(values: ArrayLike, k: int | None = None) -> Floats:

@@ -18,7 +18,7 @@ from affectlab.evaluation.label_facts import CostsLike, TaxonomyLike, label_fact
 from affectlab.evaluation.soft_labels.distances import SOFT_METRICS, raised
 from affectlab.evaluation.soft_labels.distributions import LabelDistributions
 from affectlab.evaluation.soft_labels.sides import SoftSides, soft_sides
-from affectlab.evaluation.soft_labels.votes import HALVES, ONE_PERSON, Absent, Rule, Votes
+from affectlab.evaluation.soft_labels.votes import HALVES, ONE_PERSON, Absent, Reading, Rule, Votes
 from affectlab.ratings import Ratings
 from affectlab.ratings.order import canonical, rows_as_listed
 from affectlab.taxonomy import match_taxonomy
@@ -27,6 +27,7 @@ __all__ = [
     "BASELINE",
     "Measures",
     "Row",
+    "Sampling",
     "mean_by_stimulus",
     "mean_scores",
     "measures_of",
@@ -40,6 +41,23 @@ __all__ = [
 
 
 BASELINE = "mean of all stimuli"
+
+
+@dataclass(frozen=True)
+class Sampling:
+    """What is drawn at random: halves of the people, and stimuli for intervals."""
+
+    n_splits: int
+    n_boot: int
+    confidence: float
+    seed: int | np.random.Generator | None
+
+    def __post_init__(self) -> None:
+        check_confidence(self.confidence)
+
+    def rng(self) -> np.random.Generator:
+        """Random numbers, the same at every call where the seed is a number."""
+        return np.random.default_rng(self.seed)
 
 
 @dataclass(frozen=True, eq=False)
@@ -167,8 +185,7 @@ def mean_by_stimulus(
 def mean_scores(
     rows: Sequence[Row],
     measures: Measures,
-    n_boot: int,
-    confidence: float,
+    sampling: Sampling,
     rng: np.random.Generator,
     *,
     are_differences: bool = False,
@@ -193,12 +210,12 @@ def mean_scores(
     spread, drawn = Uncertainty.none(value.size), np.empty((0, value.size))
     blocks = [
         _ratio(weights @ filled, weights @ finite.astype(np.float64))
-        for weights in draw_weights(rng, len(scores), n_boot)
+        for weights in draw_weights(rng, len(scores), sampling.n_boot)
     ]
     if blocks:
         drawn = np.concatenate(blocks)
         drawn[:, endless] = np.nan
-        spread = summarise(value, drawn, confidence)
+        spread = summarise(value, drawn, sampling.confidence)
     if not are_differences:
         value[endless] = np.inf
     sort = "difference in " if are_differences else ""
@@ -214,7 +231,7 @@ def mean_scores(
         method=[
             f"{sort}{SOFT_METRICS[name].method}{measures.said_floor(name)}" for _, name in cells
         ],
-        resampled="units" if n_boot else "none",
+        resampled="units" if sampling.n_boot else "none",
         n_items=n_items,
         n_raters=[row.n_raters for row, _ in cells],
         n_ratings=[row.n_ratings for row, _ in cells],
@@ -350,13 +367,11 @@ def soft_label_metrics(
     """
     listed = ratings
     ratings, models = canonical(ratings, listed="models"), canonical(models, listed="raters")
-    check_confidence(confidence)
     names = metric_names(metrics)
-    both = soft_sides(ratings, models, rule=rule, labels=labels, absent=absent, smoothing=smoothing)
+    both = soft_sides(ratings, models, Reading(rule, labels, absent, smoothing))
     measures = measures_of(names, both, taxonomy, costs, floor)
-    found = metrics_of_sides(
-        both, measures, n_splits, n_boot, confidence, seed, by_person=by_person
-    )
+    sampling = Sampling(n_splits, n_boot, confidence, seed)
+    found = metrics_of_sides(both, measures, sampling, by_person=by_person)
     return with_distances(found.with_frame(rows_as_listed(found.frame, listed)), both.people, floor)
 
 
@@ -477,17 +492,10 @@ def _finding(wide: pl.DataFrame, name: str) -> str:
 
 
 def metrics_of_sides(
-    both: SoftSides,
-    measures: Measures,
-    n_splits: int,
-    n_boot: int,
-    confidence: float,
-    seed: int | np.random.Generator | None,
-    *,
-    by_person: bool,
+    both: SoftSides, measures: Measures, sampling: Sampling, *, by_person: bool
 ) -> Estimates:
     """Score everybody; see :func:`soft_label_metrics`."""
-    rng = np.random.default_rng(seed)
+    rng = sampling.rng()
     people = both.people
     rows = [
         Row(
@@ -501,12 +509,12 @@ def metrics_of_sides(
         for name, predicted in both.predicted.items()
     ]
     if both.ballots is not None:
-        rows += _people_rows(both.ballots, both, measures, n_splits, rng, by_person=by_person)
+        rows += _people_rows(both.ballots, both, measures, sampling.n_splits, rng, by_person)
     mean = np.broadcast_to(people.mean(), people.values.shape)
     total = int(people.n_raters.sum())
     scores = measures.of(people.values, mean)
     rows.append(Row({"rater": BASELINE}, scores, 0, total, "baseline"))
-    table, _ = mean_scores(rows, measures, n_boot, confidence, rng)
+    table, _ = mean_scores(rows, measures, sampling, rng)
     roles = [row.role for row in rows for _ in measures.names]
     return table.with_columns(pl.Series("role", roles, dtype=pl.String))
 
@@ -517,7 +525,6 @@ def _people_rows(
     measures: Measures,
     n_splits: int,
     rng: np.random.Generator,
-    *,
     by_person: bool,
 ) -> Iterator[Row]:
     """What people reach: one against the others, half against half, and each of them."""

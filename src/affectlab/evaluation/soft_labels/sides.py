@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -13,10 +13,10 @@ from affectlab.core.types import Bools, Floats
 from affectlab.evaluation.people_and_models import check_models, judged_runs, sides
 from affectlab.evaluation.soft_labels.distributions import (
     LabelDistributions,
-    label_distributions,
-    rater_distributions,
+    own_distributions,
+    pooled_distributions,
 )
-from affectlab.evaluation.soft_labels.votes import Absent, Rule, Votes, votes_of
+from affectlab.evaluation.soft_labels.votes import Reading, Votes, votes_of
 from affectlab.ratings import MODEL_KINDS, Ratings, Scale
 
 __all__ = ["SoftSides", "soft_sides"]
@@ -60,11 +60,7 @@ class SoftSides:
 def soft_sides(
     ratings: Ratings | LabelDistributions,
     models: Ratings | Mapping[str, LabelDistributions] | None,
-    *,
-    rule: Rule | None = None,
-    labels: Sequence[str] | None = None,
-    absent: Absent = "auto",
-    smoothing: float = 0.0,
+    reading: Reading,
 ) -> SoftSides:
     """Make the distributions of both sides; see :func:`~affectlab.evaluation.soft_label_metrics`.
 
@@ -79,7 +75,7 @@ def soft_sides(
     if isinstance(ratings, LabelDistributions):
         if isinstance(models, Ratings):
             judged, notes = judged_runs(models)
-            given = rater_distributions(judged, rule=rule, labels=labels, absent=absent)
+            given = own_distributions(judged, replace(reading, smoothing=0.0))
         else:
             given, notes = dict(models or {}), ()
         if not given:
@@ -87,23 +83,21 @@ def soft_sides(
                 f"{ratings!r}: expected the distributions of at least one model beside it"
             )
         _check_answered(ratings)
-        return SoftSides(ratings, given, None, None, smoothing, notes)
+        return SoftSides(ratings, given, None, None, reading.smoothing, notes)
     notes = ()
     if models is None or isinstance(models, Ratings):
         people, judged = _two_sides(ratings, models)
         judged, notes = judged_runs(judged)
         people = _widened(people, judged)
         # One question to people, scores of its categories from models: each by its own rule.
-        theirs = None if judged.has_labels and not people.has_labels else rule
-        given = rater_distributions(judged, rule=theirs, labels=labels, absent=absent)
+        rule = None if judged.has_labels and not people.has_labels else reading.rule
+        given = own_distributions(judged, replace(reading, rule=rule, smoothing=0.0))
     else:
         people, given = ratings.humans(), dict(models)
-    found = label_distributions(
-        people, rule=rule, labels=labels, absent=absent, smoothing=smoothing
-    )
+    found = pooled_distributions(people, reading)
     _check_answered(found)
-    ballots = votes_of(people, rule, labels, absent)
-    return SoftSides(found, given, people, ballots, smoothing, notes)
+    ballots = votes_of(people, reading)
+    return SoftSides(found, given, people, ballots, reading.smoothing, notes)
 
 
 def _check_answered(people: LabelDistributions) -> None:

@@ -14,7 +14,7 @@ from affectlab.core.types import Bools, Floats, Ints
 from affectlab.ratings import Ratings, Scale
 from affectlab.ratings.arrays import Answers, answers_of
 
-__all__ = ["HALVES", "ONE_PERSON", "Absent", "Rule", "Votes", "normalised", "votes_of"]
+__all__ = ["HALVES", "ONE_PERSON", "Absent", "Reading", "Rule", "Votes", "normalised", "votes_of"]
 
 ONE_PERSON = "a person against the others"
 HALVES = "half the people against half"
@@ -36,6 +36,24 @@ _TIED = 1e-9
 _MOST_LEVELS = 64
 
 
+@dataclass(frozen=True)
+class Reading:
+    """How answers become amounts; see :func:`~affectlab.evaluation.label_distributions`."""
+
+    rule: Rule | None = None
+    labels: Sequence[str] | None = None
+    absent: Absent = "auto"
+    smoothing: float = 0.0
+
+    def __post_init__(self) -> None:
+        if self.absent not in ("auto", "missing", "zero"):
+            raise unknown_name("absent", self.absent, ("auto", "missing", "zero"))
+        if not 0 <= self.smoothing < np.inf:
+            raise InputError(
+                f"smoothing {self.smoothing!r}: expected a number of raters, 0 or more"
+            )
+
+
 @dataclass(frozen=True, eq=False)
 class Votes:
     """Amounts in [0, 1] that raters gave to labels; a *ballot* is one rater's of one stimulus.
@@ -43,7 +61,7 @@ class Votes:
     Examples
     --------
     >>> votes = votes_of(Ratings({"stimulus": ["a", "a"], "rater": ["r", "s"],
-    ...                           "value": ["joy", "awe"]}, scale="nominal:joy,awe"))
+    ...                           "value": ["joy", "awe"]}, scale="nominal:joy,awe"), Reading())
     >>> votes.pooled()[0].tolist(), votes.n_raters.tolist()
     ([[0.5, 0.5]], [2])
     """
@@ -156,19 +174,12 @@ def normalised(amount: Floats, n_raters: Ints, smoothing: float = 0.0) -> Floats
     return shares
 
 
-def votes_of(
-    ratings: Ratings,
-    rule: Rule | None = None,
-    labels: Sequence[str] | None = None,
-    absent: Absent = "auto",
-) -> Votes:
-    """Read the answers as amounts; see :func:`~affectlab.evaluation.label_distributions`."""
+def votes_of(ratings: Ratings, reading: Reading) -> Votes:
+    """Read the answers as amounts."""
     scale = ratings.scale
-    chosen = rule or _usual_rule(ratings)
+    chosen = reading.rule or _usual_rule(ratings)
     if chosen not in RULES:
         raise unknown_name("rule", chosen, RULES)
-    if absent not in ("auto", "missing", "zero"):
-        raise unknown_name("absent", absent, ("auto", "missing", "zero"))
     answers = answers_of(ratings)
     if chosen == "choices":
         label, value, names = _choices(answers, scale)
@@ -180,8 +191,8 @@ def votes_of(
     )
     amount = np.full((ballots.size, len(names)), np.nan)
     amount[row, label] = value
-    if labels is not None:
-        places, names = _select(names, labels)
+    if reading.labels is not None:
+        places, names = _select(names, reading.labels)
         amount = amount[:, places]
         answered = ~np.isnan(amount).all(axis=1)
         ballots, amount = ballots[answered], amount[answered]
@@ -192,7 +203,8 @@ def votes_of(
         shared = top / np.maximum(top.sum(axis=1, keepdims=True), 1)
         amount = np.where(np.isnan(amount), np.nan, shared)
     # A list of what was seen holds no zeros: there, a label that is not listed was not chosen.
-    listed = absent == "zero" or (absent == "auto" and not bool((amount == 0).any()))
+    no_zero = reading.absent == "auto" and not bool((amount == 0).any())
+    listed = reading.absent == "zero" or no_zero
     of_all = chosen in ("choices", "top") or listed
     unit, rater = np.divmod(ballots, len(answers.raters))
     return Votes(
